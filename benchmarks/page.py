@@ -23,7 +23,7 @@ from validate import catalog, write
 
 from osbctl.catalog import Catalog
 from osbctl.sources.read import read_source
-from osbctl.tasks.page import PageOptions, Shelf, make_page
+from osbctl.tasks.page import PageCatalog, PageOptions, make_page
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -52,7 +52,7 @@ def seconds(work: Callable[[], object]) -> float:
 
 def making(source: str, rounds: int) -> tuple[list[float], int]:
     """Seconds to read, to read with places and to make the page, medians; the size of the page in bytes."""
-    shelf = Shelf("a", read_source(source))
+    shelf = PageCatalog("a", read_source(source))
     plans = [plan.path for plan in Catalog.of(shelf.document.data).plans]
     works = (
         lambda: read_source(source),
@@ -95,7 +95,7 @@ def main() -> None:
         many = folder / "many.json"
         many.write_text(json.dumps(catalog(1_000, 10)), encoding="utf-8")
         page = folder / "many.html"
-        page.write_text(make_page([Shelf("a", read_source(str(many)))], PageOptions()), encoding="utf-8")
+        page.write_text(make_page([PageCatalog("a", read_source(str(many)))], PageOptions()), encoding="utf-8")
         if CHROMIUM is None:
             print("\nThere is no Chromium on PATH: filtering is not measured.")
             return

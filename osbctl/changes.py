@@ -46,7 +46,7 @@ class Effect:
 
 
 @dataclass(frozen=True, slots=True)
-class Named:
+class ObjectRef:
     """A service offering or service plan by id and name, as the old catalog has it where it is in both."""
 
     id: str
@@ -66,8 +66,8 @@ class Change:
     rule: str
     message: str
     effects: tuple[Effect, ...]
-    service: Named | None = None
-    plan: Named | None = None
+    service: ObjectRef | None = None
+    plan: ObjectRef | None = None
     field: str = ""
     old: JsonValue = None
     new: JsonValue = None

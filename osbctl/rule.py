@@ -16,7 +16,7 @@ from osbctl.findings import Severity
 from osbctl.platforms import Platform, refusing
 
 Check: TypeAlias = Callable[[Any], Iterator[Any]]
-"""A rule's check: from an `osbctl.validation.node.Node` to its `Hit`s."""
+"""A rule's check: from an `osbctl.validation.node.Node` to its `RuleMatch`s."""
 
 
 class Scope(StrEnum):

@@ -48,7 +48,7 @@ WITHOUT = {
     },
     **dict.fromkeys(
         ("shared-id", "shared-service-name", "shared-dashboard-client"),
-        "it is about two catalogs: tests/validation/test_together.py shows it",
+        "it is about two catalogs: tests/validation/test_cross_catalog.py shows it",
     ),
 }
 """The rules that no example shows, each with the reason."""

@@ -20,7 +20,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from house import drawing
+from architecture import drawing
 from images import PICTURES, picture
 from reference import environment_page, reports_page
 from reference_commands import command_pages
@@ -92,7 +92,7 @@ def pages() -> Iterator[tuple[Path, str]]:
     yield reference / "configuration.md", "\n".join(configuration_page()) + "\n"
     yield reference / "environment.md", "\n".join(environment_page()) + "\n"
     yield reference / "reports.md", "\n".join(reports_page())
-    yield ROOT / "docs" / "images" / "house.svg", drawing()
+    yield ROOT / "docs" / "images" / "architecture.svg", drawing()
     for name in PICTURES:
         yield ROOT / "docs" / "images" / name, picture(name)
     for page in sorted([ROOT / "README.md", *ROOT.glob("docs/**/*.md")]):

@@ -1,9 +1,9 @@
 """Runs the mutation tests and holds what survives against `tests/survivors.toml`; `make mutants` calls it.
 
 mutmut changes one expression at a time in the files that `[tool.mutmut]` names and runs the tests that reach it. A
-change that no test notices breaks no promise (the list says why) or wants a test. Fails on a change that the list does
-not know and on an entry that no longer occurs. `tools/mutants.py gate files` runs the files of these names alone,
-`--again` those of their changes that the last run left and the list does not know; `--read` tells its results anew.
+surviving change wants a test, or an entry in the list with the reason why it is harmless. Fails on a survivor that the
+list does not know and on an entry that no longer survives. `tools/mutants.py authenticator files` runs the files of
+these names alone, `--again` only the survivors of the last run that are not listed; `--read` prints its results again.
 
 A change is known by its function and the line that it makes, so that it keeps its name when others come or files move.
 """
@@ -28,7 +28,7 @@ UNRUN = "not checked"
 
 
 class Change(NamedTuple):
-    """The function that is changed, as `Gate.ask`, and the lines that it then has."""
+    """The function that is changed, as `Authenticator.ask`, and the lines that it then has."""
 
     function: str
     lines: str
@@ -107,7 +107,7 @@ def main() -> int:
     from mutmut.utils.file_utils import walk_mutatable_files
 
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("names", nargs="*", help="files, as gate for osbctl/broker/gate.py; else all")
+    parser.add_argument("names", nargs="*", help="files, as authenticator for osbctl/broker/authenticator.py; else all")
     parser.add_argument("--again", action="store_true", help="only what the last run left and the list does not know")
     parser.add_argument("--read", action="store_true", help="run nothing")
     options = parser.parse_args()

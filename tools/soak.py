@@ -481,9 +481,9 @@ def timed(work: Callable[[], object]) -> float:
 
 def timing(samples: int) -> Iterator[str]:
     """Whether the time of an answer tells an unknown user from a wrong password."""
-    from osbctl.broker.gate import Gate
+    from osbctl.broker.authenticator import Authenticator
 
-    gate = Gate([make_record("platform", "right", rounds=5_000)])
+    authenticator = Authenticator([make_record("platform", "right", rounds=5_000)])
     kinds: dict[str, list[float]] = {"platform": [], "nobody": []}
     try:
         for number in range(samples):
@@ -492,11 +492,11 @@ def timing(samples: int) -> Iterator[str]:
                 start = time.perf_counter()
                 header = f"Basic {token(user, str(number))}"
                 address = f"10.{number % 250}.{number // 250 % 250}.{len(user)}"
-                if gate.ask(header, address, lambda _, done=done: done.set()) is None:
+                if authenticator.ask(header, address, lambda _, done=done: done.set()) is None:
                     done.wait(10)
                 times.append(time.perf_counter() - start)
     finally:
-        gate.close()
+        authenticator.close()
     known, unknown = (statistics.median(times) * 1000 for times in kinds.values())
     print(f"timing: wrong password {known:.2f} ms, unknown user {unknown:.2f} ms (medians of {samples})", flush=True)
     if abs(known - unknown) > 0.1 * max(known, unknown):

@@ -8,8 +8,8 @@ from contextlib import suppress
 from ipaddress import ip_address
 from typing import TYPE_CHECKING
 
-from osbctl.broker.answers import Answer, HttpRequest
-from osbctl.broker.sharing import BUCKETS, Standing, Stats
+from osbctl.broker.catalog_app import Answer, HttpRequest
+from osbctl.broker.shared_state import BUCKETS, ProcessStatus, Stats
 from osbctl.broker.tls import SOON_DAYS
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ class AdminApp:
     `localhost` and addresses: a web page whose name was made to lead here (DNS rebinding) sends its own name.
     """
 
-    def __init__(self, standing: Callable[[], Standing], hosts: Iterable[str] = ()) -> None:
+    def __init__(self, standing: Callable[[], ProcessStatus], hosts: Iterable[str] = ()) -> None:
         self._standing = standing
         self._hosts = frozenset(("localhost", *(host.lower() for host in hosts)))
         self._pages: dict[str, Callable[[], Answer]] = {
@@ -78,7 +78,7 @@ def _plain(status: str, text: str) -> Answer:
     return Answer(status, (("Content-Type", "text/plain; charset=utf-8"),), text.encode() + b"\n")
 
 
-def _gauges(standing: Standing) -> Iterator[Metric]:
+def _gauges(standing: ProcessStatus) -> Iterator[Metric]:
     from prometheus_client.core import GaugeMetricFamily, InfoMetricFamily
 
     yield GaugeMetricFamily("osbctl_connections", "Open connections.", value=standing.connections)

@@ -17,8 +17,8 @@ from osbctl.broker.logs import Entry
 from osbctl.broker.parser import StrictParser
 from osbctl.broker.proxy import client_of
 from osbctl.broker.settings import Settings
-from osbctl.broker.sharing import Shared
-from osbctl.broker.task import AnswerTask, Forbidden, RefusalTask
+from osbctl.broker.shared_state import Shared
+from osbctl.broker.task import AnswerTask, ForbiddenRequest, RefusalTask
 
 RECORD = 16384
 """The largest TLS record (RFC 8446 §5.1), and what one read or write takes."""
@@ -179,7 +179,7 @@ class Channel(HTTPChannel):  # type: ignore[misc]
             client, refusal = self.shared.proxy.judge(self.peer, request.headers)
             self.addr = (client, None)
             if refusal:
-                request.error, request.refusal = Forbidden(), refusal
+                request.error, request.refusal = ForbiddenRequest(), refusal
         if request.error is not None or self.shared.ask is None:
             return True
         header = request.headers.get("AUTHORIZATION")

@@ -12,14 +12,14 @@ LONGEST_HEADER = 1536
 """Characters: enough for an identity and a password of 511 bytes each, in base64."""
 
 
-class Given(NamedTuple):
+class BasicCredentials(NamedTuple):
     """An identity and a password as a client gave them: neither is known to be right."""
 
     identity: str
     password: str
 
 
-def parse_basic(header: str) -> Given | None:
+def parse_basic(header: str) -> BasicCredentials | None:
     """The credentials in an Authorization header; None where it is no well-formed Basic header.
 
     Refused here: another scheme, bad base64, no colon, text that is not UTF-8 (the challenge asks for
@@ -35,7 +35,7 @@ def parse_basic(header: str) -> Given | None:
     identity, colon, password = text.partition(":")
     if not colon or any(ord(character) < 32 or ord(character) == 127 for character in text):
         return None
-    return Given(identity, password)
+    return BasicCredentials(identity, password)
 
 
 class RequestOutcome(StrEnum):
@@ -59,4 +59,4 @@ BUSY = Decision(RequestOutcome.BUSY)
 
 Resume: TypeAlias = "Callable[[Decision], None]"
 Ask: TypeAlias = "Callable[[str | None, str, Resume], Decision | None]"
-"""Function that decides on a request: see `osbctl.broker.gate.Gate.ask`."""
+"""Function that decides on a request: see `osbctl.broker.authenticator.Gate.ask`."""

@@ -10,13 +10,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Generic, TypeAlias, TypeVar
 
-from osbctl.broker.sharing import Stats
+from osbctl.broker.shared_state import Stats
 from osbctl.errors import OsbctlError
 
 _log = logging.getLogger("osbctl.broker")
 T = TypeVar("T")
 
-Look: TypeAlias = tuple[tuple[int, ...] | None, ...]
+Branding: TypeAlias = tuple[tuple[int, ...] | None, ...]
 """Result of stat for each file, links followed; None: it is missing."""
 
 FINDINGS_LOGGED = 20
@@ -25,7 +25,7 @@ HELD_LOOKS = 12
 
 
 @dataclass(frozen=True)
-class Watched(Generic[T]):
+class WatchedFiles(Generic[T]):
     """Files that make one value together.
 
     `name` is for the log. `paths()` lists the files now. `load()` reads and checks them; what it
@@ -41,7 +41,7 @@ class Watched(Generic[T]):
     secrets: Sequence[Path] = ()
     loss: Callable[[T], str] = lambda _: ""
 
-    def look(self) -> Look:
+    def look(self) -> Branding:
         try:
             return tuple(_stat(path) for path in self.paths())
         except OSError:
@@ -76,7 +76,7 @@ class Watcher:
 
     def __init__(
         self,
-        watched: Sequence[Watched[Any]],
+        watched: Sequence[WatchedFiles[Any]],
         stats: Stats,
         also: Callable[[], None] | None = None,
         *,
@@ -87,7 +87,7 @@ class Watcher:
         self._ended = False
         self._applied = [item.look() for item in watched]
         self._seen = list(self._applied)
-        self._held: list[tuple[Look, float]] = [((), 0.0)] * len(watched)
+        self._held: list[tuple[Branding, float]] = [((), 0.0)] * len(watched)
         """The largest loss while the file is unchanged, and its end (monotonic time)."""
         self._thread = threading.Thread(target=self._run, name="reload", daemon=True)
 
@@ -117,7 +117,7 @@ class Watcher:
             for index, item in enumerate(self._watched):
                 self._check(index, item, asked)
 
-    def _check(self, index: int, item: Watched[Any], asked: bool) -> None:
+    def _check(self, index: int, item: WatchedFiles[Any], asked: bool) -> None:
         look, now = item.look(), time.monotonic()
         settled = look != self._applied[index] and look == self._seen[index]
         self._seen[index] = look
@@ -128,7 +128,7 @@ class Watcher:
             else:
                 self._held[index] = look, now + HELD_LOOKS * self._seconds
 
-    def _reload(self, item: Watched[Any], *, sure: bool) -> bool:
+    def _reload(self, item: WatchedFiles[Any], *, sure: bool) -> bool:
         """Load and apply; False where it is to be looked at again, since it loses most and is not `sure`."""
         result = "failed"
         try:

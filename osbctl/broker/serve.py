@@ -17,12 +17,12 @@ from waitress import wasyncore  # type: ignore[import-untyped]
 
 from osbctl.broker import listeners
 from osbctl.broker.admin import AdminApp
-from osbctl.broker.answers import Application, ServedCatalog
+from osbctl.broker.catalog_app import Application, ServedCatalog
 from osbctl.broker.channel import Channel
 from osbctl.broker.decision import Ask
 from osbctl.broker.logs import AccessLog, json_line, text_line
 from osbctl.broker.proxy import ProxyRule
-from osbctl.broker.reload import Watched, Watcher
+from osbctl.broker.reload import WatchedFiles, Watcher
 from osbctl.broker.server import Server
 from osbctl.broker.settings import (
     ADMIN_CONNECTIONS,
@@ -32,7 +32,7 @@ from osbctl.broker.settings import (
     Settings,
     descriptor_limit,
 )
-from osbctl.broker.sharing import Shared, Standing, Stats
+from osbctl.broker.shared_state import ProcessStatus, Shared, Stats
 from osbctl.broker.signals import Signals
 from osbctl.broker.tls import Certificate, Tls, load_certificate, self_signed
 from osbctl.errors import ConfigError, UsageError
@@ -54,7 +54,7 @@ class Service:
 
     app: Application
     ask: Ask | None = None
-    watched: Sequence[Watched[Any]] = ()
+    watched: Sequence[WatchedFiles[Any]] = ()
     catalog: Callable[[], ServedCatalog | None] = lambda: None
     waiting: Callable[[], int] = lambda: 0
     why_not: Callable[[], str] = lambda: ""
@@ -240,10 +240,10 @@ def _run(
             shared.access_log.close()
 
 
-def _certificate(options: ServeOptions, tls: Tls | None) -> Iterator[Watched[Certificate]]:
+def _certificate(options: ServeOptions, tls: Tls | None) -> Iterator[WatchedFiles[Certificate]]:
     cert, key = options.tls_cert, options.tls_key
     if tls and cert and key:
-        yield Watched(
+        yield WatchedFiles(
             "certificate", lambda: (cert, key), lambda: tls.checked(load_certificate(cert, key)), tls.swap, (key,)
         )
 
@@ -263,9 +263,9 @@ def _open(
     def server(app: Application, sock: socket.socket, shared: Shared) -> Server:
         return Server(app, sock, loop_map=loop.map, ready=loop.ready, shared=shared)
 
-    def standing() -> Standing:
+    def standing() -> ProcessStatus:
         catalog, tls = service.catalog(), shared.tls
-        return Standing(
+        return ProcessStatus(
             shared.stats,
             loop.connections(),
             service.waiting(),

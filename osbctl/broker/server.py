@@ -19,11 +19,11 @@ from waitress import wasyncore  # type: ignore[import-untyped]
 from waitress.adjustments import Adjustments  # type: ignore[import-untyped]
 from waitress.server import TcpWSGIServer  # type: ignore[import-untyped]
 
-from osbctl.broker.answers import Application
+from osbctl.broker.catalog_app import Application
 from osbctl.broker.channel import Channel
 from osbctl.broker.proxy import client_of, plain_address
 from osbctl.broker.settings import Settings
-from osbctl.broker.sharing import Shared
+from osbctl.broker.shared_state import Shared
 from osbctl.broker.tls_channel import TlsChannel
 
 _log = logging.getLogger("osbctl.broker")

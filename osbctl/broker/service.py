@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from osbctl.broker.answers import Answers, ServedCatalog
-from osbctl.broker.gate import Gate
-from osbctl.broker.reload import Watched
+from osbctl.broker.authenticator import Authenticator
+from osbctl.broker.catalog_app import CatalogApp, ServedCatalog
+from osbctl.broker.reload import WatchedFiles
 from osbctl.broker.serve import Service
 from osbctl.credentials.record import CredentialRecord
 from osbctl.errors import ConfigError
@@ -32,7 +32,7 @@ class Sources:
 
     `load_catalog` and `load_credentials` read and check; what is wrong they raise as OsbctlError.
     The paths are the files whose change means a reload (none for a source that is no file).
-    `allow_empty` lets a reload take every service away. `answers` makes the application, as `Answers` does.
+    `allow_empty` lets a reload take every service away. `answers` makes the application, as `CatalogApp` does.
     """
 
     load_catalog: Callable[[], LoadedCatalog]
@@ -40,7 +40,7 @@ class Sources:
     catalog_paths: Callable[[], Sequence[Path]]
     credentials_paths: Callable[[], Sequence[Path]]
     allow_empty: bool = False
-    answers: Callable[[ServedCatalog], Answers] = Answers
+    answers: Callable[[ServedCatalog], CatalogApp] = CatalogApp
 
 
 def prepare(sources: Sources) -> Callable[[], Service]:
@@ -62,7 +62,7 @@ def _next(sources: Sources, served: ServedCatalog) -> ServedCatalog:
 
 
 def _service(sources: Sources, catalog: ServedCatalog, records: Sequence[CredentialRecord], read_as: str) -> Service:
-    gate, answers, paths = Gate(records), sources.answers(catalog), sources.credentials_paths
+    authenticator, answers, paths = Authenticator(records), sources.answers(catalog), sources.credentials_paths
     in_force = len(records)
 
     def swap(new: ServedCatalog) -> None:
@@ -70,34 +70,34 @@ def _service(sources: Sources, catalog: ServedCatalog, records: Sequence[Credent
 
     def renew(new: Sequence[CredentialRecord]) -> None:
         nonlocal in_force
-        gate.renew(new)
+        authenticator.renew(new)
         in_force = len(new)
 
     return Service(
         answers,
-        ask=gate.ask,
+        ask=authenticator.ask,
         watched=[
-            Watched(
+            WatchedFiles(
                 "catalog",
                 sources.catalog_paths,
                 lambda: _next(sources, answers.catalog),
                 swap,
                 loss=lambda new: _loss(answers.catalog.services, new.services),
             ),
-            Watched(
+            WatchedFiles(
                 "credentials", paths, sources.load_credentials, renew, paths(), lambda new: _loss(in_force, len(new))
             ),
         ],
         catalog=lambda: answers.catalog,
-        waiting=lambda: gate.waiting,
-        why_not=lambda: gate.why_not,
+        waiting=lambda: authenticator.waiting,
+        why_not=lambda: authenticator.why_not,
         summary=[
             *filter(None, [read_as]),
             f"serving {plural(catalog.services, 'service')} with {plural(catalog.plans, 'plan')}",
             "credentials: "
             + ", ".join(record.label or f"{record.public_name} ({record.identity})" for record in records),
         ],
-        close=gate.close,
+        close=authenticator.close,
     )
 
 

@@ -11,7 +11,7 @@ from waitress.buffers import ReadOnlyFileBasedBuffer  # type: ignore[import-unty
 from waitress.task import Task  # type: ignore[import-untyped]
 from waitress.utilities import build_http_date  # type: ignore[import-untyped]
 
-from osbctl.broker.answers import REFUSALS, Answer
+from osbctl.broker.catalog_app import REFUSALS, Answer
 from osbctl.broker.decision import REFUSED
 from osbctl.broker.logs import Entry
 
@@ -45,7 +45,7 @@ def send(channel: Any, head: bytes, body: bytes) -> None:
         channel.write_soon(file)
 
 
-class Forbidden:
+class ForbiddenRequest:
     """In the place of a waitress error: the request did not come the way it must (see `proxy.py`)."""
 
     code = 403

@@ -13,7 +13,7 @@ from osbctl.broker.proxy import network_of
 Value = TypeVar("Value")
 
 
-class Remembered(OrderedDict[bytes, Value], Generic[Value]):
+class LruCache(OrderedDict[bytes, Value], Generic[Value]):
     """A mapping that holds at most `limit` keys and forgets the one that was used longest ago."""
 
     def __init__(self, limit: int) -> None:

@@ -17,7 +17,7 @@ from osbctl.cli.options import Color, TextOrJson
 from osbctl.cli.output import print_note, progress, use_color, width, write_json, write_lines, write_output
 from osbctl.platforms import DEFAULT_PLATFORM, Platform
 from osbctl.registry import location
-from osbctl.registry.records import Refresh, RefreshOutcome, Registration, What
+from osbctl.registry.records import ActionKind, Refresh, RefreshOutcome, Registration
 from osbctl.registry.text import COLUMNS, broker_cells, broker_lines, broker_table, refresh_lines
 from osbctl.text import AnsiStyle, escape_line
 
@@ -215,7 +215,7 @@ def _report(results: Iterable[tuple[str, Refresh]], total: int, policy: Policy, 
         counts[done.outcome] += 1
         if done.outcome is RefreshOutcome.CHANGED and not policy.dry_run:
             changed.add(name)
-        deleted += done.counts().get(What.DELETED, 0)
+        deleted += done.counts().get(ActionKind.DELETED, 0)
         if not quiet or done.outcome in (RefreshOutcome.REFUSED, RefreshOutcome.FAILED):
             write_lines(refresh_lines(name, done, _paint(), policy.dry_run))
     if not quiet:

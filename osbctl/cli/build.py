@@ -76,7 +76,7 @@ def build(
     if is_brokerpak(folder):
         if overlays or variables or accept or env_prefix:
             raise UsageError("a brokerpak takes no overlays, values or ids", "its broker's variables come with --env")
-        document, lock = read_catalog(folder, common.Where(env=env)), None
+        document, lock = read_catalog(folder, common.LocationOptions(env=env)), None
         check_output(output, [part.name for part in document.parts], replaces=CATALOG)
     else:
         document, lock = compose(folder, overlays=overlays, variables=values, accepted=accept)

@@ -113,7 +113,7 @@ def fetch(
 
 def _fetch_started(connection: BrokerConnection, url: str, command: str, seconds: int) -> CatalogResponse:
     from osbctl.client.catalog_client import split_url
-    from osbctl.client.started import started
+    from osbctl.client.started_program import started
 
     address, user, password = split_url(url)
     options = connection.with_password(connection.user or user, password)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from typer import Option
 
-from osbctl.cli.options import HERE, LIMITS, MaxBytes, Where
+from osbctl.cli.options import HERE, LIMITS, LocationOptions, MaxBytes
 from osbctl.cli.output import print_note
 from osbctl.cli.passwords import ask_password, read_password
 from osbctl.cli.variables import variables_of
@@ -142,7 +142,7 @@ _from_stdin = cache(read_password)
 """Standard input comes once, and may be for two brokers."""
 
 
-def read_catalog(word: str, where: Where = HERE, **how: Any) -> Document:
+def read_catalog(word: str, where: LocationOptions = HERE, **how: Any) -> Document:
     """Read the source `word` as `read_source` does, with its options.
 
     Where the catalog was found is said on standard error, if that is not the top.
@@ -153,7 +153,7 @@ def read_catalog(word: str, where: Where = HERE, **how: Any) -> Document:
     return announced(read_source(word, **how))
 
 
-def read_addressed(connection: BrokerConnection, word: str, where: Where = HERE) -> Document:
+def read_addressed(connection: BrokerConnection, word: str, where: LocationOptions = HERE) -> Document:
     """Read the catalog of the broker at the address `word`, else the one in the source that it names."""
     if not is_address(word):
         return read_catalog(word, where, limits=Limits(bytes=connection.max_bytes))

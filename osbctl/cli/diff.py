@@ -17,7 +17,7 @@ from osbctl.cli.output import annotates, print_note, report_style, write_output
 from osbctl.errors import SourceError
 from osbctl.findings import DocumentError
 from osbctl.platforms import Platform
-from osbctl.reports.changes import DIFF, DiffFormat, DiffReport, Words, render
+from osbctl.reports.changes import DIFF, ComparisonNames, DiffFormat, DiffReport, render
 from osbctl.tasks.rules import LazyRules
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ class ChangesDisplay:
     output: Output = None
     date: Date = ""
     color: ColorChoice = Color.AUTO
-    words: Words = DIFF
+    words: ComparisonNames = DIFF
 
     @property
     def effective_format(self) -> DiffFormat:
@@ -118,7 +118,7 @@ def diff(
     ] = None,
     instances: common.Instances = None,
     *,
-    where: common.Where,
+    where: common.LocationOptions,
     display: ChangesDisplay,
     connection: BrokerConnection,
 ) -> int:

@@ -30,7 +30,7 @@ _WANTED = "a side is a catalog or a platform's export, whole: JSON or YAML, in o
 
 
 @dataclass(frozen=True, slots=True)
-class Sides(BrokerConnection, common.Where):
+class DriftSides(BrokerConnection, common.LocationOptions):
     """Finds the two sides as the options say."""
 
     database: common.Database = None
@@ -101,7 +101,7 @@ def drift(
     instances: common.Instances = None,
     *,
     display: ChangesDisplay,
-    sides: Sides,
+    sides: DriftSides,
 ) -> int:
     """Compare what a platform has stored of a broker with what the broker says.
 
@@ -130,7 +130,7 @@ def drift(
     return _one_broker(broker, stored or [], sides, view, display)
 
 
-def _check_words(broker: str | None, stored: list[str] | None, all_brokers: bool, sides: Sides) -> None:
+def _check_words(broker: str | None, stored: list[str] | None, all_brokers: bool, sides: DriftSides) -> None:
     if broker is None and not all_brokers:
         raise UsageError("name a broker, or --all", "osbctl drift BROKER STORED...")
     if all_brokers and (broker is not None or sides.stored_as or sides.stored_broker):
@@ -139,7 +139,7 @@ def _check_words(broker: str | None, stored: list[str] | None, all_brokers: bool
         raise UsageError("a registered broker has a user of its own", "leave --user out")
 
 
-def _one_broker(broker: str, stored: list[str], sides: Sides, view: DriftView, display: ChangesDisplay) -> int:
+def _one_broker(broker: str, stored: list[str], sides: DriftSides, view: DriftView, display: ChangesDisplay) -> int:
     from osbctl.tasks.drift import compare_with_stored
 
     try:
@@ -153,7 +153,7 @@ def _one_broker(broker: str, stored: list[str], sides: Sides, view: DriftView, d
     return display.put(display.report(found))
 
 
-def _every_broker(sides: Sides, view: DriftView, display: ChangesDisplay, jobs: int) -> int:
+def _every_broker(sides: DriftSides, view: DriftView, display: ChangesDisplay, jobs: int) -> int:
     """3 where a broker could not be reached or understood, else 1 where the report of one fails."""
     from osbctl.reports.changes.brokers import BrokerReport, common_problems, render_all
     from osbctl.tasks.drift import check_registered

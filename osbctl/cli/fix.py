@@ -19,7 +19,7 @@ from osbctl.text import AnsiStyle, escape_line, plural, without_commands
 if TYPE_CHECKING:
     from osbctl.findings import Finding
     from osbctl.sources.variables import VariablesOf
-    from osbctl.tasks.fix import Mended
+    from osbctl.tasks.fix import FixResult
     from osbctl.validation.options import ValidationOptions
 
 _SOURCE = "A JSON or YAML file, a source folder, a brokerpak, or - for standard input."
@@ -59,7 +59,7 @@ def fix(
     given = load_config(config) if config else None
     configs = [config_of(source, stdin_filename, given) for source in sources]
     options = [validation_options(request, one) for one in configs]
-    way = _Way(unsafe, at, check or diff, diff, variables_of(env, config))
+    way = _Mode(unsafe, at, check or diff, diff, variables_of(env, config))
     codes = [
         _fixed(source, stdin_filename, one, way._replace(at=at or own.at))
         for source, one, own in zip(sources, options, configs, strict=True)
@@ -67,7 +67,7 @@ def fix(
     return max(codes)
 
 
-class _Way(NamedTuple):
+class _Mode(NamedTuple):
     """Mode of `fix`. `looks`: write nothing, fail if there is something to fix; `diff`: print it."""
 
     unsafe: bool
@@ -77,12 +77,12 @@ class _Way(NamedTuple):
     variables_of: VariablesOf
 
 
-def _fixed(source: str, stdin_filename: str | None, options: ValidationOptions, way: _Way) -> int:
+def _fixed(source: str, stdin_filename: str | None, options: ValidationOptions, way: _Mode) -> int:
     """Mend one source; the exit code that it asks for. A fault of its own is said, and the others go on."""
     from osbctl.sources.read import called, read_stdin
     from osbctl.tasks.fix import fix_bytes, fix_source
 
-    def fixed(unsafe: bool) -> Mended:
+    def fixed(unsafe: bool) -> FixResult:
         if source == "-":
             return fix_bytes(called(source, stdin_filename), data, options, unsafe=unsafe, at=way.at)
         return fix_source(source, options, unsafe=unsafe, at=way.at, variables_of=way.variables_of)
@@ -101,7 +101,7 @@ def _fixed(source: str, stdin_filename: str | None, options: ValidationOptions, 
     return int(way.looks and bool(mended.changed))
 
 
-def _put(mended: Mended, *, printed: bool) -> None:
+def _put(mended: FixResult, *, printed: bool) -> None:
     from osbctl.tasks.fix import write
 
     if printed:
@@ -110,7 +110,7 @@ def _put(mended: Mended, *, printed: bool) -> None:
         write(mended)
 
 
-def _told(mended: Mended, verb: str, unsafe: bool) -> Iterator[str]:
+def _told(mended: FixResult, verb: str, unsafe: bool) -> Iterator[str]:
     """List applied fixes line by line, then the number of others."""
     yield from filter(None, [mended.read_as])
     for finding in mended.mended:
@@ -130,7 +130,7 @@ def _done(finding: Finding, unsafe: bool) -> str:
     return f"{'; '.join(texts[:3])}{'; …' if len(texts) > 3 else ''}{where}"
 
 
-def _diff(mended: Mended, safe_files: dict[str, bytes]) -> Iterator[str]:
+def _diff(mended: FixResult, safe_files: dict[str, bytes]) -> Iterator[str]:
     """The changes as a patch: in a pipe with the files' own bytes, at a terminal in colours, and safe to look at.
 
     `safe_files` are the files with safe fixes alone, where others are in the patch, too.

@@ -56,7 +56,7 @@ Output = Annotated[
 
 
 @dataclass(frozen=True)
-class Where:
+class LocationOptions:
     """Options that locate the catalog in a source."""
 
     at: At = ""
@@ -64,7 +64,7 @@ class Where:
     profiles: Profiles = None
 
 
-HERE = Where()
+HERE = LocationOptions()
 """At the top, by the variables of the environment."""
 
 

@@ -19,7 +19,7 @@ from osbctl.errors import UsageError
 from osbctl.platforms import Platform
 
 if TYPE_CHECKING:
-    from osbctl.tasks.page import Shelf
+    from osbctl.tasks.page import PageCatalog
 
 
 @common.spread
@@ -53,7 +53,7 @@ def page(
     date: common.Date = "",
     config: common.Config = None,
     *,
-    where: common.Where,
+    where: common.LocationOptions,
     connection: BrokerConnection,
 ) -> int:
     """Make a page of what is on offer: one HTML file that needs no server, no network, and no script to be read.
@@ -85,15 +85,17 @@ def page(
 
 
 def _shelves(
-    connection: BrokerConnection, words: Sequence[str], since: Sequence[str], where: common.Where
-) -> list[Shelf]:
+    connection: BrokerConnection, words: Sequence[str], since: Sequence[str], where: common.LocationOptions
+) -> list[PageCatalog]:
     """One shelf for each word. `since` has a revision for all of them, or an earlier catalog for each."""
-    from osbctl.tasks.page import Shelf
+    from osbctl.tasks.page import PageCatalog
 
     connection.check_stdin(*words, *since)
     before = _earlier(words, since)
     return [
-        Shelf(name, read_addressed(connection, word, where), read_addressed(connection, old, where) if old else None)
+        PageCatalog(
+            name, read_addressed(connection, word, where), read_addressed(connection, old, where) if old else None
+        )
         for name, word, old in zip(_names(words), words, before, strict=True)
     ]
 

@@ -32,7 +32,7 @@ def params(
     format: common.Format = common.TextOrJson.TEXT,
     stdin_filename: common.StdinFilename = None,
     *,
-    where: common.Where,
+    where: common.LocationOptions,
 ) -> int:
     """Show the parameters of a plan with examples, or check a request and print the commands that send it.
 

@@ -19,7 +19,7 @@ from osbctl.errors import SourceError, UsageError
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}")
 
 
-class Thing(StrEnum):
+class NewObject(StrEnum):
     """Kind of object to add to a source folder."""
 
     SERVICE = "service"
@@ -39,20 +39,20 @@ def init(
     osbctl init catalog --service postgres
     osbctl validate catalog
     """
-    from osbctl.sources.folder import files
+    from osbctl.sources.folder import scaffold
 
     asks = service is None and sys.stdin.isatty()
     if asks:
-        files.check_new([folder / "catalog.yaml"])
+        scaffold.check_new([folder / "catalog.yaml"])
     name = typer.prompt("Name of the first service", default="example") if asks else service or "example"
-    _write(folder, files.folder(_checked(name)))
+    _write(folder, scaffold.folder(_checked(name)))
     built = "catalog.json" if folder.resolve() != Path.cwd() else "../catalog.json"
     print_note(f"next: osbctl validate {folder}, osbctl build {folder} -o {built}")
     return 0
 
 
 def new(
-    thing: Annotated[Thing, Argument(help="What to add.")],
+    thing: Annotated[NewObject, Argument(help="What to add.")],
     names: Annotated[list[str], Argument(metavar="NAME...", help="SERVICE, or SERVICE and PLAN.")],
     folder: _Folder = Path(),
 ) -> int:
@@ -62,11 +62,11 @@ def new(
     osbctl new service redis
     osbctl new plan redis large
     """
-    from osbctl.sources.folder import files
+    from osbctl.sources.folder import scaffold
 
     service, *plan = map(_checked, names)
-    if len(plan) != (thing is Thing.PLAN):
-        raise UsageError(f"osbctl new {thing} takes {'SERVICE' if thing is Thing.SERVICE else 'SERVICE and PLAN'}")
+    if len(plan) != (thing is NewObject.PLAN):
+        raise UsageError(f"osbctl new {thing} takes {'SERVICE' if thing is NewObject.SERVICE else 'SERVICE and PLAN'}")
     if not folder.is_dir():
         raise SourceError(f"{folder}: there is no such folder", "`osbctl init` writes one to start from")
     taken = _written(folder, service)
@@ -80,13 +80,13 @@ def new(
         taken = _written(folder, service, "plans", plan[0])
     if taken:  # a second file that differs in its ending alone would break the folder
         raise SourceError(f"{taken[0]} already exists, and nothing is overwritten", "choose another folder or name")
-    _write(folder, files.plan(service, plan[0]) if plan else files.service(service))
+    _write(folder, scaffold.plan(service, plan[0]) if plan else scaffold.service(service))
     return 0
 
 
 def _written(folder: Path, *place: str) -> list[Path]:
     """Files of a service or plan with any suffix."""
-    from osbctl.sources.folder.parts import SUFFIXES
+    from osbctl.sources.folder.source_tree import SUFFIXES
 
     file = folder.joinpath("services", *place)
     return [there for suffix in SUFFIXES if (there := file.with_name(file.name + suffix)).is_file()]
@@ -97,7 +97,7 @@ def split(
     source: common.Source,
     folder: Annotated[Path, Argument(metavar="FOLDER", help="Where to write the source folder.")],
     *,
-    where: common.Where,
+    where: common.LocationOptions,
 ) -> int:
     """Split one catalog into a source folder that builds to the same catalog. Overwrites nothing.
 
@@ -106,7 +106,7 @@ def split(
     osbctl build catalog/ | osbctl diff catalog.json -
     """
     from osbctl.cli.connection import read_catalog
-    from osbctl.sources.folder.files import check_split, split_files
+    from osbctl.sources.folder.scaffold import check_split, split_files
 
     document = read_catalog(source, where, nested=False)
     check_split(document)
@@ -131,7 +131,7 @@ def _has_plan(service: Path, name: str) -> bool:
 
 
 def _write(folder: Path, files: Iterable[tuple[str, str]]) -> None:
-    from osbctl.sources.folder.files import write_new
+    from osbctl.sources.folder.scaffold import write_new
 
     for sentence in write_new(folder, files):
         print_note(sentence)

@@ -11,7 +11,7 @@ from typer import Option
 from osbctl.catalog import Catalog
 from osbctl.cli import options as common
 from osbctl.cli.output import use_color, width, wrap_width, write_lines, write_output
-from osbctl.tasks.rules import named
+from osbctl.tasks.rules import object_named
 from osbctl.text import AnsiStyle, json_text
 
 
@@ -35,7 +35,7 @@ def show(
     stdin_filename: common.StdinFilename = None,
     color: common.ColorChoice = common.Color.AUTO,
     *,
-    where: common.Where,
+    where: common.LocationOptions,
 ) -> int:
     """Show a catalog: a table at a terminal, tab-separated columns in a pipe.
 
@@ -49,7 +49,7 @@ def show(
 
     document = read_catalog(source, where, stdin_filename=stdin_filename)
     catalog = document.catalog
-    chosen = named(catalog.services, service, "there is no service") if service is not None else None
+    chosen = object_named(catalog.services, service, "there is no service") if service is not None else None
     if format in (ShowFormat.JSON, ShowFormat.YAML):
         write_output(_data(chosen.data if chosen else document.data, format))
     elif format is ShowFormat.MARKDOWN:

@@ -11,7 +11,7 @@ from osbctl.cli.validation_report import Display, run
 from osbctl.cli.variables import variables_of
 from osbctl.errors import UsageError
 from osbctl.findings import FailOn
-from osbctl.reports import WHOLE, Brevity, Format
+from osbctl.reports import WHOLE, Format, TextDetail
 from osbctl.sources.limits import Limits
 from osbctl.tasks.options import Request
 
@@ -55,7 +55,7 @@ def validate(
     config: common.Config = None,
     max_bytes: common.MaxBytes = common.LIMITS.bytes,
     *,
-    where: common.Where,
+    where: common.LocationOptions,
 ) -> int:
     """Check catalogs: the schema, the specification's rules, good practice, and what each platform would say.
 
@@ -72,7 +72,7 @@ def validate(
     """
     if write_baseline and not baseline:
         raise UsageError("--write-baseline needs to know the file", "add --baseline FILE")
-    brevity = Brevity(concise=concise, quiet=quiet, statistics=statistics)
+    brevity = TextDetail(concise=concise, quiet=quiet, statistics=statistics)
     if brevity != WHOLE and format not in (None, Format.TEXT):
         raise UsageError(f"--concise, --quiet and --statistics are for text, not for --format {format}")
     return run(

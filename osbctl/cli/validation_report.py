@@ -13,7 +13,7 @@ from typing import NamedTuple
 from osbctl.cli.output import annotates, print_note, report_style, write_output
 from osbctl.config import load_config
 from osbctl.findings import ValidationResult
-from osbctl.reports import WHOLE, Brevity, Format, Report, render
+from osbctl.reports import WHOLE, Format, Report, TextDetail, render
 from osbctl.tasks.options import Request
 from osbctl.tasks.rules import LazyRules
 from osbctl.tasks.validate import validate
@@ -25,7 +25,7 @@ class Display(NamedTuple):
     format: Format | None = None
     output: str | None = None
     color: str = "auto"
-    brevity: Brevity = WHOLE
+    brevity: TextDetail = WHOLE
 
     @property
     def effective_format(self) -> Format:

@@ -15,7 +15,7 @@ from osbctl.client.http_client import REQUEST_ERRORS, HttpClient, no_response_er
 from osbctl.errors import SourceError, UsageError
 from osbctl.findings import DocumentError
 from osbctl.paths import JsonValue
-from osbctl.secrecy import redact_text
+from osbctl.redaction import redact_text
 from osbctl.sources.document import Document
 from osbctl.text import escape_line
 

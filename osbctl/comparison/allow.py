@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from osbctl.changes import Change
-from osbctl.comparison.kinds import KINDS
+from osbctl.comparison.change_kinds import KINDS
 from osbctl.comparison.rules import load_all
 from osbctl.errors import ConfigError
 from osbctl.files import parse_toml, read_bounded
@@ -28,7 +28,7 @@ _NEEDED = ("rule", "object", "reason")
 
 
 @dataclass(frozen=True, slots=True)
-class Allowed:
+class AllowEntry:
     """One entry; `field` None stands for any field."""
 
     rule: str
@@ -43,7 +43,7 @@ class Allowed:
 
 
 @dataclass(frozen=True, slots=True)
-class Sorted:
+class TriagedChanges:
     """Changes by whether they were accepted; `problems` names the entries that expired, match nothing, name no rule."""
 
     open: list[Change]
@@ -51,7 +51,7 @@ class Sorted:
     problems: list[str]
 
 
-def load_allowed(path: str) -> list[Allowed]:
+def load_allowed(path: str) -> list[AllowEntry]:
     """The entries of the file at `path`.
 
     Raises ConfigError: there is no such file, it is no TOML, or an entry is wrong.
@@ -66,7 +66,7 @@ def load_allowed(path: str) -> list[Allowed]:
     return [_entry(path, number, entry) for number, entry in enumerate(entries, 1)]
 
 
-def sort_out(changes: Iterable[Change], allowed: Iterable[Allowed], today: datetime.date) -> Sorted:
+def sort_out(changes: Iterable[Change], allowed: Iterable[AllowEntry], today: datetime.date) -> TriagedChanges:
     """Tell the accepted changes from the others. The first entry that covers a change gives the reason."""
     valid, problems = _without_expired(allowed, today)
     left, accepted, matched = [], [], set()
@@ -78,10 +78,10 @@ def sort_out(changes: Iterable[Change], allowed: Iterable[Allowed], today: datet
         else:
             left.append(change)
     problems += [_unmatched(entry) for number, entry in enumerate(valid) if number not in matched]
-    return Sorted(left, accepted, problems)
+    return TriagedChanges(left, accepted, problems)
 
 
-def _without_expired(allowed: Iterable[Allowed], today: datetime.date) -> tuple[list[Allowed], list[str]]:
+def _without_expired(allowed: Iterable[AllowEntry], today: datetime.date) -> tuple[list[AllowEntry], list[str]]:
     valid, problems = [], []
     for entry in allowed:
         if entry.expires and entry.expires < today:
@@ -91,7 +91,7 @@ def _without_expired(allowed: Iterable[Allowed], today: datetime.date) -> tuple[
     return valid, problems
 
 
-def _unmatched(entry: Allowed) -> str:
+def _unmatched(entry: AllowEntry) -> str:
     load_all()
     if entry.rule in KINDS:
         return f"{_named(entry)} matches no change: remove it"
@@ -99,11 +99,11 @@ def _unmatched(entry: Allowed) -> str:
     return f"{_named(entry)} matches no change, as there is no such rule: {meant}"
 
 
-def _named(entry: Allowed) -> str:
+def _named(entry: AllowEntry) -> str:
     return f"allow {entry.rule} of {entry.object or 'the catalog'}" + (f", field {entry.field}" if entry.field else "")
 
 
-def _entry(path: str, number: int, entry: Any) -> Allowed:
+def _entry(path: str, number: int, entry: Any) -> AllowEntry:
     where = f"{path}: allow entry {number}"
     if not isinstance(entry, dict) or set(entry) - _TEXTS - {"expires"}:
         raise ConfigError(f"{where}: known keys: rule, object, reason, field, expires")
@@ -116,4 +116,4 @@ def _entry(path: str, number: int, entry: Any) -> Allowed:
     expires = entry.get("expires")
     if expires is not None and type(expires) is not datetime.date:
         raise ConfigError(f"{where}: expires must be a date", "for example: expires = 2027-01-31")
-    return Allowed(entry["rule"], entry["object"], entry["reason"], entry.get("field"), expires)
+    return AllowEntry(entry["rule"], entry["object"], entry["reason"], entry.get("field"), expires)

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from osbctl.catalog import Catalog, ServiceOffering, ServicePlan
 from osbctl.changes import Change
-from osbctl.comparison.collect import Collector, MatchedPair
+from osbctl.comparison.change_kinds import Kind
+from osbctl.comparison.collector import Collector, MatchedPair
 from osbctl.comparison.fields import compare_plan, compare_service, compare_strays
-from osbctl.comparison.kinds import Kind
 from osbctl.comparison.match import Identified, Match, T, by_id, by_name
 from osbctl.comparison.names import NameChanges
 from osbctl.comparison.rules import fields, identity

@@ -14,15 +14,15 @@ from typing import Any
 from osbctl.catalog import Catalog
 from osbctl.changes import Change
 from osbctl.comparison.catalogs import compare_catalogs
+from osbctl.comparison.field_types import FLAGS, INHERITED
 from osbctl.comparison.fields import ENTRIES
 from osbctl.comparison.rules import fields, identity
-from osbctl.comparison.shapes import FLAGS, INHERITED
 from osbctl.comparison.values import shown, shown_both
 from osbctl.errors import SourceError
 from osbctl.paths import get_at
 from osbctl.platforms import Platform
-from osbctl.platforms.export import Fields, Shape
-from osbctl.secrecy import SECRET
+from osbctl.platforms.export import Fields, RowFields
+from osbctl.redaction import SECRET
 from osbctl.sources.exports.merge import StoredCatalog
 from osbctl.text import plural
 
@@ -55,7 +55,7 @@ def find_drift(
     return [_as_drift(change, stored.kept) for change in changes if shape is None or not _is_shape_alone(change)]
 
 
-def _check_same_broker(stored: StoredCatalog, broker: Catalog, shape: Shape) -> None:
+def _check_same_broker(stored: StoredCatalog, broker: Catalog, shape: RowFields) -> None:
     """Refuse an export that has nothing in common with the broker's catalog, where both hold something."""
     ours, theirs = _marks(broker), _marks(stored.document.catalog)
     theirs |= {mark for ids in stored.kept for mark in ids if mark}
@@ -84,7 +84,7 @@ def notes(stored: StoredCatalog, broker: Mapping[str, Any] | Catalog) -> list[st
     return [*sentences, *_notes_on_export(stored, broker, shape)] if shape else sentences
 
 
-def _notes_on_export(stored: StoredCatalog, broker: Catalog, shape: Shape) -> Iterator[str]:
+def _notes_on_export(stored: StoredCatalog, broker: Catalog, shape: RowFields) -> Iterator[str]:
     has = {plan.id for plan in stored.document.catalog.plans}
     if stored.public and any(plan.id not in has for plan in broker.plans):
         yield f"every plan of the export is public, and only administrators see others: {shape.whole}"
@@ -106,7 +106,7 @@ def _is_shape_alone(change: Change) -> bool:
     return change.rule == fields.OTHER.id and change.service is None and not change.field
 
 
-def _left_out(broker: Catalog, shape: Shape) -> Iterator[str]:
+def _left_out(broker: Catalog, shape: RowFields) -> Iterator[str]:
     yield from _unknown((service.data for service in broker.services), shape.service, "service offering")
     yield from _unknown((plan.data for plan in broker.plans), shape.plan, "plan")
 
@@ -122,7 +122,7 @@ def _unknown(things: Iterable[Mapping[str, Any]], known: Fields, word: str) -> I
         yield f"{key} of {plural(number, word)}"
 
 
-def normalised(data: Mapping[str, Any], shape: Shape, false: Collection[str]) -> dict[str, Any]:
+def normalised(data: Mapping[str, Any], shape: RowFields, false: Collection[str]) -> dict[str, Any]:
     """The catalog `data` as a platform keeps it that exports `shape`, every boolean written out.
 
     `false` are the booleans of a plan that it takes for false where a catalog leaves them out.
@@ -166,7 +166,7 @@ def _each(values: Any, take: Callable[[dict[str, Any]], dict[str, Any]]) -> list
     return [take(value) if isinstance(value, dict) else None for value in (values if isinstance(values, list) else ())]
 
 
-def _service(data: dict[str, Any], shape: Shape, false: Collection[str]) -> dict[str, Any]:
+def _service(data: dict[str, Any], shape: RowFields, false: Collection[str]) -> dict[str, Any]:
     kept = _stored_part(data, shape.service, shape)
     for name in (*INHERITED, *FLAGS):
         if (name,) in shape.service:
@@ -175,7 +175,7 @@ def _service(data: dict[str, Any], shape: Shape, false: Collection[str]) -> dict
     return kept
 
 
-def _plan(data: dict[str, Any], service: dict[str, Any], shape: Shape, false: Collection[str]) -> dict[str, Any]:
+def _plan(data: dict[str, Any], service: dict[str, Any], shape: RowFields, false: Collection[str]) -> dict[str, Any]:
     kept = _stored_part(data, shape.plan, shape)
     kept.setdefault("free", "free" not in false)
     for name in INHERITED:
@@ -184,7 +184,7 @@ def _plan(data: dict[str, Any], service: dict[str, Any], shape: Shape, false: Co
     return kept
 
 
-def _stored_part(data: dict[str, Any], fields: Fields, shape: Shape) -> dict[str, Any]:
+def _stored_part(data: dict[str, Any], fields: Fields, shape: RowFields) -> dict[str, Any]:
     kept: dict[str, Any] = {"description": ""}
     for field in fields:
         value = get_at(data, field)

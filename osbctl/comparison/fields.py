@@ -8,16 +8,16 @@ from typing import Any
 
 from osbctl.catalog import ServiceOffering, ServicePlan
 from osbctl.changes import Effect, Level
-from osbctl.comparison.collect import Collector, MatchedPair
-from osbctl.comparison.kinds import Kind
+from osbctl.comparison.change_kinds import Kind
+from osbctl.comparison.collector import Collector, MatchedPair
+from osbctl.comparison.field_types import FLAGS, INHERITED, MISSHAPEN, has_shape, is_misshapen, without_misshapen
 from osbctl.comparison.parameters import compare_parameters
 from osbctl.comparison.rules import fields as rules
-from osbctl.comparison.shapes import FLAGS, INHERITED, MISSHAPEN, has_shape, is_misshapen, without_misshapen
 from osbctl.comparison.values import from_to, same, shown, table
 from osbctl.comparison.visibility import LISTS, compare_visibility
 from osbctl.fields import CONVENTIONS
 from osbctl.paths import Path, get_at
-from osbctl.secrecy import SECRET
+from osbctl.redaction import SECRET
 
 _MOST_KEYS = 5
 """Keys that are named of an object in which several differ."""

@@ -10,7 +10,7 @@ from osbctl.comparison.values import shown
 from osbctl.errors import ConfigError
 from osbctl.files import read_bounded
 from osbctl.paths import get_at
-from osbctl.platforms.export import Shape, row_name
+from osbctl.platforms.export import RowFields, row_name
 from osbctl.sources.exports.read import shapes
 
 _MAX_BYTES = 256 * 1024 * 1024
@@ -111,7 +111,7 @@ def _exported(value: Any, name: str) -> frozenset[str]:
     return frozenset(plans[key] for key in used or plans)
 
 
-def _plans_and_used(value: Any, shape: Shape) -> tuple[dict[str, str], set[str]]:
+def _plans_and_used(value: Any, shape: RowFields) -> tuple[dict[str, str], set[str]]:
     """The catalog ids of rows by what the platform calls them, and the plans that instances name."""
     plans: dict[str, str] = {}
     used: set[str] = set()

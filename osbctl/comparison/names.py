@@ -7,8 +7,8 @@ from functools import cached_property
 
 from osbctl.catalog import Catalog, ServiceOffering, ServicePlan
 from osbctl.changes import Level
-from osbctl.comparison.collect import Collector, MatchedPair
-from osbctl.comparison.kinds import Kind
+from osbctl.comparison.change_kinds import Kind
+from osbctl.comparison.collector import Collector, MatchedPair
 from osbctl.comparison.match import (
     Identified,
     Match,

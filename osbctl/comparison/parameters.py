@@ -5,19 +5,19 @@ from __future__ import annotations
 from typing import Any
 
 from osbctl.changes import Level
-from osbctl.comparison.collect import Collector, MatchedPair
+from osbctl.comparison.collector import Collector, MatchedPair
 from osbctl.comparison.rules import fields
 from osbctl.comparison.rules.fields import SCHEMA_KINDS
 from osbctl.comparison.values import from_to, same
 from osbctl.jsonschemas.comparison import SchemaChange, compare_schemas
 from osbctl.jsonschemas.comparison.secrets import is_within, secret_places
 from osbctl.paths import PARAMETER_PLACES, JsonValue, Path, get_at
-from osbctl.secrecy import SECRET
+from osbctl.redaction import SECRET
 
 _PLACES: tuple[Path, ...] = tuple((outer, inner, "parameters") for outer, inner in PARAMETER_PLACES)
 
 
-class _Concealed:
+class _RedactedSchemas:
     """A `schemas` object of which some places, with all below them, may not be shown."""
 
     def __init__(self, value: JsonValue) -> None:
@@ -42,7 +42,7 @@ def compare_parameters(to: Collector, pair: MatchedPair, old: Any, new: Any) -> 
     """Compare two `schemas` objects (OSB, Schemas Object), requests first."""
     if same(old, new):
         return
-    before, after = _Concealed(old), _Concealed(new)
+    before, after = _RedactedSchemas(old), _RedactedSchemas(new)
     already = len(to.changes)
     for place in _PLACES:
         for change in compare_schemas(_schema(get_at(old, place)), _schema(get_at(new, place))):
@@ -53,7 +53,9 @@ def compare_parameters(to: Collector, pair: MatchedPair, old: Any, new: Any) -> 
         to.add(fields.OTHER, pair, message, ("schemas",), *values)
 
 
-def _add(to: Collector, pair: MatchedPair, change: SchemaChange, place: Path, old: _Concealed, new: _Concealed) -> None:
+def _add(
+    to: Collector, pair: MatchedPair, change: SchemaChange, place: Path, old: _RedactedSchemas, new: _RedactedSchemas
+) -> None:
     where: Path = ("schemas", *place)
     message = f"{place[0]}.{place[1]}: {change.message}"
     if change.example:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any, NamedTuple
 
-from osbctl.changes import Change, Level, Named
-from osbctl.comparison.kinds import Kind
+from osbctl.changes import Change, Level, ObjectRef
+from osbctl.comparison.change_kinds import Kind
 from osbctl.comparison.rules.identity import NOW_REFUSED, REFUSED_IN_PART
 from osbctl.comparison.values import table
 from osbctl.paths import Path, get_at, pointer
@@ -24,8 +24,8 @@ class Refused(NamedTuple):
 
 
 class _Place(NamedTuple):
-    service: Named | None
-    plan: Named | None
+    service: ObjectRef | None
+    plan: ObjectRef | None
     field: Path
 
 
@@ -118,13 +118,13 @@ def _naming(field: Path, words: str) -> str:
 
 
 def _place(data: Mapping[str, Any], path: Path) -> _Place:
-    things: list[Named | None] = []
+    things: list[ObjectRef | None] = []
     rest, value = path, data
     for key in ("services", "plans"):
         if len(rest) < 2 or rest[0] != key:
             break
         value = table(get_at(value, rest[:2]))
-        things.append(Named(_text(value.get("id")), _text(value.get("name"))))
+        things.append(ObjectRef(_text(value.get("id")), _text(value.get("name"))))
         rest = rest[2:]
     service, plan = (*things, None, None)[:2]
     return _Place(service, plan, rest)

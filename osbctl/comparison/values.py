@@ -7,8 +7,8 @@ from typing import Any
 
 from osbctl.jsonschemas.equality import same_value
 from osbctl.paths import JsonValue, Path
-from osbctl.secrecy import SECRET, may_be_secret_name
-from osbctl.secrecy import redact as _masked
+from osbctl.redaction import SECRET, may_be_secret_name
+from osbctl.redaction import redact as _masked
 
 MAX_TEXT = 80
 

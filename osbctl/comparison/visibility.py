@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from osbctl.comparison.collect import Collector, MatchedPair
+from osbctl.comparison.collector import Collector, MatchedPair
 from osbctl.comparison.rules import fields as rules
 from osbctl.comparison.values import shown
 

@@ -27,7 +27,7 @@ MOST_SILENT = 2
 
 
 @dataclass(frozen=True, slots=True)
-class Patience:
+class Deadlines:
     """Seconds: from when on the catalog is called slow, when each platform gives up, and the bound of each probe."""
 
     slow: float = 5.0
@@ -35,11 +35,11 @@ class Patience:
     probe: float = 15.0
 
 
-USUAL = Patience()
+USUAL = Deadlines()
 
 
 @dataclass(frozen=True, slots=True)
-class Checked:
+class CheckResult:
     """Findings, and the catalog as received (None without one).
 
     `own` holds what came at API versions that platforms send, as far as it is another answer than the first: a
@@ -53,7 +53,7 @@ class Checked:
     """Checks skipped because the broker limits requests."""
 
 
-def check_broker(address: str, options: ConnectionOptions, patience: Patience = USUAL) -> Checked:
+def check_broker(address: str, options: ConnectionOptions, patience: Deadlines = USUAL) -> CheckResult:
     """Check the broker whose catalog is at `address` (as `split_url` gives it).
 
     Raises SourceError: the broker cannot be reached, or the credentials are wrong.
@@ -62,20 +62,20 @@ def check_broker(address: str, options: ConnectionOptions, patience: Patience = 
     faults: list[Fault] = []
     exchange, first = _ask_catalog(Exchange(address, options), faults)
     if first is None:
-        return Checked(tuple(findings_of(faults)), None)
+        return CheckResult(tuple(findings_of(faults)), None)
     if first.status == 401:
         text = f"{exchange.name}: authentication failed (401){error_description(first.body, options)}"
         raise SourceError(text, "the user or the password is wrong, so nothing can be checked")
     if first.silence:
         faults.append(_silence(exchange.name, first, first.silence))
-        return Checked(tuple(findings_of(faults)), None)
+        return CheckResult(tuple(findings_of(faults)), None)
     answers = {options.api_version: first}
     probed, unchecked = _probe(exchange, first, patience, answers)
     if any(one.rule == "wire-unstable" for one in probed):  # then every answer is another
         probed = [one for one in probed if one.rule != "wire-version-differs"]
     faults += [*probes.of_catalog(first, patience.slow, patience.gives_up, answers), *probes.of_error(first), *probed]
     own = {version: _catalog(reply) for version, reply in answers.items() if reply.json != first.json}
-    return Checked(tuple(findings_of(faults)), _catalog(first), own, unchecked)
+    return CheckResult(tuple(findings_of(faults)), _catalog(first), own, unchecked)
 
 
 def _catalog(reply: Reply) -> bytes | None:
@@ -157,7 +157,7 @@ def _target(address: str, location: str) -> str:
 
 
 def _probe(
-    exchange: Exchange, first: Reply, patience: Patience, answers: dict[str, Reply]
+    exchange: Exchange, first: Reply, patience: Deadlines, answers: dict[str, Reply]
 ) -> tuple[list[Fault], tuple[str, ...]]:
     """The faults that the probes find, and the areas that were not probed, since the broker limits requests.
 

@@ -16,7 +16,7 @@ from osbctl.conformance.exchange import Exchange, Fault, Reply, fault, moved
 from osbctl.conformance.rules import EVERY
 from osbctl.findings import Severity
 from osbctl.platforms import Platform
-from osbctl.secrecy import SURE_LENGTH, places_of
+from osbctl.redaction import SURE_LENGTH, places_of
 
 VERSION = "X-Broker-API-Version"
 IDENTITY = "osbctl-check-7f1c"

@@ -12,7 +12,7 @@ from lsprotocol import types
 
 from osbctl.editor.analysis import Analysis, read_open_source
 from osbctl.editor.open_files import OpenFiles
-from osbctl.editor.texts import Written, diagnostic, range_of, written
+from osbctl.editor.text_document import TextDocument, diagnostic, range_of, written
 from osbctl.errors import OsbctlError
 from osbctl.findings import Finding, Fix
 from osbctl.fixes.edits import Edit
@@ -31,7 +31,7 @@ _OF_IDS = {"schema-required", "schema-other", "schema-type", "build-id-missing",
 
 
 @dataclass(frozen=True, slots=True)
-class Mender:
+class ActionBuilder:
     """Makes code actions of the findings of one source."""
 
     analysis: Analysis
@@ -39,7 +39,7 @@ class Mender:
     unsaved: Mapping[str, str]
     open: OpenFiles
 
-    def actions(self, file: Written, findings: Iterable[Finding]) -> Iterator[types.CodeAction]:
+    def actions(self, file: TextDocument, findings: Iterable[Finding]) -> Iterator[types.CodeAction]:
         """Code actions for findings in `file`."""
         for finding in with_fixes(islice(findings, MOST), self.document):
             told = [diagnostic(finding, file)]
@@ -53,7 +53,7 @@ class Mender:
                                         [finding._replace(fixes=(fresh,))], diagnostics=told)  # fmt: skip
             yield from self._ignore(file, finding)
 
-    def _ignore(self, file: Written, finding: Finding) -> Iterator[types.CodeAction]:
+    def _ignore(self, file: TextDocument, finding: Finding) -> Iterator[types.CodeAction]:
         """A comment that silences the finding in its line, where the text takes one and says the same with it."""
         if finding.location is None or file.document is None or file.document.syntax != "yaml":
             return
@@ -73,7 +73,7 @@ class Mender:
             yield types.CodeAction(f"Ignore {finding.rule} here", types.CodeActionKind.QuickFix,
                                    [diagnostic(finding, file)], edit=edit)  # fmt: skip
 
-    def fix_all(self, file: Written) -> Iterator[types.CodeAction]:
+    def fix_all(self, file: TextDocument) -> Iterator[types.CodeAction]:
         """The one action that carries out all safe fixes of `file`.
 
         Those of the source's other files stay: editors carry it out on saving, and would leave these changed and

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from osbctl.editor.texts import written
+from osbctl.editor.text_document import written
 from osbctl.errors import OsbctlError
 from osbctl.fields import known
 from osbctl.findings import DocumentError, Finding, Location, Verdict
@@ -17,7 +17,7 @@ from osbctl.sources.catalogs import holds_offering, only_catalog, parse_catalog
 from osbctl.sources.document import Document
 from osbctl.sources.folder import LOCK, read_folder
 from osbctl.sources.folder.brokerpak import is_brokerpak
-from osbctl.sources.folder.parts import SUFFIXES
+from osbctl.sources.folder.source_tree import SUFFIXES
 from osbctl.sources.parse import decoded, parse_stream
 from osbctl.sources.variables import VariablesOf, no_variables
 from osbctl.tasks.options import Request, config_of, validation_options

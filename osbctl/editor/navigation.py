@@ -14,19 +14,21 @@ from urllib.parse import unquote, urlsplit
 
 from lsprotocol import types
 
-from osbctl.editor.texts import Written, range_of
+from osbctl.editor.text_document import TextDocument, range_of
 from osbctl.paths import Path, get_at, resolve_pointer
 from osbctl.sources.folder import LOCK
 from osbctl.text import escape_line
 
-Opened = Callable[[str], Written]
+Opened = Callable[[str], TextDocument]
 """Gives the file at a path, as it is in the editor, or else on disk."""
 
 MOST_SYMBOLS = 10_000
 """Symbols of one file; an editor has no use for more."""
 
 
-def definition(file: Written, offset: int, folder: str | None, opened: Opened) -> tuple[Written, types.Range] | None:
+def definition(
+    file: TextDocument, offset: int, folder: str | None, opened: Opened
+) -> tuple[TextDocument, types.Range] | None:
     """The file and the range in it that the value at `offset` leads to; `folder` is the source folder, if any."""
     path = _path_at(file, offset)
     word = None if path is None else file.value(path)
@@ -39,15 +41,15 @@ def definition(file: Written, offset: int, folder: str | None, opened: Opened) -
     return None
 
 
-def _path_at(file: Written, offset: int) -> Path | None:
+def _path_at(file: TextDocument, offset: int) -> Path | None:
     """Path of the innermost value at an offset, its key included."""
     starts = ((path, span.key[0] if span.key[1] else span.start, span.end) for path, span in file.spans.items())
     return next((path for path, start, end in starts if start <= offset <= end), None)
 
 
 def _schema(
-    file: Written, path: Path, reference: str, folder: str | None, opened: Opened
-) -> tuple[Written, types.Range] | None:
+    file: TextDocument, path: Path, reference: str, folder: str | None, opened: Opened
+) -> tuple[TextDocument, types.Range] | None:
     address = urlsplit(reference)
     if address.scheme or address.netloc:
         return None
@@ -64,7 +66,7 @@ def _schema(
     return _beginning(file, (*root, *target)) if target is not None else None
 
 
-def _beginning(file: Written, path: Path) -> tuple[Written, types.Range] | None:
+def _beginning(file: TextDocument, path: Path) -> tuple[TextDocument, types.Range] | None:
     """The key of a value, or its first character."""
     span = file.spans.get(path)
     if span is None:
@@ -72,12 +74,12 @@ def _beginning(file: Written, path: Path) -> tuple[Written, types.Range] | None:
     return file, range_of(file, *(span.key if span.key[1] else (span.start, span.start + 1)))
 
 
-def _line_of_lock(lock: Written, word: str) -> tuple[Written, types.Range] | None:
+def _line_of_lock(lock: TextDocument, word: str) -> tuple[TextDocument, types.Range] | None:
     at = lock.body.find(json.dumps(word, ensure_ascii=False))
     return (lock, range_of(lock, at + 1, at + 1 + len(word))) if at >= 0 else None
 
 
-def symbols(file: Written, top: Path = ()) -> list[types.DocumentSymbol]:
+def symbols(file: TextDocument, top: Path = ()) -> list[types.DocumentSymbol]:
     """A symbol for each service offering with its plans, or for each plan where the file is a service by itself.
 
     `top` is the path of the catalog in the file.
@@ -90,7 +92,7 @@ def symbols(file: Written, top: Path = ()) -> list[types.DocumentSymbol]:
     return list(_each(file, data.get(key), (*top, key), kind))
 
 
-def _each(file: Written, things: Any, path: Path, kind: types.SymbolKind) -> Iterator[types.DocumentSymbol]:
+def _each(file: TextDocument, things: Any, path: Path, kind: types.SymbolKind) -> Iterator[types.DocumentSymbol]:
     for index, thing in enumerate(things[:MOST_SYMBOLS] if isinstance(things, list) else ()):
         span = file.spans.get((*path, index))
         if span is None or not isinstance(thing, dict):

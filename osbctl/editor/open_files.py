@@ -17,7 +17,7 @@ from pathlib import PurePath
 from pygls.uris import from_fs_path, to_fs_path
 
 from osbctl.editor.analysis import Analysis, analyse, source_of
-from osbctl.editor.texts import Written, written
+from osbctl.editor.text_document import TextDocument, written
 from osbctl.files import read_bounded
 from osbctl.findings import Finding
 from osbctl.sources.limits import MAX_BYTES
@@ -38,7 +38,7 @@ class OpenFile:
 
 
 @dataclass(slots=True)
-class Judged:
+class AnalysedSource:
     """A source with open files: what was found last, where it was shown, and whether it has changed since."""
 
     analysis: Analysis | None = None
@@ -57,12 +57,12 @@ class OpenFiles:
         variables_of: VariablesOf = no_variables,
     ) -> None:
         self.files: dict[str, OpenFile] = {}
-        self.sources: dict[str, Judged] = {}
+        self.sources: dict[str, AnalysedSource] = {}
         self.encoding = "utf-16"
         self.variables_of = variables_of
         self.edition = 0
         """Another number after each change."""
-        self.judge = ThreadPoolExecutor(max_workers=1, thread_name_prefix="judge")
+        self.analysis_thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="analysis")
         self._show_file = show
         self._fail = fail
 
@@ -87,7 +87,7 @@ class OpenFiles:
         for file in list(self.files.values()):
             self.take(file.uri, file.text, file.version)
 
-    async def judged(self, uri: str) -> tuple[str, Written | None, Analysis | None]:
+    async def judged(self, uri: str) -> tuple[str, TextDocument | None, Analysis | None]:
         """The path of an open file, the file, and what was found in its source as it is now."""
         path = path_of(uri)
         while (file := self.files.get(path)) and file.source and (judged := self.sources.get(file.source)):
@@ -106,7 +106,7 @@ class OpenFiles:
         """The texts of a source's open files, by path."""
         return {path: file.text for path, file in self.files.items() if file.source == source}
 
-    def text(self, path: str) -> Written:
+    def text(self, path: str) -> TextDocument:
         """The file at `path`, as it is in the editor, or else on disk; empty where there is none."""
         if path in self.files:
             return written(path, self.files[path].text, self.encoding)
@@ -137,12 +137,12 @@ class OpenFiles:
 
     def _refresh(self, source: str) -> None:
         self.edition += 1
-        judged = self.sources.setdefault(source, Judged())
+        judged = self.sources.setdefault(source, AnalysedSource())
         judged.changed = True
         if judged.task is None:
             judged.task = asyncio.ensure_future(self._settle(source, judged))
 
-    async def _settle(self, source: str, judged: Judged) -> None:
+    async def _settle(self, source: str, judged: AnalysedSource) -> None:
         while judged.changed:
             await asyncio.sleep(PAUSE)
             judged.changed = False
@@ -150,7 +150,7 @@ class OpenFiles:
             loop = asyncio.get_running_loop()
             try:
                 task = partial(analyse, source, unsaved, self.encoding, self.variables_of)
-                analysis = await loop.run_in_executor(self.judge, task) if unsaved else None
+                analysis = await loop.run_in_executor(self.analysis_thread, task) if unsaved else None
             except Exception as error:  # a fault of ours ends no session, and nothing that it left is shown
                 self._fail(error)
                 analysis = None
@@ -161,7 +161,7 @@ class OpenFiles:
         if not self.unsaved(source):
             del self.sources[source]
 
-    def _show(self, source: str, judged: Judged, unsaved: dict[str, str]) -> None:
+    def _show(self, source: str, judged: AnalysedSource, unsaved: dict[str, str]) -> None:
         found: dict[str, list[Finding]] = {path: [] for path in unsaved}
         for finding in judged.analysis.findings if judged.analysis else ():
             path = self.path(finding.location.source) if finding.location else min(unsaved)

@@ -13,12 +13,12 @@ from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 
 import osbctl
-from osbctl.editor.actions import FIX_ALL, Mender
+from osbctl.editor.actions import FIX_ALL, ActionBuilder
 from osbctl.editor.analysis import DEFAULT_OPTIONS
-from osbctl.editor.at_cursor import completions, hover
+from osbctl.editor.completion import completions, hover
 from osbctl.editor.navigation import definition, symbols
 from osbctl.editor.open_files import OpenFiles, path_of
-from osbctl.editor.texts import Text, Written, diagnostic, range_of
+from osbctl.editor.text_document import Text, TextDocument, diagnostic, range_of
 from osbctl.findings import Finding
 from osbctl.sources.variables import VariablesOf, no_variables
 
@@ -42,7 +42,7 @@ class EditorServer:
         try:
             self.protocol.start_io(stdin, stdout)
         finally:
-            self.open.judge.shutdown(wait=False, cancel_futures=True)
+            self.open.analysis_thread.shutdown(wait=False, cancel_futures=True)
         return self._code
 
     def _register(self) -> None:
@@ -184,7 +184,7 @@ class EditorServer:
             for finding in self.open.found_in(path, analysis)
             if finding.location and finding.location.line - 1 in lines
         ]
-        mender = Mender(analysis, analysis.document, self.open.unsaved(analysis.source), self.open)
+        mender = ActionBuilder(analysis, analysis.document, self.open.unsaved(analysis.source), self.open)
         loop, edition, cancelled = asyncio.get_running_loop(), self.open.edition, threading.Event()
 
         def waited_for() -> bool:
@@ -192,14 +192,18 @@ class EditorServer:
 
         try:
             made = partial(_made, mender, file, found, params.context.only, waited_for)
-            return await loop.run_in_executor(self.open.judge, made)
+            return await loop.run_in_executor(self.open.analysis_thread, made)
         except asyncio.CancelledError:
             cancelled.set()
             raise
 
 
 def _made(
-    mender: Mender, file: Written, found: list[Finding], only: Sequence[str] | None, waited_for: Callable[[], bool]
+    mender: ActionBuilder,
+    file: TextDocument,
+    found: list[Finding],
+    only: Sequence[str] | None,
+    waited_for: Callable[[], bool],
 ) -> list[types.CodeAction]:
     """Requested actions; none once the request is cancelled, because the analysis thread is busy meanwhile."""
 

@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 from osbctl.paths import Path
-from osbctl.secrecy import SECRET, may_be_secret_name
+from osbctl.redaction import SECRET, may_be_secret_name
 from osbctl.text import escape_line
 
 SENTENCES = {

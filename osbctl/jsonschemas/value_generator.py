@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from osbctl.jsonschemas import patterns
 from osbctl.jsonschemas.constraints import NUMBERS, Constraints
-from osbctl.secrecy import may_be_secret_name
+from osbctl.redaction import may_be_secret_name
 
 if TYPE_CHECKING:
     from osbctl.jsonschemas.bounded_validator import BoundedValidator

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from osbctl.catalog import ServicePlan
-from osbctl.secrecy import Redactor
+from osbctl.redaction import Redactor
 from osbctl.views.words import Prices, number, yes
 
 NONE, HAS = "–", "✓"

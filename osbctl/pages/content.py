@@ -81,7 +81,7 @@ class PlanRequests(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class Branding:
     """Title and branding of the page. `logo` is a `data:` URL, `accent` a colour `#rrggbb`; both may be empty."""
 
     title: str = "Service marketplace"
@@ -99,7 +99,7 @@ class Content:
     """
 
     parts: Sequence[Part]
-    look: Look = field(default_factory=Look)
+    look: Branding = field(default_factory=Branding)
     date: str = ""
     since: str | None = None
     findings: bool = False

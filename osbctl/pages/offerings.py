@@ -7,13 +7,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from osbctl.catalog import ServiceOffering, ServicePlan
-from osbctl.pages import compare, links, pictures
+from osbctl.pages import compare, icons, links
 from osbctl.pages.content import Content, Part, PlanRequests
-from osbctl.pages.shown import ParameterBlock, ParameterView, PlanView, ServiceView, VerdictView
+from osbctl.pages.view_models import ParameterBlock, ParameterView, PlanView, ServiceView, VerdictView
 from osbctl.parameter_table import Parameter, parameters
 from osbctl.platforms import Platform
 from osbctl.platforms.outcome import Outcome, VerdictKind
-from osbctl.secrecy import SECRET, Redactor
+from osbctl.redaction import SECRET, Redactor
 from osbctl.views import words
 from osbctl.views.words import Prices, amount_text, bullets, prices
 
@@ -60,8 +60,8 @@ class Offerings:
             provider=text(metadata.get("providerDisplayName"), SHORT),
             description=text(service.description),
             about=_paragraphs(text(metadata.get("longDescription")), text(service.description)),
-            picture=pictures.from_data_url(metadata.get("imageUrl")),
-            monogram=pictures.monogram(title),
+            picture=icons.from_data_url(metadata.get("imageUrl")),
+            monogram=icons.monogram(title),
             tags=[text(tag, SHORT) for tag in service.tags[:MAX_TAGS]],
             more_tags=max(0, len(service.tags) - MAX_TAGS),
             deprecated=_deprecated(service, service.tags),

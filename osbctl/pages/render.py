@@ -18,11 +18,11 @@ from osbctl import __version__
 from osbctl.changes import Level
 from osbctl.findings import Severity
 from osbctl.pages.content import MAX_WITH_REQUESTS, Content
+from osbctl.pages.icons import accent_rules
 from osbctl.pages.links import broker_anchor
 from osbctl.pages.offerings import Offerings
-from osbctl.pages.pictures import accent_rules
-from osbctl.pages.shown import ChangeNote, FindingNote, ServiceView, by_kind, place_changes, place_findings
-from osbctl.secrecy import Redactor
+from osbctl.pages.view_models import ChangeNote, FindingNote, ServiceView, by_kind, place_changes, place_findings
+from osbctl.redaction import Redactor
 from osbctl.text import escape_line
 
 ASSETS = Path(__file__).parent / "assets"

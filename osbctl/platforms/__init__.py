@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from osbctl.platforms.commands import Tool
     from osbctl.platforms.export import Export
     from osbctl.platforms.outcome import Outcome
-    from osbctl.platforms.reactions import Depends, Reaction
+    from osbctl.platforms.reactions import DependsOnInstances, Reaction
 
 
 class Platform(StrEnum):
@@ -162,9 +162,9 @@ class PlatformRecord(NamedTuple):
         return found
 
     @property
-    def reactions(self) -> Mapping[str, Reaction | Depends]:
+    def reactions(self) -> Mapping[str, Reaction | DependsOnInstances]:
         """Reactions to kinds of change that differ from the common one, by id; from the module `changes`."""
-        found: Mapping[str, Reaction | Depends] = self._module("changes").REACTIONS
+        found: Mapping[str, Reaction | DependsOnInstances] = self._module("changes").REACTIONS
         return found
 
     def notes(self, rules: Collection[str]) -> list[str]:

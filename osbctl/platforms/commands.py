@@ -56,7 +56,7 @@ class Raw:
 PARAMETERS = Raw("")
 """Stands in a command for the parameters."""
 
-Words: TypeAlias = "Sequence[Raw | str]"
+ComparisonNames: TypeAlias = "Sequence[Raw | str]"
 """A command that is typed into a shell; a plain text is quoted. Empty: there is none."""
 
 
@@ -88,7 +88,7 @@ class Tool:
     """
 
     name: str
-    sends: Callable[[Order, Purpose], Words | Manifest | Snippet]
+    sends: Callable[[Order, Purpose], ComparisonNames | Manifest | Snippet]
     reads_files: bool = True
 
 

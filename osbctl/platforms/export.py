@@ -41,7 +41,7 @@ class Exported(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Shape:
+class RowFields:
     """Location of catalog fields in the rows of one platform.
 
     `key` is what a row is called on the platform, `parent` what a plan calls its service offering; their parts are
@@ -121,10 +121,10 @@ class Export:
     would write these rows, where several share the shape of their documents.
     """
 
-    shape: Shape
+    shape: RowFields
     recognised: Callable[[Exported], bool]
     read: Callable[[Exported], Page]
-    shape_of: Callable[[Sequence[ExportRow]], Shape] | None = None
+    shape_of: Callable[[Sequence[ExportRow]], RowFields] | None = None
     made: Callable[[Sequence[ExportRow]], bool] | None = None
 
 

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from osbctl.paths import Path
 from osbctl.platforms.outcome import MAX_REFUSALS, Outcome, Refusal, VerdictKind, bounded
 
-Shape = Any
+RowFields = Any
 """`string`, `bool`, `int`, `time`, `map`; `raw`, which takes anything as it is; `unclear`, which is sure of null alone;
 a list of one shape; `Pointers`; `Map`; or a struct's fields with theirs."""
 
@@ -23,13 +23,13 @@ a list of one shape; `Pointers`; `Map`; or a struct's fields with theirs."""
 class Pointers(NamedTuple):
     """A list of pointers to structs: a null in it stays null, where a list of structs has an empty one."""
 
-    shape: Mapping[str, Shape]
+    shape: Mapping[str, RowFields]
 
 
 class Map(NamedTuple):
     """A map whose values have one shape; `map` is that of anything."""
 
-    shape: Shape
+    shape: RowFields
 
 
 _PLAIN = {"string": str, "bool": bool}
@@ -44,7 +44,7 @@ _INT_64 = range(-(2**63), 2**63)
 _TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d([.,]\d+)?(Z|[+-]\d\d:\d\d)", re.ASCII)
 
 
-def fields(**names: str) -> dict[str, Shape]:
+def fields(**names: str) -> dict[str, RowFields]:
     """Fields of a struct by their shape: of each word the names, split by blanks."""
     return {name: shape for shape, several in names.items() for name in several.split()}
 
@@ -78,7 +78,7 @@ class Struct:
         return (*self.path, self.places.get(field, field))
 
 
-def decode(data: dict[str, Any], shape: Mapping[str, Shape], platform: str, name: str) -> tuple[Struct, Outcome]:
+def decode(data: dict[str, Any], shape: Mapping[str, RowFields], platform: str, name: str) -> tuple[Struct, Outcome]:
     """The struct that Go makes of `data`, and what the platform does with the catalog if nothing else is wrong.
 
     Where there are too many values that it cannot decode, the struct is empty.
@@ -115,7 +115,7 @@ def is_respelt(data: Any) -> bool:
     return any(key != fold_case(key) for key in data) or any(map(is_respelt, inside))
 
 
-def respelt(data: Any, shape: Shape) -> Any:
+def respelt(data: Any, shape: RowFields) -> Any:
     """`data` with the names of the fields of `shape` as Go takes them: in any case, and of several the last counts.
 
     A null in a list of structs is an empty struct.
@@ -126,7 +126,7 @@ def respelt(data: Any, shape: Shape) -> Any:
     return _respelt_fields(data, shape) if isinstance(shape, dict) and isinstance(data, dict) else data
 
 
-def _respelt_fields(data: dict[str, Any], shape: dict[str, Shape]) -> dict[str, Any]:
+def _respelt_fields(data: dict[str, Any], shape: dict[str, RowFields]) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for key, value in data.items():
         field = key if key in shape or fold_case(key) not in shape else fold_case(key)
@@ -135,12 +135,12 @@ def _respelt_fields(data: dict[str, Any], shape: dict[str, Shape]) -> dict[str, 
     return found
 
 
-def _may_be_nil(shape: Shape) -> bool:
+def _may_be_nil(shape: RowFields) -> bool:
     """Return whether null sets such a field; it leaves any other as it was."""
     return isinstance(shape, list | Pointers | Map) or shape in ("map", "raw")
 
 
-def _inner(shape: list[Shape] | Pointers) -> Shape:
+def _inner(shape: list[RowFields] | Pointers) -> RowFields:
     return shape.shape if isinstance(shape, Pointers) else shape[0]
 
 
@@ -155,7 +155,7 @@ class _Decoder:
         self.misfits: list[tuple[Path, str]] = []
         self.unclear: list[Path] = []
 
-    def value(self, value: Any, shape: Shape, path: Path) -> Any:
+    def value(self, value: Any, shape: RowFields, path: Path) -> Any:
         """Decode `value` into a field of that shape."""
         if shape == "raw" or value is None:
             return value
@@ -169,7 +169,7 @@ class _Decoder:
             return {key: self.value(item, shape.shape, (*path, key)) for key, item in value.items()}
         return self.struct(value, shape, path)
 
-    def struct(self, value: dict[str, Any], shape: Mapping[str, Shape], path: Path) -> Struct:
+    def struct(self, value: dict[str, Any], shape: Mapping[str, RowFields], path: Path) -> Struct:
         """The struct with the fields of `value` read into it."""
         struct = Struct(path)
         for key, item in value.items():
@@ -192,7 +192,7 @@ class _Decoder:
             return self._refused(_SAID[shape], path)
         return value
 
-    def _list(self, value: Any, shape: list[Shape] | Pointers, path: Path) -> Any:
+    def _list(self, value: Any, shape: list[RowFields] | Pointers, path: Path) -> Any:
         if not isinstance(value, list):
             return self._refused("an array", path)
         inner = _inner(shape)

@@ -63,7 +63,7 @@ class Outcome(NamedTuple):
 
 def redacted(message: str, path: Path) -> str:
     """A platform's line without the value at `path` that it may quote, where that may be a secret."""
-    from osbctl.secrecy import SECRET, may_be_secret_name, redact_text  # only catalogs that are refused need it
+    from osbctl.redaction import SECRET, may_be_secret_name, redact_text  # only catalogs that are refused need it
 
     if "dashboard_client" in path or any(map(may_be_secret_name, path)):
         return re.sub(r"but has value .*", f"but has value {SECRET}", message, flags=re.DOTALL)

@@ -35,7 +35,7 @@ class Reaction:
 
 
 @dataclass(frozen=True, slots=True)
-class Depends:
+class DependsOnInstances:
     """An answer that depends on instances of the plan: `used` where it has some, `unused` where it has none."""
 
     unknown: Reaction

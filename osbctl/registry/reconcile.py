@@ -18,7 +18,7 @@ from osbctl.paths import get_at
 from osbctl.platforms import Identity, Platform, State
 from osbctl.platforms.outcome import Refusal
 from osbctl.platforms.saving import Clash, Key, StoredRow, Update, by_key, rows_of
-from osbctl.registry.records import Action, Kept, RegisteredBroker, Remark, What
+from osbctl.registry.records import Action, ActionKind, RegisteredBroker, Remark, RetainedObject
 
 _NOTES = {
     State.INACTIVE: "deactivated, as it has instances",
@@ -52,7 +52,7 @@ class Reconciliation:
     actions: tuple[Action, ...]
     remarks: tuple[Remark, ...]
     stored: dict[str, Any]
-    kept: tuple[Kept, ...]
+    kept: tuple[RetainedObject, ...]
 
 
 def reconcile(
@@ -84,17 +84,17 @@ def first_refusals(
     return tuple(_clash(clash, update.catalog) for clash in update.clashes[:MAX_TOLD])
 
 
-def _row(one: Kept) -> StoredRow:
+def _row(one: RetainedObject) -> StoredRow:
     return StoredRow(one.service_id, one.plan_id or None, one.data, one.state)
 
 
-def _kept(rows: Mapping[Key, StoredRow], before: Sequence[Kept], at: str) -> Iterator[Kept]:
+def _kept(rows: Mapping[Key, StoredRow], before: Sequence[RetainedObject], at: str) -> Iterator[RetainedObject]:
     known = {(one.service_id, one.plan_id): one for one in before}
     for row in rows.values():
         if row.state and row.plan != "":
             one = known.get((row.service, row.plan or ""))
             since = one.since if one and one.state is row.state else at
-            yield Kept(row.service, row.plan or "", row.state, since, dict(row.data))
+            yield RetainedObject(row.service, row.plan or "", row.state, since, dict(row.data))
 
 
 def _catalog(update: Update, base: dict[str, Any], as_read: Catalog) -> dict[str, Any]:
@@ -117,7 +117,7 @@ def _actions(before: Mapping[Key, StoredRow], update: Update, platform: Platform
         old, new = before.get(moved.get(key, key)), after.get(key)
         what = _what(old, new) if new or key not in moved.values() else None
         if what:
-            note = _NOTES[new.state].format(platform.label) if what is What.KEPT and new and new.state else ""
+            note = _NOTES[new.state].format(platform.label) if what is ActionKind.KEPT and new and new.state else ""
             yield Action(what, *_names(key, after, before), note)
 
 
@@ -127,14 +127,14 @@ def _names(key: Key, *sides: Mapping[Key, StoredRow]) -> tuple[str, str]:
     return service or key[0], plan if key[1] is not None else ""
 
 
-def _what(old: StoredRow | None, new: StoredRow | None) -> What | None:
+def _what(old: StoredRow | None, new: StoredRow | None) -> ActionKind | None:
     if new is None or old is None:
-        return What.CREATED if new else What.DELETED if old else None
+        return ActionKind.CREATED if new else ActionKind.DELETED if old else None
     if new.state:
-        return What.KEPT if new.state is not old.state else None
+        return ActionKind.KEPT if new.state is not old.state else None
     if old.state:
-        return What.REACTIVATED
-    return None if same(dict(old.data), dict(new.data)) else What.UPDATED
+        return ActionKind.REACTIVATED
+    return None if same(dict(old.data), dict(new.data)) else ActionKind.UPDATED
 
 
 def _reasons(changes: Sequence[Change], clashes: Sequence[Clash], new: Catalog) -> tuple[Remark, ...]:

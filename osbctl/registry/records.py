@@ -29,7 +29,7 @@ class RefreshOutcome(StrEnum):
     FAILED = "failed"
 
 
-class What(StrEnum):
+class ActionKind(StrEnum):
     """Kind of action of a platform on one service offering or plan."""
 
     CREATED = "created"
@@ -43,7 +43,7 @@ class What(StrEnum):
 class Action:
     """Actual or simulated action of a platform on the service offering `service`, or on its plan if named."""
 
-    what: What
+    what: ActionKind
     service: str
     plan: str = ""
     note: str = ""
@@ -82,7 +82,7 @@ class Refresh:
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class RetainedObject:
     """A service offering, or a plan of it, that is gone from the catalog and kept by the platform.
 
     `data` is the object as the catalog last had it, a service offering without its plans. `plan_id` is empty where it
@@ -169,7 +169,7 @@ class RegisteredBroker:
 
     row: BrokerRow
     catalog: bytes
-    kept: tuple[Kept, ...] = ()
+    kept: tuple[RetainedObject, ...] = ()
 
     @cached_property
     def document(self) -> Document:

@@ -15,11 +15,11 @@ from osbctl.registry.errors import NameTakenError, OutdatedError, UnknownBrokerE
 from osbctl.registry.records import (
     BrokerCatalog,
     BrokerRow,
-    Kept,
     Refresh,
     RefreshOutcome,
     RegisteredBroker,
     Registration,
+    RetainedObject,
 )
 
 # `database` says what to install where SQLAlchemy is missing; so it is imported first.
@@ -150,7 +150,7 @@ class Registry:
         refresh: Refresh,
         *,
         catalog: BrokerCatalog | None = None,
-        kept: Sequence[Kept] | None = None,
+        kept: Sequence[RetainedObject] | None = None,
     ) -> None:
         """Note `refresh` of the broker that was read as `seen`; with it its new `catalog` and what is `kept`, if any.
 
@@ -208,7 +208,7 @@ def _check_free(connection: Connection, name: str) -> None:
         raise NameTakenError(name, taken)
 
 
-def _replace_kept(connection: Connection, broker_id: int, kept: Sequence[Kept]) -> None:
+def _replace_kept(connection: Connection, broker_id: int, kept: Sequence[RetainedObject]) -> None:
     connection.execute(delete(KEPT).where(KEPT.c.broker_id == broker_id))
     if kept:
         rows = [{"broker_id": broker_id, "content": json.dumps(asdict(one))} for one in kept]

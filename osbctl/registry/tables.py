@@ -18,7 +18,7 @@ from sqlalchemy import Column, Connection, ForeignKey, Integer, LargeBinary, Met
 from osbctl.errors import RegistryError
 from osbctl.platforms import ApiVersion, Platform, State
 from osbctl.registry.errors import ADD_MAKES_ONE, missing_extra
-from osbctl.registry.records import BrokerCatalog, BrokerRow, Kept, Refresh, RefreshOutcome
+from osbctl.registry.records import BrokerCatalog, BrokerRow, Refresh, RefreshOutcome, RetainedObject
 from osbctl.text import escape_line
 
 if TYPE_CHECKING:
@@ -92,11 +92,11 @@ def _bytes(value: Any) -> bytes:
         return value
 
 
-def kept_rows(rows: Iterable[Row[Any]]) -> tuple[Kept, ...]:
+def kept_rows(rows: Iterable[Row[Any]]) -> tuple[RetainedObject, ...]:
     """Kept objects from rows of their table."""
     with _understood():
         values = (json.loads(row.content) for row in rows)
-        return tuple(Kept(**value | {"state": State(value["state"])}) for value in values)
+        return tuple(RetainedObject(**value | {"state": State(value["state"])}) for value in values)
 
 
 def stored(catalog: BrokerCatalog, refresh: Refresh) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from osbctl.registry.records import Action, BrokerRow, Kept, Refresh, RefreshOutcome, RegisteredBroker, Remark
+from osbctl.registry.records import Action, BrokerRow, Refresh, RefreshOutcome, RegisteredBroker, Remark, RetainedObject
 from osbctl.text import AnsiStyle, escape_line, plural, rendered
 
 COLUMNS = ("NAME", "URL", "USER", "PLATFORM", "SERVICES", "PLANS", "KEPT", "REFRESHED", "LAST")
@@ -73,7 +73,7 @@ def _kept_lines(broker: RegisteredBroker) -> Iterator[str]:
     yield from (f"  {_kept(one, names)}" for one in broker.kept)
 
 
-def _kept(one: Kept, services: dict[str, str]) -> str:
+def _kept(one: RetainedObject, services: dict[str, str]) -> str:
     service = services.get(one.service_id, one.service_id)
     name = f"{service}/{one.name}" if one.plan_id else service
     identity = escape_line(one.plan_id or one.service_id)

@@ -27,7 +27,7 @@ class Format(StrEnum):
     HTML = "html"
 
 
-class Brevity(NamedTuple):
+class TextDetail(NamedTuple):
     """Detail of the text format.
 
     `concise`: a line a finding and a line a document. `quiet`: findings alone. `statistics`: how often each rule was
@@ -39,7 +39,7 @@ class Brevity(NamedTuple):
     statistics: bool = False
 
 
-WHOLE = Brevity()
+WHOLE = TextDetail()
 
 
 class Report(NamedTuple):
@@ -56,7 +56,7 @@ class Report(NamedTuple):
     root: str = ""
     color: bool = False
     width: int = 0
-    brevity: Brevity = WHOLE
+    brevity: TextDetail = WHOLE
 
     def findings(self) -> Iterator[Finding]:
         """All findings of all documents, in order."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from osbctl.catalog import Catalog
-from osbctl.pages.content import Content, Look, Overview, Part
+from osbctl.pages.content import Branding, Content, Overview, Part
 from osbctl.pages.render import render_page
 from osbctl.reports import Report
 from osbctl.reports.changes import DiffReport
@@ -14,7 +14,7 @@ from osbctl.reports.changes import DiffReport
 def render(report: Report) -> str:
     """The page, the same for the same report."""
     parts = [Part(one.name, Catalog.of(one.data or {}), one.outcomes, one.findings) for one in report.judgements]
-    return render_page(Content(parts, look=Look("Catalog findings"), findings=True))
+    return render_page(Content(parts, look=Branding("Catalog findings"), findings=True))
 
 
 def render_changes(report: DiffReport) -> str:
@@ -25,7 +25,7 @@ def render_changes(report: DiffReport) -> str:
     return render_page(
         Content(
             [part],
-            look=Look(report.words.heading),
+            look=Branding(report.words.heading),
             date=report.date,
             since=None if report.errors else f"{sides}: {report.summary()}.",
             findings=bool(report.errors),
@@ -42,5 +42,5 @@ def render_overview(reports: Sequence[tuple[str, DiffReport]], overview: Overvie
     ]
     notes = [f"{name}: {note}" for name, report in reports for note in report.notes]
     return render_page(
-        Content(parts, look=Look(empty.words.heading), date=empty.date, since="", notes=notes, overview=overview)
+        Content(parts, look=Branding(empty.words.heading), date=empty.date, since="", notes=notes, overview=overview)
     )

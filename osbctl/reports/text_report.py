@@ -9,8 +9,8 @@ from itertools import chain
 from osbctl.findings import Finding, Location, Severity, ValidationResult, Verdict
 from osbctl.platforms import Platform, labels
 from osbctl.platforms.outcome import MAX_REFUSALS, VerdictKind
+from osbctl.redaction import is_secret_name
 from osbctl.reports import Report
-from osbctl.secrecy import is_secret_name
 from osbctl.text import AnsiStyle, escape_line, excerpt, plural, wrapped
 
 _NOT_ACCEPTED = {

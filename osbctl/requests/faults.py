@@ -13,7 +13,7 @@ from osbctl.jsonschemas.errors import innermost, sentence
 from osbctl.jsonschemas.sentences import field_name, refusal
 from osbctl.jsonschemas.walk import UndecidableError
 from osbctl.paths import JsonValue, Path
-from osbctl.secrecy import may_be_secret_name
+from osbctl.redaction import may_be_secret_name
 from osbctl.text import did_you_mean
 
 

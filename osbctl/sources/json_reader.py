@@ -18,7 +18,7 @@ from osbctl.sources.limits import MAX_DIGITS, MAX_PROBLEMS, TOO_DEEP_HINT, Limit
 from osbctl.sources.text_lines import DECIMAL_COMMA, Lines, is_decimal_comma
 
 
-class _Suspicion(Exception):  # noqa: N818  # not an error yet: the walk decides and says where
+class _SuspectInputError(Exception):  # not an error yet: the walk decides and says where
     """A hook has seen something that the walk must look at."""
 
 
@@ -28,7 +28,7 @@ def parse(text: str, name: str, limits: Limits) -> Any:
         raise DocumentError((_finding("empty-document", "the document is empty", Lines(name, text).at(0)),))
     try:
         value = _DECODER.decode(text)
-    except (_Suspicion, ValueError, RecursionError):  # the latter is far beyond any limit
+    except (_SuspectInputError, ValueError, RecursionError):  # the latter is far beyond any limit
         unclear = _finding("syntax", "this is not JSON", Lines(name, text).at(0))
         raise DocumentError(_Walk(text, name, limits).problems() or (unclear,)) from None
     # Most texts have no backslash at all, and to look for one character is many times faster than for three.
@@ -46,24 +46,24 @@ def _finding(rule: str, message: str, place: Location, hint: str = "") -> Findin
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     value = dict(pairs)
     if len(value) != len(pairs):
-        raise _Suspicion
+        raise _SuspectInputError
     return value
 
 
 def _refused(_: str) -> NoReturn:
-    raise _Suspicion
+    raise _SuspectInputError
 
 
 def _finite(text: str) -> float:
     value = float(text)
     if value - value != 0:
-        raise _Suspicion
+        raise _SuspectInputError
     return value
 
 
 def _whole(text: str) -> int:
     if len(text) > MAX_DIGITS:
-        raise _Suspicion
+        raise _SuspectInputError
     return int(text)
 
 
@@ -97,18 +97,18 @@ class _Walk:
 
     def problems(self) -> tuple[Finding, ...]:
         """Problems of the text."""
-        with contextlib.suppress(_Suspicion):
+        with contextlib.suppress(_SuspectInputError):
             self._walk()
         return tuple(self._problems)
 
     def _problem(self, rule: str, message: str, offset: int, hint: str = "") -> None:
         self._problems.append(_finding(rule, message, self._lines.at(offset), hint))
         if len(self._problems) >= MAX_PROBLEMS:
-            raise _Suspicion
+            raise _SuspectInputError
 
     def _stop(self, rule: str, message: str, offset: int, hint: str = "") -> NoReturn:
         self._problem(rule, message, offset, hint)
-        raise _Suspicion
+        raise _SuspectInputError
 
     def _walk(self) -> None:
         stack: list[dict[str, int] | None] = []  # an object's keys with their offsets, None for an array

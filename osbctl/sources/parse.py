@@ -61,12 +61,12 @@ def parse_text(text: str, name: str, limits: Limits = DEFAULT_LIMITS) -> Documen
     @cache
     def source_map() -> SourceMap:
         if syntax == "json":
-            from osbctl.sources import json_places
+            from osbctl.sources import json_locations
 
-            return json_places.JsonMap(text, name)
-        from osbctl.sources import yaml_places
+            return json_locations.JsonMap(text, name)
+        from osbctl.sources import yaml_locations
 
-        return yaml_places.YamlMap(text, name)
+        return yaml_locations.YamlMap(text, name)
 
     def locate(paths: frozenset[Path]) -> dict[Path, Location]:
         return source_map().locate(paths)

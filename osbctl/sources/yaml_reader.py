@@ -17,7 +17,7 @@ from osbctl.paths import Path
 from osbctl.sources.limits import MAX_DIGITS, MAX_PROBLEMS, TOO_DEEP_HINT, Limits
 from osbctl.sources.text_lines import DECIMAL_COMMA, Lines, is_decimal_comma
 from osbctl.sources.yaml_syntax import no_break_space, syntax_finding
-from osbctl.sources.yaml_text import BOOLEANS_OF_1_1, CONSTANTS, NUMERIC, OutOfRange, numeric, seen_by_1_1
+from osbctl.sources.yaml_text import BOOLEANS_OF_1_1, CONSTANTS, NUMERIC, OutOfRangeError, numeric, seen_by_1_1
 
 _TAG = "tag:yaml.org,2002:"
 _CORE_TAGS = frozenset(_TAG + kind for kind in ("str", "null", "bool", "int", "float", "map", "seq"))
@@ -266,7 +266,7 @@ class _Builder:
             return int(text)  # most numbers, in every YAML version
         try:
             value = numeric(text, MAX_DIGITS)
-        except OutOfRange as error:
+        except OutOfRangeError as error:
             self._problem("number-out-of-range", str(error), event.start_mark, "write it in quotes, as a string")
             return 0
         if type(value) is not str or text[0] != ".":

@@ -46,7 +46,7 @@ _OTHERWISE_IN_1_1 = (
 """YAML 1.1 meaning of a scalar: an integer of that base, or the words."""
 
 
-class OutOfRange(ValueError):  # noqa: N818  # reads as what it says of the scalar
+class OutOfRangeError(ValueError):  # reads as what it says of the scalar
     """A number that JSON cannot hold."""
 
 
@@ -57,15 +57,15 @@ def numeric(text: str, max_digits: int) -> Any:
     """
     if _INTEGER.fullmatch(text):
         if len(text) > max_digits:
-            raise OutOfRange(f"an integer of {len(text)} digits; at most {max_digits} are read")
+            raise OutOfRangeError(f"an integer of {len(text)} digits; at most {max_digits} are read")
         return int(text, {"0o": 8, "0x": 16}.get(text[:2], 10))
     if _FLOAT.fullmatch(text):
         value = float(text)
         if value - value != 0:
-            raise OutOfRange(f"{text[:60]} is larger than any number that readers keep")
+            raise OutOfRangeError(f"{text[:60]} is larger than any number that readers keep")
         return value
     if _NOT_FINITE.fullmatch(text):
-        raise OutOfRange(f"{text} is not a number that JSON can hold")
+        raise OutOfRangeError(f"{text} is not a number that JSON can hold")
     return text
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from osbctl.client.connection_options import ConnectionOptions, without_query
-from osbctl.conformance.check import USUAL, Patience, check_broker
+from osbctl.conformance.check import USUAL, Deadlines, check_broker
 from osbctl.findings import DocumentError, Finding, Severity, ValidationResult, Verdict
 from osbctl.platforms import ApiVersion, Platform
 from osbctl.platforms.outcome import VerdictKind
@@ -18,7 +18,7 @@ _FOR_FILES = "dashboard-secret-literal"
 
 
 def check_and_judge(
-    address: str, connection: ConnectionOptions, options: ValidationOptions, patience: Patience = USUAL
+    address: str, connection: ConnectionOptions, options: ValidationOptions, patience: Deadlines = USUAL
 ) -> ValidationResult:
     """Check the answers of the broker at `address`, then its catalog, with the verdict of each platform.
 

@@ -9,9 +9,9 @@ from typing import Any
 
 from osbctl.catalog import Catalog
 from osbctl.changes import Change
-from osbctl.comparison.allow import Sorted, load_allowed, sort_out
+from osbctl.comparison.allow import TriagedChanges, load_allowed, sort_out
 from osbctl.comparison.catalogs import compare_catalogs
-from osbctl.comparison.collect import with_places
+from osbctl.comparison.collector import with_places
 from osbctl.comparison.refusals import Refused, new_refusals, touched_alone
 from osbctl.platforms import Platform, labels
 from osbctl.platforms.outcome import Refusal
@@ -58,7 +58,7 @@ def _unknown(changes: list[Change], view: frozenset[Platform]) -> list[str]:
     return [sentence for platform in chosen for sentence in platform.record.notes(rules)]
 
 
-def sort_accepted(changes: list[Change], allow: str | None) -> Sorted:
+def sort_accepted(changes: list[Change], allow: str | None) -> TriagedChanges:
     """The changes, apart from those that the file `allow` accepts today."""
     return sort_out(changes, load_allowed(allow) if allow else (), datetime.datetime.now(datetime.UTC).date())
 

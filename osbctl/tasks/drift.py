@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from osbctl.client.catalog_client import parse_catalog_response
-from osbctl.comparison.collect import with_places
+from osbctl.comparison.collector import with_places
 from osbctl.comparison.drift import find_drift, notes
 from osbctl.errors import SourceError, UsageError
 from osbctl.parallel import in_parallel

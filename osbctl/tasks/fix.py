@@ -39,7 +39,7 @@ _MAX_FAULTS = 100_000
 
 
 @dataclass(frozen=True, slots=True)
-class Mended:
+class FixResult:
     """One source: its files before and after, what was mended, what `--unsafe` would mend, and what is left.
 
     `stuck` is what of that has a fix which cannot be made, with the reason; `read_as` as that of a `Document`.
@@ -67,7 +67,7 @@ def fix_source(
     unsafe: bool = False,
     at: str = "",
     variables_of: VariablesOf = no_variables,
-) -> Mended:
+) -> FixResult:
     """Mend one source: a file, a source folder, or a brokerpak. Nothing is written: `write` does that.
 
     Raises:
@@ -86,7 +86,7 @@ def fix_source(
     return _passes(source, {}, read, options, unsafe)
 
 
-def fix_bytes(name: str, data: bytes, options: ValidationOptions, *, unsafe: bool = False, at: str = "") -> Mended:
+def fix_bytes(name: str, data: bytes, options: ValidationOptions, *, unsafe: bool = False, at: str = "") -> FixResult:
     """Mend the catalog in `data`, which reports call `name`; raises as `fix_source`."""
 
     def read(files: dict[str, bytes]) -> Document:
@@ -124,7 +124,7 @@ def edits_of(
     return possible[0].edits() if possible else {}
 
 
-def write(mended: Mended) -> None:
+def write(mended: FixResult) -> None:
     """Write the files that change, each whole or not at all.
 
     Raises:
@@ -143,7 +143,7 @@ def _passes(
     read: _Read,
     options: ValidationOptions,
     unsafe: bool,
-) -> Mended:
+) -> FixResult:
     before, after = dict(files), dict(files)
     mended: list[Finding] = []
     failed: list[Wanted] = []
@@ -168,7 +168,7 @@ def _passes(
         findings = _findings(document, options)
     would = {id(one): one for one, fix in _wanted(findings, document, True) if not (fix.safe or unsafe)}
     stuck = tuple(_stuck(_wanted(findings, document, unsafe), failed))
-    return Mended(source, before, after, tuple(mended), tuple(would.values()), findings, document.read_as, stuck)
+    return FixResult(source, before, after, tuple(mended), tuple(would.values()), findings, document.read_as, stuck)
 
 
 def _wanted(findings: Iterable[Finding], document: Document, unsafe: bool) -> list[Wanted]:

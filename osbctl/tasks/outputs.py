@@ -13,7 +13,7 @@ from osbctl.errors import OsbctlError, UsageError
 from osbctl.files import read_bounded
 from osbctl.sources.folder import LOCK
 from osbctl.sources.folder.lock import is_lock
-from osbctl.sources.folder.parts import SUFFIXES
+from osbctl.sources.folder.source_tree import SUFFIXES
 from osbctl.sources.limits import MAX_BYTES
 from osbctl.sources.parse import decoded, parse_text
 

@@ -14,7 +14,7 @@ from osbctl.catalog import ServiceOffering, ServicePlan
 from osbctl.changes import Change
 from osbctl.errors import SourceError
 from osbctl.findings import Finding
-from osbctl.pages.content import MAX_WITH_REQUESTS, Content, Look, Part, PlanRequests, ShownCommand
+from osbctl.pages.content import MAX_WITH_REQUESTS, Branding, Content, Part, PlanRequests, ShownCommand
 from osbctl.pages.render import render_page
 from osbctl.platforms import Platform
 from osbctl.platforms.commands import Order, Purpose
@@ -26,7 +26,7 @@ from osbctl.validation.pipeline import judge_template
 
 
 @dataclass(frozen=True, slots=True)
-class Shelf:
+class PageCatalog:
     """One catalog of a page: the broker's name, the catalog, and the earlier one that it is compared with, if any."""
 
     broker: str
@@ -41,14 +41,14 @@ class PageOptions:
     `platforms` are those whose verdicts are shown.
     """
 
-    look: Look = field(default_factory=Look)
+    look: Branding = field(default_factory=Branding)
     platforms: frozenset[Platform] = frozenset(Platform)
     date: str = ""
     since: str | None = None
     findings: bool = False
 
 
-def make_page(shelves: Sequence[Shelf], options: PageOptions) -> str:
+def make_page(shelves: Sequence[PageCatalog], options: PageOptions) -> str:
     """Render the page as HTML, the same for the same sources and options.
 
     Raises:
@@ -67,7 +67,7 @@ def make_page(shelves: Sequence[Shelf], options: PageOptions) -> str:
     return render_page(content)
 
 
-def house_look(asked: Mapping[str, str | None], configured: Mapping[str, str]) -> Look:
+def house_look(asked: Mapping[str, str | None], configured: Mapping[str, str]) -> Branding:
     """Title and branding of the page: `title`, `logo` (a file), `accent`; options win over the configuration.
 
     Raises:
@@ -75,12 +75,12 @@ def house_look(asked: Mapping[str, str | None], configured: Mapping[str, str]) -
     """
     chosen = {**configured, **{key: value for key, value in asked.items() if value is not None}}
     logo = _logo(chosen["logo"]) if chosen.get("logo") else ""
-    return Look(chosen.get("title") or Look().title, logo, chosen.get("accent", ""))
+    return Branding(chosen.get("title") or Branding().title, logo, chosen.get("accent", ""))
 
 
 def _logo(file: str) -> str:
     from osbctl.files import read_bounded
-    from osbctl.pages.pictures import MAX_BYTES, as_data_url
+    from osbctl.pages.icons import MAX_BYTES, as_data_url
 
     try:
         picture = as_data_url(read_bounded(file, MAX_BYTES))
@@ -92,7 +92,7 @@ def _logo(file: str) -> str:
     return picture
 
 
-def _part(shelf: Shelf, options: PageOptions) -> Part:
+def _part(shelf: PageCatalog, options: PageOptions) -> Part:
     document, old, view = shelf.document, shelf.before, options.platforms
     outcomes, findings = _judged(document, options.findings)
     shown = {platform: outcome for platform, outcome in outcomes.items() if platform in view}

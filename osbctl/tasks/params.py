@@ -8,15 +8,15 @@ from dataclasses import replace
 from osbctl.findings import DocumentError, Finding, Location, Severity
 from osbctl.parameter_table import parameters
 from osbctl.platforms.commands import PARAMETERS_FILE, Order, Purpose
+from osbctl.redaction import redact
 from osbctl.requests.commands import commands
 from osbctl.requests.examples import examples
 from osbctl.requests.faults import request_errors
 from osbctl.requests.report import PlanParameters
-from osbctl.secrecy import redact
 from osbctl.sources.document import Document
 from osbctl.sources.parse import parse_document
 from osbctl.sources.read import STDIN, read_object
-from osbctl.tasks.rules import named
+from osbctl.tasks.rules import object_named
 
 INLINE = "-c"
 """Source name of a request on the command line."""
@@ -34,8 +34,8 @@ def plan_parameters(
         SourceError: the file cannot be opened, or the schema cannot be applied.
         DocumentError: the request is no JSON object.
     """
-    offering = named(document.catalog.services, service, "there is no service")
-    found = named(offering.plans, plan, f"service {offering.name!r} has no plan")
+    offering = object_named(document.catalog.services, service, "there is no service")
+    found = object_named(offering.plans, plan, f"service {offering.name!r} has no plan")
     schema = found.parameters.get(purpose.place)
     described = tuple(other for other in Purpose if other.place in found.parameters)
     rows = tuple(parameters(schema)) if schema is not None else ()

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from osbctl.errors import SourceError, UsageError
 from osbctl.parallel import in_parallel
 from osbctl.platforms import DEFAULT_PLATFORM, Identity, Platform
-from osbctl.platforms.together import shared, shared_identity_sentences, unique_ids
+from osbctl.platforms.shared_identities import shared, shared_identity_sentences, unique_ids
 from osbctl.registry.errors import OutdatedError, UnknownBrokerError
 from osbctl.registry.reconcile import NewCatalog, Reconciliation, first_refusals, reconcile
 from osbctl.registry.records import (

@@ -10,9 +10,9 @@ from osbctl.errors import SourceError
 from osbctl.findings import DocumentError, Finding, Severity
 from osbctl.paths import pointer
 from osbctl.platforms import ApiVersion
+from osbctl.redaction import SURE_LENGTH, may_be_secret_name, places_of
 from osbctl.registry.records import BrokerCatalog, Registration, Remark
 from osbctl.registry.secrets import HELD
-from osbctl.secrecy import SURE_LENGTH, may_be_secret_name, places_of
 
 if TYPE_CHECKING:
     from osbctl.client.connection_options import ConnectionOptions

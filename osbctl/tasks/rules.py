@@ -10,7 +10,7 @@ from osbctl.errors import OsbctlError, UsageError
 from osbctl.rule import RULES, Category, Rule, chosen
 from osbctl.text import did_you_mean
 
-Thing = TypeVar("Thing", ServiceOffering, ServicePlan)
+CatalogObject = TypeVar("CatalogObject", ServiceOffering, ServicePlan)
 
 
 class LazyRules(dict[str, "Rule"]):
@@ -47,14 +47,14 @@ def rules_named(word: str, error: type[OsbctlError] = UsageError, origin: str = 
     return found
 
 
-def named(things: Iterable[Thing], name: str, missing: str) -> Thing:
+def object_named(objects: Iterable[CatalogObject], name: str, missing: str) -> CatalogObject:
     """The service offering or plan of that name, else of that id.
 
     Raises:
         UsageError: there is none; `missing` begins the sentence that says so.
     """
-    things = tuple(things)
-    if found := [thing for thing in things if thing.name == name] or [thing for thing in things if thing.id == name]:
+    objects = tuple(objects)
+    if found := [each for each in objects if each.name == name] or [each for each in objects if each.id == name]:
         return found[0]
-    names = [thing.name for thing in things]
+    names = [each.name for each in objects]
     raise UsageError(f"{missing} {name!r}", did_you_mean(name, names) or f"there are: {', '.join(names)}")

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
-from osbctl.broker.answers import Answers
+from osbctl.broker.catalog_app import CatalogApp
 from osbctl.broker.negotiation import Version, parse_version
 from osbctl.broker.service import LoadedCatalog, Sources
 from osbctl.credentials.file import read_credentials
@@ -44,7 +44,7 @@ def sources(
         credentials_paths=lambda: [credentials],
         allow_empty=allow_empty,
         answers=partial(
-            Answers,
+            CatalogApp,
             base_path=base_path,
             minimum_version=_version(minimum_version),
             missing_version_status=missing_version_status,

@@ -117,7 +117,7 @@ def _notes(known: list[_Settings], sources: tuple[str, ...]) -> Iterator[str]:
 
     Nothing where it may be for catalogs that were not asked for.
     """
-    from osbctl.tasks.unused import holds_for_others, unmatched
+    from osbctl.tasks.unused_ignores import holds_for_others, unmatched
 
     for origin in dict.fromkeys(one.config.origin for one in known):
         same = [one for one in known if one.config.origin == origin]
@@ -127,10 +127,10 @@ def _notes(known: list[_Settings], sources: tuple[str, ...]) -> Iterator[str]:
 
 def _together(judged: list[_Judged]) -> list[_Judged]:
     """The same once more, the results completed by what those share that could be read."""
-    from osbctl.validation.together import JudgedCatalog, judge_together
+    from osbctl.validation.cross_catalog import ValidatedCatalog, judge_together
 
     read = [
-        JudgedCatalog(one.document, one.result, one.settings.options, one.settings.selection)
+        ValidatedCatalog(one.document, one.result, one.settings.options, one.settings.selection)
         for one in judged
         if one.document
     ]

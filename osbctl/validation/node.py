@@ -13,7 +13,7 @@ from osbctl.paths import Path
 from osbctl.platforms import DEFAULT_API_VERSION, ApiVersion
 
 
-class Hit(NamedTuple):
+class RuleMatch(NamedTuple):
     """Match of a rule: a message and a location. The engine makes a `Finding` of it.
 
     `several`, `earlier`: as in `Finding`.
@@ -74,10 +74,10 @@ class Node:
         fixes: tuple[Fix, ...] = (),
         several: str = "",
         earlier: Path | None = None,
-    ) -> Hit:
+    ) -> RuleMatch:
         """Say something about this object, or about the part of it named by `at`."""
         below = at if isinstance(at, tuple) else (at,)
-        return Hit(message, (*self.path, *below), hint, fixes, several, earlier)
+        return RuleMatch(message, (*self.path, *below), hint, fixes, several, earlier)
 
 
 Parameters: TypeAlias = tuple[Node, tuple[str, str], dict[str, Any]]

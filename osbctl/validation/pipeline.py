@@ -18,12 +18,12 @@ from osbctl.jsonschemas.fast_validator import fast_validator
 from osbctl.paths import Path, pointer, value_at
 from osbctl.placeholders import filled, placeholders
 from osbctl.platforms import ApiVersion, Platform
-from osbctl.platforms.judge import judge_all
 from osbctl.platforms.outcome import Outcome, Refusal, VerdictKind, bounded
+from osbctl.platforms.verdicts import judge_all
 from osbctl.rule import RULES, Rule, Scope
 from osbctl.sources.document import Document
-from osbctl.validation.fold import group_findings, once_a_text
-from osbctl.validation.inline import without_ignored
+from osbctl.validation.grouping import group_findings, once_a_text
+from osbctl.validation.ignore_comments import without_ignored
 from osbctl.validation.node import CatalogNode, Node
 from osbctl.validation.options import MAX_FINDINGS, Selection, ValidationOptions
 from osbctl.validation.rules import SHARED, load_checks
@@ -121,7 +121,7 @@ def _check(document: Document, options: ValidationOptions) -> tuple[list[Finding
     found, unnamed = schema_findings(document.data, options.api_version, options.max_schema_findings)
     found += run_rules(document.data, options)
     for name, schema in options.house_schemas:
-        from osbctl.validation.house import check_house_schema  # loads jsonschema-rs
+        from osbctl.validation.user_schema import check_house_schema  # loads jsonschema-rs
 
         found += check_house_schema(document.data, schema, name)
     reported = {note.path for note in document.notes if note.severity is Severity.ERROR}
@@ -148,7 +148,7 @@ def schema_findings(
     """
     if _latest_schema_validator()(data):
         return [], set()
-    from osbctl.validation.explain import explained
+    from osbctl.validation.schema_errors import explained
 
     return explained(data, api_version, most)
 

@@ -17,13 +17,13 @@ from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
-from osbctl.broker.answers import Answer, HttpRequest
+from osbctl.broker.catalog_app import Answer, HttpRequest
 from osbctl.broker.decision import Decision, RequestOutcome
 from osbctl.broker.listeners import listen_tcp
 from osbctl.broker.serve import Loop
 from osbctl.broker.server import Server
 from osbctl.broker.settings import Settings
-from osbctl.broker.sharing import Shared, Stats
+from osbctl.broker.shared_state import Shared, Stats
 from osbctl.broker.tls import Tls, load_certificate
 
 if TYPE_CHECKING:

@@ -10,9 +10,9 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from osbctl.broker import logs
-from osbctl.broker.answers import Answer
+from osbctl.broker.catalog_app import Answer
 from osbctl.broker.decision import Decision, RequestOutcome
-from osbctl.broker.reload import Watched
+from osbctl.broker.reload import WatchedFiles
 from osbctl.broker.serve import Service, serve
 from osbctl.broker.settings import ServeOptions, Settings
 from osbctl.broker.signals import Signals
@@ -48,7 +48,7 @@ def main(told: dict) -> int:
         return Answer("200 OK", (("X-Pid", str(os.getpid())),), catalog.body)
 
     def make() -> Service:
-        watched = Watched("catalog", lambda: [catalog.path], catalog.load, catalog.swap)
+        watched = WatchedFiles("catalog", lambda: [catalog.path], catalog.load, catalog.swap)
         decision = Decision(RequestOutcome.ACCEPTED, "main")
         return Service(
             app, ask=lambda *_: decision, watched=[watched], catalog=lambda: catalog, summary=["1 service, 2 plans"]

@@ -15,7 +15,7 @@ from types import SimpleNamespace
 import pytest
 
 from osbctl.broker.admin import AdminApp
-from osbctl.broker.sharing import Standing, Stats
+from osbctl.broker.shared_state import ProcessStatus, Stats
 from osbctl.credentials.file import write_record
 from osbctl.credentials.record import make_record
 from tests.broker.harness import GET, ask, until
@@ -40,7 +40,7 @@ from tests.deploy.running import serving
     ],
 )
 def test_the_admin_listener_is_asked_by_its_own_names_only(host: str, status: int) -> None:
-    app = AdminApp(lambda: Standing(Stats()), ["metrics.internal"])
+    app = AdminApp(lambda: ProcessStatus(Stats()), ["metrics.internal"])
     request = SimpleNamespace(command="GET", path="/readyz", headers={"HOST": host})
     phrase = {200: "OK", 421: "Misdirected Request"}[status]
     assert app(request).status == f"{status} {phrase}"

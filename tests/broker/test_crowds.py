@@ -21,7 +21,7 @@ Pair = tuple[Path, Path]
 RIGHT = GET[:-2] + b"Authorization: right\r\n\r\n"
 
 
-def gate(header: str | None, address: str, resume: Any) -> Decision:
+def authenticator(header: str | None, address: str, resume: Any) -> Decision:
     return Decision(RequestOutcome.ACCEPTED, "main") if header == "right" else REFUSED
 
 
@@ -60,7 +60,7 @@ def test_a_stream_of_key_updates_is_cut(broker: Broker, tmp_path: Path, answered
 
 
 def test_who_shows_no_right_password_may_ask_only_so_often(trust: ssl.SSLContext, pair: Pair) -> None:
-    with running(trust, pair, Settings(unproven_requests=5), ask=gate) as broker:
+    with running(trust, pair, Settings(unproven_requests=5), ask=authenticator) as broker:
         with broker.connect() as sock:
             sock.sendall(GET * 200)
             reader = Reader(sock)
@@ -74,7 +74,7 @@ def test_who_shows_no_right_password_may_ask_only_so_often(trust: ssl.SSLContext
 
 
 def test_who_shows_no_right_password_stays_only_so_long(trust: ssl.SSLContext) -> None:
-    with running(trust, None, Settings(unproven_seconds=0.5), ask=gate) as broker, broker.raw() as sock:
+    with running(trust, None, Settings(unproven_seconds=0.5), ask=authenticator) as broker, broker.raw() as sock:
         began = time.monotonic()
         with broker.raw() as proven:
             assert ask(proven, RIGHT)[0] == 200
@@ -92,7 +92,7 @@ def test_the_connection_of_a_trusted_proxy_is_no_guessers(trust: ssl.SSLContext)
     """Many share it: to cut it for one of them would cut the others in the middle of an answer."""
     settings, proxy = Settings(unproven_requests=5, unproven_seconds=0.2), ProxyRule.of(["127.0.0.1"])
     asked = GET[:-2] + b"X-Forwarded-Proto: https\r\n\r\n"
-    with running(trust, None, settings, ask=gate, proxy=proxy) as broker, broker.raw() as sock:
+    with running(trust, None, settings, ask=authenticator, proxy=proxy) as broker, broker.raw() as sock:
         assert [ask(sock, asked)[0] for _ in range(10)] == [401] * 10
         time.sleep(0.4)
         assert ask(sock, asked)[0] == 401
@@ -101,7 +101,7 @@ def test_the_connection_of_a_trusted_proxy_is_no_guessers(trust: ssl.SSLContext)
 @pytest.mark.parametrize("asked", [b"", GET * 100], ids=["silent", "pipelining"])
 def test_the_client_that_holds_most_makes_room(trust: ssl.SSLContext, asked: bytes) -> None:
     """Who has shown a right password keeps its place, and so does who just came."""
-    with running(trust, None, Settings(connections=8), ask=gate) as broker, ExitStack() as held:
+    with running(trust, None, Settings(connections=8), ask=authenticator) as broker, ExitStack() as held:
         proven = held.enter_context(come(broker, "127.0.0.3"))
         assert ask(proven, RIGHT)[0] == 200
         fresh = held.enter_context(come(broker, "127.0.0.4"))
@@ -117,7 +117,7 @@ def test_the_client_that_holds_most_makes_room(trust: ssl.SSLContext, asked: byt
 def test_many_clients_with_one_connection_each_wait_for_each_other(trust: ssl.SSLContext) -> None:
     """Each gets a place in the order in which it came, for long enough to ask; who is idle with a right password stays."""
     settings = Settings(connections=8, settle_seconds=0.3)
-    with running(trust, None, settings, ask=gate) as broker, ExitStack() as held:
+    with running(trust, None, settings, ask=authenticator) as broker, ExitStack() as held:
         proven = held.enter_context(come(broker, "127.0.0.3"))
         assert ask(proven, RIGHT)[0] == 200
         for number in range(30):
@@ -142,5 +142,5 @@ def test_a_newcomer_keeps_its_place_while_its_password_is_checked(trust: ssl.SSL
         for number in range(30):
             held.enter_context(come(broker, f"127.0.1.{number}"))
         assert until(lambda: broker.stats.cut > 20)
-        parked[0](gate("right", "", None))
+        parked[0](authenticator("right", "", None))
         assert Reader(newcomer).answer()[0] == 200

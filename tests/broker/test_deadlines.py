@@ -156,13 +156,13 @@ def test_out_of_descriptors_pauses_and_goes_on(
 def test_a_parked_request_waits_and_others_do_not(trust: ssl.SSLContext, pair: Pair) -> None:
     parked: list[Any] = []
 
-    def gate(header: str | None, address: str, resume: Any) -> Decision | None:
+    def authenticator(header: str | None, address: str, resume: Any) -> Decision | None:
         if header == "slow":
             parked.append(resume)
             return None
         return let_in(header, address, resume)
 
-    with running(trust, pair, ask=gate) as broker:
+    with running(trust, pair, ask=authenticator) as broker:
         with broker.connect() as slow, broker.connect() as sock:
             slow.sendall(GET[:-2] + b"Authorization: slow\r\n\r\n" + GET)
             assert until(lambda: parked)
@@ -182,10 +182,10 @@ def test_a_parked_request_waits_and_others_do_not(trust: ssl.SSLContext, pair: P
 
 
 def test_a_gate_that_fails_closes_that_connection(trust: ssl.SSLContext, pair: Pair) -> None:
-    def gate(header: str | None, address: str, resume: Any) -> None:
+    def authenticator(header: str | None, address: str, resume: Any) -> None:
         raise ValueError("no")
 
-    with running(trust, pair, ask=gate) as broker:
+    with running(trust, pair, ask=authenticator) as broker:
         with broker.connect() as sock, pytest.raises((EOFError, OSError)):
             ask(sock)
         assert broker.thread.is_alive()

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from osbctl.broker.reload import Watched, Watcher
-from osbctl.broker.sharing import Stats
+from osbctl.broker.reload import WatchedFiles, Watcher
+from osbctl.broker.shared_state import Stats
 from osbctl.findings import DocumentError, Finding, Location, Severity
 from tests.broker.harness import until
 
@@ -38,7 +38,7 @@ class Held:
 @contextmanager
 def watching(path: Path) -> Iterator[tuple[Held, Watcher, Stats]]:
     held, stats = Held(path), Stats()
-    watched = Watched("catalog", lambda: [path], held.load, held.swap)
+    watched = WatchedFiles("catalog", lambda: [path], held.load, held.swap)
     watcher = Watcher([watched], stats, seconds=0.02)
     watcher.start()
     try:
@@ -116,7 +116,7 @@ def test_nothing_changed_nothing_is_loaded(file: Path) -> None:
 
 def test_what_is_still_being_written_is_not_read(file: Path) -> None:
     held = Held(file)
-    watched = Watched("catalog", lambda: [file], held.load, held.swap)
+    watched = WatchedFiles("catalog", lambda: [file], held.load, held.swap)
     watcher = Watcher([watched], Stats())
     for text in ("ha", "half", "half of"):
         file.write_text(text)
@@ -129,7 +129,9 @@ def test_what_is_still_being_written_is_not_read(file: Path) -> None:
 def test_a_change_that_loses_most_waits_until_it_stays(file: Path) -> None:
     file.write_text("123456")
     held = Held(file)
-    watched = Watched("catalog", lambda: [file], held.load, held.swap, loss=lambda new: "" if len(new) > 2 else "most")
+    watched = WatchedFiles(
+        "catalog", lambda: [file], held.load, held.swap, loss=lambda new: "" if len(new) > 2 else "most"
+    )
     watcher = Watcher([watched], Stats(), seconds=0.02)
     watcher.start()
     try:
@@ -156,5 +158,5 @@ def test_who_may_read_or_change_a_secret_is_told(
     file: Path, caplog: pytest.LogCaptureFixture, mode: int, told: bool
 ) -> None:
     file.chmod(mode)
-    Watched("key", lambda: [file], lambda: "", lambda _: None, [file]).warn_of_others()
+    WatchedFiles("key", lambda: [file], lambda: "", lambda _: None, [file]).warn_of_others()
     assert (f"(mode {mode:04o}): chmod 640" in caplog.text) is told

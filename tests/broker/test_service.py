@@ -31,7 +31,7 @@ from tests.deploy.running import serving
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from osbctl.broker.answers import ServedCatalog
+    from osbctl.broker.catalog_app import ServedCatalog
 
 ROOT = Path(__file__).parents[2]
 PROGRAM = """

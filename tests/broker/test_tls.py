@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from osbctl.broker.answers import Answer, HttpRequest
+from osbctl.broker.catalog_app import Answer, HttpRequest
 from osbctl.broker.serve import Loop
 from osbctl.broker.settings import Settings
 from osbctl.broker.tls import expiry, load_certificate

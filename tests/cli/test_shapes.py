@@ -39,7 +39,7 @@ SERVICE = {
 CATALOG = {"services": [SERVICE]}
 
 
-class Shape(NamedTuple):
+class RowFields(NamedTuple):
     """How a catalog is written, and where it is then: no place where there is none, an empty one at the top.
 
     `said` is on standard error, or is the error.
@@ -61,25 +61,25 @@ def deep(catalog: Any) -> str:
 
 
 SHAPES = {
-    "A, JSON": Shape(json.dumps, ("",)),
-    "A, YAML": Shape(dump, ("",)),
-    "B, in a configuration": Shape(lambda c: json.dumps({"log": 1, "broker": {"catalog": c}}), ("/broker/catalog",)),
-    "B, a list in a configuration": Shape(lambda c: dump({"x": c["services"]}), ("/x",)),
-    "B2, deep": Shape(deep, ("/x" * 12,)),
-    "B3, a stream": Shape(lambda c: f"kind: Deployment\n---\n{dump({'catalog': c})}", ("/1/catalog",)),
-    "B3, a text": Shape(config_map, ("/data/catalog.json",)),
-    "B3, a text in a stream": Shape(lambda c: f"kind: x\n---\n{config_map(c)}", ("/1/data/catalog.json",)),
-    "C, a list": Shape(lambda c: json.dumps(c["services"]), ("",), "read a list of service offerings as a catalog"),
-    "D, an offering": Shape(lambda c: dump(c["services"][0]), ("",), "read a single service offering as a catalog"),
-    "several": Shape(lambda c: json.dumps({"a": c, "b": [{"c": c}]}), ("/a", "/b/0/c")),
-    "several in a stream": Shape(lambda c: f"{dump(c)}---\n{config_map(c)}", ("/0", "/1/data/catalog.json")),
-    "a brokerpak": Shape(lambda _: "packversion: 1\nservice_definitions: [a.yml]\n", (), "a part of a brokerpak"),
-    "its definition": Shape(lambda c: dump({**c["services"][0], "provision": {}, "bind": {}}), (), "a part of a brokerpak"),
-    "an on-demand broker": Shape(
+    "A, JSON": RowFields(json.dumps, ("",)),
+    "A, YAML": RowFields(dump, ("",)),
+    "B, in a configuration": RowFields(lambda c: json.dumps({"log": 1, "broker": {"catalog": c}}), ("/broker/catalog",)),
+    "B, a list in a configuration": RowFields(lambda c: dump({"x": c["services"]}), ("/x",)),
+    "B2, deep": RowFields(deep, ("/x" * 12,)),
+    "B3, a stream": RowFields(lambda c: f"kind: Deployment\n---\n{dump({'catalog': c})}", ("/1/catalog",)),
+    "B3, a text": RowFields(config_map, ("/data/catalog.json",)),
+    "B3, a text in a stream": RowFields(lambda c: f"kind: x\n---\n{config_map(c)}", ("/1/data/catalog.json",)),
+    "C, a list": RowFields(lambda c: json.dumps(c["services"]), ("",), "read a list of service offerings as a catalog"),
+    "D, an offering": RowFields(lambda c: dump(c["services"][0]), ("",), "read a single service offering as a catalog"),
+    "several": RowFields(lambda c: json.dumps({"a": c, "b": [{"c": c}]}), ("/a", "/b/0/c")),
+    "several in a stream": RowFields(lambda c: f"{dump(c)}---\n{config_map(c)}", ("/0", "/1/data/catalog.json")),
+    "a brokerpak": RowFields(lambda _: "packversion: 1\nservice_definitions: [a.yml]\n", (), "a part of a brokerpak"),
+    "its definition": RowFields(lambda c: dump({**c["services"][0], "provision": {}, "bind": {}}), (), "a part of a brokerpak"),
+    "an on-demand broker": RowFields(
         lambda _: dump({"jobs": [{"service_catalog": {"id": "x", "service_name": "y", "plans": [PLAN]}}]}), (), "no catalog"
     ),
-    "a ConfigMap": Shape(lambda _: "kind: ConfigMap\ndata: {LOG: debug}\n", (), "no catalog"),
-    "a template": Shape(lambda _: "<% if x %>\nservices: []\n", (), "render it first"),
+    "a ConfigMap": RowFields(lambda _: "kind: ConfigMap\ndata: {LOG: debug}\n", (), "no catalog"),
+    "a template": RowFields(lambda _: "<% if x %>\nservices: []\n", (), "render it first"),
 }  # fmt: skip
 
 READING = {
@@ -134,7 +134,7 @@ def content(text: str) -> Any:
     return [one["rule"] for one in found.get("changes", [])] or list(found)
 
 
-def refused(done: Any, shape: Shape, code: int) -> None:
+def refused(done: Any, shape: RowFields, code: int) -> None:
     told = done.stdout + done.stderr
     assert done.returncode == code, told
     assert all(f"{place}" in told for place in shape.places)

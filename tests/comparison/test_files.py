@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from osbctl.changes import Change, Named
-from osbctl.comparison.allow import Allowed, load_allowed, sort_out
+from osbctl.changes import Change, ObjectRef
+from osbctl.comparison.allow import AllowEntry, load_allowed, sort_out
 from osbctl.comparison.instances import doubts, parse_instances, read_instances
 from osbctl.errors import ConfigError
 from osbctl.platforms import Platform
@@ -18,24 +18,24 @@ from tests.drift.test_fields import CATALOG
 from tests.sources.exports.make import export_as
 
 TODAY = datetime.date(2030, 1, 31)
-CHANGE = Change("change-plan-removed", "removed", (), Named("1", "db"), Named("2", "small"))
+CHANGE = Change("change-plan-removed", "removed", (), ObjectRef("1", "db"), ObjectRef("2", "small"))
 
 
 @pytest.mark.parametrize(
     ("entry", "accepted", "problem"),
     [
-        (Allowed("change-plan-removed", "db/small", "why"), True, ""),
-        (Allowed("change-plan-removed", "db/small", "why", field=""), True, ""),
-        (Allowed("change-plan-removed", "db/small", "why", field="free"), False, "matches no change"),
-        (Allowed("change-plan-removed", "db", "why"), False, "matches no change"),
-        (Allowed("change-plan-id", "db/small", "why"), False, "matches no change: remove it"),
-        (Allowed("change-plan-remove", "db/small", "why"), False, "no such rule: did you mean change-plan-removed?"),
-        (Allowed("nonsense", "db/small", "why"), False, "no such rule: osbctl rules lists them"),
-        (Allowed("change-plan-removed", "db/small", "why", expires=TODAY), True, ""),
-        (Allowed("change-plan-removed", "db/small", "why", expires=datetime.date(2030, 1, 30)), False, "expired on"),
+        (AllowEntry("change-plan-removed", "db/small", "why"), True, ""),
+        (AllowEntry("change-plan-removed", "db/small", "why", field=""), True, ""),
+        (AllowEntry("change-plan-removed", "db/small", "why", field="free"), False, "matches no change"),
+        (AllowEntry("change-plan-removed", "db", "why"), False, "matches no change"),
+        (AllowEntry("change-plan-id", "db/small", "why"), False, "matches no change: remove it"),
+        (AllowEntry("change-plan-remove", "db/small", "why"), False, "no such rule: did you mean change-plan-removed?"),
+        (AllowEntry("nonsense", "db/small", "why"), False, "no such rule: osbctl rules lists them"),
+        (AllowEntry("change-plan-removed", "db/small", "why", expires=TODAY), True, ""),
+        (AllowEntry("change-plan-removed", "db/small", "why", expires=datetime.date(2030, 1, 30)), False, "expired on"),
     ],
 )
-def test_allowed(entry: Allowed, accepted: bool, problem: str) -> None:
+def test_allowed(entry: AllowEntry, accepted: bool, problem: str) -> None:
     sorted_out = sort_out([CHANGE], [entry], TODAY)
     assert sorted_out.accepted == ([(CHANGE, "why")] if accepted else [])
     assert sorted_out.open == ([] if accepted else [CHANGE])
@@ -49,7 +49,7 @@ def test_an_allow_file_is_read(tmp_path: Path) -> None:
         '[[allow]]\nrule = "r"\nobject = "a/b"\nreason = "x"\nexpires = 2030-01-31\n'
         '[[allow]]\nrule="r"\nobject=""\nreason="y"'
     )
-    assert load_allowed(str(file)) == [Allowed("r", "a/b", "x", None, TODAY), Allowed("r", "", "y")]
+    assert load_allowed(str(file)) == [AllowEntry("r", "a/b", "x", None, TODAY), AllowEntry("r", "", "y")]
 
 
 @pytest.mark.parametrize(

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from osbctl.comparison.kinds import KINDS
+from osbctl.comparison.change_kinds import KINDS
 from osbctl.comparison.rules import load_all
 from osbctl.platforms import Platform
-from osbctl.platforms.reactions import Depends, Reaction
+from osbctl.platforms.reactions import DependsOnInstances, Reaction
 
 LETTERS = {"refused": "R", "breaking": "B", "risky": "Y", "safe": "S"}
 LEVELS = {
@@ -65,10 +65,10 @@ LEVELS = {
 """By platform (in the order of `Platform`); where it hangs on instances: not known, used, unused."""
 
 
-def letters(answer: Reaction | Depends | None) -> str:
+def letters(answer: Reaction | DependsOnInstances | None) -> str:
     if answer is None:
         return "-"
-    answers = (answer.unknown, answer.used, answer.unused) if isinstance(answer, Depends) else (answer,)
+    answers = (answer.unknown, answer.used, answer.unused) if isinstance(answer, DependsOnInstances) else (answer,)
     return "".join(LETTERS[one.level] for one in answers)
 
 

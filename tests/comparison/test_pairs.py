@@ -16,7 +16,7 @@ from osbctl.comparison.rules import load_all
 from osbctl.comparison.values import MAX_TEXT, shown_both
 from osbctl.jsonschemas.equality import same_value
 from osbctl.platforms import Platform
-from osbctl.platforms.judge import judge_all
+from osbctl.platforms.verdicts import judge_all
 from osbctl.reports.changes import DiffFormat, DiffReport, render
 from osbctl.resources import catalogs_folder
 from osbctl.rule import RULES

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from osbctl.changes import Change
-from osbctl.comparison.allow import Allowed, sort_out
+from osbctl.comparison.allow import AllowEntry, sort_out
 from osbctl.comparison.catalogs import compare_catalogs
 
 from .make import with_plan
@@ -72,7 +72,7 @@ def test_each_change_has_a_field_and_an_acceptance_of_its_own(old: Any, new: Any
     assert {change.field.removeprefix(top) for change in changes} == fields
     assert len({change.fingerprint for change in changes}) == len(changes) == len(fields)
     for change in changes:
-        entry = Allowed(change.rule, change.object, "looked at", change.field)
+        entry = AllowEntry(change.rule, change.object, "looked at", change.field)
         assert [accepted for accepted, _ in sort_out(changes, [entry], TODAY).accepted] == [change]
 
 

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from osbctl.comparison.catalogs import compare_catalogs
-from osbctl.comparison.collect import is_added, with_places
+from osbctl.comparison.collector import is_added, with_places
 from osbctl.paths import get_at as at
 from osbctl.sources.parse import parse_document
 from osbctl.sources.read import read_source

@@ -17,7 +17,7 @@ import pytest
 from osbctl.client.catalog_client import error_description, fetch_catalog, split_url
 from osbctl.client.connection_options import ConnectionOptions, basic_auth
 from osbctl.client.http_client import HttpClient
-from osbctl.conformance.check import MOST_SILENT, Patience, check_broker
+from osbctl.conformance.check import MOST_SILENT, Deadlines, check_broker
 from osbctl.conformance.exchange import Reply
 from osbctl.conformance.probes import of_error
 from osbctl.conformance.rules import EVERY
@@ -32,10 +32,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from osbctl.conformance.check import MOST_SILENT, Checked
+    from osbctl.conformance.check import MOST_SILENT, CheckResult
 
 OPTIONS = ConnectionOptions(user=USER, password=PASSWORD, api_version="2.15", connect_seconds=2, total_seconds=3)
-PATIENCE = Patience(slow=1.0, probe=2.0)
+PATIENCE = Deadlines(slow=1.0, probe=2.0)
 HASTE = replace(PATIENCE, probe=0.7)
 """For brokers that are silent to a probe: of the others, none fails because a machine is busy."""
 IMPATIENCE = replace(PATIENCE, slow=SLOW_SECONDS - 0.1)
@@ -115,7 +115,7 @@ TABLE: dict[str, set[str]] = {
 """Each fault of the broker with the rules that are to be found broken."""
 
 
-def rules(checked: Checked) -> set[str]:
+def rules(checked: CheckResult) -> set[str]:
     return {finding.rule for finding in checked.findings} - {HTTP}
 
 
@@ -264,7 +264,7 @@ def test_service_manager_gives_up_first() -> None:
     # Of another probe that the machine held up, too, nothing is asked here.
     refused = [f.refused_by for f in findings if (f.rule, f.severity) == ("wire-slow", Severity.ERROR)]
     assert refused == [(Platform.SERVICE_MANAGER,)]
-    usual = Patience().gives_up
+    usual = Deadlines().gives_up
     assert usual.pop(Platform.SERVICE_MANAGER) == 15 < min(usual.values())
 
 

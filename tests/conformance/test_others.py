@@ -19,7 +19,7 @@ from tests.broker.harness import until
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from osbctl.conformance.check import Checked
+    from osbctl.conformance.check import CheckResult
 
 HERE = Path(__file__).parent
 OPTIONS = ConnectionOptions(user="platform", password="correct-horse")
@@ -51,7 +51,7 @@ def running(program: str, how: str, log: Path) -> Iterator[str]:
         process.wait(10)
 
 
-def said(checked: Checked) -> set[tuple[str, Severity]]:
+def said(checked: CheckResult) -> set[tuple[str, Severity]]:
     return {(finding.rule, finding.severity) for finding in checked.findings}
 
 

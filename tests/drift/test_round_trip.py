@@ -10,7 +10,7 @@ import pytest
 
 from osbctl.comparison.drift import find_drift
 from osbctl.platforms import Platform
-from osbctl.platforms.judge import judge_all
+from osbctl.platforms.verdicts import judge_all
 from osbctl.sources.exports.merge import StoredCatalog
 from osbctl.sources.exports.read import stored_catalog
 from osbctl.sources.parse import parse_document

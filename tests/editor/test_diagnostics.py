@@ -22,7 +22,7 @@ from lsprotocol import types
 from osbctl.editor import open_files
 from osbctl.editor.analysis import source_of
 from osbctl.editor.open_files import OpenFiles
-from osbctl.editor.texts import SEVERITIES
+from osbctl.editor.text_document import SEVERITIES
 from osbctl.editor.vocabulary import FieldSchema, object_fields, part_at
 from osbctl.fields import LATEST
 from osbctl.findings import DocumentError, Finding
@@ -182,7 +182,7 @@ def test_the_configuration_beside_the_file_holds(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("encoding", "width"), [("utf-8", 4), (None, 2)])
 def test_places_are_counted_as_was_agreed(tmp_path: Path, encoding: str | None, width: int) -> None:
-    """The third, utf-32, is in test_texts.py."""
+    """The third, utf-32, is in test_text_document.py."""
     text = 'services: [{description: "\U0001f600", bindable: "yes"}]\n'
 
     async def look(editor: Editor) -> None:

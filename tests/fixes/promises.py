@@ -14,7 +14,7 @@ from osbctl.platforms import Platform
 from osbctl.rule import Category
 from osbctl.sources.parse import parse_document
 from osbctl.tasks import fix as task
-from osbctl.tasks.fix import Mended, fix_bytes
+from osbctl.tasks.fix import FixResult, fix_bytes
 from osbctl.validation.options import ValidationOptions
 from osbctl.validation.pipeline import validate_document
 from osbctl.validation.rules import load_all
@@ -43,7 +43,7 @@ def check(name: str, data: bytes, *, unsafe: bool, options: ValidationOptions = 
     return len(made)
 
 
-def _mended(name: str, data: bytes, options: ValidationOptions, unsafe: bool) -> tuple[Mended, list[Any]]:
+def _mended(name: str, data: bytes, options: ValidationOptions, unsafe: bool) -> tuple[FixResult, list[Any]]:
     """What came out, and the passes that were made on the way."""
     possible, passes = task._possible, list[Any]()
 

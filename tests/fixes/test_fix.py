@@ -18,7 +18,7 @@ from osbctl.platforms.outcome import VerdictKind
 from osbctl.sources.document import Span
 from osbctl.sources.parse import parse_document
 from osbctl.tasks import fix
-from osbctl.tasks.fix import Mended, fix_bytes, fix_source, write
+from osbctl.tasks.fix import FixResult, fix_bytes, fix_source, write
 from osbctl.validation.options import ValidationOptions
 from osbctl.validation.pipeline import validate_document
 
@@ -28,7 +28,7 @@ PLAN = "  plans:\n  - {id: 1D0E6C3B-8A4F-4E57-9B1C-2D7F5A90E3B4, name: p, free: 
 D4 = "http://json-schema.org/draft-04/schema#"
 
 
-def mend(text: str, name: str = "c.yaml", unsafe: bool = False) -> tuple[str, Mended]:
+def mend(text: str, name: str = "c.yaml", unsafe: bool = False) -> tuple[str, FixResult]:
     found = fix_bytes(name, text.encode(), OPTIONS, unsafe=unsafe)
     return found.after[name].decode(), found
 
@@ -248,7 +248,7 @@ def test_what_is_no_file_cannot_be_mended() -> None:
         fix_source("HEAD:catalogs/faulty.yaml", OPTIONS)
 
 
-def mend_file(source: Path, **asked: Any) -> Mended:
+def mend_file(source: Path, **asked: Any) -> FixResult:
     """Mend what is on disk."""
     found = fix_source(str(source), OPTIONS, **asked)
     write(found)

@@ -19,7 +19,7 @@ from osbctl.findings import Severity
 from osbctl.paths import get_at
 from osbctl.placeholders import holds_placeholder
 from osbctl.sources.parse import decoded, parse_document, parse_text
-from osbctl.tasks.fix import Mended, fix_bytes
+from osbctl.tasks.fix import FixResult, fix_bytes
 from osbctl.validation.options import ValidationOptions
 from osbctl.validation.pipeline import validate_document
 from tests.cli.program import osbctl
@@ -45,7 +45,7 @@ def old_reading(data: bytes) -> Any:
         return NOT_READ
 
 
-def renamed(path: tuple[Any, ...], mended: Mended) -> set[tuple[Any, ...]]:
+def renamed(path: tuple[Any, ...], mended: FixResult) -> set[tuple[Any, ...]]:
     """The path, and what it may be called after the fixes."""
     found = {path}
     for finding in mended.mended:

@@ -16,7 +16,7 @@ import pytest
 from osbctl.errors import UsageError
 from osbctl.findings import DocumentError
 from osbctl.sources.folder import read_folder
-from osbctl.sources.folder.files import check_split, split_files
+from osbctl.sources.folder.scaffold import check_split, split_files
 from osbctl.sources.limits import MAX_DEPTH
 from osbctl.sources.parse import parse_document
 from osbctl.tasks.fix import fix_source, write

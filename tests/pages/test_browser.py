@@ -14,7 +14,7 @@ from osbctl.reports.changes.brokers import BrokerReport, render_all
 from osbctl.resources import catalogs_folder
 from osbctl.sources.parse import parse_document
 from osbctl.sources.read import read_source
-from osbctl.tasks.page import PageOptions, Shelf, make_page
+from osbctl.tasks.page import PageCatalog, PageOptions, make_page
 from tests.pages.browser import browser as browser
 from tests.pages.browser import opened
 from tests.pages.test_reports import changes
@@ -38,7 +38,7 @@ def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     before["services"][1]["description"] = "Before."
     other = {"services": [{"id": "x-1", "name": "postgres", "description": "From elsewhere", "bindable": True,
                            "tags": ["<b>bold</b>"], "plans": [plan("p-1")]}]}  # fmt: skip
-    shelves = [Shelf("northwind", whole, document(before)), Shelf("second", document(other))]
+    shelves = [PageCatalog("northwind", whole, document(before)), PageCatalog("second", document(other))]
     return written(tmp_path_factory.mktemp("page"), shelves, since="main", findings=True)
 
 
@@ -51,7 +51,7 @@ def document(data: dict[str, Any]) -> Any:
     return parse_document(json.dumps(data).encode(), "catalog.json")
 
 
-def written(folder: Path, shelves: list[Shelf], **options: Any) -> Path:
+def written(folder: Path, shelves: list[PageCatalog], **options: Any) -> Path:
     path = folder / "page.html"
     path.write_text(make_page(shelves, PageOptions(**options)), "utf-8")
     return path
@@ -59,7 +59,7 @@ def written(folder: Path, shelves: list[Shelf], **options: Any) -> Path:
 
 def form_page(folder: Path, schema: Any) -> Path:
     data = {"services": [{"id": "s", "name": "s", "description": "d", "bindable": True, "plans": [plan("p", schema)]}]}
-    return written(folder, [Shelf("a", document(data))])
+    return written(folder, [PageCatalog("a", document(data))])
 
 
 def names(page: Page) -> list[str]:
@@ -170,7 +170,7 @@ def test_plans_are_compared(browser: Browser, file: Path) -> None:
 def test_of_many_plans_all_or_none_are_chosen_at_once(browser: Browser, tmp_path: Path) -> None:
     plans = [{**plan(f"p{n}"), "metadata": {"displayName": f"Title {n % 9}"}} for n in range(10)]
     data = {"services": [{"id": "s", "name": "s", "description": "d", "bindable": True, "plans": plans}]}
-    with opened(browser, written(tmp_path, [Shelf("a", document(data))]), "#service/s") as page:
+    with opened(browser, written(tmp_path, [PageCatalog("a", document(data))]), "#service/s") as page:
         heads = page.locator("table.compare thead th:visible")
         assert heads.count() == 10
         page.get_by_text("Choose plans").click()
@@ -225,7 +225,7 @@ def test_findings_stand_by_their_gravity_and_long_lists_are_closed(browser: Brow
         for n in range(30)
     ]
     services[0]["name"] = "two words"
-    page_file = written(tmp_path, [Shelf("a", document({"services": services}))], findings=True)
+    page_file = written(tmp_path, [PageCatalog("a", document({"services": services}))], findings=True)
     with opened(browser, page_file) as page:
         front = page.locator("#findings")
         shown = [one.inner_text() for one in front.locator("summary .badge").all()]
@@ -320,7 +320,7 @@ def test_a_hostile_catalog_does_nothing(browser: Browser, tmp_path: Path) -> Non
     }  # fmt: skip
     service = {"id": HOSTILE, "name": HOSTILE, "description": HOSTILE, "tags": [HOSTILE, *map(str, range(10_000))],
                "metadata": metadata, "plans": [{**plan(HOSTILE, schema), "metadata": {"bullets": [HOSTILE]}}]}  # fmt: skip
-    page_file = written(tmp_path, [Shelf(HOSTILE, document({"services": [service] * 2}))], findings=True)
+    page_file = written(tmp_path, [PageCatalog(HOSTILE, document({"services": [service] * 2}))], findings=True)
     with opened(browser, page_file) as page:
         page.locator("article h2 a").first.click()
         page.locator(".params > summary").first.click()
@@ -344,7 +344,7 @@ def thousand(tmp_path_factory: pytest.TempPathFactory) -> Path:
          "plans": [plan(f"p-{n}-{m}") for m in range(10)]}
         for n in range(1_000)
     ]  # fmt: skip
-    return written(tmp_path_factory.mktemp("thousand"), [Shelf("a", document({"services": services}))])
+    return written(tmp_path_factory.mktemp("thousand"), [PageCatalog("a", document({"services": services}))])
 
 
 def test_a_thousand_services_are_filtered_at_once(browser: Browser, thousand: Path) -> None:

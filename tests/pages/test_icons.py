@@ -6,7 +6,7 @@ from base64 import b64encode
 
 import pytest
 
-from osbctl.pages.pictures import MAX_BYTES, as_data_url, from_data_url, monogram
+from osbctl.pages.icons import MAX_BYTES, as_data_url, from_data_url, monogram
 
 PNG = b"\x89PNG\r\n\x1a\n" + b"\0" * 20
 SVG = b'<?xml version="1.0"?>\n<svg xmlns="http://www.w3.org/2000/svg"/>'

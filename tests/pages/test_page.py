@@ -17,14 +17,14 @@ import pytest
 from markupsafe import escape
 
 from osbctl.catalog import Catalog
-from osbctl.pages.content import Content, Look, Part, PlanRequests, ShownCommand
+from osbctl.pages.content import Branding, Content, Part, PlanRequests, ShownCommand
 from osbctl.pages.render import render_page
 from osbctl.platforms import Platform
 from osbctl.platforms.commands import Order, Purpose
 from osbctl.requests.commands import commands
 from osbctl.resources import catalogs_folder
 from osbctl.sources.read import read_source
-from osbctl.tasks.page import PageOptions, Shelf, make_page, with_requests
+from osbctl.tasks.page import PageCatalog, PageOptions, make_page, with_requests
 from osbctl.text import escape_line
 from tests.corpus import catalogs, needs_corpus
 
@@ -58,8 +58,8 @@ class Read(HTMLParser):
         return [attributes["id"] or "" for _, attributes in self.tags if "id" in attributes]
 
 
-def shelf(source: Path | str, broker: str = "a", before: str | None = None) -> Shelf:
-    return Shelf(broker, read_source(str(source)), read_source(before) if before else None)
+def shelf(source: Path | str, broker: str = "a", before: str | None = None) -> PageCatalog:
+    return PageCatalog(broker, read_source(str(source)), read_source(before) if before else None)
 
 
 def page(data: dict[str, Any], **options: Any) -> str:
@@ -93,12 +93,14 @@ def test_the_same_bytes_each_time() -> None:
 
 
 def test_a_colour_may_be_short() -> None:
-    short, long = (make_page([shelf(SHIPPED)], PageOptions(look=Look(accent=color))) for color in ("#0A7", "#00aa77"))
+    short, long = (
+        make_page([shelf(SHIPPED)], PageOptions(look=Branding(accent=color))) for color in ("#0A7", "#00aa77")
+    )
     assert short == long
 
 
 def test_the_policy_allows_this_style_and_script_alone() -> None:
-    html = make_page([shelf(SHIPPED)], PageOptions(look=Look(accent="#00aa77")))
+    html = make_page([shelf(SHIPPED)], PageOptions(look=Branding(accent="#00aa77")))
     policy = next(a["content"] or "" for t, a in Read(html).tags if a.get("http-equiv") == "Content-Security-Policy")
     rules = dict(rule.split(" ", 1) for rule in policy.split("; "))
     assert (rules["default-src"], rules["base-uri"], rules["form-action"]) == ("'none'",) * 3
@@ -221,7 +223,7 @@ def test_schemas_with_loops_and_of_great_depth_make_a_page() -> None:
 def test_platforms_speak_at_the_service_that_they_refuse() -> None:
     data = service(bindable=True)
     data["services"].append({"id": "s-2", "name": "bare", "description": "No plans", "bindable": True, "plans": []})
-    html = make_page([Shelf("a", read_source_of(data))], PageOptions())
+    html = make_page([PageCatalog("a", read_source_of(data))], PageOptions())
     first, second = html.split("<article")[1:3]
     assert "refuses the catalog, not because of this service" in first
     assert "refuses it" in second
@@ -238,7 +240,7 @@ def read_source_of(data: dict[str, Any]) -> Any:
 def test_changes_stand_in_front_and_at_what_they_are_about() -> None:
     old, new = service(), service(plan={"free": False})
     new["services"][0]["bindable"] = True
-    shelves = [Shelf("a", read_source_of(new), read_source_of(old))]
+    shelves = [PageCatalog("a", read_source_of(new), read_source_of(old))]
     html = make_page(shelves, PageOptions(since="main"))
     front, article = html.split('id="services"')
     assert "Since main." in front
@@ -249,9 +251,9 @@ def test_changes_stand_in_front_and_at_what_they_are_about() -> None:
 
 def test_findings_are_told_on_request() -> None:
     data = service(description="")
-    with_findings = make_page([Shelf("a", read_source_of(data))], PageOptions(findings=True))
+    with_findings = make_page([PageCatalog("a", read_source_of(data))], PageOptions(findings=True))
     assert "catalog.json:1:" in Read(with_findings).text
-    assert "catalog.json:1:" not in Read(make_page([Shelf("a", read_source_of(data))], PageOptions())).text
+    assert "catalog.json:1:" not in Read(make_page([PageCatalog("a", read_source_of(data))], PageOptions())).text
 
 
 def test_commands_and_examples_have_their_places() -> None:
@@ -349,11 +351,11 @@ def test_real_catalogs_make_a_page() -> None:
 
 def test_a_page_of_very_many_plans_says_what_it_leaves_out(monkeypatch: pytest.MonkeyPatch) -> None:
     told = "commands and examples are left out"
-    full = make_page([Shelf("a", read_source_of(service()))], PageOptions())
+    full = make_page([PageCatalog("a", read_source_of(service()))], PageOptions())
     assert told not in full
     assert "cf create-service" in full
     monkeypatch.setattr("osbctl.tasks.page.MAX_WITH_REQUESTS", 0)
-    short = make_page([Shelf("a", read_source_of(service()))], PageOptions())
+    short = make_page([PageCatalog("a", read_source_of(service()))], PageOptions())
     assert told in short
     assert "cf create-service" not in short
 

@@ -12,7 +12,7 @@ from osbctl.reports.changes import DiffFormat, DiffReport, render
 from osbctl.reports.changes.brokers import BrokerReport, render_all
 from osbctl.resources import catalogs_folder
 from osbctl.sources.read import read_source
-from osbctl.tasks.page import PageOptions, Shelf, make_page
+from osbctl.tasks.page import PageCatalog, PageOptions, make_page
 from osbctl.validation.options import ValidationOptions
 from osbctl.validation.pipeline import unreadable, validate_document
 from tests.pages.test_page import Read
@@ -87,7 +87,7 @@ def test_drift_of_all_is_an_overview_with_the_gravest_first() -> None:
 def test_a_page_since_another_has_the_refusals_of_diff() -> None:
     new = json.loads(json.dumps(SHIPPED.data))
     new["services"][0]["plans"] = []
-    shelf = Shelf("a", SHIPPED._replace(data=new), SHIPPED)
+    shelf = PageCatalog("a", SHIPPED._replace(data=new), SHIPPED)
     text = Read(make_page([shelf], PageOptions(since="main"))).text
     assert "Since main." in text
     assert "refused" in text

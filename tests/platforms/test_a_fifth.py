@@ -60,9 +60,9 @@ from osbctl.platforms.reactions import breaking
 REACTIONS = {"change-tag-added": breaking("throws the tag away")}
 """,
     "export.py": """
-from osbctl.platforms.export import Export, ExportRow, Page, Shape, rows_at
+from osbctl.platforms.export import Export, ExportRow, Page, RowFields, rows_at
 
-SHAPE = Shape(
+SHAPE = RowFields(
     service={("id",): (("box",),), ("name",): (("word",),), ("description",): (("description",),)},
     plan={("id",): (("box",),), ("name",): (("word",),), ("description",): (("description",),), ("free",): (("free",),)},
     key=(("box",),),

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from osbctl.platforms import Platform
-from osbctl.platforms.judge import judge_all
 from osbctl.platforms.outcome import Outcome
+from osbctl.platforms.verdicts import judge_all
 
 SCHEMA = {
     "$schema": "http://json-schema.org/draft-04/schema#",

@@ -15,7 +15,7 @@ import pytest
 from osbctl.findings import DocumentError, ValidationResult
 from osbctl.platforms import Platform
 from osbctl.platforms.outcome import VerdictKind
-from osbctl.secrecy import SECRET
+from osbctl.redaction import SECRET
 from osbctl.sources.parse import parse_document
 from osbctl.validation.options import ValidationOptions
 from osbctl.validation.pipeline import unreadable, validate_document

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from osbctl.comparison.kinds import KINDS
+from osbctl.comparison.change_kinds import KINDS
 from osbctl.comparison.rules import load_all as load_changes
 from osbctl.conformance import load_all as load_wire
 from osbctl.platforms import Platform
-from osbctl.platforms.judge import judge_all
+from osbctl.platforms.verdicts import judge_all
 from osbctl.rule import RULES
 from osbctl.validation.rules import load_all
 

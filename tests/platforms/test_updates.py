@@ -18,7 +18,7 @@ import pytest
 from osbctl.changes import Level
 from osbctl.comparison.catalogs import compare_catalogs
 from osbctl.platforms import Identity, Platform, State
-from osbctl.platforms.together import unique_ids
+from osbctl.platforms.shared_identities import unique_ids
 from osbctl.registry.reconcile import NewCatalog, reconcile
 from osbctl.registry.records import BrokerRow, RefreshOutcome, RegisteredBroker
 from osbctl.tasks.compare import now_refused

@@ -19,7 +19,7 @@ import time
 from pathlib import Path
 
 from osbctl.platforms import State
-from osbctl.registry.records import Kept
+from osbctl.registry.records import RetainedObject
 from osbctl.registry.store import Registry
 from tests.registry.make import AT, add, body, read, refresh, service, tag
 
@@ -29,8 +29,10 @@ def content(number: int) -> bytes:
     return body(service(f"s{number}", *(f"p{number}-{n}" for n in range(300 + number % 7))))
 
 
-def kept(number: int) -> tuple[Kept, ...]:
-    return tuple(Kept("s", f"k{number}-{n}", State.INACTIVE, AT, {"id": f"k{number}"}) for n in range(number % 5))
+def kept(number: int) -> tuple[RetainedObject, ...]:
+    return tuple(
+        RetainedObject("s", f"k{number}-{n}", State.INACTIVE, AT, {"id": f"k{number}"}) for n in range(number % 5)
+    )
 
 
 def store_for_ever(url: str, ready: int) -> None:

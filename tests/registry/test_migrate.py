@@ -16,7 +16,7 @@ import sqlalchemy
 from osbctl.platforms import State
 from osbctl.registry import tables
 from osbctl.registry.database import Database
-from osbctl.registry.records import Kept
+from osbctl.registry.records import RetainedObject
 from osbctl.registry.store import Registry
 from tests.registry.make import AT, add, refresh
 
@@ -65,7 +65,7 @@ def become_newer(second: Path, monkeypatch: pytest.MonkeyPatch, text: str = SECO
 def fill(url: str) -> dict[str, Any]:
     with Registry.open(url) as registry:
         add(registry, "db", "other")
-        kept = (Kept("s", "gone", State.INACTIVE, AT, {"id": "gone", "name": "gone"}),)
+        kept = (RetainedObject("s", "gone", State.INACTIVE, AT, {"id": "gone", "name": "gone"}),)
         registry.store_refresh(registry.row("other"), refresh(), kept=kept)
     return state(url)
 

@@ -10,7 +10,7 @@ import pytest
 from osbctl.platforms import Identity, Platform, State
 from osbctl.registry import reconcile as module
 from osbctl.registry.reconcile import NewCatalog, Reconciliation, reconcile
-from osbctl.registry.records import BrokerRow, Kept, RefreshOutcome, RegisteredBroker, What
+from osbctl.registry.records import ActionKind, BrokerRow, RefreshOutcome, RegisteredBroker, RetainedObject
 from tests.registry.make import AT, catalog, plan, service
 
 CF, K8S, SM, KORIFI = Platform.CLOUD_FOUNDRY, Platform.KUBERNETES, Platform.SERVICE_MANAGER, Platform.KORIFI
@@ -18,12 +18,12 @@ LATER = "2026-09-09T00:00:00Z"
 OLD = catalog(service("s", plan("p", "small"), plan("q", "large")), service("t", plan("r", "only")))
 
 
-def stored(data: dict[str, Any], *kept: Kept, platform: Platform = CF) -> RegisteredBroker:
+def stored(data: dict[str, Any], *kept: RetainedObject, platform: Platform = CF) -> RegisteredBroker:
     row = BrokerRow("db", "https://x", "u", "2.14", platform, 1, "", 0, 0, 0, AT, AT, RefreshOutcome.ADDED, 1)
     return RegisteredBroker(row, json.dumps(data).encode(), kept)
 
 
-def run(new: dict[str, Any], platform: Platform, used: set[str] | None = None, *kept: Kept) -> Reconciliation:
+def run(new: dict[str, Any], platform: Platform, used: set[str] | None = None, *kept: RetainedObject) -> Reconciliation:
     instances = None if used is None else frozenset(used)
     return reconcile(stored(OLD, *kept), NewCatalog(new), platform, instances, LATER)
 
@@ -148,7 +148,7 @@ def test_a_service_that_comes_back_leaves_its_kept_plan_beside_it() -> None:
 
 
 def test_a_kept_plan_still_holds_its_name() -> None:
-    kept = Kept("s", "x", State.INACTIVE, AT, plan("x", "extra"))
+    kept = RetainedObject("s", "x", State.INACTIVE, AT, plan("x", "extra"))
     new = changed(s=[plan("p", "small"), plan("q", "large"), plan("n", "Extra")])
     result = run(new, CF, {"x"}, kept)
     assert (result.refused, result.kept) == (True, (kept,))
@@ -223,9 +223,9 @@ def test_a_secret_that_changed_is_not_told() -> None:
 def test_every_what_and_state_is_reached() -> None:
     results = [run(PLAN_GONE, platform, used) for platform in Platform for used in ({"q"}, set())]
     results += [run(changed(s=[plan("p", "x"), plan("n")]), CF)]
-    kept = Kept("s", "n", State.INACTIVE, AT, plan("n"))
+    kept = RetainedObject("s", "n", State.INACTIVE, AT, plan("n"))
     results += [run(changed(s=[plan("p", "small"), plan("q", "large"), plan("n")]), CF, None, kept)]
     empty = catalog(service("s", {**plan("p"), "name": ""}, plan("q", "large")))
     results += [reconcile(stored(OLD), NewCatalog(empty, K8S.record.judge(empty).refusals), K8S, frozenset(), LATER)]
-    assert {one.what for result in results for one in result.actions} == set(What)
+    assert {one.what for result in results for one in result.actions} == set(ActionKind)
     assert {one.state for result in results for one in result.kept} == set(State)

@@ -19,7 +19,7 @@ from osbctl.platforms import Platform, State
 from osbctl.registry import store, tables
 from osbctl.registry.database import Database
 from osbctl.registry.errors import NameTakenError, OutdatedError, UnknownBrokerError
-from osbctl.registry.records import Action, Kept, RefreshOutcome, Remark, What
+from osbctl.registry.records import Action, ActionKind, RefreshOutcome, Remark, RetainedObject
 from osbctl.registry.store import Registry
 from tests.registry.make import AT, SMALL, add, body, names, read, refresh, registration, service, tag
 
@@ -115,11 +115,11 @@ def test_who_comes_in_between_takes_the_name(registry: Registry, monkeypatch: py
 def test_a_refresh_stores_catalog_and_kept_rows_together(registry: Registry) -> None:
     add(registry, "db", "other")
     kept = (
-        Kept("s", "", State.INACTIVE, AT, {"id": "s", "name": ODD}),
-        Kept("s", "p", State.INACTIVE, AT, {"id": "p", "name": ODD, "metadata": {ODD: [1.5, None]}}),
+        RetainedObject("s", "", State.INACTIVE, AT, {"id": "s", "name": ODD}),
+        RetainedObject("s", "p", State.INACTIVE, AT, {"id": "p", "name": ODD, "metadata": {ODD: [1.5, None]}}),
     )
     done = refresh(
-        etag='"2"', actions=(Action(What.KEPT, ODD, ODD, ODD),), remarks=(Remark("rule", "breaking", ODD, ODD),)
+        etag='"2"', actions=(Action(ActionKind.KEPT, ODD, ODD, ODD),), remarks=(Remark("rule", "breaking", ODD, ODD),)
     )
     content = body(service("t", "q"))
     registry.store_refresh(registry.row("db"), done, catalog=read(content), kept=kept)
@@ -195,7 +195,7 @@ def test_a_write_that_fails_in_the_middle_leaves_nothing(registry: Registry, mon
 
     with monkeypatch.context() as patched:
         patched.setattr(store, "_replace_kept", fail)
-        kept = (Kept("s", "p", State.INACTIVE, AT, {}),)
+        kept = (RetainedObject("s", "p", State.INACTIVE, AT, {}),)
         with pytest.raises(ZeroDivisionError):
             registry.store_refresh(before.row, refresh(), catalog=read(b'{"services":[]}'), kept=kept)
     assert registry.broker("db") == before
@@ -204,7 +204,7 @@ def test_a_write_that_fails_in_the_middle_leaves_nothing(registry: Registry, mon
 
 def test_a_removed_broker_leaves_no_trace(registry: Registry, url: str) -> None:
     add(registry, "db", "other")
-    registry.store_refresh(registry.row("db"), refresh(), kept=(Kept("s", "p", State.INACTIVE, AT, {}),))
+    registry.store_refresh(registry.row("db"), refresh(), kept=(RetainedObject("s", "p", State.INACTIVE, AT, {}),))
     registry.remove("db")
     with closing(Database(url)) as database, database.reading() as connection:
         for table, left in ((tables.BROKERS, 1), (tables.KEPT, 0)):

@@ -12,7 +12,7 @@ from xml.etree import ElementTree
 import jsonschema
 import pytest
 
-from osbctl.changes import Change, DiffFailOn, Effect, Level, Named
+from osbctl.changes import Change, DiffFailOn, Effect, Level, ObjectRef
 from osbctl.findings import Finding, Location, Severity
 from osbctl.platforms import Platform
 from osbctl.reports.changes import DiffFormat, DiffReport, render
@@ -27,8 +27,8 @@ REMOVED = Change(
         Effect(Platform.SERVICE_MANAGER, Level.REFUSED, "refuses the whole update (409)"),
         Effect(Platform.KORIFI, Level.BREAKING, "deletes it"),
     ),
-    service=Named("s1", "db"),
-    plan=Named("p1", "small"),
+    service=ObjectRef("s1", "db"),
+    plan=ObjectRef("p1", "small"),
     old="p1",
     old_path=("services", 0, "plans", 0),
     new_path=("services", 0, "plans"),
@@ -209,11 +209,11 @@ def test_sarif_meets_the_standard() -> None:
 
 
 def test_allow_writes_what_fails_as_toml() -> None:
-    odd = replace(REMOVED, service=Named("s", 'a"b\\\x7f\n\U0001f600'), plan=None)
+    odd = replace(REMOVED, service=ObjectRef("s", 'a"b\\\x7f\n\U0001f600'), plan=None)
     (entry,) = tomllib.loads(render(report(odd, WORDING), DiffFormat.ALLOW))["allow"]
     assert entry["rule"] == odd.rule
     assert entry["object"] == odd.object
-    odd = replace(REMOVED, service=Named("s", "a\x9b31m\u202e##[error]x"), plan=None)
+    odd = replace(REMOVED, service=ObjectRef("s", "a\x9b31m\u202e##[error]x"), plan=None)
     text = render(report(odd, WORDING), DiffFormat.ALLOW)
     assert not re.search("[\x80-\x9f\u202e]|##\\[", text)
     assert tomllib.loads(text)["allow"][0]["object"] == odd.object
@@ -221,7 +221,7 @@ def test_allow_writes_what_fails_as_toml() -> None:
 
 def test_a_page_of_plain_text_commands_no_runner() -> None:
     """As it is printed, on a runner say; what makes the text odd in other ways is escaped anyway."""
-    text = render(report(replace(REMOVED, message="##[error]x", service=Named("s", "##vso[x]"))), DiffFormat.HTML)
+    text = render(report(replace(REMOVED, message="##[error]x", service=ObjectRef("s", "##vso[x]"))), DiffFormat.HTML)
     assert "[error]x" in text
     assert not re.search(r"##\w*\[", text)
 
@@ -235,7 +235,7 @@ def test_text_of_a_catalog_cannot_leave_its_place(format: DiffFormat) -> None:
         REMOVED,
         message=HOSTILE,
         advice=HOSTILE,
-        service=Named(HOSTILE, HOSTILE),
+        service=ObjectRef(HOSTILE, HOSTILE),
         effects=(Effect(Platform.CLOUD_FOUNDRY, Level.REFUSED, HOSTILE),),
         old_location=Location(HOSTILE, 1, 1),
         new_location=Location("n", 1, 1),

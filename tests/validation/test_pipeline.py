@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from osbctl.findings import DocumentError, Finding, Severity
 from osbctl.platforms import ApiVersion, Platform
-from osbctl.platforms.judge import judge_all
 from osbctl.platforms.outcome import MAX_REFUSALS, VerdictKind
+from osbctl.platforms.verdicts import judge_all
 from osbctl.reports import Format, Report, render
 from osbctl.resources import catalogs_folder
 from osbctl.sources.parse import parse_document

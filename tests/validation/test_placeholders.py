@@ -12,8 +12,8 @@ import pytest
 from osbctl.findings import DocumentError, Severity, ValidationResult
 from osbctl.placeholders import filled, holds_placeholder, placeholders
 from osbctl.platforms import Platform
-from osbctl.platforms.judge import judge_all
 from osbctl.platforms.outcome import Outcome, Refusal, VerdictKind
+from osbctl.platforms.verdicts import judge_all
 from osbctl.sources.parse import parse_document
 from osbctl.tasks.fix import fix_bytes
 from osbctl.tasks.load_catalog import CatalogSource, load

@@ -25,11 +25,10 @@ from osbctl.platforms import ApiVersion
 from osbctl.resources import catalogs_folder, schemas_folder
 from osbctl.sources.limits import MAX_DEPTH
 from osbctl.sources.parse import parse_document
-from osbctl.validation import explain
-from osbctl.validation.explain import schema_errors
-from osbctl.validation.house import error_sentences
 from osbctl.validation.options import MAX_FINDINGS, ValidationOptions
 from osbctl.validation.pipeline import schema_findings, validate_document
+from osbctl.validation.schema_errors import _BREAKS, schema_errors
+from osbctl.validation.user_schema import error_sentences
 from tests.corpus import CORPUS, needs_corpus
 from tests.fixes import generated
 
@@ -319,14 +318,14 @@ def test_our_walk_says_what_jsonschema_rs_says(version: ApiVersion) -> None:
 
 
 def test_what_our_walk_does_not_find_is_an_error_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(explain, "_BREAKS", {})
+    monkeypatch.setattr("osbctl.validation.schema_errors._BREAKS", {})
     (finding,) = schema_findings(plan(free=0), ApiVersion.V2_17)[0]
     assert (finding.severity, finding.message) == (Severity.ERROR, "the schema of API version 2.17 refuses the catalog")
 
 
 @pytest.mark.parametrize("version", ApiVersion)
 def test_our_walk_knows_every_keyword_of_the_schema(version: ApiVersion) -> None:
-    walked = {"$ref", "allOf", "items", "properties", "additionalProperties", "required", *explain._BREAKS}
+    walked = {"$ref", "allOf", "items", "properties", "additionalProperties", "required", *_BREAKS}
     notes = {"$schema", "$id", "title", "description", "default", "examples", "format", "definitions"}
     todo: list[Any] = [SCHEMAS[version]]
     while todo:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from osbctl.comparison.kinds import Kind, kind
+from osbctl.comparison.change_kinds import Kind, kind
 from osbctl.platforms.reactions import NO_ACT, NOT_STORED, Level, breaking, risky, safe
 
 _STORES = safe("stores the new value")

@@ -3,7 +3,7 @@
 Platforms know a service by (broker, id) and a plan by (service id, plan id); some know a plan by (broker, plan id).
 """
 
-from osbctl.comparison.kinds import kind
+from osbctl.comparison.change_kinds import kind
 from osbctl.platforms.reactions import UPDATES, breaking, refused
 
 NOW_REFUSED = kind(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from osbctl.jsonschemas.walk import LITERALS, references, target_of
 from osbctl.paths import JsonValue, Path, entries, value_at
-from osbctl.secrecy import may_be_secret_name, redact
+from osbctl.redaction import may_be_secret_name, redact
 
 if TYPE_CHECKING:
     from osbctl.jsonschemas.schema_tree import SchemaTree, Subschema

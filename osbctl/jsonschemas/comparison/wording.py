@@ -10,7 +10,7 @@ from osbctl.jsonschemas.comparison.changes import ABSENT, Absent
 from osbctl.jsonschemas.comparison.secrets import Secrets
 from osbctl.jsonschemas.schema_tree import Subschema
 from osbctl.paths import JsonValue
-from osbctl.secrecy import SECRET, may_be_secret_name, redact_text
+from osbctl.redaction import SECRET, may_be_secret_name, redact_text
 from osbctl.text import ELLIPSIS, escape_line
 
 MAX_TEXT = 60

@@ -8,7 +8,7 @@ lib/services/service_brokers/v2/catalog.rb, `taken_names`).
 
 from __future__ import annotations
 
-from osbctl.platforms.reactions import Depends, Level, Reaction, breaking, refused, risky, safe
+from osbctl.platforms.reactions import DependsOnInstances, Level, Reaction, breaking, refused, risky, safe
 
 _SERVICE_NAME_TAKEN = '`Services with names ["{service}"] already exist`'
 _PLAN_NAME_TAKEN = refused(
@@ -16,12 +16,12 @@ _PLAN_NAME_TAKEN = refused(
 )
 _PLAN_ID_TAKEN = refused('"Plan ids must be unique"')
 _OVERWRITES = breaking("overwrites the name; scripts, and the keys of VCAP_SERVICES in applications, change with it")
-_NAME_IN_USE = Depends(
+_NAME_IN_USE = DependsOnInstances(
     breaking("refuses the update if the one that had the name has instances; else the name now means something else"),
     refused(f"{_SERVICE_NAME_TAKEN}: the one that had the name has instances"),
     _OVERWRITES,
 )
-_REMOVES = Depends(
+_REMOVES = DependsOnInstances(
     breaking(
         "deactivates it and warns the operator if it has instances, otherwise deletes it with its visibilities",
         expired=Level.RISKY,
@@ -40,7 +40,7 @@ NOTES = {
 }
 """Facts about an update that two catalogs leave open, with the kinds of change they affect (none: all)."""
 
-REACTIONS: dict[str, Reaction | Depends] = {
+REACTIONS: dict[str, Reaction | DependsOnInstances] = {
     "change-catalog-emptied": refused('"Service broker must provide at least one service"'),
     "change-service-without-plans": refused('"At least one plan is required"'),
     "change-service-removed": _REMOVES,
@@ -48,7 +48,7 @@ REACTIONS: dict[str, Reaction | Depends] = {
     "change-service-added": safe("adds it; its plans are private until someone enables access"),
     "change-plan-added": safe("adds it, private until someone enables access"),
     "change-plan-id": _PLAN_NAME_TAKEN,
-    "change-service-id": Depends(
+    "change-service-id": DependsOnInstances(
         refused(f"if it has instances: {_SERVICE_NAME_TAKEN}; otherwise replaces it"),
         refused(_SERVICE_NAME_TAKEN),
         risky("replaces it; access to its plans must be enabled again"),

@@ -6,11 +6,23 @@ Sources: cf CLI v8 help of `create-service`; the Terraform provider cloudfoundry
 
 from __future__ import annotations
 
-from osbctl.platforms.commands import APP, BINDING, INSTANCE, Order, Purpose, Raw, Snippet, Tool, Words, broker, given
+from osbctl.platforms.commands import (
+    APP,
+    BINDING,
+    INSTANCE,
+    ComparisonNames,
+    Order,
+    Purpose,
+    Raw,
+    Snippet,
+    Tool,
+    broker,
+    given,
+)
 from osbctl.text import escape_text
 
 
-def _cf(order: Order, purpose: Purpose) -> Words:
+def _cf(order: Order, purpose: Purpose) -> ComparisonNames:
     parameters = given(order, "-c")
     if purpose is Purpose.BIND:
         return [Raw("cf bind-service"), APP, INSTANCE, *parameters]

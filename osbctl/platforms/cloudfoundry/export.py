@@ -14,7 +14,7 @@ from osbctl.platforms.export import (
     Exported,
     ExportRow,
     Page,
-    Shape,
+    RowFields,
     count,
     rows_at,
     same_named_fields,
@@ -26,7 +26,7 @@ _CATALOG = "broker_catalog"
 _FEATURES: Path = (_CATALOG, "features")
 _SERVICE_FLAGS = ("bindable", "plan_updateable", "instances_retrievable", "bindings_retrievable")
 
-_SHAPE = Shape(
+_SHAPE = RowFields(
     service={
         **same_named_fields("id", "metadata", below=(_CATALOG,)),
         **same_named_fields("name", "description", "tags"),

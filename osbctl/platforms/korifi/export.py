@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from osbctl.paths import Path
 from osbctl.platforms.cloudfoundry.export import EXPORT as CLOUD_FOUNDRY
-from osbctl.platforms.export import Export, ExportRow, Shape
+from osbctl.platforms.export import Export, ExportRow, RowFields
 
 _LACKS = {("maximum_polling_duration",), ("maintenance_info",)}
 _SHAPE = replace(
@@ -21,7 +21,7 @@ _MAINTAINED = replace(_SHAPE, plan={**_SHAPE.plan, _MAINTENANCE: (_MAINTENANCE,)
 """Of a version that shows the version of the maintenance information, empty where there is none."""
 
 
-def _shape_of(rows: Sequence[ExportRow]) -> Shape:
+def _shape_of(rows: Sequence[ExportRow]) -> RowFields:
     return _MAINTAINED if any("maintenance_info" in row.data for row in rows) else _SHAPE
 
 

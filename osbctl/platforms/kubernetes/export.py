@@ -11,7 +11,7 @@ from osbctl.platforms.export import (
     Exported,
     ExportRow,
     Page,
-    Shape,
+    RowFields,
     count,
     rows_at,
     same_named_fields,
@@ -27,7 +27,7 @@ def _spec(*names: str) -> tuple[Path, ...]:
     return tuple(("spec", name) for name in names)
 
 
-_SHAPE = Shape(
+_SHAPE = RowFields(
     service={
         ("id",): _spec("externalID"),
         ("name",): _spec("externalName"),

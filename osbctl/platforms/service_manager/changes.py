@@ -8,24 +8,24 @@ is decided in pkg/types/service_plan.go.
 
 from __future__ import annotations
 
-from osbctl.platforms.reactions import Depends, Level, Reaction, breaking, refused, risky, safe
+from osbctl.platforms.reactions import DependsOnInstances, Level, Reaction, breaking, refused, risky, safe
 
 _IN_USE = refused("refuses the whole update (409)")
 _NOT_YET_FREE = refused("refuses the whole update (409): it deletes removed ones last, so the name is still taken")
 _NAME_TAKEN = refused("refuses the update: the name is taken")
 
-REACTIONS: dict[str, Reaction | Depends] = {
-    "change-catalog-emptied": Depends(
+REACTIONS: dict[str, Reaction | DependsOnInstances] = {
+    "change-catalog-emptied": DependsOnInstances(
         breaking("refuses the whole update (409) if any plan has instances, otherwise deletes everything"),
         _IN_USE,
         breaking("deletes everything"),
     ),
-    "change-service-without-plans": Depends(
+    "change-service-without-plans": DependsOnInstances(
         breaking("refuses the whole update (409) if any of its plans has instances, otherwise deletes them"),
         _IN_USE,
         breaking("deletes its plans"),
     ),
-    "change-service-removed": Depends(
+    "change-service-removed": DependsOnInstances(
         breaking(
             "refuses the whole update (409) if any of its plans has instances, otherwise deletes it",
             expired=Level.RISKY,
@@ -33,29 +33,29 @@ REACTIONS: dict[str, Reaction | Depends] = {
         _IN_USE,
         breaking("deletes it", expired=Level.RISKY),
     ),
-    "change-plan-removed": Depends(
+    "change-plan-removed": DependsOnInstances(
         breaking("refuses the whole update (409) if the plan has instances, otherwise deletes it", expired=Level.RISKY),
         _IN_USE,
         breaking("deletes it with its visibilities and its id on the platform", expired=Level.RISKY),
     ),
     "change-service-added": safe("adds it; visible as its visibilities say"),
     "change-plan-added": safe("adds it, visible as its visibilities say"),
-    "change-plan-id": Depends(
+    "change-plan-id": DependsOnInstances(
         refused("refuses the whole update (409) if the plan has instances, otherwise replaces it"),
         _IN_USE,
         risky("deletes the old plan with its visibilities and adds a new one"),
     ),
-    "change-service-id": Depends(
+    "change-service-id": DependsOnInstances(
         refused("refuses the whole update (409) if it has instances, otherwise replaces it"),
         _IN_USE,
         risky("replaces it, unless its own plan `reference-instance` is in use; its visibilities are lost"),
     ),
-    "change-service-id-plans-kept": Depends(
+    "change-service-id-plans-kept": DependsOnInstances(
         refused("refuses the whole update (409) if it has instances, otherwise replaces it"),
         _IN_USE,
         risky("replaces it and its plans, unless its own plan `reference-instance` is in use; visibilities are lost"),
     ),
-    "change-plan-moved": Depends(
+    "change-plan-moved": DependsOnInstances(
         refused("refuses the whole update (409) if the plan has instances, otherwise replaces it"),
         _IN_USE,
         risky("deletes it with its visibilities and adds it to the other service offering"),

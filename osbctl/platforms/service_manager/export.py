@@ -11,7 +11,7 @@ from osbctl.platforms.export import (
     Exported,
     ExportRow,
     Page,
-    Shape,
+    RowFields,
     count,
     rows_at,
     same_named_fields,
@@ -27,7 +27,7 @@ _IDENTITY: dict[Path, tuple[Path, ...]] = {
     ("name",): (("catalog_name",), ("name",)),
 }
 
-_SHAPE = Shape(
+_SHAPE = RowFields(
     service=_IDENTITY
     | same_named_fields(
         *_AS_NAMED, "tags", "requires", "instances_retrievable", "bindings_retrievable", "allow_context_updates"

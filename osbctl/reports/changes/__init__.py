@@ -39,7 +39,7 @@ OWN = (DiffFormat.TEXT, DiffFormat.JSON, DiffFormat.MARKDOWN, DiffFormat.ALLOW, 
 
 
 @dataclass(frozen=True, slots=True)
-class Words:
+class ComparisonNames:
     """Names of a comparison, and of its old and new side."""
 
     heading: str
@@ -47,8 +47,8 @@ class Words:
     new: str
 
 
-DIFF = Words("Catalog changes", "old", "new")
-DRIFT = Words("Catalog drift", "platform", "broker")
+DIFF = ComparisonNames("Catalog changes", "old", "new")
+DRIFT = ComparisonNames("Catalog drift", "platform", "broker")
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +71,7 @@ class DiffReport:
     root: str = ""
     color: bool = False
     width: int = 0
-    words: Words = DIFF
+    words: ComparisonNames = DIFF
     notes: Sequence[str] = ()
     errors: Sequence[Finding] = ()
     catalog: Mapping[str, Any] | None = None

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from osbctl.changes import Change, Level, Named
+from osbctl.changes import Change, Level, ObjectRef
 from osbctl.findings import Finding
 from osbctl.paths import pointer
 from osbctl.reports.changes import DiffReport
-from osbctl.reports.places import place_as_json
+from osbctl.reports.machine_formats import place_as_json
 from osbctl.text import json_text
 
 VERSION = 1
@@ -75,5 +75,5 @@ def _error(finding: Finding) -> dict[str, Any]:
     }
 
 
-def _named(thing: Named | None) -> dict[str, str] | None:
+def _named(thing: ObjectRef | None) -> dict[str, str] | None:
     return {"id": thing.id, "name": thing.name} if thing else None

@@ -11,7 +11,7 @@ from osbctl.errors import SourceError, UsageError
 from osbctl.findings import Location
 from osbctl.paths import Path, get_at
 from osbctl.platforms import Platform
-from osbctl.platforms.export import ExportRow, Fields, Page, Shape, row_name
+from osbctl.platforms.export import ExportRow, Fields, Page, RowFields, row_name
 from osbctl.sources.document import Document, locate_in_parts
 from osbctl.text import escape_line
 
@@ -32,7 +32,7 @@ class StoredCatalog:
 
     document: Document
     platform: Platform | None = None
-    shape: Shape | None = None
+    shape: RowFields | None = None
     kept: Mapping[tuple[str, str], str] = dataclasses.field(default_factory=dict)
     public: bool = False
     without_secrets: bool = False
@@ -42,7 +42,7 @@ _NAMED = 5
 
 
 def merge(
-    platform: Platform, shape: Shape, documents: Sequence[Document], pages: Sequence[Page], broker: str = ""
+    platform: Platform, shape: RowFields, documents: Sequence[Document], pages: Sequence[Page], broker: str = ""
 ) -> StoredCatalog:
     """The catalog in the `pages`, which were read from `documents`.
 
@@ -64,14 +64,14 @@ def merge(
     return _stored(platform, shape, [document for document in documents if id(document) in held], stored)
 
 
-def _services(shape: Shape, rows: Iterable[ExportRow]) -> dict[str, ExportRow]:
+def _services(shape: RowFields, rows: Iterable[ExportRow]) -> dict[str, ExportRow]:
     found = _unique(shape, (row for row in rows if not row.is_plan))
     for row in found.values():
         row.need(shape.service[("id",)][0])
     return found
 
 
-def _plans_by_service(shape: Shape, rows: Iterable[ExportRow]) -> dict[str, list[ExportRow]]:
+def _plans_by_service(shape: RowFields, rows: Iterable[ExportRow]) -> dict[str, list[ExportRow]]:
     found: dict[str, list[ExportRow]] = defaultdict(list)
     for row in _unique(shape, (row for row in rows if row.is_plan)).values():
         row.need(shape.plan[("id",)][0])
@@ -79,7 +79,7 @@ def _plans_by_service(shape: Shape, rows: Iterable[ExportRow]) -> dict[str, list
     return found
 
 
-def _stored(platform: Platform, shape: Shape, sources: Sequence[Document], rows: Family) -> StoredCatalog:
+def _stored(platform: Platform, shape: RowFields, sources: Sequence[Document], rows: Family) -> StoredCatalog:
     kept: dict[tuple[str, str], str] = {}
     live: Family = []
     rows = [(service, _of_broker(shape, plans)) for service, plans in rows]
@@ -98,13 +98,13 @@ def _is_public(rows: Family) -> bool:
     return bool(seen) and all(kind == "public" for kind in seen)
 
 
-def _of_broker(shape: Shape, plans: list[ExportRow]) -> list[ExportRow]:
+def _of_broker(shape: RowFields, plans: list[ExportRow]) -> list[ExportRow]:
     """The plans without those that the platform adds by itself."""
     return [plan for plan in plans if _name(shape.plan, plan) not in shape.own_plans]
 
 
 def _retained(
-    shape: Shape, service: ExportRow, plans: Iterable[ExportRow], *, whole: bool = False
+    shape: RowFields, service: ExportRow, plans: Iterable[ExportRow], *, whole: bool = False
 ) -> dict[tuple[str, str], str]:
     """The names of plans that are gone and stay, by ids; `whole`: the service offering, too."""
     name, own = _name(shape.service, service), service.need(shape.service[("id",)][0])
@@ -112,7 +112,7 @@ def _retained(
     return {(own, ""): name, **of_plans} if whole else of_plans
 
 
-def _unique(shape: Shape, rows: Iterable[ExportRow]) -> dict[str, ExportRow]:
+def _unique(shape: RowFields, rows: Iterable[ExportRow]) -> dict[str, ExportRow]:
     """The rows by what the platform calls them; of a row that comes twice, the first."""
     found: dict[str, ExportRow] = {}
     for row in rows:
@@ -122,7 +122,7 @@ def _unique(shape: Shape, rows: Iterable[ExportRow]) -> dict[str, ExportRow]:
 
 
 def _gaps(
-    shape: Shape, pages: Sequence[Page], services: Mapping[str, ExportRow], plans: Mapping[str, list[ExportRow]]
+    shape: RowFields, pages: Sequence[Page], services: Mapping[str, ExportRow], plans: Mapping[str, list[ExportRow]]
 ) -> Iterator[str]:
     """Missing parts of the export, in words that follow a colon."""
     yield from _empty(shape, pages, services, plans)
@@ -133,14 +133,14 @@ def _gaps(
         yield from _unmatched(shape, services, plans)
 
 
-def _empty(shape: Shape, pages: Sequence[Page], services: Collection[str], plans: Collection[str]) -> Iterator[str]:
+def _empty(shape: RowFields, pages: Sequence[Page], services: Collection[str], plans: Collection[str]) -> Iterator[str]:
     if not services:
         yield "it holds plans and no service offerings" if plans else "it holds no service offering"
     elif not plans and (shape.always_plans or all(page.rows for page in pages)):  # a list without plans says so
         yield "it holds no plan"
 
 
-def _cut(shape: Shape, pages: Sequence[Page]) -> Iterator[str]:
+def _cut(shape: RowFields, pages: Sequence[Page]) -> Iterator[str]:
     """Missing rows of one query, from its pages."""
     of_plans = pages[0].of_plans
     rows = (row for page in pages for row in page.rows if row.is_plan == of_plans)
@@ -153,7 +153,9 @@ def _cut(shape: Shape, pages: Sequence[Page]) -> Iterator[str]:
         yield f"it says that there are more {word} than it holds"
 
 
-def _unmatched(shape: Shape, services: Mapping[str, ExportRow], plans: Mapping[str, list[ExportRow]]) -> Iterator[str]:
+def _unmatched(
+    shape: RowFields, services: Mapping[str, ExportRow], plans: Mapping[str, list[ExportRow]]
+) -> Iterator[str]:
     """Plans without their service offering, and service offerings without plans where each has some."""
     lost = [_name(shape.plan, row) for key, rows in plans.items() if key not in services for row in rows]
     if lost:
@@ -171,7 +173,7 @@ def _by_query(pages: Sequence[Page]) -> dict[tuple[str, bool], list[Page]]:
 
 
 def _of_one_broker(
-    shape: Shape, rows: dict[str, ExportRow], names: Mapping[str, str], broker: str
+    shape: RowFields, rows: dict[str, ExportRow], names: Mapping[str, str], broker: str
 ) -> dict[str, ExportRow]:
     brokers: dict[tuple[str, ...], dict[str, ExportRow]] = defaultdict(dict)
     for key, row in rows.items():
@@ -197,7 +199,7 @@ def _labels(brokers: Iterable[tuple[str, ...]]) -> str:
     return _some(sorted(" / ".join(words) or "one without a name" for words in brokers))
 
 
-def _is_gone(shape: Shape, row: ExportRow) -> bool:
+def _is_gone(shape: RowFields, row: ExportRow) -> bool:
     return shape.gone is not None and get_at(row.data, shape.gone[0]) is shape.gone[1]
 
 
@@ -212,7 +214,7 @@ def _some(names: list[str]) -> str:
     return f"{text} and {more:,} more" if more > 0 else text
 
 
-def _document(shape: Shape, sources: Sequence[Document], rows: Family) -> Document:
+def _document(shape: RowFields, sources: Sequence[Document], rows: Family) -> Document:
     services = []
     for service, plans in rows:
         data = _mapped(shape.service, service, shape.own_metadata)
@@ -249,7 +251,7 @@ def _place(fields: Fields, row: ExportRow, field: Path) -> Path:
     return next((place for place in places if get_at(row.data, place) is not None), places[0])
 
 
-def _origin(shape: Shape, rows: Family, path: Path) -> tuple[int, Path] | None:
+def _origin(shape: RowFields, rows: Family, path: Path) -> tuple[int, Path] | None:
     """The identity of the document that a value came from, and where it stands there; None outside of all rows."""
     if len(path) < 2 or not isinstance(path[1], int):
         return None

@@ -13,7 +13,7 @@ from osbctl.errors import SourceError, UsageError
 from osbctl.findings import DocumentError, Finding, Location, Severity
 from osbctl.paths import Path, get_at, value_at
 from osbctl.platforms import Platform
-from osbctl.platforms.export import ExportRow, Shape, WrongShapeError
+from osbctl.platforms.export import ExportRow, RowFields, WrongShapeError
 from osbctl.sources.catalogs import holds_catalog, only_catalog
 from osbctl.sources.document import Document
 from osbctl.sources.exports.merge import StoredCatalog, merge
@@ -118,7 +118,7 @@ def _asked(document: Document, kind: StoredAs) -> StoredAs:
     return kind
 
 
-def shapes() -> Iterable[Shape]:
+def shapes() -> Iterable[RowFields]:
     """A shape for each kind of export, which platforms may share."""
     found = (platform.record.export.shape for platform in Platform)
     return {shape.whole: shape for shape in found}.values()

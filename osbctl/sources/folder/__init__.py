@@ -18,12 +18,12 @@ from typing import TYPE_CHECKING, Any
 
 from osbctl.errors import SourceError
 from osbctl.files import check_regular
-from osbctl.secrecy import redact_text
+from osbctl.redaction import redact_text
 from osbctl.sources.document import Document
 from osbctl.sources.folder import lock as locks
 from osbctl.sources.folder.bundle import Bundler
 from osbctl.sources.folder.compose import Composer, Overlay
-from osbctl.sources.folder.parts import Parts, Problems
+from osbctl.sources.folder.source_tree import FindingCollector, Parts
 from osbctl.sources.git import refuse_folder
 from osbctl.sources.limits import DEFAULT_LIMITS, Limits, read_file
 from osbctl.sources.variables import VariablesOf, no_variables
@@ -76,7 +76,7 @@ def compose(
         if Path(folder).exists():
             raise SourceError(f"{name}: not a folder", "`osbctl split CATALOG FOLDER` makes one of a catalog")
         raise SourceError(f"{name}: there is no such folder", "`osbctl init` writes one to start from")
-    problems = Problems()
+    problems = FindingCollector()
     parts = Parts(Path(folder), limits, problems, unsaved)
     composer = Composer(parts, variables)
     origins = composer.compose()

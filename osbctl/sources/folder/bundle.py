@@ -17,13 +17,13 @@ from osbctl.catalog import objects, parameter_holders
 from osbctl.errors import SourceError
 from osbctl.jsonschemas.walk import subschemas
 from osbctl.paths import Path, pointer, resolve_pointer, value_at
-from osbctl.sources.folder.parts import Origin, Origins, Parts, SourcePart, copied
+from osbctl.sources.folder.source_tree import Origin, Parts, PathOrigins, SourcePart, copied
 
 
 class Bundler:
     """Bundles the parameter schemas of one composed catalog in place."""
 
-    def __init__(self, parts: Parts, origins: Origins, variables: Mapping[str, str]) -> None:
+    def __init__(self, parts: Parts, origins: PathOrigins, variables: Mapping[str, str]) -> None:
         self.parts, self.origins, self.variables = parts, origins, variables
 
     def bundle(self) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 from osbctl.paths import Path as ValuePath
 from osbctl.sources.document import Document
-from osbctl.sources.folder.parts import Origins, Parts, Problems, SourcePart, copied
+from osbctl.sources.folder.source_tree import FindingCollector, Parts, PathOrigins, SourcePart, copied
 
 SETTINGS = ("services", "defaults", "fields")
 """The keys of catalog.yaml: the order of the services, defaults, and further fields of the catalog."""
@@ -20,13 +20,13 @@ _NO_SETTINGS = Document("", {}, "folder", lambda _: {})
 class Composer:
     """Composes one folder. What is wrong with it is noted in `parts.problems`."""
 
-    origins: Origins
+    origins: PathOrigins
 
     def __init__(self, parts: Parts, variables: Mapping[str, str]) -> None:
         self._parts, self._variables, self._problem = parts, variables, parts.problems.add
         self._settings = parts.optional("catalog") or SourcePart(parts.folder, _NO_SETTINGS)
 
-    def compose(self) -> Origins:
+    def compose(self) -> PathOrigins:
         """The catalog (`.data`) with the origins of its values."""
         defaults = self._defaults()
         data: dict[str, Any] = {}
@@ -39,7 +39,7 @@ class Composer:
             self._parts.report_unread()
             self._parts.problems.raise_any()
         top = self._settings if self._settings.document is not _NO_SETTINGS else next(iter(found.values()))
-        self.origins = Origins(data, (top, ()))
+        self.origins = PathOrigins(data, (top, ()))
         data["services"] = [self._service(stem, part, defaults) for stem, part in found.items()]
         self._further_fields(data)
         return self.origins
@@ -176,7 +176,7 @@ class Overlay:
       redis: null                the whole service offering removed
     """
 
-    def __init__(self, part: SourcePart, composer: Composer, problems: Problems) -> None:
+    def __init__(self, part: SourcePart, composer: Composer, problems: FindingCollector) -> None:
         self._part, self._composer, self._origins, self._problems = part, composer, composer.origins, problems
 
     def apply(self) -> None:

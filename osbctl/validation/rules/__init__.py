@@ -26,7 +26,7 @@ def load_checks() -> tuple[Rule, ...]:
 
 def load_all() -> Mapping[str, Rule]:
     """Every rule of validation by id."""
-    for name in (*CHECKED, "described"):
+    for name in (*CHECKED, "external"):
         import_module(f"{__name__}.{name}")
     return {rule.id: rule for rule in _registered() if rule.category not in ELSEWHERE}
 

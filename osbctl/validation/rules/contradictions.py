@@ -8,11 +8,11 @@ from osbctl.findings import Severity
 from osbctl.paths import value_at
 from osbctl.placeholders import holds_placeholder
 from osbctl.rule import Category, Scope, rule
-from osbctl.validation.node import Hit, Node
+from osbctl.validation.node import Node, RuleMatch
 
 
 @rule("parameters-default", Severity.WARNING, Category.ADVICE, Scope.PARAMETERS)
-def parameters_default(schema: Node) -> Iterator[Hit]:
+def parameters_default(schema: Node) -> Iterator[RuleMatch]:
     """A default or an example in a parameter schema is refused by the schema that it stands in.
 
     Forms fill it in, and the broker or the next check refuses it. Only proven cases are reported.
@@ -34,7 +34,7 @@ def parameters_default(schema: Node) -> Iterator[Hit]:
 
 
 @rule("parameters-impossible", Severity.WARNING, Category.ADVICE, Scope.PARAMETERS)
-def parameters_impossible(schema: Node) -> Iterator[Hit]:
+def parameters_impossible(schema: Node) -> Iterator[RuleMatch]:
     """Nothing can meet a part of a parameter schema, or all of it.
 
     A bound above its counterpart, or a required property that is forbidden. Only proven cases are reported; a bare

@@ -13,7 +13,7 @@ from osbctl.placeholders import holds_placeholder
 from osbctl.platforms import Platform
 from osbctl.rule import Category, rule
 from osbctl.text import closest, semantic_version
-from osbctl.validation.node import CatalogNode, Hit, Part
+from osbctl.validation.node import CatalogNode, Part, RuleMatch
 
 _FREE = ("service_metadata", "plan_metadata")
 """Objects that may hold anything: a field of another type than the one it is like is no slip."""
@@ -34,7 +34,7 @@ def _squeezed(key: str) -> str:
     return key.replace("_", "").replace("-", "").replace(" ", "").lower()
 
 
-def _slip(part: Part, key: str) -> Hit | None:
+def _slip(part: Part, key: str) -> RuleMatch | None:
     holder, path, kind = part
     meant = _meant(kind, key)
     value, type_of_it = holder[key], wanted(kind, meant)
@@ -46,15 +46,15 @@ def _slip(part: Part, key: str) -> Hit | None:
         f"fields are named {key!r}: did you mean {meant}?",
     )
     if isinstance(value, str) and holds_placeholder(value):
-        return Hit(message, (*path, key), f"rename to {meant}", (), several)
+        return RuleMatch(message, (*path, key), f"rename to {meant}", (), several)
     becomes_fit = fits or (type_of_it == "boolean" and str(value).lower() in BOOLEAN_WORDS)
     fixes = (Fix("rename", (*path, key), meant),) if becomes_fit else ()
     hint = f"rename to {meant}" if fits else f"rename to {meant}, and make it {type_of_it}"
-    return Hit(message, (*path, key), hint, fixes, several)
+    return RuleMatch(message, (*path, key), hint, fixes, several)
 
 
 @rule("field-near-miss", Severity.WARNING, Category.ADVICE)
-def field_near_miss(catalog: CatalogNode) -> Iterator[Hit]:
+def field_near_miss(catalog: CatalogNode) -> Iterator[RuleMatch]:
     """An unknown field looks like a misspelt known one.
 
     Unknown fields are allowed, and ignored silently: `planUpdateable: true` changes nothing. The one field
@@ -72,7 +72,7 @@ def field_near_miss(catalog: CatalogNode) -> Iterator[Hit]:
 
 
 @rule("field-too-new", Severity.INFO, Category.ADVICE)
-def field_too_new(catalog: CatalogNode) -> Iterator[Hit]:
+def field_too_new(catalog: CatalogNode) -> Iterator[RuleMatch]:
     """A field is newer than the API version that is checked against.
 
     A platform that speaks only that version ignores it. What is wrong in such a field is reported instead of this, as
@@ -88,11 +88,11 @@ def field_too_new(catalog: CatalogNode) -> Iterator[Hit]:
         for key in filter(newer.__contains__, holder):
             came = f"came with API version {since(kind, key)}; platforms that speak {version} ignore"
             hint = f"check with --api-version {since(kind, key)}"
-            yield Hit(f"{key} {came} it", (*path, key), hint, several=f"fields {came} them")
+            yield RuleMatch(f"{key} {came} it", (*path, key), hint, several=f"fields {came} them")
 
 
 @rule("maintenance-version", Severity.ERROR, Category.SPEC)
-def maintenance_version(catalog: CatalogNode) -> Iterator[Hit]:
+def maintenance_version(catalog: CatalogNode) -> Iterator[RuleMatch]:
     """`maintenance_info.version` is not a Semantic Version 2.0.
 
     Platforms compare it to tell whether an instance can be upgraded.
@@ -111,7 +111,7 @@ def maintenance_version(catalog: CatalogNode) -> Iterator[Hit]:
 
 
 @rule("polling-duration", Severity.WARNING, Category.ADVICE)
-def polling_duration(catalog: CatalogNode) -> Iterator[Hit]:
+def polling_duration(catalog: CatalogNode) -> Iterator[RuleMatch]:
     """A polling duration is zero or negative.
 
     No platform refuses it, and none can wait so long: an operation is given up, or the platform's own maximum counts.
@@ -128,7 +128,7 @@ def polling_duration(catalog: CatalogNode) -> Iterator[Hit]:
 
 
 @rule("binding-schema-unused", Severity.WARNING, Category.ADVICE)
-def binding_schema_unused(catalog: CatalogNode) -> Iterator[Hit]:
+def binding_schema_unused(catalog: CatalogNode) -> Iterator[RuleMatch]:
     """A plan has a schema for bindings, and is not bindable.
 
     It cannot be used: likely `bindable` is meant to be true.
@@ -155,7 +155,7 @@ def binding_schema_unused(catalog: CatalogNode) -> Iterator[Hit]:
 
 
 @rule("field-misplaced", Severity.WARNING, Category.ADVICE)
-def field_misplaced(catalog: CatalogNode) -> Iterator[Hit]:
+def field_misplaced(catalog: CatalogNode) -> Iterator[RuleMatch]:
     """A field that belongs elsewhere: to plans, to the service offering, or into metadata.
 
     Unknown fields are ignored silently: `free` of a service offering makes none of its plans free.
@@ -177,7 +177,7 @@ def field_misplaced(catalog: CatalogNode) -> Iterator[Hit]:
 
 
 @rule("cloudfoundry-feature", Severity.INFO, Category.PLATFORM, only_for=Platform.CLOUD_FOUNDRY)
-def cloudfoundry_feature(catalog: CatalogNode) -> Iterator[Hit]:
+def cloudfoundry_feature(catalog: CatalogNode) -> Iterator[RuleMatch]:
     """A service offering requires a feature that may be off in an installation of Cloud Foundry.
 
     With volume or route services off, Cloud Foundry refuses the whole catalog (ServiceBrokerCatalogIncompatible); the

@@ -7,11 +7,11 @@ from collections.abc import Iterable, Iterator
 from osbctl.findings import Severity
 from osbctl.placeholders import holds_placeholder
 from osbctl.rule import Category, rule
-from osbctl.validation.node import CatalogNode, Hit, Node
+from osbctl.validation.node import CatalogNode, Node, RuleMatch
 
 
 @rule("id-duplicate", Severity.ERROR, Category.SPEC)
-def id_duplicate(catalog: CatalogNode) -> Iterator[Hit]:
+def id_duplicate(catalog: CatalogNode) -> Iterator[RuleMatch]:
     """An id is used twice in the catalog.
 
     Platforms know a service offering and a plan by its id alone: with two of the same id, one of them cannot be
@@ -34,7 +34,7 @@ def id_duplicate(catalog: CatalogNode) -> Iterator[Hit]:
 
 
 @rule("id-shared", Severity.WARNING, Category.SPEC)
-def id_shared(catalog: CatalogNode) -> Iterator[Hit]:
+def id_shared(catalog: CatalogNode) -> Iterator[RuleMatch]:
     """A plan has the id of a service offering.
 
     Ids must be unique, but no known platform mixes the two up, so that this is a warning. Do not change the id of what
@@ -62,7 +62,7 @@ def id_shared(catalog: CatalogNode) -> Iterator[Hit]:
 
 
 @rule("service-name-duplicate", Severity.ERROR, Category.SPEC)
-def service_name_duplicate(catalog: CatalogNode) -> Iterator[Hit]:
+def service_name_duplicate(catalog: CatalogNode) -> Iterator[RuleMatch]:
     """Two service offerings share a name.
 
     Users order a service offering by its name; with two of the same name the platform cannot tell which is meant.
@@ -83,7 +83,7 @@ def service_name_duplicate(catalog: CatalogNode) -> Iterator[Hit]:
 
 
 @rule("plan-name-duplicate", Severity.ERROR, Category.SPEC)
-def plan_name_duplicate(catalog: CatalogNode) -> Iterator[Hit]:
+def plan_name_duplicate(catalog: CatalogNode) -> Iterator[RuleMatch]:
     """Two plans of one service offering share a name.
 
     Users order a plan by the service's name and the plan's; with two of the same name the platform cannot tell

@@ -8,9 +8,9 @@ from typing import Any
 from osbctl.catalog import calendar_day, objects
 from osbctl.findings import Severity
 from osbctl.placeholders import holds_placeholder
+from osbctl.redaction import is_secret_name
 from osbctl.rule import Category, rule
-from osbctl.secrecy import is_secret_name
-from osbctl.validation.node import CatalogNode, Hit, Node
+from osbctl.validation.node import CatalogNode, Node, RuleMatch
 
 _NUMBER = (int, float)
 _SILENT = "not set `free: false`"
@@ -21,7 +21,7 @@ MAX_DATA_URL = 32_768
 
 
 @rule("cost-incomplete", Severity.WARNING, Category.ADVICE)
-def cost_incomplete(catalog: CatalogNode) -> Iterator[Hit]:
+def cost_incomplete(catalog: CatalogNode) -> Iterator[RuleMatch]:
     """An entry of `costs` has no amount or no unit.
 
     Marketplaces leave it out. Cloud Foundry then shows none of the plan's costs (cloud_controller_ng 3bbba906,
@@ -38,7 +38,7 @@ def cost_incomplete(catalog: CatalogNode) -> Iterator[Hit]:
 
 
 @rule("cost-amount", Severity.WARNING, Category.ADVICE)
-def cost_amount(catalog: CatalogNode) -> Iterator[Hit]:
+def cost_amount(catalog: CatalogNode) -> Iterator[RuleMatch]:
     """An amount of a cost is negative, or its currency is empty or there in two spellings.
 
     With an empty currency Cloud Foundry shows none of the plan's costs; `usd` beside `USD` are two prices.
@@ -64,7 +64,7 @@ def cost_amount(catalog: CatalogNode) -> Iterator[Hit]:
 
 
 @rule("cost-of-free-plan", Severity.WARNING, Category.ADVICE)
-def cost_of_free_plan(catalog: CatalogNode) -> Iterator[Hit]:
+def cost_of_free_plan(catalog: CatalogNode) -> Iterator[RuleMatch]:
     """A plan is free, and has a price.
 
     Platforms let everybody have a free plan. One that does not say is free, too, to most of them.
@@ -101,7 +101,7 @@ def _amounts(cost: dict[str, Any]) -> Iterable[tuple[str, Any]]:
 
 
 @rule("sap-metadata-ignored", Severity.WARNING, Category.ADVICE)
-def sap_metadata_ignored(catalog: CatalogNode) -> Iterator[Hit]:
+def sap_metadata_ignored(catalog: CatalogNode) -> Iterator[RuleMatch]:
     """Service Manager ignores a field of its own, since its value has the wrong type.
 
     A plan whose `supportedPlatforms` is no list is offered on every platform; one whose `supportsInstanceSharing` is
@@ -122,7 +122,7 @@ def sap_metadata_ignored(catalog: CatalogNode) -> Iterator[Hit]:
 
 
 @rule("url-not-https", Severity.WARNING, Category.ADVICE)
-def url_not_https(catalog: CatalogNode) -> Iterator[Hit]:
+def url_not_https(catalog: CatalogNode) -> Iterator[RuleMatch]:
     """A link or an image is fetched over plain http.
 
     Marketplaces are https pages: browsers do not show such an image, and warn of such a link.
@@ -140,7 +140,7 @@ def url_not_https(catalog: CatalogNode) -> Iterator[Hit]:
 
 
 @rule("url-data-large", Severity.INFO, Category.ADVICE)
-def url_data_large(catalog: CatalogNode) -> Iterator[Hit]:
+def url_data_large(catalog: CatalogNode) -> Iterator[RuleMatch]:
     """A large image is embedded in the catalog.
 
     It travels with every catalog answer, into the database and out to every marketplace page.
@@ -157,7 +157,7 @@ def url_data_large(catalog: CatalogNode) -> Iterator[Hit]:
 
 
 @rule("secret-in-metadata", Severity.WARNING, Category.ADVICE)
-def secret_in_metadata(catalog: CatalogNode) -> Iterator[Hit]:
+def secret_in_metadata(catalog: CatalogNode) -> Iterator[RuleMatch]:
     """Metadata holds what looks like a secret.
 
     Every user of the marketplace can read it.
@@ -175,7 +175,7 @@ def secret_in_metadata(catalog: CatalogNode) -> Iterator[Hit]:
 
 
 @rule("dashboard-secret-literal", Severity.INFO, Category.ADVICE)
-def dashboard_secret_literal(catalog: CatalogNode) -> Iterator[Hit]:
+def dashboard_secret_literal(catalog: CatalogNode) -> Iterator[RuleMatch]:
     """The secret of a dashboard client is written in the file.
 
     It ends up in version control. `osbctl build` can set it from the environment.
@@ -193,7 +193,7 @@ def dashboard_secret_literal(catalog: CatalogNode) -> Iterator[Hit]:
 
 
 @rule("deprecated", Severity.INFO, Category.ADVICE)
-def deprecated(catalog: CatalogNode) -> Iterator[Hit]:
+def deprecated(catalog: CatalogNode) -> Iterator[RuleMatch]:
     """A service offering or a plan is marked as deprecated.
 
     `state: deprecated` in its metadata says so, `sunset` until which day it is promised to be there. Then `osbctl show`
@@ -212,7 +212,7 @@ def deprecated(catalog: CatalogNode) -> Iterator[Hit]:
 
 
 @rule("sunset-invalid", Severity.WARNING, Category.ADVICE)
-def sunset_invalid(catalog: CatalogNode) -> Iterator[Hit]:
+def sunset_invalid(catalog: CatalogNode) -> Iterator[RuleMatch]:
     """A sunset is not a date, or stands there without `state: deprecated`.
 
     Bad: metadata: {sunset: "2027-03-31"}

@@ -10,7 +10,7 @@ from osbctl.findings import Fix, Severity
 from osbctl.placeholders import holds_placeholder
 from osbctl.platforms import ApiVersion, Platform
 from osbctl.rule import Category, rule
-from osbctl.validation.node import CatalogNode, Hit, Node
+from osbctl.validation.node import CatalogNode, Node, RuleMatch
 from osbctl.validation.rules.metadata import has_price
 
 _LOWER = f"{ascii_lowercase}{digits}-"
@@ -21,7 +21,7 @@ _GUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 
 
 @rule("text-blank", Severity.ERROR, Category.SPEC)
-def text_blank(catalog: CatalogNode) -> Iterator[Hit]:
+def text_blank(catalog: CatalogNode) -> Iterator[RuleMatch]:
     """An id, a name or a description holds nothing but white space.
 
     Users would see nothing; Cloud Foundry takes it for missing.
@@ -37,7 +37,7 @@ def text_blank(catalog: CatalogNode) -> Iterator[Hit]:
 
 
 @rule("name-characters", Severity.INFO, Category.SPEC)
-def name_characters(catalog: CatalogNode) -> Iterator[Hit]:
+def name_characters(catalog: CatalogNode) -> Iterator[RuleMatch]:
     """A name has characters that API versions up to 2.14 forbid, and that are easily typed.
 
     Up to 2.13 a name has lower-case letters, digits and hyphens; 2.14 adds capitals and dots; from 2.15 on any
@@ -61,7 +61,7 @@ def name_characters(catalog: CatalogNode) -> Iterator[Hit]:
 
 
 @rule("name-not-cli-friendly", Severity.WARNING, Category.ADVICE)
-def name_not_cli_friendly(catalog: CatalogNode) -> Iterator[Hit]:
+def name_not_cli_friendly(catalog: CatalogNode) -> Iterator[RuleMatch]:
     """A name is awkward to type in a shell, where it must be quoted.
 
     People type it on command lines. API versions up to 2.14 forbid it; from 2.15 on a name may hold any character.
@@ -87,7 +87,7 @@ def _beyond(catalog: CatalogNode, allowed: str) -> Iterator[tuple[Node, str, str
 
 
 @rule("id-not-guid", Severity.INFO, Category.ADVICE)
-def id_not_guid(catalog: CatalogNode) -> Iterator[Hit]:
+def id_not_guid(catalog: CatalogNode) -> Iterator[RuleMatch]:
     """An id is not a GUID.
 
     Ids must be unique in the whole world; a GUID is, without coordination. Do not change the id of what is
@@ -104,7 +104,7 @@ def id_not_guid(catalog: CatalogNode) -> Iterator[Hit]:
 
 
 @rule("id-almost-guid", Severity.WARNING, Category.ADVICE)
-def id_almost_guid(catalog: CatalogNode) -> Iterator[Hit]:
+def id_almost_guid(catalog: CatalogNode) -> Iterator[RuleMatch]:
     """An id looks like a GUID, but is not one.
 
     A digit too few, a letter that is not hexadecimal: likely a slip of the hand or of a copy. Platforms take
@@ -152,7 +152,7 @@ def _almost(text: str) -> str:
 
 
 @rule("default-implicit", Severity.INFO, Category.ADVICE)
-def default_implicit(catalog: CatalogNode) -> Iterator[Hit]:
+def default_implicit(catalog: CatalogNode) -> Iterator[RuleMatch]:
     """A plan does not set `free`, and platforms disagree on the default.
 
     The specification takes such a plan for free; Kubernetes Service Catalog and Korifi take it for paid.
@@ -168,7 +168,7 @@ def default_implicit(catalog: CatalogNode) -> Iterator[Hit]:
 
 
 @rule("korifi-bindable-implicit", Severity.INFO, Category.PLATFORM, only_for=Platform.KORIFI)
-def korifi_bindable_implicit(catalog: CatalogNode) -> Iterator[Hit]:
+def korifi_bindable_implicit(catalog: CatalogNode) -> Iterator[RuleMatch]:
     """A plan of a bindable service offering does not set `bindable`, and Korifi takes it for not bindable.
 
     Every other platform takes the value of the service offering. Reported only where Korifi is among the platforms that
@@ -186,7 +186,7 @@ def korifi_bindable_implicit(catalog: CatalogNode) -> Iterator[Hit]:
                 yield _implicit(plan, "bindable", "Korifi takes that for `bindable: false`")
 
 
-def _implicit(plan: Node, key: str, why: str) -> Hit:
+def _implicit(plan: Node, key: str, why: str) -> RuleMatch:
     return plan.hit(
         f"plan {plan.label} does not set `{key}`, and {why}",
         hint=f"set `{key}: true` or `{key}: false`",

@@ -12,7 +12,7 @@ from osbctl.jsonschemas.dialects import misnamed_dialect
 from osbctl.jsonschemas.metaschema import DRAFTS, faults
 from osbctl.jsonschemas.walk import subschemas
 from osbctl.rule import Category, Scope, rule
-from osbctl.validation.node import Hit, Node
+from osbctl.validation.node import Node, RuleMatch
 
 MAX_BYTES = 65_536
 """64 kB (OSB 2.13, Schemas Object: Platforms MUST support schemas of that size)."""
@@ -24,7 +24,7 @@ _ECMA_ONLY = ("(?<", "\\p{", "\\P{", "\\c", "\\u", "[^]", "[]")
 
 
 @rule("parameters-dialect-missing", Severity.ERROR, Category.SPEC, Scope.PARAMETERS)
-def parameters_dialect_missing(schema: Node) -> Iterator[Hit]:
+def parameters_dialect_missing(schema: Node) -> Iterator[RuleMatch]:
     """A parameter schema does not say which draft of JSON Schema it is written for.
 
     Bad: parameters: {type: object}
@@ -40,7 +40,7 @@ def parameters_dialect_missing(schema: Node) -> Iterator[Hit]:
 
 
 @rule("parameters-dialect-unknown", Severity.ERROR, Category.SPEC, Scope.PARAMETERS)
-def parameters_dialect_unknown(schema: Node) -> Iterator[Hit]:
+def parameters_dialect_unknown(schema: Node) -> Iterator[RuleMatch]:
     """A parameter schema names an unknown draft of JSON Schema.
 
     The names are exact: draft-07 and before begin with http, later ones with https.
@@ -62,7 +62,7 @@ def parameters_dialect_unknown(schema: Node) -> Iterator[Hit]:
 
 
 @rule("parameters-invalid", Severity.ERROR, Category.SPEC, Scope.PARAMETERS)
-def parameters_invalid(schema: Node) -> Iterator[Hit]:
+def parameters_invalid(schema: Node) -> Iterator[RuleMatch]:
     """A parameter schema is not valid under its own draft, or under draft-04 where it names none that is known.
 
     Bad: parameters: {$schema: "http://json-schema.org/draft-04/schema#", properties: {size: {type: int}}}
@@ -80,7 +80,7 @@ def _dialect(schema: Node) -> str | None:
 
 
 @rule("parameters-too-large", Severity.ERROR, Category.SPEC, Scope.PARAMETERS)
-def parameters_too_large(schema: Node) -> Iterator[Hit]:
+def parameters_too_large(schema: Node) -> Iterator[RuleMatch]:
     """A parameter schema is larger than 64 kB.
 
     Source: OSB 2.13, Schemas Object: at most 64 kB
@@ -96,7 +96,7 @@ def parameters_too_large(schema: Node) -> Iterator[Hit]:
 
 
 @rule("parameters-pattern", Severity.WARNING, Category.ADVICE, Scope.PARAMETERS)
-def parameters_pattern(schema: Node) -> Iterator[Hit]:
+def parameters_pattern(schema: Node) -> Iterator[RuleMatch]:
     """A pattern in a parameter schema is not a regular expression.
 
     It is read, never run.

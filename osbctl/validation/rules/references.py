@@ -12,7 +12,7 @@ from osbctl.jsonschemas.metaschema import DRAFTS
 from osbctl.jsonschemas.walk import IN_PLACE, SchemaPlace, subschemas, unquoted
 from osbctl.paths import resolve_pointer, value_at
 from osbctl.rule import Category, Scope, rule
-from osbctl.validation.node import Hit, Node
+from osbctl.validation.node import Node, RuleMatch
 
 _DRAFT_4 = "http://json-schema.org/draft-04/schema"
 _KEYWORDS = ("$ref", "$dynamicRef")
@@ -20,7 +20,7 @@ _MOST_CIRCLES = 20
 
 
 @rule("parameters-reference-external", Severity.ERROR, Category.SPEC, Scope.PARAMETERS)
-def parameters_reference_external(schema: Node) -> Iterator[Hit]:
+def parameters_reference_external(schema: Node) -> Iterator[RuleMatch]:
     """A parameter schema refers to something outside of itself.
 
     Platforms fetch nothing. `osbctl build` bundles schemas that stand in files of their own.
@@ -32,13 +32,13 @@ def parameters_reference_external(schema: Node) -> Iterator[Hit]:
     references = References(schema.value)
     for place, keyword in references.all:
         reference = place.value[keyword]
-        if references.target(place, keyword) is Nowhere.OUTSIDE and reference.partition("#")[0] not in DRAFTS:
+        if references.target(place, keyword) is MissingTarget.OUTSIDE and reference.partition("#")[0] not in DRAFTS:
             message = f"{reference[:80]!r} leads out of the schema"
             yield schema.hit(message, (*place.path, keyword), "put the definition into the schema itself")
 
 
 @rule("parameters-reference-missing", Severity.ERROR, Category.SPEC, Scope.PARAMETERS)
-def parameters_reference_missing(schema: Node) -> Iterator[Hit]:
+def parameters_reference_missing(schema: Node) -> Iterator[RuleMatch]:
     """A reference in a parameter schema leads nowhere.
 
     Bad:
@@ -54,13 +54,13 @@ def parameters_reference_missing(schema: Node) -> Iterator[Hit]:
     """
     references = References(schema.value)
     for place, keyword in references.all:
-        if references.target(place, keyword) is Nowhere.MISSING:
+        if references.target(place, keyword) is MissingTarget.MISSING:
             message = f"{place.value[keyword][:80]!r} leads nowhere"
             yield schema.hit(message, (*place.path, keyword), "add the definition, or correct the reference")
 
 
 @rule("parameters-reference-loop", Severity.ERROR, Category.SPEC, Scope.PARAMETERS)
-def parameters_reference_loop(schema: Node) -> Iterator[Hit]:
+def parameters_reference_loop(schema: Node) -> Iterator[RuleMatch]:
     """References in a parameter schema go round in a circle and never reach a schema.
 
     Recursion is fine where a value is consumed on the way, as in a tree; a reference that leads back to
@@ -74,7 +74,7 @@ def parameters_reference_loop(schema: Node) -> Iterator[Hit]:
         yield schema.hit("the reference leads back to itself", (*place.path, "$ref"), "let it lead to a schema")
 
 
-class Nowhere(Enum):
+class MissingTarget(Enum):
     """Reason why a reference has no target."""
 
     OUTSIDE = "outside"
@@ -119,18 +119,18 @@ class References:
         self._base[place] = base
 
     def target(self, place: SchemaPlace, keyword: str = "$ref") -> Any:
-        """Target of the reference at `place`; a `Nowhere` without one."""
+        """Target of the reference at `place`; a `MissingTarget` without one."""
         address, _, fragment = place.value[keyword].partition("#")
         base = self._base.get(place, "")
         if address:
             joined = _joined(base, address)
             base = joined if joined in self._resources else address
         if base not in self._resources:
-            return Nowhere.OUTSIDE
+            return MissingTarget.OUTSIDE
         if fragment and not fragment.startswith("/"):
-            return self._anchors.get((base, unquoted(fragment)), Nowhere.MISSING)
+            return self._anchors.get((base, unquoted(fragment)), MissingTarget.MISSING)
         path = resolve_pointer(self._resources[base], unquoted(fragment))
-        return Nowhere.MISSING if path is None else value_at(self._resources[base], path)
+        return MissingTarget.MISSING if path is None else value_at(self._resources[base], path)
 
     def loops(self) -> Iterator[SchemaPlace]:
         """The first reference of each circle of references that judges one value without end; the first circles."""

@@ -10,14 +10,14 @@ from osbctl.paths import Path, entries
 from osbctl.placeholders import placeholders
 from osbctl.platforms import Platform
 from osbctl.rule import Category, rule
-from osbctl.validation.node import CatalogNode, Hit, Node
+from osbctl.validation.node import CatalogNode, Node, RuleMatch
 
 MAX_LENGTH = 255
 """Characters that every platform stores of a text (OSB 2.14, Guidance for string lengths)."""
 
 
 @rule("long-name", Severity.WARNING, Category.ADVICE)
-def long_name(catalog: CatalogNode) -> Iterator[Hit]:
+def long_name(catalog: CatalogNode) -> Iterator[RuleMatch]:
     """An id or a name is longer than 255 characters.
 
     Platforms must store only so many. Cloud Foundry fails with MySQL (`varchar(255)`), and takes more with PostgreSQL.
@@ -31,7 +31,7 @@ def long_name(catalog: CatalogNode) -> Iterator[Hit]:
 
 
 @rule("long-description", Severity.INFO, Category.ADVICE)
-def long_description(catalog: CatalogNode) -> Iterator[Hit]:
+def long_description(catalog: CatalogNode) -> Iterator[RuleMatch]:
     """A description is longer than 255 characters.
 
     Platforms must store only so many. Cloud Foundry takes 10,000. What is longer fits better into
@@ -46,7 +46,7 @@ def long_description(catalog: CatalogNode) -> Iterator[Hit]:
 
 
 @rule("long-text", Severity.INFO, Category.ADVICE)
-def long_text(catalog: CatalogNode) -> Iterator[Hit]:
+def long_text(catalog: CatalogNode) -> Iterator[RuleMatch]:
     """A tag or a text of the metadata is longer than 255 characters.
 
     Platforms must store only so many. `longDescription` is meant to be long, and addresses may be: of them nothing is
@@ -66,7 +66,7 @@ def long_text(catalog: CatalogNode) -> Iterator[Hit]:
 
 
 @rule("text-nul", Severity.WARNING, Category.ADVICE)
-def text_nul(catalog: Node) -> Iterator[Hit]:
+def text_nul(catalog: Node) -> Iterator[RuleMatch]:
     """A text holds the character NUL.
 
     A platform whose database is PostgreSQL cannot store it, and many tools end the text there. Of ids, names and
@@ -86,7 +86,7 @@ def text_nul(catalog: Node) -> Iterator[Hit]:
 
 
 @rule("cloudfoundry-mysql", Severity.INFO, Category.PLATFORM, only_for=Platform.CLOUD_FOUNDRY)
-def cloudfoundry_mysql(catalog: Node) -> Iterator[Hit]:
+def cloudfoundry_mysql(catalog: Node) -> Iterator[RuleMatch]:
     """A text holds a character beyond U+FFFF, as emoji are.
 
     Cloud Foundry stores it with PostgreSQL, and fails with MySQL, whose columns and connection take three bytes a
@@ -114,7 +114,7 @@ def _texts(catalog: Node) -> Iterator[tuple[Path, str]]:
 
 
 @rule("placeholder-unresolved", Severity.WARNING, Category.ADVICE)
-def placeholder_unresolved(catalog: Node) -> Iterator[Hit]:
+def placeholder_unresolved(catalog: Node) -> Iterator[RuleMatch]:
     """A value still holds a placeholder of a template.
 
     The platform would store it as it stands, an id for ever. Nothing else is said of a value with a placeholder:

@@ -11,7 +11,7 @@ import pytest
 from osbctl.errors import SourceError
 from osbctl.findings import DocumentError, Finding
 from osbctl.sources.folder import compose, read_folder, read_lock
-from osbctl.sources.folder.files import split_files
+from osbctl.sources.folder.scaffold import split_files
 from osbctl.sources.parse import parse_document
 from osbctl.sources.read import read_source
 from osbctl.sources.yaml_text import dump

@@ -13,8 +13,8 @@ from osbctl.errors import ConfigError
 from osbctl.findings import Finding, Severity
 from osbctl.platforms import Platform
 from osbctl.sources.folder import compose, read_folder, read_lock
-from osbctl.sources.folder.files import ATTRIBUTES
 from osbctl.sources.folder.lock import Lock, is_lock, missing_ids, parse, updated
+from osbctl.sources.folder.scaffold import ATTRIBUTES
 from osbctl.validation.options import ValidationOptions
 from osbctl.validation.pipeline import validate_document
 from tests.sources.folder.test_build import SERVICE, write

@@ -14,7 +14,7 @@ from osbctl.findings import DocumentError, Finding
 from osbctl.paths import Path as ValuePath
 from osbctl.paths import get_at
 from osbctl.sources.folder.brokerpak.checks import check_definition, check_id, is_set, refuse
-from osbctl.sources.folder.parts import Origins, Parts, SourcePart
+from osbctl.sources.folder.source_tree import Parts, PathOrigins, SourcePart
 from osbctl.sources.parse import parse_text
 from osbctl.sources.variables import ENVIRONMENT, Variable, Variables
 
@@ -80,9 +80,9 @@ class BrokerpakCatalog:
         parts.problems.raise_any()
         assert manifest
         self._manifest = manifest
-        self.origins = Origins({"services": []}, (manifest, ("service_definitions",)))
+        self.origins = PathOrigins({"services": []}, (manifest, ("service_definitions",)))
 
-    def compute(self) -> Origins:
+    def compute(self) -> PathOrigins:
         """The catalog (`.data`) with the origins of its values.
 
         Raises:

@@ -6,8 +6,8 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from osbctl.catalog import ServiceOffering, ServicePlan
-from osbctl.changes import Change, Effect, Level, Named
-from osbctl.comparison.kinds import Kind
+from osbctl.changes import Change, Effect, Level, ObjectRef
+from osbctl.comparison.change_kinds import Kind
 from osbctl.comparison.values import masked
 from osbctl.findings import Location
 from osbctl.paths import JsonValue, Path, pointer
@@ -28,12 +28,12 @@ class MatchedPair:
     new_plan: ServicePlan | None = None
 
     @property
-    def service(self) -> Named | None:
+    def service(self) -> ObjectRef | None:
         """The service offering by id and name, as it was if it was."""
         return _named(self.old_service or self.new_service)
 
     @property
-    def plan(self) -> Named | None:
+    def plan(self) -> ObjectRef | None:
         """The plan by id and name, as it was if it was."""
         return _named(self.old_plan or self.new_plan)
 
@@ -132,11 +132,11 @@ def _with_names(effects: Iterable[Effect], pair: MatchedPair) -> tuple[Effect, .
     return tuple(found)
 
 
-def _named(thing: ServiceOffering | ServicePlan | None) -> Named | None:
-    return Named(thing.id, thing.name) if thing else None
+def _named(thing: ServiceOffering | ServicePlan | None) -> ObjectRef | None:
+    return ObjectRef(thing.id, thing.name) if thing else None
 
 
-def _path(about_plan: Named | None, service: ServiceOffering | None, plan: ServicePlan | None, field: Path) -> Path:
+def _path(about_plan: ObjectRef | None, service: ServiceOffering | None, plan: ServicePlan | None, field: Path) -> Path:
     if plan:
         return (*plan.path, *field)
     if about_plan and service:

@@ -17,7 +17,7 @@ from osbctl.platforms import DEFAULT_API_VERSION
 from osbctl.resources import catalog_schema
 from osbctl.sources.document import Document
 from osbctl.sources.folder.lock import fresh_id
-from osbctl.sources.folder.parts import escaped
+from osbctl.sources.folder.source_tree import escaped
 from osbctl.sources.yaml_text import dump, dump_text
 
 _SETTINGS = """\

@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from osbctl.secrecy import SECRET, Redactor, is_secret_name, may_be_secret_name, places_of, redact, redact_text
+from osbctl.redaction import SECRET, Redactor, is_secret_name, may_be_secret_name, places_of, redact, redact_text
 
 HIDDEN = [
     ("postgres://admin:hunter2@db.example.com:5432/x", "postgres://***@db.example.com:5432/x"),

@@ -11,10 +11,10 @@ from osbctl.paths import Path
 from osbctl.placeholders import holds_placeholder
 from osbctl.platforms import Identity, Platform
 from osbctl.platforms.outcome import VerdictKind
-from osbctl.platforms.together import SharedIdentity, does, shared
+from osbctl.platforms.shared_identities import SharedIdentity, does, shared
 from osbctl.rule import RULES
 from osbctl.sources.document import Document
-from osbctl.validation.inline import without_ignored
+from osbctl.validation.ignore_comments import without_ignored
 from osbctl.validation.options import Selection, ValidationOptions
 from osbctl.validation.pipeline import graded, reading_order
 from osbctl.validation.rules import SHARED, load_all
@@ -27,7 +27,7 @@ _RULES = {
 }
 
 
-class JudgedCatalog(NamedTuple):
+class ValidatedCatalog(NamedTuple):
     """A catalog, its judgement by itself, and what that was made with."""
 
     document: Document
@@ -36,7 +36,7 @@ class JudgedCatalog(NamedTuple):
     selection: Selection
 
 
-def judge_together(judged: Sequence[JudgedCatalog]) -> list[ValidationResult]:
+def judge_together(judged: Sequence[ValidatedCatalog]) -> list[ValidationResult]:
     """The judgements, completed by what a catalog shares with those before it.
 
     Each is reported at the later of two places, with the name of the other, and as the options of the later say. A
@@ -71,7 +71,7 @@ def _finding(one: SharedIdentity, places: Sequence[Mapping[Path, Location]], cou
     return Finding(rule.id, severity, message, one.second_path, place, hint, refused_by=rule.refused_by)
 
 
-def _completed(one: JudgedCatalog, found: list[Finding]) -> ValidationResult:
+def _completed(one: ValidatedCatalog, found: list[Finding]) -> ValidationResult:
     document, judgement, options, selection = one
     silenced = without_ignored(selection.of(found, document.data), document, selection, _sought)
     wanted = graded(silenced, options)

@@ -18,11 +18,20 @@ from dataclasses import dataclass, field
 from math import inf
 from typing import NamedTuple
 
-from osbctl.broker.decision import BUSY, LONGEST_HEADER, REFUSED, Decision, Given, RequestOutcome, Resume, parse_basic
+from osbctl.broker.decision import (
+    BUSY,
+    LONGEST_HEADER,
+    REFUSED,
+    BasicCredentials,
+    Decision,
+    RequestOutcome,
+    Resume,
+    parse_basic,
+)
 from osbctl.broker.hashing import HashingError, HashingProcess
 from osbctl.broker.proxy import client_of
 from osbctl.broker.records import KnownRecords
-from osbctl.broker.throttle import Clients, Remembered
+from osbctl.broker.throttle import Clients, LruCache
 from osbctl.credentials.record import LONGEST, MAXIMUM_ROUNDS, SECONDS_A_ROUND, CredentialRecord
 
 _log = logging.getLogger("osbctl.broker")
@@ -53,14 +62,14 @@ class _Job:
     """A header that waits for its hash, with all the requests that carry it."""
 
     digest: bytes
-    given: Given
+    given: BasicCredentials
     client: str
     since: float
     begun: bool = False
     resumes: list[Resume] = field(default_factory=list)
 
 
-class Gate:
+class Authenticator:
     """Checks Authorization headers against credential records.
 
     It has a thread and a child process (see `HashingProcess`). `ask` never waits; it, `renew` and `close` may be
@@ -79,14 +88,14 @@ class Gate:
         self._now, self._clock = now, clock
         self._clients = Clients(clock=clock)
         self._key = os.urandom(32)
-        self._verified: Remembered[_Verified] = Remembered(REMEMBERED)
-        self._refused: Remembered[float] = Remembered(REMEMBERED)
+        self._verified: LruCache[_Verified] = LruCache(REMEMBERED)
+        self._refused: LruCache[float] = LruCache(REMEMBERED)
         """Until when, by the monotonic clock."""
         self._waiting: dict[bytes, _Job] = {}
         self._changed = threading.Condition()
         self._closed = self._broken = False
         self._hashing = hashing or HashingProcess()
-        self._thread = threading.Thread(target=self._work, name="gate", daemon=True)
+        self._thread = threading.Thread(target=self._work, name="authenticator", daemon=True)
         self._thread.start()
 
     @property
@@ -151,7 +160,7 @@ class Gate:
 
     # The queue. What is worked out stays in it until it is answered, so that the same header waits only once.
 
-    def _park(self, digest: bytes, given: Given, client: str, resume: Resume) -> Decision | None:
+    def _park(self, digest: bytes, given: BasicCredentials, client: str, resume: Resume) -> Decision | None:
         displaced = None
         with self._changed:
             job = self._waiting.get(digest)
@@ -214,7 +223,7 @@ class Gate:
                 if known is self._records:
                     return self._remember(job, record)
 
-    def _search(self, known: KnownRecords, given: Given) -> CredentialRecord | None:
+    def _search(self, known: KnownRecords, given: BasicCredentials) -> CredentialRecord | None:
         # crypt(3) refuses what is empty or longer; no record can have such a password.
         if not 0 < len(given.password.encode()) <= LONGEST:
             return None

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from osbctl.errors import ConfigError
 from osbctl.findings import Severity
-from osbctl.validation.house import check_house_schema
 from osbctl.validation.options import MAX_FINDINGS
+from osbctl.validation.user_schema import check_house_schema
 
 DRAFT_04 = "http://json-schema.org/draft-04/schema#"
 DRAFT_07 = "http://json-schema.org/draft-07/schema#"

@@ -17,7 +17,7 @@ from lsprotocol import types
 
 from osbctl.editor.analysis import Analysis
 from osbctl.editor.cursor import Cursor, cursor_at
-from osbctl.editor.texts import Text, Written, range_of
+from osbctl.editor.text_document import Text, TextDocument, range_of
 from osbctl.editor.vocabulary import FieldSchema, object_fields, part_at, said, title, values
 from osbctl.fields import LATEST
 from osbctl.findings import Finding
@@ -32,7 +32,7 @@ _PLAIN = re.compile(r"[A-Za-z$][\w$.-]*|[0-9A-F]{8}-[0-9A-F-]+")
 
 
 def hover(
-    file: Written, offset: int, found: Iterable[Finding], analysis: Analysis | None, place: PurePath | None
+    file: TextDocument, offset: int, found: Iterable[Finding], analysis: Analysis | None, place: PurePath | None
 ) -> types.Hover | None:
     """Hover text of an offset; `found` are the findings there, `analysis` covers the whole source."""
     told = [part for finding in found for part in _finding(finding)]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from osbctl.changes import SEVERITIES, Effect, Level
 from osbctl.platforms import Platform
-from osbctl.platforms.reactions import Depends, Reaction
+from osbctl.platforms.reactions import DependsOnInstances, Reaction
 from osbctl.rule import Category, describe
 
 
@@ -16,7 +16,7 @@ class Kind:
     """A kind of change. `advice` is the safe way to do what was meant; empty where there is nothing to say."""
 
     id: str
-    answers: dict[Platform, Reaction | Depends]
+    answers: dict[Platform, Reaction | DependsOnInstances]
     advice: str
 
     def effects(self, view: Collection[Platform], used: bool | None, expired: bool = False) -> tuple[Effect, ...]:
@@ -25,7 +25,7 @@ class Kind:
         for platform in Platform:
             if platform in view and platform in self.answers:
                 answer = self.answers[platform]
-                answer = answer.given(used) if isinstance(answer, Depends) else answer
+                answer = answer.given(used) if isinstance(answer, DependsOnInstances) else answer
                 level = (answer.expired if expired else None) or answer.level
                 found.append(Effect(platform, level, answer.does))
         return tuple(found)
@@ -39,7 +39,7 @@ def kind(
     id: str,  # the record's own field name
     text: str,
     *,
-    every: Reaction | Depends | None = None,
+    every: Reaction | DependsOnInstances | None = None,
     advice: str = "",
     level: Level | None = None,
 ) -> Kind:
@@ -48,7 +48,7 @@ def kind(
     `level` is that of the rule's record, by default the strictest that a platform answers with.
     """
     answers = {platform: answer for platform in Platform if (answer := platform.record.reactions.get(id, every))}
-    usual = {platform: one.unknown if isinstance(one, Depends) else one for platform, one in answers.items()}
+    usual = {platform: one.unknown if isinstance(one, DependsOnInstances) else one for platform, one in answers.items()}
     levels = {platform: one.level for platform, one in usual.items()}
     level = level or max(levels.values(), key=lambda one: one.rank)
     refused_by = tuple(platform for platform, one in levels.items() if one is Level.REFUSED)

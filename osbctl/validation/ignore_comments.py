@@ -20,7 +20,7 @@ _COMMENT = re.compile(r"(?:^|(?<=[ \t]))#[ \t]*osbctl:[ \t]*ignore\b(?:\[([^\]\n
 _LINE_END = re.compile(r"\r\n?|\n")
 
 
-class _Held:
+class _IgnoredLines:
     """Lines of one file that comments hold for: the rules that these name, and those that had a finding there."""
 
     def __init__(self, source: str, lines: range) -> None:
@@ -36,7 +36,7 @@ class _Comment(NamedTuple):
     word: str
     rules: frozenset[str]
     place: Location
-    held: _Held
+    held: _IgnoredLines
     whole: bool
 
 
@@ -59,16 +59,16 @@ def _kept(findings: list[Finding], document: Document, comments: list[_Comment])
     return [one for one in findings if not _silence(one.rule, one.location or places.get(one.path), around)]
 
 
-def _by_line(held: Iterable[_Held]) -> dict[tuple[str, int], list[_Held]]:
+def _by_line(held: Iterable[_IgnoredLines]) -> dict[tuple[str, int], list[_IgnoredLines]]:
     """Ignore comments by file and line."""
-    around: dict[tuple[str, int], list[_Held]] = {}
+    around: dict[tuple[str, int], list[_IgnoredLines]] = {}
     for one in held:
         for line in one.lines:
             around.setdefault((one.source, line), []).append(one)
     return around
 
 
-def _silence(rule: str, place: Location | None, around: dict[tuple[str, int], list[_Held]]) -> bool:
+def _silence(rule: str, place: Location | None, around: dict[tuple[str, int], list[_IgnoredLines]]) -> bool:
     """Note what silences a finding of `rule` there; whether anything does."""
     found = [one for one in around.get((place.source, place.line), ()) if rule in one.rules] if place else []
     for one in found:
@@ -103,12 +103,12 @@ def _comments(document: Document) -> Iterator[_Comment]:
     places, lines, rules = Lines(document.name, document.text), _LINE_END.split(document.text), load_all()
     spans = document.source_map().spans()
     catalog = spans.get(document.top)
-    held: dict[range, _Held] = {}
+    held: dict[range, _IgnoredLines] = {}
     for match in _found(document.text, spans.values()):
         place = places.at(match.start())
         alone = not place.excerpt[: place.column - 1].strip()
         reach = _entry_below(lines, place.line) if alone else range(place.line, place.line + 1)
-        around = held.setdefault(reach, _Held(document.name, reach))
+        around = held.setdefault(reach, _IgnoredLines(document.name, reach))
         whole = catalog is not None and (not document.top or catalog.start <= match.start() < catalog.end)
         for word in re.findall(r"[^\s,][^,]*(?<!\s)", match[1] or "") or [""]:
             known = chosen(word, rules)

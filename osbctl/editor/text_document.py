@@ -98,7 +98,7 @@ def _units(text: str, encoding: str) -> int:
     return len(text.encode(encoding if size == 1 else f"{encoding}-le", "surrogatepass")) // size
 
 
-class Written(Text):
+class TextDocument(Text):
     """A file with what can be known of it. `faults` say why it cannot be read, once that was tried."""
 
     def __init__(self, name: str, text: str, encoding: str) -> None:
@@ -134,13 +134,13 @@ class Written(Text):
 
 
 @lru_cache(maxsize=16)
-def written(name: str, text: str, encoding: str) -> Written:
+def written(name: str, text: str, encoding: str) -> TextDocument:
     """The file of that name with that text; what is known of the last few is kept."""
-    return Written(name, text, encoding)
+    return TextDocument(name, text, encoding)
 
 
 def diagnostic(
-    finding: Finding, file: Written, related: list[types.DiagnosticRelatedInformation] | None = None
+    finding: Finding, file: TextDocument, related: list[types.DiagnosticRelatedInformation] | None = None
 ) -> types.Diagnostic:
     """One finding in the file that it is about; one without a place stands at the file's first character."""
     start, end = file.extent(finding.location) if finding.location else (0, 0)

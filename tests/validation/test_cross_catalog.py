@@ -10,12 +10,12 @@ import pytest
 from osbctl.findings import Severity, ValidationResult
 from osbctl.platforms import Identity, Platform, refusing
 from osbctl.platforms.outcome import VerdictKind
-from osbctl.platforms.together import does
+from osbctl.platforms.shared_identities import does
 from osbctl.sources.document import Document
 from osbctl.sources.parse import parse_document
+from osbctl.validation.cross_catalog import ValidatedCatalog, judge_together
 from osbctl.validation.options import IgnoreAt, Selection, ValidationOptions
 from osbctl.validation.pipeline import validate_document
-from osbctl.validation.together import JudgedCatalog, judge_together
 
 A, B, C, D = (f"6C3B1D0E-8A4F-4E57-9B1C-2D7F5A90E3B{n}" for n in range(4))
 RULES = {"shared-id", "shared-service-name", "shared-dashboard-client"}
@@ -40,7 +40,7 @@ def document(name: str, data: dict[str, Any]) -> Document:
 def judged(options: ValidationOptions, *documents: Document) -> list[ValidationResult]:
     selection = Selection(options)
     return judge_together(
-        [JudgedCatalog(one, validate_document(one, options, selection), options, selection) for one in documents]
+        [ValidatedCatalog(one, validate_document(one, options, selection), options, selection) for one in documents]
     )
 
 

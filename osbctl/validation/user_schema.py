@@ -16,9 +16,9 @@ from osbctl.jsonschemas.errors import innermost, sentence
 from osbctl.jsonschemas.sentences import field_name, refusal
 from osbctl.paths import Path, pointer
 from osbctl.text import escape_line
-from osbctl.validation.explain import about, more
 from osbctl.validation.options import MAX_FINDINGS
 from osbctl.validation.rules.references import References
+from osbctl.validation.schema_errors import about, more
 
 
 def check_house_schema(data: dict[str, Any], schema: Any, name: str) -> list[Finding]:

@@ -11,7 +11,7 @@ from osbctl.changes import Change, Level, grouped_effects
 from osbctl.findings import Finding
 from osbctl.pages.compare import Row
 from osbctl.pages.content import Part, ShownCommand
-from osbctl.pages.pictures import Monogram
+from osbctl.pages.icons import Monogram
 from osbctl.paths import pointer
 from osbctl.platforms import labels
 

@@ -42,7 +42,7 @@ class Stats:
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class ProcessStatus:
     """State of the process.
 
     `waiting` counts requests that wait for their password; `days_left` are the certificate's, None without one.
@@ -58,7 +58,7 @@ class Standing:
     why_not: str = ""
 
 
-class Places:
+class ConnectionSlots:
     """The connections (`osbctl.broker.channel.Channel`) of listeners that share one limit. `each` is the limit of a
     client, 0 for none.
     """
@@ -126,12 +126,12 @@ class Shared:
     access_log: AccessLog | None = None
     draining: bool = False
     steps: Counter[str] = field(default_factory=Counter)
-    places: Places = field(init=False)
+    places: ConnectionSlots = field(init=False)
 
     def __post_init__(self) -> None:
         # Behind a proxy all connections are the proxy's.
         each = 0 if self.proxy else self.settings.connections_per_address
-        self.places = Places(self.settings.connection_limit(), each)
+        self.places = ConnectionSlots(self.settings.connection_limit(), each)
 
     def answered(self, entry: Entry, sent_bytes: int) -> None:
         """An answer was sent, or cut: count and log it."""

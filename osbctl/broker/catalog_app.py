@@ -112,7 +112,7 @@ METHOD_NOT_ALLOWED = problem(
 FAILED = problem("500 Internal Server Error", "InternalServerError", "The broker failed to answer. Its log says why.")
 
 
-class Answers:
+class CatalogApp:
     """The application. `catalog` may be replaced at any time: each request looks at it once.
 
     `base_path` stands before `/v2/catalog` ("" for none, else like "/brokers/one"). `minimum_version`

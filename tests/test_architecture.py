@@ -1,4 +1,4 @@
-"""The house stands: no import runs upward, rooms side by side do not know each other, no circle."""
+"""The architecture: no import upward, none between packages of a layer, no circle."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ import pytest
 
 import osbctl
 from osbctl.platforms import Platform
-from tools.house import FLOORS, GROUND, WAYS, rooms
+from tools.architecture import BASE, CALLS, LAYERS, packages
 
 PACKAGE = Path(osbctl.__file__).parent
 
-MAY_LOOK_SIDEWAYS = {
+SIDEWAYS_IMPORTS = {
     ("registry", "comparison"): "a refresh does what the platform would do on each change",
     ("conformance", "comparison"): "two answers of one broker that differ: how grave is that",
     ("pages", "views"): "numbers and lists are written in the same words",
     ("reports", "pages"): "the report as a page looks as the catalog's page does",
 }
-"""Pairs of rooms on one floor, each with the reason why the first knows the second."""
+"""Pairs of packages of one layer, each with the reason why the first imports the second."""
 
 
-def room(module: str) -> str:
+def package_of(module: str) -> str:
     parts = module.split(".")
     return parts[1] if len(parts) > 1 else ""
 
@@ -72,29 +72,29 @@ def test_no_import_runs_upward_or_sideways() -> None:
     wrong, sideways_used = [], set()
     for module, targets in imports().items():
         for target in targets:
-            ours, theirs = room(module), room(target)
+            ours, theirs = package_of(module), package_of(target)
             if ours == theirs:
                 continue
-            if (ours, theirs) in MAY_LOOK_SIDEWAYS:
+            if (ours, theirs) in SIDEWAYS_IMPORTS:
                 sideways_used.add((ours, theirs))
                 continue
-            up = FLOORS.get(theirs, 0) > FLOORS.get(ours, 0)
-            sideways = FLOORS.get(theirs, 0) == FLOORS.get(ours, 0) > 0
+            up = LAYERS.get(theirs, 0) > LAYERS.get(ours, 0)
+            sideways = LAYERS.get(theirs, 0) == LAYERS.get(ours, 0) > 0
             if up or sideways:
                 wrong.append(f"{module} -> {target}")
     assert wrong == []
-    assert sideways_used == set(MAY_LOOK_SIDEWAYS), "an exception that nothing needs"
+    assert sideways_used == set(SIDEWAYS_IMPORTS), "an exception that nothing needs"
 
 
-def test_the_ground_has_an_order() -> None:
-    order = {name: layer for layer, names in enumerate(GROUND) for name in names}
-    assert set(order) == set(rooms()[0])
+def test_the_base_has_an_order() -> None:
+    order = {name: layer for layer, names in enumerate(BASE) for name in names}
+    assert set(order) == set(packages()[0])
     wrong = [
         f"{module} -> {target}"
         for module, targets in imports().items()
         for target in targets
-        if (ours := order.get(room(module))) is not None and room(target) != room(module)
-        if order.get(room(target), -1 if target == "osbctl" else len(GROUND)) >= ours
+        if (ours := order.get(package_of(module))) is not None and package_of(target) != package_of(module)
+        if order.get(package_of(target), -1 if target == "osbctl" else len(BASE)) >= ours
     ]
     assert wrong == []
 
@@ -108,17 +108,19 @@ def test_imports_are_at_most_14_deep() -> None:
     assert max(depth.values()) <= 14, max(depth, key=lambda module: depth[module])
 
 
-def test_rooms_form_no_circle() -> None:
+def test_packages_form_no_circle() -> None:
     graph: dict[str, set[str]] = defaultdict(set)
     for module, targets in imports().items():
-        graph[room(module)].update(room(target) for target in targets if room(target) != room(module))
+        graph[package_of(module)].update(
+            package_of(target) for target in targets if package_of(target) != package_of(module)
+        )
     list(TopologicalSorter(graph).static_order())
 
 
-def test_the_modules_of_a_room_form_no_circle() -> None:
+def test_the_modules_of_a_package_form_no_circle() -> None:
     """Imports for types count, too: who has to know each other to be understood is one module."""
     graph = {
-        module: {target for target in targets - {module} if room(target) == room(module)}
+        module: {target for target in targets - {module} if package_of(target) == package_of(module)}
         for module, targets in imports().items()
     }
     list(TopologicalSorter(graph).static_order())
@@ -154,7 +156,7 @@ def test_a_task_needs_no_terminal() -> None:
 
 
 def test_a_public_type_has_a_name_of_its_own() -> None:
-    """One word, one idea: who reads `Outcome` need not ask of which room."""
+    """One name, one type: no two packages define the same public name."""
     places = defaultdict(list)
     for file in PACKAGE.rglob("*.py"):
         for node in parsed(file).body:
@@ -182,10 +184,10 @@ def test_a_public_function_has_one_meaning() -> None:
     assert {name for name, packages in places.items() if len(packages) > 1} == set(SHARED_NAMES)
 
 
-def test_the_plan_names_rooms_and_stops_that_there_are() -> None:
-    """docs/images/house.svg is drawn from it, and docs/contributing/architecture.md walks along it."""
-    assert set(FLOORS) <= {name for found in rooms().values() for name in found}
-    stops = [stop for way in WAYS.values() for stop in way]
+def test_the_architecture_names_packages_and_modules_that_exist() -> None:
+    """docs/images/architecture.svg is drawn from it, and docs/contributing/architecture.md walks along it."""
+    assert set(LAYERS) <= {name for found in packages().values() for name in found}
+    stops = [stop for way in CALLS.values() for stop in way]
     assert [stop for stop in stops if not (PACKAGE / f"{stop}.py").exists()] == []
     text = (PACKAGE.parent / "docs" / "contributing" / "architecture.md").read_text(encoding="utf-8")
     assert [stop for stop in stops if f"`{stop}`" not in text] == []
@@ -220,12 +222,12 @@ def test_nothing_outside_of_platforms_names_one() -> None:
 
 
 def test_a_platform_is_loaded_when_asked_for() -> None:
-    code = "import sys, osbctl.platforms.judge; print(*(name for name in sys.modules if name.startswith('osbctl')))"
+    code = "import sys, osbctl.platforms.verdicts; print(*(name for name in sys.modules if name.startswith('osbctl')))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
     assert set(done.stdout.split()) == {
         "osbctl",
         "osbctl.platforms",
-        "osbctl.platforms.judge",
+        "osbctl.platforms.verdicts",
         "osbctl.platforms.outcome",
     }
 
@@ -270,4 +272,4 @@ def test_a_run_passes_the_stops_of_its_way_in_their_order(way: str, words: tuple
         [sys.executable, "-c", WATCHED, *words], cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False
     )
     passed = ran.stderr.splitlines()[-1].split()
-    assert [stop for stop in passed if stop in WAYS[way]] == list(WAYS[way])
+    assert [stop for stop in passed if stop in CALLS[way]] == list(CALLS[way])

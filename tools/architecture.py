@@ -1,6 +1,6 @@
-"""The plan of the house: which room stands on which floor, the four ways through it, and a drawing of both.
+"""The architecture: the layer of each package, four calls through them, and a drawing of both.
 
-tests/test_house.py holds the code to this plan, and tools/make_docs.py draws it into docs/images/house.svg.
+tests/test_architecture.py compares the code with it; tools/make_docs.py draws docs/images/architecture.svg.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 PACKAGE = Path(__file__).parent.parent / "osbctl"
 
-FLOORS = {
+LAYERS = {
     "__main__": 5,
     "cli": 4,
     "editor": 3,
@@ -30,31 +30,31 @@ FLOORS = {
     "requests": 1,
     "fixes": 1,
 }
-"""The floor of each room; whatever is not named here is the ground, floor 0."""
+"""The layer of each package; what is not listed is in the base layer, 0."""
 
-GROUND = (
+BASE = (
     ("errors", "extras", "parallel", "paths", "resources", "text"),
-    ("catalog", "files", "secrecy", "self_signed"),
+    ("catalog", "files", "redaction", "self_signed"),
     ("config", "credentials", "jsonschemas"),
     ("parameter_table", "platforms"),
     ("fields", "findings"),
     ("changes", "placeholders", "rule", "sources"),
     ("client",),
 )
-"""The rooms of the ground, from the lowest layer up: each knows those of lower layers alone."""
+"""The packages and modules of the base, from the lowest up: each imports lower ones alone."""
 
-WAYS = {
+CALLS = {
     "A byte of YAML to a finding": (
         "tasks/validate", "sources/read", "sources/parse", "sources/yaml_reader", "validation/pipeline",
-        "platforms/judge", "validation/fold", "sources/yaml_places",
+        "platforms/verdicts", "validation/grouping", "sources/yaml_locations",
         "reports/text_report",
     ),
     "A request to its answer": (
-        "broker/serve", "broker/channel", "broker/parser", "broker/gate", "broker/task", "broker/answers",
+        "broker/serve", "broker/channel", "broker/parser", "broker/authenticator", "broker/task", "broker/catalog_app",
     ),
     "Two catalogs to a level": (
-        "tasks/compare", "comparison/catalogs", "comparison/match", "comparison/fields", "comparison/collect",
-        "comparison/kinds", "comparison/parameters", "platforms/judge", "comparison/refusals",
+        "tasks/compare", "comparison/catalogs", "comparison/match", "comparison/fields", "comparison/collector",
+        "comparison/change_kinds", "comparison/parameters", "platforms/verdicts", "comparison/refusals",
         "comparison/allow", "reports/changes/text_changes",
     ),
     "A refresh to a drift": (
@@ -62,37 +62,37 @@ WAYS = {
         "registry/store", "tasks/drift", "comparison/drift",
     ),
 }  # fmt: skip
-"""Each way with its stops, in their order; each is a module of the package."""
+"""Each call with the modules that it goes through, in order."""
 
 WIDTH, BOX, HEIGHT, GAP = 980, 122, 30, 8
 LABEL = 195
 STYLE = "font-family:system-ui,sans-serif;font-size:12px"
 
 
-def rooms() -> dict[int, list[str]]:
-    """The rooms that there are, by floor."""
+def packages() -> dict[int, list[str]]:
+    """Packages and modules by layer."""
     found: dict[int, list[str]] = {}
     for entry in sorted(PACKAGE.iterdir()):
         name = entry.stem
         if (entry.suffix == ".py" and name != "__init__") or (entry / "__init__.py").exists():
-            found.setdefault(FLOORS.get(name, 0), []).append(name)
+            found.setdefault(LAYERS.get(name, 0), []).append(name)
     return found
 
 
 def drawing() -> str:
-    """The plan as an SVG: the floors from top to ground, then the ways with their stops."""
+    """The architecture as an SVG: the layers from the top down, then the calls."""
     body: list[str] = []
     y = GAP
-    names = {5: "program", 4: "command line", 3: "editors", 2: "tasks", 1: "middle, side by side", 0: "ground"}
-    for floor, found in sorted(rooms().items(), reverse=True):
-        y = _row(body, y, names[floor], [f"{name}" for name in found])
+    names = {5: "program", 4: "command line", 3: "editors", 2: "tasks", 1: "middle", 0: "base"}
+    for layer, found in sorted(packages().items(), reverse=True):
+        y = _row(body, y, names[layer], [f"{name}" for name in found])
     y += 2 * GAP
-    for way, stops in WAYS.items():
-        y = _row(body, y, way, list(stops), arrows=True)
+    for call, modules in CALLS.items():
+        y = _row(body, y, call, list(modules), arrows=True)
     head = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {y}" style="{STYLE}" role="img">'
-    title = "<title>The rooms of osbctl by floor, and four ways through them</title>"
-    ground = f'<rect width="{WIDTH}" height="{y}" fill="#fff"/>'
-    return "\n".join([head, title, ground, *body, "</svg>"]) + "\n"
+    title = "<title>The packages of osbctl by layer, and four calls through them</title>"
+    background = f'<rect width="{WIDTH}" height="{y}" fill="#fff"/>'
+    return "\n".join([head, title, background, *body, "</svg>"]) + "\n"
 
 
 def _row(body: list[str], y: int, label: str, names: list[str], *, arrows: bool = False) -> int:

@@ -7,7 +7,7 @@ import time
 import pytest
 from lsprotocol.types import Position as Place
 
-from osbctl.editor.texts import Text
+from osbctl.editor.text_document import Text
 
 TEXT = "\ufeffaé\U0001f600b\r\nc\rd\n\U0001f600"
 """A byte order mark, characters of one unit and of more, and each end of a line. The mark is none of the offsets."""

@@ -40,7 +40,7 @@ class SourcePart:
         return self.document.data
 
 
-class Problems(list[Finding]):
+class FindingCollector(list[Finding]):
     """The findings of a composition, gathered so that one run tells them all."""
 
     def add(
@@ -67,7 +67,7 @@ class Parts:
         self,
         folder: Path,
         limits: Limits,
-        problems: Problems,
+        problems: FindingCollector,
         unsaved: Mapping[Path, bytes],
         load: Callable[[str, Limits], bytes] = read_file,
     ) -> None:
@@ -175,7 +175,7 @@ def _where(file: Path) -> str:
     return "a service stands at services/SERVICE.yaml, a plan at services/SERVICE/plans/PLAN.yaml; move or remove it"
 
 
-class Origins:
+class PathOrigins:
     """Remembers origins at the seams only: below a seam, paths run in parallel.
 
     A seam is a whole object (a plan taken from a file of its own), or a key of an object (one that an
@@ -219,7 +219,12 @@ _REFERENCE = re.compile(r"\$\$\{|\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}|\$
 
 
 def copied(
-    value: Any, variables: Mapping[str, str], problems: Problems, part: SourcePart, path: ValuePath, hint: str = ""
+    value: Any,
+    variables: Mapping[str, str],
+    problems: FindingCollector,
+    part: SourcePart,
+    path: ValuePath,
+    hint: str = "",
 ) -> Any:
     """A copy of `value`, which stands at `path` of `part`, with references replaced.
 

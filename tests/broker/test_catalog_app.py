@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from osbctl.broker.answers import Answers, ServedCatalog
+from osbctl.broker.catalog_app import CatalogApp, ServedCatalog
 from osbctl.broker.decision import BUSY, REFUSED, Decision, RequestOutcome
 from osbctl.broker.negotiation import http_date, parse_version, prefers_gzip, tag_listed
 from osbctl.broker.parser import StrictParser
@@ -78,7 +78,7 @@ def ask(
 ) -> Answered:
     headers = {"authorization": GOOD, "x_broker_api_version": "2.14", **changes}
     present = {name: value for name, value in headers.items() if value is not None}
-    return Answered(app or Answers(CATALOG), method, path, present)
+    return Answered(app or CatalogApp(CATALOG), method, path, present)
 
 
 def test_each_status_has_its_phrase() -> None:
@@ -96,8 +96,8 @@ def test_each_status_has_its_phrase() -> None:
         assert answer.line == f"HTTP/1.1 {answer.status} {HTTPStatus(answer.status).phrase}"
 
 
-def answers(**options: Any) -> Answers:
-    return Answers(CATALOG, **options)
+def answers(**options: Any) -> CatalogApp:
+    return CatalogApp(CATALOG, **options)
 
 
 def problem(answer: Answered) -> str:
@@ -323,16 +323,16 @@ def test_if_modified_since(date: str, status: int) -> None:
 def test_there_is_no_date_until_the_second_of_the_change_is_over() -> None:
     """Two contents within one second would have one date."""
     late = {"if_modified_since": "Fri, 01 Jan 2100 00:00:00 GMT"}
-    fresh = Answers(ServedCatalog.of(BODY, time.time() + 60))
+    fresh = CatalogApp(ServedCatalog.of(BODY, time.time() + 60))
     assert ask(app=fresh, **late).status == 200
     assert "Last-Modified" not in ask(app=fresh).headers
     old = ServedCatalog.of(BODY, time.time() - 1)
-    assert ask(app=Answers(old), **late).status == 304
+    assert ask(app=CatalogApp(old), **late).status == 304
 
 
 def test_a_request_without_a_date_pays_for_none(monkeypatch: pytest.MonkeyPatch) -> None:
     """Three attempts to read an empty text cost a third of a request."""
-    monkeypatch.setattr("osbctl.broker.answers.http_date", None)
+    monkeypatch.setattr("osbctl.broker.catalog_app.http_date", None)
     assert ask().status == 200
 
 
@@ -363,7 +363,7 @@ def test_a_failure_inside_is_500_without_internals(
     def broken(header: str) -> bool:
         raise RuntimeError("secret internals")
 
-    monkeypatch.setattr("osbctl.broker.answers.prefers_gzip", broken)
+    monkeypatch.setattr("osbctl.broker.catalog_app.prefers_gzip", broken)
     with caplog.at_level(logging.ERROR):
         answer = ask(x_broker_api_request_identity=IDENTITY)
     assert (answer.status, problem(answer)) == (500, "InternalServerError")

@@ -21,13 +21,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from osbctl.broker.decision import BUSY, LONGEST_HEADER, REFUSED, Decision, Given, RequestOutcome, parse_basic
-from osbctl.broker.gate import ENDED_SECONDS, PLACES, PLACES_EACH, REMEMBERED, WAIT_SECONDS, Gate
+from osbctl.broker.authenticator import ENDED_SECONDS, PLACES, PLACES_EACH, REMEMBERED, WAIT_SECONDS, Authenticator
+from osbctl.broker.decision import (
+    BUSY,
+    LONGEST_HEADER,
+    REFUSED,
+    BasicCredentials,
+    Decision,
+    RequestOutcome,
+    parse_basic,
+)
 from osbctl.broker.hashing import HashingError, HashingProcess
 from osbctl.broker.hashing_worker import first_match
 from osbctl.broker.proxy import client_of, network_of, plain_address
 from osbctl.broker.records import KnownRecords
-from osbctl.broker.throttle import Clients, Remembered
+from osbctl.broker.throttle import Clients, LruCache
 from osbctl.credentials.record import CredentialRecord, make_record
 
 if TYPE_CHECKING:
@@ -88,21 +96,21 @@ class Bench:
 
     def __init__(self, *records: CredentialRecord) -> None:
         self.hashing, self.day, self.clock = Hashing(), Clock(), Clock()
-        self.gate = Gate(records, now=self.day, clock=self.clock, hashing=self.hashing)
+        self.authenticator = Authenticator(records, now=self.day, clock=self.clock, hashing=self.hashing)
 
     def ask(self, header: str | None, address: str = "10.0.0.1") -> Decision:
         """Ask, and wait for the decision where the request is parked."""
         decided: SimpleQueue[Decision] = SimpleQueue()
-        return self.gate.ask(header, address, decided.put) or decided.get(timeout=20)
+        return self.authenticator.ask(header, address, decided.put) or decided.get(timeout=20)
 
     def park(self, header: str, address: str) -> list[Decision] | None:
         """Ask; where the request is parked, the list that will hold the decision."""
         decided: list[Decision] = []
-        return decided if self.gate.ask(header, address, decided.append) is None else None
+        return decided if self.authenticator.ask(header, address, decided.append) is None else None
 
     def known(self, header: str) -> Decision | None:
         """What the gate knows without any work."""
-        return self.gate._recall(hmac.digest(self.gate._key, header.encode(), "sha256"))
+        return self.authenticator._recall(hmac.digest(self.authenticator._key, header.encode(), "sha256"))
 
 
 @contextmanager
@@ -111,7 +119,7 @@ def bench(*records: CredentialRecord) -> Iterator[Bench]:
     try:
         yield one
     finally:
-        one.gate.close()
+        one.authenticator.close()
 
 
 def wait_until(condition: Callable[[], bool], seconds: float = 20) -> None:
@@ -251,7 +259,7 @@ def test_a_record_that_is_gone_fails_at_once_and_the_others_stay() -> None:
         old, new = basic("admin", "old-password"), basic("admin", "new-password")
         assert b.ask(old) == Decision(RequestOutcome.ACCEPTED, "old")
         assert b.ask(new) == Decision(RequestOutcome.ACCEPTED, "new")
-        b.gate.renew([CredentialRecord("admin", NEW.salt, NEW.hash, label="renamed")])
+        b.authenticator.renew([CredentialRecord("admin", NEW.salt, NEW.hash, label="renamed")])
         assert b.known(old) is None
         assert b.known(new) == Decision(RequestOutcome.ACCEPTED, "renamed")
         assert b.ask(old) == REFUSED
@@ -262,7 +270,7 @@ def test_what_was_refused_may_try_again_with_new_records() -> None:
     with bench(OLD) as b:
         header = basic("admin", "new-password")
         assert b.ask(header) == REFUSED
-        b.gate.renew([OLD, NEW])
+        b.authenticator.renew([OLD, NEW])
         assert b.ask(header) == Decision(RequestOutcome.ACCEPTED, "new")
 
 
@@ -274,7 +282,7 @@ def test_records_that_change_in_the_middle_of_a_hash_count(
         b.hashing.held.clear()
         decided = b.park(basic("admin", password), "10.0.0.1")
         wait_until(lambda: len(b.hashing.asked) == 1)
-        b.gate.renew([then])
+        b.authenticator.renew([then])
         b.hashing.held.set()
         wait_until(lambda: bool(decided))
         assert decided == [Decision(RequestOutcome.ACCEPTED, "new") if password == "new-password" else REFUSED]
@@ -282,7 +290,7 @@ def test_records_that_change_in_the_middle_of_a_hash_count(
 
 def test_a_guess_that_is_repeated_stays_remembered() -> None:
     with bench(OLD) as b:
-        b.gate._refused = Remembered(2)
+        b.authenticator._refused = LruCache(2)
         one, two, three = (basic("admin", f"guess {n}") for n in range(3))
         assert [b.ask(header) for header in (one, two, one, three)] == [REFUSED] * 4
         assert (b.known(one), b.known(two)) == (REFUSED, None)
@@ -295,11 +303,11 @@ def test_the_queue_is_bounded_and_nobody_known_waits_for_it() -> None:
         b.hashing.held.clear()
         parked = [b.park(basic("admin", f"guess {n}"), f"10.0.1.{n}") for n in range(PLACES + 5)]
         assert [one is not None for one in parked] == [True] * PLACES + [False] * 5
-        assert b.gate.waiting == PLACES
+        assert b.authenticator.waiting == PLACES
         assert b.ask(basic("admin", "guess 70"), "10.0.1.200") == BUSY
         assert b.ask(good, "10.0.1.1") == Decision(RequestOutcome.ACCEPTED, "old")
         b.hashing.held.set()
-        wait_until(lambda: b.gate.waiting == 0)
+        wait_until(lambda: b.authenticator.waiting == 0)
 
 
 def test_one_client_has_few_places() -> None:
@@ -342,7 +350,7 @@ def test_what_has_begun_makes_no_room() -> None:
         newcomer = b.park(basic("admin", "old-password"), "10.0.0.2")
         assert (begun, parked.count([BUSY])) == ([], 1)
         b.hashing.held.set()
-        wait_until(lambda: b.gate.waiting == 0)
+        wait_until(lambda: b.authenticator.waiting == 0)
         assert (begun, newcomer) == ([REFUSED], [Decision(RequestOutcome.ACCEPTED, "old")])
 
 
@@ -354,8 +362,8 @@ def test_a_header_of_several_counts_for_the_first_of_those_refused_least() -> No
         for address in (first, worse, equal):
             b.park(basic("admin", "the same"), address)
         b.hashing.held.set()
-        wait_until(lambda: b.gate.waiting == 0)
-        assert [b.gate._clients.refusals(each) for each in (first, worse, equal)] == [2, 2, 1]
+        wait_until(lambda: b.authenticator.waiting == 0)
+        assert [b.authenticator._clients.refusals(each) for each in (first, worse, equal)] == [2, 2, 1]
 
 
 @pytest.mark.parametrize("attackers", [2, 8, 64])
@@ -369,7 +377,7 @@ def test_a_newcomer_passes_by_all_who_were_refused(attackers: int) -> None:
         guesses = [b.park(basic("admin", f"{n} of {address}"), address) for n in range(10) for address in addresses]
         wait_until(lambda: len(b.hashing.asked) == attackers + 1)
         decided = b.park(basic("admin", "old-password"), "10.1.0.1")
-        assert b.gate.waiting == min(PLACES, attackers * PLACES_EACH + 1)
+        assert b.authenticator.waiting == min(PLACES, attackers * PLACES_EACH + 1)
         assert guesses.count([BUSY]) == (attackers == 64), "the last of them made room, and was told"
         b.hashing.held.set()
         wait_until(lambda: bool(decided))
@@ -389,7 +397,7 @@ def test_who_was_refused_least_is_next_and_who_was_let_in_comes_first() -> None:
             b.park(basic("admin", f"of {address}"), address)
         b.park(basic("admin", "of 10.0.0.4"), "10.0.0.2")
         b.hashing.held.set()
-        wait_until(lambda: b.gate.waiting == 0)
+        wait_until(lambda: b.authenticator.waiting == 0)
         turns = [f"of 10.0.0.{n}" for n in (1, 4, 3, 2)]
         assert b.hashing.passwords[-4:] == turns, "10.0.0.2 lifted the header of 10.0.0.4, and it counts as its own"
 
@@ -437,7 +445,7 @@ def test_records_that_cost_more_than_a_client_waits_for_are_a_warning(caplog: py
     many = [CredentialRecord("admin", "saltsalt", f"$6$rounds=656000$saltsalt${'a' * 83}{n:02}.") for n in range(60)]
     with bench(CredentialRecord("admin", "saltsalt", slow_hash(5_000_000))) as b:
         assert caplog.messages == []
-        b.gate.renew(many)
+        b.authenticator.renew(many)
     (told,) = caplog.messages
     assert told == (
         "a wrong password costs 39360000 rounds, about 39 seconds: take away records that are no longer used, or make "
@@ -525,7 +533,7 @@ def test_memories_are_bounded() -> None:
     for _ in range(2):
         clients.settled("10.0.0.1", accepted=False)
     assert clients.rank("10.0.0.2") == (0, 2), "two refusals in its network"
-    remembered: Remembered[int] = Remembered(2)
+    remembered: LruCache[int] = LruCache(2)
     for key in (b"a", b"b", b"a", b"c"):
         remembered.put(key, 0)
     assert list(remembered) == [b"a", b"c"]
@@ -543,12 +551,12 @@ def test_a_failed_hash_is_busy_until_the_process_works_again(caplog: pytest.LogC
     with bench(OLD) as b:
         b.hashing.fails = True
         assert b.ask(basic("admin", "old-password")) == BUSY
-        assert b.gate.why_not == "the hashing process does not answer"
+        assert b.authenticator.why_not == "the hashing process does not answer"
         assert b.ask(basic("admin", "another"), "10.0.0.2") == BUSY
         b.hashing.fails = False
-        wait_until(lambda: not b.gate.why_not)
+        wait_until(lambda: not b.authenticator.why_not)
         assert b.ask(basic("admin", "old-password")) == Decision(RequestOutcome.ACCEPTED, "old")
-        wait_until(lambda: not b.gate.why_not)
+        wait_until(lambda: not b.authenticator.why_not)
     assert len(caplog.messages) > 1
     assert set(caplog.messages) == {"passwords cannot be checked: the hashing process died"}
 
@@ -559,21 +567,21 @@ def test_a_resumption_that_fails_harms_nobody_else(caplog: pytest.LogCaptureFixt
         def broken(decision: Decision) -> None:
             raise RuntimeError("the connection is gone")
 
-        assert b.gate.ask(basic("admin", "x"), "10.0.0.1", broken) is None
+        assert b.authenticator.ask(basic("admin", "x"), "10.0.0.1", broken) is None
         assert b.ask(basic("admin", "old-password")) == Decision(RequestOutcome.ACCEPTED, "old")
     assert caplog.messages == ["a parked request could not be resumed"]
 
 
 def test_a_gate_that_nobody_closed_holds_no_process_up() -> None:
     with bench(OLD) as b:
-        assert b.gate._thread.daemon
+        assert b.authenticator._thread.daemon
 
 
 def test_closing_answers_who_waits() -> None:
     with bench(OLD) as b:
         b.hashing.held.clear()
         decided = [b.park(basic("admin", f"{n}"), f"10.0.0.{n}") for n in range(5)]
-        b.gate.close()
+        b.authenticator.close()
         assert [one[0] for one in decided if one] in ([REFUSED, *[BUSY] * 4], [BUSY] * 5)
         assert b.ask(basic("admin", "late")) == BUSY
 
@@ -592,7 +600,7 @@ def test_any_header_is_parsed_or_refused(header: str) -> None:
 @given(printable, printable)
 def test_what_a_client_encodes_is_parsed(identity: str, password: str) -> None:
     identity = identity.replace(":", "")
-    assert parse_basic(basic(identity, password)) == Given(identity, password)
+    assert parse_basic(basic(identity, password)) == BasicCredentials(identity, password)
 
 
 @pytest.fixture(scope="module")
@@ -693,31 +701,31 @@ def test_a_killed_process_is_started_again() -> None:
 
 
 def test_a_stopped_process_is_replaced_and_nobody_waits_for_it() -> None:
-    gate = Gate([NEW])
+    authenticator = Authenticator([NEW])
     decided: SimpleQueue[Decision] = SimpleQueue()
-    stopped = gate._hashing.pid
+    stopped = authenticator._hashing.pid
     try:
         os.kill(stopped, signal.SIGSTOP)
-        assert gate.ask(basic("admin", "new-password"), "10.0.0.1", decided.put) is None
-        wait_until(lambda: bool(gate.why_not), 10)
+        assert authenticator.ask(basic("admin", "new-password"), "10.0.0.1", decided.put) is None
+        wait_until(lambda: bool(authenticator.why_not), 10)
         assert decided.get(timeout=10) == BUSY
-        wait_until(lambda: not gate.why_not, 20)
-        assert gate._hashing.pid != stopped
-        assert gate.ask(basic("admin", "new-password"), "10.0.0.1", decided.put) is None
+        wait_until(lambda: not authenticator.why_not, 20)
+        assert authenticator._hashing.pid != stopped
+        assert authenticator.ask(basic("admin", "new-password"), "10.0.0.1", decided.put) is None
         assert decided.get(timeout=20) == Decision(RequestOutcome.ACCEPTED, "new")
     finally:
-        gate.close()
+        authenticator.close()
 
 
 def test_the_gate_works_with_the_real_process_and_ends_it_in_mid_hash() -> None:
-    gate = Gate([NEW, CredentialRecord("slow", "saltsalt", slow_hash(5_000_000))])
+    authenticator = Authenticator([NEW, CredentialRecord("slow", "saltsalt", slow_hash(5_000_000))])
     decided: SimpleQueue[Decision] = SimpleQueue()
-    assert gate.ask(basic("admin", "new-password"), "10.0.0.1", decided.put) is None
+    assert authenticator.ask(basic("admin", "new-password"), "10.0.0.1", decided.put) is None
     assert decided.get(timeout=20) == Decision(RequestOutcome.ACCEPTED, "new")
-    assert gate.ask(basic("slow", "x"), "10.0.0.1", decided.put) is None
+    assert authenticator.ask(basic("slow", "x"), "10.0.0.1", decided.put) is None
     time.sleep(0.2)
     start = time.monotonic()
-    gate.close()
+    authenticator.close()
     assert time.monotonic() - start < 3  # the hash takes longer
     assert decided.get(timeout=10) == BUSY
 
