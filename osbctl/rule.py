@@ -12,6 +12,7 @@ from enum import StrEnum
 from functools import cache
 from typing import Any, NamedTuple, Self, TypeAlias
 
+import osbctl
 from osbctl.findings import Severity
 from osbctl.platforms import Platform, refusing
 
@@ -96,6 +97,12 @@ class Rule(NamedTuple):
     def source(self) -> str:
         """Source of the rule."""
         return " ".join(_parts(self.text).get("Source", "").split())
+
+    @property
+    def page(self) -> str:
+        """Address of its documentation; empty while osbctl has no public address. Anchors have no dots."""
+        page = f"docs/reference/rules/{self.category.value}.md#{self.id.replace('.', '')}"
+        return f"{osbctl.REPOSITORY}/blob/HEAD/{page}" if osbctl.REPOSITORY else ""
 
 
 @cache

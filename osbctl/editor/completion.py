@@ -12,23 +12,36 @@ import uuid
 from collections.abc import Iterable, Iterator
 from pathlib import PurePath
 from typing import Any
+from urllib.parse import quote
 
 from lsprotocol import types
 
 from osbctl.editor.analysis import Analysis
 from osbctl.editor.cursor import Cursor, cursor_at
-from osbctl.editor.text_document import Text, TextDocument, range_of
-from osbctl.editor.vocabulary import FieldSchema, object_fields, part_at, said, title, values
+from osbctl.editor.text_document import TextDocument, range_of
+from osbctl.editor.vocabulary import (
+    FieldSchema,
+    first_version,
+    is_reference,
+    object_fields,
+    part_at,
+    root_length,
+    said,
+    title,
+    values,
+)
 from osbctl.fields import LATEST
-from osbctl.findings import Finding
-from osbctl.paths import Path
-from osbctl.platforms import ApiVersion, Platform
+from osbctl.findings import DocumentError, Finding
+from osbctl.paths import Path, entries, get_at, pointer, value_at
+from osbctl.platforms import DEFAULT_API_VERSION, ApiVersion, Platform
+from osbctl.sources.parse import parse_text
 from osbctl.tasks.rules import all_rules
 from osbctl.text import escape_line
 
 _MARKUP = re.compile(r"([\\`*_{}\[\]<>()#+\-.!|~&:])")
 _PLAIN = re.compile(r"[A-Za-z$][\w$.-]*|[0-9A-F]{8}-[0-9A-F-]+")
 """Text that needs no quotes in YAML."""
+_MARK = "osbctl: the cursor"
 
 
 def hover(
@@ -69,7 +82,7 @@ def _field(path: Path, analysis: Analysis | None, place: PurePath | None) -> Ite
         return
     yield f"**{path[-1]}**: {title(part)}"
     yield from filter(None, [said(part, "description")])
-    since = next(one for one in ApiVersion if part_at(path, one, place))
+    since = first_version(path, place) or LATEST
     yield from _since(since, analysis.options.api_version if analysis else since)
     if path == ("services",) and analysis and analysis.verdicts:
         yield "\n".join(f"- {platform.label}: {verdict.kind.value}" for platform, verdict in analysis.verdicts.items())
@@ -85,55 +98,125 @@ def _since(since: ApiVersion, checked: ApiVersion) -> Iterator[str]:
 
 
 def completions(
-    text: Text, position: types.Position, version: ApiVersion, place: PurePath | None
+    file: TextDocument, position: types.Position, analysis: Analysis | None, place: PurePath | None
 ) -> list[types.CompletionItem]:
-    """The words that fit at a position. `place` is the file's path within its source folder, if it is in one."""
-    cursor = cursor_at(text.body, text.offset(position))
-    part = part_at(cursor.whole, version, place) if cursor else None
+    """The words that fit at a position.
+
+    `analysis` is that of the source, if there is one yet; `place` is the file's path within its source folder, if it
+    is in one.
+    """
+    cursor = cursor_at(file.body, file.offset(position))
+    part = part_at(cursor.whole, LATEST, place) if cursor else None
     if cursor is None or part is None:
         return []
-    found = _values(text, cursor, part)
+    found = _values(file, cursor, part)
     if cursor.key is None and not (cursor.flow and cursor.item):
-        found += _fields(text, cursor, part)
+        found += _fields(file, cursor, part, analysis, place)
     return found
 
 
-def _fields(text: Text, cursor: Cursor, part: FieldSchema) -> list[types.CompletionItem]:
-    wanted = said(part, "required") or ()
-    named = re.compile(r"[ \t]*:").match(text.body, cursor.end)
+def _fields(
+    file: TextDocument, cursor: Cursor, part: FieldSchema, analysis: Analysis | None, place: PurePath | None
+) -> list[types.CompletionItem]:
+    """Fields that the object does not have yet: required ones first, those of a later API version last."""
+    version = analysis.options.api_version if analysis else DEFAULT_API_VERSION
+    required = said(part, "required") or ()
     items = []
-    for name, field in object_fields(part).items():
-        if name not in cursor.others:
-            nested = said(field, "type") in ("object", "array") and not cursor.flow
-            item = _item(text, cursor, name, "" if named else ":" if nested else ": ")
-            item.kind = types.CompletionItemKind.Field
-            item.sort_text = f"{0 if name in wanted else 1} {name}"
-            item.detail = title(field)
-            item.documentation = said(field, "description")
-            items.append(item)
+    for name, field in _fields_of(cursor.whole, part, analysis, place).items():
+        if name in cursor.others:
+            continue
+        since = first_version((*cursor.whole, name), place) or version
+        item = _key_item(file, cursor, name, nested=said(field, "type") in ("object", "array"))
+        item.sort_text = f"{2 if since > version else 0 if name in required else 1} {name}"
+        item.detail = f"{title(field)}, since {since}" if since > version else title(field)
+        item.documentation = said(field, "description")
+        items.append(item)
     return items
 
 
-def _values(text: Text, cursor: Cursor, part: FieldSchema) -> list[types.CompletionItem]:
+def _fields_of(
+    path: Path, part: FieldSchema, analysis: Analysis | None, place: PurePath | None
+) -> dict[str, FieldSchema]:
+    """The fields of the object at `path`; in an overlay, also the names of the folder's services and plans."""
+    if place is None or place.parts[0] != "overlays" or analysis is None or analysis.document is None:
+        return object_fields(part)
+    catalog = analysis.document.catalog
+    if path == ("services",):
+        return {
+            service.name: FieldSchema({"title": "service offering", "type": "object"}, {})
+            for service in catalog.services
+        }
+    if len(path) == 3 and path[2] == "plans":
+        plans = [plan for service in catalog.services if service.name == path[1] for plan in service.plans]
+        return {plan.name: FieldSchema({"title": "service plan", "type": "object"}, {}) for plan in plans}
+    return object_fields(part)
+
+
+def _key_item(file: TextDocument, cursor: Cursor, name: str, *, nested: bool) -> types.CompletionItem:
+    """A key, with a colon behind it where there is none yet; the value of a `nested` one goes on the next line."""
+    colon = ":" if nested and not cursor.flow else ": "
+    if re.compile(r"[ \t]*:").match(file.body, cursor.end):
+        colon = ""
+    item = _item(file, cursor, name, colon)
+    item.kind = types.CompletionItemKind.Field
+    return item
+
+
+def _values(file: TextDocument, cursor: Cursor, part: FieldSchema) -> list[types.CompletionItem]:
     if cursor.key == "id":
-        return [_item(text, cursor, str(uuid.uuid4()).upper(), detail="a fresh GUID")]
+        return [_item(file, cursor, str(uuid.uuid4()).upper(), detail="a fresh GUID")]
+    if is_reference(part) or cursor.path[-2:] == ("required", 0):
+        return [_item(file, cursor, word) for word in _schema_words(file, cursor)]
     if cursor.key is None and not cursor.item:
         return []
-    return [_item(text, cursor, value) for value in values(part)]
+    return [_item(file, cursor, value) for value in values(part)]
 
 
-def _item(text: Text, cursor: Cursor, value: Any, behind: str = "", detail: str = "") -> types.CompletionItem:
-    begun = text.body[cursor.start : cursor.start + 1]
-    quote = begun if begun in ("'", '"') else ""
-    is_json = text.body[:1_000].lstrip()[:1] in ("{", "[")
-    if is_json or not isinstance(value, str) or not (quote or _PLAIN.fullmatch(value)):
+def _schema_words(file: TextDocument, cursor: Cursor) -> list[str]:
+    """Targets for the `$ref`, or property names for the `required`, of the schema around the cursor."""
+    try:
+        data = parse_text(f'{file.body[: cursor.start]}"{_MARK}"{file.body[cursor.end :]}', file.name).data
+    except DocumentError:
+        return []
+    path = _path_of_mark(data, ())
+    if path is None:
+        return []
+    if cursor.key == "$ref":
+        schema = value_at(data, path[: root_length(path)])
+        targets = [(word, name) for word in ("definitions", "$defs") for name in _keys(schema, word)]
+        return ["#" + quote(pointer(target), safe="/~") for target in targets]
+    schema = value_at(data, path[:-2])
+    return [name for name in _keys(schema, "properties") if name not in schema["required"]]
+
+
+def _keys(schema: Any, word: str) -> list[str]:
+    below = get_at(schema, (word,))
+    return list(below) if isinstance(below, dict) else []
+
+
+def _path_of_mark(value: Any, path: Path) -> Path | None:
+    """Path of the text that stands in place of the word at the cursor."""
+    if value == _MARK:
+        return path
+    for step, inner in entries(value):
+        found = _path_of_mark(inner, (*path, step))
+        if found is not None:
+            return found
+    return None
+
+
+def _item(file: TextDocument, cursor: Cursor, value: Any, behind: str = "", detail: str = "") -> types.CompletionItem:
+    begun = file.body[cursor.start : cursor.start + 1]
+    quotes = begun if begun in ("'", '"') else ""
+    is_json = file.body[:1_000].lstrip()[:1] in ("{", "[")
+    if is_json or not isinstance(value, str) or not (quotes or _PLAIN.fullmatch(value)):
         new = json.dumps(value)
     else:
-        new = f"{quote}{value}{quote}"
+        new = f"{quotes}{value}{quotes}"
     return types.CompletionItem(
         label=value if isinstance(value, str) else json.dumps(value),
         kind=types.CompletionItemKind.Value,
         detail=detail or None,
-        filter_text=new if quote else None,
-        text_edit=types.TextEdit(range_of(text, cursor.start, cursor.end), new + behind),
+        filter_text=new if quotes else None,
+        text_edit=types.TextEdit(range_of(file, cursor.start, cursor.end), new + behind),
     )

@@ -15,6 +15,7 @@ from urllib.parse import unquote, urlsplit
 from lsprotocol import types
 
 from osbctl.editor.text_document import TextDocument, range_of
+from osbctl.editor.vocabulary import root_length
 from osbctl.paths import Path, get_at, resolve_pointer
 from osbctl.sources.folder import LOCK
 from osbctl.text import escape_line
@@ -53,14 +54,12 @@ def _schema(
     address = urlsplit(reference)
     if address.scheme or address.netloc:
         return None
-    root: Path = ()
+    root = path[: root_length(path)]
     if address.path:
         name = os.path.realpath(os.path.join(os.path.dirname(file.name), unquote(address.path)))  # noqa: PTH118, PTH120
         if folder is None or not name.startswith(folder + os.sep):
             return None
-        file = opened(name)
-    elif "parameters" in path:
-        root = path[: path.index("parameters") + 1]
+        file, root = opened(name), ()
     pointer = unquote(address.fragment)
     target = resolve_pointer(file.value(root), pointer if pointer.startswith("/") else "")
     return _beginning(file, (*root, *target)) if target is not None else None

@@ -14,11 +14,10 @@ from pygls.lsp.server import LanguageServer
 
 import osbctl
 from osbctl.editor.actions import FIX_ALL, ActionBuilder
-from osbctl.editor.analysis import DEFAULT_OPTIONS
 from osbctl.editor.completion import completions, hover
 from osbctl.editor.navigation import definition, symbols
 from osbctl.editor.open_files import OpenFiles, path_of
-from osbctl.editor.text_document import Text, TextDocument, diagnostic, range_of
+from osbctl.editor.text_document import TextDocument, diagnostic, range_of
 from osbctl.findings import Finding
 from osbctl.sources.variables import VariablesOf, no_variables
 
@@ -155,9 +154,8 @@ class EditorServer:
         judged = self.open.sources.get(file.source)
         if judged and judged.task and not judged.analysis:  # which knows the API version that is asked for
             await asyncio.wait([judged.task])
-        options = judged.analysis.options if judged and judged.analysis else DEFAULT_OPTIONS
-        text = Text(file.text, self.open.encoding)
-        return completions(text, params.position, options.api_version, self.open.place(path))
+        analysis = judged.analysis if judged else None
+        return completions(self.open.text(path), params.position, analysis, self.open.place(path))
 
     async def _definition(self, params: types.DefinitionParams) -> types.Location | None:
         path, file, _ = await self.open.judged(params.text_document.uri)

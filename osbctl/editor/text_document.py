@@ -15,6 +15,7 @@ from osbctl.paths import Path, value_at
 from osbctl.platforms import labels
 from osbctl.sources.document import Document, Span
 from osbctl.sources.parse import decoded, parse_text
+from osbctl.tasks.rules import all_rules
 from osbctl.text import escape_line
 
 SEVERITIES = {
@@ -149,7 +150,9 @@ def diagnostic(
         f"hint: {escape_line(finding.hint)}" if finding.hint else "",
         f"refused by {labels(finding.refused_by)}" if finding.refused_by else "",
     ]
+    rule = all_rules().get(finding.rule)
     return types.Diagnostic(
+        code_description=types.CodeDescription(rule.page) if rule and rule.page else None,
         related_information=related,
         range=range_of(file, start, end),
         message="\n".join(filter(None, said)),

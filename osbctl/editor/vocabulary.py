@@ -29,6 +29,7 @@ _USUAL: dict[str | int, Any] = {
     "amount": {"properties": {currency: {"type": "number"} for currency in ("usd", "eur", "gbp")}},
 }
 """Offered in a cost beside what the schema knows; any other word is as right."""
+_REFERENCE = {"type": "string"}
 _SETTINGS = {
     "services": {
         "title": "The services in their order",
@@ -76,6 +77,21 @@ def part_at(path: Path, version: ApiVersion, place: PurePath | None) -> FieldSch
     if "costs" in path and path[-1] in _USUAL:
         return FieldSchema({"allOf": [part.schema, _USUAL[path[-1]]]}, part.root)
     return part
+
+
+def first_version(path: Path, place: PurePath | None) -> ApiVersion | None:
+    """The first API version whose schema has the field at `path`; None where that is unknown."""
+    return next((version for version in ApiVersion if part_at(path, version, place)), None)
+
+
+def is_reference(part: FieldSchema) -> bool:
+    """Return whether the value is that of a `$ref` in a parameter schema."""
+    return part.schema is _REFERENCE
+
+
+def root_length(path: Path) -> int:
+    """The number of steps to the parameter schema around `path`; 0 where the whole file is one."""
+    return path.index("parameters") + 1 if "parameters" in path else 0
 
 
 def object_fields(part: FieldSchema) -> dict[str, FieldSchema]:
@@ -139,7 +155,7 @@ def _draft_04() -> dict[str, Any]:
 
     schema: dict[str, Any] = dict(jsonschema.Draft4Validator.META_SCHEMA)
     known = ["http://json-schema.org/draft-04/schema#", "http://json-schema.org/draft-06/schema#"]
-    object_fields = {**schema["properties"], "$schema": {"enum": known}, "$ref": {"type": "string"}}
+    object_fields = {**schema["properties"], "$schema": {"enum": known}, "$ref": _REFERENCE}
     return {**schema, "properties": {name: below for name, below in object_fields.items() if name != "id"}}
 
 

@@ -15,7 +15,6 @@ from osbctl.rule import Rule
 from osbctl.text import json_text
 
 _SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
-_RULES = "docs/reference/rules"
 _LEVELS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "note"}
 
 
@@ -48,16 +47,11 @@ def _rule(rule: Rule) -> dict[str, Any]:
         "id": rule.id,
         "shortDescription": {"text": rule.summary},
         "fullDescription": {"text": rule.why or rule.summary},
-        **({"helpUri": f"{osbctl.REPOSITORY}/blob/HEAD/{_page(rule)}"} if osbctl.REPOSITORY else {}),
+        **({"helpUri": rule.page} if rule.page else {}),
         "help": {"text": f"{rule.why or rule.summary}\n\nSource: {rule.source}"},
         "defaultConfiguration": {"level": _LEVELS[rule.severity]},
         "properties": {"tags": [rule.category.value]},
     }
-
-
-def _page(rule: Rule) -> str:
-    """The rule's place in the documentation; anchors have no dots."""
-    return f"{_RULES}/{rule.category.value}.md#{rule.id.replace('.', '')}"
 
 
 def _result(finding: Finding, fingerprint: str, index: dict[str, int], root: str) -> dict[str, Any]:

@@ -72,11 +72,13 @@ class Editor:
 
 
 @asynccontextmanager
-async def editing(encodings: list[str] | None = None, **capabilities: Any) -> AsyncIterator[Editor]:
+async def editing(
+    encodings: list[str] | None = None, program: tuple[str, ...] = ("-m", "osbctl"), **capabilities: Any
+) -> AsyncIterator[Editor]:
     """An editor with a running server."""
     client = LanguageClient("tests", "1")
     editor = Editor(client)
-    await client.start_io(sys.executable, "-m", "osbctl", "lsp", "--stdio")
+    await client.start_io(sys.executable, *program, "lsp", "--stdio")
     try:
         async with asyncio.timeout(SECONDS):
             general = types.GeneralClientCapabilities(position_encodings=encodings)  # type: ignore[arg-type]

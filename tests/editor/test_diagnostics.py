@@ -376,3 +376,16 @@ def test_the_exit_code_says_whether_the_editor_asked_for_the_end(said: list[str]
     sent = b"".join(b"Content-Length: %d\r\n\r\n%s" % (len(body), body) for body in bodies)
     done = subprocess.run([sys.executable, "-m", "osbctl", "lsp"], input=sent, capture_output=True, timeout=60)
     assert done.returncode == code
+
+
+@pytest.mark.parametrize("address", ["", "https://git.example.com/acme/osbctl"])
+def test_a_finding_links_to_the_page_of_its_rule_once_osbctl_has_an_address(tmp_path: Path, address: str) -> None:
+    start = f"import osbctl; osbctl.REPOSITORY = {address!r}; from osbctl.__main__ import main; main()"
+
+    async def look() -> list[types.Diagnostic]:
+        async with editing(program=("-c", start)) as editor:
+            return await editor.heard(editor.open(tmp_path / "catalog.yaml", "services:\n- name: a\n  bindable: 1\n"))
+
+    found = {one.code: one.code_description for one in asyncio.run(look())}
+    page = f"{address}/blob/HEAD/docs/reference/rules/schema.md#schema-type"
+    assert found["schema-type"] == (types.CodeDescription(page) if address else None)

@@ -72,12 +72,57 @@ def test_fields_and_values_in_json_that_is_not_whole(tmp_path: Path) -> None:
     assert offered["volume_mount"] == '{"services": [{"requires": ["volume_mount"]}]}'
 
 
-def test_a_field_is_offered_from_its_version_on(tmp_path: Path) -> None:
-    text = "services:\n- plans:\n  - |"
-    assert "maximum_polling_duration" not in complete(tmp_path / "catalog.yaml", text)
-    (tmp_path / "osbctl.toml").write_text('api-version = "2.17"\n')
+def test_a_field_of_a_later_version_is_offered_last_with_its_version(tmp_path: Path) -> None:
+    def offered(name: str) -> list[tuple[str, str]]:
+        text, where = at("services:\n- plans:\n  - |")
+        items = ask(tmp_path / name, text, lambda editor, file: editor.client.text_document_completion_async(
+            types.CompletionParams(text_document=file, **where)))  # fmt: skip
+        return [(item.label, item.detail or "") for item in sorted(items, key=lambda item: item.sort_text)]
 
-    assert "maximum_polling_duration" in complete(tmp_path / "new-catalog.yaml", text)  # before anything was found
+    *others, last = offered("catalog.yaml")
+    assert last[0] == "plan_updateable"
+    assert last[1].endswith(", since 2.15")
+    assert [name for name, detail in others if "since" in detail] == [
+        "binding_rotatable",
+        "maintenance_info",
+        "maximum_polling_duration",
+    ]
+    assert others[0][0] == "description"
+    (tmp_path / "osbctl.toml").write_text('api-version = "2.17"\n')
+    assert not any("since" in detail for _, detail in offered("new-catalog.yaml"))  # before anything was found
+
+
+PARAMETERS = "services:\n- name: a\n- plans:\n  - schemas: {service_instance: {create: {parameters: "
+
+
+@pytest.mark.parametrize("end", ["", " # unfinished\n  - ["])
+def test_required_names_are_completed_in_a_schema_inside_another(tmp_path: Path, end: str) -> None:
+    text = (
+        PARAMETERS
+        + "{properties: {outer: {properties: {size: {}, tier: {}}, required: [size, |]}}, definitions: {}}}}}"
+        + end
+    )
+    offered = complete(tmp_path / "catalog.yaml", text)
+    assert offered == ({} if end else {"tier": text.replace("|", "tier")})
+    block = "services:\n- plans:\n  - schemas:\n      service_binding:\n        create:\n          parameters:\n            properties: {b c: {}}\n            required:\n            - |\n"
+    assert complete(tmp_path / "catalog.yaml", block) == {"b c": block.replace("|", '"b c"')}
+    assert complete(tmp_path / "catalog.yaml", "services:\n- requires: [|]\n").keys() >= {"syslog_drain"}
+
+
+def test_references_to_the_definitions_of_their_schema_are_completed(tmp_path: Path) -> None:
+    text = PARAMETERS + '{definitions: {a/b: {}, "c d": {}}, properties: {outer: {$ref: |}}}}}}'
+    offered = complete(tmp_path / "catalog.yaml", text)
+    assert offered.keys() == {"#/definitions/a~1b", "#/definitions/c%20d"}
+    file = tmp_path / "catalog.yaml"
+    complete_text = offered["#/definitions/c%20d"]
+    assert definition(file, complete_text.replace("c%20d", "c%2|0d")) == (
+        file.as_uri(),
+        3,
+        complete_text.split("\n")[3].index('"c d"'),
+    )
+    folder = Path(shutil.copytree(catalogs_folder() / "source", tmp_path / "source"))
+    schema = '{"definitions": {"size": {}}, "properties": {"disk": {"$ref": "|"}, "$ref": {"enum": [1]}}}'
+    assert complete(folder / "schemas" / "storage.json", schema).keys() == {"#/definitions/size"}
 
 
 def test_ids_and_the_schemas_of_parameters(tmp_path: Path) -> None:
@@ -98,6 +143,14 @@ def test_the_files_of_a_source_folder_are_what_they_are(tmp_path: Path) -> None:
     assert "bindable" in complete(folder / "catalog.yaml", "defaults:\n  service:\n    |")
     assert "add-plans" in complete(folder / "overlays" / "production.yaml", "services:\n  redis:\n    |")
     assert "type" in complete(folder / "schemas" / "storage.json", "{|}")
+
+
+def test_an_overlay_is_offered_the_names_of_its_folder(tmp_path: Path) -> None:
+    folder = Path(shutil.copytree(catalogs_folder() / "source", tmp_path / "source"))
+    overlay = folder / "overlays" / "staging.yaml"
+    assert complete(overlay, "services:\n  redis: {}\n  |") == {"postgres": "services:\n  redis: {}\n  postgres:"}
+    assert complete(overlay, "services:\n  redis:\n    plans:\n      |").keys() == {"cache", "durable"}
+    assert "free" in complete(overlay, "services:\n  redis:\n    plans:\n      cache:\n        |")
 
 
 def hover(path: Path, marked: str) -> str:
