@@ -66,7 +66,9 @@ def _as_read(
         yield list(platforms), old, new
         return
     readings: list[tuple[list[Platform], Mapping[str, Any], Mapping[str, Any]]] = []
-    for platform in platforms:
+    for platform in Platform:
+        if platform not in platforms:
+            continue
         was, now = platform.record.read(old.data), platform.record.read(new.data)
         alike = next((view for view, before, after in readings if (before, after) == (was, now)), None)
         if alike is None:

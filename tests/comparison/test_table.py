@@ -764,3 +764,10 @@ def test_a_client_is_not_left_changed_where_the_catalog_is_refused_before() -> N
     assert "change-dashboard-client-left" not in by_rule(old, moved, CF)
     assert "change-dashboard-client-left" not in by_rule(old, catalog(swapped), K8S)
     assert "change-dashboard-client-left" not in by_rule(old, catalog(service("s1", "db", SMALL)), CF)
+
+
+def test_changes_stand_in_one_order_whatever_the_order_of_the_platforms() -> None:
+    old, new = with_plan(Bindable=True, free=True), with_plan(Bindable=False, free=False)
+    found = [compare_catalogs(old, new, platforms=view) for view in ((CF, K8S), (K8S, CF))]
+    assert found[0] == found[1]
+    assert len(found[0]) > 2
