@@ -14,7 +14,7 @@ from osbctl.cli.output import print_note, print_stderr, write_output
 from osbctl.cli.validate import FailingSeverity, ReportFormat
 from osbctl.cli.validation_report import Display, put_report
 from osbctl.config import find_config
-from osbctl.errors import OsbctlError, SourceError
+from osbctl.errors import SourceError
 from osbctl.platforms import ApiVersion
 from osbctl.tasks.options import Request, effective_fail_on, validation_options
 from osbctl.text import escape_text
@@ -113,13 +113,11 @@ def fetch(
 
 def _fetch_started(connection: BrokerConnection, url: str, command: str, seconds: int) -> CatalogResponse:
     from osbctl.client.catalog_client import split_url
-    from osbctl.client.started_program import started
+    from osbctl.client.started_program import ask_started
+
+    def show(printed: list[str]) -> None:
+        print_stderr("\n".join(f"  | {options.hide(line)}" for line in printed))
 
     address, user, password = split_url(url)
     options = connection.with_password(connection.user or user, password)
-    with started(command, address, os.environ) as program:
-        try:
-            return program.when_it_answers(lambda: connection.ask(address, options), seconds)
-        except OsbctlError:
-            print_stderr("\n".join(f"  | {line}" for line in options.hide(program.printed).splitlines()))
-            raise
+    return ask_started(command, address, os.environ, seconds, lambda: connection.ask(address, options), show)
