@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from functools import cached_property
-from typing import Any, Literal, NamedTuple, Protocol, TypeAlias, TypeVar
+from typing import Any, Literal, NamedTuple, Protocol, TypeAlias
 
 from osbctl.catalog import Catalog
 from osbctl.findings import Finding, Location
 from osbctl.paths import JsonValue, Path
 
 Syntax: TypeAlias = Literal["json", "yaml", "folder", "brokerpak"]
-_Part = TypeVar("_Part", bound=Hashable)
 
 
 class Span(NamedTuple):
@@ -102,19 +101,3 @@ class Document(_Read):
             return {path: places[there] for path, there in origins.items()}
 
         return self._replace(data=data, locator=locate)
-
-
-def locate_in_parts(
-    paths: Iterable[Path], find: Callable[[Path], tuple[_Part, Path]], document: Callable[[_Part], Document]
-) -> Iterator[tuple[Path, _Part, Location]]:
-    """Each of `paths` with the part that it leads into and its place there; the text of a part is gone through once.
-
-    `find` tells the part and the path in there, `document` what was read of a part.
-    """
-    asked: dict[_Part, dict[Path, Path]] = {}
-    for path in paths:
-        part, inside = find(path)
-        asked.setdefault(part, {})[path] = inside
-    for part, inside_of in asked.items():
-        places = document(part).locate(inside_of.values())
-        yield from ((path, part, places[inside]) for path, inside in inside_of.items())

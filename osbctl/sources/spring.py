@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from copy import copy
 from functools import cache
 from typing import Any
 
@@ -11,6 +12,7 @@ from osbctl.fields import PARTS, known
 from osbctl.findings import DocumentError, Finding, Severity
 from osbctl.paths import Path, get_at
 from osbctl.sources.document import Document
+from osbctl.sources.origins import Origin, PathOrigins, SourcePart
 
 _PROPERTY = "spring.cloud.openservicebroker.catalog"
 _SERVICES = f"{_PROPERTY}.services"
@@ -96,59 +98,48 @@ def bound(document: Document) -> Document:
     A service offering is not bindable unless it says so. A name that stands there already is kept. Places are those of
     the text, under the names that stand in it.
     """
-    written: dict[Path, Path] = {}
-    data = _bound(document.data, "catalog", (), (), written)
-
-    def as_written(path: Path) -> Path:
-        known = next((end for end in range(len(path), 0, -1) if path[:end] in written), 0)
-        return (*written.get(path[:known], ()), *path[known:])
-
+    top = (SourcePart(document), ())
+    origins = PathOrigins({}, top)
+    data = origins.data = _bound(document.data, "catalog", top, origins)
     # Without `text`: the names in it are others than those in `data`.
-    return document.reshaped(data, as_written)._replace(text="") if written or data != document.data else document
+    return document._replace(data=data, locator=origins.locate, text="") if data != document.data else document
 
 
-def _bound(value: Any, kind: str, path: Path, here: Path, written: dict[Path, Path]) -> Any:
-    """Value to send for `value`, found at `here` and sent at `path`."""
+def _bound(value: Any, kind: str, here: Origin, origins: PathOrigins) -> Any:
+    """A copy of `value`, an object of this kind (or a list of them) that stands at `here`, as it is sent."""
+    part, path = here
     if isinstance(value, list):
-        items = enumerate(value)
-        return [_bound(item, kind, (*path, index), (*here, index), written) for index, item in items]
-    return _bound_object(value, kind, path, here, written) if isinstance(value, dict) else value
-
-
-def _bound_object(
-    value: dict[str, Any], kind: str, path: Path, here: Path, written: dict[Path, Path]
-) -> dict[str, Any]:
-    found: dict[str, Any] = {"bindable": False} if kind == "service" else {}
-    for key, place, item in _entries(value, kind, path, here, written):
-        bound_to = _names(kind).get(_uniform(key)) or key
-        name = key if bound_to in value else bound_to
-        if place != (*here, name):
-            written[*path, name] = place
+        return [_bound(item, kind, (part, (*path, index)), origins) for index, item in enumerate(value)]
+    if not isinstance(value, dict):
+        return value
+    sent: dict[str, Any] = {"bindable": False} if kind == "service" else {}
+    for key, place, item in _entries(value, kind, path):
+        parts = _IN_BRACKETS.fullmatch(key) if kind == "input_parameters" else None
+        name = _sent_name(parts[1] if parts else key, kind, value)
         inner = PARTS.get(kind, {}).get(name)
-        sent = _bound(item, inner, (*path, name), place, written) if inner else item
-        found[name] = _merged(found.get(name), sent)
-    return found
-
-
-def _merged(old: Any, new: Any) -> Any:
-    return {**old, **new} if isinstance(old, dict) and isinstance(new, dict) else new
-
-
-def _entries(
-    value: dict[str, Any], kind: str, path: Path, here: Path, written: dict[Path, Path]
-) -> list[tuple[str, Path, Any]]:
-    """The entries of an object, each with the path at which it stands."""
-    found = []
-    for key, item in value.items():
-        parts = _IN_BRACKETS.fullmatch(key)
-        if kind.endswith("metadata") and key == "properties" and isinstance(item, dict):
-            found += [(inner, (*here, key, inner), below) for inner, below in item.items()]
-        elif parts and kind == "input_parameters":
-            found.append((parts[1], (*here, parts[1]), {parts[2]: item}))
-            written[*path, *parts.groups()] = (*here, key)
+        below = _bound(item, inner, (part, place), origins) if inner else copy(item)
+        if parts and isinstance(holder := sent.setdefault(name, {}), dict):
+            origins.put(holder, parts[2], item, (part, place))
+        elif isinstance(below, dict) and isinstance(holder := sent.get(name), dict):
+            for one, held in below.items():
+                origins.put(holder, one, held, (part, (*place, one)))
         else:
-            found.append((key, (*here, key), item))
-    return found
+            origins.put(sent, name, below, (part, place))
+    return sent
+
+
+def _sent_name(key: str, kind: str, value: dict[str, Any]) -> str:
+    name = _names(kind).get(_uniform(key), key)
+    return key if name in value else name
+
+
+def _entries(value: dict[str, Any], kind: str, path: Path) -> Iterator[tuple[str, Path, Any]]:
+    """The entries of an object at `path`, each with its own path; `properties` of metadata count as metadata."""
+    for key, item in value.items():
+        if kind.endswith("metadata") and key == "properties" and isinstance(item, dict):
+            yield from ((inner, (*path, key, inner), below) for inner, below in item.items())
+        else:
+            yield key, (*path, key), item
 
 
 @cache

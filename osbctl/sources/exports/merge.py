@@ -8,11 +8,11 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeAlias
 
 from osbctl.errors import SourceError, UsageError
-from osbctl.findings import Location
-from osbctl.paths import Path, get_at
+from osbctl.paths import get_at
 from osbctl.platforms import Platform
 from osbctl.platforms.export import ExportRow, Fields, Page, RowFields, row_name
-from osbctl.sources.document import Document, locate_in_parts
+from osbctl.sources.document import Document
+from osbctl.sources.origins import PathOrigins, SourcePart
 from osbctl.text import escape_line
 
 Family: TypeAlias = list[tuple[ExportRow, list[ExportRow]]]
@@ -215,51 +215,35 @@ def _some(names: list[str]) -> str:
 
 
 def _document(shape: RowFields, sources: Sequence[Document], rows: Family) -> Document:
-    services = []
+    parts = {id(source): SourcePart(source) for source in sources}
+    services: list[dict[str, Any]] = []
+    origins = PathOrigins({"services": services}, (parts[id(sources[0])], ()))
+
+    def mapped(fields: Fields, row: ExportRow) -> dict[str, Any]:
+        part = parts[id(row.document)]
+        return _mapped(fields, row, shape.own_metadata, origins, part)
+
     for service, plans in rows:
-        data = _mapped(shape.service, service, shape.own_metadata)
-        data["plans"] = [_mapped(shape.plan, plan, shape.own_metadata) for plan in plans]
-        services.append(data)
-
-    def locate(paths: frozenset[Path]) -> dict[Path, Location]:
-        origins = {path: origin for path in paths if (origin := _origin(shape, rows, path))}
-        documents = {id(source): source for source in sources}
-        top = Location(sources[0].name, 1, 1)
-        places = locate_in_parts(origins, origins.__getitem__, documents.__getitem__)
-        return dict.fromkeys(paths, top) | {path: place for path, _, place in places}
-
-    return Document(", ".join(source.name for source in sources), {"services": services}, sources[0].syntax, locate)
+        services.append(mapped(shape.service, service))
+        services[-1]["plans"] = [mapped(shape.plan, plan) for plan in plans]
+    name = ", ".join(source.name for source in sources)
+    return Document(name, origins.data, sources[0].syntax, origins.locate)
 
 
-def _mapped(fields: Fields, row: ExportRow, own: Collection[str]) -> dict[str, Any]:
+def _mapped(
+    fields: Fields, row: ExportRow, own: Collection[str], origins: PathOrigins, part: SourcePart
+) -> dict[str, Any]:
+    """The object of a catalog that a row stands for, without the fields of metadata that are the platform's `own`."""
     data: dict[str, Any] = {}
-    for field in fields:
-        value = get_at(row.data, _place(fields, row, field))
-        if field == ("metadata",) and own and isinstance(value, dict):
+    origins.of_object(data, (part, row.path))
+    for field, places in fields.items():
+        place = next((place for place in places if get_at(row.data, place) is not None), places[0])
+        value, holder = get_at(row.data, place), data
+        if field == ("metadata",) and isinstance(value, dict):
             value = {key: inner for key, inner in value.items() if key not in own}
         if value is not None:
-            here = data
-            for key in field[:-1]:
-                here = here.setdefault(str(key), {})
-            here[str(field[-1])] = value
+            for step in field[:-1]:
+                holder = holder.setdefault(str(step), {})
+            holder[str(field[-1])] = value
+        origins.of_key(holder, str(field[-1]), (part, (*row.path, *place)))
     return data
-
-
-def _place(fields: Fields, row: ExportRow, field: Path) -> Path:
-    """Path of `field` in the row; the first possible one if it is missing."""
-    places = fields[field]
-    return next((place for place in places if get_at(row.data, place) is not None), places[0])
-
-
-def _origin(shape: RowFields, rows: Family, path: Path) -> tuple[int, Path] | None:
-    """The identity of the document that a value came from, and where it stands there; None outside of all rows."""
-    if len(path) < 2 or not isinstance(path[1], int):
-        return None
-    row, plans = rows[path[1]]
-    fields, rest = shape.service, path[2:]
-    if len(rest) > 1 and rest[0] == "plans" and isinstance(rest[1], int):
-        row, fields, rest = plans[rest[1]], shape.plan, rest[2:]
-    for length in range(len(rest), 0, -1):
-        if rest[:length] in fields:
-            return id(row.document), (*row.path, *_place(fields, row, rest[:length]), *rest[length:])
-    return id(row.document), row.path

@@ -17,7 +17,8 @@ from osbctl.catalog import objects, parameter_holders
 from osbctl.errors import SourceError
 from osbctl.jsonschemas.walk import subschemas
 from osbctl.paths import Path, pointer, resolve_pointer, value_at
-from osbctl.sources.folder.source_tree import Origin, Parts, PathOrigins, SourcePart, copied
+from osbctl.sources.folder.source_tree import Parts, copied
+from osbctl.sources.origins import Origin, PathOrigins, SourcePart
 
 
 class Bundler:

@@ -8,7 +8,8 @@ from typing import Any
 
 from osbctl.paths import Path as ValuePath
 from osbctl.sources.document import Document
-from osbctl.sources.folder.source_tree import FindingCollector, Parts, PathOrigins, SourcePart, copied
+from osbctl.sources.folder.source_tree import FindingCollector, Parts, copied
+from osbctl.sources.origins import PathOrigins, SourcePart
 
 SETTINGS = ("services", "defaults", "fields")
 """The keys of catalog.yaml: the order of the services, defaults, and further fields of the catalog."""
@@ -24,7 +25,7 @@ class Composer:
 
     def __init__(self, parts: Parts, variables: Mapping[str, str]) -> None:
         self._parts, self._variables, self._problem = parts, variables, parts.problems.add
-        self._settings = parts.optional("catalog") or SourcePart(parts.folder, _NO_SETTINGS)
+        self._settings = parts.optional("catalog") or SourcePart(_NO_SETTINGS)
 
     def compose(self) -> PathOrigins:
         """The catalog (`.data`) with the origins of its values."""
@@ -147,8 +148,8 @@ class Composer:
     def _fill(self, value: dict[str, Any], defaults: dict[str, Any], path: ValuePath) -> None:
         for key, default in defaults.items():
             if key not in value:
-                value[key] = self.take(self._settings, default, (*path, key))
-                self.origins.of_key(value, key, (self._settings, (*path, key)))
+                here = (*path, key)
+                self.origins.put(value, key, self.take(self._settings, default, here), (self._settings, here))
             elif isinstance(value[key], dict) and isinstance(default, dict):
                 self._fill(value[key], default, (*path, key))
 
@@ -159,8 +160,8 @@ class Composer:
             self._problem("folder-settings", "fields must be a mapping without `services`", settings, ("fields",))
             return
         for key, value in further.items():
-            data[key] = self.take(settings, value, ("fields", key))
-            self.origins.of_key(data, key, (settings, ("fields", key)))
+            path = ("fields", key)
+            self.origins.put(data, key, self.take(settings, value, path), (settings, path))
 
 
 class Overlay:
@@ -242,12 +243,10 @@ class Overlay:
                 target.pop(key, None)
             elif isinstance(value, dict):
                 if not isinstance(target.get(key), dict):
-                    target[key] = {}
-                    self._origins.of_key(target, key, (self._part, here))
+                    self._origins.put(target, key, {}, (self._part, here))
                 self._merge(target[key], value, here)
             else:
-                target[key] = self._composer.take(self._part, value, here)
-                self._origins.of_key(target, key, (self._part, here))
+                self._origins.put(target, key, self._composer.take(self._part, value, here), (self._part, here))
 
     def _problem(self, message: str, path: ValuePath, hint: str = "") -> None:
         self._problems.add("build-overlay", message, self._part, path, hint)

@@ -1,43 +1,25 @@
-"""The files of a source folder, each read once; the guard that nothing outside of it is read; and where each value of
-the composed catalog came from."""
+"""The files of a source folder, each read once, and the guard that nothing outside of it is read."""
 
 from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
 from osbctl.errors import SourceError
-from osbctl.findings import DocumentError, Finding, Location, Severity
+from osbctl.findings import DocumentError, Finding, Severity
 from osbctl.paths import Path as ValuePath
-from osbctl.paths import get_at
-from osbctl.sources.document import Document, locate_in_parts
+from osbctl.sources.document import Document
 from osbctl.sources.limits import Limits, read_file
+from osbctl.sources.origins import SourcePart
 from osbctl.sources.parse import parse_document
-
-Origin: TypeAlias = "tuple[SourcePart, ValuePath]"
-"""A file, and the path of a value in it."""
 
 SUFFIXES = (".yaml", ".yml", ".json")
 
 _LOOKALIKES = (*SUFFIXES, ".jsonc", ".json5", ".toml", ".j2", ".jinja", ".tmpl", ".tpl", ".erb")
 """Suffixes of files that look like parts of a catalog, in lower case."""
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class SourcePart:
-    """One file of the folder, as it was read. `file` is its resolved path."""
-
-    file: Path
-    document: Document
-
-    @property
-    def data(self) -> dict[str, Any]:
-        """Content of the file; do not modify."""
-        return self.document.data
 
 
 class FindingCollector(list[Finding]):
@@ -149,7 +131,7 @@ class Parts:
     def _part(self, file: Path, resolved: Path) -> SourcePart | None:
         try:
             self.documents.append(parse_document(self._bytes(file, resolved), str(file), limits=self._limits))
-            return SourcePart(resolved, self.documents[-1])
+            return SourcePart(self.documents[-1], resolved)
         except DocumentError as error:
             self.problems.extend(error.findings)
             return None
@@ -173,46 +155,6 @@ def _where(file: Path) -> str:
         service = file.parts[1]
         return f"a plan stands in services/SERVICE/plans/, and there is no services/{service}.yaml"
     return "a service stands at services/SERVICE.yaml, a plan at services/SERVICE/plans/PLAN.yaml; move or remove it"
-
-
-class PathOrigins:
-    """Remembers origins at the seams only: below a seam, paths run in parallel.
-
-    A seam is a whole object (a plan taken from a file of its own), or a key of an object (one that an
-    overlay or a default has set). Objects are distinguished by identity, so that moving one in a list
-    keeps its origin; they live as long as the composed catalog, which this holds.
-    """
-
-    def __init__(self, data: dict[str, Any], origin: Origin) -> None:
-        self.data = data
-        self._top = origin
-        self._objects: dict[int, Origin] = {}
-        self._keys: dict[tuple[int, str], Origin] = {}
-
-    def of_object(self, value: dict[str, Any], origin: Origin) -> None:
-        """Note that the object `value` came from `origin`."""
-        self._objects[id(value)] = origin
-
-    def of_key(self, container: dict[str, Any], key: str, origin: Origin) -> None:
-        """Note that the value at `key` of `container` came from `origin`."""
-        self._keys[id(container), key] = origin
-
-    def find(self, path: ValuePath) -> Origin:
-        """The origin of the value at `path`; of a missing value, what its place would have been."""
-        value: Any = self.data
-        part, inside = self._top
-        for step in path:
-            below = get_at(value, (step,))
-            known = self._keys.get((id(value), step)) if isinstance(step, str) else None
-            known = known or (self._objects.get(id(below)) if isinstance(below, dict) else None)
-            part, inside = known or (part, (*inside, step))
-            value = below
-        return part, inside
-
-    def locate(self, paths: Iterable[ValuePath]) -> dict[ValuePath, Location]:
-        """The places of all `paths` in the files that they came from; each file is gone through once."""
-        found = locate_in_parts(paths, self.find, lambda part: part.document)
-        return {path: place for path, _, place in found}
 
 
 _REFERENCE = re.compile(r"\$\$\{|\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}|\$\{[^}]*\}?")

@@ -179,7 +179,7 @@ REFUSED = {
     "a name": ("database", ("acme-database.v1", "acme_database"), "database.yml:2:1", "name must be made of letters"),
     "an id": ("database", ("id: b247fcde-", "id: x247fcde-"), "database.yml:3:1", "id must be a UUID"),
     "a plan's id": ("database", ("id: 5b45de36-", "id: 5b45de3-"), "database.yml:14:3", "id must be a UUID"),
-    "a picture": ("database", ("images/logo.png", "images/no.png"), "database.yml:6:1", "cannot be opened"),
+    "a picture": ("database", ("images/logo.png", "images/no.png"), "database.yml:6:1", "there is no such file"),
     "no picture": ("database", ("images/logo.png", "manifest.yml"), "database.yml:6:1", "is neither a JPEG nor a PNG"),
     "plans that are no list": (
         "database",
@@ -236,7 +236,7 @@ def test_a_field_that_the_broker_does_not_read(tmp_path: Path) -> None:
 def test_a_definition_that_is_not_there(tmp_path: Path) -> None:
     folder = brokerpak(tmp_path / "pak", manifest=MANIFEST.replace("redis.yml", "cache.yml"))
     done = osbctl("validate", "pak", "--concise", "--quiet", cwd=tmp_path)
-    assert done.stdout.startswith("pak/manifest.yml:13:3: error: pak/cache.yml: cannot be opened: No such file")
+    assert done.stdout.startswith("pak/manifest.yml:13:3: error: pak/cache.yml: there is no such file")
     assert done.returncode == 1
     outside = brokerpak(tmp_path / "other", manifest=MANIFEST.replace("redis.yml", "../pak/redis.yml"))
     assert "leads out of the source folder" in osbctl("validate", str(outside)).stdout

@@ -6,7 +6,7 @@ the disk, or in a revision of git.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING
@@ -15,8 +15,8 @@ from osbctl.errors import SourceError
 from osbctl.sources.document import Document
 from osbctl.sources.folder.brokerpak.catalog import SCHEMAS, BrokerpakCatalog
 from osbctl.sources.folder.source_tree import FindingCollector, Parts
-from osbctl.sources.git import read_blob
-from osbctl.sources.limits import DEFAULT_LIMITS, Limits, read_file
+from osbctl.sources.limits import DEFAULT_LIMITS, Limits
+from osbctl.sources.read import read_bytes
 
 if TYPE_CHECKING:
     from osbctl.sources.variables import Variables
@@ -28,7 +28,7 @@ def is_brokerpak(folder: str, unsaved: Mapping[Path, bytes] = MappingProxyType({
     """Return whether a folder, or `REV:path`, is a brokerpak, by its manifest; `unsaved` as for `compose`."""
     file = Path(folder, MANIFEST)
     try:
-        data = unsaved.get(file.resolve()) or _loader(folder)(str(file), DEFAULT_LIMITS)
+        data = unsaved.get(file.resolve()) or _load(str(file), DEFAULT_LIMITS)
     except (OSError, SourceError):
         return False
     return b"service_definitions" in data
@@ -41,7 +41,7 @@ def read_brokerpak(folder: str, *, limits: Limits, unsaved: Mapping[Path, bytes]
         SourceError: a file of it cannot be opened, or only a shell knows a variable.
         DocumentError: one cannot be read.
     """
-    parts = Parts(Path(folder), limits, FindingCollector(), unsaved, _loader(folder))
+    parts = Parts(Path(folder), limits, FindingCollector(), unsaved, _load)
     catalog = BrokerpakCatalog(parts, variables)
     origins = catalog.compute()
     # What reading has to say is of places in files, not in the catalog: no path is given.
@@ -52,15 +52,8 @@ def read_brokerpak(folder: str, *, limits: Limits, unsaved: Mapping[Path, bytes]
     return Document(folder, origins.data, "brokerpak", origins.locate, notes, parts=texts, read_as=read_as)
 
 
-def _loader(folder: str) -> Callable[[str, Limits], bytes]:
-    if Path(folder).is_dir():
-        return read_file
-
-    def load(name: str, limits: Limits) -> bytes:
-        revision, _, path = name.partition(":")
-        return read_blob(revision, path, limits)
-
-    return load
+def _load(name: str, limits: Limits) -> bytes:
+    return read_bytes(name, limits=limits)[0]
 
 
 def _conditions(catalog: BrokerpakCatalog) -> Iterator[str]:

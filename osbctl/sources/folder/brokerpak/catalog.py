@@ -6,19 +6,21 @@ import json
 import re
 from base64 import b64encode
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 from typing import Any
 
+from osbctl.catalog import objects
 from osbctl.errors import SourceError
 from osbctl.findings import DocumentError, Finding
 from osbctl.paths import Path as ValuePath
 from osbctl.paths import get_at
 from osbctl.sources.folder.brokerpak.checks import check_definition, check_id, is_set, refuse
-from osbctl.sources.folder.source_tree import Parts, PathOrigins, SourcePart
+from osbctl.sources.folder.source_tree import Parts
+from osbctl.sources.origins import PathOrigins, SourcePart
 from osbctl.sources.parse import parse_text
 from osbctl.sources.variables import ENVIRONMENT, Variable, Variables
 
-TEXTS = ("id", "name", "description")
+PLAN = {"id": "id", "name": "name", "description": "description"}
+SERVICE = {**PLAN, "tags": "tags"}
 SERVICE_METADATA = {
     "displayName": "display_name",
     "longDescription": "description",
@@ -39,7 +41,7 @@ INPUT = {
 """Origin of each answer's field in a definition: pkg/broker/service_definition.go (`CatalogEntry`),
 pkg/providers/tf/definition.go (`ToPlan`) and pkg/broker/variables.go (`ToSchema`) of cloud-service-broker."""
 
-USER_PLAN = (*TEXTS, "free", "bindable", "metadata", "schemas", "plan_updateable", "maximum_polling_duration")
+USER_PLAN = (*PLAN, "free", "bindable", "metadata", "schemas", "plan_updateable", "maximum_polling_duration")
 """The fields of a plan in a variable that the broker answers (brokerapi, domain/service_catalog.go)."""
 
 SCHEMAS, UPGRADES = "GSB_COMPATIBILITY_ENABLE_CATALOG_SCHEMAS", "TERRAFORM_UPGRADES_ENABLED"
@@ -66,9 +68,10 @@ _UPGRADE = (
 
 
 class BrokerpakCatalog:
-    """The catalog of one brokerpak; `refusals` are what the broker would not start with.
+    """Computes the catalog of one brokerpak.
 
-    `used` are the variables that had a say, by name, and `left_out` names the services that the broker does not offer.
+    `refusals` are findings about what the broker would not start with. `used` are the variables that the catalog
+    depends on, by name; `left_out` is the tag of each service that the broker does not offer.
     """
 
     def __init__(self, parts: Parts, variables: Variables) -> None:
@@ -76,6 +79,7 @@ class BrokerpakCatalog:
         self.refusals: list[Finding] = []
         self.used: dict[str, Variable] = {}
         self.left_out: dict[str, str] = {}
+        self.has_schemas = self._is_on(SCHEMAS)
         manifest = parts.read(parts.folder / "manifest.yml")
         parts.problems.raise_any()
         assert manifest
@@ -89,18 +93,14 @@ class BrokerpakCatalog:
             SourceError: a file of the brokerpak cannot be opened, or only a shell knows a variable.
             DocumentError: one cannot be read.
         """
+        services = self.origins.data["services"]
         for part in sorted(self._definitions(), key=lambda part: str(part.data.get("name"))):
             service = self._service(part)
             if self._is_offered(service):
-                self.origins.data["services"].append(service)
                 if not service["plans"]:
-                    self._refuse_without_plans(part, len(self.origins.data["services"]) - 1)
+                    self._refuse_without_plans(part, len(services))
+                services.append(service)
         return self.origins
-
-    @property
-    def has_schemas(self) -> bool:
-        """Return whether plans have parameter schemas."""
-        return self._is_on(SCHEMAS)
 
     def _definitions(self) -> Iterator[SourcePart]:
         names = self._manifest.data.get("service_definitions")
@@ -108,8 +108,8 @@ class BrokerpakCatalog:
             try:
                 part = self._parts.read(self._parts.folder / str(name))
             except SourceError as error:
-                problem = "folder-order", error.message, self._manifest, ("service_definitions", index)
-                self._parts.problems.add(*problem, hint=error.advice)
+                path = ("service_definitions", index)
+                self._parts.problems.add("folder-order", error.message, self._manifest, path, error.advice)
                 continue
             if part:
                 check_definition(self.refusals, part)
@@ -117,62 +117,56 @@ class BrokerpakCatalog:
         self._parts.problems.raise_any()
 
     def _service(self, part: SourcePart) -> dict[str, Any]:
-        definition = part.data
-        service = self._taken(part, (), {name: name for name in (*TEXTS, "tags")})
+        service = self._fields(part, (), SERVICE)
         service |= dict.fromkeys(("bindable", "bindings_retrievable", "instances_retrievable"), True)
-        service["plan_updateable"] = is_set(definition.get("plan_updateable"))
-        service["metadata"] = metadata = self._taken(part, (), SERVICE_METADATA)
+        service["plan_updateable"] = is_set(part.data.get("plan_updateable"))
+        service["metadata"] = metadata = self._fields(part, (), SERVICE_METADATA)
         image = metadata.get("imageUrl")
         if isinstance(image, str) and image.startswith("file://"):
             metadata["imageUrl"] = self._image(part, image)
         if self._is_on(SHARING):
             metadata["shareable"] = True
-        service["plans"] = plans = [self._plan(part, index) for index, _ in _objects(definition.get("plans"))]
+        service["plans"] = plans = [self._plan(part, path) for _, path in objects(part.data, "plans")]
         plans += self._user_plans(part)
         schemas = self._schemas(part)
         for plan in plans:
             self._maintain(plan)
             if self.has_schemas:
-                self._put(plan, "schemas", schemas, part, ("provision",))
+                self.origins.put(plan, "schemas", schemas, (part, ("provision",)))
         return service
 
-    def _plan(self, part: SourcePart, index: int) -> dict[str, Any]:
-        path = ("plans", index)
-        plan = self._taken(part, path, {name: name for name in TEXTS})
+    def _plan(self, part: SourcePart, path: ValuePath) -> dict[str, Any]:
+        plan = self._fields(part, path, PLAN)
         plan["free"] = is_set(get_at(part.data, (*path, "free")))
-        plan["metadata"] = self._taken(part, path, PLAN_METADATA)
+        plan["metadata"] = self._fields(part, path, PLAN_METADATA)
         return plan
 
     def _user_plans(self, part: SourcePart) -> list[dict[str, Any]]:
-        """The plans that the operator has defined in a variable."""
+        """The plans that the operator has defined in a variable, as a JSON list."""
         variable = self._variable(f"GSB_SERVICE_{_variable_word(part)}_PLANS")
-        source = self._parsed(variable) if variable else None
-        return [self._user_plan(source, index, given) for index, given in _objects(source.data)] if source else []
+        if variable is None:
+            return []
+        name = variable.name if variable.source == ENVIRONMENT else variable.source
+        try:
+            source = SourcePart(parse_text(variable.text or variable.value, name))
+        except DocumentError as error:
+            self.refusals += error.findings
+            return []
+        plans: Any = source.data
+        if not isinstance(plans, list) or not all(isinstance(plan, dict) for plan in plans):
+            refuse(self.refusals, source, (), f"{variable.name} is not a list of plans", "each plan is an object")
+            return []
+        return [self._user_plan(source, index, plan) for index, plan in enumerate(plans)]
 
     def _user_plan(self, source: SourcePart, index: int, given: dict[str, Any]) -> dict[str, Any]:
-        plan = {"description": ""} | {
-            key: value for key, value in given.items() if key in USER_PLAN and value is not None
-        }
+        plan = {"description": ""}
+        plan |= {key: value for key, value in given.items() if key in USER_PLAN and value is not None}
         self.origins.of_object(plan, (source, (index,)))
         key = "guid" if "guid" in given and not given.get("id") else "id"
         if key == "guid":
-            self._put(plan, "id", given[key], source, (index, key))
+            self.origins.put(plan, "id", given[key], (source, (index, key)))
         check_id(self.refusals, source, (index, key))
         return plan
-
-    def _parsed(self, variable: Variable) -> SourcePart | None:
-        """Value of a variable: a list of plans as JSON."""
-        name = variable.name if variable.source == ENVIRONMENT else variable.source
-        try:
-            source = SourcePart(Path(name), parse_text(variable.text or variable.value, name))
-        except DocumentError as error:
-            self.refusals += error.findings
-            return None
-        data: Any = source.data
-        if isinstance(data, list) and all(isinstance(plan, dict) for plan in data):
-            return source
-        refuse(self.refusals, source, (), f"{variable.name} is not a list of plans", "each plan is an object")
-        return None
 
     def _schemas(self, part: SourcePart) -> dict[str, Any]:
         create, bind = (self._schema(part, action) for action in ("provision", "bind"))
@@ -182,28 +176,29 @@ class BrokerpakCatalog:
         }
 
     def _schema(self, part: SourcePart, action: str) -> dict[str, Any]:
-        path = (action, "user_inputs")
         properties: dict[str, Any] = {}
         required = set()
-        for index, one in _objects(get_at(part.data, path)):
+        inputs = part.data.get(action)
+        for one, path in objects(inputs if isinstance(inputs, dict) else {}, "user_inputs", (action,)):
             name = str(one.get("field_name", ""))
-            self._put(properties, name, self._property(part, (*path, index)), part, (*path, index))
-            required |= {name} if is_set(one.get("required")) else set()
+            self.origins.put(properties, name, self._property(part, one, path), (part, path))
+            if is_set(one.get("required")):
+                required.add(name)
         schema = {"$schema": "http://json-schema.org/draft-04/schema#", "type": "object", "properties": properties}
         schema |= {"required": sorted(required)} if required else {}
-        self.origins.of_object(schema, (part, path))
+        self.origins.of_object(schema, (part, (action, "user_inputs")))
         return schema
 
-    def _property(self, part: SourcePart, path: ValuePath) -> dict[str, Any]:
-        given: dict[str, Any] = get_at(part.data, path)
+    def _property(self, part: SourcePart, given: dict[str, Any], path: ValuePath) -> dict[str, Any]:
         made: dict[str, Any] = {}
+        put = self.origins.put
         if given.get("field_name"):
-            self._put(made, "title", _label(str(given["field_name"])), part, (*path, "field_name"))
+            put(made, "title", _label(str(given["field_name"])), (part, (*path, "field_name")))
         constraints = given.get("constraints")
         for key, value in constraints.items() if isinstance(constraints, dict) else ():
-            self._put(made, key, value, part, (*path, "constraints", key))
+            put(made, key, value, (part, (*path, "constraints", key)))
         for name, value in _keywords(given).items():
-            self._put(made, name, value, part, (*path, INPUT[name]))
+            put(made, name, value, (part, (*path, INPUT[name])))
         default = given.get("default")
         if isinstance(default, str) and _TEMPLATE.search(default):
             template = json.dumps(default, ensure_ascii=False)
@@ -212,28 +207,24 @@ class BrokerpakCatalog:
             made["default"] = default
         return made
 
-    def _taken(self, part: SourcePart, path: ValuePath, fields: Mapping[str, str]) -> dict[str, Any]:
+    def _fields(self, part: SourcePart, path: ValuePath, fields: Mapping[str, str]) -> dict[str, Any]:
         """The `fields` of the object at `path` under the names of the answer; empty ones are left out."""
         made: dict[str, Any] = {}
         self.origins.of_object(made, (part, path))
         for name, key in fields.items():
             if value := get_at(part.data, (*path, key)):
-                self._put(made, name, value, part, (*path, key))
+                self.origins.put(made, name, value, (part, (*path, key)))
         return made
-
-    def _put(self, target: dict[str, Any], name: str, value: Any, part: SourcePart, path: ValuePath) -> None:
-        target[name] = value
-        self.origins.of_key(target, name, (part, path))
 
     def _maintain(self, plan: dict[str, Any]) -> None:
         """Add the version of OpenTofu that instances of the plan are upgraded to."""
-        binaries = _objects(self._manifest.data.get("terraform_binaries"))
-        tofu = [(index, one) for index, one in binaries if one.get("name") in ("tofu", "terraform")]
+        binaries = objects(self._manifest.data, "terraform_binaries")
+        tofu = [(one, path) for one, path in binaries if one.get("name") in ("tofu", "terraform")]
         if tofu and self._is_on(UPGRADES):
-            index, chosen = next((pair for pair in tofu if is_set(pair[1].get("default"))), tofu[0])
+            chosen, path = next((pair for pair in tofu if is_set(pair[0].get("default"))), tofu[0])
             version = str(chosen.get("version"))
             info = {"version": version, "description": _UPGRADE.format(version)}
-            self._put(plan, "maintenance_info", info, self._manifest, ("terraform_binaries", index, "version"))
+            self.origins.put(plan, "maintenance_info", info, (self._manifest, (*path, "version")))
 
     def _image(self, part: SourcePart, address: str) -> str:
         """The picture in a file of the brokerpak as `data:`, as it is packed (internal/serviceimage)."""
@@ -257,8 +248,8 @@ class BrokerpakCatalog:
 
     def _is_offered(self, service: dict[str, Any]) -> bool:
         tags = service.get("tags", [])
-        for tag in LIFECYCLES if isinstance(tags, list) else ():
-            if tag in tags and not self._is_on(*LIFECYCLES[tag]):
+        for tag, (variable, default) in LIFECYCLES.items():
+            if isinstance(tags, list) and tag in tags and not self._is_on(variable, default):
                 self.left_out[str(service.get("name"))] = tag
                 return False
         return True
@@ -300,8 +291,3 @@ def _label(name: str) -> str:
     """The title of an input (`fieldNameToLabel`)."""
     words = filter(None, re.split(r"[\s._-]+", name))
     return " ".join(_ACRONYMS.get(word, word[:1].upper() + word[1:]) for word in words)
-
-
-def _objects(value: Any) -> list[tuple[int, dict[str, Any]]]:
-    """The objects in a list, each with its index."""
-    return [(index, one) for index, one in enumerate(value) if isinstance(one, dict)] if isinstance(value, list) else []

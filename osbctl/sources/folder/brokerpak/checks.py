@@ -11,7 +11,7 @@ from typing import Any
 
 from osbctl.findings import Finding, Severity
 from osbctl.paths import Path, entries, get_at
-from osbctl.sources.folder.source_tree import SourcePart
+from osbctl.sources.origins import SourcePart
 from osbctl.text import did_you_mean
 
 _PLAN = (

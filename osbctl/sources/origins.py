@@ -1,0 +1,81 @@
+"""The origin of each value of a composed catalog: a text, and a path in it."""
+
+from __future__ import annotations
+
+import pathlib
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from osbctl.findings import Location
+from osbctl.paths import Path, get_at
+from osbctl.sources.document import Document
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SourcePart:
+    """One text that a catalog is composed from. `file` is the resolved path of a file of a source folder."""
+
+    document: Document
+    file: pathlib.Path = pathlib.Path()
+
+    @property
+    def data(self) -> dict[str, Any]:
+        """Content of the text; do not modify."""
+        return self.document.data
+
+
+Origin: TypeAlias = tuple[SourcePart, Path]
+"""A text, and the path of a value in it."""
+
+
+class PathOrigins:
+    """The origins of the values of `data`, remembered at the seams only: below a seam, paths run in parallel.
+
+    A seam is a whole object (a plan taken from a file of its own), or a key of an object (one that an overlay or a
+    default has set). Objects are distinguished by identity, so that moving one in a list keeps its origin; they live
+    as long as the composed catalog, which this holds.
+    """
+
+    def __init__(self, data: dict[str, Any], origin: Origin) -> None:
+        self.data = data
+        self._top = origin
+        self._objects: dict[int, Origin] = {}
+        self._keys: dict[tuple[int, str], Origin] = {}
+
+    def of_object(self, value: dict[str, Any], origin: Origin) -> None:
+        """Note that the object `value` came from `origin`."""
+        self._objects[id(value)] = origin
+
+    def of_key(self, container: dict[str, Any], key: str, origin: Origin) -> None:
+        """Note that the value at `key` of `container` came from `origin`."""
+        self._keys[id(container), key] = origin
+
+    def put(self, container: dict[str, Any], key: str, value: Any, origin: Origin) -> None:
+        """Set `key` of `container` to a value that came from `origin`."""
+        container[key] = value
+        self.of_key(container, key, origin)
+
+    def find(self, path: Path) -> Origin:
+        """The origin of the value at `path`; of a missing value, what its place would have been."""
+        value: Any = self.data
+        part, inside = self._top
+        for step in path:
+            below = get_at(value, (step,))
+            known = self._keys.get((id(value), step)) if isinstance(step, str) else None
+            known = known or (self._objects.get(id(below)) if isinstance(below, dict) else None)
+            part, inside = known or (part, (*inside, step))
+            value = below
+        return part, inside
+
+    def locate(self, paths: Iterable[Path]) -> dict[Path, Location]:
+        """The places of all `paths` in the texts that they came from; each text is gone through once."""
+        asked: dict[SourcePart, dict[Path, Path]] = {}
+        for path in paths:
+            part, inside = self.find(path)
+            asked.setdefault(part, {})[path] = inside
+        found: dict[Path, Location] = {}
+        for part, inside_of in asked.items():
+            places = part.document.locate(inside_of.values())
+            found |= {path: places[inside] for path, inside in inside_of.items()}
+        return found
