@@ -1,14 +1,14 @@
-"""Findings of unsaved catalogs: the same as `osbctl validate` reports after saving."""
+"""Findings of unsaved catalogs, the same as `osbctl validate` reports after saving."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from osbctl.editor.text_document import written
+from osbctl.editor.text_document import text_document
 from osbctl.errors import OsbctlError
 from osbctl.fields import known
 from osbctl.findings import DocumentError, Finding, Location, Verdict
@@ -25,11 +25,11 @@ from osbctl.tasks.validate import unread
 from osbctl.validation.options import ValidationOptions
 from osbctl.validation.pipeline import validate_document
 
-_BEGUN = re.compile(r"""(?:^[ ]*|")services"?\s*:(?:\s|#.*$)*(?:-\s+"?\w+"?\s*:\s|\[\s*(?:\{|\Z))""", re.MULTILINE)
-"""A list of services with an object in it, in a text that cannot be read as it is."""
+_OFFERING_BEGUN = re.compile(
+    r"""(?:^[ ]*|")services"?\s*:(?:\s|#.*$)*(?:-\s+"?\w+"?\s*:\s|\[\s*(?:\{|\Z))""", re.MULTILINE
+)
+"""A list of services with an object in it, in a text that cannot be parsed."""
 _KEY = re.compile(r"""^[ -]*(\w+):\s|"(\w+)"[ ]?:""", re.MULTILINE)
-_OF_OFFERINGS = {"plans", "bindable"}
-DEFAULT_OPTIONS = ValidationOptions()
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,19 +41,19 @@ class Analysis:
 
     source: str
     findings: tuple[Finding, ...]
-    options: ValidationOptions = DEFAULT_OPTIONS
+    options: ValidationOptions = field(default_factory=ValidationOptions)
     document: Document | None = None
     verdicts: Mapping[Platform, Verdict] | None = None
     at: str = ""
 
 
 def source_of(path: str, text: str, encoding: str = "utf-16") -> str | None:
-    """The source of a file that is being edited: its source folder, itself, or None where it has no catalog."""
+    """The source of an edited file: its source folder, or itself; None if it holds no catalog."""
     file = Path(path)
     if file.suffix not in SUFFIXES and file.suffix:
         return None
     for folder in list(file.parents)[:4]:
-        if _is_folder(folder) or (file.suffix in SUFFIXES and is_brokerpak(str(folder))):
+        if _is_source_folder(folder) or (file.suffix in SUFFIXES and is_brokerpak(str(folder))):
             return str(folder)
     return path if _is_catalog(path, text, encoding) else None
 
@@ -64,37 +64,37 @@ def _is_catalog(path: str, text: str, encoding: str) -> bool:
     CI files, gateways and other catalogs have lists of services, too. Theirs have fields of their own, and neither
     `plans` nor `bindable`.
     """
-    named = "catalog" in Path(path).stem.lower()
-    document = written(path, text, encoding).document
+    is_named_catalog = "catalog" in Path(path).stem.lower()
+    document = text_document(path, text, encoding).document
     if document is not None:
-        return holds_offering(document) or _is_begun(document.data, named=named)
+        return holds_offering(document) or _is_begun(document.data, is_named_catalog)
     if not text.strip():
-        return named
+        return is_named_catalog
     try:
         return any(map(holds_offering, parse_stream(_decoded(path, text), path)))
     except DocumentError:
         keys = {block or quoted for block, quoted in _KEY.findall(text)}
-        return bool(_BEGUN.search(text) and (keys & _OF_OFFERINGS or keys <= _offering_fields()))
+        has_fields = keys & {"plans", "bindable"} or keys <= _OFFERING_FIELDS
+        return bool(has_fields and _OFFERING_BEGUN.search(text))
 
 
-def _is_begun(data: Any, *, named: bool) -> bool:
-    """Return whether a catalog is being started. `named`: the file is called a catalog, so that an empty one counts."""
+def _is_begun(data: Any, is_named_catalog: bool) -> bool:
+    """Return whether a catalog is being started; only a file with `catalog` in its name may be empty so far."""
     if isinstance(data, str):
-        return named
+        return is_named_catalog
     services = data.get("services") if isinstance(data, dict) else None
     if not services or not isinstance(services, list):
-        return named and isinstance(data, dict) and data.keys() == {"services"}
+        return is_named_catalog and isinstance(data, dict) and data.keys() == {"services"}
     if not all(isinstance(service, dict) for service in services):
-        return named
-    return all(service.keys() <= _offering_fields() for service in services)
+        return is_named_catalog
+    return all(service.keys() <= _OFFERING_FIELDS for service in services)
 
 
-def _offering_fields() -> frozenset[str]:
-    return known("catalog") | known("service")
+_OFFERING_FIELDS = known("catalog") | known("service")
 
 
-def _is_folder(folder: Path) -> bool:
-    """Return whether it is a source folder: it has services in files, and a lock or settings beside them."""
+def _is_source_folder(folder: Path) -> bool:
+    """Return whether a folder has services in files, and a lock or settings beside them."""
     services = folder / "services"
     if not services.is_dir():
         return False
@@ -106,7 +106,7 @@ def _is_folder(folder: Path) -> bool:
 def analyse(
     source: str, unsaved: Mapping[str, str], encoding: str, variables_of: VariablesOf = no_variables
 ) -> Analysis:
-    """Judge one source, with what is in the editor instead of what is on disk: `unsaved`, text by resolved path."""
+    """Validate one source. `unsaved` are the texts in the editor, by resolved path; they replace the files on disk."""
     try:
         config = config_of(source)
         options = validation_options(Request((source,)), config)
@@ -117,8 +117,8 @@ def analyse(
         document = read_open_source(source, unsaved, encoding, variables_of, config.at)
     except OsbctlError as error:  # also a broken lock
         return Analysis(source, unread(error), options)
-    judgement = validate_document(document, options)
-    return Analysis(source, judgement.findings, options, document, judgement.verdicts, config.at)
+    result = validate_document(document, options)
+    return Analysis(source, result.findings, options, document, result.verdicts, config.at)
 
 
 def read_open_source(
@@ -132,8 +132,8 @@ def read_open_source(
     if source not in unsaved:
         buffers = {Path(path): text.encode("utf-8", "surrogatepass") for path, text in unsaved.items()}
         return read_folder(source, unsaved=buffers, variables_of=variables_of)
-    document = written(source, unsaved[source], encoding).document
-    if document is None:  # it cannot be read, or is a stream of documents
+    document = text_document(source, unsaved[source], encoding).document
+    if document is None:  # it cannot be parsed, or is a stream of documents
         return parse_catalog(_decoded(source, unsaved[source]), source, at=at)
     return only_catalog([document], at)
 

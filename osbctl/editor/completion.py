@@ -1,8 +1,4 @@
-"""Help at the cursor of an editor.
-
-A hover says why what was found there matters, and what the field means. A completion is what may be written there:
-fields that the object does not have yet, and values where they can be counted.
-"""
+"""Help at the cursor of an editor: a hover explains findings and fields, a completion offers fields and values."""
 
 from __future__ import annotations
 
@@ -18,15 +14,15 @@ from lsprotocol import types
 
 from osbctl.editor.analysis import Analysis
 from osbctl.editor.cursor import Cursor, cursor_at
-from osbctl.editor.text_document import TextDocument, range_of
+from osbctl.editor.text_document import TextDocument
 from osbctl.editor.vocabulary import (
     FieldSchema,
     first_version,
     is_reference,
+    keyword,
     object_fields,
     part_at,
     root_length,
-    said,
     title,
     values,
 )
@@ -48,20 +44,20 @@ def hover(
     file: TextDocument, offset: int, found: Iterable[Finding], analysis: Analysis | None, place: PurePath | None
 ) -> types.Hover | None:
     """Hover text of an offset; `found` are the findings there, `analysis` covers the whole source."""
-    told = [part for finding in found for part in _finding(finding)]
+    paragraphs = [paragraph for finding in found for paragraph in _finding(finding)]
     cursor = cursor_at(file.body, offset)
-    shown = range_of(file, cursor.start, cursor.end) if cursor else None
+    shown = file.range(cursor.start, cursor.end) if cursor else None
     if cursor and cursor.end > cursor.start:
         word = file.body[cursor.start : cursor.end].strip("\"'")
         path = cursor.whole if cursor.key is not None or cursor.item else (*cursor.path, word)
-        told += _field(path, analysis, place)
-    if not told:
+        paragraphs += _field(path, analysis, place)
+    if not paragraphs:
         return None
-    return types.Hover(types.MarkupContent(types.MarkupKind.Markdown, "\n\n".join(told)), shown)
+    return types.Hover(types.MarkupContent(types.MarkupKind.Markdown, "\n\n".join(paragraphs)), shown)
 
 
 def plain(text: str) -> str:
-    """Text from a catalog or a platform in Markdown: as it is, and no markup."""
+    """Escape text of a catalog or a platform, so that Markdown shows it unchanged."""
     return _MARKUP.sub(r"\\\1", escape_line(text))
 
 
@@ -81,7 +77,7 @@ def _field(path: Path, analysis: Analysis | None, place: PurePath | None) -> Ite
     if part is None or not title(part):
         return
     yield f"**{path[-1]}**: {title(part)}"
-    yield from filter(None, [said(part, "description")])
+    yield from filter(None, [keyword(part, "description")])
     since = first_version(path, place) or LATEST
     yield from _since(since, analysis.options.api_version if analysis else since)
     if path == ("services",) and analysis and analysis.verdicts:
@@ -89,7 +85,7 @@ def _field(path: Path, analysis: Analysis | None, place: PurePath | None) -> Ite
 
 
 def _since(since: ApiVersion, checked: ApiVersion) -> Iterator[str]:
-    """The version that brought a field, and who does not know it."""
+    """The API version that introduced a field, and the platforms that do not know it."""
     if since > next(iter(ApiVersion)):
         older = " and ".join(platform.label for platform in Platform if platform.api_version < since)
         yield f"Since API version {since}" + (f"; {older} request an older one." if older else ".")
@@ -120,16 +116,16 @@ def _fields(
 ) -> list[types.CompletionItem]:
     """Fields that the object does not have yet: required ones first, those of a later API version last."""
     version = analysis.options.api_version if analysis else DEFAULT_API_VERSION
-    required = said(part, "required") or ()
+    required = keyword(part, "required") or ()
     items = []
     for name, field in _fields_of(cursor.whole, part, analysis, place).items():
         if name in cursor.others:
             continue
         since = first_version((*cursor.whole, name), place) or version
-        item = _key_item(file, cursor, name, nested=said(field, "type") in ("object", "array"))
+        item = _key_item(file, cursor, name, nested=keyword(field, "type") in ("object", "array"))
         item.sort_text = f"{2 if since > version else 0 if name in required else 1} {name}"
         item.detail = f"{title(field)}, since {since}" if since > version else title(field)
-        item.documentation = said(field, "description")
+        item.documentation = keyword(field, "description")
         items.append(item)
     return items
 
@@ -218,5 +214,5 @@ def _item(file: TextDocument, cursor: Cursor, value: Any, behind: str = "", deta
         kind=types.CompletionItemKind.Value,
         detail=detail or None,
         filter_text=new if quotes else None,
-        text_edit=types.TextEdit(range_of(file, cursor.start, cursor.end), new + behind),
+        text_edit=types.TextEdit(file.range(cursor.start, cursor.end), new + behind),
     )

@@ -13,16 +13,16 @@ from typing import NamedTuple
 from osbctl.paths import Path
 
 MAX_CHARACTERS = 2_000_000
-"""Texts that are longer are not searched for the cursor's place: an answer would come late."""
+"""In longer texts the cursor is not located: the answer would be late."""
 
 
 @dataclass(frozen=True, slots=True)
 class Cursor:
-    """The cursor's place. `path` is that of the object or list that it stands in (indexes are not counted: all are 0).
+    """Location of the cursor. `path` leads to the object or list around it; indexes are not counted, all are 0.
 
-    `key` is the key whose value it stands in, None at a key or an item. `start` and `end` bound the word that it
-    touches. `others` are the further keys of the object. `flow` says whether the place is in brackets, `item` whether
-    it is an item of a list.
+    `key` is the key whose value the cursor is in, None at a key or an item. `start` and `end` are the offsets of the
+    word that it touches. `others` are the other keys of the object. `flow` is true in brackets, `item` in an item of a
+    list.
     """
 
     path: Path
@@ -35,12 +35,12 @@ class Cursor:
 
     @property
     def whole(self) -> Path:
-        """The path of the value that the cursor stands in, or of the object where it stands at a key."""
+        """Path of the value that the cursor is in, or of the object if it is at a key."""
         return self.path if self.key is None else (*self.path, self.key)
 
 
 def cursor_at(text: str, offset: int) -> Cursor | None:
-    """The place of the character at `offset`; None in a comment, in a block of lines, or where it is unknown."""
+    """Location of the character at `offset`; None in a comment, in a block scalar, or if it is unknown."""
     if len(text) > MAX_CHARACTERS:
         return None
     if text[:1_000].lstrip()[:1] in ("{", "["):
@@ -49,7 +49,7 @@ def cursor_at(text: str, offset: int) -> Cursor | None:
 
 
 def unquote_key(word: str) -> str:
-    """A key as it is meant: without its quotes; escapes are left alone, no field has any."""
+    """A key without its quotes; escapes stay, because no field has any."""
     return word.strip("\"'")
 
 
@@ -60,7 +60,7 @@ _TOKEN = re.compile(r"""(?P<word>"(?:[^"\\\n]|\\.)*"?|'[^'\n]*'?|[^\s{}\[\],:"']
 
 @dataclass(slots=True)
 class _Frame:
-    """An object or list that is open: its path, its keys, and the key whose value is next."""
+    """An open object or list: its path, its keys, and the key whose value is next."""
 
     path: Path
     is_object: bool
@@ -69,11 +69,11 @@ class _Frame:
 
     @property
     def below(self) -> Path:
-        """The path of the value that is next."""
+        """Path of the next value."""
         return (*self.path, (self.key or "") if self.is_object else 0)
 
     def separate(self, mark: str, word: str) -> None:
-        """A comma, or a colon behind a word."""
+        """Process a comma, or a colon after a word."""
         if mark == ",":
             self.key = None
         elif self.is_object and self.key is None:
@@ -116,7 +116,7 @@ def _mark(frames: list[_Frame], mark: str, word: str, path: Path) -> None:
 
 
 def _later_keys(first: list[str], tokens: Iterator[str]) -> Iterator[str]:
-    """The keys of the object behind the cursor."""
+    """Keys of the object after the cursor."""
     depth, word = 0, None
     for mark in (*first, *tokens):
         depth += (mark in "{[") - (mark in "}]")
@@ -137,9 +137,9 @@ _QUOTED = re.compile(r""""(?:[^"\\]|\\.)*"|'[^']*'""")
 
 
 class _Line(NamedTuple):
-    """A line of block YAML: where its hyphens stand, and what follows; a key if there is one, and where its value is.
+    """A line of block YAML: columns of its hyphens, of the text after them, and of the value of its key, if any.
 
-    `colon` is the column behind the colon.
+    `colon` is the column after the colon.
     """
 
     text: str
@@ -166,7 +166,7 @@ def _line(text: str) -> _Line:
 
 
 class _Block:
-    """The way from the cursor up to the top, line by line."""
+    """Finds the path of the cursor upwards, line by line."""
 
     def __init__(self, text: str, offset: int) -> None:
         self.text = text
@@ -209,7 +209,7 @@ class _Block:
         return Cursor(tuple(self.path), key, start, max(self.offset, start + len(word.rstrip())), others, item=item)
 
     def _climb(self, level: int) -> bool:
-        """Gather the steps above; False where the cursor turns out to stand in a text of several lines."""
+        """Collect the path from the lines above; False if the cursor is in a scalar of several lines."""
         self.limit = level
         self._take_dashes(self.line)
         for above in self._above():
@@ -223,7 +223,7 @@ class _Block:
         return True
 
     def _take(self, line: _Line) -> bool:
-        """Read the location from a line above; False if it rules one out."""
+        """Add what a line above says to the path; False if the cursor is in a scalar of several lines."""
         if line.key is None:
             if line.dashes and line.dashes[-1] < self.limit and _opens(line.text, line.at):
                 self._begin_flow(line.at)
@@ -267,7 +267,7 @@ class _Block:
             end = self._line_start
 
     def _below(self, level: int) -> Iterator[str]:
-        """The keys of the same object on the lines below."""
+        """Keys of the same object on the lines below."""
         start = self.end + 1
         while start < len(self.text):
             end = self.text.find("\n", start)

@@ -1,7 +1,7 @@
-"""The files that are open in an editor, the sources that they belong to, and what was found in these.
+"""The files that are open in an editor, their sources, and the findings of these.
 
-One thread judges, so that the loop that reads keeps up with the typing; of what is typed meanwhile, only the last
-state is judged. What was found in a text that is no longer that of the editor is never shown.
+One thread validates, so that the event loop keeps up with the typing. Of several changes meanwhile, only the last state
+is validated. Findings of an outdated text are never shown.
 """
 
 from __future__ import annotations
@@ -17,19 +17,19 @@ from pathlib import PurePath
 from pygls.uris import from_fs_path, to_fs_path
 
 from osbctl.editor.analysis import Analysis, analyse, source_of
-from osbctl.editor.text_document import TextDocument, written
+from osbctl.editor.text_document import TextDocument, text_document
 from osbctl.files import read_bounded
 from osbctl.findings import Finding
 from osbctl.sources.limits import MAX_BYTES
 from osbctl.sources.variables import VariablesOf, no_variables
 
 PAUSE = 0.015
-"""Seconds without a change before a source is judged: keys that are held down are not judged one by one."""
+"""Seconds without a change before a source is validated, so that a held key causes one validation."""
 
 
 @dataclass(slots=True)
 class OpenFile:
-    """A file that is open in the editor. `source` is what it belongs to, None where osbctl has no say on it."""
+    """A file that is open in the editor. `source` is what it belongs to; None for a file without a catalog."""
 
     uri: str
     text: str
@@ -39,7 +39,7 @@ class OpenFile:
 
 @dataclass(slots=True)
 class AnalysedSource:
-    """A source with open files: what was found last, where it was shown, and whether it has changed since."""
+    """A source with open files: its last analysis, the files with shown findings, and whether it changed since."""
 
     analysis: Analysis | None = None
     shown: set[str] = field(default_factory=set)
@@ -66,114 +66,114 @@ class OpenFiles:
         self._show_file = show
         self._fail = fail
 
-    def take(self, uri: str, text: str, version: int | None) -> None:
-        """A file was opened, or its text has changed."""
+    def update(self, uri: str, text: str, version: int | None) -> None:
+        """Record that a file was opened, or that its text has changed."""
         path = path_of(uri)
         before = self.files[path].source if path in self.files else None
-        # A catalog that is written anew stays one.
+        # A catalog whose text is replaced stays one.
         source = source_of(path, text, self.encoding) or (path if before == path else None)
         self.files[path] = OpenFile(uri, text, version, source)
-        for one in {source, before} - {None}:
-            self._refresh(str(one))
+        for name in {source, before} - {None}:
+            self._refresh(str(name))
 
     def close(self, uri: str) -> None:
-        """A file was closed: what is on disk counts again."""
+        """Record that a file was closed: from now on, what is on disk counts."""
         file = self.files.pop(path_of(uri), None)
         if file and file.source:
             self._refresh(file.source)
 
-    def look_again(self) -> None:
+    def update_all(self) -> None:
         """Analyse again after a change on disk: a configuration, a lock, a file that is not open."""
         for file in list(self.files.values()):
-            self.take(file.uri, file.text, file.version)
+            self.update(file.uri, file.text, file.version)
 
-    async def judged(self, uri: str) -> tuple[str, TextDocument | None, Analysis | None]:
-        """The path of an open file, the file, and what was found in its source as it is now."""
+    async def analysed(self, uri: str) -> tuple[str, TextDocument | None, Analysis | None]:
+        """The path of an open file, the file, and the analysis of its source, which is waited for."""
         path = path_of(uri)
-        while (file := self.files.get(path)) and file.source and (judged := self.sources.get(file.source)):
-            if judged.task is None:
-                return path, written(path, file.text, self.encoding), judged.analysis
-            await asyncio.wait([judged.task])
+        while (file := self.files.get(path)) and file.source and (source := self.sources.get(file.source)):
+            if source.task is None:
+                return path, self.file(path), source.analysis
+            await asyncio.wait([source.task])
         return path, None, None
 
-    def found_in(self, path: str, analysis: Analysis | None) -> Iterator[Finding]:
-        """The findings that are about one file."""
-        return (
-            f for f in (analysis.findings if analysis else ()) if f.location and self.path(f.location.source) == path
-        )
+    def findings_in(self, path: str, analysis: Analysis | None) -> Iterator[Finding]:
+        """The findings whose location is in one file."""
+        for finding in analysis.findings if analysis else ():
+            if finding.location and self.path(finding.location.source) == path:
+                yield finding
 
     def unsaved(self, source: str) -> dict[str, str]:
         """The texts of a source's open files, by path."""
         return {path: file.text for path, file in self.files.items() if file.source == source}
 
-    def text(self, path: str) -> TextDocument:
-        """The file at `path`, as it is in the editor, or else on disk; empty where there is none."""
+    def file(self, path: str) -> TextDocument:
+        """The file at `path`, as it is in the editor, or else on disk; empty if there is none."""
         if path in self.files:
-            return written(path, self.files[path].text, self.encoding)
+            return text_document(path, self.files[path].text, self.encoding)
         try:
             data = read_bounded(path, MAX_BYTES) if os.path.isfile(path) else b""  # noqa: PTH113  # a FIFO is not read
         except OSError:
             data = b""
-        return written(path, data.decode("utf-8", "replace"), self.encoding)
+        return text_document(path, data.decode("utf-8", "replace"), self.encoding)
 
     def place(self, path: str) -> PurePath | None:
         """Path of an open file in its source folder, None if it is a catalog; of a brokerpak, below `brokerpak/`."""
-        source = self.files[path].source
-        if not source or source == path:
+        name = self.files[path].source
+        if not name or name == path:
             return None
-        judged = self.sources.get(source)
-        document = judged.analysis.document if judged and judged.analysis else None
+        source = self.sources.get(name)
+        document = source.analysis.document if source and source.analysis else None
         top = "brokerpak" if document and document.syntax == "brokerpak" else ""
-        return PurePath(top, PurePath(path).relative_to(source))
+        return PurePath(top, PurePath(path).relative_to(name))
 
     def path(self, name: str) -> str:
-        """The path of a file by the name that a finding has for it."""
+        """The path of a file by its name in a finding."""
         return name if name in self.files else os.path.realpath(name)
 
     def uri(self, name: str) -> str:
-        """The address that the editor knows a file by."""
+        """The editor's address of a file, by its name in a finding."""
         path = self.path(name)
         return self.files[path].uri if path in self.files else from_fs_path(path) or path
 
-    def _refresh(self, source: str) -> None:
+    def _refresh(self, name: str) -> None:
         self.edition += 1
-        judged = self.sources.setdefault(source, AnalysedSource())
-        judged.changed = True
-        if judged.task is None:
-            judged.task = asyncio.ensure_future(self._settle(source, judged))
+        source = self.sources.setdefault(name, AnalysedSource())
+        source.changed = True
+        if source.task is None:
+            source.task = asyncio.ensure_future(self._analyse(name, source))
 
-    async def _settle(self, source: str, judged: AnalysedSource) -> None:
-        while judged.changed:
+    async def _analyse(self, name: str, source: AnalysedSource) -> None:
+        while source.changed:
             await asyncio.sleep(PAUSE)
-            judged.changed = False
-            unsaved = self.unsaved(source)
+            source.changed = False
+            unsaved = self.unsaved(name)
             loop = asyncio.get_running_loop()
             try:
-                task = partial(analyse, source, unsaved, self.encoding, self.variables_of)
+                task = partial(analyse, name, unsaved, self.encoding, self.variables_of)
                 analysis = await loop.run_in_executor(self.analysis_thread, task) if unsaved else None
-            except Exception as error:  # a fault of ours ends no session, and nothing that it left is shown
+            except Exception as error:  # a bug in a rule must not end the session, nor leave findings behind
                 self._fail(error)
                 analysis = None
-            if not judged.changed:
-                judged.analysis = analysis
-                self._show(source, judged, unsaved)
-        judged.task = None
-        if not self.unsaved(source):
-            del self.sources[source]
+            if not source.changed:
+                source.analysis = analysis
+                self._show(name, source, unsaved)
+        source.task = None
+        if not self.unsaved(name):
+            del self.sources[name]
 
-    def _show(self, source: str, judged: AnalysedSource, unsaved: dict[str, str]) -> None:
+    def _show(self, name: str, source: AnalysedSource, unsaved: dict[str, str]) -> None:
         found: dict[str, list[Finding]] = {path: [] for path in unsaved}
-        for finding in judged.analysis.findings if judged.analysis else ():
+        for finding in source.analysis.findings if source.analysis else ():
             path = self.path(finding.location.source) if finding.location else min(unsaved)
             found.setdefault(path, []).append(finding)
-        for path in judged.shown | found.keys():
+        for path in source.shown | found.keys():
             file = self.files.get(path)
-            if path in found or file is None or file.source in (None, source):  # else another source has the say on it
+            if path in found or file is None or file.source in (None, name):  # else it belongs to another source now
                 self._show_file(path, found.get(path, []))
-        judged.shown = set(found)
+        source.shown = set(found)
 
 
 def path_of(uri: str) -> str:
-    """The resolved path of a file, or the address itself where it is no file (`untitled:…`)."""
+    """The resolved path of a file, or the address itself if it names no file (`untitled:…`)."""
     path = to_fs_path(uri)
     return os.path.realpath(path) if path else uri

@@ -1,4 +1,4 @@
-"""The language server: what an editor tells goes to the files that lie open, what it asks to those who answer."""
+"""The language server: requests and notifications of an editor, each with its handler."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import asyncio
 import threading
 from collections.abc import Callable, Sequence
 from functools import partial
-from itertools import takewhile
 from typing import BinaryIO
 
 from lsprotocol import types
@@ -17,7 +16,7 @@ from osbctl.editor.actions import FIX_ALL, ActionBuilder
 from osbctl.editor.completion import completions, hover
 from osbctl.editor.navigation import definition, symbols
 from osbctl.editor.open_files import OpenFiles, path_of
-from osbctl.editor.text_document import TextDocument, diagnostic, range_of
+from osbctl.editor.text_document import TextDocument, diagnostic
 from osbctl.findings import Finding
 from osbctl.sources.variables import VariablesOf, no_variables
 
@@ -26,23 +25,23 @@ class EditorServer:
     """One session with one editor."""
 
     def __init__(self, variables_of: VariablesOf = no_variables) -> None:
-        # Texts are sent whole: pygls ends lines at U+2028 and others, where editors do not.
+        # Whole texts, no edits: pygls ends lines at U+2028 and others, editors do not.
         whole = types.TextDocumentSyncKind.Full
         self.protocol = LanguageServer("osbctl", osbctl.__version__, text_document_sync_kind=whole)
         self.open = OpenFiles(self._show, self._fail, variables_of)
         self._read_as: dict[str, str] = {}
         self._outlines: dict[str, list[types.DocumentSymbol]] = {}
-        self._asked = False  # for the end, before the last message
-        self._code = 0
+        self._shutdown_requested = False
+        self._exit_code = 0
         self._register()
 
     def run(self, stdin: BinaryIO, stdout: BinaryIO) -> int:
-        """Serve until the editor says that it is done, or hangs up; the exit code (LSP 3.17, "Exit Notification")."""
+        """Serve until the editor ends the session or hangs up; the exit code (LSP 3.17, "Exit Notification")."""
         try:
             self.protocol.start_io(stdin, stdout)
         finally:
             self.open.analysis_thread.shutdown(wait=False, cancel_futures=True)
-        return self._code
+        return self._exit_code
 
     def _register(self) -> None:
         handlers: dict[str, Callable[..., object]] = {
@@ -52,8 +51,8 @@ class EditorServer:
             types.TEXT_DOCUMENT_DID_OPEN: self._opened,
             types.TEXT_DOCUMENT_DID_CHANGE: self._changed,
             types.TEXT_DOCUMENT_DID_CLOSE: self._closed,
-            types.TEXT_DOCUMENT_DID_SAVE: self._looked,
-            types.WORKSPACE_DID_CHANGE_WATCHED_FILES: self._looked,
+            types.TEXT_DOCUMENT_DID_SAVE: self._disk_changed,
+            types.WORKSPACE_DID_CHANGE_WATCHED_FILES: self._disk_changed,
             types.TEXT_DOCUMENT_HOVER: self._hover,
             types.TEXT_DOCUMENT_COMPLETION: self._completion,
             types.TEXT_DOCUMENT_DEFINITION: self._definition,
@@ -65,15 +64,15 @@ class EditorServer:
             types.TEXT_DOCUMENT_CODE_ACTION: types.CodeActionOptions([types.CodeActionKind.QuickFix, FIX_ALL]),
         }
         for method, handler in handlers.items():
-            # pygls marks what it is given, and a method takes no mark
+            # pygls sets attributes of the handler; a bound method has none that can be set
             self.protocol.feature(method, options.get(method))(partial(handler))
 
     async def _initialized(self, _: types.InitializedParams) -> None:
         """Subscribe to changes on disk."""
         agreed = self.protocol.workspace.position_encoding
         self.open.encoding = agreed.value if isinstance(agreed, types.PositionEncodingKind) else str(agreed)
-        asked = self.protocol.client_capabilities.workspace
-        watch = asked.did_change_watched_files if asked else None
+        workspace = self.protocol.client_capabilities.workspace
+        watch = workspace.did_change_watched_files if workspace else None
         if watch and watch.dynamic_registration:
             names = ("**/osbctl.toml", "**/pyproject.toml", "**/catalog.lock", "**/*.{yaml,yml,json}")
             watchers = types.DidChangeWatchedFilesRegistrationOptions([types.FileSystemWatcher(name) for name in names])
@@ -83,35 +82,33 @@ class EditorServer:
             )
 
     def _shut_down(self, _: object) -> None:
-        self._asked = True
+        self._shutdown_requested = True
 
     def _exited(self, _: object) -> None:
-        self._code = 0 if self._asked else 1
-
-    # Notifications from and to the editor.
+        self._exit_code = 0 if self._shutdown_requested else 1
 
     def _opened(self, params: types.DidOpenTextDocumentParams) -> None:
-        told = params.text_document
-        self.open.take(told.uri, told.text, told.version)
+        opened = params.text_document
+        self.open.update(opened.uri, opened.text, opened.version)
 
     def _changed(self, params: types.DidChangeTextDocumentParams) -> None:
         for change in params.content_changes[-1:]:  # each is the whole text
-            self.open.take(params.text_document.uri, change.text, params.text_document.version)
+            self.open.update(params.text_document.uri, change.text, params.text_document.version)
 
     def _closed(self, params: types.DidCloseTextDocumentParams) -> None:
         self.open.close(params.text_document.uri)
 
-    def _looked(self, _: object) -> None:
-        self.open.look_again()
+    def _disk_changed(self, _: object) -> None:
+        self.open.update_all()
 
     def _show(self, path: str, findings: list[Finding]) -> None:
-        judged = self.open.sources.get(path)
-        document = judged.analysis.document if judged and judged.analysis else None
+        source = self.open.sources.get(path)
+        document = source.analysis.document if source and source.analysis else None
         if document and document.read_as and self._read_as.get(path) != document.read_as:
             self._read_as[path] = document.read_as
             self._log(types.MessageType.Info, document.read_as)
         open_file = self.open.files.get(path)
-        file = self.open.text(path)
+        file = self.open.file(path)
         shown = [diagnostic(finding, file, self._related(finding)) for finding in findings]
         version = open_file.version if open_file else None
         self.protocol.text_document_publish_diagnostics(
@@ -119,11 +116,11 @@ class EditorServer:
         )
 
     def _related(self, finding: Finding) -> list[types.DiagnosticRelatedInformation]:
-        """The place that a message speaks of, such as that of the first of two equal ids, for a click."""
+        """The place that a message names, such as the first of two equal ids; an editor makes it a link."""
         if finding.related is None:
             return []
-        file = self.open.text(self.open.path(finding.related.source))
-        place = types.Location(self.open.uri(finding.related.source), range_of(file, *file.extent(finding.related)))
+        file = self.open.file(self.open.path(finding.related.source))
+        place = types.Location(self.open.uri(finding.related.source), file.range(*file.extent(finding.related)))
         return [types.DiagnosticRelatedInformation(place, "the other one")]
 
     def _fail(self, error: Exception) -> None:
@@ -132,16 +129,14 @@ class EditorServer:
     def _log(self, kind: types.MessageType, text: str) -> None:
         self.protocol.window_log_message(types.LogMessageParams(kind, text))
 
-    # What the editor asks.
-
     async def _hover(self, params: types.HoverParams) -> types.Hover | None:
-        path, file, analysis = await self.open.judged(params.text_document.uri)
+        path, file, analysis = await self.open.analysed(params.text_document.uri)
         if file is None:
             return None
         offset = file.offset(params.position)
         found = [
             finding
-            for finding in self.open.found_in(path, analysis)
+            for finding in self.open.findings_in(path, analysis)
             if finding.location and offset in range(*file.extent(finding.location))
         ]
         return hover(file, offset, found, analysis, self.open.place(path))
@@ -151,67 +146,70 @@ class EditorServer:
         file = self.open.files.get(path)
         if file is None or file.source is None:
             return []
-        judged = self.open.sources.get(file.source)
-        if judged and judged.task and not judged.analysis:  # which knows the API version that is asked for
-            await asyncio.wait([judged.task])
-        analysis = judged.analysis if judged else None
-        return completions(self.open.text(path), params.position, analysis, self.open.place(path))
+        source = self.open.sources.get(file.source)
+        if source and source.task and not source.analysis:  # only an analysis knows the configured API version
+            await asyncio.wait([source.task])
+        analysis = source.analysis if source else None
+        return completions(self.open.file(path), params.position, analysis, self.open.place(path))
 
     async def _definition(self, params: types.DefinitionParams) -> types.Location | None:
-        path, file, _ = await self.open.judged(params.text_document.uri)
+        path, file, _ = await self.open.analysed(params.text_document.uri)
         if file is None:
             return None
         folder = self.open.files[path].source if self.open.place(path) else None
-        found = definition(file, file.offset(params.position), folder, self.open.text)
+        found = definition(file, file.offset(params.position), folder, self.open.file)
         return types.Location(self.open.uri(found[0].name), found[1]) if found else None
 
     async def _symbols(self, params: types.DocumentSymbolParams) -> list[types.DocumentSymbol]:
-        path, file, analysis = await self.open.judged(params.text_document.uri)
+        path, file, analysis = await self.open.analysed(params.text_document.uri)
         if file and file.document:
             document = analysis.document if analysis else None
             self._outlines[path] = symbols(file, document.top if document and not document.embedded else ())
-        return self._outlines.get(path, []) if file else []  # the last one stays while a text cannot be read
+        return self._outlines.get(path, []) if file else []  # the last one, while the text cannot be parsed
 
     async def _actions(self, params: types.CodeActionParams) -> list[types.CodeAction]:
-        path, file, analysis = await self.open.judged(params.text_document.uri)
+        path, file, analysis = await self.open.analysed(params.text_document.uri)
         if file is None or analysis is None or analysis.document is None or analysis.document.embedded:
             return []
         lines = range(params.range.start.line, params.range.end.line + 1)
         found = [
             finding
-            for finding in self.open.found_in(path, analysis)
+            for finding in self.open.findings_in(path, analysis)
             if finding.location and finding.location.line - 1 in lines
         ]
-        mender = ActionBuilder(analysis, analysis.document, self.open.unsaved(analysis.source), self.open)
-        loop, edition, cancelled = asyncio.get_running_loop(), self.open.edition, threading.Event()
+        builder = ActionBuilder(analysis, analysis.document, self.open.unsaved(analysis.source), self.open)
+        edition, cancelled = self.open.edition, threading.Event()
 
-        def waited_for() -> bool:
+        def is_needed() -> bool:
             return self.open.edition == edition and not cancelled.is_set()
 
+        task = partial(_requested_actions, builder, file, found, params.context.only, is_needed)
         try:
-            made = partial(_made, mender, file, found, params.context.only, waited_for)
-            return await loop.run_in_executor(self.open.analysis_thread, made)
+            return await asyncio.get_running_loop().run_in_executor(self.open.analysis_thread, task)
         except asyncio.CancelledError:
             cancelled.set()
             raise
 
 
-def _made(
-    mender: ActionBuilder,
+def _requested_actions(
+    builder: ActionBuilder,
     file: TextDocument,
-    found: list[Finding],
+    findings: list[Finding],
     only: Sequence[str] | None,
-    waited_for: Callable[[], bool],
+    is_needed: Callable[[], bool],
 ) -> list[types.CodeAction]:
-    """Requested actions; none once the request is cancelled, because the analysis thread is busy meanwhile."""
+    """Code actions of the kinds in `only`; incomplete if the request is cancelled, since it blocks the analysis."""
 
-    def wanted(kind: str) -> bool:
-        return waited_for() and (only is None or any(kind == asked or kind.startswith(f"{asked}.") for asked in only))
+    def is_requested(kind: str) -> bool:
+        return only is None or any(kind == asked or kind.startswith(f"{asked}.") for asked in only)
 
-    quick = (
-        list(takewhile(lambda _: waited_for(), mender.actions(file, found)))
-        if wanted(types.CodeActionKind.QuickFix)
-        else []
-    )
-    # Editors ask wherever the cursor goes: all of the file is looked at where it was asked for, or there is a reason.
-    return quick + (list(mender.fix_all(file)) if wanted(FIX_ALL) and (only or quick) else [])
+    actions: list[types.CodeAction] = []
+    if is_requested(types.CodeActionKind.QuickFix) and is_needed():
+        for action in builder.quick_fixes(file, findings):
+            if not is_needed():
+                break
+            actions.append(action)
+    # Editors ask wherever the cursor goes: the whole file is fixed only on request, or beside another fix.
+    if is_requested(FIX_ALL) and (only or actions) and is_needed():
+        actions += builder.fix_all(file)
+    return actions

@@ -1,4 +1,4 @@
-"""The text of one file at this moment: places as an editor counts them, what it holds, and where that stands."""
+"""One file in an editor: positions as the editor counts them, the parsed document, and findings as diagnostics."""
 
 from __future__ import annotations
 
@@ -6,12 +6,11 @@ import re
 from bisect import bisect_left, bisect_right
 from functools import cached_property, lru_cache
 from itertools import accumulate
-from typing import Any
 
 from lsprotocol import types
 
 from osbctl.findings import DocumentError, Finding, Location, Severity
-from osbctl.paths import Path, value_at
+from osbctl.paths import Path
 from osbctl.platforms import labels
 from osbctl.sources.document import Document, Span
 from osbctl.sources.parse import decoded, parse_text
@@ -30,46 +29,52 @@ _WIDE = {
     "utf-16": re.compile("[\U00010000-\U0010ffff]"),
     "utf-32": re.compile(r"(?!)"),
 }
-"""The characters that take more than one unit of each encoding."""
+"""Characters of more than one unit, by encoding."""
 
 
-class Text:
-    """A text as an editor holds it. Offsets count characters (code points) of `body`.
+class TextDocument:
+    """A file as the editor holds it. Offsets count characters (code points) of `body`.
 
-    `body` is the text without the byte order mark that it may begin with, as the readers see it. LF, CRLF and a lone
-    CR end a line (LSP 3.17, "Text Documents"). Positions count units of the encoding that was agreed upon.
+    `body` is the text without its byte order mark, as the readers see it. LF, CRLF and a lone CR end a line (LSP 3.17,
+    "Text Documents"). Positions count units of the encoding that client and server agreed on.
     """
 
-    def __init__(self, text: str, encoding: str = "utf-16") -> None:
+    def __init__(self, name: str, text: str, encoding: str = "utf-16") -> None:
+        self.name = name
         self.body = text.removeprefix(_BOM)
+        self._text = text
         self._encoding = encoding
-        self._mark = _units(_BOM, encoding) if text.startswith(_BOM) else 0
+        self._bom_units = _units(_BOM, encoding) if text.startswith(_BOM) else 0
 
-    def place(self, offset: int) -> types.Position:
-        """The position of the character at `offset`; what lies beyond the end is the end."""
+    def position(self, offset: int) -> types.Position:
+        """Position of the character at `offset`; an offset outside of the text is its start or end."""
         offset = min(max(offset, 0), len(self.body))
         line = self.line_of(offset)
-        return types.Position(line, self._between(self.lines[line], offset) + (self._mark if line == 0 else 0))
+        return types.Position(line, self._between(self.lines[line], offset) + (self._bom_units if line == 0 else 0))
 
-    def offset(self, place: types.Position) -> int:
-        """The offset of a position; what lies beyond a line's end is its end."""
-        if place.line >= len(self.lines):
+    def range(self, start: int, end: int) -> types.Range:
+        """Range between two offsets."""
+        return types.Range(self.position(start), self.position(end))
+
+    def offset(self, position: types.Position) -> int:
+        """Offset of a position; one beyond the end of a line is that end."""
+        if position.line >= len(self.lines):
             return len(self.body)
-        start, end = self.lines[place.line], self.line_end(place.line)
-        units = max(0, place.character - (self._mark if place.line == 0 else 0))
+        start, end = self.lines[position.line], self.line_end(position.line)
+        units = max(0, position.character - (self._bom_units if position.line == 0 else 0))
         return bisect_right(range(start, end + 1), units, key=lambda at: self._between(start, at)) - 1 + start
 
-    def offset_of(self, line: int, column: int) -> int:
-        """The offset of a line and column as a `Location` has them: both from 1, columns in characters."""
-        index = min(line, len(self.lines)) - 1
-        return min(self.lines[index] + column - 1, len(self.body))
+    def offset_of(self, location: Location) -> int:
+        """Offset of a location, whose line and column count from 1, columns in characters."""
+        index = min(location.line, len(self.lines)) - 1
+        return min(self.lines[index] + location.column - 1, len(self.body))
 
     def line_of(self, offset: int) -> int:
-        """The line, from 0, that the character at `offset` stands in."""
+        """Line of the character at `offset`, from 0."""
         return bisect_right(self.lines, offset) - 1
 
     def line_end(self, line: int) -> int:
-        """The offset where the line's text ends, before what ends the line."""
+        """Offset of the end of a line, before its line break."""
         start, *behind = self.lines[line : line + 2]
         return start + len(self.body[start : behind[0] if behind else None].rstrip("\r\n"))
 
@@ -83,38 +88,21 @@ class Text:
         return [found.start() for found in _WIDE[self._encoding].finditer(self.body)]
 
     @cached_property
-    def _more(self) -> list[int]:
-        """Cumulative extra code units of wide characters."""
+    def _extra_units(self) -> list[int]:
+        """Cumulative extra units of wide characters."""
         return [0, *accumulate(_units(self.body[at], self._encoding) - 1 for at in self._wide)]
 
     def _between(self, start: int, end: int) -> int:
-        # The text in between is not gone through: a line may be a whole catalog, and hold thousands of places.
-        wide = self._more[bisect_left(self._wide, end)] - self._more[bisect_left(self._wide, start)]
-        return end - start + wide
-
-
-def _units(text: str, encoding: str) -> int:
-    """The code units of UTF-8, UTF-16 or UTF-32 that a text takes."""
-    size = {"utf-8": 1, "utf-16": 2, "utf-32": 4}[encoding]
-    return len(text.encode(encoding if size == 1 else f"{encoding}-le", "surrogatepass")) // size
-
-
-class TextDocument(Text):
-    """A file with what can be known of it. `faults` say why it cannot be read, once that was tried."""
-
-    def __init__(self, name: str, text: str, encoding: str) -> None:
-        super().__init__(text, encoding)
-        self.name = name
-        self.faults: tuple[Finding, ...] = ()
-        self._text = text
+        """Units between two offsets. A line may be a whole catalog with thousands of positions, so it is not read."""
+        extra = self._extra_units
+        return end - start + extra[bisect_left(self._wide, end)] - extra[bisect_left(self._wide, start)]
 
     @cached_property
     def document(self) -> Document | None:
-        """Parsed file, of any type; None if it cannot be parsed, with the reasons in `faults`."""
+        """The parsed file, of any JSON type; None if it cannot be parsed."""
         try:
             return parse_text(decoded(self._text.encode("utf-8", "surrogatepass"), self.name), self.name)
-        except DocumentError as error:
-            self.faults = error.findings
+        except DocumentError:
             return None
 
     @cached_property
@@ -122,46 +110,43 @@ class TextDocument(Text):
         """Span of each value; empty if the file cannot be parsed."""
         return self.document.source_map().spans() if self.document else {}
 
-    def value(self, path: Path) -> Any:
-        """The value at `path`, which must be there."""
-        return value_at(self.document.data, path) if self.document else None
-
-    def extent(self, place: Location) -> tuple[int, int]:
-        """Range to underline for a finding, as in a report; at the end of a line, its last character."""
-        start = self.offset_of(place.line, place.column)
+    def extent(self, location: Location) -> tuple[int, int]:
+        """Offsets to underline for a finding, as in a report; at the end of a line, its last character."""
+        start = self.offset_of(location)
         line = self.line_of(start)
-        end = start + place.end - place.column if place.end else self.line_end(line)
+        end = start + location.end - location.column if location.end else self.line_end(line)
         return (start, end) if start < end else (max(self.lines[line], start - 1), start)
 
 
+def _units(text: str, encoding: str) -> int:
+    """The number of code units of a text in UTF-8, UTF-16 or UTF-32."""
+    size = {"utf-8": 1, "utf-16": 2, "utf-32": 4}[encoding]
+    return len(text.encode(encoding if size == 1 else f"{encoding}-le", "surrogatepass")) // size
+
+
 @lru_cache(maxsize=16)
-def written(name: str, text: str, encoding: str) -> TextDocument:
-    """The file of that name with that text; what is known of the last few is kept."""
+def text_document(name: str, text: str, encoding: str) -> TextDocument:
+    """The file of that name with that text; the last few are cached with their parsed documents."""
     return TextDocument(name, text, encoding)
 
 
 def diagnostic(
     finding: Finding, file: TextDocument, related: list[types.DiagnosticRelatedInformation] | None = None
 ) -> types.Diagnostic:
-    """One finding in the file that it is about; one without a place stands at the file's first character."""
+    """A finding as an editor shows it; one without a location is at the first character of the file."""
     start, end = file.extent(finding.location) if finding.location else (0, 0)
-    said = [
-        escape_line(finding.message),
-        f"hint: {escape_line(finding.hint)}" if finding.hint else "",
-        f"refused by {labels(finding.refused_by)}" if finding.refused_by else "",
-    ]
+    lines = [escape_line(finding.message)]
+    if finding.hint:
+        lines.append(f"hint: {escape_line(finding.hint)}")
+    if finding.refused_by:
+        lines.append(f"refused by {labels(finding.refused_by)}")
     rule = all_rules().get(finding.rule)
     return types.Diagnostic(
         code_description=types.CodeDescription(rule.page) if rule and rule.page else None,
         related_information=related,
-        range=range_of(file, start, end),
-        message="\n".join(filter(None, said)),
+        range=file.range(start, end),
+        message="\n".join(lines),
         severity=SEVERITIES[finding.severity],
         code=finding.rule,
         source="osbctl",
     )
-
-
-def range_of(text: Text, start: int, end: int) -> types.Range:
-    """The range between two offsets of a text."""
-    return types.Range(text.place(start), text.place(end))

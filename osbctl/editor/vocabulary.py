@@ -1,6 +1,6 @@
-"""Schema at a location: that of the API version, or draft-04's own inside parameter schemas.
+"""The schema at a location: that of the API version, or JSON Schema draft-04 itself inside parameter schemas.
 
-A file of a source folder holds a part of a catalog, or settings of the folder's own.
+A file of a source folder holds a part of a catalog, or settings of the folder.
 """
 
 from __future__ import annotations
@@ -17,18 +17,18 @@ from osbctl.sources.folder.brokerpak.checks import DEFINITION
 
 
 class FieldSchema(NamedTuple):
-    """A part of a schema, and the whole that its references lead into."""
+    """A part of a schema, and the whole schema that its references point into."""
 
     schema: dict[str, Any]
     root: dict[str, Any]
 
 
 _SERVICE, _PLAN = {"$ref": "#/definitions/service"}, {"$ref": "#/definitions/plan"}
-_USUAL: dict[str | int, Any] = {
+_COST_WORDS: dict[str | int, Any] = {
     "unit": {"enum": ["MONTHLY"]},
     "amount": {"properties": {currency: {"type": "number"} for currency in ("usd", "eur", "gbp")}},
 }
-"""Offered in a cost beside what the schema knows; any other word is as right."""
+"""Common words in a cost, by field; the schema allows any others, too."""
 _REFERENCE = {"type": "string"}
 _SETTINGS = {
     "services": {
@@ -38,7 +38,7 @@ _SETTINGS = {
     },
     "defaults": {
         "title": "Defaults",
-        "description": "What every service offering and every plan has unless it says otherwise.",
+        "description": "Fields of every service offering and every plan that does not set them.",
         "type": "object",
         "properties": {"service": _SERVICE, "plan": _PLAN},
     },
@@ -69,13 +69,13 @@ def part_at(path: Path, version: ApiVersion, place: PurePath | None) -> FieldSch
     if place is None and "services" in path:
         path = path[path.index("services") :]  # the catalog may be anywhere in a larger file
     for index, step in enumerate(path):
-        described = bool(index) and path[index - 1] in ("create", "update") and step == "parameters"
-        found = FieldSchema(_draft_04(), _draft_04()) if described else _below(part, step)
+        is_parameters = bool(index) and path[index - 1] in ("create", "update") and step == "parameters"
+        found = FieldSchema(_draft_04(), _draft_04()) if is_parameters else _below(part, step)
         if found is None:
             return None
         part = found
-    if "costs" in path and path[-1] in _USUAL:
-        return FieldSchema({"allOf": [part.schema, _USUAL[path[-1]]]}, part.root)
+    if "costs" in path and path[-1] in _COST_WORDS:
+        return FieldSchema({"allOf": [part.schema, _COST_WORDS[path[-1]]]}, part.root)
     return part
 
 
@@ -95,33 +95,33 @@ def root_length(path: Path) -> int:
 
 
 def object_fields(part: FieldSchema) -> dict[str, FieldSchema]:
-    """The fields of an object, each with what is known of it."""
-    found: dict[str, FieldSchema] = {}
-    for one in _all(part):
-        for name, schema in one.schema.get("properties", {}).items():
-            found.setdefault(name, FieldSchema(schema, one.root))
-    return found
+    """The fields of an object by name."""
+    fields: dict[str, FieldSchema] = {}
+    for each in _with_references(part):
+        for name, schema in each.schema.get("properties", {}).items():
+            fields.setdefault(name, FieldSchema(schema, each.root))
+    return fields
 
 
 def values(part: FieldSchema) -> list[Any]:
-    """The values that a place takes, where they can be counted."""
+    """The allowed values: those of an `enum`, or of a boolean; empty for any other type."""
     found: list[Any] = []
-    for one in _all(part):
-        found += one.schema.get("enum", [])
-        if one.schema.get("type") == "boolean":
+    for each in _with_references(part):
+        found += each.schema.get("enum", [])
+        if each.schema.get("type") == "boolean":
             found += [True, False]
     return found
 
 
-def said(part: FieldSchema, word: str) -> Any:
-    """The first that the schema or what it refers to says under a keyword (`title`, `description`, `type`)."""
-    return next((one.schema[word] for one in _all(part) if word in one.schema), None)
+def keyword(part: FieldSchema, word: str) -> Any:
+    """The first value of a keyword (`title`, `description`, `type`) in the schema and those that it refers to."""
+    return next((each.schema[word] for each in _with_references(part) if word in each.schema), None)
 
 
 def title(part: FieldSchema) -> str:
     """Name and type of a field."""
-    kind = said(part, "type")
-    words = str(said(part, "title") or "")
+    kind = keyword(part, "type")
+    words = str(keyword(part, "title") or "")
     return f"{words} ({kind})".strip() if isinstance(kind, str) else words
 
 
@@ -160,18 +160,18 @@ def _draft_04() -> dict[str, Any]:
 
 
 def _below(part: FieldSchema, step: str | int) -> FieldSchema | None:
-    for one in _all(part):
+    for each in _with_references(part):
         if isinstance(step, int):
-            found = one.schema.get("items")
+            found = each.schema.get("items")
         else:
-            found = one.schema.get("properties", {}).get(step, one.schema.get("additionalProperties"))
+            found = each.schema.get("properties", {}).get(step, each.schema.get("additionalProperties"))
         if isinstance(found, dict) and found:
-            return FieldSchema(found, one.root)
+            return FieldSchema(found, each.root)
     return None
 
 
-def _all(part: FieldSchema, depth: int = 0) -> Iterator[FieldSchema]:
-    """The schema and those that it refers to or is made of."""
+def _with_references(part: FieldSchema, depth: int = 0) -> Iterator[FieldSchema]:
+    """The schema and those that it refers to or combines."""
     schema, root = part
     yield part
     if depth > 8:
@@ -181,7 +181,7 @@ def _all(part: FieldSchema, depth: int = 0) -> Iterator[FieldSchema]:
         target: Any = root
         for name in reference.strip("#/").split("/") if reference != "#" else ():
             target = target[name]
-        yield from _all(FieldSchema(target, root), depth + 1)
+        yield from _with_references(FieldSchema(target, root), depth + 1)
     for word in ("allOf", "anyOf"):
         for inner in schema.get(word, ()):
-            yield from _all(FieldSchema(inner, root), depth + 1)
+            yield from _with_references(FieldSchema(inner, root), depth + 1)

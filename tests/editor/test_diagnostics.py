@@ -325,14 +325,14 @@ def test_a_fault_of_ours_ends_no_session_and_leaves_nothing(monkeypatch: pytest.
     async def look() -> None:
         files = OpenFiles(lambda _, findings: told.append(findings), failed.append)
         uri = (tmp_path / "catalog.yaml").as_uri()
-        files.take(uri, "services: 1", 1)
-        await files.judged(uri)
+        files.update(uri, "services: 1", 1)
+        await files.analysed(uri)
         monkeypatch.setattr(open_files, "analyse", lambda *_: 1 // 0)
-        files.take(uri, "services: 2", 2)
-        await files.judged(uri)
+        files.update(uri, "services: 2", 2)
+        await files.analysed(uri)
         monkeypatch.undo()
-        files.take(uri, "services: 3", 3)
-        await files.judged(uri)
+        files.update(uri, "services: 3", 3)
+        await files.analysed(uri)
 
     asyncio.run(look())
     assert [bool(findings) for findings in told] == [True, False, True]
