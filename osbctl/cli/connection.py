@@ -17,7 +17,8 @@ from osbctl.cli.variables import variables_of
 from osbctl.errors import UsageError
 from osbctl.sources.document import Document
 from osbctl.sources.limits import Limits
-from osbctl.sources.read import called, check_stdin, read_source
+from osbctl.sources.read import read_source
+from osbctl.sources.read_bytes import called, check_stdin
 
 if TYPE_CHECKING:
     from osbctl.client.catalog_client import CatalogResponse

@@ -51,7 +51,7 @@ def fix(
     osbctl fix - < catalog.json > mended.json
     """
     from osbctl.config import load_config
-    from osbctl.sources.read import check_stdin
+    from osbctl.sources.read_bytes import check_stdin
     from osbctl.tasks.options import Request, config_of, validation_options
 
     check_stdin(sources)
@@ -79,7 +79,7 @@ class _Mode(NamedTuple):
 
 def _fixed(source: str, stdin_filename: str | None, options: ValidationOptions, way: _Mode) -> int:
     """Mend one source; the exit code that it asks for. A fault of its own is said, and the others go on."""
-    from osbctl.sources.read import called, read_stdin
+    from osbctl.sources.read_bytes import called, read_stdin
     from osbctl.tasks.fix import fix_bytes, fix_source
 
     def fixed(unsafe: bool) -> FixResult:

@@ -44,7 +44,7 @@ def params(
     from osbctl.cli.connection import read_catalog
     from osbctl.reports.text_report import finding_lines
     from osbctl.requests import report
-    from osbctl.sources.read import check_stdin
+    from osbctl.sources.read_bytes import check_stdin
     from osbctl.tasks.params import plan_parameters
 
     check_stdin([source, "-" if request == "@-" else ""])

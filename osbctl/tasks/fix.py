@@ -21,7 +21,8 @@ from osbctl.sources.catalogs import parse_catalog
 from osbctl.sources.document import Document
 from osbctl.sources.folder import read_folder
 from osbctl.sources.parse import decoded
-from osbctl.sources.read import read_bytes, read_source
+from osbctl.sources.read import read_source
+from osbctl.sources.read_bytes import read_bytes
 from osbctl.sources.variables import VariablesOf, no_variables
 from osbctl.validation.options import ValidationOptions
 from osbctl.validation.pipeline import validate_document

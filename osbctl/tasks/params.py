@@ -15,7 +15,8 @@ from osbctl.requests.faults import request_errors
 from osbctl.requests.report import PlanParameters
 from osbctl.sources.document import Document
 from osbctl.sources.parse import parse_document
-from osbctl.sources.read import STDIN, read_object
+from osbctl.sources.read import read_object
+from osbctl.sources.read_bytes import STDIN
 from osbctl.tasks.rules import object_named
 
 INLINE = "-c"

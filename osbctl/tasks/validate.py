@@ -54,7 +54,7 @@ def validate(request: Request, config: Config | None = None) -> Validation:
         UsageError, ConfigError: standard input is named twice; a rule or a platform is not known; a user schema
             cannot be read.
     """
-    from osbctl.sources.read import check_stdin
+    from osbctl.sources.read_bytes import check_stdin
 
     check_stdin(request.sources)
     known: list[_Settings] = []
@@ -139,7 +139,8 @@ def _together(judged: list[_Judged]) -> list[_Judged]:
 
 
 def _judge(source: str, request: Request, settings: _Settings) -> _Judged:
-    from osbctl.sources.read import called, read_source
+    from osbctl.sources.read import read_source
+    from osbctl.sources.read_bytes import called
     from osbctl.validation.pipeline import unreadable, validate_document
 
     fail_on = effective_fail_on(request, settings.config)

@@ -19,7 +19,8 @@ from osbctl.sources.document import Document
 from osbctl.sources.exports.merge import StoredCatalog, merge
 from osbctl.sources.limits import DEFAULT_LIMITS, Limits
 from osbctl.sources.parse import decoded, no_object, parse_stream
-from osbctl.sources.read import read_bytes, read_source
+from osbctl.sources.read import read_source
+from osbctl.sources.read_bytes import read_bytes
 from osbctl.text import escape_line
 
 

@@ -16,7 +16,7 @@ from osbctl.sources.document import Document
 from osbctl.sources.folder.brokerpak.catalog import SCHEMAS, BrokerpakCatalog
 from osbctl.sources.folder.source_tree import FindingCollector, Parts
 from osbctl.sources.limits import DEFAULT_LIMITS, Limits
-from osbctl.sources.read import read_bytes
+from osbctl.sources.read_bytes import read_bytes
 
 if TYPE_CHECKING:
     from osbctl.sources.variables import Variables
