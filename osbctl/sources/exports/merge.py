@@ -1,4 +1,4 @@
-"""From the rows of an export, of any number of pages, to one catalog: what a platform has stored."""
+"""Merge the rows of an export, of any number of pages, to the catalog that a platform has stored."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeAlias
 
 from osbctl.errors import SourceError, UsageError
-from osbctl.paths import get_at
+from osbctl.paths import Path, get_at
 from osbctl.platforms import Platform
 from osbctl.platforms.export import ExportRow, Fields, Page, RowFields, row_name
 from osbctl.sources.document import Document
@@ -17,6 +17,10 @@ from osbctl.text import escape_line
 
 Family: TypeAlias = list[tuple[ExportRow, list[ExportRow]]]
 """Service offerings, each with its plans."""
+
+_ID: Path = ("id",)
+_NAMED = 5
+"""Names that a message lists."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -38,13 +42,8 @@ class StoredCatalog:
     without_secrets: bool = False
 
 
-_NAMED = 5
-
-
-def merge(
-    platform: Platform, shape: RowFields, documents: Sequence[Document], pages: Sequence[Page], broker: str = ""
-) -> StoredCatalog:
-    """The catalog in the `pages`, which were read from `documents`.
+def merge(platform: Platform, shape: RowFields, pages: Sequence[Page], broker: str = "") -> StoredCatalog:
+    """The catalog in the `pages`.
 
     `broker` is the name or id of the broker on the platform, where there are several.
 
@@ -55,96 +54,90 @@ def merge(
         UsageError: there are service offerings of several brokers, and it is not said which.
     """
     rows = [row for page in pages for row in page.rows]
-    services, plans = _services(shape, rows), _plans_by_service(shape, rows)
+    services = _unique(shape, rows, of_plans=False)
+    plans: dict[str, list[ExportRow]] = defaultdict(list)
+    for plan in _unique(shape, rows, of_plans=True).values():
+        plans["/".join(plan.texts(shape.parent))].append(plan)
     if gaps := [*_gaps(shape, pages, services, plans)]:
         raise SourceError(f"the export does not hold all: {'; '.join(gaps)}", f"export it again: {shape.whole}")
     names = {word: name for page in pages for word, name in page.names.items()}
-    stored = [(row, plans[key]) for key, row in _of_one_broker(shape, services, names, broker).items()]
-    held = {id(row.document) for row in rows}
-    return _stored(platform, shape, [document for document in documents if id(document) in held], stored)
+    chosen = _of_one_broker(shape, services, names, broker)
+    families = [
+        (row, [plan for plan in plans[key] if _name(shape.plan, plan) not in shape.own_plans])
+        for key, row in chosen.items()
+    ]
+    live, kept = _without_gone(shape, families)
+    seen = [plan.data.get("visibility_type") for _, theirs in families for plan in theirs]
+    public = bool(seen) and all(kind == "public" for kind in seen)
+    sources = [*{id(row.document): row.document for row in rows}.values()]
+    return StoredCatalog(_document(shape, sources, live), platform, shape, kept, public)
 
 
-def _services(shape: RowFields, rows: Iterable[ExportRow]) -> dict[str, ExportRow]:
-    found = _unique(shape, (row for row in rows if not row.is_plan))
-    for row in found.values():
-        row.need(shape.service[("id",)][0])
-    return found
-
-
-def _plans_by_service(shape: RowFields, rows: Iterable[ExportRow]) -> dict[str, list[ExportRow]]:
-    found: dict[str, list[ExportRow]] = defaultdict(list)
-    for row in _unique(shape, (row for row in rows if row.is_plan)).values():
-        row.need(shape.plan[("id",)][0])
-        found["/".join(row.texts(shape.parent))].append(row)
-    return found
-
-
-def _stored(platform: Platform, shape: RowFields, sources: Sequence[Document], rows: Family) -> StoredCatalog:
-    kept: dict[tuple[str, str], str] = {}
-    live: Family = []
-    rows = [(service, _of_broker(shape, plans)) for service, plans in rows]
-    for service, plans in rows:
-        if _is_gone(shape, service):
-            kept |= _retained(shape, service, plans, whole=True)
-        else:
-            kept |= _retained(shape, service, [plan for plan in plans if _is_gone(shape, plan)])
-            live.append((service, [plan for plan in plans if not _is_gone(shape, plan)]))
-    return StoredCatalog(_document(shape, sources, live), platform, shape, kept, _is_public(rows))
-
-
-def _is_public(rows: Family) -> bool:
-    """Return whether everybody sees every plan."""
-    seen = [plan.data.get("visibility_type") for _, plans in rows for plan in plans]
-    return bool(seen) and all(kind == "public" for kind in seen)
-
-
-def _of_broker(shape: RowFields, plans: list[ExportRow]) -> list[ExportRow]:
-    """The plans without those that the platform adds by itself."""
-    return [plan for plan in plans if _name(shape.plan, plan) not in shape.own_plans]
-
-
-def _retained(
-    shape: RowFields, service: ExportRow, plans: Iterable[ExportRow], *, whole: bool = False
-) -> dict[tuple[str, str], str]:
-    """The names of plans that are gone and stay, by ids; `whole`: the service offering, too."""
-    name, own = _name(shape.service, service), service.need(shape.service[("id",)][0])
-    of_plans = {(own, plan.need(shape.plan[("id",)][0])): f"{name}/{_name(shape.plan, plan)}" for plan in plans}
-    return {(own, ""): name, **of_plans} if whole else of_plans
-
-
-def _unique(shape: RowFields, rows: Iterable[ExportRow]) -> dict[str, ExportRow]:
-    """The rows by what the platform calls them; of a row that comes twice, the first."""
+def _unique(shape: RowFields, rows: Iterable[ExportRow], *, of_plans: bool) -> dict[str, ExportRow]:
+    """The service offerings or plans, by their names on the platform; of a row that comes twice, the first."""
     found: dict[str, ExportRow] = {}
     for row in rows:
-        row.need(shape.key[-1])
-        found.setdefault(row_name(row.data, shape.key), row)
+        if row.is_plan == of_plans:
+            row.need(shape.key[-1])
+            row.need((shape.plan if of_plans else shape.service)[_ID][0])
+            found.setdefault(row_name(row.data, shape.key), row)
     return found
+
+
+def _without_gone(shape: RowFields, families: Family) -> tuple[Family, dict[tuple[str, str], str]]:
+    """The rows that are in the broker's catalog, and the `kept` of `StoredCatalog`."""
+    live: Family = []
+    kept: dict[tuple[str, str], str] = {}
+    for service, plans in families:
+        name, id_ = _name(shape.service, service), service.need(shape.service[_ID][0])
+        there: list[ExportRow] = []
+        if is_gone := _is_gone(shape, service):
+            kept[id_, ""] = name
+        else:
+            live.append((service, there))
+        for plan in plans:
+            if is_gone or _is_gone(shape, plan):
+                kept[id_, plan.need(shape.plan[_ID][0])] = f"{name}/{_name(shape.plan, plan)}"
+            else:
+                there.append(plan)
+    return live, kept
+
+
+def _is_gone(shape: RowFields, row: ExportRow) -> bool:
+    return shape.gone is not None and get_at(row.data, shape.gone[0]) is shape.gone[1]
+
+
+def _name(fields: Fields, row: ExportRow) -> str:
+    found = row.texts((*fields[("name",)], *fields[_ID]))
+    return found[0] if found else ""
+
+
+# Gaps of an export.
 
 
 def _gaps(
     shape: RowFields, pages: Sequence[Page], services: Mapping[str, ExportRow], plans: Mapping[str, list[ExportRow]]
 ) -> Iterator[str]:
     """Missing parts of the export, in words that follow a colon."""
-    yield from _empty(shape, pages, services, plans)
-    yield from (gap for together in _by_query(pages).values() for gap in _cut(shape, together))
+    if not services:
+        yield "it holds plans and no service offerings" if plans else "it holds no service offering"
+    elif not plans and (shape.always_plans or all(page.rows for page in pages)):  # a list without plans says so
+        yield "it holds no plan"
+    by_query: dict[tuple[str, bool], list[Page]] = defaultdict(list)
+    for page in pages:
+        by_query[page.query, page.of_plans].append(page)
+    for (_, of_plans), together in by_query.items():
+        yield from _cut(shape, together, of_plans)
     if filters := sorted({name for page in pages for name in page.filters}):
         yield f"it was filtered by {_some(filters)}"
     if services:
         yield from _unmatched(shape, services, plans)
 
 
-def _empty(shape: RowFields, pages: Sequence[Page], services: Collection[str], plans: Collection[str]) -> Iterator[str]:
-    if not services:
-        yield "it holds plans and no service offerings" if plans else "it holds no service offering"
-    elif not plans and (shape.always_plans or all(page.rows for page in pages)):  # a list without plans says so
-        yield "it holds no plan"
-
-
-def _cut(shape: RowFields, pages: Sequence[Page]) -> Iterator[str]:
+def _cut(shape: RowFields, pages: Sequence[Page], of_plans: bool) -> Iterator[str]:
     """Missing rows of one query, from its pages."""
-    of_plans = pages[0].of_plans
-    rows = (row for page in pages for row in page.rows if row.is_plan == of_plans)
-    held, total = len(_unique(shape, rows)), max(page.total for page in pages)
+    held = len(_unique(shape, (row for page in pages for row in page.rows), of_plans=of_plans))
+    total = max(page.total for page in pages)
     word = "plans" if of_plans else "service offerings"
     cut = "the list was cut: " if all(page.more for page in pages) else ""
     if held < total:
@@ -165,68 +158,52 @@ def _unmatched(
         yield f"it holds no plan of {_some(empty)}"
 
 
-def _by_query(pages: Sequence[Page]) -> dict[tuple[str, bool], list[Page]]:
-    found: dict[tuple[str, bool], list[Page]] = defaultdict(list)
-    for page in pages:
-        found[page.query, page.of_plans].append(page)
-    return found
-
-
-def _of_one_broker(
-    shape: RowFields, rows: dict[str, ExportRow], names: Mapping[str, str], broker: str
-) -> dict[str, ExportRow]:
-    brokers: dict[tuple[str, ...], dict[str, ExportRow]] = defaultdict(dict)
-    for key, row in rows.items():
-        words = row.texts(shape.brokers)
-        brokers[*(names[word] for word in words if word in names), *words][key] = row
-    if broker:
-        return _named_broker(brokers, broker)
-    if len(brokers) > 1:
-        count = f"the export holds service offerings of {len(brokers)} brokers"
-        raise UsageError(count, f"--stored-broker: {_labels(brokers)}")
-    return rows
-
-
-def _named_broker(brokers: Mapping[tuple[str, ...], dict[str, ExportRow]], broker: str) -> dict[str, ExportRow]:
-    chosen = [found for words, found in brokers.items() if broker in words]
-    if not chosen:
-        advice = f"it holds {_labels(brokers)}; --stored-broker names one"
-        raise SourceError(f"the export holds nothing of a broker {broker}", advice)
-    return {key: row for found in chosen for key, row in found.items()}
-
-
-def _labels(brokers: Iterable[tuple[str, ...]]) -> str:
-    return _some(sorted(" / ".join(words) or "one without a name" for words in brokers))
-
-
-def _is_gone(shape: RowFields, row: ExportRow) -> bool:
-    return shape.gone is not None and get_at(row.data, shape.gone[0]) is shape.gone[1]
-
-
-def _name(fields: Fields, row: ExportRow) -> str:
-    found = row.texts((*fields[("name",)], *fields[("id",)]))
-    return found[0] if found else ""
-
-
 def _some(names: list[str]) -> str:
     more = len(names) - _NAMED
     text = ", ".join(escape_line(name) for name in names[:_NAMED])
     return f"{text} and {more:,} more" if more > 0 else text
 
 
-def _document(shape: RowFields, sources: Sequence[Document], rows: Family) -> Document:
+# One broker of several.
+
+
+def _of_one_broker(
+    shape: RowFields, services: dict[str, ExportRow], names: Mapping[str, str], broker: str
+) -> dict[str, ExportRow]:
+    """The service offerings of the broker. `names` are names of brokers by id."""
+    brokers: dict[tuple[str, ...], dict[str, ExportRow]] = defaultdict(dict)
+    for key, row in services.items():
+        words = row.texts(shape.brokers)
+        brokers[*(names[word] for word in words if word in names), *words][key] = row
+    labels = _some(sorted(" / ".join(words) or "one without a name" for words in brokers))
+    if not broker:
+        if len(brokers) > 1:
+            count = f"the export holds service offerings of {len(brokers)} brokers"
+            raise UsageError(count, f"--stored-broker: {labels}")
+        return services
+    chosen = {key: row for words, found in brokers.items() if broker in words for key, row in found.items()}
+    if not chosen:
+        advice = f"it holds {labels}; --stored-broker names one"
+        raise SourceError(f"the export holds nothing of a broker {broker}", advice)
+    return chosen
+
+
+# The catalog.
+
+
+def _document(shape: RowFields, sources: Sequence[Any], rows: Family) -> Document:
+    """The catalog of these rows, with places in the documents that they stand in."""
     parts = {id(source): SourcePart(source) for source in sources}
     services: list[dict[str, Any]] = []
     origins = PathOrigins({"services": services}, (parts[id(sources[0])], ()))
 
     def mapped(fields: Fields, row: ExportRow) -> dict[str, Any]:
-        part = parts[id(row.document)]
-        return _mapped(fields, row, shape.own_metadata, origins, part)
+        return _mapped(fields, row, shape.own_metadata, origins, parts[id(row.document)])
 
     for service, plans in rows:
         services.append(mapped(shape.service, service))
         services[-1]["plans"] = [mapped(shape.plan, plan) for plan in plans]
-    name = ", ".join(source.name for source in sources)
+    name = ", ".join(dict.fromkeys(source.name for source in sources))
     return Document(name, origins.data, sources[0].syntax, origins.locate)
 
 

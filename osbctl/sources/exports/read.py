@@ -1,4 +1,4 @@
-"""From files to the catalog that a platform has stored: an export, or a catalog that was kept as it is.
+"""Read the catalog that a platform has stored: its export, or a catalog that was kept as it is.
 
 The files of an export come as people have them: one object, an array, or several documents after one another.
 """
@@ -48,37 +48,34 @@ def stored_catalog(
         SourceError: they are of different platforms, or of a wrong shape.
         UsageError: what is asked for is not there, or not clear.
     """
-    kinds = _kinds(documents, stored_as)
-    if len(kinds) > 1:
-        raise SourceError(f"the files are of different kinds: {', '.join(sorted(kinds))}", "name one export at a time")
-    (kind,) = kinds
-    platform = _PLATFORMS.get(kind)
-    if platform:
-        return _of_export(platform, documents, broker, recognised=not stored_as)
-    if len({document.name for document in documents}) > 1 or broker:
-        raise UsageError("a catalog is one file, of one broker", "only exports come in several files")
-    return StoredCatalog(only_catalog(documents, at))
-
-
-def _of_export(platform: Platform, documents: Sequence[Document], broker: str, *, recognised: bool) -> StoredCatalog:
+    platform = _PLATFORMS.get(stored_as or _kind(documents))
+    if platform is None:
+        if len({document.name for document in documents}) > 1 or broker:
+            raise UsageError("a catalog is one file, of one broker", "only exports come in several files")
+        return StoredCatalog(only_catalog(documents, at))
+    for document in documents:
+        if not platform.record.export.recognised(document):
+            raise SourceError(f"{document.name}: not an export of {platform.label}", "leave --stored-as out")
     try:
         pages = [platform.record.export.read(document) for document in documents]
         rows = [row for page in pages for row in page.rows]
-        platform = _made_by(platform, rows) if recognised else platform
+        platform = platform if stored_as else _made_by(platform, rows)
         export = platform.record.export
         shape = export.shape_of(rows) if export.shape_of else export.shape
-        return merge(platform, shape, documents, pages, broker)
+        return merge(platform, shape, pages, broker)
     except WrongShapeError as error:
         advice = "take it as the platform gives it, or say what it is with --stored-as"
         raise SourceError(str(error), advice) from None
 
 
-def _kinds(documents: Sequence[Document], stored_as: StoredAs | None) -> set[StoredAs]:
-    if stored_as:
-        return {_asked(document, stored_as) for document in documents}
-    if any(map(_exporter, documents)) or not any(map(holds_catalog, documents)):
-        return {recognise(document) for document in documents}
-    return {StoredAs.CATALOG}
+def _kind(documents: Sequence[Document]) -> StoredAs:
+    if any(map(holds_catalog, documents)) and not any(map(_exporter, documents)):
+        return StoredAs.CATALOG
+    kind, *others = sorted({recognise(document) for document in documents})
+    if others:
+        message = f"the files are of different kinds: {', '.join([kind, *others])}"
+        raise SourceError(message, "name one export at a time")
+    return kind
 
 
 def _exporter(document: Document) -> Platform | None:
@@ -95,13 +92,10 @@ def recognise(document: Document) -> StoredAs:
         return StoredAs.CATALOG
     if platform := _exporter(document):
         return StoredAs(platform)
-    refusal = _refusal(document.data)
-    if refusal:
+    if refusal := _refusal(document.data):
         raise SourceError(f"{document.name}: not an export, but a refusal: {refusal}", "log in, and export again")
-    raise SourceError(
-        f"{document.name}: neither a catalog nor an export of a platform",
-        f"known exports: {'; '.join(shape.whole for shape in shapes())}",
-    )
+    known = f"known exports: {'; '.join(shape.whole for shape in shapes())}"
+    raise SourceError(f"{document.name}: neither a catalog nor an export of a platform", known)
 
 
 def _refusal(data: dict[str, Any]) -> str:
@@ -110,13 +104,6 @@ def _refusal(data: dict[str, Any]) -> str:
     first = errors[0] if isinstance(errors, list) and errors else data if data.get("kind") == "Status" else {}
     texts = (get_at(first, (key,)) for key in ("detail", "message", "title"))
     return next((escape_line(text)[:200] for text in texts if isinstance(text, str)), "")
-
-
-def _asked(document: Document, kind: StoredAs) -> StoredAs:
-    platform = _PLATFORMS.get(kind)
-    if platform and not platform.record.export.recognised(document):
-        raise SourceError(f"{document.name}: not an export of {platform.label}", "leave --stored-as out")
-    return kind
 
 
 def shapes() -> Iterable[RowFields]:
@@ -159,9 +146,8 @@ def _objects(document: Document) -> list[Document]:
     if not isinstance(value, list):
         return [_object(document, ())]
     if not value:
-        raise DocumentError(
-            (Finding("empty-document", Severity.ERROR, "the list is empty", (), Location(document.name, 1, 1)),)
-        )
+        top = Location(document.name, 1, 1)
+        raise DocumentError((Finding("empty-document", Severity.ERROR, "the list is empty", (), top),))
     if all(isinstance(entry, dict) and "spec" in entry for entry in value):
         # The bare array of objects that svcat prints, as the list that kubectl prints of the same.
         return [document.reshaped({"kind": "List", "items": value}, lambda path: path[1:])]
