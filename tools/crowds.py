@@ -1,12 +1,12 @@
-"""Crowds without a password against `osbctl serve`: what newcomers with the right one, and a probe, feel meanwhile.
+"""Attacks on `osbctl serve` without a password: latency of new clients with the correct one, and of a probe.
 
-    python -m tools.crowds [--newcomers 20]
+    python -m tools.crowds [--clients 20]
 
 One broker for each of plain HTTP and TLS. Over TLS a stream of KeyUpdate messages comes first (RFC 8446 §4.6.3); then
-250 connections from each of five addresses send pipelined requests as fast as they are taken; then twenty clients do so
-and read 5 kB a second, against a limit of twenty connections. Each newcomer must get 200 within five times the time of
-one hash and a second, each probe an answer within two seconds, and a client that has shown a right password is not cut.
-Exits with 1 where something does not hold. Loopback only, bounded in time and in clients.
+250 connections from each of five addresses send pipelined requests as fast as they are accepted; then twenty clients do so
+and read 5 kB a second, against a limit of twenty connections. Each new client must get 200 within five times the time of
+one hash and a second, each probe an answer within two seconds, and an authenticated client must not be cut.
+Exits with 1 on a failure. Loopback only, bounded in time and in clients.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def key_updates(secret: bytes, count: int, *, answered: bool = False) -> Iterato
 
 
 def send_key_updates(broker: Broker, source: str, count: int, ready: Any = None, *, answered: bool = False) -> int:
-    """Send them on one connection until it is cut. Returns how many bytes were sent, by parts of 64 kB."""
+    """Send key updates on one connection until it is cut. Returns the number of bytes sent, in parts of 64 kB."""
     log = broker.folder / f"keys-{source}"
     context = ssl.create_default_context()
     context.check_hostname, context.verify_mode, context.keylog_filename = False, ssl.CERT_NONE, str(log)
@@ -75,7 +75,7 @@ def send_key_updates(broker: Broker, source: str, count: int, ready: Any = None,
 
 
 async def _pipeline(broker: Broker, source: str, rate: float) -> None:
-    """One connection that asks as fast as it is let, and reads `rate` bytes a second; opened anew for ever."""
+    """One connection that sends requests at full speed and reads `rate` bytes per second; reopened forever."""
     while True:
         with contextlib.suppress(OSError, EOFError, asyncio.TimeoutError):
             reader, writer = await asyncio.open_connection(
@@ -103,7 +103,7 @@ async def _write(writer: asyncio.StreamWriter) -> None:
 
 
 def _crowd(broker: Broker, addresses: int, each: int, rate: float) -> None:
-    """In a process of its own: `each` connections from so many addresses."""
+    """Run in a child process: `each` connections from each of several addresses."""
 
     async def run() -> None:
         sources = [f"127.0.0.{2 + number}" for number in range(addresses)]
@@ -115,7 +115,7 @@ def _crowd(broker: Broker, addresses: int, each: int, rate: float) -> None:
 
 @contextlib.contextmanager
 def process(target: Callable[..., object], *args: object) -> Iterator[None]:
-    """It runs meanwhile."""
+    """Run an attack in the background."""
     started = multiprocessing.Process(target=target, args=args)
     started.start()
     try:
@@ -125,18 +125,18 @@ def process(target: Callable[..., object], *args: object) -> Iterator[None]:
         started.join()
 
 
-def feel(title: str, broker: Broker, known: socket.socket, newcomers: int, first: int) -> Iterator[str]:
-    """What newcomers, the probe and one whose password was right feel."""
+def feel(title: str, broker: Broker, known: socket.socket, clients: int, first: int) -> Iterator[str]:
+    """Latency of new clients, the probe and an authenticated client."""
     unfit = f"$6$rounds={ROUNDS}${'.' * 16}${'.' * 86}"
     asked, probed, hashed = [], [], []
-    for number in range(first, first + newcomers):
+    for number in range(first, first + clients):
         hashed.append(timed(lambda: first_match("x", [unfit])))
         try:
-            # Each header is another one: else the first newcomer's would be known.
+            # Headers differ, otherwise the first one would be cached.
             header = request().replace(b"Basic ", b"Basic " + b" " * number)
             asked.append(timed(lambda: _ask(broker, f"127.0.1.{1 + number}", header)))  # noqa: B023
         except (OSError, AssertionError) as error:
-            yield f"{title}: a newcomer: {error!r}"
+            yield f"{title}: a new client: {error!r}"
         try:
             probed.append(timed(broker.probe))
         except (OSError, AssertionError) as error:
@@ -149,10 +149,10 @@ def feel(title: str, broker: Broker, known: socket.socket, newcomers: int, first
             break
     bound = 5 * sorted(hashed)[len(hashed) // 2] + 1000
     worst, probe = max(asked, default=0), max(probed, default=0)
-    print(f"  {title}: newcomers {len(asked)} of {newcomers}, at most {worst:.0f} ms (bound {bound:.0f});", end=" ")
-    print(f"/livez {len(probed)} of {newcomers}, at most {probe:.0f} ms", flush=True)
+    print(f"  {title}: new clients {len(asked)} of {clients}, at most {worst:.0f} ms (bound {bound:.0f});", end=" ")
+    print(f"/livez {len(probed)} of {clients}, at most {probe:.0f} ms", flush=True)
     if worst > bound:
-        yield f"{title}: a newcomer waited {worst:.0f} ms"
+        yield f"{title}: a new client waited {worst:.0f} ms"
     if probe > 2000:
         yield f"{title}: the probe waited {probe:.0f} ms"
 
@@ -165,13 +165,13 @@ def _ask(broker: Broker, source: str, header: bytes) -> None:
 
 def run(
     secure: bool,
-    newcomers: int,
+    clients: int,
     each: int = 250,
     updates: int = UPDATES,
     wrap: tuple[str, ...] = (),
     seconds: float = 3,
 ) -> Iterator[str]:
-    """What does not hold of one broker, started by `wrap`. A crowd has so many seconds before anybody else comes."""
+    """Failures of one broker, started by `wrap`. Each attack runs for `seconds` before other clients connect."""
     print("TLS" if secure else "plain HTTP", flush=True)
     with tempfile.TemporaryDirectory() as name:
         broker = Broker(Path(name), ROUNDS, "--admin-listen", "127.0.0.1:0", secure=secure, wrap=wrap)
@@ -182,10 +182,10 @@ def run(
                 ready = multiprocessing.Event()
                 with process(send_key_updates, broker, "127.0.0.9", updates, ready):
                     ready.wait(60)
-                    yield from feel("a stream of KeyUpdates", broker, known, newcomers, 1)
+                    yield from feel("a stream of KeyUpdates", broker, known, clients, 1)
             with process(_crowd, broker, 5, each, 1e9):
                 time.sleep(seconds)
-                yield from feel(f"5 x {each} pipelining", broker, known, newcomers, 1 + newcomers)
+                yield from feel(f"5 x {each} pipelining", broker, known, clients, 1 + clients)
         if broker.stop() != 0:
             yield "the broker did not end with 0"
     with tempfile.TemporaryDirectory() as name:
@@ -195,16 +195,16 @@ def run(
             assert answer(known)[0] == 200
             with process(_crowd, broker, 20, 1, 5000):
                 time.sleep(seconds)
-                yield from feel("20 that pipeline and read 5 kB/s, of 20 places", broker, known, newcomers, 1)
+                yield from feel("20 that pipeline and read 5 kB/s, of 20 places", broker, known, clients, 1)
         if broker.stop() != 0:
             yield "the broker did not end with 0"
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--newcomers", type=int, default=20)
-    newcomers = parser.parse_args().newcomers
-    wrong = [*run(False, newcomers), *run(True, newcomers)]
+    parser.add_argument("--clients", type=int, default=20)
+    clients = parser.parse_args().clients
+    wrong = [*run(False, clients), *run(True, clients)]
     print("\n".join(wrong) or "all well")
     return int(bool(wrong))
 

@@ -1,11 +1,11 @@
-"""A broker under a chaos of clients for a while: nothing wrong, nothing leaked.
+"""Soak test: a broker under a mix of clients must not fail or leak.
 
     python tools/soak.py [--seconds 60]
 
-Mixes good clients, wrong passwords, aborts in mid-answer, silent handshakes, plain HTTP, garbage, and reloads; then
-floods with wrong passwords against costly hashes, lets newcomers log in while 2, 8 and 64 addresses guess, puts a FIFO
-in the catalog's place while nobody reads the log, and compares the time that an unknown user and a wrong password take.
-Exits with 1 where something does not hold. Loopback only, bounded in time and in clients.
+Mixes valid clients, wrong passwords, resets during responses, silent handshakes, plain HTTP, garbage, and reloads. Then
+it floods with wrong passwords and expensive hashes, lets new clients log in while 2, 8 and 64 addresses guess, replaces
+the catalog by a FIFO while the log has no reader, and compares the times of an unknown user and a wrong password.
+Exits with 1 on a failure. Loopback only, bounded in time and in clients.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def token(user: str, password: str) -> str:
 
 
 class Broker:
-    """A running `osbctl serve` and a way to ask it."""
+    """A running `osbctl serve` and its clients."""
 
     def __init__(
         self,
@@ -58,7 +58,7 @@ class Broker:
         secure: bool = True,
         wrap: tuple[str, ...] = (),
     ) -> None:
-        """`errors` is the descriptor for what it says, a file in `folder` unless given. `wrap` begins the command."""
+        """`errors` is the descriptor of standard error, a file in `folder` by default. `wrap` is a command prefix."""
         self.folder, self.secure = folder, secure
         self.catalog = folder / "catalog.json"
         self.write(0)
@@ -102,7 +102,7 @@ class Broker:
         raise SystemExit("the broker does not start")
 
     def write(self, number: int) -> None:
-        """Put another good catalog in the place of the one that is served."""
+        """Replace the served catalog by another valid one."""
         plan = {
             "id": "P",
             "name": "p",
@@ -122,7 +122,7 @@ class Broker:
         return self.context.wrap_socket(self.raw(source), server_hostname="localhost")
 
     def connect(self, source: str) -> socket.socket:
-        """A connection as it is served."""
+        """A connection, with or without TLS."""
         return self.tls(source) if self.secure else self.raw(source)
 
     def descriptors(self) -> int:
@@ -134,7 +134,7 @@ class Broker:
         return int(match[1]) if match else 0
 
     def ask(self) -> str:
-        """Ask once, as a newcomer. Returns the tag of the catalog."""
+        """Request the catalog on a new connection. Returns its tag."""
         with self.tls() as connection:
             connection.sendall(request())
             status, fields, _ = answer(connection)
@@ -142,7 +142,7 @@ class Broker:
             return fields["etag"]
 
     def probe(self) -> None:
-        """Ask the admin listener whether the process lives."""
+        """Request /livez of the admin listener."""
         match = re.search(r"admin on http://\S+:(\d+)", (self.folder / "log").read_text())
         assert match
         with socket.create_connection(("127.0.0.1", int(match[1])), timeout=20) as connection:
@@ -160,7 +160,7 @@ def request(user: str = "platform", password: str = "right", method: str = "GET"
 
 
 def answer(connection: socket.socket) -> tuple[int, dict[str, str], bytes]:
-    """One whole answer from a kept connection."""
+    """Read one complete response from a kept connection."""
     data = b""
     while b"\r\n\r\n" not in data:
         piece = connection.recv(65_536)
@@ -176,7 +176,7 @@ def answer(connection: socket.socket) -> tuple[int, dict[str, str], bytes]:
 
 
 class Chaos:
-    """The clients of the soak, each in a thread of its own until the end."""
+    """The clients of the soak test, one thread each."""
 
     def __init__(self, broker: Broker) -> None:
         self.broker = broker
@@ -255,7 +255,7 @@ class Chaos:
 
 
 def chaos(seconds: float) -> Iterator[str]:
-    """What does not hold in a chaos of clients."""
+    """Failures under a mix of clients."""
     with tempfile.TemporaryDirectory() as name:
         broker = Broker(Path(name), 1_000, "--connections-per-address", "0")
         mix = Chaos(broker)
@@ -277,7 +277,7 @@ def chaos(seconds: float) -> Iterator[str]:
 
 
 def flood(seconds: float) -> Iterator[str]:
-    """What a good client feels while 32 others try passwords against a costly hash."""
+    """Latency of a valid client while 32 others guess passwords with an expensive hash."""
     with tempfile.TemporaryDirectory() as name:
         broker = Broker(Path(name), COSTLY_ROUNDS, "--connections-per-address", "0")
         with broker.tls() as connection:
@@ -308,7 +308,7 @@ def flood(seconds: float) -> Iterator[str]:
 
 
 async def guess(broker: Broker, source: str, enough: Callable[[int], bool], pause: float) -> None:
-    """One connection that tries passwords, with a pause after each answer, until `enough(status)`."""
+    """Guess passwords on one connection, with a pause after each response, until `enough(status)`."""
     while True:
         with contextlib.suppress(OSError, EOFError):
             reader, writer = await asyncio.open_connection(
@@ -327,7 +327,7 @@ async def guess(broker: Broker, source: str, enough: Callable[[int], bool], paus
 
 
 def attackers(broker: Broker, addresses: int, each: int, pause: float, ready: Any) -> None:
-    """In a process of its own: addresses that are refused once each, and then guess on `each` connections for ever."""
+    """Run in a child process: addresses that are refused once, and then guess on `each` connections forever."""
     sources = [f"127.0.0.{2 + number}" for number in range(addresses)]
 
     async def run() -> None:
@@ -338,8 +338,8 @@ def attackers(broker: Broker, addresses: int, each: int, pause: float, ready: An
     asyncio.run(run())
 
 
-def attack(addresses: int, newcomers: int = 5, pause: float = 0, rounds: int = COSTLY_ROUNDS) -> Iterator[str]:
-    """What newcomers with the right password feel, each from a fresh address, while addresses guess that were refused.
+def attack(addresses: int, clients: int = 5, pause: float = 0, rounds: int = COSTLY_ROUNDS) -> Iterator[str]:
+    """Latency of new clients with the correct password, each from a new address, while refused addresses guess.
 
     Each must be answered 200 within the time of four hashes, as long as one takes here while that goes on.
     """
@@ -352,32 +352,34 @@ def attack(addresses: int, newcomers: int = 5, pause: float = 0, rounds: int = C
         if not ready.wait(180):
             yield f"attack of {addresses}: not all were refused in time"
         hashes, waited = [], []
-        for number in range(newcomers):
+        for number in range(clients):
             hashes.append(timed(lambda: first_match("x", [unfit])))
             start = time.perf_counter()
             try:
                 with broker.tls(f"127.0.1.{1 + number}") as connection:
-                    # Each header is another one: else the first newcomer's would be known.
+                    # Headers differ, otherwise the first one would be cached.
                     connection.sendall(request().replace(b"Basic ", b"Basic " + b" " * number))
                     status = answer(connection)[0]
             except OSError as error:
-                yield f"attack of {addresses}: a newcomer was cut: {error}"
+                yield f"attack of {addresses}: a new client was cut: {error}"
                 continue
             waited.append((time.perf_counter() - start) * 1000)
             if status != 200:
-                yield f"attack of {addresses}: a newcomer got {status}"
+                yield f"attack of {addresses}: a new client got {status}"
         for process in (crowd, broker.process):
             process.kill()
         crowd.join()
         broker.process.wait()
     one, worst = statistics.median(hashes), max(waited, default=0)
-    print(f"attack of {addresses} x 10: newcomers waited {worst:.0f} ms at most; a hash took {one:.0f} ms", flush=True)
+    print(
+        f"attack of {addresses} x 10: new clients waited {worst:.0f} ms at most; a hash took {one:.0f} ms", flush=True
+    )
     if worst > 4 * one:
-        yield f"attack of {addresses}: a newcomer waited {worst:.0f} ms"
+        yield f"attack of {addresses}: a new client waited {worst:.0f} ms"
 
 
 def silence(broker: Broker, addresses: int, each: int) -> list[socket.socket]:
-    """Connections that never say a word, from several addresses of this machine."""
+    """Silent connections, from several addresses of this machine."""
     opened = []
     for number in range(addresses * each):
         source = (f"127.0.0.{2 + number % addresses}", 0)
@@ -387,7 +389,7 @@ def silence(broker: Broker, addresses: int, each: int) -> list[socket.socket]:
 
 
 def hold_silent(broker: Broker, addresses: int, each: int, ready: Any, end: Any) -> None:
-    """In a process of its own: keep so many silent connections open, and open anew what is closed."""
+    """Run in a child process: keep silent connections open, and reopen closed ones."""
     silent = silence(broker, addresses, each)
     ready.set()
     while not end.is_set():
@@ -410,23 +412,23 @@ def _closed(sock: socket.socket) -> bool:
 
 
 def crowd(seconds: float, addresses: int, each: int, *options: str) -> Iterator[str]:
-    """What a newcomer and a probe feel while more silent connections than there are places are opened for ever."""
+    """Latency of a new client and a probe while silent connections exceed the limit."""
     with tempfile.TemporaryDirectory() as name:
         broker = Broker(Path(name), 1_000, "--admin-listen", "127.0.0.1:0", *options)
         ready, end = multiprocessing.Event(), multiprocessing.Event()
         crowd = multiprocessing.Process(target=hold_silent, args=[broker, addresses, each, ready, end])
         crowd.start()
         ready.wait(30)
-        newcomer, probe = [], []
+        latency, probe = [], []
         until = time.monotonic() + seconds
         while time.monotonic() < until:
-            newcomer.append(timed(broker.ask))
+            latency.append(timed(broker.ask))
             probe.append(timed(broker.probe))
             time.sleep(0.05)
         end.set()
         crowd.join(30)
         broker.stop()
-    for who, times in (("newcomer", newcomer), ("/livez", probe)):
+    for who, times in (("new client", latency), ("/livez", probe)):
         worst, median = max(times), statistics.median(times)
         print(f"crowd of {addresses} x {each}: {who} {median:.1f} ms (median), {worst:.1f} ms (worst of {len(times)})")
         if median > 100:
@@ -434,7 +436,7 @@ def crowd(seconds: float, addresses: int, each: int, *options: str) -> Iterator[
 
 
 def pipes() -> Iterator[str]:
-    """What a client feels while a FIFO stands in the catalog's place, and nobody reads what the broker says of it."""
+    """Latency of a client while the catalog is a FIFO and standard error has no reader."""
     with tempfile.TemporaryDirectory() as name:
         reading, writing = os.pipe()
         fill(writing)
@@ -464,7 +466,7 @@ def pipes() -> Iterator[str]:
 
 
 def fill(pipe: int) -> None:
-    """Write until nothing more fits. What is set of a descriptor opened anew is not set of `pipe`."""
+    """Fill a pipe. The flags of the reopened descriptor do not affect `pipe`."""
     again = os.open(f"/proc/self/fd/{pipe}", os.O_WRONLY | os.O_NONBLOCK)
     with contextlib.suppress(BlockingIOError):
         while True:
@@ -473,14 +475,14 @@ def fill(pipe: int) -> None:
 
 
 def timed(work: Callable[[], object]) -> float:
-    """How long it takes, in milliseconds."""
+    """Duration of a call in milliseconds."""
     start = time.perf_counter()
     work()
     return (time.perf_counter() - start) * 1000
 
 
 def timing(samples: int) -> Iterator[str]:
-    """Whether the time of an answer tells an unknown user from a wrong password."""
+    """Failures if the response time distinguishes an unknown user from a wrong password."""
     from osbctl.broker.authenticator import Authenticator
 
     authenticator = Authenticator([make_record("platform", "right", rounds=5_000)])
@@ -492,7 +494,7 @@ def timing(samples: int) -> Iterator[str]:
                 start = time.perf_counter()
                 header = f"Basic {token(user, str(number))}"
                 address = f"10.{number % 250}.{number // 250 % 250}.{len(user)}"
-                if authenticator.ask(header, address, lambda _, done=done: done.set()) is None:
+                if authenticator.check(header, address, lambda _, done=done: done.set()) is None:
                     done.wait(10)
                 times.append(time.perf_counter() - start)
     finally:

@@ -1,6 +1,6 @@
-"""The answers of the wire contract: the application for GET /v2/catalog, and what it serves.
+"""The application that answers GET /v2/catalog.
 
-The checks come in this order: credentials (before the application is called), path, method, API version, condition.
+Order of checks: credentials (before the application is called), path, method, API version, condition.
 """
 
 from __future__ import annotations
@@ -13,20 +13,19 @@ from dataclasses import dataclass, field
 from typing import NamedTuple, Protocol, TypeAlias
 
 from osbctl.broker.decision import RequestOutcome
-from osbctl.broker.negotiation import Version, http_date, parse_version, prefers_gzip, tag_listed
+from osbctl.broker.negotiation import Version, etag_matches, parse_http_date, parse_version, prefers_gzip
 
 Headers = tuple[tuple[str, str], ...]
 
 
 @dataclass(frozen=True, slots=True)
 class ServedCatalog:
-    """A catalog ready to be sent: both encodings of the body, and what HTTP says about them.
+    """A catalog ready to be sent: plain and compressed body, and their validators.
 
-    The entity tags are strong and depend on the content alone, so that all processes and all restarts
-    agree on them. `modified` is the end of the second in which this process took up the content, in
-    seconds since 1970, `last_modified` the same as an HTTP date in GMT (RFC 9110 §5.6.7): a date of the
-    file would say "not modified" of an older file put in the place of a newer one. `services` and
-    `plans` are counts, for the log and the metrics.
+    The entity tags are strong and depend on the content alone, so that all processes and restarts agree on them.
+    `modified` is the end of the second in which this process loaded the content, in seconds since 1970,
+    `last_modified` the same as an HTTP date (RFC 9110 §5.6.7). The file's own date would be wrong: an older file may
+    replace a newer one. `services` and `plans` are counts, for the log and the metrics.
     """
 
     body: bytes = field(repr=False)
@@ -40,7 +39,7 @@ class ServedCatalog:
 
     @classmethod
     def of(cls, body: bytes, taken: float, *, services: int = 0, plans: int = 0) -> ServedCatalog:
-        """The snapshot of `body`, a JSON catalog in UTF-8, taken up `taken` seconds after 1970."""
+        """Prepare `body`, a JSON catalog in UTF-8, loaded `taken` seconds after 1970."""
         import gzip
         import hashlib
         from email.utils import formatdate
@@ -60,64 +59,64 @@ class ServedCatalog:
 
 
 class HttpRequest(Protocol):
-    """A parsed request (`StrictParser`). Names of headers are in capitals, with `_` for `-`."""
+    """A parsed request (`StrictParser`). Header names are in capitals, with `_` for `-`."""
 
     command: str
     path: str
     headers: dict[str, str]
 
 
-class Answer(NamedTuple):
-    """A status line, headers without Content-Length, and a body (for HEAD, too: it is not sent)."""
+class Response(NamedTuple):
+    """A status line, headers without Content-Length, and a body, which is not sent for HEAD."""
 
     status: str
     headers: Headers
     body: bytes = b""
 
 
-Application: TypeAlias = Callable[[HttpRequest], Answer]
+Application: TypeAlias = Callable[[HttpRequest], Response]
 
 
-def problem(status: str, error: str, description: str, *headers: tuple[str, str]) -> Answer:
-    """The answer with a JSON body of `error`, one CamelCase word, and `description`, a sentence for the operator (OSB,
-    Service Broker Errors).
-    """
+def error_response(status: str, error: str, description: str, *headers: tuple[str, str]) -> Response:
+    """An OSB error response: `error` is one CamelCase word, `description` a sentence (OSB, Service Broker Errors)."""
     body = json.dumps({"error": error, "description": description}).encode() + b"\n"
-    return Answer(status, (("Content-Type", "application/json"), ("Cache-Control", "no-store"), *headers), body)
+    return Response(status, (("Content-Type", "application/json"), ("Cache-Control", "no-store"), *headers), body)
 
 
 _log = logging.getLogger("osbctl.broker")
 
 _REALM = 'Basic realm="service broker", charset="UTF-8"'
 
-UNAUTHORIZED = problem(
+UNAUTHORIZED = error_response(
     "401 Unauthorized",
     "Unauthorized",
     "The username or the password is wrong, or none were given.",
     ("WWW-Authenticate", _REALM),
 )
-BUSY = problem(
+BUSY = error_response(
     "503 Service Unavailable",
     "TooManyRequests",
     "Too many new credentials are being checked. Try again in a few seconds.",
     ("Retry-After", "5"),
 )
 REFUSALS = {RequestOutcome.REFUSED: UNAUTHORIZED, RequestOutcome.BUSY: BUSY}
-"""Answers to requests without valid credentials; they reveal nothing about the broker."""
+"""Responses to requests without valid credentials; they reveal nothing about the broker."""
 
-NOT_FOUND = problem("404 Not Found", "NotFound", "This broker offers its catalog only, at /v2/catalog.")
-METHOD_NOT_ALLOWED = problem(
+NOT_FOUND = error_response("404 Not Found", "NotFound", "This broker offers its catalog only, at /v2/catalog.")
+METHOD_NOT_ALLOWED = error_response(
     "405 Method Not Allowed", "MethodNotAllowed", "The catalog is read with GET.", ("Allow", "GET, HEAD")
 )
-FAILED = problem("500 Internal Server Error", "InternalServerError", "The broker failed to answer. Its log says why.")
+FAILED = error_response(
+    "500 Internal Server Error", "InternalServerError", "The broker failed to answer. Its log says why."
+)
 
 
 class CatalogApp:
-    """The application. `catalog` may be replaced at any time: each request looks at it once.
+    """The application. `catalog` may be replaced at any time: each request reads it once.
 
-    `base_path` stands before `/v2/catalog` ("" for none, else like "/brokers/one"). `minimum_version`
-    is the least X-Broker-API-Version taken, `missing_version_status` (412 or 400) the answer to none:
-    400 is what OSB 2.16 and later ask for, 412 what conformance checkers do.
+    `base_path` is a prefix of `/v2/catalog`, such as "/brokers/one". `minimum_version` is the lowest accepted
+    X-Broker-API-Version. `missing_version_status` answers requests without one: 400 (OSB 2.16 and later) or 412
+    (conformance checkers).
     """
 
     def __init__(
@@ -129,71 +128,71 @@ class CatalogApp:
         missing_version_status: int = 412,
     ) -> None:
         self.catalog = catalog
-        self._path = _squeezed(f"{base_path}/v2/catalog")
+        self._path = _normalized(f"{base_path}/v2/catalog")
         self._minimum = minimum_version
         accepted = f"2.x from {minimum_version[0]}.{minimum_version[1]} on"
-        self._no_version = problem(
+        self._no_version = error_response(
             "400 Bad Request" if missing_version_status == 400 else "412 Precondition Failed",
             "MissingAPIVersion",
             f"The header X-Broker-API-Version is missing; this broker takes {accepted}.",
         )
-        self._other_version = problem(
+        self._other_version = error_response(
             "412 Precondition Failed",
             "UnsupportedAPIVersion",
             f"The X-Broker-API-Version of the request is not supported; this broker takes {accepted}.",
         )
 
-    def __call__(self, request: HttpRequest) -> Answer:
-        """Answer one request that was let in. Never raises, and never waits."""
+    def __call__(self, request: HttpRequest) -> Response:
+        """Answer one authenticated request. Never raises or blocks."""
         try:
             return self._check(request) or _answer_catalog(self.catalog, request.headers)
-        except Exception:  # whatever it is, a caller gets JSON and no internals
+        except Exception:  # the client gets JSON without internals
             _log.exception("a request could not be answered")
             return FAILED
 
-    def _check(self, request: HttpRequest) -> Answer | None:
-        if request.path != self._path and _squeezed(request.path) != self._path:
+    def _check(self, request: HttpRequest) -> Response | None:
+        if request.path != self._path and _normalized(request.path) != self._path:
             return NOT_FOUND
         if request.command not in ("GET", "HEAD"):
             return METHOD_NOT_ALLOWED
         return self._check_version(request.headers.get("X_BROKER_API_VERSION", "").strip(" \t"))
 
-    def _check_version(self, text: str) -> Answer | None:
+    def _check_version(self, text: str) -> Response | None:
         if not text:
             return self._no_version
         version = parse_version(text)
-        # Minor versions only add: 2.99 is welcome.
+        # Minor versions only add fields: 2.99 is accepted.
         if version is None or version[0] != 2 or version < self._minimum:
             return self._other_version
         return None
 
 
-def _squeezed(path: str) -> str:
+def _normalized(path: str) -> str:
     """The path without doubled or trailing slashes: Cloud Controller asks for `//v2/catalog`."""
     return "/" + "/".join(part for part in path.split("/") if part)
 
 
-def _answer_catalog(catalog: ServedCatalog, asked: dict[str, str]) -> Answer:
+def _answer_catalog(catalog: ServedCatalog, asked: dict[str, str]) -> Response:
     zipped = prefers_gzip(asked.get("ACCEPT_ENCODING", ""))
     etag, body = (catalog.gzip_etag, catalog.gzip_body) if zipped else (catalog.etag, catalog.body)
     headers: Headers = (("ETag", etag), ("Vary", "Accept-Encoding"), ("Cache-Control", "no-cache"))
-    # Before that second is over another content may come with the same date: then there is none.
+    # Another content may follow within the same second: until it is over, send no date.
     modified = catalog.modified if time.time() >= catalog.modified else None
-    if _unchanged(asked, etag, modified):
-        return Answer("304 Not Modified", headers)
+    if _not_modified(asked, etag, modified):
+        return Response("304 Not Modified", headers)
     headers += (("Content-Type", "application/json"),)
     if zipped:
         headers += (("Content-Encoding", "gzip"),)
     if modified is not None:
         headers += (("Last-Modified", catalog.last_modified),)
-    return Answer("200 OK", headers, body)
+    return Response("200 OK", headers, body)
 
 
-def _unchanged(asked: dict[str, str], etag: str, modified: int | None) -> bool:
-    """Return whether the client has this content already. A tag wins over a date (RFC 9110 §13.2.2)."""
+def _not_modified(asked: dict[str, str], etag: str, modified: int | None) -> bool:
+    """Return whether the client has this content. A tag takes precedence over a date (RFC 9110 §13.2.2)."""
     tags = asked.get("IF_NONE_MATCH")
     if tags is not None:
-        return tag_listed(tags, etag)
+        return etag_matches(tags, etag)
     header = asked.get("IF_MODIFIED_SINCE")
-    date = http_date(header) if header else None
+    date = parse_http_date(header) if header else None
     return date is not None and modified is not None and modified <= date

@@ -1,4 +1,4 @@
-"""One connection, served wholly in the main loop: absolute deadlines, one request and one answer at a time."""
+"""One connection in the main loop: absolute deadlines, one request and one response at a time."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from osbctl.broker.parser import StrictParser
 from osbctl.broker.proxy import client_of
 from osbctl.broker.settings import Settings
 from osbctl.broker.shared_state import Shared
-from osbctl.broker.task import AnswerTask, ForbiddenRequest, RefusalTask
+from osbctl.broker.task import ForbiddenRequest, RefusalTask, ResponseTask
 
 RECORD = 16384
-"""The largest TLS record (RFC 8446 §5.1), and what one read or write takes."""
+"""Size of the largest TLS record (RFC 8446 §5.1), and of one read or write."""
 
 _BLANK_LINES = re.compile(rb"\A(?:\r\n)+")
 
@@ -29,45 +29,45 @@ _BLANK_LINES = re.compile(rb"\A(?:\r\n)+")
 class Phase(Enum):
     """State of a connection."""
 
-    HANDSHAKE = auto()  # TLS: nothing can be asked yet
+    HANDSHAKE = auto()  # TLS
     IDLE = auto()
-    READING = auto()  # a part of a request has come
+    READING = auto()  # part of a request has arrived
     READY = auto()  # a request is complete and waits for its turn
-    PARKED = auto()  # the gate decides on it
-    ANSWERING = auto()  # its answer is being sent
-    LINGERING = auto()  # all was sent; read on for a moment
+    AUTHENTICATING = auto()  # its credentials are being checked
+    ANSWERING = auto()  # its response is being sent
+    LINGERING = auto()  # all was sent; keep reading for a moment
     CLOSED = auto()
 
 
-_SILENT = (Phase.IDLE, Phase.READING)
-_READABLE = (*_SILENT, Phase.HANDSHAKE, Phase.LINGERING)
+_WAITING = (Phase.IDLE, Phase.READING)
+_READABLE = (*_WAITING, Phase.HANDSHAKE, Phase.LINGERING)
 _DEADLINES = {
     Phase.HANDSHAKE: "handshake_seconds",
     Phase.IDLE: "idle_seconds",
     Phase.READING: "request_seconds",
-    Phase.READY: "parked_seconds",
-    Phase.PARKED: "parked_seconds",
+    Phase.READY: "authentication_seconds",
+    Phase.AUTHENTICATING: "authentication_seconds",
     Phase.LINGERING: "linger_seconds",
 }
 
 
 class Channel(HTTPChannel):  # type: ignore[misc]
-    """A plain connection (behind a proxy, on the admin listener), and the ground of `TlsChannel`.
+    """A plain connection (behind a proxy, on the admin listener), and the base of `TlsChannel`.
 
-    Nothing here may raise into the loop. `peer` is who is connected, `addr[0]` who asks: the client that a
-    trusted proxy names, else the same. `server` is waitress's; what is ours is in `shared`.
-    `proven`: it has shown a right password, or none is asked for, or it is a trusted proxy's and many share it.
-    `since` is when its phase began; from READY to ANSWERING, when the request was complete.
+    Nothing here may raise into the loop. `peer` is the connected address, `addr[0]` the client: the one that a
+    trusted proxy names, else the peer. `server` is waitress's; our state is in `shared`.
+    `authenticated`: it has sent a correct password, or none is required, or it belongs to a trusted proxy.
+    `since` is the start of its phase; from READY to ANSWERING, the time when the request was complete.
     """
 
-    task_class = AnswerTask
+    task_class = ResponseTask
     error_task_class = RefusalTask
     parser_class = StrictParser
 
     phase = Phase.IDLE
-    unparsed = b""  # pipelined requests, as they came
-    unproven_requests = 0
-    sealed = b""  # of TLS: made by OpenSSL, not taken by the socket yet
+    unparsed = b""  # pipelined requests
+    unauthenticated_requests = 0
+    encrypted = b""  # TLS: output of OpenSSL that the socket has not accepted yet
     sent_bytes = 0
     sendbuf_len: int
     total_outbufs_len: int
@@ -83,32 +83,32 @@ class Channel(HTTPChannel):  # type: ignore[misc]
         self.shared = server.shared
         self.peer, self.client = addr[0], client_of(addr[0])
         proxy = self.shared.proxy
-        self.proven = self.shared.ask is None or (proxy is not None and proxy.trusts(self.peer))
+        self.authenticated = self.shared.authenticate is None or (proxy is not None and proxy.trusts(self.peer))
         self.opened = self.since = time.monotonic()
         self.budget = self.shared.settings.turn_bytes
         super().__init__(server, sock, addr, adj, map=map)
         self.sendbuf_len = min(self.sendbuf_len, 1 << 17)
 
-    # What waitress calls when a connection comes and goes.
+    # Called by waitress for a new and a closed connection.
 
     def add_channel(self, map: Any = None) -> None:
         super().add_channel(map)
-        self.shared.places.enter(self)
+        self.shared.slots.add(self)
 
     def del_channel(self, map: Any = None) -> None:
-        self.shared.places.leave(self)
+        self.shared.slots.remove(self)
         super().del_channel(map)
 
-    # What the loop asks and does.
+    # Called by the main loop.
 
     def readable(self) -> bool:
-        return not self.total_outbufs_len and not self.sealed and self.phase in _READABLE
+        return not self.total_outbufs_len and not self.encrypted and self.phase in _READABLE
 
     def writable(self) -> bool:
-        return bool(self.total_outbufs_len or self.sealed) and self.phase is not Phase.LINGERING
+        return bool(self.total_outbufs_len or self.encrypted) and self.phase is not Phase.LINGERING
 
     def handle_read(self) -> None:
-        data = self.take() if self.socket is not None and self._has_a_turn() else None
+        data = self.receive() if self.socket is not None and self._may_advance() else None
         if data == b"":
             self.handle_close()
         elif data and self.phase is not Phase.LINGERING:
@@ -121,15 +121,15 @@ class Channel(HTTPChannel):  # type: ignore[misc]
         self.flush()
 
     def handle_expt(self) -> None:
-        """Urgent data has no meaning in HTTP: end the connection, or poll reports it for ever."""
+        """Close on urgent data: it has no meaning in HTTP, and poll would report it forever."""
         self.handle_close()
 
-    def _has_a_turn(self) -> bool:
-        """Return whether the connection may advance in this turn.
+    def _may_advance(self) -> bool:
+        """Return whether the connection may advance in this turn of the loop.
 
-        Few connections of a client may, until each has shown a correct password, so a crowd cannot delay new clients.
+        The unauthenticated connections of one client share few steps, so a crowd cannot delay other clients.
         """
-        if self.proven:
+        if self.authenticated:
             return True
         self.shared.steps[self.client] += 1
         return self.shared.steps[self.client] <= self.shared.settings.turn_steps
@@ -137,10 +137,10 @@ class Channel(HTTPChannel):  # type: ignore[misc]
     # A request, from the parser to the answer.
 
     def _parse(self) -> None:
-        """Take the next request out of what has come; what follows it stays as it is until it is answered."""
+        """Parse the next request; data behind it stays in `unparsed` until it is answered."""
         if self.request is None:
             self.unparsed = _BLANK_LINES.sub(b"", self.unparsed)
-        while self.unparsed and self.phase in _SILENT:
+        while self.unparsed and self.phase in _WAITING:
             request = self.request = self.request or self.parser_class(self.adj)
             self.unparsed = self.unparsed[request.received(self.unparsed) :]
             if request.completed:
@@ -163,60 +163,60 @@ class Channel(HTTPChannel):  # type: ignore[misc]
         self.phase, self.since = phase, time.monotonic()
 
     def run(self) -> None:
-        """Its request is complete, or the gate has decided on it: answer it, or park it."""
+        """Continue with a request that is complete or decided: authenticate or answer it."""
         if self.phase is Phase.READY:
-            if not self._has_a_turn():
+            if not self._may_advance():
                 self.server.ready.append(self)
                 return
-            self.phase = Phase.PARKED
+            self.phase = Phase.AUTHENTICATING
             if self._may_run(self.requests[0]):
                 self._serve()
-        elif self.phase is Phase.PARKED and self.requests[0].decision is not None:
+        elif self.phase is Phase.AUTHENTICATING and self.requests[0].decision is not None:
             self._serve()
 
     def _may_run(self, request: Any) -> bool:
         if self.shared.proxy is not None and request.error is None:
-            client, refusal = self.shared.proxy.judge(self.peer, request.headers)
+            client, refusal = self.shared.proxy.check(self.peer, request.headers)
             self.addr = (client, None)
             if refusal:
                 request.error, request.refusal = ForbiddenRequest(), refusal
-        if request.error is not None or self.shared.ask is None:
+        if request.error is not None or self.shared.authenticate is None:
             return True
         header = request.headers.get("AUTHORIZATION")
-        request.decision = self.shared.ask(header, self.addr[0], partial(self._resume, request))
+        request.decision = self.shared.authenticate(header, self.addr[0], partial(self._resume, request))
         return request.decision is not None
 
     def _resume(self, request: Any, decision: Decision) -> None:
-        """The gate has decided. From any thread; a connection that is gone meanwhile stays as it is."""
+        """Take the decision on a request, from any thread; ignored if the connection was closed meanwhile."""
         request.decision = decision
         self.server.ready.append(self)
         self.server.wake()
 
     def _serve(self) -> None:
-        """Answer the first request and send what the socket takes now."""
+        """Answer the first request and send what the socket accepts now."""
         self.phase = Phase.ANSWERING
         self.budget = self.shared.settings.turn_bytes
         decision = self.requests[0].decision
         if decision is not None and decision.outcome is RequestOutcome.ACCEPTED:
-            self.proven = True
-        self.unproven_requests += not self.proven
+            self.authenticated = True
+        self.unauthenticated_requests += not self.authenticated
         self.service()
         self.flush()
 
     @property
     def must_end(self) -> bool:
-        """Return whether this answer is the last one: the service ends, or no right password was shown for too long."""
-        return self.shared.draining or self.unproven_requests >= self.shared.settings.unproven_requests
+        """Return whether to close after this response: while draining, or after too many unauthenticated requests."""
+        return self.shared.draining or self.unauthenticated_requests >= self.shared.settings.unauthenticated_requests
 
     def flush(self) -> None:
-        """Send what is ready."""
+        """Send pending data; then finish the response, or close."""
         if self.socket is None:
             return
         if self.total_outbufs_len:
             self._flush_exception(self._flush_some)
         if self.will_close:
             self.handle_close()
-        elif self.phase is Phase.ANSWERING and not self.total_outbufs_len and not self.sealed:
+        elif self.phase is Phase.ANSWERING and not self.total_outbufs_len and not self.encrypted:
             self._answer_sent()
 
     def _answer_sent(self) -> None:
@@ -230,8 +230,8 @@ class Channel(HTTPChannel):  # type: ignore[misc]
 
     # The socket.
 
-    def take(self) -> bytes | None:
-        """Receive: bytes, b"" at the end of input, None if nothing has arrived."""
+    def receive(self) -> bytes | None:
+        """Return received bytes, b"" at the end of input, None if nothing has arrived."""
         try:
             data: bytes = self.socket.recv(RECORD)
         except (BlockingIOError, InterruptedError):
@@ -241,11 +241,11 @@ class Channel(HTTPChannel):  # type: ignore[misc]
         return data
 
     def send(self, data: bytes, do_close: bool = True) -> int:  # noqa: ARG002
-        """Bytes sent, 0 for no progress. Called by waitress's `_flush_some`; never raises."""
+        """Return the number of bytes sent. Called by waitress's `_flush_some`; never raises."""
         if self.budget <= 0 or self.socket is None or self.phase is Phase.LINGERING:
             return 0
         try:
-            sent = self.put(data)
+            sent = self.write(data)
         except (OSError, ValueError):
             self.will_close = True
             return 0
@@ -253,7 +253,7 @@ class Channel(HTTPChannel):  # type: ignore[misc]
         self.sent_bytes += sent
         return sent
 
-    def put(self, data: bytes) -> int:
+    def write(self, data: bytes) -> int:
         try:
             return int(self.socket.send(data))
         except (BlockingIOError, InterruptedError):
@@ -261,12 +261,12 @@ class Channel(HTTPChannel):  # type: ignore[misc]
 
     # Ends.
 
-    def say_goodbye(self) -> None:
-        """Tell the peer that all was sent; TLS has a message for it."""
+    def send_close_notify(self) -> None:
+        """Announce the end of the data to the peer; overridden for TLS."""
 
     def linger(self) -> None:
-        """Send no more, but read on for a moment: closing with unread data would destroy the answer."""
-        self.say_goodbye()
+        """Send no more, but keep reading for a moment: closing with unread data would destroy the response."""
+        self.send_close_notify()
         self._enter(Phase.LINGERING)
         try:
             self.socket.shutdown(socket.SHUT_WR)
@@ -274,10 +274,10 @@ class Channel(HTTPChannel):  # type: ignore[misc]
             self.handle_close()
 
     def abort(self) -> None:
-        """Cut the connection and give the kernel's memory back at once (a reset, no close in order)."""
+        """Reset the connection, so that the kernel frees its buffers at once."""
         if self.socket is not None:
             with contextlib.suppress(OSError):
-                # struct linger {on, 0 seconds} (socket(7)): what is unsent is thrown away.
+                # struct linger {on, 0 seconds} (socket(7)): unsent data is discarded.
                 self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\1\0\0\0\0\0\0\0")
         self.phase = Phase.LINGERING
         self.handle_close()
@@ -287,35 +287,35 @@ class Channel(HTTPChannel):  # type: ignore[misc]
             return
         self._end_entry()
         if self.phase is not Phase.LINGERING:
-            self.say_goodbye()
+            self.send_close_notify()
         self.phase = Phase.CLOSED
         self.requests = []
         super().handle_close()
 
     def finish(self, grace_over: bool) -> None:
-        """While draining: close if nothing is asked or half asked, else after the answer."""
+        """While draining: close an idle connection after the grace period, others after their response."""
         if self.phase is Phase.ANSWERING and not self.unparsed:
             self.close_when_flushed = True
         elif self.phase in (Phase.HANDSHAKE, Phase.IDLE) and grace_over:
-            self.handle_close()  # until then, further requests get a final answer
+            self.handle_close()  # until then, a further request gets a final response
 
     # Deadlines.
 
     @property
-    def settling(self) -> bool:
-        """Return whether the connection is new, or waits for the decision on its credentials."""
-        young = time.monotonic() - self.opened < self.shared.settings.settle_seconds
-        return self.phase is Phase.PARKED or young
+    def in_grace_period(self) -> bool:
+        """Return whether the connection is new, or its credentials are being checked."""
+        young = time.monotonic() - self.opened < self.shared.settings.grace_seconds
+        return self.phase is Phase.AUTHENTICATING or young
 
     @property
-    def silent_since(self) -> float | None:
-        """Since when the client owes a request, or the rest of it; None while it is answered."""
-        return self.since if self.phase in _SILENT else None
+    def idle_since(self) -> float | None:
+        """Time since when the client owes (the rest of) a request; None in other phases."""
+        return self.since if self.phase in _WAITING else None
 
     def overdue(self, now: float) -> bool:
-        """Return whether a deadline has passed. `now` is monotonic; asked about once a second."""
+        """Return whether a deadline has passed. `now` is monotonic; called about once a second."""
         limits: Settings = self.shared.settings
-        if not self.proven and now - self.opened > limits.unproven_seconds:
+        if not self.authenticated and now - self.opened > limits.unauthenticated_seconds:
             return True
         if self.phase is Phase.ANSWERING:
             return self._stalled(now)
@@ -333,4 +333,4 @@ class Channel(HTTPChannel):  # type: ignore[misc]
     def _end_entry(self) -> None:
         entry, self.entry = self.entry, None
         if entry is not None:
-            self.shared.answered(entry, self.sent_bytes)
+            self.shared.record(entry, self.sent_bytes)

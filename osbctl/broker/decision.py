@@ -1,4 +1,4 @@
-"""Credentials of a request, and the decision on them."""
+"""HTTP Basic credentials of a request, and the decision on them."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ LONGEST_HEADER = 1536
 
 
 class BasicCredentials(NamedTuple):
-    """An identity and a password as a client gave them: neither is known to be right."""
+    """An identity and a password as a client sent them, unverified."""
 
     identity: str
     password: str
 
 
 def parse_basic(header: str) -> BasicCredentials | None:
-    """The credentials in an Authorization header; None where it is no well-formed Basic header.
+    """Parse an Authorization header; None if it is not a well-formed Basic header.
 
-    Refused here: another scheme, bad base64, no colon, text that is not UTF-8 (the challenge asks for
+    Refused: another scheme, bad base64, no colon, text that is not UTF-8 (the challenge requires
     UTF-8, RFC 7617 §2.1) and control characters (RFC 7617 §2).
     """
     scheme, _, token = header.partition(" ")
@@ -48,7 +48,7 @@ class RequestOutcome(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """An outcome, and the label of the record that let the request in (empty where none did)."""
+    """An outcome, and the label of the matching record (empty if there is none)."""
 
     outcome: RequestOutcome
     label: str = ""
@@ -58,5 +58,5 @@ REFUSED = Decision(RequestOutcome.REFUSED)
 BUSY = Decision(RequestOutcome.BUSY)
 
 Resume: TypeAlias = "Callable[[Decision], None]"
-Ask: TypeAlias = "Callable[[str | None, str, Resume], Decision | None]"
-"""Function that decides on a request: see `osbctl.broker.authenticator.Gate.ask`."""
+Authenticate: TypeAlias = "Callable[[str | None, str, Resume], Decision | None]"
+"""See `osbctl.broker.authenticator.Authenticator.check`."""

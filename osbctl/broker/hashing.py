@@ -1,7 +1,7 @@
-"""The parent's end of the process that works out slow hashes.
+"""Client of the child process that computes slow hashes.
 
-A process, because a thread would hold the interpreter lock for up to a second; only one, so that a
-flood of wrong passwords costs one core at most.
+A process, because a thread would hold the interpreter lock for up to a second. Only one, so that a
+flood of wrong passwords costs at most one core.
 """
 
 from __future__ import annotations
@@ -21,26 +21,26 @@ from osbctl.broker.hashing_worker import BEAT
 from osbctl.parallel import start_module
 
 SILENT_SECONDS = 6.0
-"""A child that works without a sign of life for so long stands still. With a hundredth of a processor it does not."""
+"""A working child that sends no heartbeat for this long is replaced. A hundredth of a processor is enough for one."""
 
 
 class HashingError(Exception):
-    """The child could not work out a hash. The message holds no secret."""
+    """The child could not compute a hash. The message contains no secret."""
 
 
 class HashingProcess:
-    """Starts the child at once and again whenever it has died or does not answer.
+    """Starts the child process, and restarts it when it dies or does not answer.
 
     One thread may call `first_match`; any other `stop`, after which that thread calls `close`.
 
-    The child inherits nothing but its two pipes: no socket stays open in it, no secret is in its
-    arguments. It ends when the pipe does, so it outlives no parent.
+    The child inherits only its two pipes: no sockets, and no secrets in its arguments. It ends when its input
+    ends, so it never outlives the parent.
     """
 
     def __init__(self) -> None:
         self._stopped = False
         self._heard = inf
-        """Monotonic time of the child's last sign of life; infinity while it has no request."""
+        """Monotonic time of the child's last heartbeat; infinity while it is idle."""
         self._lock = threading.Lock()
         self._child = _start()
 
@@ -51,16 +51,16 @@ class HashingProcess:
 
     @property
     def silent(self) -> bool:
-        """Return whether the child works and has given no sign of life for a while."""
+        """Return whether the child is working and has sent no heartbeat for a while."""
         return time.monotonic() - self._heard > SILENT_SECONDS / 3
 
     def first_match(
         self, password: str, hashes: Sequence[str], seconds: float, meanwhile: Callable[[], None] = lambda: None
     ) -> int | None:
-        """The index of the first of the crypt(3) hashes that the password fits; None for none.
+        """Return the index of the first crypt(3) hash that matches the password, or None.
 
-        `meanwhile` is called now and then. Raises HashingError where the child dies twice, fails, stands still or takes
-        more than `seconds` of processor time; it is then replaced.
+        `meanwhile` is called at each heartbeat. Raises HashingError if the child dies twice, fails, hangs or takes
+        more than `seconds` of CPU time; it is then replaced.
         """
         line = json.dumps({"password": password, "hashes": list(hashes)}).encode() + b"\n"
         try:
@@ -78,7 +78,7 @@ class HashingProcess:
         return None if found is None else int(found)
 
     def _ask(self, line: bytes, seconds: float, meanwhile: Callable[[], None]) -> bytes:
-        """The child's answer; b"" where it has died."""
+        """Return the child's answer; b"" if it died."""
         if self._stopped:
             raise HashingError("the hashing process was ended")
         stdin, stdout = self._child.stdin, self._child.stdout
@@ -86,7 +86,7 @@ class HashingProcess:
         poll, said = select.poll(), b""
         poll.register(stdout, select.POLLIN)
         try:
-            stdin.write(line)  # fits into the pipe: the child has read what came before
+            stdin.write(line)  # fits into the pipe: the child has read all earlier lines
             stdin.flush()
         except OSError:
             return b""
@@ -99,7 +99,7 @@ class HashingProcess:
                 return b""
             said += data
             if said.count(b".") * BEAT > seconds:
-                self._give_up(f"took more than {seconds:.0f} seconds of processor time for a password")
+                self._give_up(f"took more than {seconds:.0f} seconds of CPU time for a password")
             meanwhile()
         return said.partition(b"\n")[0].lstrip(b".")
 
@@ -115,13 +115,13 @@ class HashingProcess:
                 self._child = _start()
 
     def stop(self) -> None:
-        """End the child, even in the middle of a hash. From any thread."""
+        """Kill the child, even during a hash. From any thread."""
         with self._lock:
             self._stopped = True
             self._child.kill()
 
     def close(self) -> None:
-        """End the child and give back what it held."""
+        """Kill the child and close its pipes."""
         self.stop()
         self._clear_away()
 

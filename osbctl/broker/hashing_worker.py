@@ -1,10 +1,9 @@
-"""The child process that works out slow hashes: `python -m osbctl.broker.hashing_worker`.
+"""The child process that computes slow hashes: `python -m osbctl.broker.hashing_worker`.
 
-It reads one JSON object a line on standard input, `{"password": TEXT, "hashes": [TEXT, …]}`, and writes
-one JSON value a line: the index of the first hash that the password fits, null where it fits none, or
-the name of an exception. While it works it writes a dot for each `BEAT` seconds of processor time: the parent sees
-that it lives, and what it costs, however little of a processor it gets. It ends with its input, and so with its
-parent, however that ends. Signals to stop are for the parent, which may still have answers to finish.
+It reads one JSON object per line on standard input, `{"password": TEXT, "hashes": [TEXT, …]}`, and writes
+one JSON value per line: the index of the first matching hash, null if none matches, or the name of an exception.
+While it works, it writes a dot for each `BEAT` seconds of CPU time, as heartbeat and measure of cost. It ends with its
+input, and so with its parent. It ignores signals to stop: the parent may still have requests to answer.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ BEAT = 0.05
 
 
 def main() -> None:
-    """Work until the input ends."""
+    """Answer requests until the input ends."""
     signal.signal(signal.SIGPROF, lambda *_: os.write(1, b"."))
     signal.setitimer(signal.ITIMER_PROF, BEAT, BEAT)
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
@@ -35,12 +34,12 @@ def _answer(line: bytes) -> int | str | None:
     try:
         job = json.loads(line)
         return first_match(job["password"], job["hashes"])
-    except Exception as error:  # its text might hold the password
+    except Exception as error:  # its text might contain the password
         return type(error).__name__
 
 
 def first_match(password: str, hashes: list[str]) -> int | None:
-    """The index of the first hash that the password fits, in constant time for each; None for none."""
+    """Return the index of the first hash that matches the password, or None. Each comparison takes constant time."""
     from passlib.hash import sha512_crypt  # type: ignore[import-untyped]
 
     for index, hashed in enumerate(hashes):

@@ -1,4 +1,4 @@
-"""Listening sockets: made here, inherited from systemd, or a Unix socket."""
+"""Listening sockets: TCP, Unix, or passed by systemd."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pathlib import Path
 from osbctl.errors import ConfigError, UsageError
 
 SYSTEMD_FIRST = 3
-"""The first descriptor that systemd hands over (sd_listen_fds(3))."""
+"""The first descriptor that systemd passes (sd_listen_fds(3))."""
 
 _ADVICE = {
     errno.EADDRINUSE: "another program listens there; choose another --port",
@@ -30,7 +30,7 @@ def listen_tcp(host: str, port: int) -> list[socket.socket]:
     sockets: list[socket.socket] = []
     try:
         for family, *_, address in dict.fromkeys(found):
-            # `::` stands for every address, IPv4 too; without a host IPv4 has a socket of its own.
+            # `::` means every address, including IPv4; without a host, IPv4 gets its own socket.
             both = host == "::" and socket.has_dualstack_ipv6()
             sockets.append(socket.create_server(address, family=family, dualstack_ipv6=both))
     except OSError as error:
@@ -43,9 +43,9 @@ def listen_tcp(host: str, port: int) -> list[socket.socket]:
 
 
 def listen_unix(path: Path) -> socket.socket:
-    """Bind a Unix socket that only its owner and group may use. A dead one in the way is removed.
+    """Bind a Unix socket that only its owner and group may use, replacing a stale one.
 
-    Raises ConfigError where something alive, or something else, is there.
+    Raises ConfigError if another program listens there, or a file is in the way.
     """
     _remove_dead(path)
     sock = socket.socket(socket.AF_UNIX)
@@ -76,10 +76,10 @@ def _remove_dead(path: Path) -> None:
     raise ConfigError(f"cannot listen on {path}: another program listens there")
 
 
-def inherited(environ: Mapping[str, str]) -> list[socket.socket]:
-    """The listening sockets that systemd hands over (LISTEN_PID, LISTEN_FDS), often none.
+def systemd_sockets(environ: Mapping[str, str]) -> list[socket.socket]:
+    """The listening sockets passed by systemd (LISTEN_PID, LISTEN_FDS); usually none.
 
-    Raises ConfigError where a descriptor is not a stream socket that listens.
+    Raises ConfigError if a descriptor is not a listening stream socket.
     """
     if environ.get("LISTEN_PID") != str(os.getpid()):
         return []
@@ -99,7 +99,7 @@ def inherited(environ: Mapping[str, str]) -> list[socket.socket]:
 
 
 def parse_address(text: str) -> tuple[str, int]:
-    """`HOST:PORT`, `[IPv6]:PORT`, `:PORT` or `PORT`, which is on loopback. Raises UsageError."""
+    """Parse `HOST:PORT`, `[IPv6]:PORT`, or `:PORT` and `PORT` (loopback). Raises UsageError."""
     host, _, port = text.rpartition(":")
     if not port.isascii() or not port.isdigit() or int(port) > 65535:
         raise UsageError(f"{text!r} is not an address to listen on", "write HOST:PORT, for example 127.0.0.1:9090")
@@ -116,8 +116,8 @@ def is_loopback_socket(sock: socket.socket) -> bool:
     return (getattr(address, "ipv4_mapped", None) or address).is_loopback
 
 
-def name_of(sock: socket.socket, scheme: str) -> str:
-    """The URL of a listening socket, for people."""
+def socket_url(sock: socket.socket, scheme: str) -> str:
+    """The URL of a listening socket, for messages."""
     address = sock.getsockname()
     if not isinstance(address, tuple):
         return f"unix:{address}"

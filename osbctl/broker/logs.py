@@ -1,8 +1,8 @@
 """Logs of the broker: events on standard error, one line per request on standard output.
 
-What is in a request's line: time, client address, method, path, status, bytes of the body, duration, label of
-the credential, request identity. Never a query, an Authorization header, a password or a body: what
-stands before an `@` in a target may be userinfo (RFC 3986 §3.2.1) and is left out.
+A request's line has time, client address, method, path, status, bytes of the body, duration, label of
+the credential, request identity; never a query, an Authorization header, a password or a body. Text before an `@` in
+a target may be userinfo (RFC 3986 §3.2.1) and is removed.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ T = TypeVar("T")
 
 
 class LineWriter(Generic[T]):
-    """A bounded queue and the thread that writes it to `descriptor`. What does not fit is counted and said.
+    """A bounded queue and the thread that writes it to `descriptor`. Lost items are counted and reported.
 
-    `line` makes text of an item, in that thread. `seconds` are between two writes, `limit` is the most items kept.
+    `line` formats an item, in that thread. `seconds` is the interval of writes, `limit` the maximum queue length.
     """
 
     def __init__(self, descriptor: int, line: Callable[[T], str], *, seconds: float = 0.1, limit: int = 10_000) -> None:
@@ -41,7 +41,7 @@ class LineWriter(Generic[T]):
         self._thread.start()
 
     def add(self, item: T) -> None:
-        """Queue an item. Never waits."""
+        """Queue an item. Never blocks."""
         if len(self._items) >= self._limit:
             self._lost += 1
             return
@@ -50,7 +50,7 @@ class LineWriter(Generic[T]):
             self._some.set()
 
     def close(self) -> None:
-        """Write what is left, for at most two seconds, and end the thread."""
+        """Write the remaining items, for at most two seconds, and end the thread."""
         self._stop.set()
         self._some.set()
         self._thread.join(2)
@@ -76,7 +76,7 @@ class LineWriter(Generic[T]):
 
 
 def _parts(lines: list[str], size: int = 4096) -> list[bytes]:
-    """Whole lines in pieces of at most `size` bytes (PIPE_BUF): processes that share a pipe mix none."""
+    """Group lines into writes of at most `size` bytes (PIPE_BUF), which are atomic on a shared pipe."""
     parts: list[bytes] = []
     for line in lines:
         data = without_commands(line).encode() + b"\n"
@@ -93,20 +93,21 @@ def _write_all(descriptor: int, data: bytes) -> None:
 
 
 LONGEST = 1024
-"""Characters of a path or identity that are logged."""
+"""Maximum number of logged characters of a path or identity."""
 
 LONGEST_METHOD = 32
 
 _BARE = re.compile(r"[0-9A-Za-z.:]*")
-"""An address that needs no quotes. One with a zone does: a proxy may pass on any text as its zone."""
+"""An address that needs no quotes. One with a zone does: the zone may be any text."""
 
 
 @dataclass(slots=True)
 class Entry:
-    """A request. `started` is its monotonic arrival and `size` the count of bytes sent before its body;
+    """A request in the access log.
 
-    after `close` they are the duration in seconds and the bytes of the body that were sent, and what the client chose
-    is cut: thousands of entries wait if the log has no reader.
+    Before `close`, `started` is its monotonic arrival and `size` the number of bytes sent before its body; afterwards
+    they are the duration in seconds and the number of body bytes sent. `close` also truncates the client's texts:
+    thousands of entries wait if the log has no reader.
     """
 
     time: float
@@ -121,11 +122,11 @@ class Entry:
 
     @property
     def label(self) -> str:
-        """Of the credential that let the request in; empty where none did."""
+        """Label of the credential; empty for a refused request."""
         return self.decision.label if self.decision else ""
 
     def close(self, sent_bytes: int) -> None:
-        """Finish it; `sent_bytes` is what the connection had sent in all."""
+        """Finish the entry; `sent_bytes` is the total of the connection."""
         self.started = time.monotonic() - self.started
         self.size = max(0, sent_bytes - self.size)
         self.method, self.path = self.method[:LONGEST_METHOD], _path(self.path)
@@ -164,14 +165,14 @@ def text_line(entry: Entry) -> str:
 
 
 def _quoted(text: str) -> str:
-    """In quotes, without control characters for a terminal to obey or quotes to forge a field with."""
+    """Quote text, escaping control characters and quotes, so that it cannot forge a field."""
     if text.isascii() and text.isprintable() and '"' not in text and "\\" not in text:
         return f'"{text}"'
     return json.dumps(text)
 
 
 def _path(target: str) -> str:
-    """The path of a request's target, without query and without what may be userinfo."""
+    """The path of a request's target, without query and possible userinfo."""
     _, userinfo, rest = target.rpartition("@")
     return ("***@" if userinfo else "") + rest.partition("?")[0][:LONGEST]
 
@@ -192,7 +193,7 @@ STANDARD_ERROR = 2
 LOGGERS = ("osbctl.broker", "waitress")
 
 
-class TextLines(logging.Formatter):
+class TextFormatter(logging.Formatter):
     """`time LEVEL message`, control characters escaped so that a request cannot forge a line."""
 
     def format(self, record: logging.LogRecord) -> str:
@@ -201,7 +202,7 @@ class TextLines(logging.Formatter):
         return f"{timestamp(record.created)} {record.levelname} {text}"
 
 
-class JsonLines(logging.Formatter):
+class JsonFormatter(logging.Formatter):
     """The same as one JSON object a line."""
 
     def format(self, record: logging.LogRecord) -> str:
@@ -217,7 +218,7 @@ class JsonLines(logging.Formatter):
 
 
 class _Lines(logging.Handler):
-    """Hands lines to a thread: a pipe without a reader stops neither serving nor stopping."""
+    """Writes in another thread: a pipe without a reader must not block serving or shutdown."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -226,19 +227,19 @@ class _Lines(logging.Handler):
     def emit(self, record: logging.LogRecord) -> None:
         try:
             self._writer.add(self.format(record))
-        except Exception:  # as the handlers of `logging` do: a mistake in a message ends nothing
+        except Exception:  # like the handlers of `logging`: a faulty message ends nothing
             self.handleError(record)
 
     def close(self) -> None:
-        """Called at the end of the process (`logging.shutdown`)."""
+        """Flush; called at exit (`logging.shutdown`)."""
         self._writer.close()
         super().close()
 
 
-def set_up(log_format: str, level: int = logging.INFO) -> None:
+def configure_logging(log_format: str, level: int = logging.INFO) -> None:
     """Send the broker's loggers to standard error. `log_format` is `text` or `json`."""
     handler = _Lines()
-    handler.setFormatter(JsonLines() if log_format == "json" else TextLines())
+    handler.setFormatter(JsonFormatter() if log_format == "json" else TextFormatter())
     for name in LOGGERS:
         logger = logging.getLogger(name)
         logger.handlers[:] = [handler]

@@ -1,4 +1,4 @@
-"""Content coding, conditions and API version of a request. Pure functions."""
+"""Content coding, conditional headers and API version of a request. Pure functions."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Version = tuple[int, int]
 
 @lru_cache(maxsize=64)
 def parse_version(text: str) -> Version | None:
-    """The version in an X-Broker-API-Version header, `MAJOR.MINOR` without leading zeros; None for all else."""
+    """Parse an X-Broker-API-Version header, `MAJOR.MINOR` without leading zeros; None if malformed."""
     match = _VERSION.fullmatch(text)
     return (int(match[1]), int(match[2])) if match else None
 
@@ -28,12 +28,12 @@ def parse_version(text: str) -> Version | None:
 def prefers_gzip(accept_encoding: str) -> bool:
     """Return whether an Accept-Encoding header allows gzip at least as much as no coding (RFC 9110 §12.5.3).
 
-    An invalid item is skipped: gzip is never sent unasked.
+    Invalid items are skipped: gzip is never sent unrequested.
     """
     weights = dict(_weights(accept_encoding))
     anything = weights.get("*", 0.0)
     gzip = weights.get("gzip", weights.get("x-gzip", anything))
-    # Without a word about it, identity is acceptable but not requested.
+    # Unless listed, identity is acceptable but not preferred.
     return gzip > 0 and gzip >= weights.get("identity", 0.0)
 
 
@@ -45,7 +45,7 @@ def _weights(accept_encoding: str) -> Iterator[tuple[str, float]]:
             yield coding.strip(" \t"), float(weight[1])
 
 
-def tag_listed(header: str, etag: str) -> bool:
+def etag_matches(header: str, etag: str) -> bool:
     """Return whether an If-None-Match header names `etag`, or is `*`. `etag` is strong and holds no comma.
 
     Weak comparison ignores the `W/` of a tag (RFC 9110 §8.8.3.2).
@@ -57,8 +57,8 @@ def tag_listed(header: str, etag: str) -> bool:
 _DATES = ("%a, %d %b %Y %H:%M:%S GMT", "%A, %d-%b-%y %H:%M:%S GMT", "%a %b %d %H:%M:%S %Y")
 
 
-def http_date(text: str) -> int | None:
-    """The moment of an HTTP date (RFC 9110 §5.6.7: three forms), in seconds since 1970; None for all else."""
+def parse_http_date(text: str) -> int | None:
+    """Parse an HTTP date (three forms, RFC 9110 §5.6.7) to seconds since 1970; None if malformed."""
     for form in _DATES:
         with suppress(ValueError):
             return int(datetime.strptime(text, form).replace(tzinfo=UTC).timestamp())

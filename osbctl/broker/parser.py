@@ -1,8 +1,8 @@
-"""Requests that two HTTP readers could read in two ways are refused (request smuggling).
+"""Refuses ambiguous requests, which two HTTP parsers could read differently (request smuggling).
 
-No request of this API needs a Transfer-Encoding, so none is taken. What waitress 3 lets pass and is
-refused here: Content-Length with Transfer-Encoding, doubled or signed lengths, two or no Hosts,
-folded lines, bare LF and CR, HTTP/0.9, blanks around the request line.
+No request of this API needs a Transfer-Encoding, so every one is refused. waitress 3 accepts, and this parser refuses:
+Content-Length with Transfer-Encoding, repeated or signed lengths, two or no Hosts, folded lines, bare LF and CR,
+HTTP/0.9, blanks around the request line.
 """
 
 from __future__ import annotations
@@ -19,22 +19,22 @@ _REQUEST_LINE = re.compile(rb"[!#$%&'*+.^_`|~0-9A-Z-]+ ([\x21-\x7e]+) HTTP/(1\.[
 _TARGET = re.compile(rb"(?:/|https?://)[^#]*|\*", re.IGNORECASE)
 _HOST = re.compile(rb"[A-Za-z0-9._~%!$&'()*+;=-]+(?::[0-9]{0,5})?|\[[0-9A-Fa-f:.]+\](?::[0-9]{0,5})?")
 _LENGTH = re.compile(rb"[0-9]{1,18}")
-# Some front ends take an underscore for a dash.
+# Some front ends treat an underscore as a hyphen.
 _FRAMING = re.compile(rb"\r\n(host|content[-_]length|transfer[-_]encoding)[ \t]*:([^\r]*)", re.IGNORECASE)
 
 
 class StrictParser(HTTPRequestParser):  # type: ignore[misc]
-    """waitress's parser, with one reading of every request that it accepts.
+    """waitress's parser, restricted to unambiguous requests.
 
-    `refusal` is the sentence for the client where a request is refused; it never repeats what was sent.
-    `decision` is what the gate says of the request.
+    `refusal` is the sentence for the client of a refused request; it never repeats input.
+    `decision` is the decision on its credentials.
     """
 
     refusal = ""
     decision: Decision | None = None
 
     def received(self, data: bytes) -> int:
-        """Take `data`; returns how many bytes belong to this request. Never raises."""
+        """Parse `data`; returns the number of bytes that belong to this request. Never raises."""
         if not self.completed and self.body_rcv is None:
             reason = _bad_line_ends(self.header_plus + data)
             if reason:
@@ -42,16 +42,16 @@ class StrictParser(HTTPRequestParser):  # type: ignore[misc]
                 return len(data)
         try:
             taken: int = super().received(data)
-        except ValueError:  # urlsplit and int() raise it on shapes that waitress does not expect
+        except ValueError:  # raised by urlsplit and int() for input that waitress does not expect
             self._refuse("the request cannot be read")
             return len(data)
         if self.completed:
-            # Without a body nothing is to be continued: waitress would wait for one (RFC 9110 §10.1.1).
+            # There is no body to continue with, and waitress would wait for one (RFC 9110 §10.1.1).
             self.expect_continue = False
         return taken
 
     def parse_header(self, header_plus: bytes) -> None:
-        """Check the head as a whole, then let waitress parse it. Raises ParsingError."""
+        """Check the whole header, then let waitress parse it. Raises ParsingError."""
         try:
             _check_head(header_plus)
             super().parse_header(header_plus)
@@ -71,11 +71,11 @@ class StrictParser(HTTPRequestParser):  # type: ignore[misc]
 
 
 class _RefusedError(ParsingError):  # type: ignore[misc]
-    """Its text is ours and may be sent."""
+    """A refusal with our own text, which is safe to send."""
 
 
 def _bad_line_ends(received: bytes) -> str:
-    """Describe wrong line ends in the head of `received`; empty if there are none (RFC 9112 §2.2)."""
+    """Describe a wrong line end in the header; empty if there is none (RFC 9112 §2.2)."""
     end = received.find(b"\r\n\r\n", len(received) - len(received.lstrip(b"\r\n")))
     head = received if end < 0 else received[: end + 4]
     pairs = head.count(b"\r\n")
@@ -106,7 +106,7 @@ def _check_head(head: bytes) -> None:
 
 
 def _check_framing(fields: dict[bytes, list[bytes]], *, needs_host: bool) -> None:
-    """Refuse what leaves open where a request ends, or for whom it is; by lower-case name, the values in the head."""
+    """Refuse headers that make the end or the target host ambiguous. `fields` maps lower-case names to values."""
     if fields[b"transfer-encoding"]:
         raise _RefusedError("Transfer-Encoding is not accepted: no request of this API needs it")
     lengths = fields[b"content-length"]

@@ -1,6 +1,6 @@
 """The address of a client, also behind a proxy that terminates TLS.
 
-Only the trusted proxy is heard. It must say that the client came over HTTPS, and may say who that is.
+Forwarded headers count only from a trusted proxy. It must state that the client used HTTPS, and may name its address.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from osbctl.errors import UsageError
 
 
 def plain_address(text: str) -> str:
-    """An address in its usual form: an IPv4 client of a dual-stack socket (::ffff:a.b.c.d) by its own, no zone.
+    """Normalize an address: IPv4 instead of ::ffff:a.b.c.d (a dual-stack socket), no zone.
 
-    A zone (RFC 4007 §11) is the local name of an interface, and any text where a proxy passes it on.
-    Raises ValueError where it is no address.
+    A zone (RFC 4007 §11) is the local name of an interface; from a proxy it may be any text.
+    Raises ValueError if it is not an address.
     """
     if ":" not in text:
         return str(ip_address(text))
@@ -26,7 +26,7 @@ def plain_address(text: str) -> str:
 
 
 def client_of(address: str) -> str:
-    """The unit that limits count: an IPv4 address, or the /64 that one IPv6 client owns (RFC 6177)."""
+    """The unit of limits: an IPv4 address, or the /64 of one IPv6 client (RFC 6177)."""
     if ":" not in address:
         return address
     return f"{IPv6Address(int(IPv6Address(address)) >> 64 << 64)}/64"
@@ -34,7 +34,7 @@ def client_of(address: str) -> str:
 
 @lru_cache(maxsize=1024)
 def network_of(client: str) -> str:
-    """The /24 or /48 of a client (see `client_of`): as much as one customer of a provider may have."""
+    """The /24 or /48 of a client (`client_of`): a usual allocation for one customer of a provider."""
     if ":" not in client:
         return f"{client.rpartition('.')[0]}.0/24"
     return f"{IPv6Address(int(IPv6Address(client.removesuffix('/64'))) >> 80 << 80)}/48"
@@ -42,7 +42,7 @@ def network_of(client: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class ProxyRule:
-    """`networks` are the addresses of trusted proxies. Over a Unix socket the peer is always trusted."""
+    """Addresses of trusted proxies. The peer of a Unix socket is always trusted."""
 
     networks: tuple[IPv4Network | IPv6Network, ...] = ()
 
@@ -55,7 +55,7 @@ class ProxyRule:
             problem = f"the trusted proxy is not an IP address or network: {error}"
             raise UsageError(problem, "write for example 10.0.0.5 or 10.0.0.0/24") from error
 
-    def judge(self, peer: str, headers: Mapping[str, str]) -> tuple[str, str]:
+    def check(self, peer: str, headers: Mapping[str, str]) -> tuple[str, str]:
         """Return the client's address, and the reason for a refusal (empty if accepted).
 
         `headers` are waitress's: names in capitals, with underscores.
@@ -67,13 +67,13 @@ class ProxyRule:
         return self.client(peer, headers.get("X_FORWARDED_FOR", "")), ""
 
     def trusts(self, address: str) -> bool:
-        """Return whether a plain address is that of a trusted proxy."""
+        """Return whether a normalized address belongs to a trusted proxy."""
         return address == "unix" or any(ip_address(address) in network for network in self.networks)
 
     def client(self, peer: str, forwarded: str) -> str:
-        """The nearest address in X-Forwarded-For that is not a trusted proxy itself; else the peer.
+        """The last address in X-Forwarded-For that is not a trusted proxy; else the peer.
 
-        Addresses further left come from the client and prove nothing.
+        Addresses left of it come from the client and prove nothing.
         """
         for text in reversed(forwarded.split(",")):
             address = _address(text.strip())

@@ -1,4 +1,4 @@
-"""Files that may change while the broker runs: noticed, loaded, swapped in; a bad new one is kept out."""
+"""Reloads files that change while the broker runs; a faulty new version is rejected."""
 
 from __future__ import annotations
 
@@ -16,22 +16,21 @@ from osbctl.errors import OsbctlError
 _log = logging.getLogger("osbctl.broker")
 T = TypeVar("T")
 
-Branding: TypeAlias = tuple[tuple[int, ...] | None, ...]
-"""Result of stat for each file, links followed; None: it is missing."""
+FileStamp: TypeAlias = tuple[tuple[int, ...] | None, ...]
+"""Result of stat for each file, links followed; None if it is missing."""
 
 FINDINGS_LOGGED = 20
 
-HELD_LOOKS = 12
+CONFIRMING_CHECKS = 12
 
 
 @dataclass(frozen=True)
 class WatchedFiles(Generic[T]):
-    """Files that make one value together.
+    """Files from which one value is loaded.
 
-    `name` is for the log. `paths()` lists the files now. `load()` reads and checks them; what it
-    raises keeps the old value. `apply(value)` swaps one reference; it must not fail. `secrets` are
-    those that should be their owner's alone. `loss(value)` says what is lost where that is most of what is there now:
-    perhaps the file is still being written.
+    `name` is for the log. `paths()` lists the files now. `load()` reads and checks them; if it raises, the old value
+    stays. `apply(value)` swaps one reference and must not fail. Files in `secrets` should be private to their owner.
+    `loss(value)` describes the loss if more than half would go: the file may be incomplete.
     """
 
     name: str
@@ -41,15 +40,17 @@ class WatchedFiles(Generic[T]):
     secrets: Sequence[Path] = ()
     loss: Callable[[T], str] = lambda _: ""
 
-    def look(self) -> Branding:
+    def stamp(self) -> FileStamp:
         try:
             return tuple(_stat(path) for path in self.paths())
         except OSError:
             return (None,)
 
-    def warn_of_others(self) -> None:
-        """Log the secrets that other users may read or change, or the group may change. They are served from all the
-        same: how a platform mounts them is not always its user's choice."""
+    def warn_of_readable_files(self) -> None:
+        """Warn of secrets that other users may read or change, or the group may change.
+
+        They are still used: the mode of a mounted file is not always the user's choice.
+        """
         for path in self.secrets:
             mode = (_stat(path) or (0,))[0]
             if mode & 0o027:
@@ -66,44 +67,43 @@ def _stat(path: Path) -> tuple[int, ...] | None:
 
 
 class Watcher:
-    """A thread that looks at the files every `seconds`, and at once when asked to (SIGHUP).
+    """A thread that checks the files every `seconds`, and at once on request (SIGHUP).
 
-    A change counts when two looks agree: a file that is being written is not read. The look before
-    reading is the one that is remembered, so what changes during the reading is read again. A change that loses most
-    of what is there counts when it stays the same for `HELD_LOOKS` more.
-    `also` is called at each look.
+    A change counts once two checks agree, so that a file is not read while it is written. The stamp from before the
+    reading is kept, so that a change during the reading is read again. A change that loses more than half counts after
+    `CONFIRMING_CHECKS` more equal checks. `on_check` is called at each check.
     """
 
     def __init__(
         self,
         watched: Sequence[WatchedFiles[Any]],
         stats: Stats,
-        also: Callable[[], None] | None = None,
+        on_check: Callable[[], None] | None = None,
         *,
         seconds: float = 0.4,
     ) -> None:
-        self._watched, self._stats, self._also, self._seconds = watched, stats, also, seconds
+        self._watched, self._stats, self._on_check, self._seconds = watched, stats, on_check, seconds
         self._now = threading.Event()
         self._ended = False
-        self._applied = [item.look() for item in watched]
+        self._applied = [item.stamp() for item in watched]
         self._seen = list(self._applied)
-        self._held: list[tuple[Branding, float]] = [((), 0.0)] * len(watched)
-        """The largest loss while the file is unchanged, and its end (monotonic time)."""
+        self._held: list[tuple[FileStamp, float]] = [((), 0.0)] * len(watched)
+        """The stamp of a version held back for its loss, and until when (monotonic time)."""
         self._thread = threading.Thread(target=self._run, name="reload", daemon=True)
 
     def start(self) -> None:
         for item in self._watched:
-            item.warn_of_others()
+            item.warn_of_readable_files()
         self._thread.start()
 
     def reload_now(self) -> None:
-        """Load everything again, changed or not. From any thread."""
+        """Reload everything, changed or not. From any thread."""
         self._now.set()
 
     def close(self) -> None:
         self._ended = True
         self._now.set()
-        if self._thread.is_alive():  # it is not where the start failed
+        if self._thread.is_alive():  # it was never started if the start of the broker failed
             self._thread.join(5)
 
     def _run(self) -> None:
@@ -112,35 +112,35 @@ class Watcher:
             if self._ended:
                 return
             self._now.clear()
-            if self._also:
-                self._also()
+            if self._on_check:
+                self._on_check()
             for index, item in enumerate(self._watched):
                 self._check(index, item, asked)
 
     def _check(self, index: int, item: WatchedFiles[Any], asked: bool) -> None:
-        look, now = item.look(), time.monotonic()
-        settled = look != self._applied[index] and look == self._seen[index]
-        self._seen[index] = look
+        stamp, now = item.stamp(), time.monotonic()
+        settled = stamp != self._applied[index] and stamp == self._seen[index]
+        self._seen[index] = stamp
         held, until = self._held[index]
-        if asked or (settled and (look != held or now >= until)):
-            if self._reload(item, sure=asked or look == held):
-                self._applied[index] = look
+        if asked or (settled and (stamp != held or now >= until)):
+            if self._reload(item, sure=asked or stamp == held):
+                self._applied[index] = stamp
             else:
-                self._held[index] = look, now + HELD_LOOKS * self._seconds
+                self._held[index] = stamp, now + CONFIRMING_CHECKS * self._seconds
 
     def _reload(self, item: WatchedFiles[Any], *, sure: bool) -> bool:
-        """Load and apply; False where it is to be looked at again, since it loses most and is not `sure`."""
+        """Load and apply; False if the version is held back because of its loss (never with `sure`)."""
         result = "failed"
         try:
             value = item.load()
             loss = "" if sure else item.loss(value)
             if loss:
-                _log.warning("the %s would lose most, %s: waiting for the end of a write", item.name, loss)
+                _log.warning("the %s would shrink, %s: waiting in case it is still being written", item.name, loss)
                 return False
             item.apply(value)
             result = "ok"
             _log.info("reloaded the %s", item.name)
-            item.warn_of_others()
+            item.warn_of_readable_files()
         except OsbctlError as error:
             _log.error("cannot reload the %s, the old version stays in use: %s", item.name, error.message)
             for finding in getattr(error, "findings", ())[:FINDINGS_LOGGED]:

@@ -1,4 +1,4 @@
-"""From options to a running service: bind, serve in a main loop until stopped, drain."""
+"""Runs the service: bind sockets, serve in a main loop until stopped, drain."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from osbctl.broker import listeners
 from osbctl.broker.admin import AdminApp
 from osbctl.broker.catalog_app import Application, ServedCatalog
 from osbctl.broker.channel import Channel
-from osbctl.broker.decision import Ask
+from osbctl.broker.decision import Authenticate
 from osbctl.broker.logs import AccessLog, json_line, text_line
 from osbctl.broker.proxy import ProxyRule
 from osbctl.broker.reload import WatchedFiles, Watcher
@@ -44,28 +44,28 @@ STANDARD_OUTPUT = 1
 
 @dataclass(frozen=True)
 class Service:
-    """Content that the process serves.
+    """The application of the process, with its state.
 
-    `app` answers requests, `ask` is that of the gate before it (None: no gate). `watched` are the
-    catalog and the credentials. `catalog()` is what is served now, `waiting()` the length of the gate's
-    queue, `why_not()` why it can check no password (empty where it can). `summary` are the sentences for the log at the
-    start. `close()` ends threads and processes.
+    `app` answers requests, `authenticate` checks their credentials (None: none are required). `watched` are the
+    files of the catalog and the credentials. `catalog()` is the served catalog, `waiting()` the length of the
+    authenticator's queue, `unavailable_reason()` why it cannot check passwords (empty if it can). `summary` are
+    sentences for the log at the start. `close()` ends threads and processes.
     """
 
     app: Application
-    ask: Ask | None = None
+    authenticate: Authenticate | None = None
     watched: Sequence[WatchedFiles[Any]] = ()
     catalog: Callable[[], ServedCatalog | None] = lambda: None
     waiting: Callable[[], int] = lambda: 0
-    why_not: Callable[[], str] = lambda: ""
+    unavailable_reason: Callable[[], str] = lambda: ""
     summary: Sequence[str] = ()
     close: Callable[[], None] = lambda: None
 
 
 class Loop:
-    """One thread, all sockets. `servers` answer the catalog; `admin` stays up while they drain.
+    """The main loop: one thread for all sockets. `servers` serve the catalog; `admin` stays up while they drain.
 
-    `stop()` may be called from any thread or signal handler; once more, and draining is cut short.
+    `stop()` may be called from any thread or signal handler; the second call ends draining.
     """
 
     def __init__(self, settings: Settings) -> None:
@@ -80,19 +80,19 @@ class Loop:
         self._next_sweep = 0.0
 
     def stop(self) -> None:
-        """Begin to drain; the second time: end now."""
+        """Begin to drain; the second call ends the loop now."""
         (self._hurry if self._stop.is_set() else self._stop).set()
         for server in self.servers[:1]:
             server.wake()
 
     def run(self) -> int:
-        """Serve until `stop()`, then drain. Returns how many connections were cut in mid-answer."""
+        """Serve until `stop()`, then drain. Returns the number of connections cut during a response."""
         while not self._stop.is_set():
             self.turn(self.settings.sweep_seconds)
         return self.drain()
 
     def turn(self, wait: float) -> None:
-        """Wait for sockets at most `wait` seconds, move bytes, answer what is ready. Never raises."""
+        """Wait for sockets for at most `wait` seconds, move bytes, answer ready requests. Never raises."""
         if self.ready:
             wait = 0
         for server in self.servers:
@@ -101,10 +101,10 @@ class Loop:
                 wait = min(wait, self.settings.full_seconds)
         try:
             wasyncore.loop(timeout=wait, use_poll=True, map=self.map, count=1)
-        except Exception:  # a broken turn must not end the service, nor spin
+        except Exception:  # a failure must not end the service, or spin
             _log.exception("a turn of the main loop failed")
             time.sleep(0.05)
-        # What becomes ready meanwhile waits for the next turn. A catalog request never blocks; what would is parked.
+        # Requests that become ready meanwhile wait for the next turn. Authentication never blocks here.
         for _ in range(len(self.ready)):
             channel = self.ready.popleft()
             try:
@@ -119,7 +119,7 @@ class Loop:
                 server.sweep(now)
 
     def drain(self) -> int:
-        """Accept no more, close what is idle, finish answers. Returns how many connections were left."""
+        """Stop accepting, close idle connections, finish responses. Returns the number of remaining connections."""
         self.draining = True
         for server in self.servers:
             server.stop_accepting()
@@ -138,7 +138,7 @@ class Loop:
         return len(left)
 
     def close(self) -> None:
-        """Close everything, without more ado."""
+        """Close all connections and listeners at once."""
         for server in (*self.servers, *self.admin):
             for channel in list(server.active_channels.values()):
                 channel.handle_close()
@@ -157,15 +157,15 @@ def serve(
 ) -> int:
     """Serve until SIGTERM or SIGINT, drain, and return the exit code (0).
 
-    `make_service` is called once the sockets are bound. Raises OsbctlError where the options make no
-    sense, the certificate cannot be used or an address cannot be bound.
-    Must run in the main thread. `signals` may hold requests to reload that came while `make_service` was prepared.
+    `make_service` is called once the sockets are bound. Raises OsbctlError if the options conflict, the certificate
+    cannot be used or an address cannot be bound.
+    Must run in the main thread. `signals` may already hold requests to reload.
     """
     options.check()
     proxy = ProxyRule.of(options.trusted_proxies) if options.behind_proxy else None
     shared = Shared(options.settings, Stats(), tls=_tls(options), proxy=proxy)
-    handed = listeners.inherited(environ)
-    made = None if handed else options.unix_socket  # goes at the end; one that was handed over stays
+    handed = listeners.systemd_sockets(environ)
+    made = None if handed else options.unix_socket  # removed at the end; one from systemd stays
     sockets = handed or ([listeners.listen_unix(made)] if made else listeners.listen_tcp(options.host, options.port))
     file = _file_id(made)
     try:
@@ -173,14 +173,14 @@ def serve(
         _run(options, sockets, shared, make_service, signals)
         return 0  # connections left after the drain had enough time
     finally:
-        if made and file == _file_id(made):  # a new process may have put its own there while this one drained
+        if made and file == _file_id(made):  # a new process may have replaced it while this one drained
             made.unlink(missing_ok=True)
         for sock in sockets:
             sock.close()
 
 
 def _file_id(path: Path | None) -> tuple[int, int, int] | None:
-    """Device, inode and time of a file, since an inode that was freed is given to the next file; None: no file."""
+    """Device, inode and time of a file (inodes are reused); None if there is no file."""
     if path is None or not path.exists():
         return None
     found = path.stat()
@@ -196,10 +196,10 @@ def _tls(options: ServeOptions) -> Tls | None:
 
 
 def _check_sockets(options: ServeOptions, sockets: Sequence[socket.socket]) -> None:
-    """Require loopback sockets for testing options. Raises UsageError, ConfigError."""
+    """Require loopback for testing options, and enough descriptors. Raises UsageError, ConfigError."""
     for sock in sockets:
         if options.trying_out and not listeners.is_loopback_socket(sock):
-            name = listeners.name_of(sock, options.scheme)
+            name = listeners.socket_url(sock, options.scheme)
             raise UsageError(f"{options.trying_out} is for loopback only, not for {name}", "listen on 127.0.0.1")
     allowed, needed = descriptor_limit(), FILES_KEPT + len(sockets) * 2 + LEAST_CONNECTIONS
     if allowed < needed:
@@ -220,20 +220,20 @@ def _run(
     signals.collect(signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
     loop, service = Loop(options.settings), make_service()
     watched = [*service.watched, *_certificate(options, shared.tls)]
-    remind = shared.tls.remind if shared.tls else None
+    remind = shared.tls.log_expiry_daily if shared.tls else None
     watcher = Watcher(watched, shared.stats, remind, seconds=options.settings.reload_seconds)
-    shared.ask, shared.access_log = service.ask, _access_log(options)
+    shared.authenticate, shared.access_log = service.authenticate, _access_log(options)
     try:
         _open(options, sockets, shared, service, loop)
         watcher.start()
         signals.call({signal.SIGTERM: loop.stop, signal.SIGINT: loop.stop, signal.SIGHUP: watcher.reload_now})
-        _announce(options, sockets, shared)  # from here on connections are taken
+        _announce(options, sockets, shared)  # from here on connections are accepted
         for sentence in service.summary:
             _log.info("%s", sentence)
         left = loop.run()
         _log.info("stopped" if not left else f"stopped; {left} connections were cut")
     finally:
-        signals.ignore(signal.SIGTERM, signal.SIGINT, signal.SIGHUP)  # a late one must not change the exit code
+        signals.ignore(signal.SIGTERM, signal.SIGINT, signal.SIGHUP)  # a late signal must not change the exit code
         watcher.close()
         service.close()
         if shared.access_log:
@@ -244,7 +244,11 @@ def _certificate(options: ServeOptions, tls: Tls | None) -> Iterator[WatchedFile
     cert, key = options.tls_cert, options.tls_key
     if tls and cert and key:
         yield WatchedFiles(
-            "certificate", lambda: (cert, key), lambda: tls.checked(load_certificate(cert, key)), tls.swap, (key,)
+            "certificate",
+            lambda: (cert, key),
+            lambda: tls.check_not_expired(load_certificate(cert, key)),
+            tls.swap,
+            (key,),
         )
 
 
@@ -258,12 +262,12 @@ def _access_log(options: ServeOptions) -> AccessLog | None:
 def _open(
     options: ServeOptions, sockets: Sequence[socket.socket], shared: Shared, service: Service, loop: Loop
 ) -> None:
-    """Open the listeners in `loop`, that for the admin too where the options name one."""
+    """Open the listeners in `loop`, including the admin listener if configured."""
 
     def server(app: Application, sock: socket.socket, shared: Shared) -> Server:
         return Server(app, sock, loop_map=loop.map, ready=loop.ready, shared=shared)
 
-    def standing() -> ProcessStatus:
+    def status() -> ProcessStatus:
         catalog, tls = service.catalog(), shared.tls
         return ProcessStatus(
             shared.stats,
@@ -271,30 +275,30 @@ def _open(
             service.waiting(),
             tls.certificate.days_left() if tls else None,
             (catalog.etag, catalog.modified) if catalog else None,
-            "draining" if loop.draining else service.why_not() if catalog else "no catalog",
+            "draining" if loop.draining else service.unavailable_reason() if catalog else "no catalog",
         )
 
     loop.servers += [server(service.app, sock, shared) for sock in sockets]
     if options.admin_listen:
         # The admin listener has its own limit, independent of the service's connections.
         apart = Shared(replace(options.settings, connections=ADMIN_CONNECTIONS), Stats())
-        app = AdminApp(standing, options.admin_hosts)
+        app = AdminApp(status, options.admin_hosts)
         for sock in listeners.listen_tcp(*listeners.parse_address(options.admin_listen)):
             loop.admin.append(server(app, sock, apart))
-            _log.info("admin on %s", listeners.name_of(sock, "http"))
+            _log.info("admin on %s", listeners.socket_url(sock, "http"))
 
 
 def _announce(options: ServeOptions, sockets: Sequence[socket.socket], shared: Shared) -> None:
     for sock in sockets:
-        _log.info("listening on %s", listeners.name_of(sock, options.scheme))
+        _log.info("listening on %s", listeners.socket_url(sock, options.scheme))
     if options.insecure_http:
         _log.warning("INSECURE: plain HTTP, passwords can be read on the way; for testing only")
     for network in shared.proxy.networks if shared.proxy else ():
         if not network.prefixlen:
             _log.warning(
-                "INSECURE: --trusted-proxy %s trusts every address: any client may claim to come over HTTPS, and from "
-                "any address, which it can guess passwords from without end",
+                "INSECURE: --trusted-proxy %s trusts every address: any client can forge HTTPS and its address, and "
+                "so guess passwords without a limit",
                 network,
             )
     if shared.tls:
-        shared.tls.tell()
+        shared.tls.log_expiry()

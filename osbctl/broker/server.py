@@ -1,7 +1,7 @@
 """waitress's server on one listening socket, in a main loop that all listeners share.
 
-The loop is our own: waitress's has one listener, hands each request to a thread, spins while a thread sends, and has
-no deadlines for handshakes and slow clients. waitress still parses requests and buffers answers.
+We do not use waitress's loop: it has one listener, hands each request to a thread, spins while a thread sends, and has
+no deadlines for handshakes and slow clients. waitress still parses requests and buffers responses.
 """
 
 from __future__ import annotations
@@ -29,15 +29,15 @@ from osbctl.broker.tls_channel import TlsChannel
 _log = logging.getLogger("osbctl.broker")
 
 ACCEPTS_A_TURN = 64
-"""At most. A process with few connections takes one at a time, so that others on the same socket get their share."""
+"""Maximum. A process with few connections accepts one at a time, so that others on the same socket get their share."""
 
 
 class Server(TcpWSGIServer):  # type: ignore[misc]
     """One listener.
 
-    Several servers share one `map` (descriptor to channel) and so one loop; `ready` are the channels that it is to run.
-    `sock` is bound, and may be an IPv4, IPv6 or Unix socket. Nothing may raise out of `handle_accept`, `readable` or
-    `sweep`: the listener would be closed or the loop would end.
+    Several servers share one `map` (descriptor to channel) and so one loop; `ready` are the channels to run next.
+    `sock` is a bound IPv4, IPv6 or Unix socket. `handle_accept`, `readable` and `sweep` must not raise: that would
+    close the listener or end the loop.
     """
 
     active_channels: dict[int, Channel]
@@ -65,10 +65,10 @@ class Server(TcpWSGIServer):  # type: ignore[misc]
     # Threads.
 
     def pull_trigger(self) -> None:
-        """waitress calls this out of `service()`; here that is the main loop already."""
+        """Do nothing: waitress calls this from `service()`, which runs in the main loop here."""
 
     def wake(self) -> None:
-        """Make the loop turn now. From any thread or signal handler."""
+        """Wake the loop. From any thread or signal handler."""
         with contextlib.suppress(OSError, IndexError):
             self.trigger.pull_trigger()
 
@@ -92,16 +92,16 @@ class Server(TcpWSGIServer):  # type: ignore[misc]
         return self.accepting and (not self.accept_again or time.monotonic() >= self.accept_again)
 
     def handle_accept(self) -> None:
-        """Accept a connection at once; it keeps its place long enough to send a request."""
+        """Accept connections, evicting others if all slots are taken."""
         self.accept_again = 0.0
-        count, places = min(ACCEPTS_A_TURN, 1 + len(self.active_channels) // 16), self.shared.places
-        if places.free < count:
-            for channel in places.first_to_go(count - places.free):
+        count, slots = min(ACCEPTS_A_TURN, 1 + len(self.active_channels) // 16), self.shared.slots
+        if slots.free < count:
+            for channel in slots.to_evict(count - slots.free):
                 self.shared.stats.cut += 1
                 channel.abort()
-        if places.free:
-            self._accept(min(count, places.free))
-        else:  # all have just come, or are being answered
+        if slots.free:
+            self._accept(min(count, slots.free))
+        else:  # all are new, or being answered
             self.accept_again = time.monotonic() + self.settings.full_seconds
 
     def _accept(self, count: int) -> None:
@@ -119,8 +119,8 @@ class Server(TcpWSGIServer):  # type: ignore[misc]
     def _welcome(self, conn: socket.socket, name: Any) -> None:
         try:
             addr = self.fix_addr(name)
-            if self.shared.places.full(client_of(addr[0])):
-                self.shared.stats.turned_away += 1
+            if self.shared.slots.is_full(client_of(addr[0])):
+                self.shared.stats.rejected += 1
                 conn.close()
                 return
             self.set_socket_options(conn)
@@ -130,8 +130,9 @@ class Server(TcpWSGIServer):  # type: ignore[misc]
             _log.debug("a connection was lost while it was set up: %s", error)
 
     def sweep(self, now: float) -> None:
-        """Close every connection whose deadline has passed. waitress's `maintenance` is not used: it goes by the last
-        byte, and waits for a socket that may never become writable.
+        """Close every connection whose deadline has passed.
+
+        waitress's `maintenance` is not used: it counts from the last byte, and waits for sockets to become writable.
         """
         for channel in list(self.active_channels.values()):
             try:
@@ -142,30 +143,30 @@ class Server(TcpWSGIServer):  # type: ignore[misc]
                 _log.exception("a connection could not be closed")
 
     def stop_accepting(self) -> None:
-        """Take what the kernel has already accepted, then close the listener. Connections stay."""
+        """Take connections from the backlog, then close the listener. Connections stay open."""
         self.shared.draining = True
-        self._accept(min(self.settings.backlog, self.shared.places.free))
+        self._accept(min(self.settings.backlog, self.shared.slots.free))
         wasyncore.dispatcher.close(self)
 
     def handle_close(self) -> None:
-        """Ignore poll events: a listener is closed by `stop_accepting` only."""
+        """Ignore poll events: only `stop_accepting` closes a listener."""
         _log.error("the listener reports an error; it is kept")
 
 
 def adjustments(settings: Settings) -> Any:
-    """waitress's own settings, as the loop needs them."""
+    """waitress's settings for this loop."""
     adj = Adjustments(
         backlog=settings.backlog,
         connection_limit=settings.connection_limit(),
         max_request_header_size=settings.header_bytes,
-        max_request_body_size=settings.body_bytes + 1,  # waitress refuses what is not below it
+        max_request_body_size=settings.body_bytes + 1,  # waitress's limit is exclusive
         channel_request_lookahead=0,
         asyncore_use_poll=True,
         log_socket_errors=False,
         ident="",
-        # What a proxy says is judged in proxy.py; without one, these headers are ignored.
+        # proxy.py checks these headers; without a proxy they are ignored.
         clear_untrusted_proxy_headers=False,
     )
-    adj.send_bytes = 65536  # header and body in one send; the keyword is deprecated, the attribute is read
-    adj.outbuf_high_watermark = sys.maxsize  # its wait would never end in the main loop
+    adj.send_bytes = 65536  # header and body in one send; the keyword is deprecated, the attribute is used
+    adj.outbuf_high_watermark = sys.maxsize  # waiting below it would deadlock the main loop
     return adj

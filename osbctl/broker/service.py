@@ -1,4 +1,4 @@
-"""Catalog and credentials become the service of one process: the answers, the gate, what is watched."""
+"""Builds the service of a process from a catalog and credentials: application, authenticator, watched files."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from osbctl.text import plural
 
 
 class LoadedCatalog(NamedTuple):
-    """A checked catalog: JSON in UTF-8, how many services and plans; `read_as` as that of a `Document`."""
+    """A validated catalog: JSON in UTF-8, numbers of services and plans; `read_as` as in `Document`."""
 
     body: bytes
     services: int
@@ -28,11 +28,11 @@ class LoadedCatalog(NamedTuple):
 
 @dataclass(frozen=True)
 class Sources:
-    """Sources of catalog and credentials, and options of their answers.
+    """Sources of catalog and credentials, and the application that serves them.
 
-    `load_catalog` and `load_credentials` read and check; what is wrong they raise as OsbctlError.
-    The paths are the files whose change means a reload (none for a source that is no file).
-    `allow_empty` lets a reload take every service away. `answers` makes the application, as `CatalogApp` does.
+    `load_catalog` and `load_credentials` read and check; they raise OsbctlError. A change of one of the paths means
+    a reload (none for a source that is not a file). `allow_empty` allows a reload to remove every service.
+    `make_app` creates the application.
     """
 
     load_catalog: Callable[[], LoadedCatalog]
@@ -40,57 +40,57 @@ class Sources:
     catalog_paths: Callable[[], Sequence[Path]]
     credentials_paths: Callable[[], Sequence[Path]]
     allow_empty: bool = False
-    answers: Callable[[ServedCatalog], CatalogApp] = CatalogApp
+    make_app: Callable[[ServedCatalog], CatalogApp] = CatalogApp
 
 
 def prepare(sources: Sources) -> Callable[[], Service]:
-    """Load everything once, and return what makes the service of each process. Raises OsbctlError."""
+    """Load everything once, and return a function that creates the service. Raises OsbctlError."""
     body, services, plans, read_as = sources.load_catalog()
     catalog, records = ServedCatalog.of(body, time.time(), services=services, plans=plans), sources.load_credentials()
     return lambda: _service(sources, catalog, records, read_as)
 
 
-def _next(sources: Sources, served: ServedCatalog) -> ServedCatalog:
-    """Load the content to serve after `served`. Raises OsbctlError."""
+def _reload_catalog(sources: Sources, served: ServedCatalog) -> ServedCatalog:
+    """Load the catalog to serve instead of `served`. Raises OsbctlError."""
     body, services, plans, _ = sources.load_catalog()
     if served.services and not services and not sources.allow_empty:
-        raise ConfigError("it has no services: that would take every service away", "if it is meant, use --allow-empty")
+        raise ConfigError("it has no services, and would remove all of them", "if this is intended, use --allow-empty")
     if body == served.body:
         return served
-    # Should the clock go back: a date once given must not come again.
+    # The clock may have been set back, but Last-Modified must never decrease.
     return ServedCatalog.of(body, max(time.time(), served.modified), services=services, plans=plans)
 
 
 def _service(sources: Sources, catalog: ServedCatalog, records: Sequence[CredentialRecord], read_as: str) -> Service:
-    authenticator, answers, paths = Authenticator(records), sources.answers(catalog), sources.credentials_paths
+    authenticator, app, paths = Authenticator(records), sources.make_app(catalog), sources.credentials_paths
     in_force = len(records)
 
     def swap(new: ServedCatalog) -> None:
-        answers.catalog = new
+        app.catalog = new
 
     def renew(new: Sequence[CredentialRecord]) -> None:
         nonlocal in_force
-        authenticator.renew(new)
+        authenticator.replace_records(new)
         in_force = len(new)
 
     return Service(
-        answers,
-        ask=authenticator.ask,
+        app,
+        authenticate=authenticator.check,
         watched=[
             WatchedFiles(
                 "catalog",
                 sources.catalog_paths,
-                lambda: _next(sources, answers.catalog),
+                lambda: _reload_catalog(sources, app.catalog),
                 swap,
-                loss=lambda new: _loss(answers.catalog.services, new.services),
+                loss=lambda new: _loss(app.catalog.services, new.services),
             ),
             WatchedFiles(
                 "credentials", paths, sources.load_credentials, renew, paths(), lambda new: _loss(in_force, len(new))
             ),
         ],
-        catalog=lambda: answers.catalog,
+        catalog=lambda: app.catalog,
         waiting=lambda: authenticator.waiting,
-        why_not=lambda: authenticator.why_not,
+        unavailable_reason=lambda: authenticator.unavailable_reason,
         summary=[
             *filter(None, [read_as]),
             f"serving {plural(catalog.services, 'service')} with {plural(catalog.plans, 'plan')}",

@@ -1,4 +1,4 @@
-"""State that the connections of one listener share: limits, rules, counters, and the state of the process."""
+"""State shared by the connections of a listener: limits, rules, counters, and the status of the process."""
 
 from __future__ import annotations
 
@@ -7,19 +7,19 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any
 
-from osbctl.broker.decision import Ask
+from osbctl.broker.decision import Authenticate
 from osbctl.broker.logs import AccessLog, Entry
 from osbctl.broker.proxy import ProxyRule
 from osbctl.broker.settings import Settings
 from osbctl.broker.tls import Tls
 
 BUCKETS = (0.001, 0.005, 0.025, 0.1, 0.5, 2.5)
-"""Upper ends of the histogram of durations, in seconds."""
+"""Upper bounds of the duration histogram, in seconds."""
 
 
 @dataclass
 class Stats:
-    """Written by the main loop (reloads: by the watcher), read by any thread; no locks are needed."""
+    """Counters for metrics. Written by the main loop (reloads: by the watcher), read by any thread without locks."""
 
     requests: Counter[str] = field(default_factory=Counter)
     authentications: Counter[tuple[str, str]] = field(default_factory=Counter)
@@ -27,11 +27,11 @@ class Stats:
     seconds: float = 0.0
     buckets: list[int] = field(default_factory=lambda: [0] * len(BUCKETS))
     handshakes_failed: int = 0
-    turned_away: int = 0
+    rejected: int = 0
     cut: int = 0
 
     def request(self, entry: Entry) -> None:
-        """Count an answered request: its status, its credential, its duration."""
+        """Count an answered request by status, credential and duration."""
         self.requests[entry.status] += 1
         self.seconds += entry.started
         index = bisect_left(BUCKETS, entry.started)
@@ -43,11 +43,11 @@ class Stats:
 
 @dataclass(frozen=True, slots=True)
 class ProcessStatus:
-    """State of the process.
+    """Status of the process.
 
-    `waiting` counts requests that wait for their password; `days_left` are the certificate's, None without one.
-    `catalog` is the tag of what is served and the time of its last change (seconds since 1970).
-    `why_not` says why the process is not ready to serve; empty where it is.
+    `waiting` is the number of headers in the queue of the authenticator; `days_left` is for the certificate, None
+    without one. `catalog` is the tag of the served catalog and the time of its last change (seconds since 1970).
+    `unavailable_reason` is empty if the process is ready to serve.
     """
 
     stats: Stats
@@ -55,86 +55,85 @@ class ProcessStatus:
     waiting: int = 0
     days_left: float | None = None
     catalog: tuple[str, int] | None = None
-    why_not: str = ""
+    unavailable_reason: str = ""
 
 
 class ConnectionSlots:
-    """The connections (`osbctl.broker.channel.Channel`) of listeners that share one limit. `each` is the limit of a
-    client, 0 for none.
-    """
+    """Open connections (`osbctl.broker.channel.Channel`), at most `limit`, `per_client` of a client (0: no limit)."""
 
-    def __init__(self, limit: int, each: int = 0) -> None:
-        self.limit, self.each = limit, each
-        self.holders: dict[Any, None] = {}
-        """In the order in which they came."""
-        self.held: Counter[str] = Counter()
+    def __init__(self, limit: int, per_client: int = 0) -> None:
+        self.limit, self.per_client = limit, per_client
+        self.channels: dict[Any, None] = {}
+        """In order of arrival."""
+        self.counts: Counter[str] = Counter()
 
     @property
     def free(self) -> int:
-        """Number of free places."""
-        return self.limit - len(self.holders)
+        """Number of free slots."""
+        return self.limit - len(self.channels)
 
-    def full(self, client: str) -> bool:
-        """Return whether a client (see `client_of`) has as many connections as it may."""
-        return 0 < self.each <= self.held[client]
+    def is_full(self, client: str) -> bool:
+        """Return whether a client (`client_of`) has reached its limit."""
+        return 0 < self.per_client <= self.counts[client]
 
-    def enter(self, holder: Any) -> None:
-        self.holders[holder] = None
-        self.held[holder.client] += 1
+    def add(self, channel: Any) -> None:
+        self.channels[channel] = None
+        self.counts[channel.client] += 1
 
-    def leave(self, holder: Any) -> None:
-        if holder in self.holders:
-            del self.holders[holder]
-            self.held[holder.client] -= 1
-            if not self.held[holder.client]:
-                del self.held[holder.client]
+    def remove(self, channel: Any) -> None:
+        if channel in self.channels:
+            del self.channels[channel]
+            self.counts[channel.client] -= 1
+            if not self.counts[channel.client]:
+                del self.counts[channel.client]
 
-    def first_to_go(self, count: int) -> list[Any]:
-        """Those whose places others get, `count` at most.
+    def to_evict(self, count: int) -> list[Any]:
+        """Choose at most `count` connections to close in favour of new ones.
 
-        First who has shown no right password: of the client with most such connections the oldest, and so on; an
-        answer of 401 costs nothing, so asking buys no place. The only one of a client is left until it had time to ask.
-        Who has shown a right password and is idle goes while three quarters of the places are with their like.
+        First unauthenticated ones, beginning with the oldest of the client that has most; the only connection of a
+        client is spared during its grace period. Then idle authenticated ones, but only while unauthenticated
+        connections hold at most a quarter of the slots.
         """
         newer: Counter[str] = Counter()
-        unproven, idle = [], []
-        for number, holder in enumerate(reversed(self.holders)):
-            if not holder.proven:
-                others, newer[holder.client] = newer[holder.client], newer[holder.client] + 1
-                if others or not holder.settling:
-                    unproven.append((-others, -number, holder))
-            elif holder.silent_since is not None:
-                idle.append((holder.silent_since, number, holder))
-        going = [holder for *_, holder in sorted(unproven)]
+        unauthenticated, idle = [], []
+        for number, channel in enumerate(reversed(self.channels)):
+            if not channel.authenticated:
+                others, newer[channel.client] = newer[channel.client], newer[channel.client] + 1
+                if others or not channel.in_grace_period:
+                    unauthenticated.append((-others, -number, channel))
+            elif channel.idle_since is not None:
+                idle.append((channel.idle_since, number, channel))
+        going = [channel for *_, channel in sorted(unauthenticated)]
         if newer.total() <= self.limit // 4:
-            going += [holder for *_, holder in sorted(idle)]
+            going += [channel for *_, channel in sorted(idle)]
         return going[:count]
 
 
 @dataclass
 class Shared:
-    """`ask` is the gate (None: no credentials required), `tls` None for a plain listener, `proxy` the rule behind one.
+    """State shared by the connections of one listener.
 
-    `draining` is set at the end; `steps` counts those of each client without a right password in this turn of the loop.
+    `authenticate` is None if no credentials are required, `tls` None for plain HTTP, `proxy` None without a proxy.
+    `draining` is set at the end; `steps` counts those of each client's unauthenticated connections in this turn.
     """
 
     settings: Settings
     stats: Stats
-    ask: Ask | None = None
+    authenticate: Authenticate | None = None
     tls: Tls | None = None
     proxy: ProxyRule | None = None
     access_log: AccessLog | None = None
     draining: bool = False
     steps: Counter[str] = field(default_factory=Counter)
-    places: ConnectionSlots = field(init=False)
+    slots: ConnectionSlots = field(init=False)
 
     def __post_init__(self) -> None:
-        # Behind a proxy all connections are the proxy's.
-        each = 0 if self.proxy else self.settings.connections_per_address
-        self.places = ConnectionSlots(self.settings.connection_limit(), each)
+        # Behind a proxy, all connections come from the proxy.
+        per_client = 0 if self.proxy else self.settings.connections_per_address
+        self.slots = ConnectionSlots(self.settings.connection_limit(), per_client)
 
-    def answered(self, entry: Entry, sent_bytes: int) -> None:
-        """An answer was sent, or cut: count and log it."""
+    def record(self, entry: Entry, sent_bytes: int) -> None:
+        """Count and log a response that was sent or cut."""
         entry.close(sent_bytes)
         self.stats.request(entry)
         if self.access_log is not None:

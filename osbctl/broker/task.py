@@ -1,8 +1,7 @@
-"""Processing of one request: run the application, or explain the refusal."""
+"""Answers one request: with the application, or with a refusal."""
 
 from __future__ import annotations
 
-import json
 from functools import lru_cache
 from io import BytesIO
 from typing import Any
@@ -11,7 +10,7 @@ from waitress.buffers import ReadOnlyFileBasedBuffer  # type: ignore[import-unty
 from waitress.task import Task  # type: ignore[import-untyped]
 from waitress.utilities import build_http_date  # type: ignore[import-untyped]
 
-from osbctl.broker.catalog_app import REFUSALS, Answer
+from osbctl.broker.catalog_app import REFUSALS, Response, error_response
 from osbctl.broker.decision import REFUSED
 from osbctl.broker.logs import Entry
 
@@ -25,7 +24,7 @@ _NAMES = {
 }
 
 LARGE_BODY = 65_536
-"""Bytes of a body that are copied at most."""
+"""A body up to this size (bytes) is copied into the send buffer."""
 
 
 @lru_cache(maxsize=2)
@@ -34,7 +33,7 @@ def _http_date(second: int) -> str:
 
 
 def send(channel: Any, head: bytes, body: bytes) -> None:
-    """Send what the socket takes now; the rest waits. A large body waits as a file: a slow reader costs no copy."""
+    """Send what the socket accepts now, and queue the rest; a large body as a file, which costs no copy."""
     if len(body) <= LARGE_BODY:
         data = head + body
         channel.write_soon(data[0 if channel.total_outbufs_len else channel.send(data) :])
@@ -46,16 +45,16 @@ def send(channel: Any, head: bytes, body: bytes) -> None:
 
 
 class ForbiddenRequest:
-    """In the place of a waitress error: the request did not come the way it must (see `proxy.py`)."""
+    """A refusal by `proxy.py`, with the interface of a waitress error."""
 
     code = 403
     reason = "Forbidden"
 
 
-class AnswerTask(Task):  # type: ignore[misc]
-    """Sends the application's answer, or the refusal of a request that the gate does not let in.
+class ResponseTask(Task):  # type: ignore[misc]
+    """Sends the application's response, or a refusal if the request is not authenticated.
 
-    Unlike waitress's, a 304 does not end the connection (RFC 9112 §6.3: it ends with its header).
+    Unlike in waitress, a 304 does not end the connection (RFC 9112 §6.3: it has no body).
     """
 
     complete = True
@@ -63,7 +62,7 @@ class AnswerTask(Task):  # type: ignore[misc]
     status: str
     request: Any
     channel: Any
-    """The connection that is answered: `osbctl.broker.channel.Channel`, which knows its tasks."""
+    """The connection, an `osbctl.broker.channel.Channel`."""
 
     def execute(self) -> None:
         self.status, headers, body = self.answer()
@@ -75,11 +74,11 @@ class AnswerTask(Task):  # type: ignore[misc]
         self.wrote_header = True
         send(self.channel, head, b"" if getattr(self.request, "command", "") == "HEAD" else body)
 
-    def answer(self) -> Answer:
-        """The decision is enforced here: only who was let in, or a listener without a gate, reaches the application."""
+    def answer(self) -> Response:
+        """Enforce the decision: unless it accepts, or the listener requires no credentials, refuse the request."""
         channel, request = self.channel, self.request
-        refusal = None if channel.shared.ask is None else REFUSALS.get((request.decision or REFUSED).outcome)
-        answer: Answer = refusal or channel.server.application(request)
+        refusal = None if channel.shared.authenticate is None else REFUSALS.get((request.decision or REFUSED).outcome)
+        answer: Response = refusal or channel.server.application(request)
         return answer
 
     def build_response_header(self) -> bytes:
@@ -92,7 +91,7 @@ class AnswerTask(Task):  # type: ignore[misc]
         return head.encode("latin-1")
 
     def begin_entry(self, head_bytes: int) -> None:
-        """Remember what is being answered; the line is written when the answer is sent or cut."""
+        """Begin the access log entry, which is written once the response is sent or cut."""
         request, channel = self.request, self.channel
         channel.entry = Entry(
             self.start_time,
@@ -107,29 +106,23 @@ class AnswerTask(Task):  # type: ignore[misc]
         )
 
 
-class RefusalTask(AnswerTask):
-    """Answers a request that never reached the application, in JSON, and ends the connection."""
+class RefusalTask(ResponseTask):
+    """Refuses a malformed or forbidden request, and ends the connection."""
 
     def __init__(self, channel: Any, request: Any) -> None:
         super().__init__(channel, request)
         self.version = "1.1"
 
-    def answer(self) -> Answer:
+    def answer(self) -> Response:
         self.set_close_on_finish()
         error = self.request.error
         name, usual = _NAMES.get(error.code, _NAMES[400])  # waitress's own text repeats the request
-        body = refusal_body(name, self.request.refusal or usual)
-        return Answer(f"{error.code} {error.reason}", (("Content-Type", "application/json"),), body)
+        return error_response(f"{error.code} {error.reason}", name, self.request.refusal or usual)
 
 
 def _request_identity(headers: dict[str, str]) -> list[tuple[str, str]]:
-    """The header to send back (OSB 2.15, Request Identity); none where the value is long or unprintable."""
+    """The request identity header to send back (OSB 2.15); none if the value is long or unprintable."""
     value = headers.get("X_BROKER_API_REQUEST_IDENTITY", "")
     if not value or len(value) > 256 or not (value.isascii() and value.isprintable()):
         return []
     return [("X-Broker-API-Request-Identity", value)]
-
-
-def refusal_body(name: str, sentence: str) -> bytes:
-    """An OSB error body: `error` is one word, `description` a sentence (OSB 2.17, Service Broker Errors)."""
-    return json.dumps({"error": name, "description": sentence}).encode()

@@ -1,4 +1,4 @@
-"""Two bounded memories: what was decided before, and how much each client has asked lately."""
+"""A bounded cache, and rate limits and ranks of clients."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ Value = TypeVar("Value")
 
 
 class LruCache(OrderedDict[bytes, Value], Generic[Value]):
-    """A mapping that holds at most `limit` keys and forgets the one that was used longest ago."""
+    """A mapping of at most `limit` keys that drops the least recently used one."""
 
     def __init__(self, limit: int) -> None:
         super().__init__()
         self._limit = limit
 
     def put(self, key: bytes, value: Value) -> None:
-        """Remember, as the newest."""
+        """Set a value, as the most recent."""
         self[key] = value
         self.move_to_end(key)
         if len(self) > self._limit:
@@ -36,10 +36,10 @@ class _Client:
 
 
 class Clients:
-    """Recent cost of each client, as defined by `client_of`; at most `limit` are stored.
+    """Rate limit and refusals of each client (`client_of`); at most `limit` clients are stored.
 
-    A token bucket each: `burst` unknown passwords at first, `rate` more a second. And a count of refusals, also for
-    networks, by which the gate lets those wait who have had most of its time ("least attained service").
+    A token bucket allows `burst` unknown passwords at first, and `rate` more per second. Refusals are counted for
+    clients and networks; they decide the order of the queue ("least attained service").
     """
 
     def __init__(
@@ -49,9 +49,9 @@ class Clients:
         self._known: OrderedDict[str, _Client] = OrderedDict()
 
     def take(self, client: str) -> bool:
-        """Take a token of the client; False where it has none left."""
-        one, now = self._of(client), self._clock()
-        # Filled up when it is looked at, not by a clock of its own.
+        """Take a token of the client; False if it has none left."""
+        one, now = self._entry(client), self._clock()
+        # Refilled on access.
         one.tokens = min(self._burst, one.tokens + (now - one.then) * self._rate)
         one.then = now
         allowed = one.tokens >= 1
@@ -59,22 +59,22 @@ class Clients:
         return allowed
 
     def refusals(self, client: str) -> int:
-        """Refusals since it was last let in; -1 before the first one after that; 0 of who is not known."""
+        """Number of refusals since the last success, minus 1 if there was a success; 0 for an unknown client."""
         one = self._known.get(client)
         return one.refusals if one else 0
 
-    def settled(self, client: str, accepted: bool) -> None:
-        """A password of the client was right, or wrong."""
-        one = self._of(client)
+    def record_result(self, client: str, accepted: bool) -> None:
+        """Count a correct or wrong password."""
+        one = self._entry(client)
         one.refusals = -1 if accepted else one.refusals + 1
         if not accepted:
-            self._of(network_of(client)).refusals += 1
+            self._entry(network_of(client)).refusals += 1
 
     def rank(self, client: str) -> tuple[int, int]:
-        """By which clients are served, the least first: its own refusals, then those of all in its network."""
+        """Sort key of a client in the queue: its own refusals, then those of its network."""
         return self.refusals(client), self.refusals(network_of(client))
 
-    def _of(self, client: str) -> _Client:
+    def _entry(self, client: str) -> _Client:
         one = self._known.setdefault(client, _Client(float(self._burst), self._clock()))
         self._known.move_to_end(client)
         if len(self._known) > self._limit:

@@ -1,4 +1,4 @@
-"""The TLS side: a context from certificate and key, swapped as a whole when they are renewed, or made on the spot."""
+"""TLS certificates: loaded, renewed, self-signed."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from osbctl.files import check_regular
 _log = logging.getLogger("osbctl.broker")
 
 SOON_DAYS = 14
-"""A certificate that ends sooner is a warning."""
+"""Warn of a certificate that expires sooner."""
 
 PROTOCOLS = ("http/1.1", "http/1.0")
 """Supported protocols, by their ALPN names."""
@@ -27,13 +27,13 @@ NO_COMMON_PROTOCOL = b"\x15\x03\x03\0\x02\x02\x78"
 
 @dataclass(frozen=True, slots=True)
 class Certificate:
-    """A loaded certificate: the context that shows it, and when it ends (UTC)."""
+    """A loaded certificate: its context and its expiry (UTC)."""
 
     context: ssl.SSLContext
     not_after: datetime
 
     def days_left(self) -> float:
-        """Days until it ends; negative afterwards."""
+        """Days until expiry; negative afterwards."""
         return (self.not_after - datetime.now(UTC)).total_seconds() / 86400
 
     def __str__(self) -> str:
@@ -48,35 +48,35 @@ class Tls:
 
     def __init__(self, certificate: Certificate) -> None:
         self.certificate = certificate
-        self._told: int | None = None
+        self._logged_days: int | None = None
 
-    def tell(self) -> None:
-        """Log how long the certificate lasts."""
+    def log_expiry(self) -> None:
+        """Log the expiry of the certificate."""
         days = floor(self.certificate.days_left())
         level = logging.INFO if days >= SOON_DAYS else logging.WARNING if days >= 0 else logging.ERROR
         _log.log(level, "%s", self.certificate)
-        self._told = days
+        self._logged_days = days
 
-    def remind(self) -> None:
-        """Tell it once a day from `SOON_DAYS` on, and at the moment when it ends. Costs little: call it often."""
+    def log_expiry_daily(self) -> None:
+        """Log the expiry once a day in the last `SOON_DAYS`, and when it comes. Cheap: call it often."""
         days = floor(self.certificate.days_left())
-        if days < SOON_DAYS and days != self._told:
-            self.tell()
+        if days < SOON_DAYS and days != self._logged_days:
+            self.log_expiry()
 
     def swap(self, new: Certificate) -> None:
-        """Show `new` from now on."""
+        """Use `new` from now on."""
         self.certificate = new
-        self.tell()
+        self.log_expiry()
 
-    def checked(self, new: Certificate) -> Certificate:
-        """`new`. Raises ConfigError where it has expired while the one in use has not."""
+    def check_not_expired(self, new: Certificate) -> Certificate:
+        """Return `new`. Raises ConfigError if it has expired while the current one has not."""
         if new.days_left() < 0 <= self.certificate.days_left():
             raise ConfigError(f"{new}", "renew it")
         return new
 
 
 def load_certificate(cert_file: Path, key_file: Path) -> Certificate:
-    """Read a PEM certificate chain and its key. Raises ConfigError: they cannot be read or do not fit."""
+    """Read a PEM certificate chain and its key. Raises ConfigError if they cannot be read or do not match."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.minimum_version = ssl.TLSVersion.TLSv1_2
     # RFC 9325: no compression, no renegotiation.
@@ -97,11 +97,11 @@ def load_certificate(cert_file: Path, key_file: Path) -> Certificate:
         raise ConfigError(f"cannot read {missing}: {error.strerror}") from error
 
 
-def speaks_http(hello: bytes) -> bool:
-    """False where a client offers protocols (RFC 7301 §3.1), and none of `PROTOCOLS`. `ssl` would go on without one.
+def offers_http(hello: bytes) -> bool:
+    """Return False if a client offers only protocols outside of `PROTOCOLS` (RFC 7301 §3.1), which `ssl` would accept.
 
-    `hello` begins with a ClientHello that OpenSSL has taken. One in several records, which no
-    client sends, is let pass.
+    `hello` begins with a ClientHello that OpenSSL has accepted. One in several records, which no
+    client sends, is not examined.
     """
     rest = hello[5 + 4 + 2 + 32 :]  # record, message, version, random
     for size in (1, 2, 1):  # session, cipher suites, compression
@@ -116,20 +116,20 @@ def speaks_http(hello: bytes) -> bool:
 
 
 def _vector(data: bytes, size: int) -> tuple[bytes, bytes]:
-    """A vector of TLS whose length takes `size` bytes, and what follows it."""
+    """Split off a TLS vector whose length field has `size` bytes; returns it and the rest."""
     end = size + int.from_bytes(data[:size], "big")
     return data[size:end], data[end:]
 
 
 def _no_password() -> str:
-    # Without this OpenSSL would ask at the terminal.
+    # Without this OpenSSL would prompt at the terminal.
     raise ConfigError("the TLS key is encrypted", "give a key without a passphrase, readable by this user only")
 
 
 def expiry(pem: str) -> datetime:
     """End of validity of the first certificate in `pem`. Raises ConfigError if there is none.
 
-    RFC 5280 §4.1.2.5: two times stand together in it, of which the first is when it begins. Their years have two digits
+    RFC 5280 §4.1.2.5: a certificate has two adjacent times, begin and end. Their years have two digits
     (tag 0x17, below 50 they are 20YY) or four (0x18).
     """
     begin, end = "-----BEGIN CERTIFICATE-----", "-----END CERTIFICATE-----"
@@ -141,13 +141,13 @@ def expiry(pem: str) -> datetime:
         digits = (long or (b"20" if short[:2] < b"50" else b"19") + short).decode()
         return datetime.strptime(digits, "%Y%m%d%H%M%SZ").replace(tzinfo=UTC)
     except ValueError as error:
-        raise ConfigError("the certificate file holds no certificate that can be read") from error
+        raise ConfigError("the certificate file contains no readable certificate") from error
 
 
 def self_signed() -> tuple[Certificate, str]:
-    """A certificate for localhost, 127.0.0.1 and ::1, and its PEM text for clients that want to check it.
+    """Create a certificate for localhost, 127.0.0.1 and ::1; returns also its PEM text.
 
-    Raises ConfigError where the package `cryptography` is not installed.
+    Raises ConfigError if the package `cryptography` is not installed.
     """
     from osbctl.self_signed import make_certificate, unseen_file
 

@@ -1,7 +1,7 @@
-"""One connection with TLS inside the main loop.
+"""One TLS connection in the main loop.
 
-OpenSSL never sees the socket: it is given at most one read of 16 kB in a turn, and what it makes is sent like a plain
-answer. The work of a turn is bounded for any input (OpenSSL itself stops only where no more has come).
+OpenSSL never sees the socket: it gets at most one read of 16 kB per turn, and its output is sent like a plain
+response. So the work of a turn is bounded; with the socket, OpenSSL would read on as long as data arrives.
 """
 
 from __future__ import annotations
@@ -11,29 +11,29 @@ import logging
 import ssl
 from typing import Any
 
+from osbctl.broker.catalog_app import error_response
 from osbctl.broker.channel import RECORD, Channel, Phase
-from osbctl.broker.task import refusal_body
-from osbctl.broker.tls import NO_COMMON_PROTOCOL, speaks_http
+from osbctl.broker.tls import NO_COMMON_PROTOCOL, offers_http
 
 _log = logging.getLogger("osbctl.broker")
 
-_PLAIN_BODY = refusal_body("HttpsRequired", "this port speaks only HTTPS")
+_PLAIN_BODY = error_response("400 Bad Request", "HttpsRequired", "this port speaks only HTTPS").body
 PLAIN_ANSWER = (
     b"HTTP/1.1 400 Bad Request\r\nContent-Type: application/json\r\nConnection: close\r\n"
     b"Content-Length: %d\r\n\r\n%b" % (len(_PLAIN_BODY), _PLAIN_BODY)
 )
-"""Answer to plain HTTP on the TLS port."""
+"""Response to plain HTTP on the TLS port."""
 
-BARREN_BYTES = 2 * RECORD
+MAX_WITHOUT_PLAINTEXT = 2 * RECORD
 """Bytes accepted without any plaintext: a handshake, an occasional key update, a partial record."""
 
 
 class TlsChannel(Channel):
-    """A `Channel` that reads and writes through an SSLObject. One thread only may touch it."""
+    """A `Channel` that reads and writes through an SSLObject. Not thread-safe."""
 
     phase = Phase.HANDSHAKE
-    hello = b""  # what came before the first answer of the handshake
-    barren = 0  # bytes that came since the last plaintext
+    hello = b""  # data before our first message of the handshake
+    without_plaintext = 0  # bytes received since the last plaintext
 
     def __init__(self, server: Any, sock: Any, addr: tuple[Any, ...], adj: Any, map: Any = None) -> None:
         self.incoming, self.outgoing = ssl.MemoryBIO(), ssl.MemoryBIO()
@@ -42,25 +42,25 @@ class TlsChannel(Channel):
         super().__init__(server, sock, addr, adj, map=map)
         self.sendbuf_len = RECORD  # waitress copies this much for each write
 
-    def take(self) -> bytes | None:
-        data = super().take()
+    def receive(self) -> bytes | None:
+        data = super().receive()
         if not data or self.phase is Phase.LINGERING:
             return data
-        if self.phase is Phase.HANDSHAKE and not self.barren and data[:1].isalpha():
-            self._answer_plain()  # a method; a TLS record of a handshake begins with 0x16
+        if self.phase is Phase.HANDSHAKE and not self.without_plaintext and data[:1].isalpha():
+            self._answer_plain()  # an HTTP method; a TLS handshake begins with 0x16
             return None
-        self.barren += len(data)
+        self.without_plaintext += len(data)
         self.incoming.write(data)
-        plain = self._plain(data)
+        plain = self._plaintext(data)
         if plain:
-            self.barren = 0
-        elif self.barren > BARREN_BYTES:
+            self.without_plaintext = 0
+        elif self.without_plaintext > MAX_WITHOUT_PLAINTEXT:
             return b""
         if self.outgoing.pending:  # the handshake, or the alert that ends it
             self.flush()
         return plain
 
-    def _plain(self, data: bytes) -> bytes | None:
+    def _plaintext(self, data: bytes) -> bytes | None:
         if self.phase is not Phase.HANDSHAKE:
             return self._decrypt()
         try:
@@ -70,12 +70,12 @@ class TlsChannel(Channel):
             return b""
 
     def _shake_hands(self, data: bytes) -> bytes | None:
-        """Go a step on in the handshake, and read the request that may follow it at once."""
+        """Continue the handshake, and read a request that follows it at once."""
         try:
             self.tls.do_handshake()
         except ssl.SSLWantReadError:
             self.hello += data
-            if self.outgoing.pending and not speaks_http(self.hello):
+            if self.outgoing.pending and not offers_http(self.hello):
                 self.outgoing.read()
                 self.outgoing.write(NO_COMMON_PROTOCOL)
                 raise ssl.SSLError("no common protocol") from None
@@ -101,7 +101,7 @@ class TlsChannel(Channel):
     def _answer_plain(self) -> None:
         self._failed("plain HTTP")
         with contextlib.suppress(OSError):
-            super().put(PLAIN_ANSWER)
+            super().write(PLAIN_ANSWER)
         self.linger()
 
     def _failed(self, reason: object) -> None:
@@ -109,29 +109,29 @@ class TlsChannel(Channel):
         _log.debug("TLS handshake with %s failed: %s", self.peer, reason)
 
     def flush(self) -> None:
-        if self.sealed or self.outgoing.pending:
+        if self.encrypted or self.outgoing.pending:
             try:
-                self._send_sealed()
+                self._send_encrypted()
             except OSError:
                 self.will_close = True
         super().flush()
 
-    def put(self, data: bytes) -> int:
-        if self.sealed:
+    def write(self, data: bytes) -> int:
+        if self.encrypted:
             return 0
         taken = self.tls.write(data[:RECORD])
-        self._send_sealed()
+        self._send_encrypted()
         return taken
 
-    def _send_sealed(self) -> None:
-        self.sealed += self.outgoing.read()
-        if self.sealed and self.socket is not None:
-            self.sealed = self.sealed[super().put(self.sealed) :]
+    def _send_encrypted(self) -> None:
+        self.encrypted += self.outgoing.read()
+        if self.encrypted and self.socket is not None:
+            self.encrypted = self.encrypted[super().write(self.encrypted) :]
 
-    def say_goodbye(self) -> None:
+    def send_close_notify(self) -> None:
         """close_notify, without waiting for the peer's (RFC 8446 §6.1)."""
-        if self.phase is not Phase.HANDSHAKE and not self.sealed:
+        if self.phase is not Phase.HANDSHAKE and not self.encrypted:
             with contextlib.suppress(OSError, ValueError):
                 self.tls.unwrap()
             with contextlib.suppress(OSError):
-                self._send_sealed()
+                self._send_encrypted()

@@ -98,7 +98,7 @@ def serve(
         settings=Settings(connections_per_address=connections_per_address),
     )
     options.check()
-    logs.set_up(log_format.value, getLevelNamesMapping()[log_level.upper()])
+    logs.configure_logging(log_format.value, getLevelNamesMapping()[log_level.upper()])
     catalog = CatalogSource(source, at, api_version, tuple(platforms or ()), max_bytes)
     signals = Signals()
     signals.collect(signal.SIGHUP)  # what changes while the catalog is being read is read again

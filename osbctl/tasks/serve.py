@@ -43,7 +43,7 @@ def sources(
         catalog_paths=lambda: list(_watched(catalog.source)),
         credentials_paths=lambda: [credentials],
         allow_empty=allow_empty,
-        answers=partial(
+        make_app=partial(
             CatalogApp,
             base_path=base_path,
             minimum_version=_version(minimum_version),

@@ -1,4 +1,4 @@
-"""Four ways in which a broker is asked: byte by byte, with curl, as Go programs do, and as Cloud Controller does."""
+"""Four HTTP clients: raw bytes, curl, one like Go's net/http, and one like Cloud Controller."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-Answer = tuple[int, dict[str, str], bytes]
+Response = tuple[int, dict[str, str], bytes]
 """Status, headers by lower-case name, body."""
 
 
 @dataclass
 class Broker:
-    """A broker on loopback, and the authority that its certificate is checked with."""
+    """A broker on loopback, and the authority of its certificate."""
 
     port: int
     ca_file: Path
@@ -32,7 +32,7 @@ class Broker:
         self.trust = ssl.create_default_context(cafile=str(self.ca_file))
 
 
-def raw(broker: Broker, method: str, path: str, headers: dict[str, str]) -> Answer:
+def raw(broker: Broker, method: str, path: str, headers: dict[str, str]) -> Response:
     lines = [f"{name}: {value}" for name, value in headers.items()]
     text = "\r\n".join([f"{method} {path} HTTP/1.1", "Host: broker", *lines, "", ""])
     sock = socket.create_connection(("127.0.0.1", broker.port), timeout=10)
@@ -40,8 +40,8 @@ def raw(broker: Broker, method: str, path: str, headers: dict[str, str]) -> Answ
         return ask(tls, text.encode())
 
 
-def curl(broker: Broker, method: str, path: str, headers: dict[str, str]) -> Answer:
-    """Everything on standard input: nothing of the credentials stands in the list of processes."""
+def curl(broker: Broker, method: str, path: str, headers: dict[str, str]) -> Response:
+    """Options go to standard input, so that credentials do not appear in the list of processes."""
     lines = [
         f'url = "https://localhost:{broker.port}{path}"',
         f'cacert = "{broker.ca_file}"',
@@ -60,8 +60,8 @@ def _escaped(text: str) -> str:
     return text.replace("\\", "\\\\").replace('"', '\\"')
 
 
-def go_like(broker: Broker, method: str, path: str, headers: dict[str, str]) -> Answer:
-    """As net/http does: asks for gzip on its own account and unpacks it unseen; redirects are answers, not followed."""
+def go_like(broker: Broker, method: str, path: str, headers: dict[str, str]) -> Response:
+    """Like net/http: requests gzip and unpacks it transparently; does not follow redirects here."""
     connection = http.client.HTTPSConnection("localhost", broker.port, timeout=10, context=broker.trust)
     unseen = method != "HEAD" and "Accept-Encoding" not in headers
     sent = {"User-Agent": "Go-http-client/1.1", **({"Accept-Encoding": "gzip"} if unseen else {}), **headers}
@@ -78,9 +78,9 @@ def go_like(broker: Broker, method: str, path: str, headers: dict[str, str]) -> 
     return response.status, found, body
 
 
-def double_slash(broker: Broker, method: str, path: str, headers: dict[str, str]) -> Answer:
-    """As Cloud Controller asks a broker whose address was given with a slash at its end."""
+def double_slash(broker: Broker, method: str, path: str, headers: dict[str, str]) -> Response:
+    """Like Cloud Controller for a broker URL with a trailing slash."""
     return raw(broker, method, "/" + path, headers)
 
 
-CLIENTS: tuple[Callable[[Broker, str, str, dict[str, str]], Answer], ...] = (raw, curl, go_like, double_slash)
+CLIENTS: tuple[Callable[[Broker, str, str, dict[str, str]], Response], ...] = (raw, curl, go_like, double_slash)

@@ -17,7 +17,7 @@ from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
-from osbctl.broker.catalog_app import Answer, HttpRequest
+from osbctl.broker.catalog_app import HttpRequest, Response
 from osbctl.broker.decision import Decision, RequestOutcome
 from osbctl.broker.listeners import listen_tcp
 from osbctl.broker.serve import Loop
@@ -39,24 +39,24 @@ LARGE = bytes(range(256)) * (20 << 12)
 GET = b"GET /v2/catalog HTTP/1.1\r\nHost: broker\r\n\r\n"
 
 
-def app(request: HttpRequest) -> Answer:
-    """A stand-in for the answers: /large is 20 MB, /304 has no body, /boom fails, all else is small."""
+def app(request: HttpRequest) -> Response:
+    """An application: /large has 20 MB, /304 no body, /boom fails, all other paths are small."""
     if request.path == "/boom":
         raise RuntimeError("secret detail")
     if request.path == "/304":
-        return Answer("304 Not Modified", (("ETag", '"x"'),))
+        return Response("304 Not Modified", (("ETag", '"x"'),))
     body = LARGE if request.path == "/large" else SMALL
-    return Answer("200 OK", (("Content-Type", "application/json"),), body)
+    return Response("200 OK", (("Content-Type", "application/json"),), body)
 
 
 def let_in(header: str | None, address: str, resume: Any) -> Decision:
-    """A gate that stands open."""
+    """An authenticator that accepts every request."""
     return Decision(RequestOutcome.ACCEPTED, "main")
 
 
 @dataclass
 class Authority:
-    """A certificate authority of the test run, and where the files lie."""
+    """A certificate authority of the test run, and the folder of its files."""
 
     folder: Path
     cert: Path
@@ -111,7 +111,7 @@ def certificate(key: Any, signer: Any, name: str, *, ca: bool, days: float, dns:
 
 
 class Lines:
-    """An access log that only remembers."""
+    """An access log in memory."""
 
     def __init__(self) -> None:
         self.entries: list[Entry] = []
@@ -122,7 +122,7 @@ class Lines:
 
 @dataclass
 class Broker:
-    """A running server in a thread, with what a test wants to look at."""
+    """A server in a thread, with its state."""
 
     loop: Loop
     server: Server
@@ -163,7 +163,7 @@ def running(
     sock = options.pop("sock", None) or listen_tcp("127.0.0.1", 0)[0]
     server = Server(
         options.pop("app", app), sock, loop_map=loop.map, ready=loop.ready,
-        shared=Shared(settings, stats, options.pop("ask", let_in), tls, access_log=lines, **options),
+        shared=Shared(settings, stats, options.pop("authenticate", let_in), tls, access_log=lines, **options),
     )  # fmt: skip
     loop.servers.append(server)
     left: list[int] = []
@@ -180,7 +180,7 @@ def running(
 
 
 class Reader:
-    """Reads answers off a connection, one after the other."""
+    """Reads responses from a connection, one after the other."""
 
     def __init__(self, sock: socket.socket) -> None:
         self.sock, self.rest = sock, b""
@@ -211,7 +211,7 @@ class Reader:
         self.rest += self._piece()
 
     def at_end(self) -> bool:
-        """Whether the server has closed, and all was read."""
+        """Return whether the server has closed and all was read."""
         try:
             return self.rest == b"" and self.sock.recv(1) == b""
         except (ConnectionResetError, ssl.SSLError):

@@ -1,4 +1,4 @@
-"""`serve_program.py` as a process of its own, on loopback, and clients that ask it."""
+"""`serve_program.py` as a process on loopback, and its clients."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ for number, descriptor in enumerate(handed, 3):
 os.environ.update(LISTEN_FDS=str(len(handed)), LISTEN_PID=sys.argv[2] or str(os.getpid()))
 os.execv(sys.argv[3], sys.argv[3:])
 """
-"""What systemd does with the socket of osbctl.socket: a program for `python -c`, with descriptors, the process that they
+"""Starts a program like systemd with osbctl.socket: for `python -c`, with descriptors, the process that they
 are for (empty: its own) and a command."""
 ADMIN = "GET {} HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n"
 
@@ -91,7 +91,7 @@ def admin(port: int, path: str) -> tuple[int, bytes]:
 def handed_over(
     tmp_path: Path, *sockets: socket.socket, ended: int = 0, pid: str = "", **told: Any
 ) -> Iterator[subprocess.Popen[bytes]]:
-    """The program started as systemd starts it: with sockets that listen already."""
+    """The program with listening sockets, as systemd starts it."""
     file = tmp_path / "catalog.json"
     file.write_bytes(b"one")
     descriptors = [sock.fileno() for sock in sockets]
@@ -113,19 +113,19 @@ def handed_over(
 
 
 PAUSE = 0.01
-"""Seconds between two turns of a client: there is always one that asks, and the machine has time for who answers."""
+"""Seconds between two requests of a client: constant load that leaves CPU time for the server."""
 
 
 @dataclass
 class Crowd:
-    """Clients of one port, each in a thread that asks again and again until `ended`."""
+    """Clients of one port, each in a thread that sends requests until `ended`."""
 
     port: int
     trust: ssl.SSLContext
     ended: threading.Event = field(default_factory=threading.Event)
 
     def ask(self) -> None:
-        """One turn of one client."""
+        """Requests of one client on one connection."""
         raise NotImplementedError
 
     def _ask_on(self) -> None:
@@ -147,7 +147,7 @@ class Crowd:
 
 @dataclass
 class Load(Crowd):
-    """A kept connection is asked five times."""
+    """Five requests on one connection."""
 
     pids: list[str] = field(default_factory=list)
     lost: list[Exception] = field(default_factory=list)

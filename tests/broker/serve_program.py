@@ -10,7 +10,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from osbctl.broker import logs
-from osbctl.broker.catalog_app import Answer
+from osbctl.broker.catalog_app import Response
 from osbctl.broker.decision import Decision, RequestOutcome
 from osbctl.broker.reload import WatchedFiles
 from osbctl.broker.serve import Service, serve
@@ -36,7 +36,7 @@ class Catalog:
 
 
 def main(told: dict) -> int:
-    logs.set_up(told.get("log_format", "text"))
+    logs.configure_logging(told.get("log_format", "text"))
     catalog = Catalog(Path(told.pop("file")))
     settings = Settings(**told.pop("settings", {}))
     for name in ("tls_cert", "tls_key", "unix_socket"):
@@ -44,14 +44,18 @@ def main(told: dict) -> int:
             told[name] = Path(told[name])
     told["trusted_proxies"] = tuple(told.get("trusted_proxies", ()))
 
-    def app(_: object) -> Answer:
-        return Answer("200 OK", (("X-Pid", str(os.getpid())),), catalog.body)
+    def app(_: object) -> Response:
+        return Response("200 OK", (("X-Pid", str(os.getpid())),), catalog.body)
 
     def make() -> Service:
         watched = WatchedFiles("catalog", lambda: [catalog.path], catalog.load, catalog.swap)
         decision = Decision(RequestOutcome.ACCEPTED, "main")
         return Service(
-            app, ask=lambda *_: decision, watched=[watched], catalog=lambda: catalog, summary=["1 service, 2 plans"]
+            app,
+            authenticate=lambda *_: decision,
+            watched=[watched],
+            catalog=lambda: catalog,
+            summary=["1 service, 2 plans"],
         )
 
     try:

@@ -1,4 +1,4 @@
-"""Lines of the access log: what a client sends can neither put a secret into one nor forge a field of one."""
+"""Access log: a client cannot put a secret into a line, or forge a field."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from osbctl.broker.decision import Decision, RequestOutcome
-from osbctl.broker.logs import STANDARD_ERROR, Entry, JsonLines, LineWriter, TextLines, json_line, text_line
+from osbctl.broker.logs import STANDARD_ERROR, Entry, JsonFormatter, LineWriter, TextFormatter, json_line, text_line
 from tests.broker.harness import ask, until
 
 if TYPE_CHECKING:
@@ -42,13 +42,13 @@ def test_a_target_is_logged_without_userinfo_and_query(target: str, shown: str) 
     assert f' "GET {shown}" ' in text_line(entry(path=target))
 
 
-def test_a_method_is_cut() -> None:
+def test_long_method_is_truncated() -> None:
     assert len(text_line(entry(method="A" * 10_000))) < 200
     assert len(json_line(entry(method="A" * 10_000))) < 300
 
 
-def test_what_a_client_chose_is_cut_before_it_waits_in_the_queue(broker: Broker) -> None:
-    """Ten thousand entries are kept where nobody reads the log."""
+def test_client_texts_are_truncated_before_queueing(broker: Broker) -> None:
+    """Ten thousand entries are kept if the log has no reader."""
     head = b"Host: b\r\nX-Broker-API-Request-Identity: " + b"i" * 5000 + b"\r\n\r\n"
     with broker.connect() as sock:
         assert ask(sock, b"GET /" + b"a" * 8000 + b" HTTP/1.1\r\n" + head)[0] == 200
@@ -61,7 +61,7 @@ def test_what_a_client_chose_is_cut_before_it_waits_in_the_queue(broker: Broker)
 
 @pytest.mark.parametrize("client", ['fe80::1%" 200 credential="main', "fe80::1%\x85\x9b31m", "fe80::1%a b", "::1%\x7f"])
 def test_a_client_cannot_forge_a_field(client: str) -> None:
-    """A proxy that passes on X-Forwarded-For passes on any text as a zone."""
+    """A proxy may forward any text as the zone of an address in X-Forwarded-For."""
     line = text_line(entry(client=client))
     assert line.isascii()
     assert line.isprintable()
@@ -71,7 +71,7 @@ def test_a_client_cannot_forge_a_field(client: str) -> None:
 
 
 @pytest.mark.parametrize("client", ["192.0.2.1", "2001:db8::1", "unix"])
-def test_an_address_stands_without_quotes(client: str) -> None:
+def test_plain_address_is_not_quoted(client: str) -> None:
     assert f"Z {client} " in text_line(entry(client=client))
 
 
@@ -81,7 +81,7 @@ def test_control_characters_are_escaped_in_both_forms() -> None:
         assert line.isprintable()
 
 
-def test_no_path_is_a_command_to_who_keeps_the_log(capfd: pytest.CaptureFixture[str]) -> None:
+def test_ci_commands_in_paths_are_escaped(capfd: pytest.CaptureFixture[str]) -> None:
     for form in (text_line, json_line):
         lines = LineWriter(STANDARD_ERROR, form)
         lines.add(entry(path="/##vso[task.x]"))
@@ -92,9 +92,9 @@ def test_no_path_is_a_command_to_who_keeps_the_log(capfd: pytest.CaptureFixture[
     assert json.loads(whole)["path"] == "/##vso[task.x]"
 
 
-@pytest.mark.parametrize("formatter", [TextLines(), JsonLines()])
-def test_a_message_of_the_log_is_one_line_without_controls(formatter: logging.Formatter) -> None:
-    """waitress quotes requests in what it logs."""
+@pytest.mark.parametrize("formatter", [TextFormatter(), JsonFormatter()])
+def test_log_message_is_one_line_without_control_characters(formatter: logging.Formatter) -> None:
+    """waitress quotes requests in its messages."""
     args = ("a\r\n2027-01-01T00:00:00.000Z INFO stopped\x1b[2J\x85\u2028",)
     line = formatter.format(logging.LogRecord("waitress", logging.ERROR, __file__, 1, "refused %s", args, None))
     assert line.isprintable()

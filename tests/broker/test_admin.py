@@ -1,4 +1,4 @@
-"""The admin listener: who may ask it, what it says, that nothing keeps it from answering."""
+"""The admin listener: accepted hosts, pages, and availability."""
 
 from __future__ import annotations
 
@@ -39,14 +39,14 @@ from tests.deploy.running import serving
         ("[evil]", 421),
     ],
 )
-def test_the_admin_listener_is_asked_by_its_own_names_only(host: str, status: int) -> None:
+def test_admin_listener_checks_the_host_header(host: str, status: int) -> None:
     app = AdminApp(lambda: ProcessStatus(Stats()), ["metrics.internal"])
     request = SimpleNamespace(command="GET", path="/readyz", headers={"HOST": host})
     phrase = {200: "OK", 421: "Misdirected Request"}[status]
     assert app(request).status == f"{status} {phrase}"
 
 
-def test_a_name_that_ends_or_begins_like_an_own_one_is_another(tmp_path: Path) -> None:
+def test_similar_host_names_are_refused(tmp_path: Path) -> None:
     ours = "metrics.internal"
     with process(tmp_path, insecure_http=True, admin_listen="127.0.0.1:0", admin_hosts=[ours]) as broker:
         for host, status in ((ours, 200), (f"evil.{ours}", 421), (f"{ours}.evil", 421), ("evillocalhost", 421)):
@@ -54,7 +54,7 @@ def test_a_name_that_ends_or_begins_like_an_own_one_is_another(tmp_path: Path) -
                 assert ask(sock, f"GET /livez HTTP/1.1\r\nHost: {host}\r\n\r\n".encode())[0] == status, host
 
 
-def test_the_admin_listener(tmp_path: Path, trust: ssl.SSLContext, tls: dict[str, str]) -> None:
+def test_admin_pages(tmp_path: Path, trust: ssl.SSLContext, tls: dict[str, str]) -> None:
     with process(tmp_path, **tls, admin_listen="127.0.0.1:0") as broker:
         over_tls(trust, broker.port())
         port = broker.port("admin on")
@@ -77,14 +77,14 @@ def test_the_admin_listener(tmp_path: Path, trust: ssl.SSLContext, tls: dict[str
         assert broker.process.wait(10) == 0
 
 
-def test_a_port_without_a_host_is_on_loopback(tmp_path: Path, tls: dict[str, str]) -> None:
+def test_admin_port_without_host_is_on_loopback(tmp_path: Path, tls: dict[str, str]) -> None:
     for address in (":0", "0"):
         with process(tmp_path, **tls, admin_listen=address) as broker:
             assert "admin on http://127.0.0.1:" in broker.log
             assert admin(broker.port("admin on"), "/livez") == (200, b"ok\n")
 
 
-def test_a_crowd_does_not_keep_a_probe_away(tmp_path: Path, tls: dict[str, str]) -> None:
+def test_probe_is_answered_at_the_connection_limit(tmp_path: Path, tls: dict[str, str]) -> None:
     told = {"connections": 20, "handshake_seconds": 30}
     with process(tmp_path, **tls, admin_listen="127.0.0.1:0", settings=told) as broker, ExitStack() as held:
         for _ in range(60):
@@ -94,10 +94,8 @@ def test_a_crowd_does_not_keep_a_probe_away(tmp_path: Path, tls: dict[str, str])
         assert time.monotonic() - began < 15  # not the deadline of handshakes
 
 
-def test_a_hashing_process_that_stands_still_is_told_until_it_is_replaced(
-    tmp_path: Path, pair: tuple[Path, Path], trust: ssl.SSLContext
-) -> None:
-    """The real command: who asks meanwhile gets 503 and is not cut."""
+def test_readyz_reports_a_hung_hashing_process(tmp_path: Path, pair: tuple[Path, Path], trust: ssl.SSLContext) -> None:
+    """The real command: requests get 503 meanwhile, and are not cut."""
     record = tmp_path / "credentials.json"
     write_record(record, make_record("platform", "right", rounds=1000))
     options = [str(ROOT / "catalogs/interface-example.json"), "--credentials", str(record), "--port", "0"]

@@ -1,10 +1,10 @@
-"""Real connections from several addresses guess passwords; newcomers log in meanwhile."""
+"""New clients log in while real connections from several addresses guess passwords."""
 
 from __future__ import annotations
 
 from tools.soak import attack
 
 
-def test_newcomers_log_in_while_others_guess() -> None:
-    """`make soak` does it at the default rounds, with 2, 8 and 64 that make no pause."""
-    assert list(attack(4, newcomers=2, pause=0.2, rounds=300_000)) == []
+def test_new_clients_log_in_during_password_guessing() -> None:
+    """`make soak` does this with the default rounds, and 2, 8 and 64 clients without pauses."""
+    assert list(attack(4, clients=2, pause=0.2, rounds=300_000)) == []

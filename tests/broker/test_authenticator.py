@@ -1,4 +1,4 @@
-"""The gate lets in who may, makes nobody wait, and holds against floods."""
+"""The authenticator: correct decisions, no blocking, fair service under floods."""
 
 from __future__ import annotations
 
@@ -21,7 +21,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from osbctl.broker.authenticator import ENDED_SECONDS, PLACES, PLACES_EACH, REMEMBERED, WAIT_SECONDS, Authenticator
+from osbctl.broker.authenticator import (
+    CACHE_SIZE,
+    EXPIRED_SECONDS,
+    MAX_WAIT_SECONDS,
+    MAX_WAITING,
+    MAX_WAITING_PER_CLIENT,
+    Authenticator,
+)
 from osbctl.broker.decision import (
     BUSY,
     LONGEST_HEADER,
@@ -52,7 +59,7 @@ def basic(identity: str, password: str) -> str:
 
 
 class Hashing(HashingProcess):
-    """The same work in the calling thread, noted, and held up while `held` is clear."""
+    """Computes hashes in the calling thread, records them, and pauses while `held` is clear."""
 
     def __init__(self) -> None:
         self._heard = inf
@@ -92,25 +99,25 @@ class Clock:
 
 
 class Bench:
-    """A gate whose time of day and monotonic clock stand still."""
+    """An authenticator with fixed clocks."""
 
     def __init__(self, *records: CredentialRecord) -> None:
         self.hashing, self.day, self.clock = Hashing(), Clock(), Clock()
         self.authenticator = Authenticator(records, now=self.day, clock=self.clock, hashing=self.hashing)
 
     def ask(self, header: str | None, address: str = "10.0.0.1") -> Decision:
-        """Ask, and wait for the decision where the request is parked."""
+        """Return the decision, waiting for it if necessary."""
         decided: SimpleQueue[Decision] = SimpleQueue()
-        return self.authenticator.ask(header, address, decided.put) or decided.get(timeout=20)
+        return self.authenticator.check(header, address, decided.put) or decided.get(timeout=20)
 
-    def park(self, header: str, address: str) -> list[Decision] | None:
-        """Ask; where the request is parked, the list that will hold the decision."""
+    def enqueue(self, header: str, address: str) -> list[Decision] | None:
+        """Return the list that will contain the decision, or None if it is not queued."""
         decided: list[Decision] = []
-        return decided if self.authenticator.ask(header, address, decided.append) is None else None
+        return decided if self.authenticator.check(header, address, decided.append) is None else None
 
     def known(self, header: str) -> Decision | None:
-        """What the gate knows without any work."""
-        return self.authenticator._recall(hmac.digest(self.authenticator._key, header.encode(), "sha256"))
+        """The cached decision."""
+        return self.authenticator._cached_decision(hmac.digest(self.authenticator._key, header.encode(), "sha256"))
 
 
 @contextmanager
@@ -129,7 +136,7 @@ def wait_until(condition: Callable[[], bool], seconds: float = 20) -> None:
         time.sleep(0.005)
 
 
-def test_each_record_of_an_identity_opens_and_is_known_by_its_label() -> None:
+def test_each_record_of_an_identity_is_accepted_with_its_label() -> None:
     with bench(OLD, NEW, OTHER) as b:
         assert b.ask(basic("admin", "old-password")) == Decision(RequestOutcome.ACCEPTED, "old")
         assert b.ask(basic("admin", "new-password")) == Decision(RequestOutcome.ACCEPTED, "new")
@@ -138,7 +145,7 @@ def test_each_record_of_an_identity_opens_and_is_known_by_its_label() -> None:
         assert b.ask(basic("nobody", "old-password")) == REFUSED
 
 
-def test_what_was_decided_once_is_not_worked_out_again() -> None:
+def test_decisions_are_cached() -> None:
     with bench(OLD) as b:
         for _ in range(5):
             assert b.ask(basic("admin", "old-password")) == Decision(RequestOutcome.ACCEPTED, "old")
@@ -166,20 +173,20 @@ def test_what_was_decided_once_is_not_worked_out_again() -> None:
         "Basic " + "A" * 4000,
     ],
 )
-def test_a_malformed_header_is_refused_without_any_work(header: str | None) -> None:
+def test_malformed_header_is_refused_without_hashing(header: str | None) -> None:
     with bench(OLD) as b:
         assert b.ask(header) == REFUSED
         assert b.hashing.asked == []
 
 
 @pytest.mark.parametrize("header", ["basic {}", "BASIC {}", "Basic   {}"])
-def test_the_scheme_has_no_case_and_any_spaces(header: str) -> None:
+def test_scheme_is_case_insensitive_with_any_spaces(header: str) -> None:
     with bench(OLD) as b:
         decision = b.ask(header.format(basic("admin", "old-password").split()[1]))
         assert decision == Decision(RequestOutcome.ACCEPTED, "old")
 
 
-def test_a_header_has_its_longest_length() -> None:
+def test_header_length_is_limited() -> None:
     token = basic("admin", "old-password").split()[1]
     with bench(OLD) as b:
         assert b.ask(f"Basic{token:>{LONGEST_HEADER - 5}}") == Decision(RequestOutcome.ACCEPTED, "old")
@@ -187,21 +194,21 @@ def test_a_header_has_its_longest_length() -> None:
 
 
 @pytest.mark.parametrize("password", ["", "x" * 512])
-def test_a_password_that_no_record_can_have_is_refused_without_any_work(password: str) -> None:
+def test_impossible_password_is_refused_without_hashing(password: str) -> None:
     with bench(OLD) as b:
         assert b.ask(basic("admin", password)) == REFUSED
         assert b.hashing.asked == []
 
 
 @pytest.mark.parametrize("password", ["x", "x" * 511])
-def test_the_shortest_and_the_longest_password_open(password: str) -> None:
+def test_shortest_and_longest_password_are_accepted(password: str) -> None:
     with bench(make_record("admin", password, rounds=1000)) as b:
         assert b.ask(basic("admin", password)) == Decision(RequestOutcome.ACCEPTED, "record 1")
 
 
 @pytest.mark.parametrize("short", [8, 1])
-def test_unknown_known_and_rotated_identities_cost_the_same(short: int) -> None:
-    """Rounds, on salts of the same lengths: htpasswd -5 and mkpasswd make shorter ones than osbctl."""
+def test_known_and_unknown_identities_cost_the_same(short: int) -> None:
+    """Rounds and lengths of salts are equal: htpasswd -5 and mkpasswd make shorter salts than osbctl."""
 
     def cost(hashes: list[str]) -> Counter[int]:
         found: Counter[int] = Counter()
@@ -218,17 +225,17 @@ def test_unknown_known_and_rotated_identities_cost_the_same(short: int) -> None:
     assert costs[2] == {16: 1200 + 1000, short: 3000}, "the missing rounds, but never fewer than crypt(3) can do"
 
 
-def test_no_decoy_opens() -> None:
+def test_dummy_hashes_match_no_password() -> None:
     known = KnownRecords([OLD])
-    decoys = known.decoys(())
-    assert [first_match(password, decoys) for password in ("", "x", "old-password")] == [None] * 3
+    dummy_hashes = known.dummy_hashes(())
+    assert [first_match(password, dummy_hashes) for password in ("", "x", "old-password")] == [None] * 3
     with bench() as b:
         assert b.ask(basic("admin", "x")) == REFUSED
         b.hashing.first_match = lambda *_: 0  # type: ignore[method-assign]
         assert b.ask(basic("admin", "fits the decoy")) == REFUSED
 
 
-def test_expiry_counts_for_remembered_headers_too() -> None:
+def test_expiry_applies_to_cached_headers() -> None:
     with bench(CredentialRecord("admin", OLD.salt, OLD.hash, expires="2027-01-01T00:00:00Z")) as b:
         header = basic("admin", "old-password")
         assert b.ask(header) == Decision(RequestOutcome.ACCEPTED, "record 1")
@@ -240,7 +247,7 @@ def test_expiry_counts_for_remembered_headers_too() -> None:
 
 
 @pytest.mark.parametrize("seen_before", [True, False])
-def test_a_clock_that_was_ahead_bars_the_right_password_for_a_minute_at_most(seen_before: bool) -> None:
+def test_correct_password_works_a_minute_after_the_clock_is_corrected(seen_before: bool) -> None:
     with bench(CredentialRecord("admin", OLD.salt, OLD.hash, expires="2027-01-01T00:00:00Z"), OTHER) as b:
         right, wrong = basic("admin", "old-password"), basic("other", "x")
         if seen_before:
@@ -249,46 +256,46 @@ def test_a_clock_that_was_ahead_bars_the_right_password_for_a_minute_at_most(see
         assert b.ask(right) == b.ask(wrong) == REFUSED
         b.day.now -= 1e10
         assert b.known(right) == (Decision(RequestOutcome.ACCEPTED, "record 1") if seen_before else REFUSED)
-        b.clock.now += ENDED_SECONDS
+        b.clock.now += EXPIRED_SECONDS
         assert b.ask(right) == Decision(RequestOutcome.ACCEPTED, "record 1")
         assert b.known(wrong) == REFUSED, "no record of it has ended: remembered for good"
 
 
-def test_a_record_that_is_gone_fails_at_once_and_the_others_stay() -> None:
+def test_removed_record_fails_at_once_and_others_stay_cached() -> None:
     with bench(OLD, NEW) as b:
         old, new = basic("admin", "old-password"), basic("admin", "new-password")
         assert b.ask(old) == Decision(RequestOutcome.ACCEPTED, "old")
         assert b.ask(new) == Decision(RequestOutcome.ACCEPTED, "new")
-        b.authenticator.renew([CredentialRecord("admin", NEW.salt, NEW.hash, label="renamed")])
+        b.authenticator.replace_records([CredentialRecord("admin", NEW.salt, NEW.hash, label="renamed")])
         assert b.known(old) is None
         assert b.known(new) == Decision(RequestOutcome.ACCEPTED, "renamed")
         assert b.ask(old) == REFUSED
         assert len(b.hashing.asked) == 3
 
 
-def test_what_was_refused_may_try_again_with_new_records() -> None:
+def test_refused_header_is_checked_again_with_new_records() -> None:
     with bench(OLD) as b:
         header = basic("admin", "new-password")
         assert b.ask(header) == REFUSED
-        b.authenticator.renew([OLD, NEW])
+        b.authenticator.replace_records([OLD, NEW])
         assert b.ask(header) == Decision(RequestOutcome.ACCEPTED, "new")
 
 
 @pytest.mark.parametrize(("first", "then", "password"), [(OLD, NEW, "new-password"), (OLD, NEW, "old-password")])
-def test_records_that_change_in_the_middle_of_a_hash_count(
+def test_records_replaced_during_a_hash_take_effect(
     first: CredentialRecord, then: CredentialRecord, password: str
 ) -> None:
     with bench(first) as b:
         b.hashing.held.clear()
-        decided = b.park(basic("admin", password), "10.0.0.1")
+        decided = b.enqueue(basic("admin", password), "10.0.0.1")
         wait_until(lambda: len(b.hashing.asked) == 1)
-        b.authenticator.renew([then])
+        b.authenticator.replace_records([then])
         b.hashing.held.set()
         wait_until(lambda: bool(decided))
         assert decided == [Decision(RequestOutcome.ACCEPTED, "new") if password == "new-password" else REFUSED]
 
 
-def test_a_guess_that_is_repeated_stays_remembered() -> None:
+def test_repeated_guess_stays_cached() -> None:
     with bench(OLD) as b:
         b.authenticator._refused = LruCache(2)
         one, two, three = (basic("admin", f"guess {n}") for n in range(3))
@@ -296,25 +303,25 @@ def test_a_guess_that_is_repeated_stays_remembered() -> None:
         assert (b.known(one), b.known(two)) == (REFUSED, None)
 
 
-def test_the_queue_is_bounded_and_nobody_known_waits_for_it() -> None:
+def test_queue_is_bounded_and_known_headers_skip_it() -> None:
     with bench(OLD) as b:
         good = basic("admin", "old-password")
         assert b.ask(good) == Decision(RequestOutcome.ACCEPTED, "old")
         b.hashing.held.clear()
-        parked = [b.park(basic("admin", f"guess {n}"), f"10.0.1.{n}") for n in range(PLACES + 5)]
-        assert [one is not None for one in parked] == [True] * PLACES + [False] * 5
-        assert b.authenticator.waiting == PLACES
+        waiting = [b.enqueue(basic("admin", f"guess {n}"), f"10.0.1.{n}") for n in range(MAX_WAITING + 5)]
+        assert [one is not None for one in waiting] == [True] * MAX_WAITING + [False] * 5
+        assert b.authenticator.waiting == MAX_WAITING
         assert b.ask(basic("admin", "guess 70"), "10.0.1.200") == BUSY
         assert b.ask(good, "10.0.1.1") == Decision(RequestOutcome.ACCEPTED, "old")
         b.hashing.held.set()
         wait_until(lambda: b.authenticator.waiting == 0)
 
 
-def test_one_client_has_few_places() -> None:
+def test_queue_per_client_is_bounded() -> None:
     with bench(OLD) as b:
         b.hashing.held.clear()
-        parked = [b.park(basic("admin", f"guess {n}"), f"2001:db8::{n}") for n in range(PLACES_EACH + 2)]
-        assert [one is not None for one in parked] == [True] * PLACES_EACH + [False] * 2
+        waiting = [b.enqueue(basic("admin", f"guess {n}"), f"2001:db8::{n}") for n in range(MAX_WAITING_PER_CLIENT + 2)]
+        assert [one is not None for one in waiting] == [True] * MAX_WAITING_PER_CLIENT + [False] * 2
         b.hashing.held.set()
 
 
@@ -324,60 +331,60 @@ def refused(b: Bench, *addresses: str) -> None:
 
 
 @pytest.mark.parametrize("network", ["10.0.1.{}", "2001:db8:0:{:x}::1"])
-def test_a_newcomer_passes_by_guessers_of_one_network_each_refused_never_before(network: str) -> None:
-    """80 of one cheap customer: one hash that has begun, then the newcomer's."""
+def test_new_client_precedes_guessers_of_one_network(network: str) -> None:
+    """80 guessers in one network: the begun hash is finished, then the new client's."""
     with bench(OLD) as b:
         refused(b, network.format(250))
         b.hashing.held.clear()
-        guesses = [b.park(basic("admin", f"{n}"), network.format(n)) for n in range(80)]
-        assert guesses.count(None) == 80 - PLACES
+        guesses = [b.enqueue(basic("admin", f"{n}"), network.format(n)) for n in range(80)]
+        assert guesses.count(None) == 80 - MAX_WAITING
         wait_until(lambda: len(b.hashing.asked) == 2)
-        newcomers = [b.park(basic("admin", "old-password"), f"10.0.2.{n}") for n in range(10)]
+        clients = [b.enqueue(basic("admin", "old-password"), f"10.0.2.{n}") for n in range(10)]
         b.hashing.held.set()
-        wait_until(lambda: all(newcomers))
-        assert newcomers == [[Decision(RequestOutcome.ACCEPTED, "old")]] * 10
+        wait_until(lambda: all(clients))
+        assert clients == [[Decision(RequestOutcome.ACCEPTED, "old")]] * 10
         assert b.hashing.passwords.index("old-password") == 2
 
 
-def test_what_has_begun_makes_no_room() -> None:
-    others = [f"10.0.1.{n}" for n in range(PLACES)]
+def test_begun_hash_is_not_displaced() -> None:
+    others = [f"10.0.1.{n}" for n in range(MAX_WAITING)]
     with bench(OLD) as b:
         refused(b, "10.0.0.1", "10.0.0.1", *others)
         b.hashing.held.clear()
-        begun = b.park(basic("admin", "begun"), "10.0.0.1")
+        begun = b.enqueue(basic("admin", "begun"), "10.0.0.1")
         wait_until(lambda: b.hashing.passwords[-1] == "begun")
-        parked = [b.park(basic("admin", f"of {address}"), address) for address in others[1:]]
-        newcomer = b.park(basic("admin", "old-password"), "10.0.0.2")
-        assert (begun, parked.count([BUSY])) == ([], 1)
+        waiting = [b.enqueue(basic("admin", f"of {address}"), address) for address in others[1:]]
+        client = b.enqueue(basic("admin", "old-password"), "10.0.0.2")
+        assert (begun, waiting.count([BUSY])) == ([], 1)
         b.hashing.held.set()
         wait_until(lambda: b.authenticator.waiting == 0)
-        assert (begun, newcomer) == ([REFUSED], [Decision(RequestOutcome.ACCEPTED, "old")])
+        assert (begun, client) == ([REFUSED], [Decision(RequestOutcome.ACCEPTED, "old")])
 
 
-def test_a_header_of_several_counts_for_the_first_of_those_refused_least() -> None:
+def test_shared_header_has_the_best_rank_of_its_clients() -> None:
     first, worse, equal = "10.0.0.1", "10.0.0.2", "10.0.0.3"
     with bench(OLD) as b:
         refused(b, first, worse, worse, equal)
         b.hashing.held.clear()
         for address in (first, worse, equal):
-            b.park(basic("admin", "the same"), address)
+            b.enqueue(basic("admin", "the same"), address)
         b.hashing.held.set()
         wait_until(lambda: b.authenticator.waiting == 0)
         assert [b.authenticator._clients.refusals(each) for each in (first, worse, equal)] == [2, 2, 1]
 
 
 @pytest.mark.parametrize("attackers", [2, 8, 64])
-def test_a_newcomer_passes_by_all_who_were_refused(attackers: int) -> None:
-    """Each with ten connections, each refused once before: one hash that has begun, then the newcomer's."""
+def test_new_client_precedes_refused_clients(attackers: int) -> None:
+    """Each has ten connections and was refused once: the begun hash is finished, then the new client's."""
     with bench(OLD) as b:
         addresses = [f"10.0.{n}.1" for n in range(attackers)]
         for address in addresses:
             assert b.ask(basic("admin", f"first of {address}"), address) == REFUSED
         b.hashing.held.clear()
-        guesses = [b.park(basic("admin", f"{n} of {address}"), address) for n in range(10) for address in addresses]
+        guesses = [b.enqueue(basic("admin", f"{n} of {address}"), address) for n in range(10) for address in addresses]
         wait_until(lambda: len(b.hashing.asked) == attackers + 1)
-        decided = b.park(basic("admin", "old-password"), "10.1.0.1")
-        assert b.authenticator.waiting == min(PLACES, attackers * PLACES_EACH + 1)
+        decided = b.enqueue(basic("admin", "old-password"), "10.1.0.1")
+        assert b.authenticator.waiting == min(MAX_WAITING, attackers * MAX_WAITING_PER_CLIENT + 1)
         assert guesses.count([BUSY]) == (attackers == 64), "the last of them made room, and was told"
         b.hashing.held.set()
         wait_until(lambda: bool(decided))
@@ -385,30 +392,30 @@ def test_a_newcomer_passes_by_all_who_were_refused(attackers: int) -> None:
         assert b.hashing.passwords.index("old-password") == attackers + 1
 
 
-def test_who_was_refused_least_is_next_and_who_was_let_in_comes_first() -> None:
+def test_queue_order_is_accepted_then_least_refused() -> None:
     with bench(OLD, OTHER) as b:
         assert b.ask(basic("other", "other-password"), "10.0.0.1") == Decision(RequestOutcome.ACCEPTED, "record 1")
         for number, address in enumerate(["10.0.0.3", "10.0.0.4", "10.0.0.4"]):
             assert b.ask(basic("admin", f"wrong {number}"), address) == REFUSED
         b.hashing.held.clear()
-        b.park(basic("admin", "begun"), "10.0.0.9")
+        b.enqueue(basic("admin", "begun"), "10.0.0.9")
         wait_until(lambda: b.hashing.passwords[-1] == "begun")
         for address in ("10.0.0.4", "10.0.0.3", "10.0.0.2", "10.0.0.1"):
-            b.park(basic("admin", f"of {address}"), address)
-        b.park(basic("admin", "of 10.0.0.4"), "10.0.0.2")
+            b.enqueue(basic("admin", f"of {address}"), address)
+        b.enqueue(basic("admin", "of 10.0.0.4"), "10.0.0.2")
         b.hashing.held.set()
         wait_until(lambda: b.authenticator.waiting == 0)
         turns = [f"of 10.0.0.{n}" for n in (1, 4, 3, 2)]
         assert b.hashing.passwords[-4:] == turns, "10.0.0.2 lifted the header of 10.0.0.4, and it counts as its own"
 
 
-def test_who_waits_too_long_is_answered() -> None:
+def test_waiting_request_is_answered_as_busy_after_the_maximum() -> None:
     with bench(OLD) as b:
         b.hashing.held.clear()
-        b.park(basic("admin", "begun"), "10.0.0.1")
-        decided = b.park(basic("admin", "late"), "10.0.0.2")
+        b.enqueue(basic("admin", "begun"), "10.0.0.1")
+        decided = b.enqueue(basic("admin", "late"), "10.0.0.2")
         wait_until(lambda: len(b.hashing.asked) == 1)
-        b.clock.now += WAIT_SECONDS + 1
+        b.clock.now += MAX_WAIT_SECONDS + 1
         b.hashing.held.set()
         wait_until(lambda: bool(decided))
         assert decided == [BUSY]
@@ -416,54 +423,54 @@ def test_who_waits_too_long_is_answered() -> None:
 
 
 @pytest.mark.parametrize(("rounds", "seconds"), [(1000, 3.005), (2_000_000, 13), (5_000_000, 28)])
-def test_a_hash_has_the_processor_time_that_its_rounds_take(rounds: int, seconds: float) -> None:
+def test_cpu_limit_of_a_hash_depends_on_its_rounds(rounds: int, seconds: float) -> None:
     with bench(CredentialRecord("admin", "saltsalt", f"$6$rounds={rounds}$saltsalt${'a' * 85}.")) as b:
         b.hashing.fails = True
         b.ask(basic("admin", "x"))
         assert b.hashing.seconds[0] == pytest.approx(seconds)
 
 
-def test_a_hash_that_takes_long_is_answered_and_goes_on() -> None:
-    """Its request gets 503; the next one with the same header waits for the hash that has begun."""
+def test_long_hash_is_answered_as_busy_and_continues() -> None:
+    """Its request gets 503; the next one with the same header waits for the hash under way."""
     with bench(OLD) as b:
         b.hashing.held.clear()
         header = basic("admin", "old-password")
-        first = b.park(header, "10.0.0.1")
-        b.clock.now += WAIT_SECONDS + 1
+        first = b.enqueue(header, "10.0.0.1")
+        b.clock.now += MAX_WAIT_SECONDS + 1
         wait_until(lambda: first == [BUSY])
-        second = b.park(header, "10.0.0.1")
-        b.clock.now += WAIT_SECONDS + 1
+        second = b.enqueue(header, "10.0.0.1")
+        b.clock.now += MAX_WAIT_SECONDS + 1
         wait_until(lambda: second == [BUSY])
-        third = b.park(header, "10.0.0.1")
+        third = b.enqueue(header, "10.0.0.1")
         b.hashing.held.set()
         wait_until(lambda: bool(third))
         assert (first, third) == ([BUSY], [Decision(RequestOutcome.ACCEPTED, "old")])
         assert b.hashing.passwords == ["old-password"]
 
 
-def test_records_that_cost_more_than_a_client_waits_for_are_a_warning(caplog: pytest.LogCaptureFixture) -> None:
+def test_too_expensive_records_are_a_warning(caplog: pytest.LogCaptureFixture) -> None:
     many = [CredentialRecord("admin", "saltsalt", f"$6$rounds=656000$saltsalt${'a' * 83}{n:02}.") for n in range(60)]
     with bench(CredentialRecord("admin", "saltsalt", slow_hash(5_000_000))) as b:
         assert caplog.messages == []
-        b.authenticator.renew(many)
+        b.authenticator.replace_records(many)
     (told,) = caplog.messages
     assert told == (
-        "a wrong password costs 39360000 rounds, about 39 seconds: take away records that are no longer used, or make "
-        "them anew with fewer rounds"
+        "a wrong password costs 39360000 rounds, about 39 seconds: remove unused records, or replace them "
+        "by records with fewer rounds"
     )
 
 
-def test_the_same_header_is_worked_out_once_for_all_who_wait() -> None:
+def test_equal_headers_share_one_hash() -> None:
     with bench(OLD) as b:
         b.hashing.held.clear()
-        decided = [b.park(basic("admin", "old-password"), f"10.0.0.{n}") for n in range(50)]
+        decided = [b.enqueue(basic("admin", "old-password"), f"10.0.0.{n}") for n in range(50)]
         b.hashing.held.set()
         wait_until(lambda: all(decided))
         assert decided == [[Decision(RequestOutcome.ACCEPTED, "old")]] * 50
         assert len(b.hashing.asked) == 1
 
 
-def test_an_address_that_guesses_is_throttled_and_others_are_not() -> None:
+def test_guessing_address_is_throttled_and_others_are_not() -> None:
     with bench(OLD) as b:
         allowed = [b.ask(basic("admin", f"guess {n}")) for n in range(15)]
         assert allowed == [REFUSED] * 10 + [BUSY] * 5
@@ -486,7 +493,7 @@ def test_an_address_that_guesses_is_throttled_and_others_are_not() -> None:
         ("fe80::1%eth0", "fe80::1", "fe80::/64"),
     ],
 )
-def test_what_one_client_is(told: str, address: str, client: str) -> None:
+def test_client_of(told: str, address: str, client: str) -> None:
     assert (plain_address(told), client_of(address)) == (address, client)
 
 
@@ -501,17 +508,17 @@ def test_what_one_client_is(told: str, address: str, client: str) -> None:
         ("unix", ".0/24"),
     ],
 )
-def test_what_one_network_is(client: str, network: str) -> None:
+def test_network_of(client: str, network: str) -> None:
     assert network_of(client) == network
 
 
 @pytest.mark.parametrize("told", ["", "x", "10.0.0.1:80", "1%2"])
-def test_what_is_no_address(told: str) -> None:
+def test_plain_address_refuses_invalid_text(told: str) -> None:
     with pytest.raises(ValueError, match=r"address|octet|colon|expected"):
         plain_address(told)
 
 
-def test_a_client_has_a_bucket() -> None:
+def test_token_bucket() -> None:
     clock = Clock()
     clients = Clients(burst=2, clock=clock)
     assert [clients.take("a") for _ in range(3)] == [True, True, False]
@@ -520,67 +527,67 @@ def test_a_client_has_a_bucket() -> None:
     assert [clients.take("a") for _ in range(2)] == [True, False]
 
 
-def test_memories_are_bounded() -> None:
+def test_caches_are_bounded() -> None:
     clients = Clients(burst=1, limit=3, clock=Clock())
     assert all(clients.take(str(n)) for n in range(10))
     assert clients.take("0"), "forgotten, as seven came after it"
     assert not clients.take("9")
     assert [clients.take(one) for one in "8a8"] == [False, True, False], "0 was used longest ago"
-    clients.settled("9", accepted=False)
+    clients.record_result("9", accepted=False)
     assert [clients.refusals(one) for one in ("9", "8", "unknown")] == [1, 0, 0]
-    clients.settled("9", accepted=True)
+    clients.record_result("9", accepted=True)
     assert clients.refusals("9") == -1, "before the first one after that"
     for _ in range(2):
-        clients.settled("10.0.0.1", accepted=False)
+        clients.record_result("10.0.0.1", accepted=False)
     assert clients.rank("10.0.0.2") == (0, 2), "two refusals in its network"
     remembered: LruCache[int] = LruCache(2)
     for key in (b"a", b"b", b"a", b"c"):
         remembered.put(key, 0)
     assert list(remembered) == [b"a", b"c"]
-    assert REMEMBERED == 4096
+    assert CACHE_SIZE == 4096
 
 
-def test_ten_thousand_clients_are_remembered() -> None:
+def test_ten_thousand_clients_are_stored() -> None:
     clients = Clients(burst=1, clock=Clock())
     assert all(clients.take(str(n)) for n in range(10_001))
     assert not clients.take("1")
     assert clients.take("0"), "forgotten"
 
 
-def test_a_failed_hash_is_busy_until_the_process_works_again(caplog: pytest.LogCaptureFixture) -> None:
+def test_hashing_failure_is_busy_until_the_process_recovers(caplog: pytest.LogCaptureFixture) -> None:
     with bench(OLD) as b:
         b.hashing.fails = True
         assert b.ask(basic("admin", "old-password")) == BUSY
-        assert b.authenticator.why_not == "the hashing process does not answer"
+        assert b.authenticator.unavailable_reason == "the hashing process does not answer"
         assert b.ask(basic("admin", "another"), "10.0.0.2") == BUSY
         b.hashing.fails = False
-        wait_until(lambda: not b.authenticator.why_not)
+        wait_until(lambda: not b.authenticator.unavailable_reason)
         assert b.ask(basic("admin", "old-password")) == Decision(RequestOutcome.ACCEPTED, "old")
-        wait_until(lambda: not b.authenticator.why_not)
+        wait_until(lambda: not b.authenticator.unavailable_reason)
     assert len(caplog.messages) > 1
     assert set(caplog.messages) == {"passwords cannot be checked: the hashing process died"}
 
 
-def test_a_resumption_that_fails_harms_nobody_else(caplog: pytest.LogCaptureFixture) -> None:
+def test_failing_callback_does_not_affect_others(caplog: pytest.LogCaptureFixture) -> None:
     with bench(OLD) as b:
 
         def broken(decision: Decision) -> None:
             raise RuntimeError("the connection is gone")
 
-        assert b.authenticator.ask(basic("admin", "x"), "10.0.0.1", broken) is None
+        assert b.authenticator.check(basic("admin", "x"), "10.0.0.1", broken) is None
         assert b.ask(basic("admin", "old-password")) == Decision(RequestOutcome.ACCEPTED, "old")
-    assert caplog.messages == ["a parked request could not be resumed"]
+    assert caplog.messages == ["a waiting request could not be resumed"]
 
 
-def test_a_gate_that_nobody_closed_holds_no_process_up() -> None:
+def test_unclosed_authenticator_does_not_block_exit() -> None:
     with bench(OLD) as b:
         assert b.authenticator._thread.daemon
 
 
-def test_closing_answers_who_waits() -> None:
+def test_close_answers_waiting_requests() -> None:
     with bench(OLD) as b:
         b.hashing.held.clear()
-        decided = [b.park(basic("admin", f"{n}"), f"10.0.0.{n}") for n in range(5)]
+        decided = [b.enqueue(basic("admin", f"{n}"), f"10.0.0.{n}") for n in range(5)]
         b.authenticator.close()
         assert [one[0] for one in decided if one] in ([REFUSED, *[BUSY] * 4], [BUSY] * 5)
         assert b.ask(basic("admin", "late")) == BUSY
@@ -591,14 +598,14 @@ printable = st.text(st.characters(exclude_categories=["Cc", "Cs"]), max_size=40)
 
 @pytest.mark.fuzz
 @given(st.text(max_size=60) | st.binary(max_size=60).map(lambda raw: "Basic " + b64encode(raw).decode()))
-def test_any_header_is_parsed_or_refused(header: str) -> None:
+def test_parse_basic_never_raises(header: str) -> None:
     found = parse_basic(header)
     assert found is None or ":" not in found.identity
 
 
 @pytest.mark.fuzz
 @given(printable, printable)
-def test_what_a_client_encodes_is_parsed(identity: str, password: str) -> None:
+def test_parse_basic_reads_encoded_credentials(identity: str, password: str) -> None:
     identity = identity.replace(":", "")
     assert parse_basic(basic(identity, password)) == BasicCredentials(identity, password)
 
@@ -610,14 +617,14 @@ def process() -> Iterator[HashingProcess]:
     one.close()
 
 
-def test_the_process_finds_what_fits(process: HashingProcess) -> None:
+def test_first_match_returns_the_matching_index(process: HashingProcess) -> None:
     assert process.first_match("new-password", [OLD.hash, NEW.hash], 20) == 1
     assert process.first_match("wrong", [OLD.hash, NEW.hash], 20) is None
     assert process.first_match(" new-password ", [NEW.hash], 20) is None
     assert process.first_match("Grüße", [make_record("a", "Grüße", rounds=1000).hash], 20) == 0
 
 
-def test_the_process_shows_no_secret_and_holds_no_socket(process: HashingProcess) -> None:
+def test_hashing_process_has_no_secrets_or_sockets(process: HashingProcess) -> None:
     if not Path("/proc/self/fd").exists():
         pytest.skip("no /proc here")
     process.first_match("new-password", [NEW.hash], 20)
@@ -629,7 +636,7 @@ def test_the_process_shows_no_secret_and_holds_no_socket(process: HashingProcess
 
 @contextmanager
 def share_of_processor(pid: int, share: float) -> Iterator[None]:
-    """Let a process run for so much of the time only, as a quota does."""
+    """Let a process run only for a share of the time, like a CPU quota."""
     ended = threading.Event()
 
     def alternate() -> None:
@@ -650,8 +657,8 @@ def share_of_processor(pid: int, share: float) -> Iterator[None]:
         thread.join()
 
 
-def test_the_limit_of_a_hash_is_processor_time() -> None:
-    """With little of a processor it takes longer than its limit by the clock, and is no worse for it."""
+def test_limit_of_a_hash_is_cpu_time() -> None:
+    """Under a CPU quota it takes longer by the clock, and is not ended."""
     record = make_record("admin", "right", rounds=250_000)
     process = HashingProcess()
     try:
@@ -662,7 +669,7 @@ def test_the_limit_of_a_hash_is_processor_time() -> None:
         assert time.monotonic() - start > 0.8
         assert process.pid == pid
         assert not process.silent
-        with pytest.raises(HashingError, match="took more than 0 seconds of processor time"):
+        with pytest.raises(HashingError, match="took more than 0 seconds of CPU time"):
             process.first_match("right", [slow_hash(5_000_000)], 0.2)
         assert process.first_match("new-password", [NEW.hash], 20) == 0
     finally:
@@ -673,7 +680,7 @@ def slow_hash(rounds: int) -> str:
     return f"$6$rounds={rounds}$saltsalt${'a' * 85}."
 
 
-def test_a_mistake_in_the_process_names_no_secret(process: HashingProcess) -> None:
+def test_hashing_process_error_contains_no_secret(process: HashingProcess) -> None:
     with pytest.raises(HashingError) as caught:
         process.first_match("top-secret\0", ["$6$nonsense"], 20)
     assert "top-secret" not in str(caught.value)
@@ -682,7 +689,7 @@ def test_a_mistake_in_the_process_names_no_secret(process: HashingProcess) -> No
     assert process.first_match("new-password", [NEW.hash], 20) == 0
 
 
-def test_a_killed_process_is_started_again() -> None:
+def test_killed_hashing_process_is_restarted() -> None:
     process = HashingProcess()
     try:
         os.kill(process.pid, signal.SIGKILL)
@@ -700,29 +707,29 @@ def test_a_killed_process_is_started_again() -> None:
         process.first_match("x", [NEW.hash], 20)
 
 
-def test_a_stopped_process_is_replaced_and_nobody_waits_for_it() -> None:
+def test_stopped_process_is_replaced_without_blocking() -> None:
     authenticator = Authenticator([NEW])
     decided: SimpleQueue[Decision] = SimpleQueue()
     stopped = authenticator._hashing.pid
     try:
         os.kill(stopped, signal.SIGSTOP)
-        assert authenticator.ask(basic("admin", "new-password"), "10.0.0.1", decided.put) is None
-        wait_until(lambda: bool(authenticator.why_not), 10)
+        assert authenticator.check(basic("admin", "new-password"), "10.0.0.1", decided.put) is None
+        wait_until(lambda: bool(authenticator.unavailable_reason), 10)
         assert decided.get(timeout=10) == BUSY
-        wait_until(lambda: not authenticator.why_not, 20)
+        wait_until(lambda: not authenticator.unavailable_reason, 20)
         assert authenticator._hashing.pid != stopped
-        assert authenticator.ask(basic("admin", "new-password"), "10.0.0.1", decided.put) is None
+        assert authenticator.check(basic("admin", "new-password"), "10.0.0.1", decided.put) is None
         assert decided.get(timeout=20) == Decision(RequestOutcome.ACCEPTED, "new")
     finally:
         authenticator.close()
 
 
-def test_the_gate_works_with_the_real_process_and_ends_it_in_mid_hash() -> None:
+def test_real_process_is_ended_during_a_hash() -> None:
     authenticator = Authenticator([NEW, CredentialRecord("slow", "saltsalt", slow_hash(5_000_000))])
     decided: SimpleQueue[Decision] = SimpleQueue()
-    assert authenticator.ask(basic("admin", "new-password"), "10.0.0.1", decided.put) is None
+    assert authenticator.check(basic("admin", "new-password"), "10.0.0.1", decided.put) is None
     assert decided.get(timeout=20) == Decision(RequestOutcome.ACCEPTED, "new")
-    assert authenticator.ask(basic("slow", "x"), "10.0.0.1", decided.put) is None
+    assert authenticator.check(basic("slow", "x"), "10.0.0.1", decided.put) is None
     time.sleep(0.2)
     start = time.monotonic()
     authenticator.close()
@@ -730,7 +737,7 @@ def test_the_gate_works_with_the_real_process_and_ends_it_in_mid_hash() -> None:
     assert decided.get(timeout=10) == BUSY
 
 
-def test_the_process_does_not_outlive_a_killed_parent() -> None:
+def test_hashing_process_ends_with_a_killed_parent() -> None:
     if not Path("/proc/self").exists():
         pytest.skip("no /proc here")
     script = "from osbctl.broker.hashing import HashingProcess as H; p = H(); print(p.pid, flush=True); input()"

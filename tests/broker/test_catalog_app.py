@@ -1,4 +1,4 @@
-"""Every row of the wire contract, asked of the application as a server would."""
+"""Responses of the application, for each requirement of the HTTP contract."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from hypothesis import strategies as st
 
 from osbctl.broker.catalog_app import CatalogApp, ServedCatalog
 from osbctl.broker.decision import BUSY, REFUSED, Decision, RequestOutcome
-from osbctl.broker.negotiation import http_date, parse_version, prefers_gzip, tag_listed
+from osbctl.broker.negotiation import etag_matches, parse_http_date, parse_version, prefers_gzip
 from osbctl.broker.parser import StrictParser
-from osbctl.broker.task import AnswerTask
+from osbctl.broker.task import ResponseTask
 
 BODY = json.dumps({"services": [{"name": "käse", "plans": [{"name": f"p{n}"} for n in range(9)]}]}).encode()
 MODIFIED = 1_699_999_999.7
@@ -29,17 +29,17 @@ IDENTITY = "8a5c3b1e-0000-4000-8000-000000000001"
 
 
 def decision(header: str | None) -> Decision | None:
-    """What a gate says that has already worked everything out; None: there was none."""
+    """Decision of an authenticator with a warm cache; None if the header is missing."""
     known = {GOOD: Decision(RequestOutcome.ACCEPTED, "autumn"), "Basic later": BUSY, "Basic ungated": None}
     return known.get(header or "", REFUSED)
 
 
 class Connection:
-    """The place of a `Channel` with a gate: it takes the answer to one request."""
+    """A stand-in for a `Channel` with an authenticator, which takes one response."""
 
     must_end, since, sent_bytes, addr = False, 0.0, 0, ("192.0.2.1", 1)
     total_outbufs_len = 0
-    shared = SimpleNamespace(ask="a gate")
+    shared = SimpleNamespace(authenticate="a gate")
 
     def __init__(self, app: Any) -> None:
         self.server = SimpleNamespace(application=app)
@@ -53,7 +53,7 @@ class Connection:
 
 
 class Answered:
-    """The status, headers and body that go out."""
+    """The status, headers and body that are sent."""
 
     def __init__(self, app: Any, method: str, path: str, headers: dict[str, str]) -> None:
         request = StrictParser(None)
@@ -61,7 +61,7 @@ class Answered:
         request.headers = {name.upper(): value for name, value in headers.items()}
         request.decision = decision(headers.get("authorization"))
         connection = Connection(app)
-        AnswerTask(connection, request).service()
+        ResponseTask(connection, request).service()
         line, *lines = connection.head.decode("latin-1").removesuffix("\r\n\r\n").split("\r\n")
         self.line, self.status, self.body = line, int(line.split()[1]), connection.body
         self.headers = dict(header.split(": ", 1) for header in lines)
@@ -81,7 +81,7 @@ def ask(
     return Answered(app or CatalogApp(CATALOG), method, path, present)
 
 
-def test_each_status_has_its_phrase() -> None:
+def test_reason_phrases() -> None:
     told = [
         ask(),
         ask(if_none_match="*"),
@@ -111,7 +111,7 @@ def problem(answer: Answered) -> str:
 
 
 @pytest.mark.parametrize("version", ["2.0", "2.11", "2.13", "2.14", "2.15", "2.17", "2.99", " 2.14\t"])
-def test_the_catalog_is_served_to_any_minor_version(version: str) -> None:
+def test_every_minor_version_is_accepted(version: str) -> None:
     answer = ask(x_broker_api_version=version, x_broker_api_request_identity=IDENTITY)
     assert (answer.status, answer.body) == (200, BODY)
     assert answer.headers == {
@@ -126,12 +126,12 @@ def test_the_catalog_is_served_to_any_minor_version(version: str) -> None:
 
 
 @pytest.mark.parametrize("path", ["/v2/catalog", "//v2/catalog", "/v2/catalog/", "///v2//catalog//"])
-def test_each_way_to_join_the_address_is_served_directly(path: str) -> None:
+def test_extra_slashes_in_the_path_are_accepted(path: str) -> None:
     assert ask(path=path).status == 200
 
 
 @pytest.mark.parametrize("base", ["/brokers/one", "/brokers/one/", "brokers/one"])
-def test_a_base_path_stands_before_it(base: str) -> None:
+def test_base_path_is_a_prefix(base: str) -> None:
     app = answers(base_path=base)
     assert ask(app=app, path="/brokers/one/v2/catalog").status == 200
     assert ask(app=app, path="/brokers/one//v2/catalog").status == 200
@@ -173,7 +173,7 @@ def test_an_unsupported_version_is_412_and_names_the_range(version: str) -> None
     assert "2.x from 2.0 on" in answer.body.decode()
 
 
-def test_below_the_minimum_is_412() -> None:
+def test_version_below_the_minimum_is_412() -> None:
     app = answers(minimum_version=(2, 13))
     assert ask(app=app, x_broker_api_version="2.13").status == 200
     answer = ask(app=app, x_broker_api_version="2.9")
@@ -182,7 +182,7 @@ def test_below_the_minimum_is_412() -> None:
 
 
 @pytest.mark.parametrize("header", [None, "", GOOD + "x", "Basic ungated"])
-def test_no_or_wrong_credentials_are_401_whatever_else_is_asked(header: str | None) -> None:
+def test_missing_or_wrong_credentials_are_401_for_any_request(header: str | None) -> None:
     first = ask(authorization=header)
     others = [
         ask("POST", authorization=header),
@@ -195,7 +195,7 @@ def test_no_or_wrong_credentials_are_401_whatever_else_is_asked(header: str | No
     assert all((other.status, other.body, other.headers) == (401, first.body, first.headers) for other in others)
 
 
-def test_what_the_gate_does_not_know_yet_is_503() -> None:
+def test_busy_authenticator_is_503() -> None:
     answer = ask(authorization="Basic later")
     assert (answer.status, problem(answer)) == (503, "TooManyRequests")
     assert int(answer.headers["Retry-After"]) > 0
@@ -225,7 +225,7 @@ def test_head_has_the_headers_of_get_and_no_body(changes: dict[str, str | None])
     assert (head.status, head.headers, head.body) == (get.status, get.headers, b"")
 
 
-def test_gzip_is_served_to_who_asks() -> None:
+def test_gzip_is_served_on_request() -> None:
     answer = ask(accept_encoding="gzip, deflate")
     assert gzip.decompress(answer.body) == BODY
     assert answer.headers["Content-Encoding"] == "gzip"
@@ -295,7 +295,7 @@ def test_if_none_match(header: str, status: int) -> None:
         }
 
 
-def test_each_encoding_answers_to_its_own_tag() -> None:
+def test_each_encoding_has_its_own_etag() -> None:
     assert ask(accept_encoding="gzip", if_none_match=CATALOG.gzip_etag).status == 304
     assert ask(accept_encoding="gzip", if_none_match=CATALOG.etag).status == 200
 
@@ -320,8 +320,8 @@ def test_if_modified_since(date: str, status: int) -> None:
     assert ask(if_modified_since=date).status == status
 
 
-def test_there_is_no_date_until_the_second_of_the_change_is_over() -> None:
-    """Two contents within one second would have one date."""
+def test_no_last_modified_within_the_second_of_the_change() -> None:
+    """Two contents within one second would have the same date."""
     late = {"if_modified_since": "Fri, 01 Jan 2100 00:00:00 GMT"}
     fresh = CatalogApp(ServedCatalog.of(BODY, time.time() + 60))
     assert ask(app=fresh, **late).status == 200
@@ -330,13 +330,13 @@ def test_there_is_no_date_until_the_second_of_the_change_is_over() -> None:
     assert ask(app=CatalogApp(old), **late).status == 304
 
 
-def test_a_request_without_a_date_pays_for_none(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Three attempts to read an empty text cost a third of a request."""
-    monkeypatch.setattr("osbctl.broker.catalog_app.http_date", None)
+def test_date_is_not_parsed_without_if_modified_since(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Three attempts to parse an empty text would cost a third of a request."""
+    monkeypatch.setattr("osbctl.broker.catalog_app.parse_http_date", None)
     assert ask().status == 200
 
 
-def test_the_tag_wins_over_the_date() -> None:
+def test_etag_takes_precedence_over_date() -> None:
     late, early = "Wed, 15 Nov 2023 22:13:20 GMT", "Mon, 13 Nov 2023 22:13:20 GMT"
     assert ask(if_none_match='"other"', if_modified_since=late).status == 200
     assert ask(if_none_match=CATALOG.etag, if_modified_since=early).status == 304
@@ -345,19 +345,19 @@ def test_the_tag_wins_over_the_date() -> None:
 @pytest.mark.parametrize(
     "changes", [{}, {"authorization": None}, {"x_broker_api_version": None}, {"if_none_match": "*"}]
 )
-def test_the_request_identity_comes_back_with_every_answer(changes: dict[str, str | None]) -> None:
+def test_request_identity_is_returned_with_every_response(changes: dict[str, str | None]) -> None:
     answer = ask(x_broker_api_request_identity=IDENTITY, **changes)
     assert answer.headers["X-Broker-API-Request-Identity"] == IDENTITY
 
 
 @pytest.mark.parametrize("value", ["", "a\x1b[31m", "é", "x" * 257, "a\x00", "a\tb"])
-def test_a_request_identity_that_is_long_or_unprintable_does_not(value: str) -> None:
+def test_long_or_unprintable_request_identity_is_not_returned(value: str) -> None:
     answer = ask(x_broker_api_request_identity=value)
     assert answer.status == 200
     assert "X-Broker-API-Request-Identity" not in answer.headers
 
 
-def test_a_failure_inside_is_500_without_internals(
+def test_internal_error_is_500_without_details(
     caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def broken(header: str) -> bool:
@@ -371,7 +371,7 @@ def test_a_failure_inside_is_500_without_internals(
     assert "secret internals" in caplog.text
 
 
-def test_a_new_catalog_is_served_at_once() -> None:
+def test_replaced_catalog_is_served_at_once() -> None:
     app = answers()
     before = ask(app=app)
     app.catalog = ServedCatalog.of(b'{"services": []}', MODIFIED)
@@ -379,7 +379,7 @@ def test_a_new_catalog_is_served_at_once() -> None:
     assert (after.status, after.body) == (200, b'{"services": []}')
 
 
-def test_a_snapshot_depends_on_its_content_alone() -> None:
+def test_etag_depends_only_on_content() -> None:
     later = ServedCatalog.of(BODY, MODIFIED + 100)
     assert (later.etag, later.gzip_body) == (CATALOG.etag, CATALOG.gzip_body)
     assert ServedCatalog.of(BODY + b"\n", MODIFIED).etag != CATALOG.etag
@@ -396,7 +396,7 @@ tokens = st.lists(
 
 @pytest.mark.fuzz
 @given(header_text | tokens, header_text | tokens, header_text | tokens)
-def test_no_header_text_breaks_an_answer(one: str, two: str, three: str) -> None:
+def test_any_header_text_gets_a_valid_response(one: str, two: str, three: str) -> None:
     answer = ask(accept_encoding=one, if_none_match=two, if_modified_since=three)
     assert answer.status in (200, 304)
     assert ask(x_broker_api_version=one).status in (200, 412)
@@ -404,15 +404,15 @@ def test_no_header_text_breaks_an_answer(one: str, two: str, three: str) -> None
 
 @pytest.mark.fuzz
 @given(header_text | tokens)
-def test_gzip_is_never_unasked(header: str) -> None:
+def test_gzip_is_never_sent_unrequested(header: str) -> None:
     if "gzip" not in header.lower() and "*" not in header:
         assert not prefers_gzip(header)
     if CATALOG.etag not in header and header.strip(" \t") != "*":
-        assert not tag_listed(header, CATALOG.etag)
-    assert http_date(header) is None or any(character.isdigit() for character in header)
+        assert not etag_matches(header, CATALOG.etag)
+    assert parse_http_date(header) is None or any(character.isdigit() for character in header)
 
 
 @pytest.mark.fuzz
 @given(st.integers(0, 999), st.integers(0, 999))
-def test_versions_are_read_as_numbers(major: int, minor: int) -> None:
+def test_versions_are_compared_as_numbers(major: int, minor: int) -> None:
     assert parse_version(f"{major}.{minor}") == (major, minor)

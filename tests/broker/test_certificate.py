@@ -1,4 +1,4 @@
-"""The certificate that is served: made here, renewed, expired, nearly so."""
+"""The served certificate: self-signed, renewed, expired, expiring soon."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from tests.broker.processes import admin, over_tls, process
 from tests.cli.program import ROOT
 
 
-def test_the_certificate_is_reloaded(tmp_path: Path, authority: Authority, trust: ssl.SSLContext) -> None:
+def test_certificate_is_reloaded(tmp_path: Path, authority: Authority, trust: ssl.SSLContext) -> None:
     cert, key = authority.issue("served")
     with process(tmp_path, tls_cert=str(cert), tls_key=str(key)) as broker:
         cert.write_text("broken")
@@ -37,7 +37,7 @@ def test_the_certificate_is_reloaded(tmp_path: Path, authority: Authority, trust
         assert over_tls(trust, broker.port())[0] == 200
 
 
-def test_an_expired_certificate_does_not_replace_a_good_one(
+def test_expired_certificate_does_not_replace_a_valid_one(
     tmp_path: Path, authority: Authority, trust: ssl.SSLContext
 ) -> None:
     cert, key = authority.issue("expiring", days=9)
@@ -54,19 +54,19 @@ def test_an_expired_certificate_does_not_replace_a_good_one(
         assert admin(broker.port("admin on"), "/readyz") == (200, b"ready, but the certificate has expired\n")
 
 
-def test_the_end_of_a_certificate_is_told_once_a_day_and_when_it_comes(caplog: pytest.LogCaptureFixture) -> None:
+def test_certificate_expiry_is_logged_daily(caplog: pytest.LogCaptureFixture) -> None:
     certificate = Certificate(ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER), datetime(2030, 1, 31, 12, tzinfo=UTC))
     served = Tls(certificate)
     with pytest.MonkeyPatch.context() as patch:
         for days in (20.0, 14.1, 13.9, 13.2, 12.9, 0.1, -0.1, -0.2, -1.1):
             patch.setattr(Certificate, "days_left", lambda _, days=days: days)
-            served.remind()
+            served.log_expiry_daily()
     assert [record.levelname for record in caplog.records] == ["WARNING"] * 3 + ["ERROR"] * 2
     assert "the certificate lasts 13 days, until 2030-01-31 12:00 UTC" in caplog.text
     assert "the certificate expired on 2030-01-31 12:00 UTC" in caplog.text
 
 
-def test_no_passphrase_is_asked_at_the_terminal(tmp_path: Path, pair: tuple[Path, Path]) -> None:
+def test_encrypted_key_does_not_prompt(tmp_path: Path, pair: tuple[Path, Path]) -> None:
     key = serialization.load_pem_private_key(pair[1].read_bytes(), None)
     locked = tmp_path / "locked.key"
     secret = serialization.BestAvailableEncryption(b"secret")
@@ -97,7 +97,7 @@ def test_no_passphrase_is_asked_at_the_terminal(tmp_path: Path, pair: tuple[Path
     assert "the TLS key is encrypted" in ran.stderr
 
 
-def test_a_self_signed_key_is_on_no_disk(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_self_signed_key_is_never_on_disk(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: Any, **__: Any) -> None:
         raise AssertionError("a folder for temporary files")
 
@@ -107,6 +107,6 @@ def test_a_self_signed_key_is_on_no_disk(monkeypatch: pytest.MonkeyPatch) -> Non
     assert "PRIVATE" not in pem
 
 
-def test_a_self_signed_key_where_there_are_no_files_in_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_self_signed_key_without_memfd_create(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delattr(os, "memfd_create")
     assert 29 < tls.self_signed()[0].days_left() < 31

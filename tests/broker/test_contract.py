@@ -1,4 +1,4 @@
-"""The rows of the wire contract, asked of the real command over real TLS by four clients."""
+"""The HTTP contract of the real command over TLS, with four clients."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ import pytest
 
 from osbctl.credentials.file import write_record
 from osbctl.credentials.record import make_record
-from tests.broker.clients import CLIENTS, Answer, Broker, curl
+from tests.broker.clients import CLIENTS, Broker, Response, curl
 from tests.broker.harness import Authority, until
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 ROOT = Path(__file__).parents[2]
-Ask = Callable[..., Answer] if TYPE_CHECKING else Any
+Ask = Callable[..., Response] if TYPE_CHECKING else Any
 
 
 def basic(text: str) -> str:
@@ -63,9 +63,9 @@ def broker(tmp_path_factory: pytest.TempPathFactory, authority: Authority) -> It
 
 
 def asking(broker: Broker, client: Any) -> Ask:
-    """Asks with good headers, but for what is named: another value, or None to leave it out."""
+    """Sends valid headers; `changes` gives other values, or None to omit one."""
 
-    def request(method: str = "GET", path: str = "/v2/catalog", **changes: str | None) -> Answer:
+    def request(method: str = "GET", path: str = "/v2/catalog", **changes: str | None) -> Response:
         named = {name.replace("_", "-"): value for name, value in changes.items()}
         return client(broker, method, path, {k: v for k, v in {**GOOD, **named}.items() if v is not None})
 
@@ -74,14 +74,14 @@ def asking(broker: Broker, client: Any) -> Ask:
 
 @pytest.fixture(params=CLIENTS, ids=lambda client: client.__name__)
 def osb(broker: Broker, request: pytest.FixtureRequest) -> Ask:
-    """Every row of the contract is asked by every client."""
+    """Each test runs with each client."""
     if request.param is curl and not shutil.which("curl"):
         pytest.skip("curl is not installed")
     return asking(broker, request.param)
 
 
 @pytest.mark.parametrize("path", ["/v2/catalog", "//v2/catalog", "/v2/catalog/"])
-def test_the_catalog(osb: Ask, path: str) -> None:
+def test_catalog_response(osb: Ask, path: str) -> None:
     status, headers, body = osb(path=path, X_Broker_API_Request_Identity="id-1")
     assert status == 200
     assert json.loads(body)["services"]
@@ -127,7 +127,7 @@ def test_head_304_and_gzip(osb: Ask) -> None:
         ("GET", "/v2/catalog", {"Authorization": basic("nocolon")}, 401),
     ],
 )
-def test_other_answers(osb: Ask, method: str, path: str, changes: dict[str, Any], expected: int) -> None:
+def test_error_responses(osb: Ask, method: str, path: str, changes: dict[str, Any], expected: int) -> None:
     status, headers, body = osb(method, path, **changes)
     assert status == expected
     if status == 200:
@@ -137,14 +137,14 @@ def test_other_answers(osb: Ask, method: str, path: str, changes: dict[str, Any]
     assert headers.get("www-authenticate", "").startswith("Basic realm=") == (status == 401)
 
 
-def test_an_unknown_user_is_answered_like_a_wrong_password(osb: Ask) -> None:
+def test_unknown_user_and_wrong_password_get_the_same_response(osb: Ask) -> None:
     unknown = osb(Authorization=basic("nobody:right"))
     wrong = osb(Authorization=basic("platform:wrong"))
     assert unknown[0] == wrong[0] == 401
     assert unknown[2] == wrong[2]
 
 
-def test_base_path_and_400(tmp_path: Path, authority: Authority) -> None:
+def test_base_path_and_status_400_for_missing_version(tmp_path: Path, authority: Authority) -> None:
     options = ("--base-path", "/one", "--missing-version-status", "400", "--minimum-version", "2.13")
     with serving(tmp_path, authority, *options) as broker:
         for client in CLIENTS:

@@ -1,4 +1,4 @@
-"""Clients without a password: what they may ask, how long they stay, and who goes first where all places are taken."""
+"""Limits of clients without a correct password, and eviction when all slots are taken."""
 
 from __future__ import annotations
 
@@ -30,15 +30,15 @@ def come(broker: Broker, source: str) -> socket.socket:
 
 
 @pytest.mark.parametrize("secure", [True, False], ids=["tls", "plain"])
-def test_newcomers_and_the_probe_are_answered_whatever_crowd_there_is(secure: bool) -> None:
-    """`python -m tools.crowds` does it with 1,250 connections and 20 newcomers."""
+def test_new_clients_and_probes_are_answered_under_each_attack(secure: bool) -> None:
+    """`python -m tools.crowds` does this with 1,250 connections and 20 new clients."""
     few = ("prlimit", "--nofile=164")  # leaves a hundred connections
-    assert list(run(secure, newcomers=2, each=40, updates=UPDATES // 8, wrap=few, seconds=0.4)) == []
+    assert list(run(secure, clients=2, each=40, updates=UPDATES // 8, wrap=few, seconds=0.4)) == []
 
 
 @pytest.mark.parametrize("answered", [False, True])
 def test_a_stream_of_key_updates_is_cut(broker: Broker, tmp_path: Path, answered: bool) -> None:
-    """RFC 8446 §4.6.3 sets no bound, and OpenSSL goes on as long as they come."""
+    """RFC 8446 §4.6.3 sets no limit, and OpenSSL processes them as long as they arrive."""
     keys = tmp_path / "keys"
     broker.trust.keylog_filename = str(keys)
     with broker.connect() as sock:
@@ -59,8 +59,8 @@ def test_a_stream_of_key_updates_is_cut(broker: Broker, tmp_path: Path, answered
     assert until(lambda: broker.loop.connections() == 0, 5)
 
 
-def test_who_shows_no_right_password_may_ask_only_so_often(trust: ssl.SSLContext, pair: Pair) -> None:
-    with running(trust, pair, Settings(unproven_requests=5), ask=authenticator) as broker:
+def test_requests_without_correct_password_are_limited(trust: ssl.SSLContext, pair: Pair) -> None:
+    with running(trust, pair, Settings(unauthenticated_requests=5), authenticate=authenticator) as broker:
         with broker.connect() as sock:
             sock.sendall(GET * 200)
             reader = Reader(sock)
@@ -73,11 +73,14 @@ def test_who_shows_no_right_password_may_ask_only_so_often(trust: ssl.SSLContext
             assert [reader.answer()[0] for _ in range(201)] == [200] + [401] * 200
 
 
-def test_who_shows_no_right_password_stays_only_so_long(trust: ssl.SSLContext) -> None:
-    with running(trust, None, Settings(unproven_seconds=0.5), ask=authenticator) as broker, broker.raw() as sock:
+def test_connections_without_correct_password_are_closed(trust: ssl.SSLContext) -> None:
+    with (
+        running(trust, None, Settings(unauthenticated_seconds=0.5), authenticate=authenticator) as broker,
+        broker.raw() as sock,
+    ):
         began = time.monotonic()
-        with broker.raw() as proven:
-            assert ask(proven, RIGHT)[0] == 200
+        with broker.raw() as authenticated:
+            assert ask(authenticated, RIGHT)[0] == 200
             with pytest.raises((OSError, EOFError)):
                 while time.monotonic() < began + 10:
                     sock.sendall(GET[:5])
@@ -85,62 +88,65 @@ def test_who_shows_no_right_password_stays_only_so_long(trust: ssl.SSLContext) -
                     sock.sendall(GET[5:])
                     Reader(sock).answer()
             assert 0.4 < time.monotonic() - began < 8
-            assert ask(proven, RIGHT)[0] == 200
+            assert ask(authenticated, RIGHT)[0] == 200
 
 
-def test_the_connection_of_a_trusted_proxy_is_no_guessers(trust: ssl.SSLContext) -> None:
-    """Many share it: to cut it for one of them would cut the others in the middle of an answer."""
-    settings, proxy = Settings(unproven_requests=5, unproven_seconds=0.2), ProxyRule.of(["127.0.0.1"])
+def test_connections_of_a_trusted_proxy_are_not_limited(trust: ssl.SSLContext) -> None:
+    """Many clients share it: cutting it for one would cut the responses of the others."""
+    settings, proxy = Settings(unauthenticated_requests=5, unauthenticated_seconds=0.2), ProxyRule.of(["127.0.0.1"])
     asked = GET[:-2] + b"X-Forwarded-Proto: https\r\n\r\n"
-    with running(trust, None, settings, ask=authenticator, proxy=proxy) as broker, broker.raw() as sock:
+    with running(trust, None, settings, authenticate=authenticator, proxy=proxy) as broker, broker.raw() as sock:
         assert [ask(sock, asked)[0] for _ in range(10)] == [401] * 10
         time.sleep(0.4)
         assert ask(sock, asked)[0] == 401
 
 
 @pytest.mark.parametrize("asked", [b"", GET * 100], ids=["silent", "pipelining"])
-def test_the_client_that_holds_most_makes_room(trust: ssl.SSLContext, asked: bytes) -> None:
-    """Who has shown a right password keeps its place, and so does who just came."""
-    with running(trust, None, Settings(connections=8), ask=authenticator) as broker, ExitStack() as held:
-        proven = held.enter_context(come(broker, "127.0.0.3"))
-        assert ask(proven, RIGHT)[0] == 200
+def test_client_with_most_connections_is_evicted_first(trust: ssl.SSLContext, asked: bytes) -> None:
+    """Authenticated and new connections are not evicted."""
+    with running(trust, None, Settings(connections=8), authenticate=authenticator) as broker, ExitStack() as held:
+        authenticated = held.enter_context(come(broker, "127.0.0.3"))
+        assert ask(authenticated, RIGHT)[0] == 200
         fresh = held.enter_context(come(broker, "127.0.0.4"))
         for _ in range(40):
             held.enter_context(come(broker, "127.0.0.2")).sendall(asked)
         assert until(lambda: broker.stats.cut > 30)
-        with come(broker, "127.0.0.5") as newcomer:
-            assert ask(newcomer, RIGHT)[::2] == (200, SMALL)
+        with come(broker, "127.0.0.5") as client:
+            assert ask(client, RIGHT)[::2] == (200, SMALL)
         assert ask(fresh, RIGHT)[0] == 200
-        assert ask(proven, RIGHT)[0] == 200
+        assert ask(authenticated, RIGHT)[0] == 200
 
 
-def test_many_clients_with_one_connection_each_wait_for_each_other(trust: ssl.SSLContext) -> None:
-    """Each gets a place in the order in which it came, for long enough to ask; who is idle with a right password stays."""
-    settings = Settings(connections=8, settle_seconds=0.3)
-    with running(trust, None, settings, ask=authenticator) as broker, ExitStack() as held:
-        proven = held.enter_context(come(broker, "127.0.0.3"))
-        assert ask(proven, RIGHT)[0] == 200
+def test_single_connections_keep_their_grace_period(trust: ssl.SSLContext) -> None:
+    """Each gets a slot in order of arrival, long enough to send a request; idle authenticated clients stay."""
+    settings = Settings(connections=8, grace_seconds=0.3)
+    with running(trust, None, settings, authenticate=authenticator) as broker, ExitStack() as held:
+        authenticated = held.enter_context(come(broker, "127.0.0.3"))
+        assert ask(authenticated, RIGHT)[0] == 200
         for number in range(30):
             held.enter_context(come(broker, f"127.0.1.{number}"))
         began = time.monotonic()
-        with come(broker, "127.0.0.5") as newcomer:
-            assert ask(newcomer, RIGHT)[0] == 200
+        with come(broker, "127.0.0.5") as client:
+            assert ask(client, RIGHT)[0] == 200
         assert 0.5 < time.monotonic() - began < 8
-        assert ask(proven, RIGHT)[0] == 200
+        assert ask(authenticated, RIGHT)[0] == 200
 
 
-def test_a_newcomer_keeps_its_place_while_its_password_is_checked(trust: ssl.SSLContext) -> None:
-    parked: list[Any] = []
+def test_connection_is_not_evicted_during_its_password_check(trust: ssl.SSLContext) -> None:
+    waiting: list[Any] = []
 
     def slow(header: str | None, address: str, resume: Any) -> Decision | None:
-        parked.append(resume)
+        waiting.append(resume)
 
-    with running(trust, None, Settings(connections=8, settle_seconds=0), ask=slow) as broker, ExitStack() as held:
-        newcomer = held.enter_context(come(broker, "127.0.0.5"))
-        newcomer.sendall(RIGHT)
-        assert until(lambda: parked)
+    with (
+        running(trust, None, Settings(connections=8, grace_seconds=0), authenticate=slow) as broker,
+        ExitStack() as held,
+    ):
+        client = held.enter_context(come(broker, "127.0.0.5"))
+        client.sendall(RIGHT)
+        assert until(lambda: waiting)
         for number in range(30):
             held.enter_context(come(broker, f"127.0.1.{number}"))
         assert until(lambda: broker.stats.cut > 20)
-        parked[0](authenticator("right", "", None))
-        assert Reader(newcomer).answer()[0] == 200
+        waiting[0](authenticator("right", "", None))
+        assert Reader(client).answer()[0] == 200

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 Pair = tuple[Path, Path]
 
 
-def test_slow_headers_are_cut_whatever_trickles(trust: ssl.SSLContext, pair: Pair) -> None:
+def test_slow_headers_are_cut(trust: ssl.SSLContext, pair: Pair) -> None:
     with running(trust, pair, Settings(request_seconds=0.3)) as broker, broker.connect() as sock:
         began = time.monotonic()
         with pytest.raises(OSError):
@@ -33,7 +33,7 @@ def test_slow_headers_are_cut_whatever_trickles(trust: ssl.SSLContext, pair: Pai
         assert 0.2 < time.monotonic() - began < 10
 
 
-def test_idle_connections_end_and_blank_lines_do_not_help(trust: ssl.SSLContext, pair: Pair) -> None:
+def test_idle_connections_are_closed_despite_blank_lines(trust: ssl.SSLContext, pair: Pair) -> None:
     with running(trust, pair, Settings(idle_seconds=0.3)) as broker, broker.connect() as sock:
         with pytest.raises(OSError):
             for _ in range(60):
@@ -42,13 +42,13 @@ def test_idle_connections_end_and_blank_lines_do_not_help(trust: ssl.SSLContext,
         assert broker.stats.cut == 1
 
 
-def test_silent_handshakes_end(trust: ssl.SSLContext, pair: Pair) -> None:
+def test_silent_handshakes_are_closed(trust: ssl.SSLContext, pair: Pair) -> None:
     with running(trust, pair, Settings(handshake_seconds=0.2)) as broker, broker.raw():
         assert until(lambda: broker.loop.connections() == 1)
         assert until(lambda: broker.loop.connections() == 0)
 
 
-def test_one_address_holds_only_so_many(trust: ssl.SSLContext, pair: Pair) -> None:
+def test_connections_per_address_are_limited(trust: ssl.SSLContext, pair: Pair) -> None:
     with running(trust, pair, Settings(connections_per_address=3)) as broker:
         held = [broker.connect() for _ in range(3)]
         with broker.raw() as refused:
@@ -61,8 +61,8 @@ def test_one_address_holds_only_so_many(trust: ssl.SSLContext, pair: Pair) -> No
             sock.close()
 
 
-def test_ipv4_clients_of_a_dual_stack_socket_are_not_one(trust: ssl.SSLContext, pair: Pair) -> None:
-    """systemd's `ListenStream=8443` is such a socket: 127.0.0.1 comes as ::ffff:127.0.0.1."""
+def test_ipv4_clients_of_a_dual_stack_socket_are_counted_separately(trust: ssl.SSLContext, pair: Pair) -> None:
+    """systemd's `ListenStream=8443` is such a socket: 127.0.0.1 appears as ::ffff:127.0.0.1."""
     if not socket.has_dualstack_ipv6():
         pytest.skip("no IPv6 here")
     sock = socket.create_server(("::", 0), family=socket.AF_INET6, dualstack_ipv6=True)
@@ -80,7 +80,7 @@ def test_ipv4_clients_of_a_dual_stack_socket_are_not_one(trust: ssl.SSLContext, 
 
 
 @pytest.mark.parametrize("told", [b"", b"\x16\x03\x01", b"GET"], ids=["silent", "half a handshake", "half a request"])
-def test_over_the_limit_silent_clients_make_room_at_once(trust: ssl.SSLContext, pair: Pair, told: bytes) -> None:
+def test_silent_clients_are_evicted_at_the_limit(trust: ssl.SSLContext, pair: Pair, told: bytes) -> None:
     with running(trust, None if told == b"GET" else pair, Settings(connections=6)) as broker, ExitStack() as held:
         for _ in range(40):
             held.enter_context(broker.raw()).sendall(told)
@@ -91,7 +91,7 @@ def test_over_the_limit_silent_clients_make_room_at_once(trust: ssl.SSLContext, 
         assert broker.loop.connections() <= 6
 
 
-def test_over_the_limit_who_is_answered_keeps_its_place(trust: ssl.SSLContext, pair: Pair) -> None:
+def test_client_being_answered_is_not_evicted(trust: ssl.SSLContext, pair: Pair) -> None:
     with running(trust, pair, Settings(connections=6)) as broker, broker.connect() as sock, ExitStack() as held:
         sock.sendall(GET.replace(b"/v2/catalog", b"/large"))
         assert sock.recv(1)
@@ -103,7 +103,7 @@ def test_over_the_limit_who_is_answered_keeps_its_place(trust: ssl.SSLContext, p
         assert rest.answer()[2] == LARGE
 
 
-def test_over_the_limit_idle_clients_make_room(trust: ssl.SSLContext, pair: Pair) -> None:
+def test_idle_clients_are_evicted_at_the_limit(trust: ssl.SSLContext, pair: Pair) -> None:
     with running(trust, pair, Settings(connections=6)) as broker:
         kept = []
         for _ in range(10):
@@ -114,7 +114,7 @@ def test_over_the_limit_idle_clients_make_room(trust: ssl.SSLContext, pair: Pair
             sock.close()
 
 
-def test_a_slow_reader_costs_no_copy_of_a_large_body(trust: ssl.SSLContext) -> None:
+def test_slow_reader_does_not_copy_a_large_body(trust: ssl.SSLContext) -> None:
     with running(trust, None) as broker, ExitStack() as held:
         tracemalloc.start()
         try:
@@ -127,13 +127,13 @@ def test_a_slow_reader_costs_no_copy_of_a_large_body(trust: ssl.SSLContext) -> N
             tracemalloc.stop()
 
 
-def test_the_limit_is_below_the_descriptors() -> None:
+def test_connection_limit_is_below_the_descriptor_limit() -> None:
     soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
     assert Settings(connections=1 << 30).connection_limit() == soft - 64
     assert Settings(connections=5).connection_limit() == 5
 
 
-def test_out_of_descriptors_pauses_and_goes_on(
+def test_accepting_pauses_without_descriptors(
     trust: ssl.SSLContext, pair: Pair, caplog: pytest.LogCaptureFixture
 ) -> None:
     with running(trust, pair) as broker:
@@ -153,45 +153,45 @@ def test_out_of_descriptors_pauses_and_goes_on(
         assert 1 <= caplog.text.count("cannot accept") <= 8
 
 
-def test_a_parked_request_waits_and_others_do_not(trust: ssl.SSLContext, pair: Pair) -> None:
-    parked: list[Any] = []
+def test_request_waiting_for_its_password_check_does_not_block_others(trust: ssl.SSLContext, pair: Pair) -> None:
+    waiting: list[Any] = []
 
     def authenticator(header: str | None, address: str, resume: Any) -> Decision | None:
         if header == "slow":
-            parked.append(resume)
+            waiting.append(resume)
             return None
         return let_in(header, address, resume)
 
-    with running(trust, pair, ask=authenticator) as broker:
+    with running(trust, pair, authenticate=authenticator) as broker:
         with broker.connect() as slow, broker.connect() as sock:
             slow.sendall(GET[:-2] + b"Authorization: slow\r\n\r\n" + GET)
-            assert until(lambda: parked)
+            assert until(lambda: waiting)
             assert ask(sock)[0] == 200
-            threading.Thread(target=parked[0], args=[REFUSED]).start()
+            threading.Thread(target=waiting[0], args=[REFUSED]).start()
             reader = Reader(slow)
             assert reader.answer()[0] == 401
             assert reader.answer()[::2] == (200, SMALL)
             assert until(lambda: [entry.label for entry in broker.lines.entries] == ["main", "", "main"])
         with broker.connect() as gone:
             gone.sendall(GET[:-2] + b"Authorization: slow\r\n\r\n")
-            assert until(lambda: len(parked) == 2)
-        parked[1](REFUSED)
-        parked[1](REFUSED)
+            assert until(lambda: len(waiting) == 2)
+        waiting[1](REFUSED)
+        waiting[1](REFUSED)
         with broker.connect() as sock:
             assert ask(sock)[0] == 200
 
 
-def test_a_gate_that_fails_closes_that_connection(trust: ssl.SSLContext, pair: Pair) -> None:
+def test_authenticator_error_closes_only_that_connection(trust: ssl.SSLContext, pair: Pair) -> None:
     def authenticator(header: str | None, address: str, resume: Any) -> None:
         raise ValueError("no")
 
-    with running(trust, pair, ask=authenticator) as broker:
+    with running(trust, pair, authenticate=authenticator) as broker:
         with broker.connect() as sock, pytest.raises((EOFError, OSError)):
             ask(sock)
         assert broker.thread.is_alive()
 
 
-def test_drain_finishes_answers_and_takes_no_more(trust: ssl.SSLContext, pair: Pair) -> None:
+def test_drain_finishes_responses_and_accepts_no_more(trust: ssl.SSLContext, pair: Pair) -> None:
     with running(trust, pair) as broker:
         idle, busy, half = broker.connect(), broker.connect(), broker.connect()
         ask(idle)
@@ -215,7 +215,7 @@ def test_drain_finishes_answers_and_takes_no_more(trust: ssl.SSLContext, pair: P
             sock.close()
 
 
-def test_drain_ends_in_time(trust: ssl.SSLContext, pair: Pair) -> None:
+def test_drain_has_a_deadline(trust: ssl.SSLContext, pair: Pair) -> None:
     with running(trust, pair, Settings(drain_seconds=0.3)) as broker, broker.connect() as sock:
         sock.sendall(GET.replace(b"/v2/catalog", b"/large"))
         time.sleep(0.1)
@@ -224,7 +224,7 @@ def test_drain_ends_in_time(trust: ssl.SSLContext, pair: Pair) -> None:
         assert time.monotonic() - began < 10
 
 
-def test_nothing_raises_into_the_loop(trust: ssl.SSLContext, pair: Pair) -> None:
+def test_errors_do_not_end_the_loop(trust: ssl.SSLContext, pair: Pair) -> None:
     with running(trust, pair) as broker:
         broker.server.channel_class = lambda *args, **kwargs: 1 / 0
         with broker.raw() as sock:
@@ -237,7 +237,7 @@ def test_nothing_raises_into_the_loop(trust: ssl.SSLContext, pair: Pair) -> None
         assert broker.server.socket is not None
 
 
-def test_urgent_data_ends_the_connection(trust: ssl.SSLContext) -> None:
+def test_urgent_data_closes_the_connection(trust: ssl.SSLContext) -> None:
     with running(trust, None) as broker, broker.raw() as sock:
         sock.send(b"!", socket.MSG_OOB)
         assert Reader(sock).at_end()

@@ -1,4 +1,4 @@
-"""Sockets that systemd hands over, for one process or for several."""
+"""Sockets passed by systemd, to one process or several."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.broker.harness import GET, ask, until
 from tests.broker.processes import Load, handed_over, over_tls
 
 
-def test_a_socket_from_systemd(tmp_path: Path, trust: ssl.SSLContext, tls: dict[str, str]) -> None:
+def test_systemd_socket(tmp_path: Path, trust: ssl.SSLContext, tls: dict[str, str]) -> None:
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))
         listener.listen()
@@ -23,7 +23,7 @@ def test_a_socket_from_systemd(tmp_path: Path, trust: ssl.SSLContext, tls: dict[
             assert over_tls(trust, listener.getsockname()[1])[2] == b"one"
 
 
-def test_two_processes_on_one_socket_are_restarted_under_load_without_a_loss(
+def test_rolling_restart_on_a_shared_socket_loses_no_request(
     tmp_path: Path, trust: ssl.SSLContext, tls: dict[str, str]
 ) -> None:
     with socket.socket() as listener, ExitStack() as stack:
@@ -46,7 +46,7 @@ def test_two_processes_on_one_socket_are_restarted_under_load_without_a_loss(
         assert load.lost == []
 
 
-def test_a_unix_socket_from_systemd_stays(tmp_path: Path) -> None:
+def test_systemd_unix_socket_is_not_removed(tmp_path: Path) -> None:
     path = tmp_path / "handed"
     with socket.socket(socket.AF_UNIX) as listener, socket.socket(socket.AF_UNIX) as sock:
         listener.bind(str(path))
@@ -66,8 +66,8 @@ def test_a_unix_socket_from_systemd_stays(tmp_path: Path) -> None:
         ("self_signed", "0.0.0.0"),
     ],
 )
-def test_what_is_for_trying_out_stays_on_loopback(tmp_path: Path, way: str, address: str) -> None:
-    """Wherever the socket comes from: `--host` says 127.0.0.1 here."""
+def test_testing_options_refuse_other_systemd_sockets(tmp_path: Path, way: str, address: str) -> None:
+    """`--host` is 127.0.0.1 here, but the socket counts."""
     with socket.socket(socket.AF_INET6 if ":" in address else socket.AF_INET) as listener:
         listener.bind((address, 0))
         listener.listen()
@@ -76,7 +76,7 @@ def test_what_is_for_trying_out_stays_on_loopback(tmp_path: Path, way: str, addr
 
 
 @pytest.mark.parametrize("address", ["127.0.0.1", "::1", "::ffff:127.0.0.1"])
-def test_loopback_that_is_handed_over_is_loopback(tmp_path: Path, address: str) -> None:
+def test_testing_options_accept_a_loopback_systemd_socket(tmp_path: Path, address: str) -> None:
     with socket.socket(socket.AF_INET6 if ":" in address else socket.AF_INET) as listener:
         listener.bind((address, 0))
         listener.listen()
@@ -84,8 +84,10 @@ def test_loopback_that_is_handed_over_is_loopback(tmp_path: Path, address: str) 
             assert until(lambda: "listening on" in (tmp_path / "err").read_text())
 
 
-def test_sockets_for_another_process_are_left_alone(tmp_path: Path, trust: ssl.SSLContext, tls: dict[str, str]) -> None:
-    """A program that osbctl is started by may have left LISTEN_FDS behind (sd_listen_fds(3))."""
+def test_systemd_sockets_of_another_process_are_ignored(
+    tmp_path: Path, trust: ssl.SSLContext, tls: dict[str, str]
+) -> None:
+    """A parent program may have left LISTEN_FDS in the environment (sd_listen_fds(3))."""
     with socket.create_server(("127.0.0.1", 0)) as other, handed_over(tmp_path, other, pid="1", port=0, **tls):
         found = re.search(r"listening on https://127.0.0.1:(\d+)", (tmp_path / "err").read_text())
         assert found
@@ -93,15 +95,15 @@ def test_sockets_for_another_process_are_left_alone(tmp_path: Path, trust: ssl.S
         assert over_tls(trust, int(found[1]))[2] == b"one"
 
 
-def test_each_socket_is_looked_at(tmp_path: Path) -> None:
+def test_every_systemd_socket_is_checked(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as first, socket.create_server(("0.0.0.0", 0)) as second:
         with handed_over(tmp_path, first, second, ended=2, insecure_http=True):
             assert until(lambda: "for loopback only" in (tmp_path / "err").read_text())
         assert f"0.0.0.0:{second.getsockname()[1]}" in (tmp_path / "err").read_text()
 
 
-def test_a_connection_is_no_listener(tmp_path: Path, tls: dict[str, str]) -> None:
-    """systemd hands over connections with `Accept=yes`, one for each process."""
+def test_systemd_connection_is_refused(tmp_path: Path, tls: dict[str, str]) -> None:
+    """With `Accept=yes`, systemd passes one connection to each process."""
     with socket.create_server(("127.0.0.1", 0)) as listener, socket.create_connection(listener.getsockname()) as client:
         connection, _ = listener.accept()
         with connection, client, handed_over(tmp_path, connection, ended=3, **tls):

@@ -1,4 +1,4 @@
-"""Sockets that listen: which addresses there are, what hinders, and the words that say so."""
+"""Listening sockets: addresses, failures, and their messages."""
 
 from __future__ import annotations
 
@@ -11,7 +11,14 @@ from pathlib import Path
 import pytest
 
 from osbctl.broker import listeners
-from osbctl.broker.listeners import inherited, is_loopback_socket, listen_tcp, listen_unix, name_of, parse_address
+from osbctl.broker.listeners import (
+    is_loopback_socket,
+    listen_tcp,
+    listen_unix,
+    parse_address,
+    socket_url,
+    systemd_sockets,
+)
 from osbctl.errors import ConfigError, UsageError
 
 needs_ipv6 = pytest.mark.skipif(not socket.has_dualstack_ipv6(), reason="no IPv6 here")
@@ -27,20 +34,20 @@ def sockets_of(host: str) -> list[tuple[socket.AddressFamily, str]]:
             sock.close()
 
 
-def test_an_address_has_one_socket() -> None:
+def test_one_address_gets_one_socket() -> None:
     assert sockets_of("127.0.0.1") == [(socket.AF_INET, "127.0.0.1")]
 
 
 @needs_ipv6
-def test_no_host_is_every_address_of_both_kinds() -> None:
-    """`::` alone takes IPv4 in; beside a socket for IPv4 it must not."""
+def test_no_host_means_all_ipv4_and_ipv6_addresses() -> None:
+    """`::` alone includes IPv4; beside a socket for IPv4 it must not."""
     assert sorted(sockets_of("")) == [(socket.AF_INET, "0.0.0.0"), (socket.AF_INET6, "::")]
     (sock,) = listen_tcp("::", 0)
     with sock:
         socket.create_connection(("127.0.0.1", sock.getsockname()[1]), timeout=5).close()
 
 
-def test_a_port_that_is_taken() -> None:
+def test_port_in_use() -> None:
     with socket.create_server(("127.0.0.1", 0)) as other:
         port = other.getsockname()[1]
         with pytest.raises(ConfigError) as caught:
@@ -58,8 +65,8 @@ def test_a_port_that_is_taken() -> None:
         (None, ""),
     ],
 )
-def test_what_the_system_refuses(number: int | None, advice: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """At the second of two addresses: the first does not listen on."""
+def test_bind_errors(number: int | None, advice: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """At the second of two addresses: the first socket is closed."""
     plain, made = socket.create_server, []
 
     def create(*given: object, **more: object) -> socket.socket:
@@ -79,7 +86,7 @@ def test_what_the_system_refuses(number: int | None, advice: str, monkeypatch: p
     assert made[0].fileno() == -1
 
 
-def test_a_host_that_nobody_knows(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_unknown_host(monkeypatch: pytest.MonkeyPatch) -> None:
     def unknown(*_: object, **__: object) -> None:
         raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
 
@@ -90,7 +97,7 @@ def test_a_host_that_nobody_knows(monkeypatch: pytest.MonkeyPatch) -> None:
     assert caught.value.advice == "use an address of this machine"
 
 
-def test_what_is_asked_of_the_resolver(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_arguments_of_getaddrinfo(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[object] = []
 
     def resolve(*given: object, **more: object) -> list[object]:
@@ -103,7 +110,7 @@ def test_what_is_asked_of_the_resolver(monkeypatch: pytest.MonkeyPatch) -> None:
     assert asked == [("host", 80), more, (None, 80), more]
 
 
-def test_a_unix_socket_is_for_its_owner_and_group(tmp_path: Path) -> None:
+def test_unix_socket_permissions(tmp_path: Path) -> None:
     before = os.umask(0o027)
     try:
         with listen_unix(tmp_path / "s") as sock:
@@ -120,7 +127,7 @@ def test_a_unix_socket_is_for_its_owner_and_group(tmp_path: Path) -> None:
         os.umask(before)
 
 
-def test_what_is_in_the_way_of_a_unix_socket(tmp_path: Path) -> None:
+def test_existing_file_at_the_path_of_a_unix_socket(tmp_path: Path) -> None:
     path = tmp_path / "s"
     path.write_text("precious")
     with pytest.raises(ConfigError) as caught:
@@ -137,7 +144,7 @@ def test_what_is_in_the_way_of_a_unix_socket(tmp_path: Path) -> None:
     listen_unix(path).close()  # nobody listens there any more
 
 
-def test_another_process_may_be_faster_to_remove_a_dead_socket(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_stale_socket_removed_by_another_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "s"
     listen_unix(path).close()
 
@@ -151,15 +158,15 @@ def test_another_process_may_be_faster_to_remove_a_dead_socket(tmp_path: Path, m
 
 
 def handed(monkeypatch: pytest.MonkeyPatch, *sockets: socket.socket, **environ: str) -> list[socket.socket]:
-    """What is taken of descriptors that systemd hands over: those of the sockets, which follow one another."""
+    """The sockets made from consecutive descriptors, as systemd passes them."""
     first = 200
     for number, sock in enumerate(sockets, first):
         os.dup2(sock.fileno(), number)
     monkeypatch.setattr(listeners, "SYSTEMD_FIRST", first)
-    return inherited({"LISTEN_PID": str(os.getpid()), "LISTEN_FDS": str(len(sockets)), **environ})
+    return systemd_sockets({"LISTEN_PID": str(os.getpid()), "LISTEN_FDS": str(len(sockets)), **environ})
 
 
-def test_every_socket_that_is_handed_over_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_all_systemd_sockets_are_used(monkeypatch: pytest.MonkeyPatch) -> None:
     with socket.create_server(("127.0.0.1", 0)) as one, socket.create_server(("127.0.0.1", 0)) as two:
         found = handed(monkeypatch, one, two)
         assert [sock.getsockname() for sock in found] == [one.getsockname(), two.getsockname()]
@@ -172,15 +179,15 @@ def test_every_socket_that_is_handed_over_is_taken(monkeypatch: pytest.MonkeyPat
     "environ",
     [{"LISTEN_PID": "1"}, {"LISTEN_PID": ""}, {"LISTEN_FDS": "0"}, {"LISTEN_FDS": "-1"}, {"LISTEN_FDS": "x"}],
 )
-def test_sockets_for_nobody_and_for_another_are_left_alone(
+def test_systemd_sockets_of_other_processes_are_ignored(
     environ: dict[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert handed(monkeypatch, **environ) == []
-    assert inherited({}) == inherited({"LISTEN_PID": str(os.getpid())}) == []
+    assert systemd_sockets({}) == systemd_sockets({"LISTEN_PID": str(os.getpid())}) == []
 
 
 @pytest.mark.filterwarnings("ignore::ResourceWarning")  # the program ends, and its descriptors with it
-def test_what_is_handed_over_and_is_no_listener(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_systemd_descriptor_that_is_not_a_listener(monkeypatch: pytest.MonkeyPatch) -> None:
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as letters, socket.socket() as idle:
         for sock, said in (
             (letters, ("descriptor 200 from systemd is not a stream socket", "use ListenStream=")),
@@ -191,7 +198,7 @@ def test_what_is_handed_over_and_is_no_listener(monkeypatch: pytest.MonkeyPatch)
             assert (caught.value.message, caught.value.advice) == said
     monkeypatch.setattr(listeners, "SYSTEMD_FIRST", 300)
     with pytest.raises(ConfigError) as caught:
-        inherited({"LISTEN_PID": str(os.getpid()), "LISTEN_FDS": "1"})
+        systemd_sockets({"LISTEN_PID": str(os.getpid()), "LISTEN_FDS": "1"})
     assert caught.value.message == "descriptor 300 from systemd is not a socket"
 
 
@@ -206,12 +213,12 @@ def test_what_is_handed_over_and_is_no_listener(monkeypatch: pytest.MonkeyPatch)
         ("XenX:1", ("XenX", 1)),
     ],
 )
-def test_an_address(text: str, address: tuple[str, int]) -> None:
+def test_parse_address(text: str, address: tuple[str, int]) -> None:
     assert parse_address(text) == address
 
 
 @pytest.mark.parametrize("text", ["", "host", "host:", ":65536", ":-1", ":\u0661", ":\u00b2", "1.5"])
-def test_no_address(text: str) -> None:
+def test_parse_invalid_address(text: str) -> None:
     with pytest.raises(UsageError) as caught:
         parse_address(text)
     assert caught.value.message == f"{text!r} is not an address to listen on"
@@ -230,7 +237,7 @@ def test_no_address(text: str) -> None:
         ("::1%lo", True, "https://[::1%lo]:1"),
     ],
 )
-def test_who_reaches_a_socket_and_how_it_is_called(address: str, loopback: bool, name: str) -> None:
+def test_loopback_check_and_socket_url(address: str, loopback: bool, name: str) -> None:
     class Bound:
         family = socket.AF_INET6 if ":" in address else socket.AF_INET
 
@@ -238,10 +245,10 @@ def test_who_reaches_a_socket_and_how_it_is_called(address: str, loopback: bool,
             return (address, 1)
 
     assert is_loopback_socket(Bound()) is loopback  # type: ignore[arg-type]
-    assert name_of(Bound(), "https") == name  # type: ignore[arg-type]
+    assert socket_url(Bound(), "https") == name  # type: ignore[arg-type]
 
 
-def test_a_unix_socket_is_on_this_machine(tmp_path: Path) -> None:
+def test_unix_socket_counts_as_loopback(tmp_path: Path) -> None:
     with listen_unix(tmp_path / "s") as sock:
         assert is_loopback_socket(sock)
-        assert name_of(sock, "http") == f"unix:{tmp_path}/s"
+        assert socket_url(sock, "http") == f"unix:{tmp_path}/s"

@@ -1,4 +1,4 @@
-"""Behind a proxy: HTTPS is required, the client's address believed, strangers are refused."""
+"""Behind a proxy: HTTPS is required, the forwarded address is used, other peers are refused."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ WHO = GET[:-2]
 
 
 def client(broker: Broker, sock: socket.socket, request: bytes) -> str:
-    """The client by the access log, of a request that is answered."""
+    """The client's address in the access log of an answered request."""
     before = len(broker.lines.entries)
     assert ask(sock, request)[0] == 200
     assert until(lambda: len(broker.lines.entries) > before)
     return broker.lines.entries[-1].client
 
 
-def test_https_at_the_proxy_is_required(trust: ssl.SSLContext) -> None:
+def test_proxy_must_forward_https(trust: ssl.SSLContext) -> None:
     with running(trust, None, proxy=ProxyRule.of(["127.0.0.1"])) as broker:
         for line, status in (
             (b"", 403),
@@ -40,7 +40,7 @@ def test_https_at_the_proxy_is_required(trust: ssl.SSLContext) -> None:
                 assert ask(sock, WHO + line + b"\r\n")[0] == status
 
 
-def test_the_client_is_who_the_proxy_says(trust: ssl.SSLContext) -> None:
+def test_client_address_from_x_forwarded_for(trust: ssl.SSLContext) -> None:
     with (
         running(trust, None, proxy=ProxyRule.of(["127.0.0.1", "10.0.0.0/8"])) as broker,
         broker.raw() as sock,
@@ -59,7 +59,7 @@ def test_the_client_is_who_the_proxy_says(trust: ssl.SSLContext) -> None:
         assert client(broker, sock, secure + b"\r\n") == "127.0.0.1"
 
 
-def test_nobody_else_may_come(trust: ssl.SSLContext) -> None:
+def test_only_the_proxy_may_connect(trust: ssl.SSLContext) -> None:
     with running(trust, None, proxy=ProxyRule.of(["192.0.2.1"])) as broker, broker.raw() as sock:
         assert ask(sock, WHO + b"X-Forwarded-Proto: https\r\n\r\n")[0] == 403
 
@@ -82,7 +82,7 @@ def test_a_unix_socket(trust: ssl.SSLContext, tmp_path: Path) -> None:
     listen_unix(path).close()  # a dead one is taken over
 
 
-def test_what_is_in_the_way_stays(tmp_path: Path) -> None:
+def test_existing_file_is_not_replaced_by_a_unix_socket(tmp_path: Path) -> None:
     file = tmp_path / "file"
     file.write_text("precious")
     with pytest.raises(ConfigError, match="there is a file"):
@@ -90,13 +90,13 @@ def test_what_is_in_the_way_stays(tmp_path: Path) -> None:
     assert file.read_text() == "precious"
 
 
-def test_an_address_that_is_none() -> None:
+def test_invalid_proxy_address_is_refused() -> None:
     with pytest.raises(UsageError, match="not an IP address"):
         ProxyRule.of(["proxy.example"])
 
 
-def test_every_address_is_ipv4_too(tmp_path: Path) -> None:
-    """`--host :: --trusted-proxy 10.0.0.0/8` stands in the help."""
+def test_double_colon_listens_on_ipv4_too(tmp_path: Path) -> None:
+    """The help suggests `--host :: --trusted-proxy 10.0.0.0/8`."""
     if not socket.has_dualstack_ipv6():
         pytest.skip("no IPv6 here")
     with process(tmp_path, host="::", trusted_proxies=["127.0.0.1", "::1"]) as broker:

@@ -1,4 +1,4 @@
-"""Files that change: noticed by rename, in place and by a flipped link; bad ones stay out."""
+"""Reloads after a rename, a write in place and a switched link; invalid versions are rejected."""
 
 from __future__ import annotations
 
@@ -54,20 +54,20 @@ def file(tmp_path: Path) -> Path:
     return path
 
 
-def test_written_in_place(file: Path) -> None:
+def test_file_written_in_place_is_reloaded(file: Path) -> None:
     with watching(file) as (held, _, stats):
         file.write_text("second")
         assert until(lambda: held.value == "second")
         assert stats.reloads == {("catalog", "ok"): 1}
 
 
-def test_a_change_of_permissions_is_one(file: Path) -> None:
+def test_change_of_permissions_is_reloaded(file: Path) -> None:
     with watching(file) as (held, _, _):
         file.chmod(0o600)
         assert until(lambda: held.loads == 1)
 
 
-def test_renamed_over(file: Path, tmp_path: Path) -> None:
+def test_replaced_file_is_reloaded(file: Path, tmp_path: Path) -> None:
     with watching(file) as (held, _, _):
         new = tmp_path / "new"
         new.write_text("two")
@@ -75,7 +75,7 @@ def test_renamed_over(file: Path, tmp_path: Path) -> None:
         assert until(lambda: held.value == "two")
 
 
-def test_a_flipped_link(tmp_path: Path) -> None:
+def test_switched_symbolic_link_is_reloaded(tmp_path: Path) -> None:
     for name in ("a", "b"):
         (tmp_path / name).mkdir()
         (tmp_path / name / "catalog.json").write_text(name)
@@ -86,9 +86,7 @@ def test_a_flipped_link(tmp_path: Path) -> None:
         assert until(lambda: held.value == "b")
 
 
-def test_a_bad_one_is_logged_with_its_findings_and_the_good_one_stays(
-    file: Path, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_invalid_version_is_logged_and_the_old_one_stays(file: Path, caplog: pytest.LogCaptureFixture) -> None:
     with watching(file) as (held, _, stats):
         file.write_text("bad")
         assert until(lambda: stats.reloads["catalog", "failed"] == 1)
@@ -102,19 +100,19 @@ def test_a_bad_one_is_logged_with_its_findings_and_the_good_one_stays(
     assert "catalog.json:3:7: no such thing [rule-x]" in caplog.text
 
 
-def test_asked_to_it_loads_what_did_not_change(file: Path) -> None:
+def test_requested_reload_loads_unchanged_files(file: Path) -> None:
     with watching(file) as (held, watcher, _):
         watcher.reload_now()
         assert until(lambda: held.loads == 1)
         assert held.value == "one"
 
 
-def test_nothing_changed_nothing_is_loaded(file: Path) -> None:
+def test_unchanged_file_is_not_loaded(file: Path) -> None:
     with watching(file) as (held, _, _):
         assert not until(lambda: held.loads > 0, 0.2)
 
 
-def test_what_is_still_being_written_is_not_read(file: Path) -> None:
+def test_file_is_not_read_while_it_is_written(file: Path) -> None:
     held = Held(file)
     watched = WatchedFiles("catalog", lambda: [file], held.load, held.swap)
     watcher = Watcher([watched], Stats())
@@ -126,7 +124,7 @@ def test_what_is_still_being_written_is_not_read(file: Path) -> None:
     assert (held.value, held.loads) == ("half of", 1)
 
 
-def test_a_change_that_loses_most_waits_until_it_stays(file: Path) -> None:
+def test_change_that_loses_more_than_half_is_held_back(file: Path) -> None:
     file.write_text("123456")
     held = Held(file)
     watched = WatchedFiles(
@@ -154,9 +152,9 @@ def test_a_change_that_loses_most_waits_until_it_stays(file: Path) -> None:
 @pytest.mark.parametrize(
     ("mode", "told"), [(0o640, False), (0o660, True), (0o644, True), (0o602, True), (0o600, False)]
 )
-def test_who_may_read_or_change_a_secret_is_told(
+def test_secret_files_with_open_permissions_are_a_warning(
     file: Path, caplog: pytest.LogCaptureFixture, mode: int, told: bool
 ) -> None:
     file.chmod(mode)
-    WatchedFiles("key", lambda: [file], lambda: "", lambda _: None, [file]).warn_of_others()
+    WatchedFiles("key", lambda: [file], lambda: "", lambda _: None, [file]).warn_of_readable_files()
     assert (f"(mode {mode:04o}): chmod 640" in caplog.text) is told

@@ -1,4 +1,4 @@
-"""Catalogs are swapped under load by the real command: every answer is whole and belongs to its tag."""
+"""Reloads of the real command under load: every response is complete and matches its tag."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ LINES = "".join(f"{name}: {value}\r\n" for name, value in GOOD.items())
 REQUEST = f"GET /v2/catalog HTTP/1.1\r\nHost: broker\r\n{LINES}\r\n".encode()
 
 
-def test_six_swaps_and_two_bad_files(tmp_path: Path, pair: Any, trust: ssl.SSLContext) -> None:
+def test_reloads_under_load(tmp_path: Path, pair: Any, trust: ssl.SSLContext) -> None:
     record, catalog, log = tmp_path / "credentials.json", tmp_path / "catalog.json", tmp_path / "log"
     write_record(record, make_record("platform", "right", rounds=1000))
     example = json.loads((ROOT / "catalogs/interface-example.json").read_text())

@@ -1,4 +1,4 @@
-"""A known password is searched for wherever a broker leaves a trace: nowhere may it, its hash or its header stand."""
+"""A known password, its hash and its header must not appear in any output of a broker."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def basic(password: str) -> str:
     return b64encode(f"platform:{password}".encode()).decode()
 
 
-def test_no_trace_of_a_secret(tmp_path: Path, pair: tuple[Path, Path], trust: ssl.SSLContext) -> None:
+def test_secrets_do_not_appear_in_any_output(tmp_path: Path, pair: tuple[Path, Path], trust: ssl.SSLContext) -> None:
     temporary = tmp_path / "tmp"
     temporary.mkdir()
     record = make_record("platform", PASSWORD, rounds=1000, label="spring")

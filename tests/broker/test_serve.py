@@ -1,4 +1,4 @@
-"""The whole service as a process: signals, reloads, logs, options."""
+"""`osbctl serve` as a process: signals, reloads, logs, options."""
 
 from __future__ import annotations
 
@@ -29,9 +29,7 @@ if TYPE_CHECKING:
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_it_starts_says_what_and_ends_with_0(
-    tmp_path: Path, trust: ssl.SSLContext, tls: dict[str, str], number: int
-) -> None:
+def test_start_log_and_exit_code_0(tmp_path: Path, trust: ssl.SSLContext, tls: dict[str, str], number: int) -> None:
     with process(tmp_path, **tls) as broker:
         assert over_tls(trust, broker.port())[2] == b"one"
         assert broker.end(number) == 0
@@ -40,9 +38,7 @@ def test_it_starts_says_what_and_ends_with_0(
         assert re.fullmatch(r'\S+Z 127\.0\.0\.1 "GET /v2/catalog" 200 3 [\d.]+ms credential="main"\n', line)
 
 
-def test_the_catalog_is_reloaded_and_a_bad_one_is_not(
-    tmp_path: Path, trust: ssl.SSLContext, tls: dict[str, str]
-) -> None:
+def test_catalog_is_reloaded_unless_invalid(tmp_path: Path, trust: ssl.SSLContext, tls: dict[str, str]) -> None:
     with process(tmp_path, **tls, log_format="json") as broker:
         broker.file.write_bytes(b"bad")
         assert until(lambda: "the catalog is bad" in broker.log)
@@ -60,7 +56,7 @@ def test_the_catalog_is_reloaded_and_a_bad_one_is_not(
         assert (entry["path"], entry["status"], entry["credential"]) == ("/v2/catalog", 200, "main")
 
 
-def test_files_with_secrets_that_others_may_read_are_told_and_served(tmp_path: Path, authority: Authority) -> None:
+def test_readable_secret_files_are_a_warning(tmp_path: Path, authority: Authority) -> None:
     cert, key = authority.issue("open")
     key.chmod(0o644)
     with process(tmp_path, tls_cert=str(cert), tls_key=str(key)) as broker:
@@ -74,7 +70,7 @@ def test_files_with_secrets_that_others_may_read_are_told_and_served(tmp_path: P
 
 @contextmanager
 def full_pipe() -> Iterator[tuple[int, int, int]]:
-    """A pipe's end to write to, one to fill it by, and one to read: what is set of one is not set of the others."""
+    """A pipe: an end to write to, one to fill it, one to read. Flags of one descriptor do not affect the others."""
     reading, writing = os.pipe()
     filling = os.open(f"/proc/self/fd/{writing}", os.O_WRONLY | os.O_NONBLOCK)
     try:
@@ -90,9 +86,7 @@ def fill(descriptor: int) -> None:
             pass
 
 
-def test_pipes_that_nobody_reads_stop_neither_serving_nor_reloading_nor_the_end(
-    tmp_path: Path, trust: ssl.SSLContext, tls: dict[str, str]
-) -> None:
+def test_log_pipes_without_reader_do_not_block(tmp_path: Path, trust: ssl.SSLContext, tls: dict[str, str]) -> None:
     file = tmp_path / "catalog.json"
     file.write_bytes(b"one")
     with socket.socket() as listener, full_pipe() as (out, fill_out, _), full_pipe() as (err, fill_err, _):
@@ -118,7 +112,7 @@ def test_pipes_that_nobody_reads_stop_neither_serving_nor_reloading_nor_the_end(
 
 @contextmanager
 def asked(tmp_path: Path, output: int, times: int, **settings: float) -> Iterator[socket.socket]:
-    """A broker that writes its access log to `output`, and has answered so many requests of one connection."""
+    """A broker with the access log `output` that has answered `count` requests of one connection."""
     file, log = tmp_path / "catalog.json", tmp_path / "err"
     file.write_bytes(b"one")
     told = json.dumps({"file": str(file), "port": 0, "insecure_http": True, "settings": settings})
@@ -138,7 +132,7 @@ def asked(tmp_path: Path, output: int, times: int, **settings: float) -> Iterato
         started.wait(10)
 
 
-def test_lines_of_requests_that_nobody_reads_are_bounded_counted_and_said(tmp_path: Path) -> None:
+def test_access_log_queue_is_bounded_and_reports_lost_lines(tmp_path: Path) -> None:
     with full_pipe() as (out, fill_out, reading):
         fill(fill_out)
         with asked(tmp_path, out, 1, log_lines=5, log_seconds=0.05) as sock:
@@ -150,7 +144,7 @@ def test_lines_of_requests_that_nobody_reads_are_bounded_counted_and_said(tmp_pa
     assert sum('"GET /v2/catalog" 200' in line for line in lines) == 6
 
 
-def test_lines_that_cannot_be_written_are_counted_and_the_next_ones_written(tmp_path: Path) -> None:
+def test_access_log_continues_after_a_write_error(tmp_path: Path) -> None:
     with full_pipe() as (out, fill_out, reading):
         os.set_blocking(out, False)
         fill(fill_out)
@@ -163,8 +157,8 @@ def test_lines_that_cannot_be_written_are_counted_and_the_next_ones_written(tmp_
     assert lines[1] == '{"event": "lost", "lines": 3}'
 
 
-def test_the_log_is_written_in_whole_lines_of_at_most_4096_bytes(tmp_path: Path) -> None:
-    """So processes that share a pipe mix no lines (PIPE_BUF). Each write is a datagram here."""
+def test_log_writes_are_whole_lines_of_at_most_4096_bytes(tmp_path: Path) -> None:
+    """Writes up to PIPE_BUF are atomic on a shared pipe. Each write is a datagram here."""
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     ours.settimeout(20)
     with ours, theirs, asked(tmp_path, theirs.fileno(), 200, log_seconds=1):
@@ -176,7 +170,7 @@ def test_the_log_is_written_in_whole_lines_of_at_most_4096_bytes(tmp_path: Path)
 
 
 def read_lines(reading: int, complete: Callable[[str], bool]) -> list[str]:
-    """The lines of a pipe, without what filled it."""
+    """The lines of a pipe, without the filling."""
     data = b""
     while not complete(data.decode()):
         assert select.select([reading], [], [], 10)[0], data
@@ -192,14 +186,14 @@ def drain(reading: int) -> None:
     os.set_blocking(reading, True)
 
 
-def test_every_address_as_a_trusted_proxy_is_a_warning(tmp_path: Path) -> None:
+def test_trusting_every_proxy_address_is_a_warning(tmp_path: Path) -> None:
     for proxy, loud in (("0.0.0.0/0", True), ("::/0", True), ("10.0.0.0/8", False)):
         with process(tmp_path, trusted_proxies=[proxy]) as broker:
             assert (f"WARNING INSECURE: --trusted-proxy {proxy} trusts every address" in broker.log) is loud
             assert broker.end() == 0
 
 
-def test_a_unix_socket_behind_a_proxy(tmp_path: Path) -> None:
+def test_unix_socket_behind_a_proxy(tmp_path: Path) -> None:
     path = tmp_path / "sock"
     with process(tmp_path, unix_socket=str(path)) as broker, socket.socket(socket.AF_UNIX) as sock:
         sock.connect(str(path))
@@ -208,7 +202,7 @@ def test_a_unix_socket_behind_a_proxy(tmp_path: Path) -> None:
         assert not path.exists()
 
 
-def test_a_process_that_drains_leaves_the_socket_of_the_next_one(tmp_path: Path) -> None:
+def test_draining_process_keeps_the_unix_socket_of_its_successor(tmp_path: Path) -> None:
     path = tmp_path / "sock"
     https = GET[:-2] + b"X-Forwarded-Proto: https\r\n\r\n"
     with process(tmp_path, unix_socket=str(path)) as old, socket.socket(socket.AF_UNIX) as half:
@@ -233,7 +227,7 @@ def refuses(path: Path) -> bool:
     return True
 
 
-def test_self_signed_and_insecure(tmp_path: Path) -> None:
+def test_self_signed_and_insecure_http(tmp_path: Path) -> None:
     for way in ("self_signed", "insecure_http"):
         with process(tmp_path, **{way: True}) as broker:
             raw = socket.create_connection(("127.0.0.1", broker.port()), timeout=5)
@@ -244,7 +238,7 @@ def test_self_signed_and_insecure(tmp_path: Path) -> None:
             assert ("INSECURE" in broker.log) == (way == "insecure_http")
 
 
-def test_a_port_that_is_taken_is_said_in_a_sentence(tmp_path: Path, tls: dict[str, str]) -> None:
+def test_port_in_use_is_a_clear_error(tmp_path: Path, tls: dict[str, str]) -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
@@ -256,14 +250,14 @@ def test_a_port_that_is_taken_is_said_in_a_sentence(tmp_path: Path, tls: dict[st
                 assert "Traceback" not in broker.log
 
 
-def test_a_host_that_is_not_loopback_is_refused_for_trying_out(tmp_path: Path) -> None:
+def test_testing_options_require_loopback(tmp_path: Path) -> None:
     with process(tmp_path, insecure_http=True, host="0.0.0.0") as broker:
         assert broker.process.wait(10) == 2
         assert "for loopback only" in broker.log
 
 
-def test_too_few_descriptors_are_said_with_the_number(tmp_path: Path) -> None:
-    """With 66 it would say that it listens, and never accept."""
+def test_low_descriptor_limit_is_a_clear_error(tmp_path: Path) -> None:
+    """With 66 descriptors it would listen, but never accept."""
     with process(tmp_path, insecure_http=True, wrap=("prlimit", "--nofile=66")) as broker:
         assert broker.process.wait(10) == 3
         assert "may open 66 files, and needs 82" in broker.log
@@ -275,8 +269,8 @@ def test_too_few_descriptors_are_said_with_the_number(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("closed", ["0", "1", "2"])
-def test_a_closed_standard_descriptor_is_not_taken_by_a_socket(tmp_path: Path, closed: str) -> None:
-    """Else the access log would be written into the listening socket."""
+def test_closed_standard_stream_is_not_reused_by_a_socket(tmp_path: Path, closed: str) -> None:
+    """Otherwise the access log would be written into the listening socket."""
     show = "import os; print([os.readlink(f'/proc/self/fd/{number}') for number in range(3)], file=open('seen', 'w'))"
     program = f"from osbctl.__main__ import _open_closed_streams; _open_closed_streams(); {show}"
     command = ["sh", "-c", f'exec "$0" -c "$1" {closed}>&-', sys.executable, program]
@@ -292,6 +286,6 @@ def test_a_closed_standard_descriptor_is_not_taken_by_a_socket(tmp_path: Path, c
         {"self_signed": True, "insecure_http": True},
     ],
 )
-def test_options_that_make_no_sense(told: dict[str, Any]) -> None:
+def test_conflicting_options_are_refused(told: dict[str, Any]) -> None:
     with pytest.raises(UsageError):
         ServeOptions(**told).check()

@@ -1,4 +1,4 @@
-"""Everything together in one process: real credentials, real answers, TLS."""
+"""The broker end to end, in one process: real credentials, real responses, TLS."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ from osbctl.credentials.file import read_credentials
 
 folder = Path(sys.argv[1])
 catalog, credentials = folder / "catalog.json", folder / "credentials.json"
-logs.set_up("text")
+logs.configure_logging("text")
 sources = Sources(
     lambda: LoadedCatalog(catalog.read_bytes(), 1, 2),
     lambda: read_credentials(credentials),
@@ -63,7 +63,7 @@ def request(password: str) -> bytes:
     return head + basic + b"\r\n\r\n"
 
 
-def test_the_whole_broker(tmp_path: Path) -> None:
+def test_broker_end_to_end(tmp_path: Path) -> None:
     from osbctl.credentials.file import write_record
 
     (tmp_path / "catalog.json").write_bytes(b'{"services": []}')
@@ -91,8 +91,8 @@ def test_the_whole_broker(tmp_path: Path) -> None:
         started.wait(10)
 
 
-def test_files_that_are_written_in_place_with_pauses_are_not_served_in_part(tmp_path: Path) -> None:
-    """A catalog in YAML and an htpasswd file are whole at each line."""
+def test_partially_written_files_are_not_served(tmp_path: Path) -> None:
+    """YAML and htpasswd files are valid after every line, so that an incomplete one is noticed only by its loss."""
     plan = "{{id: p{0}, name: small, description: x, free: true}}"
     service = "- {{id: s{0}, name: s{0}, description: x, bindable: true, plans: [" + plan + "]}}\n"
     lines = [f"platform{n}:{make_record('x', 'right', rounds=1000).hash}\n" for n in range(3)]
@@ -105,8 +105,8 @@ def test_files_that_are_written_in_place_with_pauses_are_not_served_in_part(tmp_
     write(6, 3)
     with serving(tmp_path, str(catalog), "--credentials", str(htpasswd), "--insecure-http", "--port", "0") as broker:
         write(1, 1)
-        assert until(lambda: "catalog would lose most, 1 left of 6" in broker.log)
-        assert until(lambda: "credentials would lose most, 1 left of 3" in broker.log)
+        assert until(lambda: "catalog would shrink, 1 left of 6" in broker.log)
+        assert until(lambda: "credentials would shrink, 1 left of 3" in broker.log)
         write(5, 2)
         assert until(lambda: "reloaded the catalog" in broker.log)
         assert until(lambda: "reloaded the credentials" in broker.log)
@@ -114,14 +114,14 @@ def test_files_that_are_written_in_place_with_pauses_are_not_served_in_part(tmp_
 
 
 @pytest.mark.parametrize("path", ["/a?b", "/a#b", "/ä", "/%41", "/a b"])
-def test_a_base_path_that_no_request_can_have_is_refused(path: str) -> None:
+def test_invalid_base_path_is_refused(path: str) -> None:
     ran = osbctl("serve", "x.json", "--credentials", "missing.json", "--insecure-http", "--base-path", path)
     assert ran.returncode == 2
     assert "--base-path" in ran.stderr
     assert "/brokers/data" in ran.stderr
 
 
-def test_a_credentials_file_that_is_missing_is_told_how_to_make(tmp_path: Path) -> None:
+def test_missing_credentials_file_error_says_how_to_create_it(tmp_path: Path) -> None:
     missing = tmp_path / "c.json"
     ran = osbctl("serve", "catalogs/interface-example.json", "--credentials", str(missing), "--insecure-http", cwd=ROOT)
     assert ran.returncode == 3
@@ -136,7 +136,7 @@ def _connect(context: ssl.SSLContext, port: int) -> ssl.SSLSocket:
 
 
 class Held:
-    """A service whose sources are values."""
+    """A service with sources in memory."""
 
     def __init__(self, **options: Any) -> None:
         self.loaded = LoadedCatalog(b"one", 1, 1)
@@ -161,8 +161,8 @@ def held() -> Iterator[Held]:
     made.service.close()
 
 
-def test_each_content_has_a_later_date_than_the_one_before(held: Held, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Also when an older file comes back, within one second, and when the clock goes back."""
+def test_last_modified_increases_with_each_reload(held: Held, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also if an older file returns, within one second, and if the clock is set back."""
     dates = [held.served().modified]
     dates += [held.reload(body).modified for body in (b"two", b"one", b"two")]
     monkeypatch.setattr(time, "time", lambda: 1_000_000.0)
@@ -170,24 +170,24 @@ def test_each_content_has_a_later_date_than_the_one_before(held: Held, monkeypat
     assert dates == sorted(set(dates))
 
 
-def test_the_same_content_keeps_its_date(held: Held) -> None:
+def test_unchanged_content_keeps_last_modified(held: Held) -> None:
     before = held.served()
     assert held.reload(b"one") is before
 
 
-def test_a_reload_that_takes_every_service_away_is_refused(held: Held) -> None:
-    with pytest.raises(ConfigError, match="take every service away"):
+def test_reload_without_services_is_refused(held: Held) -> None:
+    with pytest.raises(ConfigError, match="it has no services"):
         held.reload(b"none", services=0)
     assert held.served().body == b"one"
 
 
-def test_unless_it_is_allowed() -> None:
+def test_reload_without_services_is_accepted_with_allow_empty() -> None:
     held = Held(allow_empty=True)
     assert held.reload(b"none", services=0).body == b"none"
     held.service.close()
 
 
-def test_what_a_named_platform_refuses_is_not_loaded(tmp_path: Path) -> None:
+def test_catalog_refused_by_a_chosen_platform_is_not_loaded(tmp_path: Path) -> None:
     catalog = tmp_path / "catalog.json"
     catalog.write_text('{"services": []}')
 
@@ -199,7 +199,7 @@ def test_what_a_named_platform_refuses_is_not_loaded(tmp_path: Path) -> None:
         load(Platform.CLOUD_FOUNDRY)
 
 
-def test_a_bad_catalog_is_told_with_its_places_by_the_process_that_read_it(tmp_path: Path) -> None:
+def test_invalid_catalog_error_has_locations(tmp_path: Path) -> None:
     catalog = tmp_path / "catalog.json"
     catalog.write_text('{"services":\n [{"id": "A"}]}')
     with pytest.raises(DocumentError) as caught:
@@ -209,7 +209,7 @@ def test_a_bad_catalog_is_told_with_its_places_by_the_process_that_read_it(tmp_p
     assert (place.source, place.line, place.column) == (str(catalog), 2, 3)
 
 
-def test_a_catalog_larger_than_the_bound_is_refused(tmp_path: Path) -> None:
+def test_catalog_over_the_size_limit_is_refused(tmp_path: Path) -> None:
     catalog = tmp_path / "catalog.json"
     catalog.write_text('{"services": []}' + " " * 1000)
     with pytest.raises(DocumentError, match="larger than 500 bytes"):
@@ -224,15 +224,15 @@ def test_a_catalog_larger_than_the_bound_is_refused(tmp_path: Path) -> None:
         "a: [" + "\xe4," * 110 + "]\nservices: []\n",  # shorter by its characters
     ],
 )
-def test_a_catalog_that_would_be_larger_as_json_is_refused(tmp_path: Path, text: str) -> None:
+def test_catalog_over_the_size_limit_as_json_is_refused(tmp_path: Path, text: str) -> None:
     catalog = tmp_path / "catalog.yaml"
     catalog.write_text(text)
     with pytest.raises(ConfigError, match="as JSON the catalog is larger than 500 bytes"):
         load_apart(CatalogSource(str(catalog), max_bytes=500))
 
 
-def test_aliases_are_counted_before_anything_is_made_of_them(tmp_path: Path) -> None:
-    """As JSON it would be a text of 20 GB; to make it, or to check each of its values, would take minutes."""
+def test_yaml_aliases_are_counted_before_expansion(tmp_path: Path) -> None:
+    """As JSON it would have 20 GB; generating it would take minutes."""
     levels = "".join(f"l{n}: &l{n} [{', '.join([f'*l{n - 1}'] * 10)}]\n" for n in range(1, 7))
     catalog = tmp_path / "catalog.yaml"
     catalog.write_text(f"l0: &l0 {'x' * 20_000}\n{levels}services: []\n")
@@ -243,8 +243,8 @@ def test_aliases_are_counted_before_anything_is_made_of_them(tmp_path: Path) -> 
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems do not hold a process to RLIMIT_DATA")
-def test_a_catalog_that_takes_too_much_memory_to_check_is_refused(tmp_path: Path) -> None:
-    """Each of the empty objects has an error, and the service beside it must not pay for them."""
+def test_catalog_over_the_memory_limit_is_refused(tmp_path: Path) -> None:
+    """Each of the empty objects has an error; the broker's process must not need memory for them."""
     catalog = tmp_path / "catalog.json"
     catalog.write_text('{"services": [' + ",".join(["{}"] * 150_000) + "]}")
     with pytest.raises(ConfigError, match="takes more than 74 MB of memory") as caught:
@@ -252,8 +252,8 @@ def test_a_catalog_that_takes_too_much_memory_to_check_is_refused(tmp_path: Path
     assert "--max-bytes" in caught.value.advice
 
 
-def test_a_source_that_never_comes_is_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The child ends by itself: not even a parent that is gone leaves it behind."""
+def test_loading_has_a_timeout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The child has its own timeout, so that it ends even without its parent."""
     fifo = tmp_path / "catalog.json"
     os.mkfifo(fifo)
     monkeypatch.setattr(load_catalog, "SECONDS", 1)
@@ -263,7 +263,7 @@ def test_a_source_that_never_comes_is_given_up(tmp_path: Path, monkeypatch: pyte
     assert time.monotonic() - began < 20
 
 
-def test_a_fifo_in_the_place_of_a_file_is_refused_at_once(tmp_path: Path, pair: tuple[Path, Path]) -> None:
+def test_fifo_is_refused_at_once(tmp_path: Path, pair: tuple[Path, Path]) -> None:
     fifo = tmp_path / "fifo"
     os.mkfifo(fifo)
     made = sources(CatalogSource(str(fifo)), fifo, "", "2.0", 412, allow_empty=False)

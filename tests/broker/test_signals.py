@@ -1,4 +1,4 @@
-"""Signals close together, and before the service stands: none of them stops or ends it."""
+"""Signals in quick succession and during the start neither block nor kill the service."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ LONG = bool(os.environ.get("OSBCTL_FUZZ"))
 
 
 def send_pair(started: subprocess.Popen[bytes], number: int, seconds: float) -> None:
-    """The second one so long after the first."""
+    """Seconds between the two signals."""
     started.send_signal(number)
     end = time.perf_counter() + seconds
     while time.perf_counter() < end:
@@ -31,7 +31,7 @@ def send_pair(started: subprocess.Popen[bytes], number: int, seconds: float) -> 
 
 
 @pytest.mark.fuzz
-def test_pairs_of_signals_to_reload_hang_nothing(tmp_path: Path) -> None:
+def test_simultaneous_reload_signals_do_not_deadlock(tmp_path: Path) -> None:
     for _ in range(4 if LONG else 1):
         with process(tmp_path, insecure_http=True) as broker:
             for _ in range(2500):
@@ -49,15 +49,15 @@ def reloads(broker: Process) -> bool:
 
 
 @pytest.mark.fuzz
-def test_pairs_of_signals_to_stop_end_with_0(tmp_path: Path) -> None:
+def test_simultaneous_stop_signals_exit_with_0(tmp_path: Path) -> None:
     for number in range(200 if LONG else 3):
         with process(tmp_path, insecure_http=True) as broker:
             send_pair(broker.process, signal.SIGTERM, number % 5 * 20e-6)
             assert broker.process.wait(10) == 0
 
 
-def test_a_signal_to_reload_while_it_starts_is_no_end(tmp_path: Path) -> None:
-    """Wherever it comes: before the options are read, while the catalog is checked, when the sockets are bound."""
+def test_reload_signal_during_start_is_not_fatal(tmp_path: Path) -> None:
+    """At any time: before the options are parsed, while the catalog is checked, while the sockets are bound."""
     write_record(tmp_path / "c.json", make_record("platform", "right", rounds=1000))
     command = [sys.executable, "-m", "osbctl", "serve", "catalogs/interface-example.json", "--insecure-http"]
     command += ["--credentials", str(tmp_path / "c.json"), "--port", "0"]
@@ -79,6 +79,6 @@ def test_a_signal_to_reload_while_it_starts_is_no_end(tmp_path: Path) -> None:
 
 
 def ignored(pid: int) -> bool:
-    """Whether the process has begun to care for SIGHUP (proc_pid_status(5))."""
+    """Return whether the process ignores or catches SIGHUP (proc_pid_status(5))."""
     found = dict(line.split(":", 1) for line in Path(f"/proc/{pid}/status").read_text().splitlines())
     return bool((int(found["SigIgn"], 16) | int(found["SigCgt"], 16)) & 1 << signal.SIGHUP - 1)

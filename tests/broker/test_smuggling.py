@@ -1,4 +1,4 @@
-"""Requests that could be read in two ways are refused with 400, and nothing after them is read."""
+"""Ambiguous requests are refused with 400, and data after them is not read."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def shared(trust: ssl.SSLContext, pair: tuple[Path, Path]) -> Iterator[Broker]:
 
 @pytest.mark.parametrize("shape", SHAPES.values(), ids=SHAPES.keys())
 @pytest.mark.parametrize("pieces", [0, 1])
-def test_refused_and_closed(shared: Broker, shape: bytes, pieces: int) -> None:
+def test_ambiguous_request_is_refused_and_closed(shared: Broker, shape: bytes, pieces: int) -> None:
     before = len(shared.lines.entries)
     with shared.connect() as sock:
         if pieces:
@@ -104,7 +104,7 @@ def test_refused_and_closed(shared: Broker, shape: bytes, pieces: int) -> None:
     assert until(lambda: len(shared.lines.entries) == before + 1)
 
 
-def test_refused_where_every_byte_comes_alone(shared: Broker) -> None:
+def test_ambiguous_request_byte_by_byte_is_refused(shared: Broker) -> None:
     for name in ("bare-lf-end", "space-before", "te", "nul-value"):
         with shared.connect() as sock:
             try:
@@ -127,13 +127,13 @@ def test_refused_where_every_byte_comes_alone(shared: Broker) -> None:
         b"GET http://b/v2/catalog HTTP/1.1\r\nHost: b\r\n\r\n",
     ],
 )
-def test_what_is_right_is_taken(shared: Broker, request_bytes: bytes) -> None:
+def test_valid_request_is_accepted(shared: Broker, request_bytes: bytes) -> None:
     with shared.connect() as sock:
         assert ask(sock, request_bytes)[::2] == (200, SMALL)
 
 
-def test_a_body_that_waits_for_a_word_is_asked_for(shared: Broker) -> None:
-    """RFC 9110 §10.1.1: some clients send a body after 100 Continue only, and the next request at once behind it."""
+def test_expect_100_continue(shared: Broker) -> None:
+    """RFC 9110 §10.1.1: some clients send a body only after 100 Continue, followed at once by the next request."""
     with shared.connect() as sock:
         sock.sendall(GET + b"PUT / HTTP/1.1\r\nHost: b\r\nContent-Length: 4\r\nExpect: 100-continue\r\n\r\n")
         reader = Reader(sock)
@@ -145,14 +145,14 @@ def test_a_body_that_waits_for_a_word_is_asked_for(shared: Broker) -> None:
         assert [reader.answer()[0] for _ in range(2)] == [200, 200]
 
 
-def test_too_large_a_header_or_body(shared: Broker) -> None:
+def test_too_large_header_or_body_is_refused(shared: Broker) -> None:
     with shared.connect() as sock:
         assert ask(sock, LINE + HOST + b"X: " + b"a" * 17000 + b"\r\n\r\n")[0] == 431
     with shared.connect() as sock:
         assert ask(sock, LINE + HOST + b"Content-Length: 70000\r\n\r\n" + b"x" * 70000)[0] == 413
 
 
-def test_a_failure_inside_is_a_500_without_internals(shared: Broker) -> None:
+def test_parser_error_is_a_500_without_details(shared: Broker) -> None:
     with shared.connect() as sock:
         status, _, body = ask(sock, GET.replace(b"/v2/catalog", b"/boom"))
     assert status == 500
@@ -160,7 +160,7 @@ def test_a_failure_inside_is_a_500_without_internals(shared: Broker) -> None:
     assert b"secret" not in body
 
 
-def test_a_body_of_exactly_the_limit_is_taken(broker: Broker) -> None:
+def test_body_of_exactly_the_limit_is_accepted(broker: Broker) -> None:
     for size, status in ((65_536, 200), (65_537, 413)):
         with broker.connect() as sock:
             assert ask(sock, LINE + HOST + b"Content-Length: %d\r\n\r\n" % size + b"x" * size)[0] == status

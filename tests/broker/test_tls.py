@@ -1,4 +1,4 @@
-"""TLS inside the loop: the rules of `tls_channel`, over real handshakes."""
+"""TLS in the main loop (`tls_channel`), with real handshakes."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from osbctl.broker.catalog_app import Answer, HttpRequest
+from osbctl.broker.catalog_app import HttpRequest, Response
 from osbctl.broker.serve import Loop
 from osbctl.broker.settings import Settings
 from osbctl.broker.tls import expiry, load_certificate
@@ -44,7 +44,7 @@ def test_pipelined_requests_are_answered_in_order(broker: Broker) -> None:
         ]
 
 
-def test_one_byte_a_record(broker: Broker) -> None:
+def test_tls_records_of_one_byte(broker: Broker) -> None:
     with broker.connect() as sock:
         for index in range(len(GET)):
             sock.sendall(GET[index : index + 1])
@@ -86,7 +86,7 @@ def test_head_has_no_body(broker: Broker) -> None:
         assert ask(sock)[2] == SMALL
 
 
-def test_slow_readers_delay_nobody(broker: Broker) -> None:
+def test_slow_readers_do_not_delay_others(broker: Broker) -> None:
     slow = [broker.connect() for _ in range(20)]
     for sock in slow:
         sock.sendall(LARGE_GET)
@@ -101,7 +101,7 @@ def test_slow_readers_delay_nobody(broker: Broker) -> None:
         sock.close()
 
 
-def test_an_answer_that_is_not_taken_is_cut(trust: ssl.SSLContext, pair: tuple[Path, Path]) -> None:
+def test_unread_response_is_cut(trust: ssl.SSLContext, pair: tuple[Path, Path]) -> None:
     with running(trust, pair, Settings(stall_seconds=0.3, stall_bytes_per_second=1 << 26)) as broker:
         with broker.connect() as sock:
             sock.sendall(LARGE_GET)
@@ -110,8 +110,8 @@ def test_an_answer_that_is_not_taken_is_cut(trust: ssl.SSLContext, pair: tuple[P
 
 
 @pytest.mark.parametrize(("least", "cut"), [(800_000, False), (1 << 22, True)])
-def test_a_slow_reader_is_cut_below_a_rate(trust: ssl.SSLContext, least: int, cut: bool) -> None:
-    """It reads 1.3 MB a second, all the time; the bound is bytes a second over the time of a look."""
+def test_reader_below_the_minimum_rate_is_cut(trust: ssl.SSLContext, least: int, cut: bool) -> None:
+    """It reads 1.3 MB per second throughout; the minimum is bytes per second over `stall_seconds`."""
     limits = Settings(stall_seconds=0.5, stall_bytes_per_second=least)
     with running(trust, None, limits) as broker, broker.raw() as sock:
         sock.sendall(LARGE_GET)
@@ -125,7 +125,7 @@ def test_a_slow_reader_is_cut_below_a_rate(trust: ssl.SSLContext, least: int, cu
         assert (broker.stats.cut == 1) is cut
 
 
-def test_half_open_handshakes_delay_nobody(broker: Broker) -> None:
+def test_half_open_handshakes_do_not_delay_others(broker: Broker) -> None:
     hello = client_hello()
     silent = [broker.raw() for _ in range(200)]
     for sock in silent[::2]:
@@ -165,7 +165,7 @@ def client_hello() -> bytes:
 
 
 @pytest.mark.parametrize("method", ["GET", "DELETE", "PATCH"])
-def test_plain_http_to_the_port_gets_a_readable_400(broker: Broker, method: str) -> None:
+def test_plain_http_on_the_tls_port_gets_400(broker: Broker, method: str) -> None:
     with broker.raw() as sock:
         status, headers, body = ask(sock, GET.replace(b"GET", method.encode()) * 3)
         assert (status, headers["connection"]) == (400, "close")
@@ -180,7 +180,7 @@ def test_plain_http_to_the_port_gets_a_readable_400(broker: Broker, method: str)
     [b"\0" * 400, b"\x16\x03\x01\xff\xff" + b"x" * 300, b"\x80\x2e\x01", os.urandom(999)],
     ids=["zeros", "tls-record", "ssl-2", "random"],  # workers of one run must agree on the names
 )
-def test_garbage_closes_that_connection_only(broker: Broker, noise: bytes) -> None:
+def test_garbage_closes_only_its_connection(broker: Broker, noise: bytes) -> None:
     with broker.raw() as sock:
         sock.sendall(noise)
         with contextlib.suppress(OSError):  # closed already
@@ -206,7 +206,7 @@ def test_garbage_after_the_handshake(broker: Broker) -> None:
         assert ask(sock)[0] == 200
 
 
-def test_an_abort_in_mid_answer_gives_everything_back(broker: Broker) -> None:
+def test_reset_during_response_releases_resources(broker: Broker) -> None:
     before = descriptors()
     for _ in range(20):
         sock = broker.connect()
@@ -216,10 +216,10 @@ def test_an_abort_in_mid_answer_gives_everything_back(broker: Broker) -> None:
         sock.close()
     assert until(lambda: broker.loop.connections() == 0)
     assert until(lambda: descriptors() <= before)
-    assert not broker.server.shared.places.held
+    assert not broker.server.shared.slots.counts
 
 
-def test_a_certificate_is_swapped_under_load(broker: Broker, authority: Authority) -> None:
+def test_certificate_is_replaced_under_load(broker: Broker, authority: Authority) -> None:
     assert broker.tls
     failures: list[object] = []
     stop = threading.Event()
@@ -251,7 +251,7 @@ def test_a_certificate_is_swapped_under_load(broker: Broker, authority: Authorit
     kept.close()
 
 
-def test_tls_1_1_is_refused_and_1_2_taken(broker: Broker, authority: Authority) -> None:
+def test_tls_1_1_is_refused_and_1_2_accepted(broker: Broker, authority: Authority) -> None:
     context = ssl.create_default_context(cafile=str(authority.cert))
     context.maximum_version = ssl.TLSVersion.TLSv1_2
     context.set_alpn_protocols(["h2", "http/1.1"])
@@ -268,10 +268,8 @@ def test_tls_1_1_is_refused_and_1_2_taken(broker: Broker, authority: Authority) 
 
 
 @pytest.mark.parametrize("version", [ssl.TLSVersion.TLSv1_2, ssl.TLSVersion.TLSv1_3])
-def test_a_protocol_that_is_not_spoken_is_refused(
-    broker: Broker, authority: Authority, version: ssl.TLSVersion
-) -> None:
-    """RFC 7301 §3.2. Who offers nothing, or HTTP among others, is served."""
+def test_unsupported_alpn_protocol_is_refused(broker: Broker, authority: Authority, version: ssl.TLSVersion) -> None:
+    """RFC 7301 §3.2. Clients that offer no protocol, or HTTP among others, are served."""
     for offered, spoken in ((["h2"], False), (["h2", "http/1.0"], True), (["h3", "x" * 255], False), ([], True)):
         context = ssl.create_default_context(cafile=str(authority.cert))
         context.minimum_version = context.maximum_version = version
@@ -285,7 +283,7 @@ def test_a_protocol_that_is_not_spoken_is_refused(
     assert broker.stats.handshakes_failed == 2
 
 
-def test_a_hello_in_many_pieces(broker: Broker) -> None:
+def test_client_hello_in_many_pieces(broker: Broker) -> None:
     incoming, outgoing = ssl.MemoryBIO(), ssl.MemoryBIO()
     context = ssl.create_default_context()
     context.set_alpn_protocols(["h2"])
@@ -299,18 +297,18 @@ def test_a_hello_in_many_pieces(broker: Broker) -> None:
         assert sock.recv(100) == b"\x15\x03\x03\0\x02\x02\x78"  # a fatal alert: no_application_protocol
 
 
-def test_few_handshakes_of_one_client_advance_in_a_turn(
+def test_handshakes_per_client_and_turn_are_limited(
     trust: ssl.SSLContext, pair: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     go_on, turns = threading.Event(), [0]
-    turn, take = Loop.turn, TlsChannel.take
+    turn, receive = Loop.turn, TlsChannel.receive
     monkeypatch.setattr(Loop, "turn", lambda self, wait: (turns.append(0), turn(self, wait)))
 
     def count(self: TlsChannel) -> bytes | None:
         turns[-1] += 1
-        return take(self)
+        return receive(self)
 
-    def waiting(request: HttpRequest) -> Answer:
+    def waiting(request: HttpRequest) -> Response:
         go_on.wait(10)
         return app(request)
 
@@ -321,7 +319,7 @@ def test_few_handshakes_of_one_client_advance_in_a_turn(
             time.sleep(0.2)
             for one in crowd:
                 one.sendall(client_hello())
-            monkeypatch.setattr(TlsChannel, "take", count)
+            monkeypatch.setattr(TlsChannel, "receive", count)
             go_on.set()
             assert until(lambda: sum(turns) >= 30)
         assert max(turns) <= 3
@@ -329,14 +327,14 @@ def test_few_handshakes_of_one_client_advance_in_a_turn(
             one.close()
 
 
-def test_nothing_is_compressed_or_negotiated_again(authority: Authority) -> None:
-    """RFC 9325, sections 3.3 and 3.5. Not every OpenSSL leaves them off by itself."""
+def test_compression_and_renegotiation_are_disabled(authority: Authority) -> None:
+    """RFC 9325, sections 3.3 and 3.5. Not every OpenSSL disables them by default."""
     options = load_certificate(*authority.issue("options")).context.options
     assert ssl.OP_NO_RENEGOTIATION in options
     assert ssl.OP_NO_COMPRESSION in options
 
 
-def test_the_end_is_announced(broker: Broker) -> None:
+def test_close_notify_is_sent(broker: Broker) -> None:
     with broker.connect() as sock:
         sock.sendall(GET.replace(b"\r\n\r\n", b"\r\nConnection: close\r\n\r\n"))
         reader = Reader(sock)
@@ -344,7 +342,7 @@ def test_the_end_is_announced(broker: Broker) -> None:
         assert sock.recv(1) == b""  # close_notify: a mere end would raise
 
 
-def test_a_key_that_does_not_fit_is_refused(authority: Authority) -> None:
+def test_key_that_does_not_match_is_refused(authority: Authority) -> None:
     cert, _ = authority.issue("one")
     _, key = authority.issue("other")
     with pytest.raises(ConfigError, match="cannot be used"):
@@ -353,8 +351,8 @@ def test_a_key_that_does_not_fit_is_refused(authority: Authority) -> None:
         load_certificate(cert, authority.folder / "missing.key")
 
 
-def test_the_end_of_a_certificate_is_read(authority: Authority) -> None:
+def test_certificate_expiry_is_read(authority: Authority) -> None:
     certificate = load_certificate(*authority.issue("short", days=3))
     assert 2.9 < certificate.days_left() < 3.1
-    with pytest.raises(ConfigError, match="no certificate"):
+    with pytest.raises(ConfigError, match="no readable certificate"):
         expiry("-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----")

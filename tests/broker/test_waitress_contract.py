@@ -1,4 +1,4 @@
-"""The private names of waitress that the server stands on: a release that moves one fails here."""
+"""The private names of waitress that the server uses: a release that changes one fails here."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ C, S, W = channel.HTTPChannel, server.BaseWSGIServer, wasyncore.dispatcher
         (buffers.ReadOnlyFileBasedBuffer.prepare, "self size"),
     ],
 )
-def test_signature(function: Any, parameters: str) -> None:
+def test_signatures_of_waitress_functions(function: Any, parameters: str) -> None:
     assert list(inspect.signature(function).parameters) == parameters.split()
 
 
@@ -74,7 +74,7 @@ def test_signature(function: Any, parameters: str) -> None:
         (wasyncore.poll2, ["obj.readable()", "obj.writable()", "if flags:"]),
     ],
 )
-def test_body(function: Any, pieces: list[str]) -> None:
+def test_bodies_of_waitress_functions(function: Any, pieces: list[str]) -> None:
     source = inspect.getsource(function)
     assert [piece for piece in pieces if piece not in source] == []
 
@@ -83,11 +83,11 @@ def test_body(function: Any, pieces: list[str]) -> None:
     ("name", "value"),
     [("will_close", False), ("close_when_flushed", False), ("total_outbufs_len", 0), ("request", None)],
 )
-def test_attribute_of_a_channel(name: str, value: object) -> None:
+def test_attributes_of_a_channel(name: str, value: object) -> None:
     assert getattr(C, name) == value
 
 
-def test_settings() -> None:
+def test_waitress_settings() -> None:
     known = adjustments.Adjustments._param_map
     for name in ("asyncore_use_poll", "connection_limit", "max_request_header_size", "max_request_body_size"):
         assert name in known
@@ -117,17 +117,17 @@ USED = {
         "body_rcv completed connection_close error expect_continue header_plus headers parse_header received",
     ),
 }
-"""What each file takes from the classes of waitress, beside what those of `object` have."""
+"""Names of waitress's classes that each file uses, without those of `object`."""
 
 
 def insides(base: type) -> set[str]:
-    """The names of a class: those that it has, and those that its functions give to an instance."""
+    """Attributes of a class and its instances."""
     given = re.findall(r"self\.(\w+)(?:, self\.\w+)* =[^=]", "".join(map(inspect.getsource, base.__mro__[:-1])))
     return {*dir(base), *given} - set(dir(object))
 
 
 @pytest.mark.parametrize("file", USED)
-def test_each_name_that_is_used_is_there_and_no_other_is_used(file: str) -> None:
+def test_used_waitress_names_exist_and_are_listed(file: str) -> None:
     bases, names = USED[file]
     tree = ast.parse((ROOT / "osbctl" / "broker" / file).read_text())
     attributes = [node for node in ast.walk(tree) if isinstance(node, ast.Attribute)]
