@@ -2,10 +2,10 @@
 
     python -m tools.crowds [--clients 20]
 
-One broker for each of plain HTTP and TLS. Over TLS a stream of KeyUpdate messages comes first (RFC 8446 §4.6.3); then
-250 connections from each of five addresses send pipelined requests as fast as they are accepted; then twenty clients do so
-and read 5 kB a second, against a limit of twenty connections. Each new client must get 200 within five times the time of
-one hash and a second, each probe an answer within two seconds, and an authenticated client must not be cut.
+Runs one broker over plain HTTP and one over TLS. There a stream of KeyUpdate messages comes first (RFC 8446 §4.6.3).
+Then 250 connections from each of five addresses send pipelined requests at full speed; then twenty clients do so
+and read 5 kB per second, against a limit of twenty connections. Each new client must get 200 within five times the
+time of one hash and a second, each probe an answer within two seconds, and an authenticated client must not be cut.
 Exits with 1 on a failure. Loopback only, bounded in time and in clients.
 """
 

@@ -46,7 +46,7 @@ MAX_WAIT_SECONDS = 20.0
 """A request that waits longer is answered 503. Shorter than `Settings.authentication_seconds`, which cuts it."""
 
 EXPIRED_SECONDS = 60.0
-"""How long a refusal is cached that may be due to an expired record: the system clock may be corrected meanwhile."""
+"""Lifetime of a cached refusal that may be due to an expired record: the system clock may be corrected meanwhile."""
 
 
 class _Verified(NamedTuple):
