@@ -21,9 +21,9 @@ from osbctl.files import check_regular
 from osbctl.redaction import redact_text
 from osbctl.sources.document import Document
 from osbctl.sources.folder import lock as locks
-from osbctl.sources.folder.bundle import Bundler
+from osbctl.sources.folder.bundle import bundle_schemas
 from osbctl.sources.folder.compose import Composer, Overlay
-from osbctl.sources.folder.source_tree import FindingCollector, Parts
+from osbctl.sources.folder.source_tree import NO_VARIABLES, Parts
 from osbctl.sources.git import refuse_folder
 from osbctl.sources.limits import DEFAULT_LIMITS, Limits, read_file
 from osbctl.sources.variables import VariablesOf, no_variables
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from osbctl.sources.folder.lock import Lock
 
 LOCK = "catalog.lock"
-NO_VARIABLES: Mapping[str, str] = MappingProxyType({})
 NOTHING_UNSAVED: Mapping[Path, bytes] = MappingProxyType({})
 
 
@@ -76,16 +75,16 @@ def compose(
         if Path(folder).exists():
             raise SourceError(f"{name}: not a folder", "`osbctl split CATALOG FOLDER` makes one of a catalog")
         raise SourceError(f"{name}: there is no such folder", "`osbctl init` writes one to start from")
-    problems = FindingCollector()
-    parts = Parts(Path(folder), limits, problems, unsaved)
-    composer = Composer(parts, variables)
+    parts = Parts(Path(folder), limits, unsaved, variables=variables)
+    problems = parts.problems
+    composer = Composer(parts)
     origins = composer.compose()
     for overlay in overlays:
         part = parts.read_any(Path(overlay))
         if part:
             Overlay(part, composer, problems).apply()
     problems.raise_any()
-    Bundler(parts, origins, variables).bundle()
+    bundle_schemas(parts, origins)
     problems.raise_any()
     parts.report_unread()
     problems.raise_any()

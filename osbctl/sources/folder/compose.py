@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from osbctl.paths import Path as ValuePath
 from osbctl.sources.document import Document
-from osbctl.sources.folder.source_tree import FindingCollector, Parts, copied
+from osbctl.sources.folder.source_tree import FindingCollector, Parts
 from osbctl.sources.origins import PathOrigins, SourcePart
 
 SETTINGS = ("services", "defaults", "fields")
@@ -23,8 +22,8 @@ class Composer:
 
     origins: PathOrigins
 
-    def __init__(self, parts: Parts, variables: Mapping[str, str]) -> None:
-        self._parts, self._variables, self._problem = parts, variables, parts.problems.add
+    def __init__(self, parts: Parts) -> None:
+        self._parts, self._problem = parts, parts.problems.add
         self._settings = parts.optional("catalog") or SourcePart(_NO_SETTINGS)
 
     def compose(self) -> PathOrigins:
@@ -47,8 +46,7 @@ class Composer:
 
     def take(self, part: SourcePart, value: Any, path: ValuePath = ()) -> Any:
         """A copy of a value of `part`, references replaced; its origin is remembered if it is an object."""
-        hint = "set it with --set NAME=VALUE, give a default (${NAME:-…}), or write $${ for a literal ${"
-        taken = copied(value, self._variables, self._parts.problems, part, path, hint)
+        taken = self._parts.copied(part, value, path)
         if isinstance(taken, dict):
             self.origins.of_object(taken, (part, path))
         return taken

@@ -6,6 +6,7 @@ import os
 import re
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from osbctl.errors import SourceError
@@ -16,10 +17,15 @@ from osbctl.sources.limits import Limits, read_file
 from osbctl.sources.origins import SourcePart
 from osbctl.sources.parse import parse_document
 
+NO_VARIABLES: Mapping[str, str] = MappingProxyType({})
+
 SUFFIXES = (".yaml", ".yml", ".json")
 
 _LOOKALIKES = (*SUFFIXES, ".jsonc", ".json5", ".toml", ".j2", ".jinja", ".tmpl", ".tpl", ".erb")
 """Suffixes of files that look like parts of a catalog, in lower case."""
+
+
+_REFERENCE = re.compile(r"\$\$\{|\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}|\$\{[^}]*\}?")
 
 
 class FindingCollector(list[Finding]):
@@ -43,18 +49,19 @@ class Parts:
 
     `unsaved` holds what files contain that are being edited, by resolved path; they need not be on disk yet.
     `documents` are the files that were read, in that order. `load` gives the bytes of those that are not edited.
+    `variables` are the values of `${NAME}`. What is wrong with the files is noted in `problems`.
     """
 
     def __init__(
         self,
         folder: Path,
         limits: Limits,
-        problems: FindingCollector,
         unsaved: Mapping[Path, bytes],
         load: Callable[[str, Limits], bytes] = read_file,
+        variables: Mapping[str, str] = NO_VARIABLES,
     ) -> None:
-        self.folder, self.problems = folder, problems
-        self._limits, self._unsaved, self._load = limits, unsaved, load
+        self.folder, self.problems = folder, FindingCollector()
+        self._limits, self._unsaved, self._load, self._variables = limits, unsaved, load, variables
         self._root = folder.resolve()
         self._read: dict[Path, SourcePart | None] = {}
         self.documents: list[Document] = []
@@ -119,6 +126,28 @@ class Parts:
             found[stem] = folder / name
         return found
 
+    def copied(self, part: SourcePart, value: Any, path: ValuePath) -> Any:
+        """A copy of `value`, which stands at `path` of `part`, with `${NAME}` replaced in each string.
+
+        A name that is not set and a malformed reference are problems.
+        """
+
+        def change(text: str, path: ValuePath) -> str:
+            return _REFERENCE.sub(lambda match: self._replaced(match, part, path), text)
+
+        return _changed(value, change, path)
+
+    def _replaced(self, match: re.Match[str], part: SourcePart, path: ValuePath) -> str:
+        if match[0] == "$${":
+            return "${"
+        value: str | None = self._variables.get(match[1], match[2])
+        if value is None:
+            unset = f"{match[0]} is not set"
+            malformed = f"{match[0]!r} is not a reference: write ${{NAME}} or ${{NAME:-default}}"
+            hint = "set it with --set NAME=VALUE, give a default (${NAME:-…}), or write $${ for a literal ${"
+            self.problems.add("build-variable", unset if match[1] else malformed, part, path, hint)
+        return match[0] if value is None else value
+
     def _inside(self, file: Path) -> Path | None:
         resolved = Path(os.path.realpath(file))  # unlike resolve() it takes a loop of links, too
         if not resolved.is_relative_to(self._root):
@@ -157,43 +186,8 @@ def _where(file: Path) -> str:
     return "a service stands at services/SERVICE.yaml, a plan at services/SERVICE/plans/PLAN.yaml; move or remove it"
 
 
-_REFERENCE = re.compile(r"\$\$\{|\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}|\$\{[^}]*\}?")
-
-
-def copied(
-    value: Any,
-    variables: Mapping[str, str],
-    problems: FindingCollector,
-    part: SourcePart,
-    path: ValuePath,
-    hint: str = "",
-) -> Any:
-    """A copy of `value`, which stands at `path` of `part`, with references replaced.
-
-    A name that is not set and a malformed reference are problems, with this hint.
-    """
-
-    def problem(message: str, path: ValuePath) -> None:
-        problems.add("build-variable", message, part, path, hint)
-
-    def replace(match: re.Match[str], path: ValuePath) -> str:
-        if match[0] == "$${":
-            return "${"
-        name: str | None = match[1]
-        if name is None:
-            problem(f"{match[0]!r} is not a reference: write ${{NAME}} or ${{NAME:-default}}", path)
-            return match[0]
-        value: str | None = variables.get(name, match[2])
-        if value is None:
-            problem(f"${{{name}}} is not set", path)
-            return match[0]
-        return value
-
-    return _changed(value, lambda text, path: _REFERENCE.sub(lambda match: replace(match, path), text), path)
-
-
 def escaped(value: Any) -> Any:
-    """A copy of `value` that `copied` turns into `value` again."""
+    """A copy of `value` that `Parts.copied` turns into `value` again."""
     return _changed(value, lambda text, _: text.replace("${", "$${"))
 
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from osbctl.errors import SourceError
 from osbctl.sources.document import Document
 from osbctl.sources.folder.brokerpak.catalog import SCHEMAS, BrokerpakCatalog
-from osbctl.sources.folder.source_tree import FindingCollector, Parts
+from osbctl.sources.folder.source_tree import Parts
 from osbctl.sources.limits import DEFAULT_LIMITS, Limits
 from osbctl.sources.read_bytes import read_bytes
 
@@ -41,7 +41,7 @@ def read_brokerpak(folder: str, *, limits: Limits, unsaved: Mapping[Path, bytes]
         SourceError: a file of it cannot be opened, or only a shell knows a variable.
         DocumentError: one cannot be read.
     """
-    parts = Parts(Path(folder), limits, FindingCollector(), unsaved, _load)
+    parts = Parts(Path(folder), limits, unsaved, _load)
     catalog = BrokerpakCatalog(parts, variables)
     origins = catalog.compute()
     # What reading has to say is of places in files, not in the catalog: no path is given.
