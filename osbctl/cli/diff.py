@@ -1,11 +1,12 @@
-"""`osbctl diff`: what changed between two catalogs, and whom it hurts."""
+"""`osbctl diff`: changes between two catalogs, and their effects."""
 
 from __future__ import annotations
 
 import gc
 import os
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Annotated
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Annotated, Any
 
 from typer import Argument, Option
 
@@ -26,12 +27,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ChangesDisplay:
-    """Options of the report of changes."""
+    """Options of a report of changes."""
 
     fail_on: Annotated[DiffFailOn, Option(help="Exit with 1 from this level on.")] = DiffFailOn.BREAKING
-    allow: Annotated[
-        str | None, Option(metavar="FILE", help="Changes that are accepted (TOML, [[allow]] entries).")
-    ] = None
+    allow: Annotated[str | None, Option(metavar="FILE", help="Accepted changes: TOML with [[allow]] entries.")] = None
     format: Annotated[
         DiffFormat | None,
         Option("--format", "-f", help="The report's format.  [default: text; github inside GitHub Actions]"),
@@ -43,46 +42,50 @@ class ChangesDisplay:
 
     @property
     def effective_format(self) -> DiffFormat:
-        """The format that was asked for, else the one that suits where the report goes."""
+        """The chosen format; by default text, or annotations inside GitHub Actions."""
         return self.format or (DiffFormat.GITHUB if annotates(self.output) else DiffFormat.TEXT)
 
     def check_output(self, *inputs: str | None) -> None:
-        """Raise UsageError where the report would be written over a file that must not be lost."""
+        """Raise UsageError if the report would overwrite an input or another file that must not be lost."""
         from osbctl.tasks.outputs import check_output
 
         check_output(self.output, [*inputs, self.allow])
 
-    def empty(self, old: str, new: str) -> DiffReport:
-        """A report that knows its sides alone."""
+    def report(self, old: str, new: str, **content: Any) -> DiffReport:
+        """A report on two sides by their names; `content` are other fields of it."""
         color, width = report_style(self.output, self.color)
         return DiffReport(
-            old=old,
-            new=new,
-            changes=[],
-            rules=LazyRules(),
+            old,
+            new,
+            content.pop("changes", ()),
+            LazyRules(),
             fail_on=self.fail_on,
             root=os.getcwd(),  # noqa: PTH109
             color=color,
             width=width,
             words=self.words,
             date=self.date,
+            **content,
         )
 
-    def report(self, found: Comparison) -> DiffReport:
-        """The report of a comparison, without what is accepted."""
-        from osbctl.tasks.compare import sort_accepted
+    def compared(self, found: Comparison, **content: Any) -> DiffReport:
+        """The report of a comparison, with accepted changes apart; `content` as in `report`."""
+        from osbctl.comparison.allow import load_allowed, sort_out
 
-        apart = sort_accepted(found.changes, self.allow)
-        return replace(
-            self.empty(found.old, found.new),
+        allowed = load_allowed(self.allow) if self.allow else ()
+        apart = sort_out(found.changes, allowed, datetime.now(UTC).date())
+        return self.report(
+            found.old,
+            found.new,
             changes=apart.open,
             accepted=apart.accepted,
             problems=apart.problems,
             notes=found.notes,
+            **content,
         )
 
-    def put(self, report: DiffReport) -> int:
-        """Put out `report`, what there is to add on standard error, and return the exit code."""
+    def print(self, report: DiffReport) -> int:
+        """Print the report, its notes on standard error, and return the exit code."""
         write_output(render(report, self.effective_format), self.output)
         for problem in report.problems:
             print_note(f"{self.allow}: {problem}")
@@ -90,17 +93,12 @@ class ChangesDisplay:
             print_note(sentence)
         return int(report.failed)
 
-    def put_unread(self, error: DocumentError | SourceError, old: str, new: str) -> None:
-        """Put out why a side cannot be read, in the formats that others read.
-
-        There, an empty report or that of the last run looks like no change. Text is silent: standard error says it.
-        """
+    def print_unreadable(self, error: DocumentError | SourceError, old: str, new: str) -> None:
+        """Print why a side cannot be read, in the machine formats; else an empty report would look like no change."""
         from osbctl.tasks.validate import unread
 
         if self.effective_format not in (DiffFormat.TEXT, DiffFormat.ALLOW):
-            write_output(
-                render(replace(self.empty(old, new), errors=unread(error)), self.effective_format), self.output
-            )
+            write_output(render(self.report(old, new, errors=unread(error)), self.effective_format), self.output)
 
 
 _SOURCE = (
@@ -114,7 +112,7 @@ def diff(
     new: Annotated[str, Argument(metavar="NEW", help="The new catalog.", show_default=False)],
     platforms: Annotated[
         list[Platform] | None,
-        Option("--platform", "-p", help="Look at it as this platform does; repeatable.  [default: all]"),
+        Option("--platform", "-p", help="Judge changes as this platform does; repeatable.  [default: all]"),
     ] = None,
     instances: common.Instances = None,
     *,
@@ -124,8 +122,8 @@ def diff(
 ) -> int:
     """Compare two catalogs: what a platform would refuse, what would break users, and what is safe.
 
-    Prints nothing and exits with 0 when nothing changed. Why a source cannot be read stands on standard error, and in
-    the report, too, unless that is text or allow. A broker is asked as osbctl fetch asks it.
+    Prints nothing and exits with 0 if nothing changed. If a catalog cannot be read, the reason is on standard error and
+    in every report format except text and allow. A broker is fetched as by osbctl fetch.
 
     \b
     osbctl diff HEAD:catalog.yaml catalog.yaml
@@ -135,15 +133,15 @@ def diff(
     osbctl diff --user platform https://broker.example.com catalog.yaml
     osbctl brokers show data -f json --version -1 | osbctl diff - catalog.yaml
     """
-    gc.disable()  # as in validation: the run is short, and makes next to no garbage in circles
+    gc.disable()  # the run is short and makes little garbage
     connection.check_stdin(old, new)
     display.check_output(old, new, instances, *connection.files)
     try:
         before, after = read_addressed(connection, old, where), read_addressed(connection, new, where)
     except (DocumentError, SourceError) as error:
-        display.put_unread(error, source_name(old), source_name(new))
+        display.print_unreadable(error, source_name(old), source_name(new))
         raise
     from osbctl.tasks.compare import compare_documents
 
-    report = display.report(compare_documents(before, after, frozenset(platforms or Platform), instances))
-    return display.put(replace(report, catalog=after.data))
+    found = compare_documents(before, after, frozenset(platforms or Platform), instances)
+    return display.print(display.compared(found, catalog=after.data))

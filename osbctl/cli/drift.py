@@ -1,4 +1,4 @@
-"""`osbctl drift`: the broker's catalog against what a platform has stored of it."""
+"""`osbctl drift`: differences between a broker's catalog and what a platform has stored of it."""
 
 from __future__ import annotations
 
@@ -23,15 +23,14 @@ from osbctl.sources.limits import Limits
 if TYPE_CHECKING:
     from osbctl.sources.document import Document
     from osbctl.sources.exports.merge import StoredCatalog
-    from osbctl.tasks.drift import DriftView
     from osbctl.tasks.registered_broker_client import RegisteredBrokerClient
 
-_WANTED = "a side is a catalog or a platform's export, whole: JSON or YAML, in one file or several"
+_ADVICE = "name a catalog, or all files of a platform's export, in JSON or YAML"
 
 
 @dataclass(frozen=True, slots=True)
 class DriftSides(BrokerConnection, common.LocationOptions):
-    """Finds the two sides as the options say."""
+    """Options that locate the stored catalog and the broker's."""
 
     database: common.Database = None
     stored_as: Annotated[StoredAs | None, Option(help="What STORED is.  [default: by its content]")] = None
@@ -39,7 +38,7 @@ class DriftSides(BrokerConnection, common.LocationOptions):
     credentials: common.Credentials = None
 
     def find(self, broker: str, stored: list[str]) -> tuple[StoredCatalog, Document]:
-        """Find the stored catalog and the broker's."""
+        """Read the stored catalog and the broker's."""
         self.check_stdin(broker, *stored)
         if stored:
             return self._stored(stored), read_addressed(self, broker, self)
@@ -57,7 +56,7 @@ class DriftSides(BrokerConnection, common.LocationOptions):
         return stored_in_registry(ours), document
 
     def client(self, *, single: bool) -> RegisteredBrokerClient:
-        """The client of registered brokers; `single` as in `Passwords`."""
+        """A client of registered brokers; `single` as in `Passwords`."""
         from osbctl.tasks.registered_broker_client import RegisteredBrokerClient
 
         passwords = Passwords(stdin=self.password_stdin, credentials=self.credentials, single=single)
@@ -95,7 +94,7 @@ def drift(
         Option(
             "--platform",
             "-p",
-            help="Look at it as this platform does; repeatable.  [default: the one that has it, else all]",
+            help="Judge changes as this platform does; repeatable.  [default: the platform of STORED, else all]",
         ),
     ] = None,
     instances: common.Instances = None,
@@ -103,12 +102,12 @@ def drift(
     display: ChangesDisplay,
     sides: DriftSides,
 ) -> int:
-    """Compare what a platform has stored of a broker with what the broker says.
+    """Compare what a platform has stored of a broker with the broker's current catalog.
 
-    The changes are those that the platform would meet at its next refresh; levels, formats and exit codes are those of
-    osbctl diff, and 3 where a side cannot be read: a broker that does not answer, an export that is empty, incomplete
-    or another broker's. What the platform does not store is named on standard error, not compared. Without
-    STORED, BROKER is a name in the registry.
+    Lists the changes that the platform would meet at its next refresh. Levels, formats and exit codes are those of
+    osbctl diff. The exit code is 3 if a side cannot be read: the broker does not answer, or the export is empty,
+    incomplete or that of another broker. Fields that the platform does not store are not compared; standard error lists
+    them. Without STORED, BROKER is a name in the registry.
 
     \b
     osbctl drift https://broker.example.com services.json plans.json
@@ -117,17 +116,24 @@ def drift(
     osbctl drift --all --format json -o drift.json
     """
     from osbctl.comparison.instances import read_instances
-    from osbctl.tasks.drift import DriftView
+    from osbctl.tasks.drift import compare_with_stored
 
     _check_words(broker, stored, all_brokers, sides)
     files = (broker, *(stored or ()), instances, sides.database, sides.credentials)
     display.check_output(*files, *sides.files)
     used = None if instances is None else read_instances(instances)
-    view = DriftView(frozenset(platforms or ()), used, instances or "")
-    display = replace(display, words=DRIFT)
+    view, display = frozenset(platforms or ()), replace(display, words=DRIFT)
     if broker is None:
-        return _every_broker(sides, view, display, jobs)
-    return _one_broker(broker, stored or [], sides, view, display)
+        return _every_broker(sides, view, used, instances or "", display, jobs)
+    try:
+        found = compare_with_stored(*sides.find(broker, stored or []), view, used, instances or "")
+    except (DocumentError, SourceError) as error:
+        new = source_name(broker)
+        display.print_unreadable(error, " ".join(map(source_name, stored or ())) or new, new)
+        if isinstance(error, DocumentError):  # nothing was compared: that is no drift
+            raise SourceError(error.message, error.advice or _ADVICE) from None
+        raise
+    return display.print(display.compared(found))
 
 
 def _check_words(broker: str | None, stored: list[str] | None, all_brokers: bool, sides: DriftSides) -> None:
@@ -139,35 +145,31 @@ def _check_words(broker: str | None, stored: list[str] | None, all_brokers: bool
         raise UsageError("a registered broker has a user of its own", "leave --user out")
 
 
-def _one_broker(broker: str, stored: list[str], sides: DriftSides, view: DriftView, display: ChangesDisplay) -> int:
-    from osbctl.tasks.drift import compare_with_stored
-
-    try:
-        found = compare_with_stored(*sides.find(broker, stored), view)
-    except (DocumentError, SourceError) as error:
-        new = source_name(broker)
-        display.put_unread(error, " ".join(map(source_name, stored)) or new, new)
-        if isinstance(error, DocumentError):  # nothing was compared: that is no drift
-            raise SourceError(error.message, error.advice or _WANTED) from None
-        raise
-    return display.put(display.report(found))
-
-
-def _every_broker(sides: DriftSides, view: DriftView, display: ChangesDisplay, jobs: int) -> int:
-    """3 where a broker could not be reached or understood, else 1 where the report of one fails."""
+def _every_broker(
+    sides: DriftSides,
+    platforms: frozenset[Platform],
+    instances: frozenset[str] | None,
+    instances_file: str,
+    display: ChangesDisplay,
+    jobs: int,
+) -> int:
+    """Report the drift of all registered brokers; 3 if one could not be checked, else 1 if one report fails."""
     from osbctl.reports.changes.brokers import BrokerReport, common_problems, render_all
     from osbctl.tasks.drift import check_registered
     from osbctl.tasks.refresh import doubted_instances
 
     with location.open_registry(sides.database) as registry:
-        for sentence in doubted_instances(registry, view.instances, view.instances_file):
+        for sentence in doubted_instances(registry, instances, instances_file):
             print_note(sentence)
         total = len(registry.names())
         client = sides.client(single=total == 1)
-        results = check_registered(registry, client, replace(view, instances_file=""), jobs)
-        checked = sorted(progress(results, total, "checking"), key=lambda one: one.name)
-    reports = [BrokerReport(one.name, display.report(one.drift) if one.drift else None, one.error) for one in checked]
-    write_output(render_all(reports, display.effective_format, display.empty("stored", "brokers")), display.output)
+        results = check_registered(registry, client, platforms, instances, jobs)
+        checked = sorted(progress(results, total, "checking"), key=lambda result: result[0])
+    reports = [
+        BrokerReport(name, None, found) if isinstance(found, str) else BrokerReport(name, display.compared(found))
+        for name, found in checked
+    ]
+    write_output(render_all(reports, display.effective_format, display.report("stored", "brokers")), display.output)
     for sentence in (*client.notes, *common_problems(reports), *(text for one in reports for text in one.notes())):
         print_note(sentence)
     return max((one.exit_code for one in reports), default=0)

@@ -78,24 +78,23 @@ def _from_json(text: str, name: str) -> frozenset[str]:
     return _exported(value, name)
 
 
-def doubts(ids: Collection[str], plans: Collection[str], name: str, whose: str = "either catalog") -> str:
-    """A sentence about those of `ids` that are not among the ids of `plans`, empty where all are; `name` as above.
+def doubts(ids: Collection[str], plans: Collection[str], name: str, whose: str = "either catalog") -> list[str]:
+    """A sentence about those of `ids` that are not ids of `plans`; none if all are. `name` as in `parse_instances`.
 
-    `whose` is what has the plans.
-
-    The comparison ignores an id that no plan has, so that it looks like a plan without instances.
+    `whose` is the owner of the plans. The comparison ignores an id that no plan has: it looks like one without
+    instances.
 
     Raises ConfigError: no plan has any of `ids`: they may be names, or of another broker.
     """
     unknown = sorted(set(ids) - set(plans))
     if not unknown:
-        return ""
+        return []
     folded = {plan.casefold(): plan for plan in plans}
     meant = next((f"did you mean {folded[x.casefold()]} for {x}?" for x in unknown if x.casefold() in folded), "")
     if len(unknown) < len(ids):
         are = "is not a plan" if len(unknown) == 1 else "are not plans"
         sentence = f"{len(unknown):,} of the {len(ids):,} ids in {name} {are} of {whose}"
-        return f"{sentence}: {meant}" if meant else sentence
+        return [f"{sentence}: {meant}" if meant else sentence]
     some = f"none of the {len(ids):,} ids in {name} is a" if len(ids) > 1 else f"the id in {name} is not a"
     raise ConfigError(f"{some} plan of {whose}: {meant or 'does it hold plan ids?'}", _IF_NONE)
 

@@ -1,7 +1,7 @@
-"""A baseline: the findings that a project starts with, so that only new ones are reported.
+"""A baseline: a file of known findings, so that only new ones are reported.
 
-A finding is known by its fingerprint, which does not change with lines and wording; one that stands for several places
-is new where there are more of them than before.
+A finding is known by its fingerprint, which does not depend on lines and wording. A finding with several locations is
+new if it has more of them than in the baseline.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ VERSION = 1
 _MAX_BYTES = 100_000_000
 
 
-def write_baseline(file: str, judgements: Sequence[ValidationResult]) -> int:
+def write_baseline(file: str, results: Sequence[ValidationResult]) -> int:
     """Write all findings into `file`, and return their number. Those of sources that cannot be read are left out.
 
     Raises:
@@ -34,44 +34,38 @@ def write_baseline(file: str, judgements: Sequence[ValidationResult]) -> int:
             "places": 1 + len(finding.also),
             "fingerprint": fingerprint,
         }
-        for finding, fingerprint in _fingerprints(file, judgements)
+        for finding, fingerprint in _fingerprints(file, results)
     ]
     text = json.dumps({"version": VERSION, "findings": entries}, indent=2, ensure_ascii=False)
     write_file(file, f"{text}\n".encode("utf-8", "replace"))
     return len(entries)
 
 
-def without_baseline(file: str, judgements: Sequence[ValidationResult]) -> tuple[tuple[ValidationResult, ...], str]:
-    """The judgements without what stands in the baseline `file`, and a sentence where some of it is gone, else nothing.
+def without_baseline(file: str, results: Sequence[ValidationResult]) -> tuple[tuple[ValidationResult, ...], str]:
+    """The results without findings of the baseline `file`, and a sentence if some of its entries are gone, else empty.
 
     Raises:
         ConfigError: the file cannot be read, or is no baseline.
     """
     entries = _read(file)
     allowed = {entry["fingerprint"]: entry["places"] for entry in entries}
-    known = list(_fingerprints(file, judgements))
-    # `also` are the places beside the first: as many as were allowed, or fewer, are old.
-    old = {id(finding) for finding, print_ in known if len(finding.also) < allowed.get(print_, 0)}
-    kept = tuple(_without(judgement, old) for judgement in judgements)
-    number = _gone(entries, {fingerprint for _, fingerprint in known}, file, judgements)
-    return kept, f"{file}: {number} of its findings are gone: update it with --write-baseline" if number else ""
-
-
-def _gone(entries: list[dict[str, Any]], found: set[str], file: str, results: Sequence[ValidationResult]) -> int:
-    """Number of entries on the read sources that are not `found` any more."""
+    known = list(_fingerprints(file, results))
+    # Findings are compared by id(), because their fixes may hold values without a hash. `also` are the locations
+    # besides the first: as many as in the baseline, or fewer, are old.
+    old = {id(finding) for finding, mark in known if len(finding.also) < allowed.get(mark, 0)}
+    kept = []
+    for result in results:
+        new = tuple(finding for finding in result.findings if id(finding) not in old)
+        kept.append(result._replace(findings=new, left_out=result.left_out + len(result.findings) - len(new)))
+    found = {fingerprint for _, fingerprint in known}
     read = {relative(os.path.abspath(one.name), _folder(file)) for one in results if one.data is not None}  # noqa: PTH100
-    return sum(entry["source"] in read and entry["fingerprint"] not in found for entry in entries)
+    gone = sum(entry["source"] in read and entry["fingerprint"] not in found for entry in entries)
+    return tuple(kept), f"{file}: {gone} of its findings are gone: update it with --write-baseline" if gone else ""
 
 
-def _without(judgement: ValidationResult, old: set[int]) -> ValidationResult:
-    """The judgement without the findings that are `old`, by their `id()`: their fixes may hold what has no hash."""
-    kept = tuple(finding for finding in judgement.findings if id(finding) not in old)
-    return judgement._replace(findings=kept, left_out=judgement.left_out + len(judgement.findings) - len(kept))
-
-
-def _fingerprints(file: str, judgements: Sequence[ValidationResult]) -> Iterator[tuple[Finding, str]]:
+def _fingerprints(file: str, results: Sequence[ValidationResult]) -> Iterator[tuple[Finding, str]]:
     """Findings with fingerprints that are valid in every folder."""
-    findings = [finding for one in judgements if one.data is not None for finding in one.findings]
+    findings = [finding for one in results if one.data is not None for finding in one.findings]
     there = [f._replace(location=f.location._replace(source=_absolute(f)) if f.location else None) for f in findings]
     for finding, (_, fingerprint) in zip(findings, with_fingerprints(there, _folder(file)), strict=True):
         yield finding, fingerprint

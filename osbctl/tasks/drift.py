@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from osbctl.client.catalog_client import parse_catalog_response
@@ -15,7 +14,7 @@ from osbctl.platforms import Platform
 from osbctl.registry.secrets import without_client_secrets
 from osbctl.sources.document import Document
 from osbctl.sources.exports.merge import StoredCatalog
-from osbctl.tasks.compare import Comparison, doubts_of, now_refused, plan_ids
+from osbctl.tasks.compare import Comparison, now_refused, plan_ids
 
 if TYPE_CHECKING:
     from osbctl.registry.records import RegisteredBroker
@@ -23,75 +22,71 @@ if TYPE_CHECKING:
     from osbctl.tasks.registered_broker_client import RegisteredBrokerClient
 
 
-@dataclass(frozen=True, slots=True)
-class DriftView:
-    """Options of drift.
+def compare_with_stored(
+    stored: StoredCatalog,
+    broker: Document,
+    platforms: frozenset[Platform],
+    instances: frozenset[str] | None = None,
+    instances_file: str = "",
+) -> Comparison:
+    """Compare a stored catalog with the broker's.
 
-    `platforms` empty: the one that stores it, else all. `instances`: plans that have instances, None if unknown.
-    `instances_file`: their source, empty if it may contain plans of other brokers.
-    """
-
-    platforms: frozenset[Platform] = frozenset()
-    instances: frozenset[str] | None = None
-    instances_file: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class CheckedBroker:
-    """Drift of one registered broker, or the reason why there is none."""
-
-    name: str
-    drift: Comparison | None
-    error: str = ""
-
-
-def compare_with_stored(stored: StoredCatalog, broker: Document, view: DriftView) -> Comparison:
-    """The drift between two sides that are at hand.
+    `platforms` empty: the one that stores it, else all. `instances` are the plans with instances, None if unknown;
+    `instances_file` is where they are from, empty if it may list plans of other brokers.
 
     Raises:
-        UsageError: an export is to be looked at as another platform.
+        UsageError: the export is of another platform than `platforms`.
         SourceError: the export is that of another broker.
-        ConfigError: the instances are those of no plan of either side.
+        ConfigError: neither side has any of the plans with instances.
     """
-    platforms = _platforms(stored, view)
-    data = without_client_secrets(broker.data) if stored.without_secrets else broker.data
-    hidden = ["secrets of dashboard clients are not stored, so they are not compared"] * (data is not broker.data)
-    broker = broker._replace(data=data) if hidden else broker
-    doubts = []
-    if view.instances_file:
+    if stored.shape and stored.platform and platforms and platforms != {stored.platform}:
+        raise UsageError(f"this is an export of {stored.platform.label}", "leave --platform out")
+    view = platforms or frozenset(Platform if stored.platform is None else {stored.platform})
+    sentences = notes(stored, broker.catalog)
+    if instances and instances_file:
+        from osbctl.comparison.instances import doubts
+
         plans = plan_ids(stored.document, broker) | {plan for _, plan in stored.kept}
-        doubts = doubts_of(view.instances, view.instances_file, plans)
-    sentences = [*notes(stored, broker.catalog), *doubts, *hidden]
-    changes = find_drift(stored, broker.catalog, platforms=platforms, instances=view.instances)
+        sentences += doubts(instances, plans, instances_file)
+    if stored.without_secrets:
+        data = without_client_secrets(broker.data)
+        if data is not broker.data:
+            sentences.append("secrets of dashboard clients are not stored, so they are not compared")
+            broker = broker._replace(data=data)
+    changes = find_drift(stored, broker.catalog, platforms=view, instances=instances)
     if changes:
-        changes += now_refused(stored.document.data, data, changes, platforms)
+        changes += now_refused(stored.document.data, broker.data, changes, view)
     return Comparison(stored.document.name, broker.name, with_places(changes, stored.document, broker), sentences)
 
 
 def check_registered(
-    registry: Registry, client: RegisteredBrokerClient, view: DriftView, jobs: int
-) -> Iterator[CheckedBroker]:
-    """Check each registered broker, `jobs` at a time; yield results as they finish. Failures do not stop others."""
+    registry: Registry,
+    client: RegisteredBrokerClient,
+    platforms: frozenset[Platform],
+    instances: frozenset[str] | None,
+    jobs: int,
+) -> Iterator[tuple[str, Comparison | str]]:
+    """Check each registered broker, `jobs` at a time: its name with its drift, or with the reason why there is none."""
     from osbctl.registry.errors import UnknownBrokerError
 
-    def check(name: str) -> CheckedBroker:
+    def check(name: str) -> Comparison | str:
         try:
             stored = registry.broker(name)
             answer = registered_catalog(stored, client)
         except (SourceError, UnknownBrokerError) as error:  # the latter: removed since the names were read
-            return CheckedBroker(name, None, error.message + (f" ({error.advice})" if error.advice else ""))
-        return CheckedBroker(name, compare_with_stored(stored_in_registry(stored), answer, view))
+            return error.message + (f" ({error.advice})" if error.advice else "")
+        return compare_with_stored(stored_in_registry(stored), answer, platforms, instances)
 
-    return (checked for _, checked in in_parallel(check, registry.names(), jobs))
+    return in_parallel(check, registry.names(), jobs)
 
 
 def registered_catalog(broker: RegisteredBroker, client: RegisteredBrokerClient) -> Document:
-    """The catalog of a registered broker as it is now.
+    """The current catalog of a registered broker.
 
     Raises:
-        SourceError: there is none, or it or the stored one may not be shown.
+        SourceError: it cannot be fetched, or it or the stored one holds the broker's password.
     """
-    # No tag is sent: whether the broker's answer is what is stored is the very question.
+    # No ETag is sent: the answer is to be compared with the stored catalog.
     answer = client.fetch(broker.row, "")
     assert answer
     document = parse_catalog_response(answer, client.options.max_bytes)
@@ -110,9 +105,3 @@ def stored_in_registry(broker: RegisteredBroker) -> StoredCatalog:
         for one in broker.kept
     }
     return StoredCatalog(broker.document, broker.row.platform, kept=kept, without_secrets=True)
-
-
-def _platforms(stored: StoredCatalog, view: DriftView) -> frozenset[Platform]:
-    if stored.shape and stored.platform and view.platforms and view.platforms != {stored.platform}:
-        raise UsageError(f"this is an export of {stored.platform.label}", "leave --platform out")
-    return view.platforms or frozenset(Platform if stored.platform is None else {stored.platform})

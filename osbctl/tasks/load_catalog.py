@@ -1,4 +1,4 @@
-"""A catalog read and checked in a process of its own, so that no service waits for it or pays with its memory."""
+"""Load the catalog of `osbctl serve`; in a child process, so that the service does not block or run out of memory."""
 
 from __future__ import annotations
 
@@ -16,24 +16,24 @@ from osbctl.parallel import start_module
 from osbctl.platforms import ApiVersion, Platform
 
 LARGEST = 10_000_000
-"""Bytes, twice the largest catalog met in the field: to check one takes seconds, and 100 to 200 MB meanwhile."""
+"""Default limit in bytes. Validating a catalog of this size takes seconds and 100 to 200 MB."""
 
 SECONDS = 60
 """Timeout of a source, such as a FIFO without a writer."""
 
 
 def memory_for(size: int) -> int:
-    """Bytes of memory that the child may take for a source of `size` bytes: what real ones need, and half as much.
+    """Bytes of memory for the child that loads a source of `size` bytes: one and a half times the need of real ones.
 
-    Contrived ones of 10 MB were seen to need 3.4 GB, which would end the service, too, where a container has one limit
-    for all its processes.
+    A hostile source of 10 MB can need 3.4 GB. In a container, whose limit holds for all processes, that would end the
+    service, too.
     """
     return 64_000_000 + 20 * size
 
 
 @dataclass(frozen=True, slots=True)
 class CatalogSource:
-    """A source of a catalog, and what is asked of it; what one of `platforms` refuses is not taken."""
+    """A source of a catalog and its checks: a catalog that one of `platforms` refuses is an error."""
 
     source: str
     at: str = ""
@@ -43,23 +43,24 @@ class CatalogSource:
 
 
 def load(source: CatalogSource) -> LoadedCatalog:
-    """Read and check it here. Raises OsbctlError; DocumentError with the errors that validation finds."""
+    """Read and validate it in this process. Raises OsbctlError; DocumentError with the errors of the validation."""
     from osbctl.config import find_config
     from osbctl.sources.limits import Limits
     from osbctl.sources.read import read_source
     from osbctl.tasks.options import Request, pointer_of, validation_options
     from osbctl.validation.pipeline import validate_document
 
-    # The smallest value takes two bytes, itself and a comma: more values do not fit.
+    # The smallest value takes two bytes, a digit and a comma.
     limits = Limits(bytes=source.max_bytes, nodes=source.max_bytes // 2)
     at = pointer_of(source.source, source.at)
     document = read_source(source.source, at=at, limits=limits, nested=False)
     if not _fits(document.data, source.max_bytes):
         raise _too_large(source)
     request = Request((source.source,), api_version=source.api_version, platforms=source.platforms)
-    judgement = validate_document(document, validation_options(request, find_config(os.curdir))._replace(literal=True))
-    if judgement.errors:
-        raise DocumentError(judgement.errors)
+    options = validation_options(request, find_config(os.curdir))._replace(literal=True)
+    result = validate_document(document, options)
+    if result.errors:
+        raise DocumentError(result.errors)
     body = json.dumps(document.data, ensure_ascii=False, separators=(",", ":")).encode("utf-8")
     if len(body) > source.max_bytes:
         raise _too_large(source)
@@ -68,7 +69,7 @@ def load(source: CatalogSource) -> LoadedCatalog:
 
 
 def _fits(data: Any, most: int) -> bool:
-    """Return whether it takes at most `most` bytes as JSON; expanded YAML aliases may exceed the source's size."""
+    """Return whether `data` may fit in `most` bytes of JSON: expanded YAML aliases can be larger than the source."""
     stack = [data]
     while stack and most >= 0:
         value = stack.pop()
@@ -87,22 +88,22 @@ def _too_large(source: CatalogSource) -> ConfigError:
 
 
 def load_apart(source: CatalogSource) -> LoadedCatalog:
-    """The same in a child process, within `SECONDS` and `memory_for` the source. Raises OsbctlError."""
-    told = json.dumps({**asdict(source), "seconds": SECONDS})
-    running = start_module("osbctl.tasks.load_worker", told, stdin=subprocess.DEVNULL)
-    with running:
-        head, _, body = running.communicate()[0].partition(b"\n")
-    if running.returncode == -signal.SIGALRM:
+    """Load it in a child process, within `SECONDS` and `memory_for` the source. Raises OsbctlError as `load`."""
+    request = json.dumps({**asdict(source), "seconds": SECONDS})
+    child = start_module("osbctl.tasks.load_worker", request, stdin=subprocess.DEVNULL)
+    with child:
+        head, _, body = child.communicate()[0].partition(b"\n")
+    if child.returncode == -signal.SIGALRM:
         raise ConfigError(f"reading and checking it took longer than {SECONDS} seconds")
-    if running.returncode:
-        raise ConfigError(f"reading and checking it failed (exit code {running.returncode}); is there enough memory?")
-    said: dict[str, Any] = json.loads(head)
-    if said["findings"]:
+    if child.returncode:
+        raise ConfigError(f"reading and checking it failed (exit code {child.returncode}); is there enough memory?")
+    reply: dict[str, Any] = json.loads(head)
+    if "message" in reply:
+        raise ConfigError(reply["message"], reply["advice"])
+    if "findings" in reply:
         found = (
             Finding(rule, Severity.ERROR, message, location=Location(*place) if place else None)
-            for rule, message, place in said["findings"]
+            for rule, message, place in reply["findings"]
         )
         raise DocumentError(tuple(found))
-    if said["message"]:
-        raise ConfigError(said["message"], said["advice"])
-    return LoadedCatalog(body, said["services"], said["plans"], said["read_as"])
+    return LoadedCatalog(body, **reply)

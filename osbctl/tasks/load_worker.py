@@ -1,63 +1,54 @@
-"""A program: it reads a `CatalogSource` as JSON from its argument, and writes a line of JSON, then the catalog."""
+"""A program that loads a `CatalogSource`, JSON in its argument, and writes a line of JSON, then the catalog."""
 
 from __future__ import annotations
 
-import contextlib
 import json
 import resource
 import signal
 import sys
-from typing import TYPE_CHECKING
+from typing import Any
 
-from osbctl.errors import ConfigError, OsbctlError
-from osbctl.findings import DocumentError
+from osbctl.errors import OsbctlError
+from osbctl.findings import DocumentError, Finding
 from osbctl.platforms import ApiVersion, Platform
 from osbctl.tasks.load_catalog import CatalogSource, load, memory_for
 
-if TYPE_CHECKING:
-    from osbctl.broker.service import LoadedCatalog
-
-
-def _say(loaded: LoadedCatalog | None, error: OsbctlError | None) -> None:
-    findings = error.findings if isinstance(error, DocumentError) else ()
-    head = {
-        "services": loaded.services if loaded else 0,
-        "plans": loaded.plans if loaded else 0,
-        "read_as": loaded.read_as if loaded else "",
-        "message": error.message if error else "",
-        "advice": error.advice if error else "",
-        "findings": [
-            (
-                each.rule,
-                each.message,
-                each.location and (each.location.source, each.location.line, each.location.column),
-            )
-            for each in findings
-        ],
-    }
-    sys.stdout.buffer.write(json.dumps(head).encode() + b"\n" + (loaded.body if loaded else b""))
-
 
 def _main() -> None:
-    asked = json.loads(sys.argv[1])
-    # Also where the parent is gone. No handler: it ends what waits for a file, too.
-    signal.alarm(asked.pop("seconds"))
-    memory = memory_for(asked["max_bytes"])
+    request = json.loads(sys.argv[1])
+    # Ends the process also when its parent is gone. Without a handler, it also ends a read that blocks.
+    signal.alarm(request.pop("seconds"))
+    memory = memory_for(request["max_bytes"])
     resource.setrlimit(resource.RLIMIT_DATA, (memory, memory))
-    version = asked.pop("api_version")
-    platforms = tuple(map(Platform, asked.pop("platforms")))
-    source = CatalogSource(**asked, api_version=version and ApiVersion(version), platforms=platforms)
-    _say(*_load_within(source, memory))
+    version = request.pop("api_version")
+    platforms = tuple(map(Platform, request.pop("platforms")))
+    source = CatalogSource(**request, api_version=version and ApiVersion(version), platforms=platforms)
+    head, body = _load(source) or _out_of_memory(memory)
+    sys.stdout.buffer.write(json.dumps(head).encode() + b"\n" + body)
 
 
-def _load_within(source: CatalogSource, memory: int) -> tuple[LoadedCatalog | None, OsbctlError | None]:
-    with contextlib.suppress(MemoryError):  # past it, what was made until then is gone
-        try:
-            return load(source), None
-        except OsbctlError as error:
-            return None, error
-    problem = f"reading and checking it takes more than {memory // 1_000_000} MB of memory"
-    return None, ConfigError(problem, "make it smaller, or raise --max-bytes: each byte of it may take 20 of memory")
+def _load(source: CatalogSource) -> tuple[dict[str, Any], bytes] | None:
+    """The reply to the parent and the catalog; None if memory does not suffice."""
+    try:
+        loaded = load(source)
+        return {"services": loaded.services, "plans": loaded.plans, "read_as": loaded.read_as}, loaded.body
+    except DocumentError as error:
+        return {"findings": list(map(_finding, error.findings))}, b""
+    except OsbctlError as error:
+        return {"message": error.message, "advice": error.advice}, b""
+    except MemoryError:
+        return None
+
+
+def _finding(finding: Finding) -> tuple[str, str, tuple[str, int, int] | None]:
+    place = finding.location
+    return finding.rule, finding.message, (place.source, place.line, place.column) if place else None
+
+
+def _out_of_memory(memory: int) -> tuple[dict[str, Any], bytes]:
+    message = f"reading and checking it takes more than {memory // 1_000_000} MB of memory"
+    advice = "make it smaller, or raise --max-bytes: each byte of it allows 20 bytes of memory"
+    return {"message": message, "advice": advice}, b""
 
 
 if __name__ == "__main__":

@@ -23,7 +23,6 @@ from osbctl.registry.records import (
 )
 from osbctl.registry.secrets import HELD, storable, with_data
 from osbctl.registry.store import Registry, now
-from osbctl.tasks.compare import doubts_of
 
 if TYPE_CHECKING:
     from osbctl.client.catalog_client import CatalogResponse
@@ -84,18 +83,20 @@ def choose(registry: Registry, names: Sequence[str]) -> list[str]:
 
 
 def doubted_instances(registry: Registry, used: frozenset[str] | None, file: str) -> list[str]:
-    """A sentence where some of the ids `used`, those of `file`, are of no plan of any registered broker.
+    """A sentence if some of the plan ids `used`, from `file`, are not those of any registered broker.
 
     Raises ConfigError: none of them is.
     """
     if not used:
         return []
+    from osbctl.comparison.instances import doubts
+
     plans: set[str] = set()
     for name in registry.names():
         broker = registry.broker(name)
         plans.update(plan.id for plan in broker.offered.plans)
         plans.update(kept.plan_id for kept in broker.kept)
-    return doubts_of(used, file, plans, "any registered broker")
+    return doubts(used, plans, file, "any registered broker")
 
 
 def refresh_brokers(

@@ -140,7 +140,7 @@ PLAN_IDS = {"p1", "p2", "Q-3"}
     ],
 )
 def test_ids_that_no_plan_has_are_doubted(ids: set[str], sentence: str) -> None:
-    assert doubts(ids, PLAN_IDS, "FILE") == sentence
+    assert doubts(ids, PLAN_IDS, "FILE") == ([sentence] if sentence else [])
 
 
 @pytest.mark.parametrize(
