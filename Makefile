@@ -1,4 +1,4 @@
-# The one door: people and CI call the same targets.
+# Targets for developers and CI.
 PYTHON ?= python3
 VENV   ?= .venv
 BIN    := $(VENV)/bin
@@ -8,7 +8,7 @@ TRIED  := $(VENV)/.tried
 EXTRAS := .[self-signed,postgresql,lsp]
 SITE   = $(BIN)/sphinx-build --quiet --fail-on-warning --keep-going --fresh-env docs build/site
 
-# What Python and pytest compile is kept, whatever the environment says: four processes would compile every test anew.
+# Keep bytecode: otherwise each test process compiles every test again.
 export PYTHONDONTWRITEBYTECODE =
 
 .PHONY: demo test test-browser test-container test-oldest test-release release-check try-install extension check docs site bench fuzz mutants soak clean
@@ -26,16 +26,16 @@ test-browser: $(READY)
 	$(BIN)/python -m pip install --quiet --group browser
 	$(BIN)/python -m pytest -m browser -o faulthandler_timeout=3600
 
-## Build the image with buildah on a base of Debian's packages (debootstrap), and run it. As root.
+## Build the image with buildah on a Debian base (debootstrap), and run it. As root.
 test-container: $(READY)
 	$(BIN)/python -m pytest -m container -o faulthandler_timeout=3600 tests/deploy
 
-## Run each install line as it is printed, and the checks of a release against a fault each.
+## Run every install line of the documentation, and every release check against a planted fault.
 test-release: $(READY)
 	-$(BIN)/python -m pip install --quiet --group release
 	$(BIN)/python -m pytest -n auto -m release -o faulthandler_timeout=3600
 
-## Is what is here ready to be published? docs/contributing/publish.md has the steps.
+## Check that a release can be published; docs/contributing/publish.md has the steps.
 release-check: $(READY)
 	$(BIN)/python -m pip install --quiet --group release
 	$(BIN)/python tools/release_check.py
@@ -57,12 +57,12 @@ extension:
 	cd editors/vscode && npm install --no-package-lock --ignore-scripts --no-audit --no-fund --loglevel=error
 	cd editors/vscode && npm run --silent package
 
-## Run validate, show, diff and page on the brokerpaks in the folders of BROKERPAKS, which are not fetched.
+## Run validate, show, diff and page on the brokerpaks in the folders of BROKERPAKS.
 BROKERPAKS ?= ../brokerpaks
 try-brokerpaks: $(READY)
 	$(BIN)/python tools/try_brokerpaks.py $(BROKERPAKS)
 
-## Lint, types, and whether the generated documentation is up to date.
+## Check style, types, wording, generated files and the site.
 check: $(READY)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -76,18 +76,18 @@ check: $(READY)
 	$(BIN)/python tools/check_web.py
 	$(SITE)
 
-## Write the generated documentation and schemas anew.
+## Generate documentation and schemas.
 docs: $(READY)
 	$(BIN)/python tools/make_schemas.py
 	$(BIN)/python tools/release_lines.py
 	$(BIN)/python tools/make_docs.py
 	$(BIN)/python tools/surface.py
 
-## Build the documentation's site into build/site; a broken link is an error.
+## Build the site into build/site; a broken link is an error.
 site: $(READY)
 	$(SITE)
 
-## Measure against peers; the figures go into benchmarks/README.md.
+## Measure against other tools; the figures go into benchmarks/README.md.
 bench: $(READY)
 	$(BIN)/python -m pip install --quiet --group bench --group browser
 	$(BIN)/python benchmarks/validate.py
@@ -99,21 +99,21 @@ bench: $(READY)
 	$(BIN)/python benchmarks/scale.py
 	$(BIN)/python benchmarks/edit.py
 
-## A broker under a chaos of clients for a minute, floods of wrong passwords, silent crowds, the timing of refusals.
+## Soak test of a broker for a minute: mixed clients, password guessing, silent connections, timing of refusals.
 soak: $(READY)
 	$(BIN)/python tools/soak.py
 	$(BIN)/python -m tools.crowds
 
-## Run the property tests for long: at least 50,000 examples.
+## Run the property tests with at least 50,000 examples.
 fuzz: $(READY)
 	OSBCTL_FUZZ=1 $(BIN)/python -m pytest -n auto -m fuzz -o faulthandler_timeout=3600
 
-## Change the lines that security and soundness hang on, one at a time: a test must turn red for each (CONTRIBUTING.md).
+## Mutation testing of security and comparison code: a test must fail for each change (CONTRIBUTING.md).
 mutants: $(READY)
 	$(BIN)/python -m pip install --quiet --group mutants
 	$(BIN)/python tools/mutants.py
 
-# Just what the demo runs, for those who look for the first time.
+# Install only what `make demo` needs.
 $(TRIED): pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[self-signed]"

@@ -1,7 +1,7 @@
 """The entry point: `osbctl` and `python -m osbctl`.
 
-Errors are one-line messages; tracebacks only with OSBCTL_DEBUG. The exit code tells what kind of end
-it was: 0 all well, 1 findings, 2 wrong usage, 3 could not run, 130 interrupted.
+Errors are one-line messages; tracebacks only with OSBCTL_DEBUG. Exit codes: 0 success, 1 findings, 2 wrong usage,
+3 failed run, 130 interrupted.
 """
 
 from __future__ import annotations
@@ -18,21 +18,21 @@ _OUTPUT_FAILS = (errno.ENOSPC, errno.EBADF, errno.EIO, errno.EDQUOT, errno.EFBIG
 
 
 def main() -> None:
-    """Run the command line of this process and end it with the exit code."""
+    """Run the command line and exit."""
     _open_closed_streams()
-    if sys.argv[1:2] == ["serve"]:  # it reloads on SIGHUP, whose default action would end it while it starts
+    if sys.argv[1:2] == ["serve"]:  # SIGHUP means reload; during the start its default action would kill the process
         import signal
 
         signal.signal(signal.SIGHUP, signal.SIG_IGN)
     code = _run(sys.argv[1:])
-    gc.freeze()  # else the interpreter, as it ends, looks for garbage in all that was read
+    gc.freeze()  # otherwise a last collection at exit traverses all parsed data
     sys.exit(code)
 
 
 def _open_closed_streams() -> None:
-    """Put something that fails in the place of standard input and output where they are closed (`>&-`).
+    """Replace closed standard streams (`>&-`) by descriptors on which reads or writes fail.
 
-    Else Python has None there, and the next file or socket gets their number, and what is written to them goes there.
+    Otherwise the next file or socket gets their number, and receives text meant for the streams.
     """
     for name, way, mode in (("stdin", os.O_WRONLY, "r"), ("stdout", os.O_RDONLY, "w"), ("stderr", os.O_WRONLY, "w")):
         if getattr(sys, name) is None:
@@ -53,17 +53,17 @@ def _run(arguments: list[str]) -> int:
 
         print_stderr("error: out of memory")
         return 3
-    except Exception as error:  # the one net under everything
+    except Exception as error:  # the last resort
         return _failed(error)
 
 
 def _failed(error: Exception) -> int:
-    """Say what went wrong, and return the exit code; raises the error itself where a developer asks for it."""
+    """Print the error and return the exit code; with OSBCTL_DEBUG, raise an internal error."""
     from osbctl.cli.output import cannot_print, discard_output, print_error, print_stderr
     from osbctl.errors import OsbctlError
 
     if isinstance(error, BrokenPipeError):
-        discard_output()  # the reader of our output has gone (`| head`): nothing is left to be said to it
+        discard_output()  # the reader of our output has closed it (`| head`)
         return 0
     if isinstance(error, OSError) and error.errno in _OUTPUT_FAILS and error.filename is None:
         error = cannot_print(error)
@@ -80,12 +80,12 @@ def _failed(error: Exception) -> int:
 
 def _command(arguments: list[str]) -> int:
     if arguments in (["--version"], ["-V"]):
-        print(f"osbctl {osbctl.__version__}")  # noqa: T201  # the one answer that needs nothing else
+        print(f"osbctl {osbctl.__version__}")  # noqa: T201  # without loading anything else
         return 0
     command, *words = arguments or [""]
     plain = words and not any(word.startswith("-") and word != "-" for word in words)
     if command == "validate" and plain:
-        # The most frequent call by far; it starts in half the time without a parser of options.
+        # The most frequent call: without options, Typer need not be loaded, which halves the start.
         from osbctl.cli.validation_report import Display, run
         from osbctl.cli.variables import variables_of
         from osbctl.tasks.options import Request

@@ -1,7 +1,7 @@
 """A catalog as platforms understand it: typed, with inherited values resolved.
 
-Tolerant on purpose: it is made of faulty catalogs too. Values of a wrong type are skipped (to say so is
-validation's work), a name of a wrong type is empty.
+Tolerant of faulty catalogs, which validation reports: values of a wrong type are skipped, a name of a wrong type is
+empty.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from osbctl.paths import PARAMETER_PLACES, Path, get_at
 class Deprecation(NamedTuple):
     """Announced removal: `metadata.state: deprecated`, a convention of brokers.
 
-    `metadata.sunset`, ours, is the last day on which it is promised to be there; None where it names none.
+    `sunset` is the last day of its promised availability (`metadata.sunset`, our convention); None if not given.
     """
 
     sunset: date | None
@@ -26,7 +26,7 @@ class Deprecation(NamedTuple):
 class ServicePlan(NamedTuple):
     """A service plan. `free`, `bindable` and `plan_updateable` are effective values (OSB, Service Plan Object).
 
-    `data` is the object as it was written, unknown fields and all; `path` where it stands in the document.
+    `data` is the object in the document, including unknown fields; `path` is its location there.
     """
 
     id: str
@@ -45,7 +45,7 @@ class ServicePlan(NamedTuple):
 
     @property
     def deprecation(self) -> Deprecation | None:
-        """Announced removal in its metadata; None without one."""
+        """Announced removal; None without one."""
         return _deprecation(self.metadata)
 
     @property
@@ -79,14 +79,14 @@ class ServiceOffering(NamedTuple):
 
 
 class Catalog(NamedTuple):
-    """All that a service broker offers. `data` is the object as it was written."""
+    """The catalog of a service broker. `data` is the object in the document."""
 
     services: tuple[ServiceOffering, ...]
     data: Mapping[str, Any] = MappingProxyType({})
 
     @classmethod
     def of(cls, data: Mapping[str, Any] | Catalog) -> Catalog:
-        """The catalog in the JSON object `data`, or the one that was made of it already; never fails."""
+        """The catalog in the JSON object `data`; a `Catalog` is returned unchanged. Never fails."""
         if isinstance(data, Catalog):
             return data
         return cls(tuple(_service(value, path) for value, path in objects(data, "services", ())), data)
@@ -104,7 +104,7 @@ def _deprecation(metadata: Mapping[str, Any]) -> Deprecation | None:
 
 
 def calendar_day(value: Any) -> date | None:
-    """The day that `2027-03-31` names (RFC 3339, full-date); None for anything else."""
+    """Parse a date such as `2027-03-31` (RFC 3339, full-date); None for anything else."""
     if not isinstance(value, str) or len(value) != len("2027-03-31"):
         return None
     try:
@@ -143,7 +143,7 @@ def _plan(data: Mapping[str, Any], path: Path, bindable: bool, updateable: bool)
 
 
 def parameter_holders(plan: Mapping[str, Any]) -> Iterator[tuple[tuple[str, str], dict[str, Any]]]:
-    """The objects in a plan's `schemas` that hold a parameter schema, each with its place in `PARAMETER_PLACES`."""
+    """The objects in a plan's `schemas` with a parameter schema, each with its entry of `PARAMETER_PLACES`."""
     schemas = _object(plan, "schemas")
     for place in PARAMETER_PLACES if schemas else ():
         methods = schemas.get(place[0])
@@ -153,14 +153,14 @@ def parameter_holders(plan: Mapping[str, Any]) -> Iterator[tuple[tuple[str, str]
 
 
 def names_at(path: Path, data: Any) -> tuple[Any, Any]:
-    """The names of the service offering and the service plan that `path` leads into; None outside of one."""
+    """The names of the service offering and service plan that contain `path`; None for none."""
     service = get_at(data, (*path[:2], "name")) if path[:1] == ("services",) else None
     plan = get_at(data, (*path[:4], "name")) if path[:1] == ("services",) and path[2:3] == ("plans",) else None
     return service, plan
 
 
 def objects(data: Mapping[str, Any], key: str, path: Path = ()) -> Iterator[tuple[dict[str, Any], Path]]:
-    """The objects in the list at `key` of an object that stands at `path`, each with its path; the rest is left out."""
+    """The objects in the list `data[key]`, each with its path; `path` is that of `data`. Other values are skipped."""
     values = data.get(key)
     for index, value in enumerate(values if isinstance(values, list) else ()):
         if isinstance(value, dict):

@@ -21,7 +21,7 @@ SEVERITIES = {
 
 
 class DiffFailOn(StrEnum):
-    """The level from which on a change makes a run fail."""
+    """Minimum level of a change that makes a run fail."""
 
     REFUSED = "refused"
     BREAKING = "breaking"
@@ -38,7 +38,7 @@ class DiffFailOn(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Effect:
-    """Reaction of one platform to a change; `does` is a phrase that follows its name and a colon."""
+    """Reaction of one platform to a change; `does` is a phrase such as "refuses the update"."""
 
     platform: Platform
     level: Level
@@ -57,10 +57,10 @@ class ObjectRef:
 class Change:
     """One difference between two catalogs.
 
-    `field` is the JSON pointer of the field inside its object without the leading slash, empty for the object as a
-    whole. `old` and `new` are values fit to be shown: None where there is none, secrets replaced. The paths lead to the
-    field, or to what would hold it on the side that lacks it; locations are filled in only for a report, the old one
-    not for an object that is new. `effects` are those of the platforms in view.
+    `field` is the JSON pointer of the field in its object without the leading slash, empty for the whole object.
+    `old` and `new` are values to display, with secrets replaced; None if the field is absent. On a side without the
+    field, the path is that of its parent. Locations are set only in reports; a new object has no old one. `effects`
+    are those of the chosen platforms.
     """
 
     rule: str
@@ -79,7 +79,7 @@ class Change:
 
     @property
     def level(self) -> Level:
-        """The strictest level over the platforms in view."""
+        """The strictest level of the chosen platforms."""
         return max((effect.level for effect in self.effects), key=lambda level: level.rank, default=Level.SAFE)
 
     @property
@@ -89,16 +89,16 @@ class Change:
 
     @property
     def fingerprint(self) -> str:
-        """The identity of the change: rule, ids and field, as 32 hexadecimal digits. No wording, no lines."""
+        """Hash of rule, ids and field as 32 hexadecimal digits; independent of messages and lines."""
         ids = (thing.id if thing else "" for thing in (self.service, self.plan))
         text = "\0".join((self.rule, *ids, self.field))
-        import hashlib  # loads OpenSSL, and most reports give no fingerprint
+        import hashlib  # loads OpenSSL, and most reports have no fingerprints
 
         return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
 
 def grouped_effects(change: Change) -> Iterator[tuple[str, str]]:
-    """Effects on platforms, those with the same effect together; none for a safe change."""
+    """Pairs of platforms (as text) and their common effect; none for a safe change."""
     by_words: dict[str, list[Platform]] = {}
     for effect in change.effects if change.level is not Level.SAFE else ():
         by_words.setdefault(effect.does, []).append(effect.platform)

@@ -1,7 +1,7 @@
 """The configuration of a project: `osbctl.toml`, or `[tool.osbctl]` of `pyproject.toml`.
 
-The closest one is taken, looking upwards from the folder of each source, else from the working folder; command-line
-options win over it. Errors name the line and the key.
+The nearest one counts, searched upwards from the folder of each source, else from the working folder. Command-line
+options take precedence. Errors name the line and the key.
 """
 
 from __future__ import annotations
@@ -22,23 +22,20 @@ _Kind = tuple[Callable[[Any], bool], str, str]
 NAMES = ("osbctl.toml", "pyproject.toml")
 
 IgnoreEntry = tuple[str, str | None, str | None]
-"""A rule id, and the names of the service offering and plan that it is silenced for (None: any)."""
+"""A rule id, and the names of the service offering and plan for which it is ignored (None: any)."""
 
 _MAX_BYTES = 10_000_000
 
 
 class PerPath(NamedTuple):
-    """Settings for the files that one of `paths` matches: a shell's patterns, relative to the configuration file."""
+    """Settings for files that match one of `paths`: shell patterns, relative to the configuration file."""
 
     paths: tuple[str, ...]
     settings: Config
 
 
 class Config(NamedTuple):
-    """Content of a configuration file; each field is documented by the key of the same name.
-
-    `origin` is the file it came from, empty where there is none, and `text` what stands in it.
-    """
+    """Content of a configuration file; `KEYS` documents the fields. `origin` is its path, or empty; `text` its text."""
 
     origin: str = ""
     api_version: str | None = None
@@ -56,7 +53,7 @@ class Config(NamedTuple):
     text: str = ""
 
     def of(self, file: str) -> Config:
-        """The configuration that holds for a file: this one, with what `per-path` says of it, the last entry first."""
+        """Apply the `per-path` entries that match a file; the last one takes precedence."""
         inside = os.path.relpath(file, os.path.dirname(self.origin) or os.curdir).replace(os.sep, "/")  # noqa: PTH120
         found = self
         for paths, here in self.per_path:
@@ -74,10 +71,10 @@ class Config(NamedTuple):
         return found
 
     def place(self, key: str, value: str = "") -> str:
-        """`file:line: key`, the beginning of a message; the line is that of `value` where it is found below the key."""
+        """`file:line: key`, the beginning of a message; the line is that of `value` if it is found after the key."""
         import re
 
-        # tomllib says no place of what it has read
+        # tomllib gives no locations
         lines = [*enumerate(self.text.splitlines())]
         start = next((n for n, line in lines if line.strip().startswith("[tool.osbctl")), 0)
         own_line = rf"""^\s*(\[\[?\s*(tool\.osbctl\.)?)?["']?{re.escape(key)}["']?\s*([=.\]]|$)"""
@@ -99,27 +96,27 @@ def _matches(file: str, patterns: tuple[str, ...]) -> bool:
 KEYS: dict[str, str] = {
     "api-version": "The version of the Open Service Broker API to check against, as --api-version.",
     "platform": "A list of platforms whose refusals are errors, as --platform.",
-    "fail-on": "The severity from which on the exit code is 1: error, warning, info or never.",
+    "fail-on": "The minimum severity for exit code 1: error, warning, info or never.",
     "select": "A list of rules: only these are reported, as --select.",
-    "ignore": "A list of rules that are not reported, as --ignore; --select wins over it.",
+    "ignore": "A list of rules that are not reported, as --ignore; --select takes precedence.",
     "schema": "A list of JSON Schema files of your own, as --schema; relative to the configuration file.",
-    "ignore-at": "A list of tables with `rule` and `service` or `plan` (names): silence a rule for one object.",
-    "severity": "A table of rules, each with error, warning or info: how much it matters here.",
+    "ignore-at": "A list of tables with `rule` and `service` or `plan` (names): ignore a rule for one object.",
+    "severity": "A table of rules with the severity of each: error, warning or info.",
     "env": "A file with the variables of a brokerpak's broker, as --env; relative to the configuration file.",
     "at": "A JSON pointer to the catalog in the source, as --at.",
     "per-path": "A list of tables with `paths` (patterns, relative to the configuration file) and any of "
     "`api-version`, `platform`, `fail-on`, `select`, `ignore`, `severity`, `env` and `at` for the files "
-    "they match; of several, the last one wins, `ignore` and `severity` add up.",
+    "they match. The last matching entry takes precedence; `ignore` and `severity` are merged.",
     "page": "A table with `title`, `logo` (relative to the configuration file) and `accent`, as for osbctl page.",
 }
 """Every key of a configuration file with its meaning, in the order of the documentation."""
 
 
 def find_config(folder: str) -> Config:
-    """The configuration that holds for `folder`, an empty one where there is none.
+    """Find the configuration for `folder`; an empty one if there is none.
 
     Raises:
-        ConfigError: the file cannot be read, is no TOML, or holds a key or a type that osbctl does not know.
+        ConfigError: the file cannot be read, is not valid TOML, or has an unknown key or a value of a wrong type.
     """
     current = os.path.abspath(folder)  # noqa: PTH100  # pathlib costs its import at every start
     while True:
@@ -134,31 +131,31 @@ def find_config(folder: str) -> Config:
 
 
 def load_config(path: str) -> Config:
-    """The configuration in the file at `path`, which must be there.
+    """Load the configuration file at `path`.
 
     Raises:
-        ConfigError: there is no such file, it cannot be read, is a project's without osbctl, or is wrong.
+        ConfigError: it does not exist, cannot be read, is a pyproject.toml without osbctl, or is invalid.
     """
     config = _load(path)
     if config is None:
-        raise ConfigError(f"{path}: no configuration of osbctl there", "name an osbctl.toml with --config")
+        raise ConfigError(f"{path}: it has no configuration of osbctl", "give an osbctl.toml with --config")
     return config
 
 
 def _load(path: str, *, found: bool = False) -> Config | None:
     try:
         if found and stat.S_ISFIFO(os.stat(path).st_mode):  # noqa: PTH116
-            raise OSError(errno.EINVAL, "it is not a regular file")  # one that is named may be a shell's <(…)
+            raise OSError(errno.EINVAL, "it is not a regular file")  # with --config it may be a shell's <(…)
         text = read_bounded(path, _MAX_BYTES)
     except OSError as error:
-        if not os.path.lexists(path):  # or it lies in a folder that may not be looked into
+        if not os.path.lexists(path):  # or its folder is not accessible
             return None
         raise ConfigError(f"{path}: cannot be read: {error.strerror}") from error
     return _parsed(Config(path, text=text.decode("utf-8", "replace")), text)
 
 
 def _parsed(config: Config, text: bytes) -> Config | None:
-    """`config`, which knows its file alone, with what stands in there; None of a project without osbctl."""
+    """Parse `text` into `config`; None for a pyproject.toml without osbctl."""
     project = config.origin.endswith("pyproject.toml")
     if project and b"osbctl" not in text:
         return None
@@ -172,7 +169,7 @@ def _parsed(config: Config, text: bytes) -> Config | None:
 
 
 def _filled(config: Config, table: dict[str, Any]) -> Config:
-    """`config`, which knows its file alone, with what the file says."""
+    """Add the settings of `table` to `config`. Raises ConfigError."""
     _check(config, table, KEYS)
     page = table.get("page", {})
     _check(config, page, ("title", "logo", "accent"), "page: ")
@@ -187,7 +184,7 @@ def _filled(config: Config, table: dict[str, Any]) -> Config:
 
 
 def _settings(config: Config, table: dict[str, Any]) -> dict[str, Any]:
-    """Settings at the top, or of an entry of `per-path`."""
+    """Settings of the whole file, or of an entry of `per-path`."""
     return {
         "api_version": table.get("api-version"),
         "fail_on": table.get("fail-on"),
@@ -223,7 +220,7 @@ def _entry(config: Config, entry: dict[str, Any]) -> IgnoreEntry:
 
 
 def _check(config: Config, table: dict[str, Any], known: Iterable[str], where: str = "") -> None:
-    """Raise ConfigError for a key that is not `known`, or that holds what it cannot."""
+    """Raise ConfigError for an unknown key, or a value of a wrong type."""
     for key, value in table.items():
         if key not in known:
             line = config.place(key).removesuffix(f" {key}")

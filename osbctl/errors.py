@@ -1,16 +1,11 @@
-"""The exceptions of a run.
+"""Exceptions that end a run, with their exit codes. Faults *in* a document are values (`osbctl.findings.Finding`).
 
-What is wrong *inside* a document is a value (`osbctl.findings.Finding`); what keeps a run
-from doing its work is one of these:
-
-    OsbctlError             3  the run could not do its work
-    ├── UsageError          2  the command line asks for something that makes no sense
-    ├── SourceError         3  a source cannot be opened: missing, forbidden, no such revision
-    ├── RegistryError       3  the database of registered brokers cannot be used
-    ├── ConfigError         3  osbctl.toml, pyproject.toml, a user schema or an option file is wrong
-    └── DocumentError       1  a source was opened, but what it holds cannot be read (it stands in `osbctl.findings`)
-
-The number is the exit code of a command that ends with it.
+OsbctlError             3  base class
+├── UsageError          2  invalid command line
+├── SourceError         3  a source cannot be opened: missing, forbidden, no such revision
+├── RegistryError       3  the database of registered brokers cannot be used
+├── ConfigError         3  osbctl.toml, pyproject.toml, a user schema or an option file is invalid
+└── DocumentError       1  a source cannot be parsed (in `osbctl.findings`)
 """
 
 from __future__ import annotations
@@ -19,9 +14,9 @@ from typing import ClassVar
 
 
 class OsbctlError(Exception):
-    """The base of all exceptions that a command reports in one sentence.
+    """Base of exceptions that a command reports in one sentence.
 
-    `message` says what happened, `advice` (may be empty) what to do about it.
+    `message` says what happened, `advice` (may be empty) what to do.
     """
 
     exit_code: ClassVar[int] = 3
@@ -33,7 +28,7 @@ class OsbctlError(Exception):
 
 
 class UsageError(OsbctlError):
-    """The command line asks for something that makes no sense."""
+    """The command line is invalid."""
 
     exit_code = 2
 
@@ -43,7 +38,7 @@ class SourceError(OsbctlError):
 
 
 class ConfigError(OsbctlError):
-    """A configuration file, a user schema or an option file is wrong."""
+    """A configuration file, a user schema or an option file is invalid."""
 
 
 class RegistryError(OsbctlError):

@@ -8,11 +8,11 @@ import sys
 
 
 def command_to_install(extra: str) -> str:
-    """The command that adds what `extra` of pyproject.toml names, wherever osbctl itself came from.
+    """The command that installs the libraries of `extra` in pyproject.toml.
 
-    It names the libraries, not osbctl: a clone or a wheel may be gone, and an index may have another's osbctl.
+    It does not name osbctl itself: the clone or wheel may be gone, and a package index may have another osbctl.
     """
-    # Imported here: importlib.metadata takes longer than the rest of a short command.
+    # Imported here because importlib.metadata takes longer than the rest of a short command.
     from importlib import metadata
     from importlib.util import find_spec
 
@@ -20,10 +20,10 @@ def command_to_install(extra: str) -> str:
 
     try:
         found = metadata.requires(osbctl.DISTRIBUTION) or []
-    except metadata.PackageNotFoundError:  # run from a folder, without having been installed
+    except metadata.PackageNotFoundError:  # run from a folder, not installed
         return f"install the extra {extra} of pyproject.toml"
     needed = [line.partition(";")[0].strip() for line in found if re.search(rf"extra == ['\"]{extra}['\"]", line)]
-    # An environment that uv has made has no pip of its own.
+    # Environments created by uv have no pip.
     pip = (
         [sys.executable, "-m", "pip", "install"]
         if find_spec("pip")

@@ -1,7 +1,6 @@
-"""The fields of a catalog by the version of the API that brought them, read from the shipped schemas.
+"""The fields of a catalog in each version of the API, read from the shipped schemas.
 
-`tools/make_schemas.py` holds the one table: a field that is added there, with the version that brings it, is known
-here, and a test asks the rules, the comparison and the platforms for their answer to it.
+Add a field to the table in `tools/make_schemas.py`; a test then requires rules, comparison and platforms to cover it.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ PARTS = {
     "service_binding_schemas": {"create": "input_parameters"},
     "plan_metadata": {"costs": "cost"},
 }
-"""The kinds of objects within each kind, by field; a field that holds a list has objects of that kind in it."""
+"""Kinds of the objects in each kind, by field; for a list, the kind of its items."""
 
 CONVENTIONS = frozenset((
     "displayName", "imageUrl", "longDescription", "providerDisplayName", "documentationUrl", "supportUrl", "bullets",
@@ -34,49 +33,49 @@ CONVENTIONS = frozenset((
 """Metadata fields whose types are a convention of the profile, not a rule of the specification."""
 
 BOOLEAN_WORDS = {"true": True, "yes": True, "on": True, "false": False, "no": False, "off": False}
-"""Words that people write for booleans, in lower case."""
+"""Words that users write for booleans, in lower case."""
 
 _SAP = {
     "service_metadata": ("createInstanceDocumentationUrl", "updateInstanceDocumentationUrl"),
     "plan_metadata": ("supportedMinOSBVersion", "supportedMaxOSBVersion"),
 }
-"""Display information that SAP's brokers give and its tools read; no specification names it."""
+"""Display information of SAP's brokers and tools, not in a specification."""
 
 
 @cache
 def load_schema(version: ApiVersion) -> Any:
-    """The shipped schema of catalogs at `version`; not to be changed."""
+    """The shipped schema of catalogs at `version`; cached, do not modify it."""
     return json.loads(catalog_schema(version))
 
 
 @cache
 def known(kind: str, version: ApiVersion = LATEST) -> frozenset[str]:
-    """The fields of an object of that kind (a key of `PARTS`, or a value in it) at that version."""
+    """The fields of a kind of object (a key or value of `PARTS`) at a version."""
     return frozenset((*properties(kind, version), *_SAP.get(kind, ())))
 
 
 @cache
 def wanted(kind: str, key: str) -> str:
-    """The JSON type that the newest schema wants of a known field; empty where it takes several, or any."""
+    """The JSON type of a known field in the newest schema; empty if it accepts several."""
     found = properties(kind, LATEST).get(key, {}).get("type", "")
     return found if isinstance(found, str) else ""
 
 
 @cache
 def is_boolean(key: str) -> bool:
-    """Return whether a field of this name, in any of the objects, is true or false."""
+    """Return whether a field of this name is a boolean in any kind of object."""
     kinds = {*PARTS, *(kind for inner in PARTS.values() for kind in inner.values())}
     return any(wanted(kind, key) == "boolean" for kind in kinds)
 
 
 @cache
 def since(kind: str, key: str) -> ApiVersion:
-    """The first version that knows the field."""
+    """The first version with the field."""
     return next(version for version in ApiVersion if key in known(kind, version))
 
 
 def is_newer(path: Path, version: ApiVersion) -> bool:
-    """Return whether the field at `path` of a catalog, or one that it is in, came after `version`."""
+    """Return whether the field at `path` of a catalog, or a field that contains it, is newer than `version`."""
     kind = "catalog"
     for step in path:
         if isinstance(step, str):
@@ -89,7 +88,7 @@ def is_newer(path: Path, version: ApiVersion) -> bool:
 
 
 def properties(kind: str, version: ApiVersion) -> dict[str, Any]:
-    """The schemas of the fields of such an object at that version, in the order of the specification."""
+    """The schemas of the fields of a kind of object at a version, in the order of the specification."""
     schema = load_schema(version)
     found: dict[str, Any] = (schema if kind == "catalog" else schema["definitions"][kind])["properties"]
     return found

@@ -1,6 +1,6 @@
 """Reading files in bounded time, and replacing them atomically.
 
-What is no regular file (a FIFO, a device) stays what it is, and nothing waits for it without end.
+FIFOs and devices are written into, never replaced, and have timeouts.
 """
 
 from __future__ import annotations
@@ -22,29 +22,29 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 WRITER_WAIT = 60.0
-"""Seconds within which a FIFO or a device must have given all it has, as a broker has for its answer."""
+"""Seconds to read a FIFO or device to its end; a broker gets the same time for its response."""
 
 READER_WAIT = 10.0
-"""Seconds that a FIFO without a reader is waited for."""
+"""Seconds to wait for a reader of a FIFO."""
 
 _LINKS = 40
-"""Symbolic links that are followed, as many as Linux follows."""
+"""Maximum number of symbolic links in a path, as in Linux."""
 
 
 def read_bounded(path: Path | str, most: int) -> bytes:
-    """The bytes of a file, a FIFO or a device; one byte more than `most` where it holds more.
+    """Read a file, FIFO or device; at most `most` + 1 bytes, so that the caller notices a larger one.
 
     Raises:
-        OSError: it cannot be opened or read, or does not come to an end in time; IsADirectoryError for a folder.
+        OSError: it cannot be opened or read, or does not end in time; IsADirectoryError for a folder.
     """
-    with open(path, "rb", opener=_opened) as file:  # it takes a descriptor's path as it is
+    with open(path, "rb", opener=_opened) as file:  # `path` may be /dev/fd/N
         if stat.S_ISREG(os.fstat(file.fileno()).st_mode):
             return file.read(most + 1)
         return _awaited(file.fileno(), most)
 
 
 def parse_toml(data: bytes, name: str) -> dict[str, Any]:
-    """The table in `data`, the bytes of the TOML file `name`. Raises ConfigError, with line and column where known."""
+    """Parse the bytes of the TOML file `name`. Raises ConfigError, with line and column if known."""
     import tomllib
 
     try:
@@ -61,36 +61,36 @@ def parse_toml(data: bytes, name: str) -> dict[str, Any]:
         raise ConfigError(f"{name}{where}: not valid TOML: {what}") from error
     except RecursionError:
         raise ConfigError(f"{name}: nested too deeply") from None
-    except ValueError:  # the one that tomllib lets through is of Python's own limit (sys.set_int_max_str_digits)
+    except ValueError:  # Python's limit for int() (sys.set_int_max_str_digits)
         raise ConfigError(f"{name}: a number has too many digits") from None
 
 
 def check_regular(path: Path | str) -> None:
-    """Raise OSError for what is there and no regular file, before a library opens it and waits."""
+    """Raise OSError unless `path` is a regular file: a library would block on a FIFO."""
     kind = os.stat(path).st_mode  # noqa: PTH116
     if not stat.S_ISREG(kind):
         raise OSError(errno.EINVAL, "it is not a regular file")
 
 
 def write_file(path: Path | str, data: bytes, mode: int | None = None) -> None:
-    """Put `data` at `path`: a temporary file beside it, flushed to disk, then renamed.
+    """Write `data` to a temporary file beside `path`, flush it to disk, and rename it.
 
-    An interrupted write leaves the old file. `mode` sets the permission bits; None keeps those of the file that
-    stands, or the umask's for a new one; the owner stays where that may be. A symbolic link is followed, not replaced.
-    What is no regular file (a FIFO, a device), or is reached through /dev/fd or /proc, is written into.
+    An interrupted write leaves the old file. `mode` sets the permission bits; None keeps those of an existing file
+    (a new one gets the umask's) and, if permitted, its owner. A symbolic link is followed, not replaced. FIFOs,
+    devices and paths in /dev/fd or /proc are written into.
 
     Raises:
-        SourceError: the folder is missing, or it or the file may not be written to; the FIFO has no reader.
+        SourceError: the folder is missing, it or the file is not writable, or the FIFO has no reader.
     """
     with staged(path, data, mode):
         pass
 
 
 def write_linked(path: str, data: bytes) -> None:
-    """Put `data` into the file at `path` itself, since other hard links lead to it, too.
+    """Overwrite the file at `path` in place, because it has other hard links.
 
     Raises:
-        SourceError: it cannot be written; what it held is put back.
+        SourceError: it cannot be written; its old content is restored.
     """
     try:
         with open(path, "r+b", buffering=0) as file:  # noqa: PTH123
@@ -115,9 +115,9 @@ def _overwrite(file: FileIO, data: bytes) -> None:
 
 @contextlib.contextmanager
 def staged(path: Path | str, data: bytes, mode: int | None = None) -> Iterator[None]:
-    """Put `data` at `path`, as `write_file`, when the block has ended well; what it raises leaves the old file.
+    """Write `data` to `path` like `write_file` once the block succeeds; if it raises, the old file stays.
 
-    The block is not entered where that cannot be done. Raises SourceError.
+    Raises SourceError before the block if `path` is not writable.
     """
     try:
         descriptor = _special(str(path))
@@ -133,7 +133,7 @@ def staged(path: Path | str, data: bytes, mode: int | None = None) -> Iterator[N
 
 
 def _opened(path: str, flags: int) -> int:
-    # To open a FIFO waits for a writer, and a terminal would become this process's own.
+    # Opening a FIFO would block until it has a writer, and a terminal would become the controlling one.
     return os.open(path, flags | os.O_NONBLOCK | os.O_NOCTTY)
 
 
@@ -144,7 +144,7 @@ def _awaited(descriptor: int, most: int) -> bytes:
     while len(data) <= most:
         if not poll.poll(max(0, end - time.monotonic()) * 1000):
             raise OSError(
-                errno.ETIMEDOUT, f"no end of it came within {WRITER_WAIT:g} seconds; does anything write to it?"
+                errno.ETIMEDOUT, f"it did not end within {WRITER_WAIT:g} seconds; does a program write to it?"
             )
         chunk = os.read(descriptor, 1 << 16)
         if not chunk:
@@ -154,15 +154,15 @@ def _awaited(descriptor: int, most: int) -> bytes:
 
 
 def _special(path: str) -> int | None:
-    """A descriptor to write to where `path` is not to be replaced, None where it is a regular file or nothing yet."""
+    """Open a FIFO, device or /dev/fd path for writing; None for a regular or missing file, which is replaced."""
     try:
-        # The kernel's own look comes first: it follows no link that another user put into a shared folder.
+        # Ask the kernel first: it refuses to follow links of other users in shared folders.
         kind = os.stat(path).st_mode  # noqa: PTH116
     except FileNotFoundError:
         return None
     behind = _descriptor_path(path)
     own = re.fullmatch(rf"(?:/proc/{os.getpid()}(?:/task/\d+)?|/dev)/fd/(\d+)", behind)
-    if own:  # opened anew it would begin at its start and cut what a shell has appended to
+    if own:  # opening it again would write at the start of a file that a shell appends to
         return os.dup(int(own[1]))
     if stat.S_ISREG(kind) and not behind:
         return None
@@ -170,7 +170,7 @@ def _special(path: str) -> int | None:
 
 
 def _descriptor_path(path: str) -> str:
-    """The first step of the links from `path` on that lies in /proc or /dev/fd, empty where none does."""
+    """The first path in /proc or /dev/fd along the symbolic links from `path`; empty if there is none."""
     for _ in range(_LINKS):
         parent, name = os.path.split(path)
         here = os.path.join(os.path.realpath(parent), name)  # noqa: PTH118
@@ -183,7 +183,7 @@ def _descriptor_path(path: str) -> str:
 
 
 def _fifo(path: str) -> int:
-    """A FIFO opened for writing, once there is a reader."""
+    """Open a FIFO for writing, waiting for a reader."""
     end = time.monotonic() + READER_WAIT
     while True:
         try:
@@ -203,14 +203,14 @@ def _fifo(path: str) -> int:
 def _replacing(target: str, data: bytes, mode: int | None) -> Iterator[None]:
     import tempfile
 
-    if mode is None:  # a file that is protected from writing is not replaced either
+    if mode is None:  # a write-protected file is not replaced either
         with contextlib.suppress(FileNotFoundError):
             os.close(os.open(target, os.O_WRONLY))
     folder, name = os.path.split(target)
     descriptor, temporary = tempfile.mkstemp(prefix=f".{name[:100]}.", dir=folder)
     try:
         with os.fdopen(descriptor, "wb") as file:
-            if mode is None:  # else it is a secret: do not reuse the access rights of an earlier file
+            if mode is None:  # otherwise it is a secret, and must not keep the owner of an earlier file
                 _keep_owner(descriptor, target)
             os.fchmod(descriptor, _permissions(target) if mode is None else mode)
             file.write(data)
@@ -226,7 +226,7 @@ def _replacing(target: str, data: bytes, mode: int | None) -> Iterator[None]:
 
 
 def _flush_folder(folder: str) -> None:
-    """Make the rename itself outlive a crash of the machine."""
+    """Flush the rename itself to disk."""
     descriptor = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(descriptor)
@@ -235,7 +235,7 @@ def _flush_folder(folder: str) -> None:
 
 
 def _keep_owner(descriptor: int, target: str) -> None:
-    """Give the file the owner and the group of the one that it replaces, as far as this user may."""
+    """Copy owner and group of the replaced file, if permitted."""
     with contextlib.suppress(FileNotFoundError):
         known = os.stat(target)  # noqa: PTH116
         for owner, group in ((-1, known.st_gid), (known.st_uid, -1)):

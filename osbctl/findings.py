@@ -1,4 +1,4 @@
-"""Findings: results of every check, input of every report."""
+"""Findings and verdicts: results of every check, input of every report."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ class Severity(StrEnum):
 class Location(NamedTuple):
     """A place in a source: `line` and `column` count from 1, columns in characters (code points).
 
-    `excerpt` is the whole text of that line, as it stands; a report cuts and escapes it. `end` is the column behind the
-    last character that is meant, within that line; 0 where only the first is known. As a string: `source:line:column`.
+    `excerpt` is the raw text of the line; reports shorten and escape it. `end` is the exclusive end column in that
+    line; 0 if unknown. As a string: `source:line:column`.
     """
 
     source: str
@@ -46,13 +46,12 @@ class Location(NamedTuple):
 
 
 class Fix(NamedTuple):
-    """A change of the source that mends a finding.
+    """An edit of the source that repairs a finding.
 
-    `set` gives the value at `path` (which need not exist yet), `remove` takes that entry away, `rename` gives its key
-    another name, `quote` makes a string of a scalar as it is written, `wrap` a list of a single value. `value` is what
-    is set, or the new name.
-    The empty path means the plain scalar that the finding is placed at, which may be a key, and whose meaning stays.
-    `safe`: no platform understands the catalog otherwise than before, or all refused it and this is the only way out.
+    `set` writes `value` to `path` (which may not exist yet), `remove` deletes the entry, `rename` changes its key to
+    `value`, `quote` turns a scalar into a string with the same text, `wrap` a single value into a list.
+    An empty path means the scalar at the finding's location, which may be a key; its meaning stays.
+    `safe`: no platform understands the catalog differently, or all refused it and this is the only possible fix.
     """
 
     action: Literal["set", "remove", "rename", "quote", "wrap"]
@@ -61,7 +60,7 @@ class Fix(NamedTuple):
     safe: bool = False
 
     def __str__(self) -> str:
-        """Description of the fix; text of the catalog in it is not escaped."""
+        """Description of the fix, with unescaped text of the catalog."""
         import json
 
         name = next((step for step in reversed(self.path) if isinstance(step, str)), "")
@@ -77,19 +76,16 @@ class Fix(NamedTuple):
 
 
 class Finding(NamedTuple):
-    """One thing that is wrong, or worth knowing, at one place.
+    """A fault or remark at one place of a document.
 
-    `refused_by` names the platforms that refuse (or crash on) the catalog because of it, and
-    `platform_messages` holds what they say, in their own words, where these are known.
-    `hint` says what to do. `location` is filled in only when a finding is about to be reported. `identity` is what
-    tells it from others over time, where that is known better than by rule, source and path. `fixes` are what
-    `osbctl fix` does about it; empty where the author has to decide.
+    `refused_by` are the platforms that refuse (or crash on) the catalog because of it, `platform_messages` their own
+    words if known. `hint` says how to repair it. `location` is set only for a report. `identity` identifies the finding
+    over time; empty if rule, source and path do. `fixes` are edits of `osbctl fix`; empty if the author must decide.
 
-    `earlier` is another place that the message speaks of: its line is added once places are known, and is
-    then `related`.
+    `earlier` is the path of another place that the message mentions, `related` its location.
 
-    `several` is what is said, behind their number, of several findings of one cause in a document, which are then
-    one; empty where each stands alone. `also` are the other places that such a one stands for.
+    `several` is the text, behind a number, for a group of findings with one cause; empty if each is reported alone.
+    `also` are the paths of the other findings in the group.
     """
 
     rule: str
@@ -109,9 +105,9 @@ class Finding(NamedTuple):
 
 
 class DocumentError(OsbctlError):
-    """A source was opened, but its text cannot be read as a JSON or YAML object.
+    """A source cannot be parsed as a JSON or YAML object.
 
-    `findings` (at least one, all with locations) say why and where; the message is the first of them with its place.
+    `findings` (at least one, all with locations) are the reasons; the message is that of the first.
     """
 
     exit_code = 1
@@ -124,7 +120,7 @@ class DocumentError(OsbctlError):
 
 
 class FailOn(StrEnum):
-    """The severity from which on a finding makes a run fail."""
+    """Minimum severity of a finding that makes a run fail."""
 
     ERROR = "error"
     WARNING = "warning"
@@ -137,10 +133,10 @@ class FailOn(StrEnum):
 
 
 class Verdict(NamedTuple):
-    """A platform's answer to a whole catalog.
+    """A platform's decision on a whole catalog.
 
-    `messages` are the platform's own lines, in its order and with its indentation, where they are
-    known; `reasons` counts the separate refusals behind them. `why` says why it is unclear; empty of any other.
+    `messages` are the platform's own lines, in its order and with its indentation, if known; `reasons` is the number of
+    refusals. `why` says why a verdict is unclear; else empty.
     """
 
     kind: VerdictKind
@@ -150,12 +146,11 @@ class Verdict(NamedTuple):
 
 
 class ValidationResult(NamedTuple):
-    """All that validation says of one source: findings in document order, a verdict for each platform.
+    """Result of validating one source: findings in document order, a verdict for each platform.
 
-    `left_out` counts the findings that were not asked for, or are ignored. `data` is the catalog, None where it could
-    not be read, and `outcomes` what each platform does with it. `fail_on` None: as the whole run has it. `read_as` says
-    where the catalog was, as that of a `Document`; `unchecked` what a broker that limits requests left unchecked;
-    `editable` whether `osbctl fix` can edit the source.
+    `left_out` is the number of findings that were not selected, or are ignored. `data` is the catalog, None if it could
+    not be read; `outcomes` are the platforms' decisions in detail. `fail_on` None: the run's. `read_as` is as in
+    `Document`; `unchecked` are checks that a rate-limiting broker prevented; `editable`: `osbctl fix` can edit it.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""Work on many things at once, within a bound, and a part of osbctl in a process of its own."""
+"""Work in several threads, or in a child process."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ R = TypeVar("R")
 
 
 def in_parallel(work: Callable[[T], R], items: Iterable[T], jobs: int) -> Iterator[tuple[T, R]]:
-    """Each item with what `work` makes of it, in the order in which they are done; `jobs` threads at most.
+    """Yield each item with its result of `work`, as they complete, using at most `jobs` threads.
 
-    No more than `jobs` items are taken before their results are: memory does not grow with their number. What `work`
-    raises is raised here, and ends it. The threads are daemons: an interrupt need not wait for them.
+    At most `jobs` items are in progress, so memory does not grow with their number. An exception of `work` is raised
+    here. The threads are daemons, so that an interrupt need not wait for them.
     """
     todo: SimpleQueue[list[T]] = SimpleQueue()
     done: SimpleQueue[tuple[T, R | None, BaseException | None]] = SimpleQueue()
@@ -59,10 +59,10 @@ def _taken(done: SimpleQueue[tuple[T, R | None, BaseException | None]]) -> tuple
 
 
 def start_module(module: str, *arguments: str, stdin: int) -> subprocess.Popen[bytes]:
-    """Run a module as a child, with a pipe for its standard output. Nothing else is inherited."""
+    """Run a module in a child process with a pipe for its standard output. It inherits nothing else."""
     import subprocess
 
-    # The child finds the packages where this process does, but never in its own working folder (-P).
+    # The child imports from the same folders, but never from its working folder (-P).
     folders = (entry or str(Path.cwd()) for entry in sys.path)
     return subprocess.Popen(
         [sys.executable, "-P", "-m", module, *arguments],

@@ -1,4 +1,4 @@
-"""A parameter schema as a list that people read: name, type, required, default, description."""
+"""Parameters of a schema as a table: name, type, required, default, description."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from osbctl.paths import value_at
 from osbctl.text import escape_line
 
 MAX_LEVELS = 6
-"""Objects in objects are followed so deep; a schema that refers to itself has no end."""
+"""Maximum nesting of listed objects; a schema that refers to itself is infinite."""
 
 MAX_ROWS = 1_000
 """Maximum number of listed parameters of one schema."""
@@ -32,9 +32,9 @@ _BOUNDS = {
 
 
 class Parameter(NamedTuple):
-    """One parameter; `name` has dots where it stands in objects, `[]` where in an array. All text is safe to print.
+    """One parameter. All text is safe to print.
 
-    `limits` are those on its value, such as `≥ 1, ≤ 9`.
+    `name` has a dot for each enclosing object, `[]` for an array. `limits` constrain its value, such as `≥ 1, ≤ 9`.
     """
 
     name: str
@@ -46,7 +46,7 @@ class Parameter(NamedTuple):
 
     @property
     def facts(self) -> str:
-        """All that is said of it beside name and description."""
+        """Everything except name and description, as text."""
         facts = (self.kind, "required" if self.required else "", f"default {self.default}" if self.default else "")
         return "; ".join(filter(None, facts))
 
@@ -57,10 +57,7 @@ class Parameter(NamedTuple):
 
 
 def parameters(schema: Mapping[str, Any]) -> Iterator[Parameter]:
-    """The parameters that `schema` describes, in its order; local references are followed.
-
-    At most `MAX_ROWS`: schemas that refer to each other multiply.
-    """
+    """The parameters of `schema`, in its order, with local references resolved; at most `MAX_ROWS`."""
     return islice(_properties(schema, schema, "", 0), MAX_ROWS)
 
 
@@ -120,5 +117,5 @@ def _resolved(root: Mapping[str, Any], schema: Mapping[str, Any]) -> Mapping[str
 
 
 def _value(value: Any) -> str:
-    """The value as JSON: a text in quotes, since 17 and "17" are two values."""
+    """The value as JSON: strings keep their quotes, since 17 and "17" differ."""
     return escape_line(json.dumps(value, ensure_ascii=False))

@@ -10,7 +10,7 @@ JsonValue: TypeAlias = Any
 """None, bool, int, float (finite), str, list of JsonValue or dict of str to JsonValue."""
 
 Path: TypeAlias = tuple[str | int, ...]
-"""Keys and zero-based indexes from the top, `()` for the top itself."""
+"""Keys and zero-based indexes from the root; `()` is the root."""
 
 PARAMETER_PLACES = (
     ("service_instance", "create"),
@@ -26,15 +26,15 @@ def pointer(path: Path) -> str:
 
 
 def parse_pointer(pointer: str) -> tuple[str, ...]:
-    """The steps of a JSON pointer (RFC 6901, section 4), as texts: what they stand in says which are indexes."""
+    """The steps of a JSON pointer (RFC 6901, section 4) as strings; `key_of` decides which are indexes."""
     return tuple(step.replace("~1", "/").replace("~0", "~") for step in pointer.split("/")[1:])
 
 
 def key_of(value: JsonValue, step: str) -> str | int | None:
-    """The key or index in `value` that a step of a JSON pointer means; None where there is nothing."""
+    """The key or index in `value` for a step of a JSON pointer; None if it does not exist."""
     if isinstance(value, dict):
         return step if step in value else None
-    # RFC 6901, section 4: digits without leading zeros. The length bounds what int() is asked to read.
+    # RFC 6901, section 4: digits without leading zeros. The length bounds the cost of int().
     is_index = step == "0" or (step.isascii() and step.isdecimal() and step[0] != "0" and len(step) < 10)
     return int(step) if isinstance(value, list) and is_index and int(step) < len(value) else None
 
@@ -77,14 +77,14 @@ JSON_TYPES: dict[type, str] = {
 
 
 def entries(value: JsonValue) -> Iterable[tuple[str | int, JsonValue]]:
-    """The values right inside of an object or array, each with its key or index; none of any other value."""
+    """The values in an object or array, each with its key or index; none for any other value."""
     return value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
 
 
 def depth(value: JsonValue) -> int:
-    """The levels of nesting of a value, 0 for a scalar; without recursion."""
+    """Nesting depth of a value, 0 for a scalar; without recursion."""
     levels, inside = 0, [value]
-    # The garbage collector knows, without a loop in Python, what containers hold, and that scalars hold nothing.
+    # gc.get_referents returns the content of many containers at once, faster than a loop in Python.
     while below := gc.get_referents(*inside):
         levels, inside = levels + 1, below
     return levels + any(isinstance(item, dict | list) for item in inside)

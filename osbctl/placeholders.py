@@ -1,4 +1,4 @@
-"""Placeholders that a template language should have filled in, and values that fit in their place."""
+"""Unfilled placeholders of template languages, and valid values to replace them."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ _WORDS = re.compile(
     r"|(?<![A-Za-z])REPLACE_(?:WITH_\w+|ME)(?![A-Za-z])"
 )
 _WHOLE = re.compile(r"\(\(.*\)\)|<[A-Za-z][^<>/=]*>", re.DOTALL)
-"""Spruce's operators, such as (( grab meta.id )), and `<plan name>` stand for a whole value."""
+"""Spruce's operators, such as (( grab meta.id )), and `<plan name>` replace a whole value."""
 _ANGLES = re.compile(r"[^\s<>]*(<(?!(?:b|i|u|p|br|hr|li|ul|ol)>)[A-Za-z][\w.-]*>)[^\s<>]*")
-"""`https://<host>/x`: a value without blanks, which is no text in HTML."""
+"""`https://<host>/x`: a value without blanks, and so not HTML."""
 _BRACKETS = (("{{", "}}"), ("${", "}"), ("<%", "%>"))
-"""Looked for by `str.find`: a pattern would look for the end from each beginning anew, which is quadratic."""
+"""Found with `str.find`: a regular expression would search for the end from each start, in quadratic time."""
 
 _SIGNS = ("((", "{{", "${", "<", "%s", "%d", "%v", "REPLACE_")
 _PASSED_ON = ("service_metadata", "plan_metadata", "cost")
 _LITERAL = {"pattern", "default", "examples", "enum", "const"}
-"""Keywords of a parameter schema whose text is the service's own: `${…}` there is likely meant."""
+"""Keywords of a parameter schema whose text may contain `${…}` for the service."""
 
 
 def holds_placeholder(text: str) -> bool:
-    """Return whether `text` holds what a template language should have replaced."""
+    """Return whether `text` contains a placeholder."""
     return _found(text) is not None
 
 
@@ -55,7 +55,7 @@ def _found(text: str) -> str | None:
 
 
 def _between(text: str, opening: str, closing: str) -> str | None:
-    """The first stretch from `opening` to `closing` that has something in between."""
+    """The first non-empty text enclosed in `opening` and `closing`, including them."""
     start = text.find(opening)
     while start >= 0:
         end = text.find(closing, start + len(opening))
@@ -68,7 +68,7 @@ def _between(text: str, opening: str, closing: str) -> str | None:
 
 
 def _texts(catalog: dict[str, Any]) -> Iterator[tuple[Path, str]]:
-    """Every string that a platform reads, in order, outside of what belongs to parameter schemas alone."""
+    """Every string that a platform reads, in order, except literals of parameter schemas."""
     stack: list[tuple[Path, Any, str]] = [((), catalog, "catalog")]
     while stack:
         here, item, kind = stack.pop()
@@ -83,14 +83,14 @@ def _texts(catalog: dict[str, Any]) -> Iterator[tuple[Path, str]]:
 
 
 def _is_read(key: str, kind: str, holder: Path) -> bool:
-    """Return whether a platform reads the field: it passes metadata on, and ignores other unknown fields."""
+    """Return whether a platform reads the field. Platforms keep all metadata, and ignore other unknown fields."""
     if not kind or kind in _PASSED_ON:
         return "parameters" not in holder or key not in _LITERAL
     return key in known(kind)
 
 
 def filled(catalog: dict[str, Any], paths: Iterable[Path]) -> dict[str, Any]:
-    """The catalog with values of the right type at `paths`; where a string is right, the placeholder stays."""
+    """The catalog with values of the correct type at `paths`; a placeholder for a string stays."""
     whole: dict[str, Any] = json.loads(json.dumps(catalog))
     for number, path in enumerate(paths):
         value = _fitting(_schema_at(path), f"placeholder-{number}")
@@ -108,7 +108,7 @@ def _schema_at(path: Path) -> Mapping[str, Any]:
 
 
 def _resolved(schema: Any) -> Mapping[str, Any]:
-    """The definition that a part of a shipped schema refers to, or the part itself."""
+    """Resolve the reference of a shipped schema; a schema without one is unchanged."""
     if not isinstance(schema, dict):
         return {}
     reference = schema.get("allOf", [schema])[0].get("$ref", "")
@@ -117,7 +117,7 @@ def _resolved(schema: Any) -> Mapping[str, Any]:
 
 
 def _fitting(schema: Mapping[str, Any], text: str) -> Any:
-    """A small value that every platform takes at the place of `schema`; `text` where it may be a string."""
+    """A small value for `schema` that every platform accepts; `text` if it is a string."""
     match schema.get("type"):
         case "object":
             return {key: _fitting(_resolved(schema["properties"][key]), text) for key in schema.get("required", ())}

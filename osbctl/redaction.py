@@ -9,18 +9,18 @@ from urllib.parse import unquote
 
 from osbctl.paths import Path, entries, pointer
 
-SECRET = "(secret)"  # noqa: S105  # what stands in its place
+SECRET = "(secret)"  # noqa: S105  # the replacement
 
 SURE_LENGTH = 8
-"""A password of so many characters does not stand in a catalog by chance; a shorter one may."""
+"""Passwords of at least this many characters do not occur in a catalog by chance."""
 
 _SURE = ("password", "passwd", "secret", "api_key", "apikey", "access_key", "private_key", "token")
 _PERHAPS = ("passphrase", "credential", "key", "pwd")
 _SHORT = {"auth", "pass", "pw", "sas", "sig", "signature"}
-"""Too short to be looked for within a name: the last word of a parameter's name, as in X-Amz-Signature."""
+"""Matched only as the last word of a parameter's name, as in X-Amz-Signature."""
 
 MAX_TEXT = 20_000
-"""Characters of one text that are shown on a page."""
+"""Maximum number of characters of one text on a page."""
 
 _MASK = "***"
 _USER = re.compile(
@@ -37,24 +37,24 @@ _PARAMETER = re.compile(
 
 @lru_cache(1_000)
 def is_secret_name(name: str) -> bool:
-    """Return whether a field of this name holds a secret, as sure as one must be to speak of it."""
+    """Return whether a field of this name certainly holds a secret."""
     return any(word in name.lower().replace("-", "_") for word in _SURE)
 
 
 def may_be_secret_name(name: str | int) -> bool:
-    """Return whether a field of this name may hold a secret, so that its value is better not shown."""
+    """Return whether a field of this name may hold a secret, so that its value must not be displayed."""
     return isinstance(name, str) and any(word in name.lower() for word in (*_SURE, *_PERHAPS))
 
 
 def redact_text(text: str) -> str:
-    """`text` without what is secret by how it is written: the user of a URL, and parameters like `token=…`."""
+    """Redact secrets in a text: the userinfo of URLs, and parameters like `token=…`."""
     if "://" in text and "@" in text:
         text = _USER.sub(f"{_MASK}@", text)
     return _PARAMETER.sub(_parameter, text) if "=" in text else text
 
 
 def redact(value: Any, known: frozenset[Any] = frozenset()) -> Any:
-    """`value` without what goes under a secret name, texts that hold secrets, and the `known` texts and numbers."""
+    """Redact a value: fields with secret names, secrets in texts, and the `known` texts and numbers."""
     if isinstance(value, dict):
         return {redact_text(k): redact_under(k, inner, known) for k, inner in value.items()}
     if isinstance(value, list):
@@ -65,12 +65,12 @@ def redact(value: Any, known: frozenset[Any] = frozenset()) -> Any:
 
 
 def _masked_text(text: str, known: frozenset[Any]) -> str:
-    # Longer ones are made of those that a schema names.
+    # Prefixes, because other values may be derived from known ones.
     return SECRET if text.startswith(tuple(k for k in known if isinstance(k, str))) else redact_text(text)
 
 
 def redact_under(name: str | int, value: Any, known: frozenset[Any] = frozenset()) -> Any:
-    """As `masked`, for the value of a field of this name."""
+    """Redact the value of a field with this name; see `redact`."""
     if value is None or isinstance(value, bool) or not may_be_secret_name(name):
         return redact(value, known)
     return SECRET
@@ -83,9 +83,9 @@ def _parameter(found: re.Match[str]) -> str:
 
 
 def places_of(texts: tuple[str, ...], data: Any) -> list[str]:
-    """The JSON pointers of the keys and values in `data` that hold one of `texts`, in any case, percent-encoded too.
+    """The JSON pointers of the keys and values in `data` that contain one of `texts`, in any case or percent-encoded.
 
-    The secret of a dashboard client is not looked at: it belongs there, and is not stored.
+    Skips the secret of a dashboard client, which belongs there and is not stored.
     """
     wanted = [text.casefold() for text in texts]
     found = []
@@ -100,19 +100,19 @@ def places_of(texts: tuple[str, ...], data: Any) -> list[str]:
 
 
 def _own_text(value: Any) -> str:
-    """A string, or the keys of an object, with percent escapes and without, all in one case."""
+    """A string, or the keys of an object, with and without percent-encoding, casefolded."""
     text = value if isinstance(value, str) else "\0".join(value) if isinstance(value, dict) else ""
     return f"{text}\0{unquote(text)}".casefold()
 
 
 class Redactor:
-    """Leaves secrets out of the texts of a page, and counts them, so that the page can say so."""
+    """Redacts the texts of a page, and counts the redactions."""
 
     def __init__(self) -> None:
         self.left_out = 0
 
     def text(self, value: object, limit: int = MAX_TEXT) -> str:
-        """A text without what is secret by how it is written; cut past `limit`, and says so; empty for no text."""
+        """Redact and truncate a text; empty for other values."""
         if not isinstance(value, str):
             return ""
         cut = value if len(value) <= limit else f"{value[:limit]} … ({len(value):,} characters)"
@@ -121,7 +121,7 @@ class Redactor:
         return shown
 
     def secret(self, name: str) -> bool:
-        """Return whether what goes under `name` is left out."""
+        """Return whether the value of `name` is redacted."""
         hidden = may_be_secret_name(name)
         self.left_out += hidden
         return hidden

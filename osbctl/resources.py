@@ -1,7 +1,6 @@
 """Locations of the schemas and catalogs that ship with osbctl.
 
-They stand at the top of the repository; a wheel carries them inside the package. Both are plain
-files, so that an editor, a shell and a browser can open them too.
+They are plain files at the top of the repository, and in the package of a wheel.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""The record of a rule, and the decorator that makes one out of a check function.
+"""The record of a rule, and the decorator that registers a check function as one.
 
-Every checker has rules: validation, comparison, and the check of a live broker.
-The documentation pages, `osbctl rules ID`, SARIF metadata and the tests all read this one record.
+Validation, comparison and the check of a live broker have rules. Documentation pages, `osbctl rules ID`, SARIF metadata
+and tests read the same record.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class Category(StrEnum):
     meaning: str
 
     def __new__(cls, word: str, meaning: str) -> Self:
-        """A member that is its word, as in every `StrEnum`."""
+        """Create a member whose value is `word`."""
         member = str.__new__(cls, word)
         member._value_ = word
         member.meaning = meaning
@@ -50,13 +50,12 @@ class Category(StrEnum):
 
 
 class Rule(NamedTuple):
-    """All that is known of a rule.
+    """Everything about a rule.
 
-    `text` is the docstring of its check: a summary line, paragraphs that say why, then labelled lines. `Bad:` and
-    `Good:` are fragments of YAML, behind the label or below it, indented; `Fix:` is what `osbctl fix` does about it,
-    left out where the author has to decide; `Source:` cites where the rule comes from. `check` is None where something
-    else finds it: the reader, the schema engine, or the emulation of a platform. `only_for`: the rule is silent unless
-    that platform is checked for, or the rule was selected.
+    `text` is the docstring of its check: a summary line, paragraphs with the reason, then labelled lines. `Bad:` and
+    `Good:` are fragments of YAML, behind or indented below the label; `Fix:` describes the automatic fix, if there is
+    one; `Source:` cites the origin of the rule. `check` is None if the reader, the schema engine or the emulation of a
+    platform finds it. `only_for`: the rule is reported only if that platform is chosen, or the rule is selected.
     """
 
     id: str
@@ -85,7 +84,7 @@ class Rule(NamedTuple):
 
     @property
     def good(self) -> str:
-        """The same fragment, mended."""
+        """The same fragment, repaired."""
         return _parts(self.text).get("Good", "")
 
     @property
@@ -117,7 +116,7 @@ def _parts(text: str) -> dict[str, str]:
 
 
 def chosen(word: str, rules: Mapping[str, Rule]) -> frozenset[str]:
-    """The ids that `word` stands for: a rule's own, a category for all of it, or a beginning with `*` behind it."""
+    """The rule ids that `word` selects: an id, a category, or a prefix followed by `*`."""
     if word in rules:
         return frozenset({word})
     if word.endswith("*"):
@@ -126,7 +125,7 @@ def chosen(word: str, rules: Mapping[str, Rule]) -> frozenset[str]:
 
 
 RULES: dict[str, Rule] = {}
-"""Every rule whose module was imported, by id. `osbctl.validation.rules.load_all` imports them all."""
+"""Rules of imported modules by id. `osbctl.validation.rules.load_all` imports all modules."""
 
 
 def rule(
@@ -149,10 +148,7 @@ def rule(
 def describe(
     texts: Mapping[str, str], severity: Severity, category: Category, refused_by: tuple[Platform, ...] | None = None
 ) -> None:
-    """Register rules that something else finds, each with its text by its id.
-
-    `refused_by` None: by the platforms whose records say so.
-    """
+    """Register rules without a check function, from texts by id. `refused_by` None: from the platforms' records."""
     for name, text in texts.items():
         _add(Rule(name, severity, category, text, refusing(name) if refused_by is None else refused_by))
 

@@ -1,4 +1,4 @@
-"""A certificate for this machine, made on the spot for trying out, and kept off the disk."""
+"""A self-signed certificate for testing, never written to disk."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from osbctl.errors import ConfigError
 from osbctl.extras import command_to_install
 
 DAYS = 30
-"""A certificate lasts that long."""
+"""Validity of a certificate, in days."""
 
 
 @contextmanager
 def unseen_file(content: bytes) -> Iterator[Path]:
-    """Yield a path that holds `content` for a moment: OpenSSL reads from files only.
+    """Yield the path of a temporary file with `content`: OpenSSL reads only files.
 
-    Where the system has files in memory (Linux), no disk sees it; elsewhere it lies in a folder of mode 0700.
+    On Linux it is in memory; elsewhere in a folder of mode 0700.
     """
     if hasattr(os, "memfd_create"):
         with os.fdopen(os.memfd_create("osbctl", os.MFD_CLOEXEC), "wb") as file:
@@ -38,9 +38,9 @@ def unseen_file(content: bytes) -> Iterator[Path]:
 
 
 def make_certificate() -> tuple[bytes, bytes]:
-    """A certificate for localhost, 127.0.0.1 and ::1, and its key, both as PEM.
+    """Create a certificate for localhost, 127.0.0.1 and ::1, and its key, both as PEM.
 
-    Raises ConfigError where the package `cryptography` is not installed.
+    Raises ConfigError if the package `cryptography` is not installed.
     """
     try:
         from cryptography import x509
@@ -65,7 +65,7 @@ def make_certificate() -> tuple[bytes, bytes]:
         .not_valid_after(now + timedelta(days=DAYS))
         .add_extension(x509.SubjectAlternativeName(names), critical=False)
         .add_extension(x509.BasicConstraints(ca=True, path_length=0), critical=True)
-        # Strict checkers (RFC 5280; Python from 3.13 on) want the identifiers of the keys.
+        # Strict clients (RFC 5280; Python since 3.13) require key identifiers.
         .add_extension(x509.SubjectKeyIdentifier.from_public_key(key.public_key()), critical=False)
         .add_extension(x509.AuthorityKeyIdentifier.from_issuer_public_key(key.public_key()), critical=False)
         .sign(key, hashes.SHA256())

@@ -1,4 +1,4 @@
-"""Text from outside made fit to be shown: no control characters, no escapes, no long lines; and a version's look."""
+"""Displaying untrusted text: escaping, styling, wrapping, suggestions."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ if TYPE_CHECKING:
 ELLIPSIS = "…"
 
 _UNSAFE = {"Cc", "Cf", "Cs", "Cn", "Zl", "Zp"}
-"""Unicode categories that are shown as escapes: controls, direction marks, separators of lines."""
+"""Unicode categories that are escaped: controls, direction marks, line separators."""
 
 _JOINERS = {"\u200d", "\ufe0f"}
-"""Format characters that emoji need and that do no harm."""
+"""Harmless format characters of emoji."""
 
 _COMMAND = re.compile(r"##(?=\w*\[)|(?<!\S)::(?=[a-z-]*[g-z-])", re.IGNORECASE)
-"""Beginnings of commands to CI systems: `##vso[` (Azure), `##teamcity[` and `##[` (GitHub) anywhere in a line,
+"""Prefixes of commands to CI systems: `##vso[` (Azure), `##teamcity[` and `##[` (GitHub) anywhere in a line,
 `::error` (GitHub) after blanks. No IPv6 address matches.
 """
 
 
 class AnsiStyle:
-    """Puts text into the colour of a style where colours are wanted: the style is a word of what is shown."""
+    """Colours text for a terminal, if colours are enabled. Styles are named after what they mark."""
 
     CODES: ClassVar = {
         "error": "1;31",
@@ -50,7 +50,7 @@ class AnsiStyle:
         self._color = color
 
     def __call__(self, text: str, style: str) -> str:
-        """`text` in the style, as it is where there are no colours."""
+        """Colour `text`; without colours, return it unchanged."""
         return f"\x1b[{self.CODES[style]}m{text}\x1b[0m" if self._color else text
 
 
@@ -58,7 +58,7 @@ _COLORS = re.compile(r"\x1b\[[\d;]*m")
 
 
 def escape_line(text: str) -> str:
-    """`text` on one line, with characters that control a terminal or mislead a reader escaped."""
+    """Escape line ends and characters that control a terminal or mislead readers."""
     if text.isascii() and text.isprintable() and "##" not in text and "::" not in text:
         return text
     return "".join(map(_shown, _inert(text)))
@@ -68,19 +68,19 @@ _INERT = "\udc23\udc3a"
 
 
 def _inert(text: str) -> str:
-    """`text` with the second character of what a CI system would obey as one that is shown as an escape."""
+    """Replace the second character of CI commands by a surrogate, which is then escaped."""
     return _COMMAND.sub(lambda found: found[0][0] + chr(0xDC00 + ord(found[0][0])), text)
 
 
 def is_safe(character: str) -> bool:
-    """Return whether a character may be shown as it is."""
+    """Return whether a character needs no escape."""
     return unicodedata.category(character) not in _UNSAFE or character in _JOINERS
 
 
 def escape_text(text: str, pairs: bool = False) -> str:
-    r"""`text` with each unsafe character but line ends as `\uXXXX`, which quoted strings of JSON and YAML understand.
+    r"""Escape unsafe characters, except line ends and tabs, as `\uXXXX` for quoted strings of JSON and YAML.
 
-    Beyond U+FFFF it is `\UXXXXXXXX` (YAML), with `pairs` a surrogate pair (JSON). Tabs stay, too.
+    Characters beyond U+FFFF become `\UXXXXXXXX` (YAML), with `pairs` a surrogate pair (JSON).
     """
     text = without_commands(text)
     if text.isascii() and "\x7f" not in text:
@@ -90,19 +90,19 @@ def escape_text(text: str, pairs: bool = False) -> str:
 
 
 def without_commands(text: str) -> str:
-    r"""`text` with `#\u0023`, as quoted strings may have it, for a `##` that a CI system would obey; so with `::`."""
+    r"""Escape CI commands: `#\u0023` for `##`, likewise for `::`; valid in quoted strings of JSON and YAML."""
     return _COMMAND.sub(lambda found: rf"{found[0][0]}\u{ord(found[0][0]):04x}", text)
 
 
 def json_text(value: Any) -> str:
-    """`value` as JSON to read, in a file, at a terminal or in the log of a CI system; it ends with a newline."""
+    """`value` as indented JSON, safe for terminals and logs of CI systems; ends with a newline."""
     import json
 
     return escape_text(json.dumps(value, indent=2, ensure_ascii=False), pairs=True) + "\n"
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
-    """`did you mean …?` with the known word that is closest, or the only one that `word` begins; empty without one."""
+    """`did you mean …?` with the closest known word, or the only one with the prefix `word`; empty without one."""
     known = list(known)
     begun = [name for name in known if len(word) > 2 and name.startswith(word)]
     meant = closest(word, known) or (begun[0] if len(begun) == 1 else "")
@@ -110,9 +110,9 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
 
 
 def closest(word: str, known: Iterable[str]) -> str:
-    """The known word that `word` is likely a slip of, in upper or lower case; empty where there is none, or several.
+    """The known word closest to `word`, ignoring case; empty if there is none, or several equally close ones.
 
-    One slip is taken for one in words of four letters, and one more for each twelve.
+    Words of four letters may differ by one edit; each twelve letters allow another.
     """
     asked = word.casefold()[:_LONGEST]
     found = []
@@ -123,7 +123,7 @@ def closest(word: str, known: Iterable[str]) -> str:
         if abs(len(asked) - len(other)) <= most and (slips := _slips(asked, other)) <= most:
             found.append((slips, name))
     fewest = min(found, default=(0, ""))
-    several = fewest[0] > 0 and sum(slips == fewest[0] for slips, _ in found) > 1  # 2.18 is no slip of 2.13
+    several = fewest[0] > 0 and sum(slips == fewest[0] for slips, _ in found) > 1  # 2.18 is not a typo for 2.13
     return "" if several else fewest[1]
 
 
@@ -156,15 +156,15 @@ def plural(number: int, word: str) -> str:
 
 
 def join_sentences(parts: Iterable[str]) -> str:
-    """The parts one after the other, a full stop between them where none ends by itself."""
+    """Join sentences with full stops, unless one ends with its own punctuation."""
     return " ".join(part if part.endswith((".", "?", "!")) else f"{part}." for part in parts).removesuffix(".")
 
 
 def excerpt(line: str, column: int, end: int = 0, width: int = 100) -> tuple[str, str]:
-    """A piece of `line`, at most `width` characters, around `column` (from 1), and the line of carets below it.
+    """Shorten `line` to `width` characters around `column` (from 1); returns it and a line of carets.
 
-    The carets stand under what lies from `column` to before the column `end` (0: under one character), whether or not
-    characters are wide or escaped.
+    The carets mark the columns from `column` to `end`, exclusive (0: one character), also for wide and escaped
+    characters.
     """
     at = min(max(column - 1, 0), len(line))
     start, stop = 0, len(line)
@@ -172,11 +172,9 @@ def excerpt(line: str, column: int, end: int = 0, width: int = 100) -> tuple[str
         start = max(0, min(at - width // 3, stop - width))
         stop = start + width
     last = max(at, min(end - 1, stop))
-    if (
-        stop - start == len(line) and line.isascii() and escape_line(line) == line
-    ):  # nearly every line: a cell a character
+    if stop - start == len(line) and line.isascii() and escape_line(line) == line:  # nearly every line
         return line, " " * at + "^" * max(1, last - at)
-    # Before it is cut into pieces, and of them alone: a line may be a whole catalog, and hold thousands of findings.
+    # Escape only the excerpt: a line may be a whole catalog with thousands of findings.
     piece = _inert(line[start:stop]).replace("\t", " ")
     before, meant, after = map(
         escape_line, (piece[: at - start], piece[at - start : last - start], piece[last - start :])
@@ -187,9 +185,9 @@ def excerpt(line: str, column: int, end: int = 0, width: int = 100) -> tuple[str
 
 
 def wrapped(line: str, width: int, indent: str = "    ") -> str:
-    """`line` in lines of at most `width` terminal cells, broken at blanks, `indent` before all but the first.
+    """Wrap `line` at blanks to `width` terminal cells (0: no wrapping), with `indent` before continuation lines.
 
-    Colours take no space; a word that is longer than a line stands on one of its own. 0: as it is.
+    Colours take no space; a word longer than a line gets its own line.
     """
     if not width:
         return line
@@ -211,7 +209,7 @@ def _shown_cells(painted: str) -> int:
 
 
 def display_width(text: str) -> int:
-    """The terminal cells that `text` takes: two for a wide character, none for one that combines."""
+    """Number of terminal cells of `text`: two for a wide character, none for a combining one."""
     if text.isascii():
         return len(text)
     return sum(_cells(character) for character in text)
@@ -234,14 +232,14 @@ def _shown(character: str) -> str:
 def rendered(parts: Iterable[RenderableType], width: int, *, colored: bool) -> str:
     """Render `parts` with rich for a terminal of `width` columns.
 
-    Rendered whole before anything is written, because rich ends the process with 1 at a broken pipe.
+    Returned as a string because rich, when it prints itself, exits with 1 at a broken pipe.
     """
     import io
 
     from rich.console import Console
 
     file = io.StringIO()
-    # With a width but no height, rich takes 80 columns where TERM is dumb.
+    # With a width but no height, rich assumes 80 columns if TERM is dumb.
     console = Console(
         file=file, width=width, height=25, color_system="standard" if colored else None, no_color=not colored,
         force_terminal=colored, highlight=False,
@@ -253,7 +251,7 @@ def rendered(parts: Iterable[RenderableType], width: int, *, colored: bool) -> s
 
 @cache
 def semantic_version() -> re.Pattern[str]:
-    """A Semantic Version 2.0, as https://semver.org/spec/v2.0.0.html has its grammar; for `fullmatch`."""
+    """Pattern of Semantic Versioning 2.0 (grammar of https://semver.org/spec/v2.0.0.html), for `fullmatch`."""
     number, word = r"(?:0|[1-9][0-9]*)", r"[0-9a-zA-Z-]+"
     identifier = r"(?:0|[1-9][0-9]*|[0-9]*[a-zA-Z-][0-9a-zA-Z-]*)"
     before = rf"(?:-{identifier}(?:\.{identifier})*)?"

@@ -196,7 +196,7 @@ def test_a_fifo_that_does_not_end_is_not_waited_for(
     """Neither one that nobody writes to, nor one that is kept going by a byte now and then."""
     monkeypatch.setattr("osbctl.files.WRITER_WAIT", 0.2)
     thread = fed(fifo, *chunks) if chunks else None
-    with pytest.raises(OSError, match=r"no end of it came within 0\.2 seconds") as error:
+    with pytest.raises(OSError, match=r"it did not end within 0\.2 seconds") as error:
         read_bounded(fifo, 1000)
     assert error.value.errno == errno.ETIMEDOUT
     if thread:

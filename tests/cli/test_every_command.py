@@ -498,7 +498,7 @@ def test_a_file_that_cannot_be_read(runner: Runner, folder: Path, command: str, 
 @pytest.mark.parametrize(
     ("command", "parameter", "fault", "said"),
     [
-        ("validate", "config", "fifo", "cannot be read: no end of it came"),
+        ("validate", "config", "fifo", "cannot be read: it did not end"),
         ("validate", "config", "folder", "cannot be read: Is a directory"),
         ("validate", "schemas", "folder", "this is a folder"),
         ("params", "request", "folder", "this is a folder"),

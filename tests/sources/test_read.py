@@ -178,7 +178,7 @@ def test_a_fifo_that_does_not_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     descriptor = os.open(fifo, os.O_RDWR) if writes else None
     if descriptor is not None:
         os.write(descriptor, writes)
-    assert "no end of it came within 0.2 seconds" in refusal(str(fifo)).message
+    assert "it did not end within 0.2 seconds" in refusal(str(fifo)).message
     if descriptor is not None:
         os.close(descriptor)
 
