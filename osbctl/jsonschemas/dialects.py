@@ -60,6 +60,9 @@ DIALECTS = {
 }
 """By URI, without the scheme: both are written."""
 
+KEYWORDS = frozenset[str]().union(*(dialect.keywords for dialect in DIALECTS.values()))
+"""The keywords of all drafts that can refuse a value."""
+
 
 def misnamed_dialect(schema: dict[str, JsonValue]) -> str:
     """The key under which a schema names its draft, such as `schema`, where it is not `$schema`; empty if none does."""

@@ -19,7 +19,7 @@ DRAFTS = {dialect.uri: dialect.validator for dialect in DIALECTS.values()}
 
 def faults(schema: dict[str, Any], validator: str) -> Iterator[tuple[Path, str]]:
     """The places that are not valid, and why; `validator` is a value of `DRAFTS`. None where the schema is valid."""
-    if _is_valid(schema, validator):
+    if is_valid(schema, validator):
         return
     import jsonschema
     import jsonschema_rs
@@ -41,7 +41,8 @@ def _likeliest(error: ValidationError) -> ValidationError:
     return max(found, key=lambda e: (len(e.instance_path), e.kind.name not in ("type", "enum")), default=error)
 
 
-def _is_valid(schema: dict[str, Any], validator: str) -> bool:
+def is_valid(schema: dict[str, Any], validator: str) -> bool:
+    """Return whether a schema that names its draft is valid; faster than `faults`."""
     import jsonschema_rs
 
     try:

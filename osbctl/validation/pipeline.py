@@ -228,15 +228,17 @@ def _join_refusals(
 ) -> list[Finding]:
     """Join each refusal to the first fault at its place, or let it stand alone.
 
-    At `hidden` places there is a fault that is not named; there only a refusal that was selected stands alone.
-    Why the verdict of a platform that counts is unclear is a warning, unless a finding of its rule is there.
+    A refusal below a value of the wrong type joins the fault of that value. At `hidden` places there is a fault that
+    is not named; there only a refusal that was selected stands alone. Why the verdict of a platform that counts is
+    unclear is a warning, unless a finding of its rule is there.
     """
     findings, faults = list(findings), _faults_by_place(findings)
+    wrong_types = {path: at for path, at in faults.items() if findings[at].rule == "schema-type"}
     for platform, outcome in outcomes.items():
         counts = platform in options.platforms
         findings += _doubts(platform, outcome, findings) if counts else ()
         for refusal in outcome.refusals:
-            at = faults.get(refusal.path)
+            at = faults.get(refusal.path, wrong_types.get(refusal.path[:-1]))
             if at is not None:
                 findings[at] = _joined(findings[at], platform, refusal.message, bool(outcome.messages), counts)
             elif refusal.path not in hidden or refusal.rule in (options.select or ()):

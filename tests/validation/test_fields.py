@@ -81,3 +81,72 @@ def test_what_no_platform_can_have_is_refused_by_none() -> None:
         assert rules[name].refused_by == ()
     assert rules["not-an-object"].refused_by == (Platform.CLOUD_FOUNDRY,)
     assert rules["lone-surrogate"].bad == r'{"name": "\ud83d"}'
+
+
+def with_parameters(**schema: Any) -> dict[str, Any]:
+    return with_plan(schemas={"service_instance": {"create": {"parameters": {"$schema": D4, **schema}}}})
+
+
+def with_service(**fields: Any) -> dict[str, Any]:
+    data = copy.deepcopy(GOOD)
+    data["services"][0] |= fields
+    return data
+
+
+def with_dashboard(address: str) -> dict[str, Any]:
+    return with_service(dashboard_client={"id": "ui", "secret": "((secret))", "redirect_uri": address})
+
+
+@pytest.mark.parametrize(
+    ("rule", "data", "message"),
+    [
+        ("name-not-cli-friendly", with_plan(name="--help me"), "programs read the name '--help me' as an option"),
+        ("name-not-cli-friendly", with_plan(name="."), "programs read the name '.'"),
+        ("name-not-cli-friendly", with_plan(name="a.b-"), None),
+        ("id-characters", with_plan(id="a b"), "has ' ', which must be encoded"),
+        ("id-characters", with_plan(id="a.b_c~d-e"), None),
+        ("id-not-guid", with_plan(id="a b"), None),
+        ("cost-amount", with_plan(metadata={"costs": [{"amount": {"$": 1}, "unit": "M"}]}), "the currency '$'"),
+        ("cost-amount", with_plan(metadata={"costs": [{"amount": {"Eur": 1}, "unit": "M"}]}), None),
+        ("url-not-https", with_dashboard("http://ui.example.com"), "redirect_uri of 'postgres' is not https"),
+        ("url-not-https", with_dashboard("http://localhost:8080/x"), None),
+        ("url-invalid", with_dashboard("/callback"), "redirect_uri of 'postgres' is '/callback'"),
+        ("url-invalid", with_dashboard("mailto:a@example.com"), "not an absolute URL"),
+        ("url-invalid", with_service(metadata={"supportUrl": "mailto:a@example.com"}), None),
+        ("url-invalid", with_service(metadata={"supportUrl": "JavaScript:alert(1)"}), "not an absolute URL"),
+        ("url-invalid", with_service(metadata={"imageUrl": "data:image/png;base64,AA"}), None),
+        ("url-invalid", with_service(metadata={"documentationUrl": "https://"}), "not an absolute URL"),
+        ("url-invalid", with_service(metadata={"documentationUrl": ""}), None),
+        ("field-misplaced", with_plan(schemas={"parameters": {}}), "'parameters' of schemas belongs below service_inst"),
+        ("field-misplaced", with_plan(schemas={"service_binding": {"update": {}}}), "belongs below service_instance"),
+        (
+            "field-misplaced",
+            with_plan(schemas={"service_instance": {"create": {"$schema": D4, "properties": {}}}}),
+            "2 fields of create belong below parameters",
+        ),
+        ("parameters-keyword", with_parameters(properties={"a": {"note": "x", "minumum": 1}}), "did you mean minimum?"),
+        ("parameters-keyword", with_parameters(anyOf=[{"enums": [1]}]), "did you mean enum?"),
+        ("parameters-keyword", with_parameters(properties={"minumum": {"note": "x"}}), None),
+        ("parameters-keyword", with_parameters(title="x", minimum=1, minumum=1), None),
+        ("parameters-keyword", with_parameters(form={"enums": [1]}), None),
+        ("parameters-required", with_parameters(items={"properties": {"a": {}}, "required": ["b"]}), "it requires 'b'"),
+        ("parameters-required", with_parameters(required=["b"]), None),
+        ("parameters-required", with_parameters(properties={"a": {}}, required=["b"], additionalProperties={}), None),
+        ("parameters-required", with_parameters(properties={"a": {}}, required=["b"], patternProperties={"b": {}}), None),
+        ("parameters-required", with_parameters(anyOf=[{"properties": {"a": {}}, "required": ["b"]}]), None),
+    ],
+)  # fmt: skip
+def test_a_rule_speaks_of_what_is_wrong_alone(rule: str, data: dict[str, Any], message: str | None) -> None:
+    found = told(data).get(rule)
+    assert (found is not None) == (message is not None)
+    assert message is None or (found and message in found[0])
+
+
+def test_a_refusal_below_a_value_of_the_wrong_type_joins_its_fault() -> None:
+    assert told(with_plan(maintenance_info="x")).keys() - told(GOOD).keys() == {"schema-type"}
+
+
+def test_dashboard_secrets_are_one_finding() -> None:
+    data = with_service(dashboard_client={"id": "ui", "secret": "a", "redirect_uri": "https://ui.example.com"})
+    data["services"].append(data["services"][0] | {"name": "other", "id": "B1F7C254-3B6D-4C8E-8F02-9E5D4B7A6C13"})
+    assert told(data)["dashboard-secret-literal"][0] == "2 dashboard secrets are written out"

@@ -19,6 +19,15 @@ _FREE = ("service_metadata", "plan_metadata")
 """Objects that may hold anything: a field of another type than the one it is like is no slip."""
 
 
+_LEVELS = {
+    "schemas": dict.fromkeys(("create", "update", "parameters"), "below service_instance or service_binding"),
+    "service_instance_schemas": {"parameters": "below create or update"},
+    "service_binding_schemas": {"parameters": "below create", "update": "below service_instance"},
+    "input_parameters": dict.fromkeys(("$schema", "type", "properties"), "below parameters"),
+}
+"""Fields that belong to another level of `schemas`, by the kind of object that they are found in, and where to."""
+
+
 @cache
 def _meant(kind: str, key: str) -> str:
     """The known field that an unknown one is likely a slip of; empty where there is none."""
@@ -156,9 +165,10 @@ def binding_schema_unused(catalog: CatalogNode) -> Iterator[RuleMatch]:
 
 @rule("field-misplaced", Severity.WARNING, Category.ADVICE)
 def field_misplaced(catalog: CatalogNode) -> Iterator[RuleMatch]:
-    """A field that belongs elsewhere: to plans, to the service offering, or into metadata.
+    """A field that belongs elsewhere: to plans, to the service offering, into metadata, to another level of `schemas`.
 
-    Unknown fields are ignored silently: `free` of a service offering makes none of its plans free.
+    Unknown fields are ignored silently: `free` of a service offering makes none of its plans free, and no platform
+    reads a parameter schema that is not at `service_instance.create.parameters` or the like.
 
     Bad: displayName: Postgres
     Good: metadata: {displayName: Postgres}
@@ -174,6 +184,12 @@ def field_misplaced(catalog: CatalogNode) -> Iterator[RuleMatch]:
                 where = places[key]
                 several = f"{ours}s have {key!r}, which belongs {where}"
                 yield thing.hit(f"{key!r} of {thing.label} belongs {where}", key, "move it there", several=several)
+    for holder, path, kind in catalog.parts:
+        for key, where in _LEVELS.get(kind, {}).items():
+            if key in holder:
+                several = f"fields of {path[-1]} belong {where}"
+                message = f"{key!r} of {path[-1]} belongs {where}"
+                yield RuleMatch(message, (*path, key), "move it there", several=several)
 
 
 @rule("cloudfoundry-feature", Severity.INFO, Category.PLATFORM, only_for=Platform.CLOUD_FOUNDRY)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -16,6 +17,10 @@ _NUMBER = (int, float)
 _SILENT = "not set `free: false`"
 _LISTS = ("supportedPlatforms", "supportedPlatformNames", "excludedPlatformNames")
 _SHARING = "supportsInstanceSharing"
+_CURRENCY = re.compile("[a-zA-Z]{3}")
+_LINKS = ("imageUrl", "documentationUrl", "supportUrl")
+_WEB = re.compile(r"https?://[^\s/?#]", re.IGNORECASE)
+_LOOPBACK = re.compile(r"http://(?:localhost|127\.|\[::1\])", re.IGNORECASE)
 MAX_DATA_URL = 32_768
 """Characters of a `data:` URL from which on it is worth a word: it travels with every catalog answer."""
 
@@ -39,7 +44,7 @@ def cost_incomplete(catalog: CatalogNode) -> Iterator[RuleMatch]:
 
 @rule("cost-amount", Severity.WARNING, Category.ADVICE)
 def cost_amount(catalog: CatalogNode) -> Iterator[RuleMatch]:
-    """An amount of a cost is negative, or its currency is empty or there in two spellings.
+    """An amount of a cost is negative, or its currency is no code of three letters or there in two spellings.
 
     With an empty currency Cloud Foundry shows none of the plan's costs; `usd` beside `USD` are two prices.
 
@@ -53,6 +58,8 @@ def cost_amount(catalog: CatalogNode) -> Iterator[RuleMatch]:
             text, spelling = "", currency.casefold()
             if not currency.strip():
                 text = "has no currency"
+            elif not _CURRENCY.fullmatch(currency):
+                text = f"has the currency {currency[:20]!r}, which is no code such as usd"
             elif spelling in seen:
                 text = f"has the currency {currency!r} in two spellings"
             elif isinstance(value, _NUMBER) and value < 0:
@@ -123,20 +130,49 @@ def sap_metadata_ignored(catalog: CatalogNode) -> Iterator[RuleMatch]:
 
 @rule("url-not-https", Severity.WARNING, Category.ADVICE)
 def url_not_https(catalog: CatalogNode) -> Iterator[RuleMatch]:
-    """A link or an image is fetched over plain http.
+    """A link, an image or the address of a dashboard is fetched over plain http.
 
-    Marketplaces are https pages: browsers do not show such an image, and warn of such a link.
+    Marketplaces are https pages: browsers do not show such an image, and warn of such a link. A `redirect_uri` receives
+    a code that signs in to the dashboard; only to the same machine (`localhost`) is plain http safe.
 
     Bad: metadata: {documentationUrl: "http://docs.example.com"}
     Good: metadata: {documentationUrl: "https://docs.example.com"}
-    Source: Browsers block or warn of http links and images in https pages
+    Source: Browsers block or warn of http links and images in https pages; RFC 6749, section 3.1.2.1
     """
-    for service, metadata in catalog.service_metadata:
-        for key in ("imageUrl", "documentationUrl", "supportUrl"):
-            value = metadata.get(key)
-            if isinstance(value, str) and value.lower().startswith("http://"):
-                message = f"{key} of {service.label} is not https"
-                yield service.hit(message, ("metadata", key), "use https", several="links and images are not https")
+    for service, path, text in _addresses(catalog):
+        is_local_dashboard = path[-1] == "redirect_uri" and _LOOPBACK.match(text)
+        if text.lower().startswith("http://") and not is_local_dashboard:
+            message = f"{path[-1]} of {service.label} is not https"
+            yield service.hit(message, path, "use https", several="links and images are not https")
+
+
+@rule("url-invalid", Severity.WARNING, Category.ADVICE)
+def url_invalid(catalog: CatalogNode) -> Iterator[RuleMatch]:
+    """A link, an image or the address of a dashboard is not an absolute URL of the web.
+
+    A marketplace cannot follow a relative address, and a browser runs the code of a `javascript:` address. Images may
+    be `data:` URLs, links may be `mailto:` and `tel:`.
+
+    Bad: metadata: {documentationUrl: docs/postgres.html}
+    Good: metadata: {documentationUrl: "https://docs.example.com/postgres.html"}
+    Source: RFC 3986, section 4.3, absolute URI; RFC 6749, section 3.1.2: a redirect URI MUST be absolute
+    """
+    allowed = {"imageUrl": ("data:",), "redirect_uri": ()}
+    for service, path, text in _addresses(catalog):
+        other = text.lower().startswith(allowed.get(path[-1], ("mailto:", "tel:")))
+        if text.strip() and not other and not _WEB.match(text):
+            message = f"{path[-1]} of {service.label} is {text[:40]!r}, not an absolute URL"
+            yield service.hit(message, path, "write all of it, from https:// on")
+
+
+def _addresses(catalog: CatalogNode) -> Iterator[tuple[Node, tuple[str, str], str]]:
+    """Links, images and addresses of dashboards: the service offering, the path from it, and the text."""
+    for service in catalog.services:
+        for holder, keys in (("metadata", _LINKS), ("dashboard_client", ("redirect_uri",))):
+            for key in keys:
+                text = service.child(holder).text(key)
+                if text is not None:
+                    yield service, (holder, key), text
 
 
 @rule("url-data-large", Severity.INFO, Category.ADVICE)
@@ -189,7 +225,7 @@ def dashboard_secret_literal(catalog: CatalogNode) -> Iterator[RuleMatch]:
         value = client.text("secret")
         if value and not holds_placeholder(value):
             message = f"the dashboard secret of {service.label} is written out"
-            yield client.hit(message, "secret", "keep it out of the file")
+            yield client.hit(message, "secret", "keep it out of the file", several="dashboard secrets are written out")
 
 
 @rule("deprecated", Severity.INFO, Category.ADVICE)

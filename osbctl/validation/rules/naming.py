@@ -16,6 +16,7 @@ from osbctl.validation.rules.metadata import has_price
 _LOWER = f"{ascii_lowercase}{digits}-"
 _FRIENDLY = f"{ascii_letters}{digits}-."
 _TYPED = f"{_FRIENDLY}_"
+_UNRESERVED = f"{_TYPED}~"
 _HEX = frozenset("0123456789abcdefABCDEF")
 _GUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 
@@ -53,8 +54,9 @@ def name_characters(catalog: CatalogNode) -> Iterator[RuleMatch]:
         return
     allowed = _LOWER if version == ApiVersion.V2_13 else _FRIENDLY
     words = "lower-case letters, digits and hyphens" if version == ApiVersion.V2_13 else "letters, digits, . and -"
-    for thing, name, wrong in _beyond(catalog, allowed):
-        if not name.lstrip(_TYPED):
+    for thing, name in _names(catalog):
+        wrong = name.lstrip(allowed)[:1]
+        if wrong and not name.lstrip(_TYPED):
             message = f"the name {thing.label} has {wrong!r}, which API version {version} forbids"
             hint = f"use {words}; keep a name that is published"
             yield thing.hit(message, "name", hint, several=f"names have characters that API version {version} forbids")
@@ -65,6 +67,7 @@ def name_not_cli_friendly(catalog: CatalogNode) -> Iterator[RuleMatch]:
     """A name is awkward to type in a shell, where it must be quoted.
 
     People type it on command lines. API versions up to 2.14 forbid it; from 2.15 on a name may hold any character.
+    Programs read a name such as `--help` as an option, and `.` as a folder.
 
     Bad: name: postgres (EU)
     Good:
@@ -72,18 +75,42 @@ def name_not_cli_friendly(catalog: CatalogNode) -> Iterator[RuleMatch]:
         metadata: {displayName: Postgres (EU)}
     Source: OSB 2.15, Service Offering Object: a CLI-friendly name is RECOMMENDED
     """
-    for thing, _, wrong in _beyond(catalog, _TYPED):
-        message = f"the name {thing.label} has {wrong!r}, which is awkward on a command line"
-        hint = "use letters, digits, dots and hyphens; metadata.displayName may hold the rest"
-        yield thing.hit(message, "name", hint, several="names are awkward on a command line")
+    several = "names are awkward on a command line"
+    for thing, name in _names(catalog):
+        wrong = name.lstrip(_TYPED)[:1]
+        if name.startswith("-") or not name.strip(".-_"):
+            message = f"programs read the name {thing.label} as an option or a folder"
+            yield thing.hit(message, "name", "begin it with a letter or a digit", several=several)
+        elif wrong:
+            message = f"the name {thing.label} has {wrong!r}, which is awkward on a command line"
+            hint = "use letters, digits, dots and hyphens; metadata.displayName may hold the rest"
+            yield thing.hit(message, "name", hint, several=several)
 
 
-def _beyond(catalog: CatalogNode, allowed: str) -> Iterator[tuple[Node, str, str]]:
-    """Each name with a character that is not allowed, with what has the name and the first such character."""
+def _names(catalog: CatalogNode) -> Iterator[tuple[Node, str]]:
+    """The names that are neither blank nor placeholders, each with what has it."""
     for thing, name in catalog.texts("name"):
-        wrong = name.lstrip(allowed)[:1]
-        if wrong and not name.isspace() and not holds_placeholder(name):
-            yield thing, name, wrong
+        if not name.isspace() and not holds_placeholder(name):
+            yield thing, name
+
+
+@rule("id-characters", Severity.WARNING, Category.ADVICE)
+def id_characters(catalog: CatalogNode) -> Iterator[RuleMatch]:
+    """An id has a character that must be encoded in a URL.
+
+    Platforms send ids in URLs, such as `?service_id=...`. If one side encodes such a character and the other does not,
+    requests go to the wrong address. Do not change the id of what is already published.
+
+    Bad: id: postgres/eu
+    Good: id: 6C3B1D0E-8A4F-4E57-9B1C-2D7F5A90E3B4
+    Source: OSB 2.14, URL Properties: ids are RECOMMENDED to have only the unreserved characters of RFC 3986
+    """
+    for thing, value, reason in _odd_ids(catalog):
+        wrong = value.lstrip(_UNRESERVED)[:1]
+        if wrong and not reason:
+            message = f"the id of {thing.label} has {wrong!r}, which must be encoded in a URL"
+            hint = "use letters, digits and . _ ~ -; keep an id that is published"
+            yield thing.hit(message, "id", hint, several="ids have characters that must be encoded in a URL")
 
 
 @rule("id-not-guid", Severity.INFO, Category.ADVICE)
@@ -97,8 +124,8 @@ def id_not_guid(catalog: CatalogNode) -> Iterator[RuleMatch]:
     Good: id: 6C3B1D0E-8A4F-4E57-9B1C-2D7F5A90E3B4
     Source: OSB 2.14, Service Offering Object: using a GUID is RECOMMENDED
     """
-    for thing, reason in _odd_ids(catalog):
-        if not reason:
+    for thing, value, reason in _odd_ids(catalog):
+        if not reason and not value.lstrip(_UNRESERVED):
             message = f"the id of {thing.label} is not a GUID"
             yield thing.hit(message, "id", "keep an id that is published", several="ids are not GUIDs")
 
@@ -114,17 +141,17 @@ def id_almost_guid(catalog: CatalogNode) -> Iterator[RuleMatch]:
     Good: id: 6C3B1D0E-8A4F-4E57-9B1C-2D7F5A90E3B4
     Source: RFC 9562, section 4: 8-4-4-4-12 hexadecimal digits
     """
-    for thing, reason in _odd_ids(catalog):
+    for thing, _, reason in _odd_ids(catalog):
         if reason:
             message = f"the id of {thing.label} is almost a GUID: {reason}"
             yield thing.hit(message, "id", "correct before publishing", several="ids are almost GUIDs")
 
 
-def _odd_ids(catalog: CatalogNode) -> Iterator[tuple[Node, str]]:
-    """Objects whose id is not a GUID, each with the reason if it is almost one."""
+def _odd_ids(catalog: CatalogNode) -> Iterator[tuple[Node, str, str]]:
+    """Objects whose id is not a GUID, each with the id, and with the reason if it is almost one."""
     for thing, value in catalog.texts("id"):
         if not _is_unique(value) and not value.isspace() and not holds_placeholder(value):
-            yield thing, _almost(value)
+            yield thing, value, _almost(value)
 
 
 def _is_unique(text: str) -> bool:

@@ -5,19 +5,25 @@ from __future__ import annotations
 import json
 import re
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
+from functools import lru_cache
+from typing import Any
 
 from osbctl.findings import Fix, Severity
-from osbctl.jsonschemas.dialects import misnamed_dialect
-from osbctl.jsonschemas.metaschema import DRAFTS, faults
-from osbctl.jsonschemas.walk import subschemas
+from osbctl.jsonschemas.dialects import KEYWORDS, misnamed_dialect
+from osbctl.jsonschemas.metaschema import DRAFTS, faults, is_valid
+from osbctl.jsonschemas.walk import IN_PLACE, SchemaPlace, subschemas
 from osbctl.rule import Category, Scope, rule
+from osbctl.text import closest, did_you_mean
 from osbctl.validation.node import Node, RuleMatch
 
 MAX_BYTES = 65_536
 """64 kB (OSB 2.13, Schemas Object: Platforms MUST support schemas of that size)."""
 
 _DRAFT_04 = "http://json-schema.org/draft-04/schema#"
+
+_COMBINED = {*IN_PLACE, "$ref", "patternProperties", "dependencies", "dependentSchemas"}
+"""Keywords by which a schema describes properties in other places than its own `properties`."""
 
 _ECMA_ONLY = ("(?<", "\\p{", "\\P{", "\\c", "\\u", "[^]", "[]")
 """Signs of what ECMA 262 knows and Python, which reads the patterns, does not."""
@@ -93,6 +99,68 @@ def parameters_too_large(schema: Node) -> Iterator[RuleMatch]:
         yield schema.hit(
             f"the parameter schema has {size:,} bytes; at most {MAX_BYTES:,} are allowed", hint="shorten it"
         )
+
+
+@rule("parameters-keyword", Severity.WARNING, Category.ADVICE, Scope.PARAMETERS)
+def parameters_keyword(schema: Node) -> Iterator[RuleMatch]:
+    """An unknown keyword in a parameter schema looks like a misspelt one.
+
+    JSON Schema ignores unknown keywords silently: `minumum: 1` lets 0 pass. Reported only where the value fits the
+    known keyword.
+
+    Bad: parameters: {$schema: "http://json-schema.org/draft-04/schema#", properties: {size: {minumum: 1}}}
+    Good: parameters: {$schema: "http://json-schema.org/draft-04/schema#", properties: {size: {minimum: 1}}}
+    Fix: renames the keyword, with --unsafe.
+    Source: JSON Schema Core: unknown keywords are ignored
+    """
+    dialect, validator = schema.text("$schema") or _DRAFT_04, _dialect(schema) or "Draft4Validator"
+    for place in _below(schema.value, KEYWORDS | {"definitions", "$defs"}):
+        for key, value in place.value.items():
+            meant = _meant(key)
+            if not meant or meant in place.value or not is_valid({"$schema": dialect, meant: value}, validator):
+                continue
+            path = (*place.path, key)
+            message = f"unknown keyword {key[:60]!r}: did you mean {meant}?"
+            yield schema.hit(message, path, f"rename to {meant}", (Fix("rename", path, meant),))
+
+
+@lru_cache(maxsize=1024)
+def _meant(key: str) -> str:
+    """The keyword that an unknown one is likely a slip of; empty where there is none."""
+    return "" if key in KEYWORDS else closest(key, KEYWORDS)
+
+
+@rule("parameters-required", Severity.WARNING, Category.ADVICE, Scope.PARAMETERS)
+def parameters_required(schema: Node) -> Iterator[RuleMatch]:
+    """A parameter schema requires a property that it does not describe.
+
+    Forms show no field for it, and each request without it is refused. Schemas that combine others, or describe
+    properties by patterns, are not checked.
+
+    Bad:
+        parameters: {$schema: "http://json-schema.org/draft-04/schema#", properties: {size: {}}, required: [sise]}
+    Good:
+        parameters: {$schema: "http://json-schema.org/draft-04/schema#", properties: {size: {}}, required: [size]}
+    Source: JSON Schema Validation, required and properties
+    """
+    for place in _below(schema.value, {"properties", "items"}):
+        described, required = place.value.get("properties"), place.value.get("required")
+        is_open = place.value.get("additionalProperties", True) is True and not _COMBINED & place.value.keys()
+        if is_open and isinstance(described, dict) and described and isinstance(required, list):
+            for at, name in enumerate(required):
+                if isinstance(name, str) and name not in described:
+                    message = f"it requires {name[:60]!r}, which is not among its properties"
+                    hint = did_you_mean(name, described) or "describe the property, or do not require it"
+                    yield schema.hit(message, (*place.path, "required", at), hint)
+
+
+def _below(schema: dict[str, Any], keywords: Set[str]) -> list[SchemaPlace]:
+    """The schema, and the schemas in it that are reached through these keywords alone."""
+    found: dict[SchemaPlace | None, None] = {None: None}
+    for place in subschemas(schema):
+        if place.parent is None or (place.parent in found and place.path[len(place.parent.path)] in keywords):
+            found[place] = None
+    return [place for place in found if place]
 
 
 @rule("parameters-pattern", Severity.WARNING, Category.ADVICE, Scope.PARAMETERS)
