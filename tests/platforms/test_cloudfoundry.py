@@ -94,13 +94,6 @@ def test_a_heading_with_a_line_break_breaks_the_line() -> None:
     assert judge(data).messages == ("Service a", "b", "  Service id is required")
 
 
-def test_requires_as_an_object_is_gone_through_in_pairs() -> None:
-    assert told(in_service("requires", {"syslog_drain": 1, "a": 2})) == [
-        'Service "requires" field must be an array of strings, but has value {"syslog_drain"=>1, "a"=>2}',
-        'Service "requires" field contains unsupported value "["a", 2]"',
-    ]
-
-
 @pytest.mark.parametrize("value", [True, 1, 1.5, "plans", {}, {"a": 1}])
 def test_plans_that_are_no_array_crash(value: Any) -> None:
     outcome = judge(in_service("plans", value))
@@ -185,9 +178,9 @@ def test_a_crash_behind_a_fault_of_shape_is_a_crash() -> None:
 @pytest.mark.parametrize(
     ("verdict", "patterns"),
     [
-        ("accepts", ["^[a-z]+$", "[\\w.-]", "(a|b)*", "(?:a){2,3}", "a{,5}", "[[:alpha:]]", "(?i)a", "\\.json\\Z", "{{x}}"]),
+        ("accepts", ["^[a-z]+$", "[\\w.-]", "(a|b)*", "(?:a){2,3}", "a{,5}", "\\.json\\Z", "{{x}}"]),
         ("refuses", ["(", "[a", "a)", "*a", "[z-a]", "a\\", "(?P<y>x)", "(?@a)", "\\u12", "(?<1>a)", "(?s)a", "[\\w-.]"]),
-        ("unclear", ["(?<x>a)\\k<x>", "\\p{Greek}", "(a)\\1", "[a&&b]", "\\x{41}"]),
+        ("unclear", ["(?<x>a)\\k<x>", "\\p{Greek}", "(a)\\1", "[a&&b]", "\\x{41}", "[[:alpha:]]", "(?i)a"]),
     ],
 )  # fmt: skip
 def test_patterns_are_refused_only_where_ruby_surely_does(verdict: str, patterns: list[str]) -> None:
@@ -256,7 +249,8 @@ def test_one_and_one_point_nothing_and_true_are_three_values() -> None:
         ("unclear", {"definitions": {"a": {"id": "#a"}}, "$ref": "#a"}),
         ("unclear", {"extends": {"type": "object"}}),
         ("unclear", {"$schema": "http://json-schema.org/draft-03/schema#", "$ref": "#/definitions/a"}),
-        ("unclear", {"id": "a b"}),
+        ("unclear", {"disallow": "string", "type": "string"}),
+        ("unclear", {"$ref": "#/x-size", "x-size": {"required": True}}),
     ],
 )
 def test_references_and_drafts(verdict: str, keywords: dict[str, Any]) -> None:
@@ -325,8 +319,6 @@ BROKEN = {"$ref": "#/definitions/none"}
         ({"minProperties": 1}, False),
         ({"type": ["string", "object"]}, True),
         ({"type": "string"}, False),
-        ({"disallow": "object", "type": "object"}, True),
-        ({"disallow": "string", "type": "string"}, False),
     ],
 )
 def test_what_an_empty_request_meets(keywords: dict[str, Any], meets: bool) -> None:

@@ -7,12 +7,12 @@ catalog_service.rb and catalog_plan.rb.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 from osbctl.paths import Path
 from osbctl.platforms.cloudfoundry.ruby import index, inspect, is_blank
 from osbctl.platforms.outcome import MAX_REFUSALS, Refusal
-from osbctl.text import semantic_version as semantic_version_pattern
+from osbctl.text import semantic_version
 
 _LONGEST_DESCRIPTION = 10_000
 _INDENT = "  "
@@ -74,12 +74,16 @@ class FieldProblem(NamedTuple):
 _MISSING = FieldProblem("cloudfoundry-required", "is required")
 
 
+FieldCheck: TypeAlias = "Callable[[Any], FieldProblem | None]"
+"""A check of a value; None is a missing one."""
+
+
 class FieldRow(NamedTuple):
-    """A field, what the platform calls it, a check that takes its value (None: missing), and the fields inside it."""
+    """A field, its label in messages, its check, and the fields inside it."""
 
     key: str
     label: str
-    check: Callable[[Any], FieldProblem | None]
+    check: FieldCheck
     inside: tuple[FieldRow, ...] = ()
 
 
@@ -93,120 +97,93 @@ def check_rows(rows: tuple[FieldRow, ...], value: dict[str, Any] | str, path: Pa
             check_rows(inside, field, (*path, key), errors)
 
 
-def required_text(value: Any) -> FieldProblem | None:
-    """A string with something in it."""
-    if type(value) is str:
-        return _MISSING if is_blank(value) else None
-    return _MISSING if value is None else _must_be("a string", value)
+def _typed(what: str, fits: Callable[[Any], bool], *, required: bool = False) -> FieldCheck:
+    """A check that a value fits. Null passes unless it is `required`; then a blank string does not pass either."""
+
+    def check(value: Any) -> FieldProblem | None:
+        if value is None:
+            return _MISSING if required else None
+        if not fits(value):
+            return wrong_type(what, value)
+        return _MISSING if required and isinstance(value, str) and is_blank(value) else None
+
+    return check
 
 
-def optional_text(value: Any) -> FieldProblem | None:
-    """A string, or nothing."""
-    return None if value is None or isinstance(value, str) else _must_be("a string", value)
+def wrong_type(what: str, value: Any) -> FieldProblem:
+    """The problem of a value that must be something else."""
+    return FieldProblem("cloudfoundry-type", f"must be {what}, but has value {inspect(value)}")
 
 
-def short_enough(value: Any) -> FieldProblem | None:
-    """At most 10,000 characters; a list or an object has a length too."""
-    if isinstance(value, str | list | dict) and len(value) > _LONGEST_DESCRIPTION:
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str)
+
+
+def _is_flag(value: Any) -> bool:
+    return isinstance(value, bool)
+
+
+_required_text = _typed("a string", _is_text, required=True)
+_optional_text = _typed("a string", _is_text)
+_required_flag = _typed("a boolean", _is_flag, required=True)
+_optional_flag = _typed("a boolean", _is_flag)
+# Ruby holds false for nothing, as nil.
+_optional_object = _typed("a hash", lambda value: isinstance(value, dict) or value is False)
+_optional_integer = _typed("an integer", lambda value: type(value) is int or value is False)
+
+
+def strings(value: Any) -> FieldProblem | None:
+    """An array of strings; null is wrong."""
+    if isinstance(value, list) and all(map(_is_text, value)):
+        return None
+    return wrong_type("an array of strings", value)
+
+
+def _short_enough(value: Any) -> FieldProblem | None:
+    if isinstance(value, str) and len(value) > _LONGEST_DESCRIPTION:
         text = f"may not have more than {_LONGEST_DESCRIPTION} characters"
         return FieldProblem("cloudfoundry-description-length", text)
     return None
 
 
-def required_flag(value: Any) -> FieldProblem | None:
-    """A boolean."""
-    return _MISSING if value is None else optional_flag(value)
-
-
-def optional_flag(value: Any) -> FieldProblem | None:
-    """A boolean, or nothing."""
-    return None if value is None or isinstance(value, bool) else _must_be("a boolean", value)
-
-
-def optional_object(value: Any) -> FieldProblem | None:
-    """An object; null and false pass as well."""
-    return None if isinstance(value, dict) or value is None or value is False else not_an_object(value)
-
-
-def not_an_object(value: Any) -> FieldProblem:
-    """Error message for a value that is not an object."""
-    return _must_be("a hash", value)
-
-
-def optional_integer(value: Any) -> FieldProblem | None:
-    """An integer of any sign; null and false pass as well."""
-    if value is None or value is False or type(value) is int:
-        return None
-    return _must_be("an integer", value)
-
-
-def strings(value: Any) -> FieldProblem | None:
-    """An array of strings; null is wrong."""
-    if isinstance(value, list) and all(isinstance(item, str) for item in value):
-        return None
-    return _must_be("an array of strings", value)
-
-
-def check_semantic_version(value: Any) -> FieldProblem | None:
+def _semantic_version(value: Any) -> FieldProblem | None:
     """A Semantic Version on any line of the string, for the platform's pattern is anchored to lines."""
-    if isinstance(value, str) and any(map(semantic_version_pattern().fullmatch, value.split("\n"))):
+    if isinstance(value, str) and any(map(semantic_version().fullmatch, value.split("\n"))):
         return None
-    return _must_be("a Semantic Version", value)._replace(rule="cloudfoundry-maintenance-info")
+    return wrong_type("a Semantic Version", value)._replace(rule="cloudfoundry-maintenance-info")
 
 
-def _must_be(what: str, value: Any) -> FieldProblem:
-    return FieldProblem("cloudfoundry-type", f"must be {what}, but has value {inspect(value)}")
-
+_SERVICE_FLAGS = ("plan_updateable", "bindings_retrievable", "instances_retrievable", "allow_context_updates")
+_CLIENT_FIELDS = ("id", "secret", "redirect_uri")
 
 SERVICE_ROWS = (
-    FieldRow("id", "Service id", required_text),
-    FieldRow("name", "Service name", required_text),
-    FieldRow("description", "Service description", required_text),
-    FieldRow("description", "Service description", short_enough),
-    FieldRow("bindable", 'Service "bindable" field', required_flag),
-    *(
-        FieldRow(key, f'Service "{key}" field', optional_flag)
-        for key in (
-            "plan_updateable",
-            "bindings_retrievable",
-            "instances_retrievable",
-            "allow_context_updates",
-        )
-    ),
+    FieldRow("id", "Service id", _required_text),
+    FieldRow("name", "Service name", _required_text),
+    FieldRow("description", "Service description", _required_text),
+    FieldRow("description", "Service description", _short_enough),
+    FieldRow("bindable", 'Service "bindable" field', _required_flag),
+    *(FieldRow(key, f'Service "{key}" field', _optional_flag) for key in _SERVICE_FLAGS),
 )
-
+_SHAREABLE = FieldRow("shareable", "Service metadata shareable", _optional_flag)
+_CLIENT_ROWS = tuple(FieldRow(key, f"Service dashboard client {key}", _required_text) for key in _CLIENT_FIELDS)
 SERVICE_OBJECT_ROWS = (
-    FieldRow(
-        "metadata",
-        "Service metadata",
-        optional_object,
-        (FieldRow("shareable", "Service metadata shareable", optional_flag),),
-    ),
-    FieldRow(
-        "dashboard_client",
-        "Service dashboard client attributes",
-        optional_object,
-        tuple(
-            FieldRow(key, f"Service dashboard client {key}", required_text) for key in ("id", "secret", "redirect_uri")
-        ),
-    ),
+    FieldRow("metadata", "Service metadata", _optional_object, (_SHAREABLE,)),
+    FieldRow("dashboard_client", "Service dashboard client attributes", _optional_object, _CLIENT_ROWS),
 )
-
 PLAN_ROWS = (
-    FieldRow("id", "Plan id", required_text),
-    FieldRow("name", "Plan name", required_text),
-    FieldRow("description", "Plan description", required_text),
-    FieldRow("description", "Plan description", short_enough),
-    FieldRow("metadata", "Plan metadata", optional_object),
-    FieldRow("free", "Plan free", optional_flag),
-    FieldRow("bindable", "Plan bindable", optional_flag),
-    FieldRow("plan_updateable", "Plan updateable", optional_flag),
-    FieldRow("maximum_polling_duration", "Maximum polling duration", optional_integer),
-    FieldRow("schemas", "Plan schemas", optional_object),
+    FieldRow("id", "Plan id", _required_text),
+    FieldRow("name", "Plan name", _required_text),
+    FieldRow("description", "Plan description", _required_text),
+    FieldRow("description", "Plan description", _short_enough),
+    FieldRow("metadata", "Plan metadata", _optional_object),
+    FieldRow("free", "Plan free", _optional_flag),
+    FieldRow("bindable", "Plan bindable", _optional_flag),
+    FieldRow("plan_updateable", "Plan updateable", _optional_flag),
+    FieldRow("maximum_polling_duration", "Maximum polling duration", _optional_integer),
+    FieldRow("schemas", "Plan schemas", _optional_object),
 )
-
 MAINTENANCE_INFO_ROWS = (
-    FieldRow("version", "Maintenance info version", required_text),
-    FieldRow("version", "Maintenance info version", check_semantic_version),
-    FieldRow("description", "Maintenance info description", optional_text),
+    FieldRow("version", "Maintenance info version", _required_text),
+    FieldRow("version", "Maintenance info version", _semantic_version),
+    FieldRow("description", "Maintenance info description", _optional_text),
 )

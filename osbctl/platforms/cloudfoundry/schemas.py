@@ -1,11 +1,10 @@
 """The parameter schemas of a plan before the Cloud Controller.
 
 Its JSON Schema library loads a schema that is valid draft-04 with all schemas inside it, which may refer to nothing
-outside, and then validates `{}` with it. That `{}` is not valid is of no interest; what stops the library on the way is
-a refusal: an unknown `$schema`, an external reference, one that leads nowhere, a pattern that Ruby does not compile. A
-reference that leads back to itself crashes it. That holds for draft-04 and draft-06 and for what people write. Of what
-only the library itself can tell (base URIs of `id`, keywords of draft-03, patterns of Ruby's own) the answer is
-unclear, never a guess.
+outside, and then validates `{}` with it. It does not matter whether `{}` is valid; a refusal is what stops the library
+on the way: an unknown `$schema`, an external reference, one that leads nowhere, a pattern that Ruby does not compile. A
+reference that leads back to itself crashes it. Where only the library itself can tell (base URIs of `id`, keywords of
+draft-03, patterns of Ruby's own) the answer is unclear, never a guess.
 
 Source: cloud_controller_ng, lib/services/service_brokers/v2/catalog_schemas.rb and schema.rb; the gem json-schema
 6.2.0, lib/json-schema/validator.rb, lib/json-schema/schema.rb, lib/json-schema/attributes/.
@@ -23,7 +22,7 @@ from osbctl.jsonschemas.metaschema import faults
 from osbctl.jsonschemas.walk import unquoted
 from osbctl.paths import Path, resolve_pointer, value_at
 from osbctl.platforms.cloudfoundry.fields import Errors
-from osbctl.platforms.cloudfoundry.ruby import RubyCrash, equal_in_ruby, inspect, json_length
+from osbctl.platforms.cloudfoundry.ruby import RubyCrash, identity_key, inspect, json_length
 from osbctl.platforms.outcome import Refusal
 
 _LONGEST_SCHEMA = 65_536
@@ -83,7 +82,7 @@ class SchemaChecks:
             return ()
 
     def _judge(self, schema: dict[str, Any]) -> tuple[Refusal, ...]:
-        if json_length(schema, _LONGEST_SCHEMA) > _LONGEST_SCHEMA:
+        if json_length(schema) > _LONGEST_SCHEMA:
             return (Refusal("cloudfoundry-schema-size", (), "Must not be larger than 64KB"),)
         if schema.get("$schema") is None or schema["$schema"] is False:
             text = "Schema must have $schema key but was not present"
@@ -107,7 +106,7 @@ def _is_taken(schema: dict[str, Any], path: Path) -> bool:
     if path[-1:] != ("enum",):
         return path[-1:] == ("format",)
     items = value_at(schema, path)
-    return isinstance(items, list) and 0 < len(items) == len({equal_in_ruby(item, strict=True) for item in items})
+    return isinstance(items, list) and 0 < len(items) == len({identity_key(item) for item in items})
 
 
 def _hash(holder: dict[str, Any], path: Path, keys: tuple[str, ...], errors: Errors) -> dict[str, Any] | None:
@@ -125,26 +124,23 @@ def _hash(holder: dict[str, Any], path: Path, keys: tuple[str, ...], errors: Err
 
 _METASCHEMA = "http://json-schema.org/draft-04/schema"
 _DRAFT = re.compile(r"http://json-schema\.org/draft-0([12346])/(?:hyper-)?schema(?:[?#].*)?")
-_URI = re.compile(
-    r"(?:[A-Za-z][A-Za-z0-9+.-]*:)?(?://[\w.-]+(?::\d+)?)?[\w./~%+=@:-]*(?:\?[\w=&-]*)?(?:#[\w./~%$ +-]*)?", re.ASCII
-)
-"""URIs that every reader splits the same way."""
 
+_MOVED_BASE = "id moves the base of references"
 _SCHEMAS_BY_NAME = ("definitions", "properties", "patternProperties")
-_LISTS_OF_SCHEMAS = ("allOf", "anyOf", "oneOf", "items", "disallow")
+_LISTS_OF_SCHEMAS = ("allOf", "anyOf", "oneOf", "items")
 _SINGLE_SCHEMAS = ("additionalProperties", "additionalItems", "items")
 
 _SHARED_PATTERN = re.compile(
-    r"(?:\(\?i\))?(?:[^\\\[\](){}*+?|]"  # a character that stands for itself, and . ^ $
-    r"|\\[dDwWsSbBAZnrtf./\\()\[\]{}*+?|^$@:_-]"
-    r"|\[\^?\]?(?:[^\[\]\\&]|\\[dDwWsSnrt./\\\[\]()*+?|^$-]|\[:\^?(?:alpha|digit|alnum|upper|lower|space|punct):\])*\]"
+    r"(?:[^\\\[\](){}*+?|]"  # a character that stands for itself, and . ^ $
+    r"|\\[dDwWsSbBAZnrtf\W_]"
+    r"|\[\^?\]?(?:[^\[\]\\&]|\\[dDwWsSnrt\W])*\]"
     r"|\((?:\?:|\?=|\?!|\?<=|\?<!|(?!\?))|\)|\||[*+?]\??|\{\d{1,4}(?:,\d{0,4})?\}|\{(?!\d)|\})*+"
 )
 """Patterns that Ruby and Python read alike, or that Ruby surely compiles. Possessive, as `a??` has two readings."""
 _RUBY_REFUSES = re.compile(r"\(\?(?![:=!<>~'#imx-])|\(\?<\d|\\u(?![0-9a-fA-F]{4}|\{[0-9a-fA-F])|\\[cCM]\Z")
 """Groups and escapes of other languages, such as (?P<name>...)."""
-_BROKEN = ("unterminated", "missing )", "unbalanced", "nothing to repeat", "bad character range", "bad escape (end")
-"""Beginnings of Python's messages for pattern errors that Ruby reports too."""
+_BROKEN = re.compile("Ruby|unterminated|missing \\)|unbalanced|nothing to repeat|bad character range|bad escape \\(end")
+"""Beginnings of messages for pattern errors that Ruby reports, too."""
 
 
 class UnclearSchemaError(Exception):
@@ -162,7 +158,7 @@ class _RefusedError(Exception):
 
 
 def library_refusal(schema: dict[str, Any], earlier: set[str]) -> Refusal | None:
-    """The first thing that the library refuses in a schema that is valid draft-04; None where it takes it.
+    """The first reason of the library to refuse a schema that is valid draft-04; None if it accepts the schema.
 
     `earlier` are the values of `id` in schemas that it has loaded before; those of this one are added.
 
@@ -170,20 +166,16 @@ def library_refusal(schema: dict[str, Any], earlier: set[str]) -> Refusal | None
         RubyCrash: references go round in a circle.
         UnclearSchemaError: only the library itself can tell.
     """
-    places = list(_loaded(schema, ()))
-    own = [value["id"] for _, value in places if isinstance(value.get("id"), str)]
-    known = set(earlier)
-    earlier.update(own)
+    loaded = list(_loaded(schema, ()))
+    ids = [value["id"] for _, value in loaded if isinstance(value.get("id"), str)]
+    # Where the library finds `#/...` depends on ids: it is certain if only the root has one, and a new one.
+    is_base_certain = ids in ([], [schema.get("id")]) and earlier.isdisjoint(ids)
+    earlier.update(ids)
     try:
-        for path, value in places:
+        for path, value in loaded:
             _check_draft(value, path)
             _check_reference(value, path, earlier)
-        for path, value in places:
-            _check_certain(value, path)
-        # Where the library finds `#/...` depends on the ids: of the root alone, if no earlier schema has that name.
-        is_root_s = own in ([], [schema.get("id")]) and known.isdisjoint(own)
-        if not is_root_s and any("$ref" in value for _, value in places):
-            raise UnclearSchemaError(("id",), "id moves the base of references")
+        _check_certain(loaded, is_base_certain)
         _Evaluation(schema).holds(schema, ())
     except _RefusedError as refused:
         return refused.refusal
@@ -221,68 +213,67 @@ def _check_reference(schema: dict[str, Any], path: Path, ids: set[str]) -> None:
     if not document or document == _METASCHEMA:
         return
     if any(document.endswith(one.rstrip("#")) or one.rstrip("#").endswith(document) for one in ids):
-        raise UnclearSchemaError((*path, "$ref"), "id moves the base of references")
+        raise UnclearSchemaError((*path, "$ref"), _MOVED_BASE)
     raise _RefusedError("reference", (*path, "$ref"), f"No external references are allowed: {reference}")
 
 
-def _check_certain(schema: dict[str, Any], path: Path) -> None:
-    """Raise UnclearSchemaError where the library's own rules for URIs and old drafts decide."""
-    old = _DRAFT.fullmatch(schema.get("$schema") or "")
-    if "extends" in schema:
-        raise UnclearSchemaError((*path, "extends"), "extends is a keyword of draft-03")
-    if old and old[1] in "123" and not {"$ref", "allOf", "anyOf", "oneOf", "disallow"}.isdisjoint(schema):
-        raise UnclearSchemaError((*path, "$schema"), "drafts before draft-04 are read by rules of their own")
-    for keyword in ("id", "$ref"):
-        if isinstance(schema.get(keyword), str) and not _URI.fullmatch(schema[keyword]):
-            raise UnclearSchemaError((*path, keyword), f"{keyword} is no plain URI")
+def _check_certain(loaded: list[tuple[Path, dict[str, Any]]], is_base_certain: bool) -> None:
+    """Raise UnclearSchemaError where the library follows older drafts, or another base of references."""
+    if not is_base_certain and any("$ref" in schema for _, schema in loaded):
+        raise UnclearSchemaError(("id",), _MOVED_BASE)
+    for path, schema in loaded:
+        for keyword in ("extends", "disallow"):
+            if keyword in schema:
+                raise UnclearSchemaError((*path, keyword), f"{keyword} is a keyword of draft-03")
+        draft = _DRAFT.fullmatch(schema.get("$schema") or "")
+        if draft and draft[1] in "123" and not {"$ref", "allOf", "anyOf", "oneOf"}.isdisjoint(schema):
+            raise UnclearSchemaError((*path, "$schema"), "drafts before draft-04 are read by rules of their own")
 
 
 class _Evaluation:
-    """One validation of `{}`, keyword by keyword in the order of the schema, up to the first that fails."""
+    """One validation of `{}`, keyword by keyword in the order of the schema, up to the first that fails.
+
+    The schema is valid draft-04.
+    """
 
     def __init__(self, root: dict[str, Any]) -> None:
         self._root = root
         self._running: set[Path] = set()
         self._known: dict[Path, bool] = {}
 
-    def holds(self, schema: Any, path: Path) -> bool:
+    def holds(self, schema: dict[str, Any], path: Path) -> bool:
         """Return whether `{}` is valid under the schema at `path`."""
-        if not isinstance(schema, dict):
-            raise _RefusedError("reference", path, "a reference leads to what is no schema")
         if path in self._running:
             raise RubyCrash(path)
         if path not in self._known:
             self._running.add(path)
             _check_draft(schema, path)
-            self._known[path] = all(
-                self._keyword_holds(keyword, value, schema, (*path, keyword)) for keyword, value in schema.items()
-            )
+            self._known[path] = all(self._keyword_holds(keyword, schema, (*path, keyword)) for keyword in schema)
             self._running.discard(path)
         return self._known[path]
 
-    def _keyword_holds(self, keyword: str, value: Any, schema: dict[str, Any], path: Path) -> bool:
+    def _keyword_holds(self, keyword: str, schema: dict[str, Any], path: Path) -> bool:
+        value = schema[keyword]
         match keyword:
             case "allOf" | "anyOf" | "oneOf":
-                return self._combination_holds(keyword, value, path)
+                held = (self.holds(item, (*path, number)) for number, item in enumerate(value))
+                # Only `anyOf` ends early, at the first schema that holds.
+                return any(held) if keyword == "anyOf" else sum(list(held)) == (1 if keyword == "oneOf" else len(value))
             case "not":
                 return not self.holds(value, path)
             case "$ref":
                 return self._reference_holds(value, path)
-            case "patternProperties" | "additionalProperties" if schema.get("type") in (None, "object"):
-                check_patterns(schema.get("patternProperties"), path[:-1])
-            case "patternProperties":
-                check_patterns(value, path[:-1])
-        return _empty_object_holds(keyword, value, schema)
-
-    def _combination_holds(self, keyword: str, value: Any, path: Path) -> bool:
-        """Only `anyOf` ends early, at the first schema that holds."""
-        if not isinstance(value, list):
-            raise UnclearSchemaError(path, f"{keyword} is no list")
-        held = (self.holds(item, (*path, number)) for number, item in enumerate(value))
-        if keyword == "anyOf":
-            return any(held)
-        number = sum(list(held))
-        return number == len(value) if keyword == "allOf" else number == 1
+            case "patternProperties" | "additionalProperties":
+                _check_patterns(schema.get("patternProperties", {}), path[:-1])
+            case "type":
+                return "object" in value
+            case "enum":
+                return {} in value
+            case "required":
+                return False
+            case "minProperties":
+                return bool(value == 0)
+        return True
 
     def _reference_holds(self, reference: Any, path: Path) -> bool:
         if not isinstance(reference, str):
@@ -294,44 +285,36 @@ class _Evaluation:
             return document == _METASCHEMA
         target = resolve_pointer(self._root, "".join(f"/{step}" for step in unquoted(fragment).split("/") if step))
         value = None if target is None else value_at(self._root, target)
-        if target is None or value is None:
-            raise _RefusedError("reference", path, "Custom meta schemas are not supported.")
+        if target is None or not isinstance(value, dict):
+            raise _RefusedError("reference", path, "the reference leads to no schema")
+        if any(faults(value, "Draft4Validator")):
+            raise UnclearSchemaError(path, "the reference leads to a schema that is not valid")
         return self.holds(value, target)
 
 
-def _empty_object_holds(keyword: str, value: Any, schema: dict[str, Any]) -> bool:
-    """Return whether `{}` meets a keyword that looks at nothing but the value itself."""
-    match keyword:
-        case "type" | "disallow":  # which the library reads as a second `type`
-            kinds = schema.get("type")
-            kinds = kinds if isinstance(kinds, list) else [kinds]
-            return "object" in kinds or not {"string", "number", "integer", "boolean", "array", "null"} & {*kinds}
-        case "enum":
-            return not isinstance(value, list) or {} in value
-        case "required":
-            return not value
-        case "minProperties":
-            return not isinstance(value, int | float) or value <= 0
-    return True
-
-
-def check_patterns(named: Any, path: Path) -> None:
+def _check_patterns(named: dict[str, Any], path: Path) -> None:
     """The names of `patternProperties` are compiled by Ruby, though there is nothing to match.
 
     Raises UnclearSchemaError, or refuses, for one that Ruby may not, or does not, compile.
     """
-    for pattern in named if isinstance(named, dict) else ():
+    for pattern in named:
+        fault = _fault(pattern)
         place = (*path, "patternProperties", pattern)
-        try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
-                re.compile(pattern)
-            fault = ""
-        except (re.error, OverflowError, RecursionError) as error:
-            fault = str(error)
-        foreign = _RUBY_REFUSES.search(pattern.replace("\\\\", ""))
-        if foreign or fault.startswith(_BROKEN):
-            text = f"Ruby does not know {foreign[0]}" if foreign else fault
-            raise _RefusedError("pattern", place, f"the pattern is broken: {text}")
+        if _BROKEN.match(fault):
+            raise _RefusedError("pattern", place, f"the pattern is broken: {fault}")
         if fault or not _SHARED_PATTERN.fullmatch(pattern):
             raise UnclearSchemaError(place, "Ruby may read the pattern in another way")
+
+
+def _fault(pattern: str) -> str:
+    """The reason why a pattern does not compile, empty where it does."""
+    foreign = _RUBY_REFUSES.search(pattern.replace("\\\\", ""))
+    if foreign:
+        return f"Ruby does not know {foreign[0]}"
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            re.compile(pattern)
+    except (re.error, OverflowError, RecursionError) as error:
+        return str(error)
+    return ""

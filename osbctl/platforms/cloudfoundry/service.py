@@ -5,6 +5,7 @@ Source: cloud_controller_ng, lib/services/service_brokers/v2/catalog_service.rb 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 from osbctl.paths import Path
@@ -15,10 +16,10 @@ from osbctl.platforms.cloudfoundry.fields import (
     SERVICE_ROWS,
     Errors,
     check_rows,
-    not_an_object,
     strings,
+    wrong_type,
 )  # fmt: skip
-from osbctl.platforms.cloudfoundry.ruby import RubyCrash, equal_in_ruby, inspect, json_length, to_s
+from osbctl.platforms.cloudfoundry.ruby import RubyCrash, identity_key, inspect, json_length, to_s
 from osbctl.platforms.cloudfoundry.schemas import SchemaChecks
 
 _LONGEST_TAGS = 2048
@@ -50,15 +51,10 @@ def _check_strings(service: dict[str, Any], path: Path, errors: Errors) -> None:
 
 
 def _check_requires_values(requires: Any, path: Path, errors: Errors) -> None:
-    """Every entry that the platform does not know; an object is gone through by key and printed in pairs."""
-    unknown: list[tuple[str | int, str]] = []
-    if isinstance(requires, list):
-        unknown = [(at, to_s(item)) for at, item in enumerate(requires) if to_s(item) not in _REQUIRES]
-    elif isinstance(requires, dict):
-        unknown = [(key, inspect([key, item])) for key, item in requires.items() if key not in _REQUIRES]
-    for at, text in unknown:
-        message = f'Service "requires" field contains unsupported value "{text}"'
-        errors.add("cloudfoundry-requires", (*path, at), message)
+    for at, item in enumerate(requires) if isinstance(requires, list) else ():
+        if to_s(item) not in _REQUIRES:
+            message = f'Service "requires" field contains unsupported value "{to_s(item)}"'
+            errors.add("cloudfoundry-requires", (*path, at), message)
 
 
 def _check_plans(service: dict[str, Any], path: Path, errors: Errors, judge: SchemaChecks) -> None:
@@ -73,39 +69,32 @@ def _check_plans(service: dict[str, Any], path: Path, errors: Errors, judge: Sch
         errors.add("cloudfoundry-type", (*at, wrong), text)
         return
     for number, plan in enumerate(plans):
-        errors.nest(judge_plan(plan, (*at, number), judge))
+        errors.nest(_judge_plan(plan, (*at, number), judge))
     _check_unique_in_service(service, plans, at, errors)
 
 
 def _check_unique_in_service(service: dict[str, Any], plans: list[dict[str, Any]], path: Path, errors: Errors) -> None:
     start = f"Service {to_s(service.get('name'))} already has a plan"
-    for second, value in repeated([plan.get("id") for plan in plans]):
+    for second, value in _repeated([plan.get("id") for plan in plans]):
         text = f"Plan ids must be unique. {start} with id '{to_s(value)}'"
         errors.add("cloudfoundry-plan-ids", (*path, second, "id"), text)
-    for second, value in repeated([plan.get("name") for plan in plans]):
+    for second, value in _repeated([plan.get("name") for plan in plans]):
         text = f"Plan names must be unique within a service. {start} named {to_s(value)}"
         errors.add("cloudfoundry-plan-names", (*path, second, "name"), text)
 
 
-def repeated(values: list[Any]) -> list[tuple[int, Any]]:
-    """Each value that another one equals, once, in order of first place, with the place of its second.
-
-    Equal is `==`, once is `eql?`: of 1 and 1.0 both are named.
-    """
-    if all(type(value) is str for value in values) and len(set(values)) == len(values):
-        return []
+def _repeated(values: list[Any]) -> Iterator[tuple[int, Any]]:
+    """Each value that stands there more than once, with its second place. 1 and 1.0 are equal, but both are named."""
     places: dict[Any, list[int]] = {}
     for place, value in enumerate(values):
-        places.setdefault(equal_in_ruby(value, strict=False), []).append(place)
-    once: dict[Any, tuple[int, Any]] = {}
-    for value in values:
-        equals = places[equal_in_ruby(value, strict=False)]
-        if len(equals) > 1:
-            once.setdefault(equal_in_ruby(value, strict=True), (equals[1], value))
-    return list(once.values())
+        places.setdefault(value if type(value) in (int, float) else identity_key(value), []).append(place)
+    for equal in places.values():
+        if len(equal) > 1:
+            for value in {identity_key(values[place]): values[place] for place in equal}.values():
+                yield equal[1], value
 
 
-def judge_plan(plan: dict[str, Any], path: Path, judge: SchemaChecks) -> Errors:
+def _judge_plan(plan: dict[str, Any], path: Path, judge: SchemaChecks) -> Errors:
     """Errors of a plan and its schemas. Raises RubyError if the platform crashes."""
     errors = Errors(f"Plan {to_s(plan.get('name'))}")
     check_rows(PLAN_ROWS, plan, path, errors)
@@ -124,10 +113,10 @@ def _check_maintenance_info(info: Any, path: Path, errors: Errors) -> None:
     if not isinstance(info, dict):
         if not isinstance(info, str):
             raise RubyCrash(path, "maintenance_info is no object")
-        problem = not_an_object(info)
+        problem = wrong_type("a hash", info)
         errors.add(problem.rule, path, f"Maintenance info {problem.message}")
     check_rows(MAINTENANCE_INFO_ROWS, info, path, errors)
-    length = json_length(info, _LONGEST_MAINTENANCE_INFO)
+    length = json_length(info)
     if length > _LONGEST_MAINTENANCE_INFO:
         errors.add(
             rule,

@@ -11,10 +11,10 @@ from typing import Any
 
 from osbctl.paths import Path
 from osbctl.platforms.cloudfoundry.fields import Errors
-from osbctl.platforms.cloudfoundry.ruby import RubyCrash, equal_in_ruby, index, to_s
+from osbctl.platforms.cloudfoundry.ruby import RubyCrash, identity_key, index, to_s
 from osbctl.platforms.cloudfoundry.saving import plan_name
 from osbctl.platforms.cloudfoundry.schemas import SchemaChecks
-from osbctl.platforms.cloudfoundry.service import judge_service, repeated
+from osbctl.platforms.cloudfoundry.service import judge_service
 from osbctl.platforms.outcome import Outcome, Refusal, VerdictKind, bounded
 
 _INT_32 = range(-(2**31), 2**31)
@@ -124,7 +124,7 @@ def _check_each_once(rule: str, values: Iterable[tuple[Path, Any]], text: str, e
     """The first value that was there before is an error."""
     seen = set()
     for path, value in values:
-        key = equal_in_ruby(value, strict=True)
+        key = identity_key(value)
         if key in seen:
             errors.add(rule, path, text)
             return
@@ -133,13 +133,11 @@ def _check_each_once(rule: str, values: Iterable[tuple[Path, Any]], text: str, e
 
 def _check_unique_plan_ids(errors: Errors, services: list[dict[str, Any]]) -> None:
     """Every plan whose id an earlier one has, named with the last of these."""
-    if not repeated([index(plan, "id") for service in services for plan in service.get("plans") or []]):
-        return
     seen: dict[Any, tuple[Any, Any]] = {}
     for number, service in enumerate(services):
         for place, plan in enumerate(service.get("plans") or []):
             identity, name = index(plan, "id"), index(plan, "name")
-            key = identity if type(identity) is str else equal_in_ruby(identity, strict=True)
+            key = identity_key(identity)
             if key in seen:
                 path = ("services", number, "plans", place, "id")
                 text = _duplicate_plan(identity, (name, service.get("name")), seen[key])
@@ -278,8 +276,8 @@ REFUSALS = {
     Source: Cloud Controller, lib/services/service_brokers/v2/schema.rb""",
     "schema-unclear": """The answer of Cloud Foundry to a parameter schema cannot be predicted.
 
-    Its JSON Schema library decides by rules of its own: base URIs of `id`, keywords of draft-03, Ruby's patterns as
-    keys of `patternProperties`. Nothing is guessed: the verdict is unclear.
+    Its JSON Schema library has rules of its own for base URIs of `id`, keywords of draft-03, and patterns of Ruby as
+    keys of `patternProperties`. osbctl does not guess: the verdict is unclear.
     Bad: parameters: {$schema: "http://json-schema.org/draft-04/schema#", patternProperties: {"^\\\\p{Alpha}": {}}}
     Good: parameters: {$schema: "http://json-schema.org/draft-04/schema#", patternProperties: {"^[a-z]": {}}}
     Source: Cloud Controller, lib/services/service_brokers/v2/schema.rb""",
