@@ -286,7 +286,7 @@ class _Evaluation:
         target = resolve_pointer(self._root, "".join(f"/{step}" for step in unquoted(fragment).split("/") if step))
         value = None if target is None else value_at(self._root, target)
         if target is None or not isinstance(value, dict):
-            raise _RefusedError("reference", path, "the reference leads to no schema")
+            raise _RefusedError("reference", path, "The reference leads to no schema.")
         if any(faults(value, "Draft4Validator")):
             raise UnclearSchemaError(path, "the reference leads to a schema that is not valid")
         return self.holds(value, target)
@@ -301,7 +301,7 @@ def _check_patterns(named: dict[str, Any], path: Path) -> None:
         fault = _fault(pattern)
         place = (*path, "patternProperties", pattern)
         if _BROKEN.match(fault):
-            raise _RefusedError("pattern", place, f"the pattern is broken: {fault}")
+            raise _RefusedError("pattern", place, f"The pattern is broken: {fault}")
         if fault or not _SHARED_PATTERN.fullmatch(pattern):
             raise UnclearSchemaError(place, "Ruby may read the pattern in another way")
 
