@@ -77,7 +77,7 @@ def page(
         look=house_look({"title": title, "logo": logo, "accent": accent}, settings.page),
         platforms=frozenset(platforms or Platform),
         date=date,
-        since=", ".join(since) if since else None,
+        since=", ".join(map(_old_name, since)) if since else None,
         findings=findings,
     )
     write_output(make_page(shelves, options), output)
@@ -124,9 +124,19 @@ def _is_revision(word: str) -> bool:
 
 
 def _names(words: Sequence[str]) -> list[str]:
-    """Names of brokers on the page: short ones, or the arguments if two would be equal."""
-    short = [_short(word) for word in words]
-    return [name if short.count(name) == 1 else source_name(word) for name, word in zip(short, words, strict=True)]
+    """Names of brokers on the page: short ones, or the last parts of the paths if two would be equal."""
+    names = short = [_short(word) for word in words]
+    for length in range(1, 20):
+        if len(set(names)) == len(names):
+            return names
+        longer = [source_name(word) if is_address(word) else "/".join(PurePath(word).parts[-length:]) for word in words]
+        names = [other if short.count(name) > 1 else name for name, other in zip(short, longer, strict=True)]
+    return short
+
+
+def _old_name(word: str) -> str:
+    """Name of an earlier catalog: no password and no absolute path, since others read the page."""
+    return PurePath(word).name if PurePath(word).is_absolute() else source_name(word)
 
 
 def _short(word: str) -> str:

@@ -1,10 +1,10 @@
-"""The plans of a service offering side by side: a row for what each says, numbers beside numbers."""
+"""Comparison table of the plans of a service offering: one row for each price and feature."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 from osbctl.catalog import ServicePlan
@@ -12,6 +12,7 @@ from osbctl.redaction import Redactor
 from osbctl.views.words import Prices, number, yes
 
 NONE, HAS = "–", "✓"
+_MARKS = " :=-–.,;!"
 MAX_ROWS = 100
 """More rows are not compared."""
 
@@ -21,6 +22,18 @@ _AMOUNT = re.compile(
     r"(?<![\w.])(?:up to )?[~≤<]?\d[\d.,]*(?:\s?(?:[KMGTP]i?B|bytes|%|ms|seconds?|minutes?|hours?|days?)(?!\w))?",
     re.IGNORECASE,
 )
+
+
+class Feature(NamedTuple):
+    """One feature line of a plan: `10 GB fast storage` has the amount `10 GB` and the words of `fast storage`."""
+
+    amount: str
+    words: tuple[str, ...]
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """The words as they are compared: without case, marks and the `s` of a plural."""
+        return tuple(word.casefold().strip(_MARKS).removesuffix("s") for word in self.words)
 
 
 class Row(NamedTuple):
@@ -34,14 +47,14 @@ class Row(NamedTuple):
 def rows(
     plans: Sequence[ServicePlan], prices: Sequence[Prices], bullets: Sequence[Sequence[str]], secrets: Redactor
 ) -> list[Row]:
-    """Rows of prices, bullets, features and further metadata; none where there is nothing to compare with."""
+    """Return the rows of prices, feature lines, fields and further metadata; none for a single plan."""
     if len(plans) < 2:
         return []
     found = [
         *_prices(prices),
-        *_aligned([_amounts(lines) for lines in bullets]),
+        *_features([list(map(_feature, lines)) for lines in bullets]),
         _row("Bindable", [yes(plan.bindable) for plan in plans]),
-        _row("Can be changed", [yes(plan.plan_updateable) for plan in plans]),
+        _row("Plan can be changed", [yes(plan.plan_updateable) for plan in plans]),
         *_aligned(_further(plans, secrets)),
     ]
     return found[:MAX_ROWS]
@@ -61,18 +74,46 @@ def _aligned(plans: Sequence[dict[str, str]]) -> Iterable[Row]:
         yield _row(label[:1].upper() + label[1:], [plan.get(label, NONE) for plan in plans])
 
 
-def _amounts(lines: Iterable[str]) -> dict[str, str]:
-    found: dict[str, dict[str, None]] = {}
-    for label, amount in map(_bullet, lines):
-        found.setdefault(label, {})[amount] = None
-    return {label: "; ".join(amounts) for label, amounts in found.items()}
+def _features(plans: Sequence[Sequence[Feature]]) -> Iterable[Row]:
+    """A row for each feature. Lines with one last word share a row, unless a plan has two of them."""
+    for cells in _grouped(plans, lambda feature: feature.keys[-1:]):
+        if all(len(set(cell)) < 2 for cell in cells):
+            yield _feature_row(cells)
+        else:
+            yield from map(_feature_row, _grouped(cells, lambda feature: feature.keys))
 
 
-def _bullet(line: str) -> tuple[str, str]:
-    """Subject and amount of a bullet: `10 GB storage` is `storage` of `10 GB`; the amount may be empty."""
+def _grouped(
+    plans: Sequence[Sequence[Feature]], key: Callable[[Feature], tuple[str, ...]]
+) -> Iterable[Sequence[Sequence[Feature]]]:
+    """The features with one key, a list for each plan."""
+    groups: dict[tuple[str, ...], list[list[Feature]]] = {}
+    for at, features in enumerate(plans):
+        for feature in features:
+            groups.setdefault(key(feature), [[] for _ in plans])[at].append(feature)
+    return groups.values()
+
+
+def _feature_row(cells: Sequence[Sequence[Feature]]) -> Row:
+    """A row whose label is the last words that all features have in common; the other words are values."""
+    found = [feature for cell in cells for feature in cell]
+    lengths = range(1, min(len(feature.words) for feature in found) + 1)
+    shared = max((n for n in lengths if len({feature.keys[-n:] for feature in found}) == 1), default=1)
+    label = " ".join(found[0].words[-shared:])
+    return _row(label[:1].upper() + label[1:], [_amounts(cell, shared) for cell in cells])
+
+
+def _amounts(cell: Sequence[Feature], shared: int) -> str:
+    texts = (" ".join(filter(None, [one.amount, *one.words[:-shared]])) or HAS for one in cell)
+    return "; ".join(dict.fromkeys(texts)) or NONE
+
+
+def _feature(line: str) -> Feature:
     amounts = _AMOUNT.findall(line)
-    label = " ".join(_AMOUNT.sub(" ", line, count=1).split()).strip(" :=-–,")
-    return (label, amounts[0].strip(" .,")) if len(amounts) == 1 and label else (line, HAS)
+    words = " ".join(_AMOUNT.sub(" ", line, count=1).split()).strip(_MARKS)
+    if len(amounts) == 1 and words:
+        return Feature(amounts[0].strip(" .,"), tuple(words.split()))
+    return Feature("", tuple(line.split()) or ("",))
 
 
 def _further(plans: Sequence[ServicePlan], secrets: Redactor) -> list[dict[str, str]]:

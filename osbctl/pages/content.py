@@ -71,12 +71,12 @@ class ShownCommand(NamedTuple):
 
 
 class PlanRequests(NamedTuple):
-    """The requests of one plan: commands that order it, and examples by the place of the schema that takes them.
+    """The requests of one plan: commands that order it by platform, and examples by the place of their schema.
 
     An example is a heading with JSON text, or a sentence without one that says why there is none.
     """
 
-    commands: Sequence[ShownCommand] = ()
+    commands: Sequence[tuple[str, Sequence[ShownCommand]]] = ()
     examples: Mapping[str, Sequence[tuple[str, str]]] = MappingProxyType({})
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from base64 import b64decode, b64encode
 from binascii import Error as Base64Error
+from collections import Counter
 from typing import NamedTuple
 from urllib.parse import unquote_to_bytes
 from zlib import crc32
@@ -76,11 +77,18 @@ def from_data_url(url: object) -> str:
         return ""
 
 
-def monogram(name: str) -> Monogram:
-    """Replacement for a missing icon: the initials of the first two words."""
+def monogram(name: str, used: Counter[str]) -> Monogram:
+    """Replacement for a missing icon: two letters of the name, and a colour.
+
+    The initials of the first two words, or the first letter with another one where `used` has them already.
+    """
     words = re.findall(r"[^\W_]+", name[:200])
-    letters = words[0][0] + words[1][0] if len(words) > 1 else "".join(words)[:2]
-    return Monogram(letters.upper()[:2] or "?", crc32(name.encode("utf-8", "surrogatepass")) % COLORS)
+    text = "".join(words) or "?"
+    others = (words[1][0] if len(words) > 1 else "") + text[1:]
+    choices = [(text[0] + other).upper()[:2] for other in others] or [text.upper()[:2]]
+    letters = min(choices, key=lambda choice: used[choice])
+    used[letters] += 1
+    return Monogram(letters, (crc32(name.encode("utf-8", "surrogatepass")) + used[letters]) % COLORS)
 
 
 def accent_rules(accent: str) -> str:

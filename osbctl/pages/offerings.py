@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -23,14 +24,19 @@ SHORT = 400
 """Characters of a name or a short description that are shown."""
 MAX_WORDS = 20
 """Lines of one platform that are shown."""
+MAX_EXAMPLES = 2
+"""Different examples of one place that are shown."""
 
 PLACES = {
     "service_instance.create": ("create", "Parameters to create an instance"),
     "service_instance.update": ("update", "Parameters to update an instance"),
-    "service_binding.create": ("bind", "Parameters to bind"),
+    "service_binding.create": ("bind", "Parameters to create a binding"),
 }
 """For each place of a schema, the last word of its anchor and its heading."""
 
+_COMPARED = ("type", "required", "default", "limits", "description")
+_BREAK = re.compile(r"\n\s*\n|\n(?=\s*(?:[-*•·+]|\d{1,3}[.)])\s)")
+"""Blank lines, and the beginning of a list item."""
 _DEPRECATED = re.compile(r"\W{0,3}deprecated\b", re.IGNORECASE)
 
 
@@ -41,6 +47,7 @@ class Offerings:
         self._secrets = secrets
         pairs = [(part.broker, service) for part in content.parts for service in part.catalog.services]
         self._anchors = links.Anchors(pairs)
+        self._monograms: Counter[str] = Counter()
 
     def view(self, part: Part, service: ServiceOffering) -> ServiceView:
         """One service offering of a part; asked for once each, in the order of its catalog."""
@@ -49,6 +56,7 @@ class Offerings:
         costs = [prices(plan) for plan in plans]
         lines = [[text(line, SHORT) for line in bullets(plan)[: compare.MAX_ROWS]] for plan in plans]
         title = text(metadata.get("displayName"), SHORT) or text(service.name, SHORT) or "(no name)"
+        views = list(self._plans(part, service, anchor, lines if len(plans) == 1 else [[]] * len(plans)))
         client = service.data.get("dashboard_client")
         self._secrets.left_out += isinstance(client, dict) and "secret" in client
         return ServiceView(
@@ -61,7 +69,7 @@ class Offerings:
             description=text(service.description),
             about=_paragraphs(text(metadata.get("longDescription")), text(service.description)),
             picture=icons.from_data_url(metadata.get("imageUrl")),
-            monogram=icons.monogram(title),
+            monogram=icons.monogram(title, self._monograms),
             tags=[text(tag, SHORT) for tag in service.tags[:MAX_TAGS]],
             more_tags=max(0, len(service.tags) - MAX_TAGS),
             deprecated=_deprecated(service, service.tags),
@@ -69,7 +77,8 @@ class Offerings:
             facts=list(self._facts(service)),
             verdicts=[_verdict(platform, outcome, service) for platform, outcome in part.outcomes.items()],
             rows=compare.rows(plans, costs, lines, self._secrets),
-            plans=list(self._plans(part, service, anchor, lines if len(plans) == 1 else [[]] * len(plans))),
+            plans=views,
+            parameters=list(self._blocks(part, plans, views)),
             free=_free(plans),
             cheapest=_cheapest(plans, costs),
             monthly=_lowest(plans, costs),
@@ -94,28 +103,36 @@ class Offerings:
                 free=plan.free,
                 deprecated=_deprecated(plan),
                 bullets=bullet_lines,
-                parameters=[self._block(place, schema, requests) for place, schema in plan.parameters.items()],
                 commands=requests.commands,
             )
 
-    def _block(self, place: str, schema: Mapping[str, Any], requests: PlanRequests) -> ParameterBlock:
-        word, heading = PLACES[place]
-        return ParameterBlock(word, heading, list(map(self._row, parameters(schema))), requests.examples.get(place, ()))
+    def _blocks(self, part: Part, plans: Sequence[ServicePlan], views: Sequence[PlanView]) -> Iterator[ParameterBlock]:
+        """Parameters and examples of all plans by place, equal ones once."""
+        for place, (word, heading) in PLACES.items():
+            ways: dict[str, list[tuple[str, Parameter]]] = {}
+            examples: dict[Sequence[tuple[str, str]], list[str]] = {}
+            pairs = zip(views, plans, strict=True)
+            described = [(view.title, plan) for view, plan in pairs if place in plan.parameters]
+            for title, plan in described:
+                for anchor, row in self._rows(plan.parameters[place]):
+                    ways.setdefault(anchor, []).append((title, row))
+                requests = part.requests.get(plan.path, PlanRequests())
+                examples.setdefault(tuple(requests.examples.get(place, ())), []).append(title)
+            if owners := [title for title, _ in described]:
+                some = "" if len(owners) == len(plans) else ", ".join(owners)
+                rows = [_merged(anchor, way, owners) for anchor, way in ways.items()]
+                yield ParameterBlock(word, heading, some, rows, list(_distinct_examples(examples)))
 
-    def _row(self, row: Parameter) -> ParameterView:
-        text = self._secrets.text
-        default = text(row.default, 1_000)
-        if default and self._secrets.secret(row.name):
-            default = SECRET
-        return ParameterView(
-            links.fragment(row.name),
-            row.name,
-            text(row.type, 2_000),
-            row.required,
-            default,
-            text(row.limits, 1_000),
-            text(row.description),
-        )
+    def _rows(self, schema: Mapping[str, Any]) -> Iterator[tuple[str, Parameter]]:
+        """Anchors and parameters; two of one name get different anchors."""
+        text, seen = self._secrets.text, Counter[str]()
+        for row in parameters(schema):
+            seen[row.name] += 1
+            anchor = links.fragment(row.name) + (f"~{seen[row.name]}" if seen[row.name] > 1 else "")
+            default = text(row.default, 1_000)
+            default = SECRET if default and self._secrets.secret(row.name) else default
+            kind, limits, about = text(row.type, 2_000), text(row.limits, 1_000), text(row.description)
+            yield anchor, row._replace(type=kind, limits=limits, default=default, description=about)
 
     def _links(self, metadata: Mapping[str, Any]) -> list[tuple[str, str]]:
         known = (("documentationUrl", "Documentation"), ("supportUrl", "Support"))
@@ -128,19 +145,49 @@ class Offerings:
     def _facts(self, service: ServiceOffering) -> Iterator[tuple[str, str]]:
         yield "Name", self._secrets.text(service.name, SHORT)
         yield "Id", self._secrets.text(service.id, SHORT)
-        yield "Credentials by binding", "yes" if service.bindable else "no"
+        yield "Bindable", "yes" if service.bindable else "no"
         yield "Plan can be changed", "yes" if service.plan_updateable else "no"
         if service.metadata.get("shareable") is True:
             yield "Can be shared", "yes"
         requires = service.data.get("requires")
         if isinstance(requires, list) and requires:
-            yield "Asks the platform for", ", ".join(self._secrets.text(one, SHORT) for one in requires[:10])
+            yield "Requires", ", ".join(self._secrets.text(one, SHORT) for one in requires[:10])
+
+
+def _merged(anchor: str, ways: Sequence[tuple[str, Parameter]], titles: Sequence[str]) -> ParameterView:
+    """One parameter as the plans with these titles describe it; `ways` has the title and parameter of each plan."""
+    differs = [field for field in _COMPARED if len({getattr(way, field) for _, way in ways}) > 1]
+    groups: dict[str, list[str]] = {}
+    for title, way in ways:
+        groups.setdefault("; ".join(_difference(way, field) for field in differs), []).append(title)
+    groups.pop("", None)  # nothing differs
+    owners = dict(ways)
+    if without := [title for title in titles if title not in owners]:
+        groups["not a parameter"] = without
+    return ParameterView(anchor, ways[0][1], differs, [(", ".join(some), text) for text, some in groups.items()])
+
+
+def _difference(way: Parameter, field: str) -> str:
+    value = getattr(way, field)
+    return f"{field} {words.yes(value) if isinstance(value, bool) else value or 'none'}"
+
+
+def _distinct_examples(found: Mapping[Sequence[tuple[str, str]], Sequence[str]]) -> Iterator[tuple[str, str]]:
+    """Each example once, with the plans that it is for if there are others."""
+    for lines, titles in list(found.items())[:MAX_EXAMPLES]:
+        of_plans = f" ({', '.join(titles)})" if len(found) > 1 else ""
+        yield from ((label + of_plans, text) for label, text in lines)
+    if left := sum(map(len, list(found.values())[MAX_EXAMPLES:])):
+        yield f"Examples for {left} more {'plan' if left == 1 else 'plans'}: osbctl params", ""
 
 
 def _paragraphs(text: str, known: str) -> list[str]:
-    """The lines of a long description; nothing where it only says the short one again."""
-    lines = [line.strip() for line in re.split(r"[\r\n]+", text)]
-    return [] if text.strip() == known.strip() else [line for line in lines if line]
+    """Return the paragraphs and list items of a long description; nothing if it repeats the short one.
+
+    Only a blank line ends a paragraph: authors break lines at the width of their editor.
+    """
+    found = [] if text.strip() == known.strip() else _BREAK.split("\n".join(text.splitlines()))
+    return [" ".join(words.split()) for words in found if words.strip()]
 
 
 def _deprecated(thing: ServiceOffering | ServicePlan, tags: Sequence[str] = ()) -> str:
@@ -181,12 +228,12 @@ def _verdict(platform: Platform, outcome: Outcome, service: ServiceOffering) -> 
     """Verdict of a platform for this service offering: refused for its own or for other reasons."""
     ours = dict.fromkeys(one.message for one in outcome.refusals if one.path[: len(service.path)] == service.path)
     if outcome.kind is VerdictKind.ACCEPTS:
-        kind, does = "accepts", "takes it"
+        kind, does = "accepts", "accepted"
     elif outcome.kind is VerdictKind.UNCLEAR:
         kind, does = "other", "unclear: a value is not known yet"
     elif not ours:
-        kind, does = "other", "refuses the catalog, not because of this service"
+        kind, does = "other", "refuses the catalog, but not because of this service"
     else:
-        does = {"crashes": "crashes", "unreadable": "cannot read it"}.get(outcome.kind.value, "refuses it")
+        does = {"crashes": "crashes", "unreadable": "cannot read it"}.get(outcome.kind.value, "refused")
         return VerdictView(platform.value, platform.label, "refuses", does, tuple(ours)[:MAX_WORDS])
     return VerdictView(platform.value, platform.label, kind, does, ())

@@ -12,6 +12,7 @@ from osbctl.findings import Finding
 from osbctl.pages.compare import Row
 from osbctl.pages.content import Part, ShownCommand
 from osbctl.pages.icons import Monogram
+from osbctl.parameter_table import Parameter
 from osbctl.paths import pointer
 from osbctl.platforms import labels
 
@@ -59,22 +60,23 @@ class VerdictView(NamedTuple):
 
 
 class ParameterView(NamedTuple):
-    """One parameter of a schema; `anchor` is the part of its own."""
+    """One parameter, as the first plan describes it; `anchor` is the last part of its address.
+
+    `differs` names the fields that other plans have with other values: `differences` has these with the plans' titles.
+    """
 
     anchor: str
-    name: str
-    type: str
-    required: bool
-    default: str
-    limits: str
-    description: str
+    row: Parameter
+    differs: Sequence[str]
+    differences: Sequence[tuple[str, str]]
 
 
 class ParameterBlock(NamedTuple):
-    """The parameters of one place of a plan, with examples of requests."""
+    """The parameters of one place of all plans, with examples; `plans` are the titles if only some have a schema."""
 
     place: str
     heading: str
+    plans: str
     rows: Sequence[ParameterView]
     examples: Sequence[tuple[str, str]]
 
@@ -92,8 +94,7 @@ class PlanView:
     free: bool
     deprecated: str
     bullets: Sequence[str]
-    parameters: Sequence[ParameterBlock]
-    commands: Sequence[ShownCommand]
+    commands: Sequence[tuple[str, Sequence[ShownCommand]]]
     changes: list[ChangeNote] = field(default_factory=list)
 
 
@@ -118,6 +119,7 @@ class ServiceView:
     facts: list[tuple[str, str]]
     verdicts: list[VerdictView]
     plans: list[PlanView]
+    parameters: list[ParameterBlock]
     rows: list[Row]
     free: str
     cheapest: str

@@ -19,7 +19,7 @@ from osbctl.pages.render import render_page
 from osbctl.platforms import Platform
 from osbctl.platforms.commands import Order, Purpose
 from osbctl.platforms.outcome import Outcome
-from osbctl.requests.commands import commands
+from osbctl.requests.commands import Command, commands
 from osbctl.requests.examples import Examples, examples
 from osbctl.sources.document import Document
 from osbctl.validation.pipeline import judge_template
@@ -128,16 +128,16 @@ def _without_folder(finding: Finding, name: str) -> Finding:
 
 def with_requests(parts: Sequence[Part], platforms: frozenset[Platform]) -> list[Part]:
     """The parts with examples for their plans, and commands for the tools of `platforms`."""
-    tools = {tool.name for platform in platforms for tool in platform.record.tools}
     brokers: dict[str, set[str]] = {}
     for part in parts:
         for service in part.catalog.services:
             brokers.setdefault(service.name, set()).add(part.broker)
+    ordered = [platform for platform in Platform if platform in platforms]
     return [
         replace(
             part,
             requests={
-                plan.path: _plan_requests(service, plan, part.broker if len(brokers[service.name]) > 1 else "", tools)
+                plan.path: _plan_requests(service, plan, part.broker if len(brokers[service.name]) > 1 else "", ordered)
                 for service in part.catalog.services
                 for plan in service.plans
             },
@@ -146,14 +146,17 @@ def with_requests(parts: Sequence[Part], platforms: frozenset[Platform]) -> list
     ]
 
 
-def _plan_requests(service: ServiceOffering, plan: ServicePlan, broker: str, tools: set[str]) -> PlanRequests:
+def _plan_requests(
+    service: ServiceOffering, plan: ServicePlan, broker: str, platforms: Sequence[Platform]
+) -> PlanRequests:
     """The requests for a plan; `broker` is named where several offer its service under one name."""
     found = {place: examples(schema) for place, schema in plan.parameters.items()}
     first = found.get(Purpose.CREATE.place)
     sent = (first and first.smallest) or None
     content = f"{_json(sent)}\n" if sent else ""
-    order = Order(service.name, plan.name, broker, sent, content=content)
-    return PlanRequests(tuple(_commands(order, tools)), {place: _headed(made) for place, made in found.items()})
+    made = commands(Order(service.name, plan.name, broker, sent, content=content), Purpose.CREATE)
+    by_platform = [(platform.label, tuple(_commands(made, platform))) for platform in platforms]
+    return PlanRequests(by_platform, {place: _headed(example) for place, example in found.items()})
 
 
 def _headed(made: Examples) -> Sequence[tuple[str, str]]:
@@ -168,10 +171,11 @@ def _json(value: Any) -> str:
     return json.dumps(value, indent=2, ensure_ascii=False)
 
 
-def _commands(order: Order, tools: set[str]) -> Iterator[ShownCommand]:
-    """The commands, each file with the first that needs it."""
+def _commands(made: Sequence[Command], platform: Platform) -> Iterator[ShownCommand]:
+    """The commands of the platform's tools, each file with the first that needs it."""
     seen: set[tuple[str, str]] = set()
-    for command in commands(order, Purpose.CREATE):
+    tools = {tool.name for tool in platform.record.tools}
+    for command in made:
         if command.tool not in tools:
             continue
         file = (command.file, command.content)

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from osbctl.cli.page import _old_name
 from osbctl.resources import catalogs_folder
 from tests.cli.program import osbctl
 
@@ -114,6 +115,22 @@ def test_findings_do_not_name_the_folder_of_the_catalog(tmp_path: Path) -> None:
     shown = osbctl("page", str(catalog), "--findings").stdout
     assert "catalog.yaml:2:3" in shown
     assert str(tmp_path) not in shown
+
+
+def test_a_page_names_no_folder_and_no_password(tmp_path: Path) -> None:
+    sources = []
+    for folder in ("one", "two", "old"):
+        (tmp_path / folder).mkdir()
+        source = tmp_path / folder / "catalog.yaml"
+        source.write_text(GOOD.read_text())
+        sources.append(str(source))
+    done = osbctl("page", *sources[:2], "--since", sources[2], "--since", sources[2], "--findings")
+    assert done.stderr == ""
+    assert "from one/catalog.yaml</span>" in done.stdout
+    assert "from two/catalog.yaml</span>" in done.stdout
+    assert "Since catalog.yaml, catalog.yaml." in done.stdout
+    assert str(tmp_path) not in done.stdout
+    assert _old_name("https://me:hunter2@broker.example/?key=x") == "https://broker.example/v2/catalog?***"
 
 
 def test_a_text_that_is_too_long_for_a_page_is_cut_and_says_so(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from base64 import b64encode
+from collections import Counter
 
 import pytest
 
@@ -38,8 +39,8 @@ def test_a_picture_has_its_largest_size() -> None:
     assert as_data_url(PNG.ljust(MAX_BYTES + 1)) == ""
 
 
-@pytest.mark.parametrize(
-    ("name", "letters"), [("Object Storage", "OS"), ("redis", "RE"), ("", "?"), ("--", "?"), ("ß x", "SS")]
-)
-def test_monograms(name: str, letters: str) -> None:
-    assert monogram(name).letters == letters
+def test_monograms_differ() -> None:
+    names = ["Object Storage", "redis", "", "--", "ß x", "Open Search", "Redis 2", "Registry", "r"]
+    used: Counter[str] = Counter()
+    assert [monogram(name, used).letters for name in names] == ["OS", "RE", "?", "?", "SS", "OP", "R2", "RG", "R"]
+    assert monogram("r", used).color != monogram("r", used).color

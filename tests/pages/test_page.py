@@ -128,7 +128,8 @@ def test_a_page_without_data_is_small() -> None:
 def test_anchors_are_made_of_ids_and_last() -> None:
     data = service(plan={"schemas": {"service_instance": {"create": {"parameters": {"properties": {"a b": {}}}}}}})
     ids = Read(page(data)).ids()
-    assert {"service/s-1", "service/s-1/p-1", "service/s-1/p-1/create", "service/s-1/p-1/create/a%20b"} <= set(ids)
+    created = "service/s-1/parameters/create"
+    assert {"service/s-1", "service/s-1/p-1", created, f"{created}/a%20b"} <= set(ids)
     data["services"].insert(0, {"id": "s-0", "name": "first", "description": "New", "plans": []})
     assert set(ids) <= set(Read(page(data)).ids())
 
@@ -225,8 +226,12 @@ def test_platforms_speak_at_the_service_that_they_refuse() -> None:
     data["services"].append({"id": "s-2", "name": "bare", "description": "No plans", "bindable": True, "plans": []})
     html = make_page([PageCatalog("a", read_source_of(data))], PageOptions())
     first, second = html.split("<article")[1:3]
-    assert "refuses the catalog, not because of this service" in first
-    assert "refuses it" in second
+    assert 'class="platforms"' in first
+    assert 'class="platforms"' not in make_page(
+        [PageCatalog("a", read_source_of(service(bindable=True)))], PageOptions()
+    )
+    assert "refuses the catalog, but not because of this service" in first
+    assert "<dd>refused" in second
     assert 'class="words"' in second
     assert 'class="words"' not in first
 
@@ -261,7 +266,7 @@ def test_commands_and_examples_have_their_places() -> None:
     data = service(plan={"schemas": {"service_instance": {"create": {"parameters": schema}}}})
     file = ("params.json", '{\n  "a": ""\n}')
     requests = PlanRequests(
-        [ShownCommand("cf", "cf create-service db small <x>", (file,))],
+        [("Cloud Foundry", [ShownCommand("cf", "cf create-service db small <x>", (file,))])],
         {"service_instance.create": [("Example", '{"a": "<b>"}')]},
     )
     part = Part("a", Catalog.of(data), requests={("services", 0, "plans", 0): requests})
@@ -326,7 +331,7 @@ def test_plans_are_compared_in_words() -> None:
     data["services"][0]["plans"] = plans
     rows = re.findall(r'<tr[^>]*><th scope="row">([^<]*)</th><td>([^<]*)', page(data))
     assert rows == [
-        ("USD a month", "1,234.50"), ("Further costs", "7,000 USD / SETUP"), ("Bindable", "no"), ("Can be changed", "no"),
+        ("USD a month", "1,234.50"), ("Further costs", "7,000 USD / SETUP"), ("Bindable", "no"), ("Plan can be changed", "no"),
         ("High availability", "yes"), ("Max IOPS", "3000"), ("Disk type", "ssd"), ("__", "x"),
     ]  # fmt: skip
 
@@ -337,6 +342,49 @@ def test_nothing_that_reads_alike_is_lost_of_a_comparison() -> None:
     data["services"][0]["plans"] = [{"id": n, "name": n, "description": "d", "metadata": metadata} for n in "ab"]
     rows = dict(re.findall(r'<tr[^>]*><th scope="row">([^<]*)</th><td>([^<]*)', page(data)))
     assert rows.items() >= {"MaxUsers": "5", "Max_users": "6", "RAM": "1 GB; 2 GB", "Backups": "✓"}.items()
+
+
+def test_a_feature_has_one_row_with_the_value_of_each_plan() -> None:
+    lines = [["no backup", "Unlimited storage", "1 node", "Email support", "SSH access", "VPN access"],
+             ["Daily backup", "Up to 10 GB fast Storage", "3 Nodes", "24/7 support", "SSH access"]]  # fmt: skip
+    data = service()
+    data["services"][0]["plans"] = [
+        {"id": f"p-{n}", "name": f"p-{n}", "description": "d", "metadata": {"bullets": bullets}}
+        for n, bullets in enumerate(lines)
+    ]
+    rows = re.findall(r'<th scope="row">([^<]*)</th><td>([^<]*)</td><td>([^<]*)', page(data))
+    assert rows[:-2] == [
+        ("Backup", "no", "Daily"), ("Storage", "Unlimited", "Up to 10 GB fast"), ("Node", "1", "3"),
+        ("Support", "Email", "24/7"), ("SSH access", "✓", "✓"), ("VPN access", "✓", "–"),
+    ]  # fmt: skip
+
+
+def test_parameters_of_several_plans_stand_once_with_their_differences() -> None:
+    plans = []
+    for name, most, more in (("small", 10, {}), ("large", 20, {}), ("huge", 20, {"zone": {"type": "string"}})):
+        size = {"type": "integer", "maximum": most, "default": most, "description": "Storage in gigabytes."}
+        schema = {"properties": {"size": size, "version": {"enum": ["15", "16"]}, **more}}
+        plans.append({"id": name, "name": name, "description": "d", "schemas": {"service_instance": {"create": {"parameters": schema}}}})  # fmt: skip
+    data = service()
+    data["services"][0]["plans"] = plans
+    html = page_with_requests(data)
+    text = Read(html).text
+    assert text.count("Storage in gigabytes.") == html.count("<code>version</code>") == 1
+    assert "small default 10; limits ≤ 10 large, huge default 20; limits ≤ 20" in text
+    assert "small, large not a parameter" in text
+    assert "Example (small, large, huge)" not in text
+    assert text.count("Fullest request (small)") == text.count("Fullest request (large)") == 1
+    assert "Fullest request (huge)" not in text
+    assert "Examples for 1 more plan" in text
+
+
+def test_a_description_is_split_at_blank_lines_and_list_items_alone() -> None:
+    words = "One sentence that is\nbroken at its\r\nwidth.\n\n\nAnother:\n- one\n- two\n  more\n1. three"
+    html = page(service(metadata={"longDescription": words}))
+    assert re.findall(r'<div class="inside">\s*((?:<p>[^<]*</p>\s*)*)', html)[0].split("\n")[:-1] == [
+        f"<p>{each}</p>"
+        for each in ("One sentence that is broken at its width.", "Another:", "- one", "- two more", "1. three")
+    ]
 
 
 @needs_corpus
@@ -371,7 +419,7 @@ def test_requests_of_real_catalogs_are_right(tmp_path: Path) -> None:
             found = part.requests[plan.path]
             for place, examples in found.examples.items():
                 proved += sum(_proved(plan.parameters[place], json.loads(text)) for _, text in examples if text)
-            for command in found.commands:
+            for command in [command for _, shown in found.commands for command in shown]:
                 if command.text and command.label not in ("kubectl", "terraform"):
                     script.append(command.text)
                     expected.append((command.label.split()[0], owner.name, plan.name))

@@ -22,12 +22,18 @@ const count = /** @type {HTMLElement} */ (byId("count"));
 const back = /** @type {HTMLElement} */ (byId("back"));
 const none = /** @type {HTMLElement} */ (byId("none"));
 const more = /** @type {HTMLElement} */ (byId("more"));
+const unfold = /** @type {HTMLElement} */ (byId("filters"));
 
-/** @typedef {{ element: HTMLElement, text: string, tags: Set<string>, monthly: Map<string, number>, inside: Element | null }} Card */
+const grid = /** @type {HTMLElement} */ (byId("services"));
+
+/**
+ * `names` is what is searched first: the names of the service; `text` is all that is searched.
+ * @typedef {{ element: HTMLElement, names: string, text: string, tags: Set<string>, monthly: Map<string, number>, inside: Element | null }} Card
+ */
 
 /** @type {Card[]} */
 const cards = Array.from(document.querySelectorAll("article.service"), (element) => ({
-  element: /** @type {HTMLElement} */ (element), text: "", tags: new Set(), monthly: new Map(), inside: null,
+  element: /** @type {HTMLElement} */ (element), names: "", text: "", tags: new Set(), monthly: new Map(), inside: null,
 }));
 let indexed = false;
 
@@ -47,13 +53,21 @@ function putBack(card) {
   if (card) card.inside = null;
 }
 
-/** Reads what is searched for out of the cards; once, when the page has been shown. */
+/** What is searched beside the names: descriptions, tags, plans, features and parameters, but no ids. */
+const SEARCHED = [
+  ":scope > .about", ":scope > .tags", ".inside > p", ".plan > header a", ".plan > p:not(.cost, .ids)", ".plan > ul",
+  ".plan > .ids > :first-child code", ".compare tbody", ".params th", ".params td:last-child",
+].join();
+
+/** Reads the texts for the search out of the cards; once, when the page has been shown. */
 function index() {
   if (indexed) return;
   indexed = true;
   for (const card of cards) {
-    const parts = card.element.querySelectorAll(":scope > header, :scope > .about, :scope > .tags, .plan > header a, .plan > p:nth-of-type(1), .plan > .ids");
-    card.text = Array.from(parts, (part) => part.textContent).join("\n").toLowerCase();
+    // The name is the link of the card: nobody has to pass through a second one.
+    card.element.querySelector(".body > summary")?.setAttribute("tabindex", "-1");
+    card.names = textOf(card.element, ":scope > header");
+    card.text = `${card.names}\n${textOf(card.element, SEARCHED)}`;
     card.tags = new Set(Array.from(card.element.querySelectorAll(":scope > .tags a"), (tag) => tag.textContent ?? ""));
     for (const pair of (card.element.dataset.monthly ?? "").split(" ")) {
       const [currency, amount] = pair.split("=");
@@ -61,6 +75,34 @@ function index() {
     }
     if (cards.length > STEP) putAway(card);
   }
+}
+
+/** @param {Element} element @param {string} selector */
+function textOf(element, selector) {
+  return Array.from(element.querySelectorAll(selector), (part) => part.textContent).join("\n").toLowerCase();
+}
+
+/** Every word of the page; made when a word is found nowhere. @type {Set<string> | undefined} */
+let vocabulary;
+
+/** The word itself, or those that begin almost like it where no card has it. @param {string} word */
+function variants(word) {
+  if (word.length < 4 || cards.some((card) => card.text.includes(word))) return [word];
+  vocabulary ??= new Set(cards.flatMap((card) => card.text.split(/[\s,;:()"]+/).flatMap((each) => [each, ...each.split(/[-_./]/)])));
+  return [...vocabulary].filter((each) => almostBegins(each, word));
+}
+
+/** Whether `text` begins with `word` after one letter is added, removed, replaced or swapped. @param {string} text @param {string} word */
+function almostBegins(text, word) {
+  let at = 0;
+  while (at < word.length && word[at] === text[at]) at++;
+  const rest = word.slice(at);
+  return (
+    text.startsWith(rest, at + 1) ||
+    text.startsWith(rest.slice(1), at) ||
+    text.startsWith(rest.slice(1), at + 1) ||
+    text.startsWith(`${rest.charAt(1)}${rest.charAt(0)}${rest.slice(2)}`, at)
+  );
 }
 
 const KEYS = ["q", "tag", "free", "max", "currency", "platform", "broker"];
@@ -84,36 +126,45 @@ function wanted() {
 function matcher(search) {
   /** @param {string} key */
   const get = (key) => search.get(key) ?? "";
-  const words = get("q").toLowerCase().split(/\s+/).filter(Boolean);
   const max = Number.parseFloat(get("max"));
   return (card) => {
-    const { broker, free, takes } = card.element.dataset;
+    const { broker, free, accepted } = card.element.dataset;
     return (
-      words.every((word) => card.text.includes(word)) &&
       (!get("tag") || card.tags.has(get("tag"))) &&
       (!get("free") || free === "both" || free === get("free")) &&
       (Number.isNaN(max) || card.monthly.has("*") || (card.monthly.get(get("currency")) ?? Infinity) <= max) &&
-      (!get("platform") || (takes ?? "").split(" ").includes(get("platform"))) &&
+      (!get("platform") || (accepted ?? "").split(" ").includes(get("platform"))) &&
       (!get("broker") || broker === get("broker"))
     );
   };
 }
 
-/** Shows the first cards that match what is in the form. */
+/** Shows the first cards that match what is in the form, those with the words in their names first. */
 function filter() {
   index();
   const search = wanted();
-  const matches = matcher(search);
-  let found = 0;
-  for (const card of cards) {
-    const fits = matches(card);
-    found += Number(fits);
-    const hidden = !fits || found > limit;
-    if (card.element.hidden !== hidden) card.element.hidden = hidden;
+  const written = (search.get("q") ?? "").toLowerCase().split(/\s+/).filter(Boolean);
+  const words = written.map(variants);
+  /** @param {Card} card @param {"names" | "text"} field */
+  const has = (card, field) => words.every((some) => some.some((word) => card[field].includes(word)));
+  const found = cards.filter(matcher(search)).filter((card) => has(card, "text"));
+  const named = new Set(found.filter((card) => has(card, "names")));
+  const shown = [...named, ...found.filter((card) => !named.has(card))].slice(0, limit);
+  const elements = new Set(shown.map((card) => card.element));
+  for (const { element } of cards) {
+    const hidden = !elements.has(element);
+    if (element.hidden !== hidden) element.hidden = hidden;
   }
-  none.hidden = found > 0 || cards.length === 0;
-  more.hidden = found <= limit;
-  count.textContent = search.size ? `${found} of ${cards.length} services` : "";
+  // Only those that stand elsewhere are moved: a focused link loses the focus when it moves.
+  for (const [at, { element }] of shown.entries()) {
+    if (grid.children[at] !== element) grid.insertBefore(element, grid.children[at]);
+  }
+  none.hidden = found.length > 0 || cards.length === 0;
+  more.hidden = found.length <= limit;
+  const similar = found.length > 0 && words.some((some, at) => some[0] !== written[at]);
+  count.textContent = search.size ? `${found.length} of ${cards.length} services${similar ? ", with similar words" : ""}` : "";
+  const narrowing = search.size - Number(search.has("q")) - Number(search.has("currency"));
+  unfold.textContent = narrowing ? `Filters (${narrowing})` : "Filters";
   return search;
 }
 
@@ -144,7 +195,8 @@ function remember() {
 /** Follows the address: to one service and a place in it, or to the list and its search. */
 function route() {
   clearTimeout(later);
-  const hash = location.hash.slice(1);
+  // Links to a parameter of one plan lead to the parameters of all plans.
+  const hash = location.hash.slice(1).replace(/^(service\/[^/]+)\/[^/]+\/(create|update|bind)(?=\/|$)/, "$1/parameters/$2");
   putBack(cards.find(({ element }) => hash === element.id || hash.startsWith(`${element.id}/`)));
   const target = hash ? document.getElementById(hash) : null;
   const service = target?.closest("article.service");
@@ -223,7 +275,70 @@ function opened(event) {
     putBack(cards.find((card) => card.element === details.parentElement));
     const table = details.querySelector("table.compare");
     if (table instanceof HTMLTableElement) offerChoice(table);
-    for (const block of details.querySelectorAll(".command pre")) offerCopy(block);
+  }
+  if (details.matches(".commands")) {
+    for (const block of details.querySelectorAll("pre")) offerCopy(block);
+    offerTabs(details);
+  }
+}
+
+/** One tab for each platform; the chosen platform is remembered, and chosen everywhere. @param {HTMLElement} details */
+function offerTabs(details) {
+  const panels = Array.from(details.querySelectorAll(".tab"), (panel) => /** @type {HTMLElement} */ (panel));
+  const list = make("div", { role: "tablist", "aria-label": "Platform" });
+  for (const panel of panels) {
+    const platform = panel.querySelector("h4")?.textContent ?? "";
+    panel.querySelector("h4")?.remove();
+    panel.setAttribute("role", "tabpanel");
+    panel.setAttribute("aria-label", platform);
+    const tab = make("button", { type: "button", role: "tab" }, platform);
+    tab.addEventListener("click", () => {
+      store("osbctl-platform", platform);
+      for (const each of document.querySelectorAll("details.commands")) chooseTab(each, platform);
+    });
+    list.append(tab);
+  }
+  list.addEventListener("keydown", (event) => {
+    const tabs = /** @type {HTMLElement[]} */ ([...list.children]);
+    const at = tabs.indexOf(/** @type {HTMLElement} */ (event.target));
+    const next = { ArrowRight: at + 1, ArrowLeft: at - 1, Home: 0, End: -1 }[event.key];
+    if (next === undefined) return;
+    event.preventDefault();
+    const tab = tabs.at(next % tabs.length);
+    tab?.click();
+    tab?.focus();
+  });
+  details.querySelector("summary")?.after(list);
+  chooseTab(details, stored("osbctl-platform") ?? "");
+}
+
+/** @param {Element} details @param {string} platform */
+function chooseTab(details, platform) {
+  const tabs = /** @type {HTMLElement[]} */ ([...details.querySelectorAll("[role=tab]")]);
+  const panels = /** @type {NodeListOf<HTMLElement>} */ (details.querySelectorAll(".tab"));
+  const chosen = Math.max(0, tabs.findIndex((tab) => tab.textContent === platform));
+  for (const [at, tab] of tabs.entries()) {
+    tab.setAttribute("aria-selected", String(at === chosen));
+    tab.tabIndex = at === chosen ? 0 : -1;
+    panels[at].hidden = at !== chosen;
+  }
+}
+
+/** What the browser remembers of an earlier choice. @param {string} key */
+function stored(key) {
+  try {
+    return localStorage.getItem(key);
+  } catch {
+    return null; // a browser that keeps nothing
+  }
+}
+
+/** @param {string} key @param {string} value */
+function store(key, value) {
+  try {
+    localStorage.setItem(key, value);
+  } catch {
+    // as above
   }
 }
 
@@ -249,13 +364,20 @@ async function copied(button, text) {
   }, 2000);
 }
 
+/** More plans than this are too many for one table: the first `CHOSEN` are shown, and the reader chooses others. */
+const MANY = 6;
+const CHOSEN = 4;
+
 /** Which plans stand side by side, and whether only what differs. @param {HTMLTableElement} table */
 function offerChoice(table) {
   const heads = [...table.tHead?.rows[0].cells ?? []].slice(1);
+  const many = heads.length > MANY;
   const differ = checkbox("Only what differs", false);
-  const plans = heads.map((head) => checkbox(head.querySelector("a")?.textContent ?? "", true));
+  const plans = heads.map((head, at) => checkbox(head.querySelector("a")?.textContent ?? "", !many || at < CHOSEN));
+  const summary = make("summary", {});
   const update = () => {
     const chosen = plans.map((plan) => plan.box.checked);
+    summary.textContent = `Choose plans (${chosen.filter(Boolean).length} of ${plans.length})`;
     table.classList.toggle("differ", differ.box.checked);
     for (const row of table.rows) {
       const cells = [...row.cells].slice(1);
@@ -274,15 +396,15 @@ function offerChoice(table) {
     return button;
   };
   /** @type {HTMLElement[]} */
-  let offered = [...plans.map((plan) => plan.label), differ.label];
-  if (plans.length > 8) {
-    // More would push the table off the screen.
-    const boxes = make("div", { class: "choose" }, every("All plans", true), every("No plan", false), ...offered.slice(0, -1));
-    offered = [differ.label, make("details", {}, make("summary", {}, "Choose plans"), boxes)];
+  let offered = plans.map((plan) => plan.label);
+  if (many) {
+    const boxes = make("div", { class: "choose" }, every("All plans", true), every("No plan", false), ...offered);
+    offered = [make("details", {}, summary, boxes)];
   }
-  const choice = make("fieldset", { class: "choose" }, make("legend", {}, "Compare"), ...offered);
+  const choice = make("fieldset", { class: "choose" }, make("legend", {}, "Compare"), ...offered, differ.label);
   choice.addEventListener("change", update);
   table.closest(".scroll")?.before(choice);
+  update();
 }
 
 /** @param {string} text @param {boolean} checked */
@@ -304,28 +426,40 @@ function themes() {
     button.setAttribute("aria-label", `Change to the ${now === "dark" ? "light" : "dark"} theme`);
     return now;
   };
-  /** @type {string | null} */
-  let stored = null;
-  try {
-    stored = localStorage.getItem("osbctl-theme");
-  } catch {
-    // a browser that keeps nothing
-  }
-  show(stored);
+  show(stored("osbctl-theme"));
   dark.addEventListener("change", () => show());
   button.hidden = false;
   button.addEventListener("click", () => {
     const next = show() === "dark" ? "light" : "dark";
     show(next);
-    try {
-      localStorage.setItem("osbctl-theme", next);
-    } catch {
-      // as above
-    }
+    store("osbctl-theme", next);
   });
 }
 
+/** `/` goes to the search, Esc back from a service, or empties the search. @param {KeyboardEvent} event */
+function shortcut(event) {
+  if (form.hidden || event.ctrlKey || event.metaKey || event.altKey || !(event.target instanceof Element)) return;
+  const search = control("q");
+  const writing = event.target.closest("input:not([type=checkbox]), select");
+  if (event.key === "/" && !writing) {
+    event.preventDefault();
+    leave();
+    search?.focus();
+  } else if (event.key === "Escape" && search && event.target === search) {
+    search.value = "";
+    remember();
+  } else if (event.key === "Escape" && !writing) leave();
+}
+
+/** Goes from a service back to the list. */
+function leave() {
+  if (!main.classList.contains("one")) return;
+  history.pushState(null, "", listHash);
+  route();
+}
+
 themes();
+main.classList.add("live");
 form.hidden = cards.length === 0;
 form.addEventListener("input", remember);
 form.addEventListener("submit", (event) => event.preventDefault());
@@ -335,6 +469,10 @@ byId("clear")?.addEventListener("click", () => {
   control("q")?.focus();
 });
 document.addEventListener("toggle", opened, true);
+document.addEventListener("keydown", shortcut);
+unfold.addEventListener("click", () => {
+  unfold.setAttribute("aria-expanded", String(form.classList.toggle("unfolded")));
+});
 addEventListener("hashchange", route);
 more.querySelector("button")?.addEventListener("click", () => {
   const next = cards.filter((card) => !card.element.hidden).length;
@@ -343,13 +481,7 @@ more.querySelector("button")?.addEventListener("click", () => {
 });
 nearEnd.observe(more);
 addEventListener("beforeprint", () => {
-  if (!main.classList.contains("one")) {
-    cards.forEach(putBack);
-    grow(cards.length);
-  }
-  for (const details of document.querySelectorAll("main.one .chosen details, main:not(.one) details.level")) {
-    if (details instanceof HTMLDetailsElement) details.open = true;
-  }
+  if (!main.classList.contains("one")) grow(cards.length);
 });
 route();
 setTimeout(index);
