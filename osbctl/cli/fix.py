@@ -1,4 +1,4 @@
-"""`osbctl fix`: mends in place what can be mended without the author."""
+"""`osbctl fix`: apply fixes in place."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import os
 import re
 import sys
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Annotated, NamedTuple
+from typing import TYPE_CHECKING, Annotated
 
 from typer import Argument, Option
 
@@ -18,9 +18,7 @@ from osbctl.text import AnsiStyle, escape_line, plural, without_commands
 
 if TYPE_CHECKING:
     from osbctl.findings import Finding
-    from osbctl.sources.variables import VariablesOf
     from osbctl.tasks.fix import FixResult
-    from osbctl.validation.options import ValidationOptions
 
 _SOURCE = "A JSON or YAML file, a source folder, a brokerpak, or - for standard input."
 
@@ -39,123 +37,106 @@ def fix(
     config: common.Config = None,
     env: common.Env = None,
 ) -> int:
-    """Fix catalogs in place: comments, order, quotes and line ends stay as they are.
+    """Fix catalogs in place. Comments, order, quotes and line ends stay as they are.
 
-    Without --unsafe, only what all platforms read the same way, or refused before, is changed. Ids are never touched.
-    With - for a source, standard input is fixed and written to standard output.
+    Without --unsafe, a fix changes only what every platform reads the same way before and after, or refused before.
+    Ids are never changed. With - as SOURCE, the fixed catalog is printed on standard output.
 
     \b
     osbctl fix catalog.yaml
     osbctl fix --diff --unsafe catalog.yaml
     osbctl fix --check services/*.yaml
-    osbctl fix - < catalog.json > mended.json
+    osbctl fix - < catalog.json > fixed.json
     """
     from osbctl.config import load_config
-    from osbctl.sources.read_bytes import check_stdin
+    from osbctl.sources.read_bytes import called, check_stdin, read_stdin
+    from osbctl.tasks.fix import fix_bytes, fix_source, write
     from osbctl.tasks.options import Request, config_of, validation_options
 
     check_stdin(sources)
     request = Request(tuple(sources), api_version=api_version, select=tuple(select or ()))
     given = load_config(config) if config else None
     configs = [config_of(source, stdin_filename, given) for source in sources]
-    options = [validation_options(request, one) for one in configs]
-    way = _Mode(unsafe, at, check or diff, diff, variables_of(env, config))
-    codes = [
-        _fixed(source, stdin_filename, one, way._replace(at=at or own.at))
-        for source, one, own in zip(sources, options, configs, strict=True)
-    ]
-    return max(codes)
+    options = [validation_options(request, own) for own in configs]
+    variables, dry_run = variables_of(env, config), check or diff
+
+    def fix_one(source: str, index: int) -> int:
+        """Fix one source, and return its exit code. Its errors are printed, and do not stop the others."""
+        name, pointer = called(source, stdin_filename), at or configs[index].at
+        stdin = read_stdin(name, common.LIMITS) if source == "-" else b""
+
+        def fixed(unsafe: bool) -> FixResult:
+            if source == "-":
+                return fix_bytes(name, stdin, options[index], unsafe=unsafe, at=pointer)
+            return fix_source(source, options[index], unsafe=unsafe, at=pointer, variables_of=variables)
+
+        result = fixed(unsafe)
+        if diff:
+            write_output("".join(_diff(result, fixed(False).after if unsafe else {})))
+        elif source == "-" and not dry_run:
+            write_output(result.after[name].decode())
+        elif not dry_run:
+            write(result)
+        for line in _notes(result, "would fix" if dry_run else "fixed", unsafe):
+            print_note(line)
+        return int(dry_run and bool(result.changed))
+
+    exit_code = 0
+    for index, source in enumerate(sources):
+        try:
+            exit_code = max(exit_code, fix_one(source, index))
+        except OsbctlError as error:
+            exit_code = max(exit_code, print_error(error))
+    return exit_code
 
 
-class _Mode(NamedTuple):
-    """Mode of `fix`. `looks`: write nothing, fail if there is something to fix; `diff`: print it."""
-
-    unsafe: bool
-    at: str
-    looks: bool
-    diff: bool
-    variables_of: VariablesOf
-
-
-def _fixed(source: str, stdin_filename: str | None, options: ValidationOptions, way: _Mode) -> int:
-    """Mend one source; the exit code that it asks for. A fault of its own is said, and the others go on."""
-    from osbctl.sources.read_bytes import called, read_stdin
-    from osbctl.tasks.fix import fix_bytes, fix_source
-
-    def fixed(unsafe: bool) -> FixResult:
-        if source == "-":
-            return fix_bytes(called(source, stdin_filename), data, options, unsafe=unsafe, at=way.at)
-        return fix_source(source, options, unsafe=unsafe, at=way.at, variables_of=way.variables_of)
-
-    try:
-        data = read_stdin(called(source, stdin_filename), common.LIMITS) if source == "-" else b""
-        mended = fixed(way.unsafe)
-        if way.diff:
-            write_output("".join(_diff(mended, fixed(False).after if way.unsafe else {})))
-        elif not way.looks:
-            _put(mended, printed=source == "-")
-    except OsbctlError as error:
-        return print_error(error)
-    for line in _told(mended, "would fix" if way.looks else "fixed", way.unsafe):
-        print_note(line)
-    return int(way.looks and bool(mended.changed))
+def _notes(result: FixResult, verb: str, unsafe: bool) -> Iterator[str]:
+    """A line for each fix, then the number of findings that are left."""
+    if result.read_as:
+        yield result.read_as
+    for finding in result.mended:
+        yield f"{finding.location or result.source}: {verb}: {_fixes(finding, unsafe)} [{finding.rule}]"
+    for finding, why in result.stuck:
+        yield f"{finding.location or result.source}: not fixed: {finding.message} [{finding.rule}]: {why}"
+    more = f", {len(result.unsafe)} more with --unsafe" if result.unsafe else ""
+    left = len(result.left) - len(result.unsafe)
+    yield f"{result.source}: {verb} {len(result.mended)}{more}; {left} left for you"
 
 
-def _put(mended: FixResult, *, printed: bool) -> None:
-    from osbctl.tasks.fix import write
-
-    if printed:
-        write_output(mended.after[mended.source].decode())
-    else:
-        write(mended)
-
-
-def _told(mended: FixResult, verb: str, unsafe: bool) -> Iterator[str]:
-    """List applied fixes line by line, then the number of others."""
-    yield from filter(None, [mended.read_as])
-    for finding in mended.mended:
-        yield f"{finding.location or mended.source}: {verb}: {_done(finding, unsafe)} [{finding.rule}]"
-    for finding, why in mended.stuck:
-        yield f"{finding.location or mended.source}: not fixed: {finding.message} [{finding.rule}]: {why}"
-    more = f", {len(mended.unsafe)} more with --unsafe" if mended.unsafe else ""
-    left = len(mended.left) - len(mended.unsafe)
-    yield f"{mended.source}: {verb} {len(mended.mended)}{more}; {left} left for you"
-
-
-def _done(finding: Finding, unsafe: bool) -> str:
-    """Fate of a finding, with its number of locations."""
+def _fixes(finding: Finding, unsafe: bool) -> str:
+    """The applied fixes of a finding in words, with their number if there are several."""
     done = [fix for fix in finding.fixes if fix.safe or unsafe]
     texts = list(dict.fromkeys(map(str, done)))
     where = f" ({plural(len(done), 'place')})" if len(done) > 1 else ""
     return f"{'; '.join(texts[:3])}{'; …' if len(texts) > 3 else ''}{where}"
 
 
-def _diff(mended: FixResult, safe_files: dict[str, bytes]) -> Iterator[str]:
-    """The changes as a patch: in a pipe with the files' own bytes, at a terminal in colours, and safe to look at.
+def _diff(result: FixResult, safe_files: dict[str, bytes]) -> Iterator[str]:
+    """The changes as a patch: coloured and escaped at a terminal, unchanged in a pipe.
 
-    `safe_files` are the files with safe fixes alone, where others are in the patch, too.
+    `safe_files` are the files with safe fixes alone, if the patch has others, too.
 
-    A log of CI may be a pipe: only what that would take for a command is not as it is in the file. Lines end at LF
-    alone, as those of `patch` and `git apply` do; a name with a blank ends at a tab, and git takes no `./`.
+    In a pipe, only text that a CI log would take for a command is changed. Lines end at LF alone, as in `patch` and
+    `git apply`; a name with a blank ends at a tab, and git accepts no `./`.
     """
     from osbctl.fixes.patch import unified_diff
 
     paint = AnsiStyle(use_color("auto", sys.stdout)) if sys.stdout.isatty() else None
-    for name, (before, after) in mended.changed.items():
+    for name, (before, after) in result.changed.items():
         old, new = _lines(before), _lines(after)
         safe_lines = _lines(safe_files.get(name, before)) if safe_files else None
         called = os.path.normpath(name)
         called += "\t" if " " in called else ""
         for line in unified_diff(old, new, called, safe_lines):
             whole = line if line.endswith("\n") else line + "\n\\ No newline at end of file\n"
-            yield _shown(whole, paint) if paint else without_commands(whole)
+            yield _painted(whole, paint) if paint else without_commands(whole)
 
 
 def _lines(data: bytes) -> list[str]:
     return re.findall(r"[^\n]*\n|[^\n]+", data.decode())
 
 
-def _shown(text: str, paint: AnsiStyle) -> str:
+def _painted(text: str, paint: AnsiStyle) -> str:
     style = {"-": "gone", "+": "come", "@": "dim"}.get(text[0])
     lines = [escape_line(line.rstrip("\r").expandtabs()) for line in text.removesuffix("\n").split("\n")]
     return "".join((paint(line, style) if style else line) + "\n" for line in lines)

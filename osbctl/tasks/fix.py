@@ -1,7 +1,7 @@
-"""Work of `osbctl fix`: repair in the text what needs no decision of the author.
+"""Work of `osbctl fix`: apply fixes to the text of a source.
 
-Edits are made in passes, since one fix may lay open the next. After each pass the source is read again, and must hold
-what it held before but for the fixes; else nothing of that pass is kept.
+Edits are made in passes, because one fix may uncover the next. After each pass the source is read again. Its data must
+be the old data with the fixes; else the pass is discarded.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from osbctl.errors import OsbctlError, SourceError, UsageError
 from osbctl.files import write_file, write_linked
@@ -33,17 +33,17 @@ if TYPE_CHECKING:
 _Read: TypeAlias = Callable[[dict[str, bytes]], Document]
 
 MAX_PASSES = 100
-"""A reader points out 100 scalars at a time. What is left after that, the next run mends."""
+"""A reader reports 100 scalars at a time. A second run fixes the rest."""
 
 _MAX_FAULTS = 100_000
-"""So many errors of the schema are asked for in a pass, which reads and judges the whole source again."""
+"""Errors of the schema per pass: few passes, because each reads and validates the whole source."""
 
 
 @dataclass(frozen=True, slots=True)
 class FixResult:
-    """One source: its files before and after, what was mended, what `--unsafe` would mend, and what is left.
+    """One source: its files before and after, and findings by fate: fixed, fixed only with `--unsafe`, left.
 
-    `stuck` is what of that has a fix which cannot be made, with the reason; `read_as` as that of a `Document`.
+    `stuck` are findings whose fix cannot be made, with the reason; `read_as` as in `Document`.
     """
 
     source: str
@@ -69,7 +69,7 @@ def fix_source(
     at: str = "",
     variables_of: VariablesOf = no_variables,
 ) -> FixResult:
-    """Mend one source: a file, a source folder, or a brokerpak. Nothing is written: `write` does that.
+    """Fix one source: a file, a source folder, or a brokerpak. Nothing is written: `write` does that.
 
     Raises:
         SourceError, DocumentError: it cannot be opened or read.
@@ -77,7 +77,7 @@ def fix_source(
     if Path(source).is_file():
         return fix_bytes(source, read_bytes(source)[0], options, unsafe=unsafe, at=at)
     if not Path(source).is_dir():
-        read_source(source)  # which says what is wrong with a word that names nothing
+        read_source(source)  # raises if there is no such source
         raise UsageError(f"{source} is not a file that can be edited", "name a file or a source folder")
 
     def read(files: dict[str, bytes]) -> Document:
@@ -88,7 +88,7 @@ def fix_source(
 
 
 def fix_bytes(name: str, data: bytes, options: ValidationOptions, *, unsafe: bool = False, at: str = "") -> FixResult:
-    """Mend the catalog in `data`, which reports call `name`; raises as `fix_source`."""
+    """Fix the catalog in `data`, which reports call `name`; raises as `fix_source`."""
 
     def read(files: dict[str, bytes]) -> Document:
         document = parse_catalog(decoded(files[name], name), name, at=at, nested=False)
@@ -100,13 +100,12 @@ def fix_bytes(name: str, data: bytes, options: ValidationOptions, *, unsafe: boo
 
 
 def with_fixes(findings: Iterable[Finding], document: Document) -> tuple[Finding, ...]:
-    """The findings with all their fixes: those that the rules name, and drafts brought to one that is taken."""
-    return tuple(_with_draft_fixes(finding, document.data) for finding in findings)
-
-
-def _with_draft_fixes(finding: Finding, data: Any) -> Finding:
-    fixes = (draft_fix(finding._replace(path=path), data) for path in (finding.path, *finding.also))
-    return finding._replace(fixes=tuple(filter(None, fixes)) or finding.fixes)
+    """The findings with all their fixes: those of the rules, and of schemas whose draft is not accepted."""
+    found = []
+    for finding in findings:
+        drafts = (draft_fix(finding._replace(path=path), document.data) for path in (finding.path, *finding.also))
+        found.append(finding._replace(fixes=tuple(filter(None, drafts)) or finding.fixes))
+    return tuple(found)
 
 
 def edits_of(
@@ -116,10 +115,9 @@ def edits_of(
     read: _Read,
     unsafe: bool,
 ) -> dict[str, list[Edit]]:
-    """The edits by file that carry out the fixes of `findings`, each once.
+    """The edits by file that apply the fixes of `findings`, each once; empty if they cannot be applied.
 
-    `files` are those of the document that differ from what is on disk, `read` reads it with those that it is given.
-    Empty where nothing can be done so that the source holds what it should then.
+    `files` are the files of the document that differ from the disk; `read` reads the source with such files.
     """
     possible = _possible(document, files, _wanted(findings, document, unsafe), read, [])
     return possible[0].edits() if possible else {}
@@ -153,12 +151,12 @@ def _passes(
     findings = _findings(document, options)
     for _ in range(MAX_PASSES):
         wanted = _wanted(findings, document, unsafe)
-        # A word in quotes has lost what YAML 1.1 saw in it: the fix that shows the meaning comes first.
+        # A quoted word has lost its YAML 1.1 meaning: fixes that use the meaning come first.
         possible = _possible(document, after, [one for one in wanted if one[1].path], read, failed) or _possible(
             document, after, wanted, read, failed
         )
         if possible is None and failed and len(mended) > tried_at:
-            failed, tried_at = [], len(mended)  # what was mended since may have been in the way
+            failed, tried_at = [], len(mended)  # later fixes may have removed the obstacle
             continue
         if possible is None:
             break
@@ -173,7 +171,7 @@ def _passes(
 
 
 def _wanted(findings: Iterable[Finding], document: Document, unsafe: bool) -> list[Wanted]:
-    """The fixes to be made. A scalar of a file is put in quotes only inside of its list of service offerings."""
+    """The fixes to make. In a file, scalars are quoted only inside its list of service offerings."""
     found = [(finding, fix) for finding in findings for fix in finding.fixes if fix.safe or unsafe]
     if document.parts:
         return found
@@ -184,20 +182,19 @@ def _wanted(findings: Iterable[Finding], document: Document, unsafe: bool) -> li
 def _stuck(wanted: list[Wanted], failed: list[Wanted]) -> Iterator[tuple[Finding, str]]:
     known = {(finding.rule, finding.path) for finding, _ in failed}
     for finding in {id(finding): finding for finding, _ in wanted}.values():
-        elsewhere = (finding.rule, finding.path) in known
-        yield (
-            finding,
-            "what is written there also counts elsewhere" if elsewhere else "it does not stand there as it is sent",
-        )
+        if (finding.rule, finding.path) in known:
+            yield finding, "the same text is used elsewhere, too"
+        else:
+            yield finding, "the value is computed, so there is no text to edit"
 
 
 def _possible(
     document: Document, files: dict[str, bytes], wanted: list[Wanted], read: _Read, failed: list[Wanted]
 ) -> tuple[Pass, Document] | None:
-    """The pass that carries out those of the `wanted` that can be made, and what the source holds then.
+    """The pass that applies those of the `wanted` fixes that can be made, and the document after it; None if none can.
 
-    Where it would hold something else than it should, since a text counts in several places, say, a half of the edits
-    is tried. What fails alone is `failed`. None where nothing can be done.
+    If the document would differ in anything else, such as another place that an alias copies to, half of the edits are
+    tried. A fix that fails alone is added to `failed`.
     """
     step = Pass(document, files)
     step.mend([one for one in wanted if one not in failed])

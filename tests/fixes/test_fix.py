@@ -33,7 +33,7 @@ def mend(text: str, name: str = "c.yaml", unsafe: bool = False) -> tuple[str, Fi
     return found.after[name].decode(), found
 
 
-ELSEWHERE = "what is written there also counts elsewhere"
+ELSEWHERE = "the same text is used elsewhere, too"
 LISTS = "  bindable: false\n  tags:{}\n"
 
 

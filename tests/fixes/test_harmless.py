@@ -204,12 +204,12 @@ def test_what_an_anchor_repeats_elsewhere_is_left_with_the_reason(more: str, tmp
     whole = MERGED.format(more=more)
     after, mended = mend(whole)
     assert after == whole.replace('&b "true"', "&b true")
-    assert [why for _, why in mended.stuck] == ["what is written there also counts elsewhere"]
+    assert [why for _, why in mended.stuck] == ["the same text is used elsewhere, too"]
     file = tmp_path / "c.yaml"
     file.write_text(whole)
     told = osbctl("fix", str(file)).stderr
     assert f"{file}:2:3: not fixed: " in told
-    assert "[schema-type]: what is written there also counts elsewhere\n" in told
+    assert "[schema-type]: the same text is used elsewhere, too\n" in told
 
 
 def test_a_base_outside_of_the_catalog_is_left_with_the_reason() -> None:
@@ -217,7 +217,7 @@ def test_a_base_outside_of_the_catalog_is_left_with_the_reason() -> None:
     nested = f"{lines[0]}broker:\n  " + "\n  ".join((lines[1] + lines[2]).splitlines()) + "\n"
     mended = fix_bytes("c.yaml", nested.encode(), OPTIONS, at="/broker")
     assert mended.after["c.yaml"].decode() == nested.replace('&b "true"', "&b true")
-    assert [why for _, why in mended.stuck] == ["what is written there also counts elsewhere"]
+    assert [why for _, why in mended.stuck] == ["the same text is used elsewhere, too"]
 
 
 def test_one_merge_is_one_finding() -> None:
