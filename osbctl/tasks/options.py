@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from enum import StrEnum
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
@@ -17,14 +17,14 @@ from osbctl.tasks.rules import rules_named
 from osbctl.text import did_you_mean
 
 if TYPE_CHECKING:
-    from osbctl.validation.options import IgnoreAt, ValidationOptions
+    from osbctl.validation.options import ValidationOptions
 
 
 class Request(NamedTuple):
-    """Requested options of a validation; None means "not given", so the configuration decides.
+    """Requested options of a validation; None and empty mean "not given", so the configuration decides.
 
-    `baseline` is a file with findings that are not reported, or are written there. `fixes`: findings have all theirs,
-    which may take a comparison of schemas.
+    `baseline` is a file of findings that are not reported, or are written there. `fixes`: find the fixes of all
+    findings, which may need a comparison of schemas.
     """
 
     sources: tuple[str, ...]
@@ -72,8 +72,8 @@ def pointer_of(source: str, at: str) -> str:
 
 
 def effective_fail_on(request: Request, config: Config) -> FailOn:
-    """From which severity on the run fails: the request has the first say, then the configuration."""
-    return request.fail_on or _known(FailOn, config.fail_on or FailOn.ERROR, config, "fail-on")
+    """The lowest severity that makes the run fail: that of the request, else of the configuration."""
+    return request.fail_on or _member(FailOn, config.fail_on or FailOn.ERROR, config, "fail-on")
 
 
 def validation_options(request: Request, config: Config) -> ValidationOptions:
@@ -82,44 +82,36 @@ def validation_options(request: Request, config: Config) -> ValidationOptions:
     Raises:
         UsageError, ConfigError: a rule or a platform is not known; a user schema cannot be read.
     """
-    from osbctl.validation.options import ValidationOptions
+    from osbctl.validation.options import IgnoreAt, ValidationOptions
 
-    selected = _asked(request.select)
-    platforms = request.platforms or [_known(Platform, name, config, "platform") for name in config.platform]
+    selected = _requested(request.select)
+    platforms = request.platforms or [_member(Platform, name, config, "platform") for name in config.platform]
     select = selected or _configured(config, "select", config.select)
-    ignore = _asked(request.ignore) | (_configured(config, "ignore", config.ignore) - selected)
-    _check_selection(select, ignore)
+    ignore = _requested(request.ignore) | (_configured(config, "ignore", config.ignore) - selected)
+    if select and select <= ignore:
+        rules = ", ".join(sorted(select))
+        raise UsageError(f"every selected rule is also ignored: {rules}", "leave one of the two out")
     return ValidationOptions(
         api_version=request.api_version
-        or _known(ApiVersion, config.api_version or DEFAULT_API_VERSION, config, "api-version"),
+        or _member(ApiVersion, config.api_version or DEFAULT_API_VERSION, config, "api-version"),
         platforms=frozenset(platforms),
         select=select or None,
         ignore=ignore,
-        ignore_at=tuple(_ignored_places(config)),
-        house_schemas=tuple((name, _house_schema(name)) for name in (*request.schemas, *config.schema)),
+        ignore_at=tuple(
+            IgnoreAt(rule, service, plan)
+            for word, service, plan in config.ignore_at
+            for rule in sorted(_configured(config, "ignore-at", [word]))
+        ),
+        house_schemas=tuple((name, _user_schema(name)) for name in (*request.schemas, *config.schema)),
         severity=tuple(
-            (rule, _known(Severity, level, config, "severity"))
+            (rule, _member(Severity, level, config, "severity"))
             for word, level in config.severity.items()
             for rule in _configured(config, "severity", [word])
         ),
     )
 
 
-def _check_selection(select: frozenset[str], ignore: frozenset[str]) -> None:
-    if select and select <= ignore:
-        told = f"all that is selected is ignored, too: {', '.join(sorted(select))}"
-        raise UsageError(told, "leave one of the two out")
-
-
-def _ignored_places(config: Config) -> Iterator[IgnoreAt]:
-    from osbctl.validation.options import IgnoreAt
-
-    for word, service, plan in config.ignore_at:
-        for rule in sorted(_configured(config, "ignore-at", [word])):
-            yield IgnoreAt(rule, service, plan)
-
-
-def _asked(words: Iterable[str]) -> frozenset[str]:
+def _requested(words: Iterable[str]) -> frozenset[str]:
     return frozenset(rule for word in words for rule in rules_named(word))
 
 
@@ -127,7 +119,7 @@ def _configured(config: Config, key: str, words: Iterable[str]) -> frozenset[str
     return frozenset(rule for word in words for rule in rules_named(word, ConfigError, f"{config.place(key, word)}: "))
 
 
-def _house_schema(name: str) -> object:
+def _user_schema(name: str) -> object:
     from osbctl.sources.read import read_object
 
     try:
@@ -139,9 +131,9 @@ def _house_schema(name: str) -> object:
 _Choice = TypeVar("_Choice", bound="StrEnum")
 
 
-def _known(kind: type[_Choice], value: str, config: Config, key: str) -> _Choice:
+def _member(kind: type[_Choice], value: str, config: Config, key: str) -> _Choice:
     try:
         return kind(value)
     except ValueError:
-        told = f"{config.place(key, value)}: {value!r} is not one of: {', '.join(kind)}"
-        raise ConfigError(told, did_you_mean(value, kind)) from None
+        message = f"{config.place(key, value)}: {value!r} is not one of: {', '.join(kind)}"
+        raise ConfigError(message, did_you_mean(value, kind)) from None

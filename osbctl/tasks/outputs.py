@@ -21,7 +21,7 @@ CATALOG, CREDENTIALS = "a catalog", "credentials"
 
 
 def check_output(output: Path | str | None, inputs: Iterable[Path | str | None], *, replaces: str = "") -> None:
-    """Raise UsageError where writing `output` would destroy a file that cannot be generated again.
+    """Raise UsageError if writing `output` would destroy a file that cannot be generated again.
 
     That is one of `inputs`, a file of a source folder among them, and a file that holds a catalog, credentials, a lock
     or the configuration; `replaces` (`CATALOG` or `CREDENTIALS`) is what the command itself writes.
@@ -31,55 +31,45 @@ def check_output(output: Path | str | None, inputs: Iterable[Path | str | None],
     if str(output) in ("", "."):
         raise UsageError("-o needs a file name", "name a file, or leave the option out")
     for name in inputs:
-        if name:
-            _check_input(output, name)
+        if not name:
+            continue
+        if os.path.isfile(output) and os.path.isfile(name) and os.path.samefile(output, name):  # noqa: PTH113, PTH121
+            raise UsageError(f"{output} is an input of this command, and would be overwritten", "name another file")
+        if _is_part_of(output, name):
+            advice = "write it outside of the folder: the next build would take it for a part"
+            raise UsageError(f"{output} is in the source folder {name}", advice)
     kind = _kind(output)
     if kind and kind != replaces:
         raise UsageError(f"{output} holds {kind}, and would be overwritten", "name another file, or remove it first")
 
 
-def _check_input(output: Path | str, name: Path | str) -> None:
-    if _is_same(output, name):
-        raise UsageError(f"{output} is an input of this command, and would be overwritten", "name another file")
-    if _is_inside(output, name):
-        advice = "write it outside of the folder: the next build would take it for a part"
-        raise UsageError(f"{output} is in the source folder {name}", advice)
-
-
-def _is_same(output: Path | str, name: Path | str) -> bool:
-    return os.path.isfile(output) and os.path.isfile(name) and os.path.samefile(output, name)  # noqa: PTH113, PTH121
-
-
-def _is_inside(output: Path | str, folder: Path | str) -> bool:
+def _is_part_of(output: Path | str, folder: Path | str) -> bool:
     """Return whether `output` is inside `folder` and has the name of one of its source files."""
     if not os.path.isdir(folder) or os.path.isdir(output):  # noqa: PTH112
         return False
     file = Path(os.path.realpath(output))
-    part = file.suffix.lower() in SUFFIXES or file.name == LOCK
-    return part and file.is_relative_to(os.path.realpath(folder))
+    is_source = file.suffix.lower() in SUFFIXES or file.name == LOCK
+    return is_source and file.is_relative_to(os.path.realpath(folder))
 
 
 def _kind(file: Path | str) -> str:
-    """The kind of the file that must not be lost, as a message says it; empty for any other file."""
+    """The kind of a file that must not be lost, as a message names it; empty for any other file."""
     if not os.path.isfile(file):  # noqa: PTH113
         return ""
     if os.path.basename(file) in NAMES:  # noqa: PTH119
         return "a configuration"
     try:
-        data = read_bounded(file, MAX_BYTES)
-        return _kind_of_text(decoded(data, str(file)), file)
+        text = decoded(read_bounded(file, MAX_BYTES), str(file))
     except (OSError, OsbctlError):
         return ""
-
-
-def _kind_of_text(text: str, file: Path | str) -> str:
     if is_lock(text):
         return "a lock of ids"
     if len(text) <= LARGEST and _parsed(parse_credentials, text):
         return CREDENTIALS
-    # A page is no YAML, and a report without the word is no catalog: most need no parsing.
-    found = None if text.startswith("<") or "services" not in text else _parsed(parse_text, text, str(file))
-    return CATALOG if found and isinstance(found.data.get("services"), list) else ""
+    if text.startswith("<") or "services" not in text:  # most files need no parsing
+        return ""
+    document = _parsed(parse_text, text, str(file))
+    return CATALOG if document and isinstance(document.data.get("services"), list) else ""
 
 
 def _parsed(parse: Any, *arguments: str) -> Any:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import chain
 
 from osbctl.config import Config
 from osbctl.files import check_regular, read_bounded
@@ -14,20 +13,19 @@ from osbctl.validation.options import IgnoreAt, Selection
 
 _MOST_FILES = 5_000
 _MAX_BYTES = 1_000_000
-_ENDINGS = (".yaml", ".yml", ".json")
 
 
 def unmatched(config: Config, selections: Sequence[Selection]) -> Iterator[str]:
-    """A sentence for each entry of `config` that silenced nothing in any of the selections that it holds for."""
+    """A sentence for each entry of `config` that silenced nothing in any of its selections."""
     matched = {entry for selection in selections for entry in selection.matched}
     idle = {entry for selection in selections for entry in selection.unmatched()} - matched
-    for name, entries in chain(_ignored(config), _ignored_at(config)) if idle else ():
+    for name, entries in _entries(config) if idle else ():
         if entries & idle and not entries & matched:
             yield f"{name} matched nothing: remove it"
 
 
-def _ignored(config: Config) -> Iterator[tuple[str, set[IgnoreAt]]]:
-    """Place and words of each entry of `ignore`, and what it stands for."""
+def _entries(config: Config) -> Iterator[tuple[str, set[IgnoreAt]]]:
+    """Each entry of `ignore` and `ignore-at`: its place and words, and the ignored rules and objects."""
     from osbctl.validation.rules import ELSEWHERE
 
     rules = all_rules()
@@ -35,11 +33,6 @@ def _ignored(config: Config) -> Iterator[tuple[str, set[IgnoreAt]]]:
     for word in dict.fromkeys(everywhere):
         here = (rule for rule in chosen(word, rules) if rules[rule].category not in ELSEWHERE)
         yield f"{config.place('ignore', word)} of {word}", set(map(IgnoreAt, here))
-
-
-def _ignored_at(config: Config) -> Iterator[tuple[str, set[IgnoreAt]]]:
-    """The same of `ignore-at`."""
-    rules = all_rules()
     for word, service, plan in config.ignore_at:
         about = ", ".join(filter(None, [service and f"service {service!r}", plan and f"plan {plan!r}"]))
         place = config.place("ignore-at", plan or service or "")
@@ -47,25 +40,23 @@ def _ignored_at(config: Config) -> Iterator[tuple[str, set[IgnoreAt]]]:
 
 
 def holds_for_others(config: Config, sources: Iterable[str]) -> bool:
-    """Return whether a file below the configuration, none of `sources`, may be a catalog that its entries are for.
+    """Return whether a file below the configuration, none of `sources`, may be a catalog: it contains `plans`.
 
-    One that speaks of plans may be; too many files to look at may hold one.
+    True if there are too many files to read.
     """
     read = tuple(os.path.realpath(source) + os.sep for source in sources)
-    looked = 0
+    seen = 0
     for folder, folders, files in os.walk(os.path.dirname(config.origin) or os.curdir):  # noqa: PTH120
         folders[:] = [name for name in folders if not name.startswith((".", "node_modules"))]
-        looked += len(files)
-        if looked > _MOST_FILES or any(_may_be_catalog(os.path.join(folder, name), read) for name in files):  # noqa: PTH118
+        seen += len(files)
+        if seen > _MOST_FILES or any(_may_be_catalog(os.path.join(folder, name), read) for name in files):  # noqa: PTH118
             return True
     return False
 
 
 def _may_be_catalog(path: str, read: tuple[str, ...]) -> bool:
-    return path.endswith(_ENDINGS) and not (os.path.realpath(path) + os.sep).startswith(read) and _speaks_of_plans(path)
-
-
-def _speaks_of_plans(path: str) -> bool:
+    if not path.endswith((".yaml", ".yml", ".json")) or (os.path.realpath(path) + os.sep).startswith(read):
+        return False
     try:
         check_regular(path)
         return b"plans" in read_bounded(path, _MAX_BYTES)

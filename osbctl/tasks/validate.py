@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 class Validation(NamedTuple):
     """Result of each source, with the severity from which it fails.
 
-    `exit_code` is what a source that cannot be opened forces by itself, else 0. `notes` say where a catalog was found
-    that is not at the top, and what of the configuration matched nothing.
+    `exit_code` is 3 if a source cannot be opened, else 0. `notes` are sentences on catalogs that are not at the top of
+    their source, and on unused entries of the configuration.
     """
 
     judgements: tuple[ValidationResult, ...]
@@ -38,8 +38,8 @@ class _Settings(NamedTuple):
     selection: Selection
 
 
-class _Judged(NamedTuple):
-    """A source that was judged: `document` where it is needed again, and the exit code that it forces by itself."""
+class _Validated(NamedTuple):
+    """A source with its result; `document` is kept only for `--together`."""
 
     settings: _Settings
     result: ValidationResult
@@ -48,7 +48,7 @@ class _Judged(NamedTuple):
 
 
 def validate(request: Request, config: Config | None = None) -> Validation:
-    """Judge every source of the request, by `config`, or by the configuration that is closest to it.
+    """Validate every source of the request, by `config`, or by the configuration that is closest to it.
 
     Raises:
         UsageError, ConfigError: standard input is named twice; a rule or a platform is not known; a user schema
@@ -61,43 +61,37 @@ def validate(request: Request, config: Config | None = None) -> Validation:
     settings = [
         _settings(config_of(source, request.stdin_filename, config), request, known) for source in request.sources
     ]
-    judged = [_judge(source, request, s) for source, s in zip(request.sources, settings, strict=True)]
+    validated = [_validate(source, request, s) for source, s in zip(request.sources, settings, strict=True)]
     if request.together:
-        judged = _together(judged)
-    results = tuple(one.result for one in judged)
+        validated = _together(validated)
+    results = tuple(one.result for one in validated)
     notes = [result.read_as for result in results if result.read_as]
     if request.baseline:
-        results, more = _based(results, request, request.baseline)
-        notes += more
-    if not any(map(_is_unreadable, results)):
-        notes += _notes(known, (*request.sources, request.stdin_filename or "-"))
-    return Validation(results, max(one.exit_code for one in judged), tuple(notes))
-
-
-def _is_unreadable(result: ValidationResult) -> bool:
-    return any(verdict.kind is VerdictKind.UNREADABLE for verdict in result.verdicts.values())
+        results = _apply_baseline(results, request, request.baseline, notes)
+    if all(verdict.kind is not VerdictKind.UNREADABLE for result in results for verdict in result.verdicts.values()):
+        notes += _unused_entries(known, (*request.sources, request.stdin_filename or "-"))
+    return Validation(results, max(one.exit_code for one in validated), tuple(notes))
 
 
 def unread(error: OsbctlError) -> tuple[Finding, ...]:
-    """The error of a source that cannot be opened or read, as a report tells it."""
+    """The error of a source that cannot be opened or read, as findings."""
     if isinstance(error, DocumentError):
         return error.findings
     return (Finding("cannot-open", Severity.ERROR, error.message, hint=error.advice),)
 
 
-def _based(
-    judgements: tuple[ValidationResult, ...], request: Request, file: str
-) -> tuple[tuple[ValidationResult, ...], list[str]]:
-    """The judgements without what stands in the baseline, which may be written now, and what there is to say."""
+def _apply_baseline(
+    results: tuple[ValidationResult, ...], request: Request, file: str, notes: list[str]
+) -> tuple[ValidationResult, ...]:
+    """The results without those of the baseline, which is written first on request; adds to `notes`."""
     from osbctl.tasks.baseline import without_baseline, write_baseline
 
-    notes = []
     if request.write_baseline:
-        notes.append(f"wrote {file} ({plural(write_baseline(file, judgements), 'finding')})")
-    kept, gone = without_baseline(file, judgements)
-    if gone and not (request.select or request.ignore):  # what was not asked for this time may be there all the same
+        notes.append(f"wrote {file} ({plural(write_baseline(file, results), 'finding')})")
+    kept, gone = without_baseline(file, results)
+    if gone and not (request.select or request.ignore):  # a finding that was not looked for may still be there
         notes.append(gone)
-    return kept, notes
+    return kept
 
 
 def _settings(config: Config, request: Request, known: list[_Settings]) -> _Settings:
@@ -112,33 +106,34 @@ def _settings(config: Config, request: Request, known: list[_Settings]) -> _Sett
     return found
 
 
-def _notes(known: list[_Settings], sources: tuple[str, ...]) -> Iterator[str]:
-    """Unused entries of each configuration file; `per-path` makes several configurations of one file.
+def _unused_entries(known: list[_Settings], sources: tuple[str, ...]) -> Iterator[str]:
+    """Sentences on unused entries of each configuration file, unless they may be for other catalogs.
 
-    Nothing where it may be for catalogs that were not asked for.
+    `per-path` makes several configurations of one file.
     """
     from osbctl.tasks.unused_ignores import holds_for_others, unmatched
 
-    for origin in dict.fromkeys(one.config.origin for one in known):
+    for origin in dict.fromkeys(one.config.origin for one in known if one.config.origin):
         same = [one for one in known if one.config.origin == origin]
-        found = list(unmatched(same[0].config, [one.selection for one in same])) if origin else []
-        yield from found if found and not holds_for_others(same[0].config, sources) else ()
+        found = list(unmatched(same[0].config, [one.selection for one in same]))
+        if found and not holds_for_others(same[0].config, sources):
+            yield from found
 
 
-def _together(judged: list[_Judged]) -> list[_Judged]:
-    """The same once more, the results completed by what those share that could be read."""
+def _together(validated: list[_Validated]) -> list[_Validated]:
+    """The same, with findings on ids and names that two of the catalogs share."""
     from osbctl.validation.cross_catalog import ValidatedCatalog, judge_together
 
     read = [
         ValidatedCatalog(one.document, one.result, one.settings.options, one.settings.selection)
-        for one in judged
+        for one in validated
         if one.document
     ]
     completed = iter(judge_together(read))
-    return [one._replace(result=next(completed)) if one.document else one for one in judged]
+    return [one._replace(result=next(completed)) if one.document else one for one in validated]
 
 
-def _judge(source: str, request: Request, settings: _Settings) -> _Judged:
+def _validate(source: str, request: Request, settings: _Settings) -> _Validated:
     from osbctl.sources.read import read_source
     from osbctl.sources.read_bytes import called
     from osbctl.validation.pipeline import unreadable, validate_document
@@ -156,22 +151,14 @@ def _judge(source: str, request: Request, settings: _Settings) -> _Judged:
     except (DocumentError, SourceError) as error:
         code = error.exit_code if isinstance(error, SourceError) else 0
         result = unreadable(called(source, request.stdin_filename), unread(error))
-        return _Judged(settings, result._replace(fail_on=fail_on), exit_code=code)
+        return _Validated(settings, result._replace(fail_on=fail_on), exit_code=code)
     result = validate_document(document, settings.options, settings.selection)._replace(fail_on=fail_on)
-    if result.findings and request.fixes and _is_editable(source, document):
-        result = result._replace(findings=_with_fixes(result.findings, document), editable=True)
-    return _Judged(settings, result, document if request.together else None)
+    # `osbctl fix` edits files, folders and standard input, with the catalog at the top.
+    editable = not (document.embedded or document.read_as) and (source == "-" or os.path.exists(source))  # noqa: PTH110
+    if result.findings and request.fixes and editable:
+        result = result._replace(editable=True)
+        if any(finding.path[-1:] == ("$schema",) for finding in result.findings):
+            from osbctl.tasks.fix import with_fixes  # loads the comparison of schemas
 
-
-def _is_editable(source: str, document: Document) -> bool:
-    """Return whether `osbctl fix` can edit it: a file, a folder or standard input with the catalog at its top."""
-    return not (document.embedded or document.read_as) and (source == "-" or os.path.exists(source))  # noqa: PTH110
-
-
-def _with_fixes(findings: tuple[Finding, ...], document: Document) -> tuple[Finding, ...]:
-    """The findings with their fixes; those of a draft take a comparison of schemas."""
-    if not any(finding.path[-1:] == ("$schema",) for finding in findings):
-        return findings
-    from osbctl.tasks.fix import with_fixes
-
-    return with_fixes(findings, document)
+            result = result._replace(findings=with_fixes(result.findings, document))
+    return _Validated(settings, result, document if request.together else None)

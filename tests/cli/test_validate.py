@@ -335,12 +335,12 @@ def test_a_secret_is_not_shown(tmp_path: Path, format: str) -> None:
 def test_what_is_selected_and_ignored_leaves_nothing_and_is_wrong_use(tmp_path: Path) -> None:
     done = osbctl("validate", FAULTY, "--select", "schema-type", "--ignore", "schema-type")
     assert done.returncode == 2
-    assert "all that is selected is ignored, too: schema-type" in done.stderr
+    assert "every selected rule is also ignored: schema-type" in done.stderr
     (tmp_path / "osbctl.toml").write_text('select = ["schema"]\nignore = ["schema"]\n')
     (tmp_path / "c.json").write_text("{}")
     done = osbctl("validate", "c.json", cwd=tmp_path)
     assert done.returncode == 2
-    assert "all that is selected is ignored, too: house-schema, " in done.stderr
+    assert "every selected rule is also ignored: house-schema, " in done.stderr
     assert osbctl("validate", FAULTY, "--select", "schema", "--ignore", "schema-type").returncode == 1
 
 
