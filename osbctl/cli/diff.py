@@ -15,7 +15,7 @@ from osbctl.cli import options as common
 from osbctl.cli.connection import BrokerConnection, read_addressed, source_name
 from osbctl.cli.options import Color, ColorChoice, Date, Output
 from osbctl.cli.output import annotates, print_note, report_style, write_output
-from osbctl.errors import SourceError
+from osbctl.errors import OsbctlError, SourceError
 from osbctl.findings import DocumentError
 from osbctl.platforms import Platform
 from osbctl.reports.changes import DIFF, ComparisonNames, DiffFormat, DiffReport, render
@@ -93,7 +93,7 @@ class ChangesDisplay:
             print_note(sentence)
         return int(report.failed)
 
-    def print_unreadable(self, error: DocumentError | SourceError, old: str, new: str) -> None:
+    def print_unreadable(self, error: OsbctlError, old: str, new: str) -> None:
         """Print why a side cannot be read, in the machine formats; else an empty report would look like no change."""
         from osbctl.tasks.validate import unread
 

@@ -12,7 +12,7 @@ from osbctl.cli.connection import BrokerConnection, announced, read_addressed, s
 from osbctl.cli.diff import ChangesDisplay
 from osbctl.cli.output import print_note, progress, write_output
 from osbctl.cli.passwords import Passwords
-from osbctl.errors import SourceError, UsageError
+from osbctl.errors import OsbctlError, SourceError, UsageError
 from osbctl.findings import DocumentError
 from osbctl.platforms import Platform
 from osbctl.registry import location
@@ -128,12 +128,15 @@ def drift(
     try:
         found = compare_with_stored(*sides.find(broker, stored or []), view, used, instances or "")
     except (DocumentError, SourceError) as error:
-        new = source_name(broker)
-        display.print_unreadable(error, " ".join(map(source_name, stored or ())) or new, new)
-        if isinstance(error, DocumentError):  # nothing was compared: that is no drift
-            raise SourceError(error.message, error.advice or _ADVICE) from None
-        raise
+        raise _unreadable(error, broker, stored or [], display) from None
     return display.print(display.compared(found))
+
+
+def _unreadable(error: OsbctlError, broker: str, stored: list[str], display: ChangesDisplay) -> OsbctlError:
+    """Report that a side cannot be read; the error for it, which is not that of a finding: nothing was compared."""
+    new = source_name(broker)
+    display.print_unreadable(error, " ".join(map(source_name, stored)) or new, new)
+    return SourceError(error.message, error.advice or _ADVICE) if isinstance(error, DocumentError) else error
 
 
 def _check_words(broker: str | None, stored: list[str] | None, all_brokers: bool, sides: DriftSides) -> None:

@@ -60,8 +60,8 @@ def fix(
     options = [validation_options(request, own) for own in configs]
     variables, dry_run = variables_of(env, config), check or diff
 
-    def fix_one(source: str, index: int) -> int:
-        """Fix one source, and return its exit code. Its errors are printed, and do not stop the others."""
+    def fix_one(source: str, index: int) -> bool:
+        """Fix one source, and return whether it changes."""
         name, pointer = called(source, stdin_filename), at or configs[index].at
         stdin = read_stdin(name, common.LIMITS) if source == "-" else b""
 
@@ -79,12 +79,12 @@ def fix(
             write(result)
         for line in _notes(result, "would fix" if dry_run else "fixed", unsafe):
             print_note(line)
-        return int(dry_run and bool(result.changed))
+        return bool(result.changed)
 
     exit_code = 0
     for index, source in enumerate(sources):
         try:
-            exit_code = max(exit_code, fix_one(source, index))
+            exit_code = max(exit_code, int(fix_one(source, index) and dry_run))
         except OsbctlError as error:
             exit_code = max(exit_code, print_error(error))
     return exit_code

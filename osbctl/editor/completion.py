@@ -12,6 +12,7 @@ from urllib.parse import quote
 
 from lsprotocol import types
 
+from osbctl.catalog import Catalog
 from osbctl.editor.analysis import Analysis
 from osbctl.editor.cursor import Cursor, cursor_at
 from osbctl.editor.text_document import TextDocument
@@ -134,18 +135,17 @@ def _fields_of(
     path: Path, part: FieldSchema, analysis: Analysis | None, place: PurePath | None
 ) -> dict[str, FieldSchema]:
     """The fields of the object at `path`; in an overlay, also the names of the folder's services and plans."""
-    if place is None or place.parts[0] != "overlays" or analysis is None or analysis.document is None:
-        return object_fields(part)
-    catalog = analysis.document.catalog
+    document = analysis.document if analysis else None
+    names = _overlay_names(path, document.catalog) if document and place and place.parts[0] == "overlays" else []
+    return {name: FieldSchema({"type": "object"}, {}) for name in names} or object_fields(part)
+
+
+def _overlay_names(path: Path, catalog: Catalog) -> list[str]:
     if path == ("services",):
-        return {
-            service.name: FieldSchema({"title": "service offering", "type": "object"}, {})
-            for service in catalog.services
-        }
+        return [service.name for service in catalog.services]
     if len(path) == 3 and path[2] == "plans":
-        plans = [plan for service in catalog.services if service.name == path[1] for plan in service.plans]
-        return {plan.name: FieldSchema({"title": "service plan", "type": "object"}, {}) for plan in plans}
-    return object_fields(part)
+        return [plan.name for service in catalog.services if service.name == path[1] for plan in service.plans]
+    return []
 
 
 def _key_item(file: TextDocument, cursor: Cursor, name: str, *, nested: bool) -> types.CompletionItem:

@@ -13,6 +13,7 @@ from lsprotocol import types
 from osbctl.editor.text_document import TextDocument
 from osbctl.editor.vocabulary import root_length
 from osbctl.paths import Path, get_at, resolve_pointer, value_at
+from osbctl.sources.document import Span
 from osbctl.sources.folder import LOCK
 from osbctl.text import escape_line
 
@@ -42,11 +43,12 @@ def definition(
 
 def _path_at(file: TextDocument, offset: int) -> Path | None:
     """Path of the innermost value at an offset, its key included."""
-    for path, span in file.spans.items():
-        start = span.key[0] if span.key[1] else span.start
-        if start <= offset <= span.end:
-            return path
-    return None
+    return next((path for path, span in file.spans.items() if _start(span) <= offset <= span.end), None)
+
+
+def _start(span: Span) -> int:
+    """Offset of the key of a value, else of the value."""
+    return span.key[0] if span.key[1] else span.start
 
 
 def _schema(
@@ -65,10 +67,7 @@ def _schema(
     data = value_at(file.document.data, root) if file.document else None
     target = resolve_pointer(data, pointer if pointer.startswith("/") else "")
     span = file.spans.get((*root, *target)) if target is not None else None
-    if span is None:
-        return None
-    start, end = span.key if span.key[1] else (span.start, span.start + 1)
-    return file, file.range(start, end)
+    return (file, file.range(_start(span), _start(span) + 1)) if span else None
 
 
 def symbols(file: TextDocument, top: Path = ()) -> list[types.DocumentSymbol]:

@@ -57,10 +57,14 @@ def without_baseline(file: str, results: Sequence[ValidationResult]) -> tuple[tu
     for result in results:
         new = tuple(finding for finding in result.findings if id(finding) not in old)
         kept.append(result._replace(findings=new, left_out=result.left_out + len(result.findings) - len(new)))
-    found = {fingerprint for _, fingerprint in known}
-    read = {relative(os.path.abspath(one.name), _folder(file)) for one in results if one.data is not None}  # noqa: PTH100
-    gone = sum(entry["source"] in read and entry["fingerprint"] not in found for entry in entries)
+    gone = _count_gone(entries, {fingerprint for _, fingerprint in known}, file, results)
     return tuple(kept), f"{file}: {gone} of its findings are gone: update it with --write-baseline" if gone else ""
+
+
+def _count_gone(entries: list[dict[str, Any]], found: set[str], file: str, results: Sequence[ValidationResult]) -> int:
+    """The number of entries on the given sources that are not `found` any more."""
+    read = {relative(os.path.abspath(one.name), _folder(file)) for one in results if one.data is not None}  # noqa: PTH100
+    return sum(entry["source"] in read and entry["fingerprint"] not in found for entry in entries)
 
 
 def _fingerprints(file: str, results: Sequence[ValidationResult]) -> Iterator[tuple[Finding, str]]:

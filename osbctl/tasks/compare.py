@@ -49,10 +49,16 @@ def compare_documents(
         who = labels([platform for platform in Platform if platform in refusing])
         notes.append(f"{old.name} is already refused by {who}: any catalog stored there is an older one")
     changes = with_places(changes + now_refused(old.data, new.data, changes, view, known), old, new)
-    if len(view) < len(Platform):
-        rules = {change.rule for change in changes}
-        notes += [note for platform in Platform if platform in view for note in platform.record.notes(rules)]
+    notes += _platform_notes(changes, view)
     return Comparison(old.name, new.name, changes, notes)
+
+
+def _platform_notes(changes: list[Change], view: frozenset[Platform]) -> list[str]:
+    """Notes of the platforms in `view` on what the catalogs do not tell; none if all platforms are in view."""
+    if len(view) == len(Platform):
+        return []
+    rules = {change.rule for change in changes}
+    return [note for platform in Platform if platform in view for note in platform.record.notes(rules)]
 
 
 def plan_ids(*sides: Document) -> set[str]:

@@ -39,9 +39,7 @@ def compare_with_stored(
         SourceError: the export is that of another broker.
         ConfigError: neither side has any of the plans with instances.
     """
-    if stored.shape and stored.platform and platforms and platforms != {stored.platform}:
-        raise UsageError(f"this is an export of {stored.platform.label}", "leave --platform out")
-    view = platforms or frozenset(Platform if stored.platform is None else {stored.platform})
+    view = _view(stored, platforms)
     sentences = notes(stored, broker.catalog)
     if instances and instances_file:
         from osbctl.comparison.instances import doubts
@@ -105,3 +103,9 @@ def stored_in_registry(broker: RegisteredBroker) -> StoredCatalog:
         for one in broker.kept
     }
     return StoredCatalog(broker.document, broker.row.platform, kept=kept, without_secrets=True)
+
+
+def _view(stored: StoredCatalog, platforms: frozenset[Platform]) -> frozenset[Platform]:
+    if stored.shape and stored.platform and platforms and platforms != {stored.platform}:
+        raise UsageError(f"this is an export of {stored.platform.label}", "leave --platform out")
+    return platforms or frozenset(Platform if stored.platform is None else {stored.platform})

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from enum import StrEnum
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
@@ -17,7 +17,7 @@ from osbctl.tasks.rules import rules_named
 from osbctl.text import did_you_mean
 
 if TYPE_CHECKING:
-    from osbctl.validation.options import ValidationOptions
+    from osbctl.validation.options import IgnoreAt, ValidationOptions
 
 
 class Request(NamedTuple):
@@ -82,26 +82,20 @@ def validation_options(request: Request, config: Config) -> ValidationOptions:
     Raises:
         UsageError, ConfigError: a rule or a platform is not known; a user schema cannot be read.
     """
-    from osbctl.validation.options import IgnoreAt, ValidationOptions
+    from osbctl.validation.options import ValidationOptions
 
     selected = _requested(request.select)
     platforms = request.platforms or [_member(Platform, name, config, "platform") for name in config.platform]
     select = selected or _configured(config, "select", config.select)
     ignore = _requested(request.ignore) | (_configured(config, "ignore", config.ignore) - selected)
-    if select and select <= ignore:
-        rules = ", ".join(sorted(select))
-        raise UsageError(f"every selected rule is also ignored: {rules}", "leave one of the two out")
+    _check_selection(select, ignore)
     return ValidationOptions(
         api_version=request.api_version
         or _member(ApiVersion, config.api_version or DEFAULT_API_VERSION, config, "api-version"),
         platforms=frozenset(platforms),
         select=select or None,
         ignore=ignore,
-        ignore_at=tuple(
-            IgnoreAt(rule, service, plan)
-            for word, service, plan in config.ignore_at
-            for rule in sorted(_configured(config, "ignore-at", [word]))
-        ),
+        ignore_at=tuple(_ignored_places(config)),
         house_schemas=tuple((name, _user_schema(name)) for name in (*request.schemas, *config.schema)),
         severity=tuple(
             (rule, _member(Severity, level, config, "severity"))
@@ -109,6 +103,20 @@ def validation_options(request: Request, config: Config) -> ValidationOptions:
             for rule in _configured(config, "severity", [word])
         ),
     )
+
+
+def _check_selection(select: frozenset[str], ignore: frozenset[str]) -> None:
+    if select and select <= ignore:
+        rules = ", ".join(sorted(select))
+        raise UsageError(f"every selected rule is also ignored: {rules}", "leave one of the two out")
+
+
+def _ignored_places(config: Config) -> Iterator[IgnoreAt]:
+    from osbctl.validation.options import IgnoreAt
+
+    for word, service, plan in config.ignore_at:
+        for rule in sorted(_configured(config, "ignore-at", [word])):
+            yield IgnoreAt(rule, service, plan)
 
 
 def _requested(words: Iterable[str]) -> frozenset[str]:

@@ -31,16 +31,19 @@ def check_output(output: Path | str | None, inputs: Iterable[Path | str | None],
     if str(output) in ("", "."):
         raise UsageError("-o needs a file name", "name a file, or leave the option out")
     for name in inputs:
-        if not name:
-            continue
-        if os.path.isfile(output) and os.path.isfile(name) and os.path.samefile(output, name):  # noqa: PTH113, PTH121
-            raise UsageError(f"{output} is an input of this command, and would be overwritten", "name another file")
-        if _is_part_of(output, name):
-            advice = "write it outside of the folder: the next build would take it for a part"
-            raise UsageError(f"{output} is in the source folder {name}", advice)
+        if name:
+            _check_input(output, name)
     kind = _kind(output)
     if kind and kind != replaces:
         raise UsageError(f"{output} holds {kind}, and would be overwritten", "name another file, or remove it first")
+
+
+def _check_input(output: Path | str, name: Path | str) -> None:
+    if os.path.isfile(output) and os.path.isfile(name) and os.path.samefile(output, name):  # noqa: PTH113, PTH121
+        raise UsageError(f"{output} is an input of this command, and would be overwritten", "name another file")
+    if _is_part_of(output, name):
+        advice = "write it outside of the folder: the next build would take it for a part"
+        raise UsageError(f"{output} is in the source folder {name}", advice)
 
 
 def _is_part_of(output: Path | str, folder: Path | str) -> bool:
@@ -59,9 +62,12 @@ def _kind(file: Path | str) -> str:
     if os.path.basename(file) in NAMES:  # noqa: PTH119
         return "a configuration"
     try:
-        text = decoded(read_bounded(file, MAX_BYTES), str(file))
+        return _kind_of_text(decoded(read_bounded(file, MAX_BYTES), str(file)), file)
     except (OSError, OsbctlError):
         return ""
+
+
+def _kind_of_text(text: str, file: Path | str) -> str:
     if is_lock(text):
         return "a lock of ids"
     if len(text) <= LARGEST and _parsed(parse_credentials, text):

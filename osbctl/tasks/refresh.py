@@ -1,10 +1,10 @@
-"""Register brokers, and take over their catalogs again: fetch, validate, reconcile, store; or leave all as it was."""
+"""Register brokers and refresh their catalogs: fetch, validate, reconcile and store, or leave all as it was."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from osbctl.errors import SourceError, UsageError
 from osbctl.parallel import in_parallel
@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from osbctl.tasks.registered_broker_client import RegisteredBrokerClient
 
 _ATTEMPTS = 10
-_BELIEVED = 10
-"""Each refresh of so many asks for the whole catalog: some brokers answer 304 even after changes."""
+_FULL_FETCH = 10
+"""Every refresh of this number sends no ETag, because some brokers answer 304 even after changes."""
 _STORED = "the password is in the database, too: remove it with `osbctl brokers remove`, then add the broker again"
 
 
@@ -38,7 +38,7 @@ _STORED = "the password is in the database, too: remove it with `osbctl brokers 
 class Policy:
     """Options of a refresh. `platform` None: that of the broker's row. `instances` as in `reconcile`.
 
-    `strict`: what the specification forbids is refused, too, where the platform takes it.
+    `strict`: also refuse what the platform accepts but the specification forbids.
     """
 
     platform: Platform | None = None
@@ -50,7 +50,7 @@ class Policy:
 def register_broker(
     registry: Registry, new: Registration, client: RegisteredBrokerClient, *, strict: bool = False
 ) -> Refresh:
-    """Register a broker with its first catalog; nothing is stored of one that is refused.
+    """Register a broker with its first catalog. If that is refused, nothing is stored.
 
     Raises:
         UsageError: the name cannot be used or is taken.
@@ -64,13 +64,13 @@ def register_broker(
     refused = refused or first_refusals(catalog.data, new.platform, _others(registry, new, catalog))
     if refused:
         return Refresh(now(), RefreshOutcome.REFUSED, new.platform, answer.etag, remarks=refused)
-    added = Refresh(now(), RefreshOutcome.ADDED, new.platform, answer.etag, remarks=_taken(catalog))
+    added = Refresh(now(), RefreshOutcome.ADDED, new.platform, answer.etag, remarks=_warnings(catalog))
     registry.add(new, storable(catalog), added)
     return added
 
 
 def choose(registry: Registry, names: Sequence[str]) -> list[str]:
-    """The brokers of these names, each once; all where none is named.
+    """The brokers of these names, each once; all if none is named.
 
     Raises:
         UnknownBrokerError: one of them is not registered.
@@ -104,7 +104,7 @@ def refresh_brokers(
 ) -> Iterator[tuple[str, Refresh]]:
     """Refresh these brokers, `jobs` at a time; yield each result as soon as it is there.
 
-    A broker that other processes remove or never let go of is an outcome, too.
+    A broker that other processes remove or keep changing has an outcome, too.
 
     Raises RegistryError: the database cannot be used.
     """
@@ -116,7 +116,7 @@ def refresh_brokers(
             remarks = (Remark("not-stored", "error", name, error.message),)
             return Refresh(now(), RefreshOutcome.FAILED, policy.platform or DEFAULT_PLATFORM, remarks=remarks)
 
-    if len(names) == 1:  # in this thread: it may ask for a password, and an interrupt must find the terminal as it was
+    if len(names) == 1:  # in this thread, because it may prompt for a password: Ctrl-C must restore the terminal
         return ((name, work(name)) for name in names)
     return in_parallel(work, names, jobs)
 
@@ -124,94 +124,88 @@ def refresh_brokers(
 def refresh_broker(registry: Registry, name: str, client: RegisteredBrokerClient, policy: Policy) -> Refresh:
     """Fetch the catalog of a registered broker, and store what its platform makes of it, in one transaction.
 
-    Where another process changes the broker meanwhile, all is done again on top of that. A broker that cannot be
-    reached is an outcome, too.
+    If another process changes the broker meanwhile, start again. A broker that cannot be reached is an outcome, too.
 
     Raises:
         UnknownBrokerError: it is not registered, or not any more.
         RegistryError: the database cannot be used.
     """
-    for attempt in range(1, _ATTEMPTS + 1):
+    for _ in range(_ATTEMPTS - 1):
         try:
-            return _attempt(registry, registry.row(name), client, policy)
+            return _Attempt(registry, registry.row(name), client, policy).run()
         except OutdatedError:
-            if attempt == _ATTEMPTS:
-                raise
-    raise AssertionError
+            continue
+    return _Attempt(registry, registry.row(name), client, policy).run()
 
 
-def _attempt(registry: Registry, seen: BrokerRow, client: RegisteredBrokerClient, policy: Policy) -> Refresh:
-    platform = policy.platform or seen.platform
-    base = Refresh(now(), RefreshOutcome.UNCHANGED, platform, seen.etag)
-    try:
-        answer = client.fetch(seen, "" if seen.revision % _BELIEVED == 0 else seen.etag)
-    except (SourceError, UsageError) as error:  # an address that makes no sense was not written by osbctl
-        words = error.message + (f" ({error.advice})" if error.advice else "")
-        gone = replace(base, outcome=RefreshOutcome.FAILED, remarks=(Remark("not-fetched", "error", seen.name, words),))
-        return _store(registry, seen, gone, policy)
-    return _take_over(registry, seen, answer, base, client, policy)
+@dataclass(frozen=True, slots=True)
+class _Attempt:
+    """One attempt at a refresh, on top of the `seen` row of the broker."""
 
+    registry: Registry
+    seen: BrokerRow
+    client: RegisteredBrokerClient
+    policy: Policy
 
-def _take_over(
-    registry: Registry,
-    seen: BrokerRow,
-    answer: CatalogResponse | None,
-    base: Refresh,
-    client: RegisteredBrokerClient,
-    policy: Policy,
-) -> Refresh:
-    """Process the answer.
+    def run(self) -> Refresh:
+        """Fetch, validate, reconcile and store."""
+        seen, platform = self.seen, self.policy.platform or self.seen.platform
+        base = Refresh(now(), RefreshOutcome.UNCHANGED, platform, seen.etag)
+        try:
+            answer = self.client.fetch(seen, "" if seen.revision % _FULL_FETCH == 0 else seen.etag)
+        except (SourceError, UsageError) as error:  # the latter: an address that osbctl has not written
+            words = error.message + (f" ({error.advice})" if error.advice else "")
+            remarks = (Remark("not-fetched", "error", seen.name, words),)
+            return self._store(replace(base, outcome=RefreshOutcome.FAILED, remarks=remarks))
+        return self._process(answer, base)
 
-    Where it is that nothing is new (None), the stored catalog is validated again: the platform's view, the password or
-    osbctl itself may be another one than when it was stored.
-    """
-    stored = registry.broker(seen.name)
-    if stored.row.revision != seen.revision:
-        raise OutdatedError(seen.name)
-    always = tuple(Remark("", "", "", sentence) for sentence in base.platform.record.notes(()))
-    base = replace(base, etag=answer.etag if answer else seen.etag, remarks=always)
-    catalog = client.validate(answer.body if answer else stored.catalog, replace(seen, platform=base.platform))
-    fit = storable(catalog)
-    if refused := catalog.refused or (catalog.errors if policy.strict else ()):
-        remarks = _with_advice(refused, stored, fit, is_answer=answer is not None)
-        return _store(registry, seen, replace(base, outcome=RefreshOutcome.REFUSED, remarks=remarks), policy)
-    if fit.body == stored.catalog and not (catalog.refusals or stored.kept):
-        return _store(registry, seen, base, policy)  # nothing is new, and nothing waits for its last instance
-    others = _others(registry, replace(seen, platform=base.platform), catalog, stored)
-    sent = NewCatalog(fit.data, catalog.refusals, others)
-    result = reconcile(stored, sent, base.platform, policy.instances, base.at)
-    return _store_result(registry, stored, base, (catalog, fit), result, policy)
+    def _process(self, answer: CatalogResponse | None, base: Refresh) -> Refresh:
+        """Validate and take over the answer.
 
+        If it says that nothing is new (None), the stored catalog is validated again: the platform, the password or
+        osbctl itself may have changed since it was stored.
+        """
+        seen, platform = self.seen, base.platform
+        stored = self.registry.broker(seen.name)
+        if stored.row.revision != seen.revision:
+            raise OutdatedError(seen.name)
+        notes = tuple(Remark("", "", "", sentence) for sentence in platform.record.notes(()))
+        base = replace(base, etag=answer.etag if answer else seen.etag, remarks=notes)
+        catalog = self.client.validate(answer.body if answer else stored.catalog, replace(seen, platform=platform))
+        if refused := catalog.refused or (catalog.errors if self.policy.strict else ()):
+            if answer is None:
+                _ = stored.data  # raises if the stored catalog is damaged
+            return self._refuse(base, stored, catalog, refused)
+        return self._reconcile(base, stored, catalog)
 
-def _with_advice(
-    refused: tuple[Remark, ...], stored: RegisteredBroker, fit: BrokerCatalog, *, is_answer: bool
-) -> tuple[Remark, ...]:
-    """The reasons, with what to do where the stored catalog has the fault, too."""
-    if not is_answer:
-        _ = stored.data  # a damaged catalog is said to be damaged, not refused
-    if any(one.rule == HELD for one in refused) and fit.body == stored.catalog:
-        return (*refused, Remark(HELD, "error", stored.row.name, _STORED))
-    return refused
+    def _refuse(
+        self, base: Refresh, stored: RegisteredBroker, catalog: BrokerCatalog, remarks: tuple[Remark, ...]
+    ) -> Refresh:
+        """Store a refusal, with advice if the stored catalog has the fault, too."""
+        if storable(catalog).body == stored.catalog and any(one.rule == HELD for one in remarks):
+            remarks = (*remarks, Remark(HELD, "error", self.seen.name, _STORED))
+        return self._store(replace(base, outcome=RefreshOutcome.REFUSED, remarks=remarks))
 
-
-def _store_result(
-    registry: Registry,
-    stored: RegisteredBroker,
-    base: Refresh,
-    catalogs: tuple[BrokerCatalog, BrokerCatalog],
-    result: Reconciliation,
-    policy: Policy,
-) -> Refresh:
-    """Store what the platform made of the catalog, as it came and as it may be stored."""
-    catalog, fit = catalogs
-    new = with_data(fit, result.stored)
-    if not (result.refused or result.actions) and stored.catalog in (fit.body, new.body):
-        return _store(registry, stored.row, base, policy)
-    done = _without(_outcome(base, stored, catalog, result), catalog.secrets)
-    if not policy.dry_run:
+    def _reconcile(self, base: Refresh, stored: RegisteredBroker, catalog: BrokerCatalog) -> Refresh:
+        """Store what the platform makes of the catalog."""
+        fit = storable(catalog)
+        if fit.body == stored.catalog and not (catalog.refusals or stored.kept):
+            return self._store(base)  # nothing is new, and nothing waits for its last instance
+        others = _others(self.registry, replace(self.seen, platform=base.platform), catalog, stored)
+        sent = NewCatalog(fit.data, catalog.refusals, others)
+        result = reconcile(stored, sent, base.platform, self.policy.instances, base.at)
+        new = with_data(fit, result.stored)
+        if not (result.refused or result.actions) and stored.catalog in (fit.body, new.body):
+            return self._store(base)
+        done = _without(_outcome(base, stored, catalog, result), catalog.secrets)
         is_new = result.stored is not stored.data and new.body != stored.catalog
-        registry.store_refresh(stored.row, done, catalog=new if is_new else None, kept=result.kept)
-    return done
+        return self._store(done, catalog=new if is_new else None, kept=result.kept)
+
+    def _store(self, done: Refresh, **changed: Any) -> Refresh:
+        """Store the outcome, and what `changed`, unless this is a dry run."""
+        if not self.policy.dry_run:
+            self.registry.store_refresh(self.seen, done, **changed)
+        return done
 
 
 def _outcome(base: Refresh, stored: RegisteredBroker, catalog: BrokerCatalog, result: Reconciliation) -> Refresh:
@@ -219,13 +213,13 @@ def _outcome(base: Refresh, stored: RegisteredBroker, catalog: BrokerCatalog, re
     if result.refused:
         remarks = catalog.errors if catalog.refusals else result.remarks
         return replace(base, outcome=RefreshOutcome.REFUSED, etag="", actions=result.actions, remarks=remarks)
-    remarks = (*result.remarks, *_taken(catalog), *base.remarks)
+    remarks = (*result.remarks, *_warnings(catalog), *base.remarks)
     if any(secret.encode() in stored.catalog for secret in catalog.secrets):
         remarks = (*remarks, Remark(HELD, "error", stored.row.name, _STORED))
     return replace(base, outcome=RefreshOutcome.CHANGED, actions=result.actions, remarks=remarks)
 
 
-def _taken(catalog: BrokerCatalog) -> tuple[Remark, ...]:
+def _warnings(catalog: BrokerCatalog) -> tuple[Remark, ...]:
     """Violations of the specification that the platform accepts, as warnings; and infos."""
     return (*(replace(one, level="warning") for one in catalog.errors), *catalog.infos)
 
@@ -233,7 +227,10 @@ def _taken(catalog: BrokerCatalog) -> tuple[Remark, ...]:
 def _others(
     registry: Registry, ours: Registration, catalog: BrokerCatalog, stored: RegisteredBroker | None = None
 ) -> dict[tuple[Identity, str], str]:
-    """The brokers that have ids which are new in this catalog, where the platform lets no two brokers share them."""
+    """The broker of each id that is new in this catalog and that another broker of the platform has already.
+
+    Empty on a platform where brokers may share ids.
+    """
     platform = ours.platform
     known = set(unique_ids(stored.offered, platform)) if stored else set()
     wanted = set(unique_ids(catalog.offered, platform)) - known
@@ -258,17 +255,8 @@ def _without(done: Refresh, secrets: tuple[str, ...]) -> Refresh:
     return replace(done, actions=tuple(actions), remarks=tuple(remarks))
 
 
-def _store(registry: Registry, seen: BrokerRow, done: Refresh, policy: Policy) -> Refresh:
-    if not policy.dry_run:
-        registry.store_refresh(seen, done)
-    return done
-
-
 def shared_sentences(registry: Registry, names: set[str]) -> list[str]:
-    """Sentences about ids and names that the brokers `names` share with other registered ones, and what comes of it.
-
-    Reads each stored catalog once. Brokers for different platforms do not meet.
-    """
+    """Sentences on ids and names that the brokers `names` share with others of their platform, and the effects."""
     found: list[str] = []
     rows = sorted(registry.brokers(), key=lambda row: row.id) if names else []  # the first registered comes first
     for platform in sorted({row.platform for row in rows if row.name in names}):

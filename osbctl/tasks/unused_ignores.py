@@ -33,6 +33,11 @@ def _entries(config: Config) -> Iterator[tuple[str, set[IgnoreAt]]]:
     for word in dict.fromkeys(everywhere):
         here = (rule for rule in chosen(word, rules) if rules[rule].category not in ELSEWHERE)
         yield f"{config.place('ignore', word)} of {word}", set(map(IgnoreAt, here))
+    yield from _entries_for_objects(config)
+
+
+def _entries_for_objects(config: Config) -> Iterator[tuple[str, set[IgnoreAt]]]:
+    rules = all_rules()
     for word, service, plan in config.ignore_at:
         about = ", ".join(filter(None, [service and f"service {service!r}", plan and f"plan {plan!r}"]))
         place = config.place("ignore-at", plan or service or "")

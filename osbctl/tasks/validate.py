@@ -68,9 +68,13 @@ def validate(request: Request, config: Config | None = None) -> Validation:
     notes = [result.read_as for result in results if result.read_as]
     if request.baseline:
         results = _apply_baseline(results, request, request.baseline, notes)
-    if all(verdict.kind is not VerdictKind.UNREADABLE for result in results for verdict in result.verdicts.values()):
+    if not any(map(_is_unreadable, results)):
         notes += _unused_entries(known, (*request.sources, request.stdin_filename or "-"))
     return Validation(results, max(one.exit_code for one in validated), tuple(notes))
+
+
+def _is_unreadable(result: ValidationResult) -> bool:
+    return any(verdict.kind is VerdictKind.UNREADABLE for verdict in result.verdicts.values())
 
 
 def unread(error: OsbctlError) -> tuple[Finding, ...]:
@@ -153,12 +157,15 @@ def _validate(source: str, request: Request, settings: _Settings) -> _Validated:
         result = unreadable(called(source, request.stdin_filename), unread(error))
         return _Validated(settings, result._replace(fail_on=fail_on), exit_code=code)
     result = validate_document(document, settings.options, settings.selection)._replace(fail_on=fail_on)
-    # `osbctl fix` edits files, folders and standard input, with the catalog at the top.
-    editable = not (document.embedded or document.read_as) and (source == "-" or os.path.exists(source))  # noqa: PTH110
-    if result.findings and request.fixes and editable:
+    if result.findings and request.fixes and _is_editable(source, document):
         result = result._replace(editable=True)
         if any(finding.path[-1:] == ("$schema",) for finding in result.findings):
             from osbctl.tasks.fix import with_fixes  # loads the comparison of schemas
 
             result = result._replace(findings=with_fixes(result.findings, document))
     return _Validated(settings, result, document if request.together else None)
+
+
+def _is_editable(source: str, document: Document) -> bool:
+    """Return whether `osbctl fix` can edit it: a file, a folder or standard input with the catalog at its top."""
+    return not (document.embedded or document.read_as) and (source == "-" or os.path.exists(source))  # noqa: PTH110
