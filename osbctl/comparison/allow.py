@@ -16,8 +16,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from osbctl.changes import Change
-from osbctl.comparison.change_kinds import KINDS
-from osbctl.comparison.rules import load_all
+from osbctl.comparison.change_kinds import KINDS, load_all
 from osbctl.errors import ConfigError
 from osbctl.files import parse_toml, read_bounded
 from osbctl.text import did_you_mean

@@ -1,9 +1,10 @@
-"""A kind of change: its rule, and what each platform does when it meets it."""
+"""Kinds of change: the rule of each, and what each platform does when it meets one."""
 
 from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass
+from importlib import import_module
 
 from osbctl.changes import SEVERITIES, Effect, Level
 from osbctl.platforms import Platform
@@ -56,3 +57,9 @@ def kind(
     describe({id: text}, SEVERITIES[level], Category.CHANGE, refused_by)
     KINDS[id] = Kind(id, answers, advice)
     return KINDS[id]
+
+
+def load_all() -> None:
+    """Register every kind of change."""
+    for name in ("identity", "fields"):
+        import_module(f"osbctl.comparison.rules.{name}")

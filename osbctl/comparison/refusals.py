@@ -29,44 +29,6 @@ class _Place(NamedTuple):
     field: Path
 
 
-def touched_alone(data: Mapping[str, Any], paths: Iterable[Path]) -> dict[str, Any]:
-    """The catalog with no more than id, name and description of plans to which none of `paths`, the changes', leads.
-
-    To judge plans is most of the work, and one that nothing changed gives a refusal in both catalogs, or in none; but
-    its id and name may stand in the way of another.
-    """
-    heads = {_head(path) for path in paths}
-    services = data.get("services")
-    if not isinstance(services, list) or heads & {(), ("services",)}:
-        return dict(data)
-    untouched = [("services", index) not in heads for index in range(len(services))]
-    slim = [_slim(service, index, heads) if untouched[index] else service for index, service in enumerate(services)]
-    return {**data, "services": slim}
-
-
-def _head(path: Path) -> Path:
-    """The object whose plans, or which as a plan, a change at `path` may give other refusals."""
-    if "plans" in path[2:3]:
-        return path[:4]
-    return path[:2] if path[2:] == ("id",) else path  # to a platform, all plans of another service are others
-
-
-_KNOWN_BY = ("id", "name", "description")
-
-
-def _slim(service: Any, index: int, heads: set[Path]) -> Any:
-    plans = service.get("plans") if isinstance(service, dict) else None
-    if not isinstance(plans, list) or ("services", index, "plans") in heads:
-        return service
-    slim = [
-        {key: plan[key] for key in _KNOWN_BY if key in plan}
-        if isinstance(plan, dict) and ("services", index, "plans", at) not in heads
-        else plan
-        for at, plan in enumerate(plans)
-    ]
-    return {**service, "plans": slim}
-
-
 def new_refusals(
     old: Mapping[str, Any],
     new: Mapping[str, Any],

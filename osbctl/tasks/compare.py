@@ -9,7 +9,7 @@ from osbctl.catalog import Catalog
 from osbctl.changes import Change
 from osbctl.comparison.catalogs import compare_catalogs
 from osbctl.comparison.collector import with_places
-from osbctl.comparison.refusals import Refused, new_refusals, touched_alone
+from osbctl.comparison.refusals import Refused, new_refusals
 from osbctl.platforms import Platform, labels
 from osbctl.platforms.outcome import Refusal
 from osbctl.sources.document import Document
@@ -77,7 +77,7 @@ def now_refused(
 
     `known` are their refusals of `old`, if the caller knows them.
     """
-    refused = refusals_of(touched_alone(new, (change.new_path for change in changes)), view)
+    refused = refusals_of(new, view)
     if known is None:
         known = refusals_of(old, view) if refused else []
     partly = [platform for platform in view if _is_saved_in_part(platform, old, new, refused)] if refused else []

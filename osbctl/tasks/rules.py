@@ -23,7 +23,7 @@ class LazyRules(dict[str, "Rule"]):
 
 def all_rules() -> Mapping[str, Rule]:
     """Every rule of the product by id."""
-    from osbctl.comparison.rules import load_all as load_comparison
+    from osbctl.comparison.change_kinds import load_all as load_comparison
     from osbctl.conformance import load_all as load_conformance
     from osbctl.validation.rules import load_all as load_validation
 

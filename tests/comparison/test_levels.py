@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from osbctl.comparison.change_kinds import KINDS
-from osbctl.comparison.rules import load_all
+from osbctl.comparison.change_kinds import KINDS, load_all
 from osbctl.platforms import Platform
 from osbctl.platforms.reactions import DependsOnInstances, Reaction
 

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from osbctl.changes import Change, Effect, Level
 from osbctl.comparison.catalogs import compare_catalogs
-from osbctl.comparison.refusals import Refused, new_refusals, touched_alone
-from osbctl.comparison.rules import load_all
+from osbctl.comparison.change_kinds import load_all
+from osbctl.comparison.refusals import Refused, new_refusals
 from osbctl.comparison.values import MAX_TEXT, shown_both
 from osbctl.jsonschemas.equality import same_value
 from osbctl.platforms import Platform
@@ -23,7 +23,6 @@ from osbctl.rule import RULES
 from osbctl.sources.read import read_source
 
 from .make import by_rule, catalog, one, plan, service, with_plan
-from .pairs import edited
 
 load_all()
 
@@ -195,53 +194,10 @@ def test_only_refusals_that_are_new_are_told() -> None:
     assert change.new_path == change.old_path == ("services", 0, "plans", 0, "bindable")
 
 
-def told_of(old: Any, new: Any) -> tuple[list[Change], list[Change]]:
-    """The new refusals as the whole new catalog gives them, and as what is left of it beside untouched plans does."""
-    changes = compare_catalogs(old, new)
-    slim = touched_alone(new, (change.new_path for change in changes))
-    whole, part = (new_refusals(old, new, refusals(old), refusals(one), changes) for one in (new, slim))
-    return whole, part
-
-
-UNTOUCHED = plan("p0", "free", free=True, schemas={"service_instance": {"create": {"parameters": {"type": "object"}}}})
-BAD_PARAMETERS = {"service_instance": {"create": {"parameters": {"type": "objekt", "$schema": "x"}}}}
-TOUCHED: list[tuple[str, dict[str, Any]]] = [
-    ("free", {"free": "yes"}),
-    ("bindable", {"bindable": "yes"}),
-    ("description gone", {"description": ""}),
-    ("metadata", {"metadata": []}),
-    ("maintenance_info", {"maintenance_info": {"version": "one"}}),
-    ("parameters", {"schemas": BAD_PARAMETERS}),
-    ("polling", {"maximum_polling_duration": "long"}),
-    ("name of another", {"name": "free"}),
-    ("id of another", {"id": "p0"}),
-]
-
-
-@pytest.mark.parametrize("fields", [row[1] for row in TOUCHED], ids=[row[0] for row in TOUCHED])
-@pytest.mark.parametrize("known", [False, True], ids=["a changed plan", "a new plan"])
-def test_untouched_plans_need_not_be_judged(known: bool, fields: dict[str, Any]) -> None:
-    good = plan("p1", "small")
-    old = catalog(service("s0", "mq", plan("p9", "x")), service("s1", "db", *([] if known else [good]), UNTOUCHED))
-    new = catalog(service("s0", "mq", plan("p9", "x")), service("s1", "db", {**good, **fields}, UNTOUCHED))
-    whole, part = told_of(old, new)
-    assert whole
-    assert part == whole
-
-
-@pytest.mark.fuzz
-@given(mutated().map(lambda new: (BASE, new)) | edited())
-def test_untouched_plans_of_any_pair_need_not_be_judged(pair: tuple[dict[str, Any], dict[str, Any]]) -> None:
-    # The old one has its shape: where that is broken, Cloud Foundry looks no further and gives fewer reasons.
-    whole, part = told_of(*pair)
-    assert part == whole
-
-
 def test_a_refusal_of_a_plan_is_not_new_under_another_service_id() -> None:
     faulty = plan("p1", "small", maintenance_info={"version": "one"})
     old, new = catalog(service("s1", "db", faulty)), catalog(service("s2", "db", faulty))
-    whole, part = told_of(old, new)
-    assert part == whole == []
+    assert new_refusals(old, new, refusals(old), refusals(new), compare_catalogs(old, new)) == []
 
 
 def test_a_refusal_names_its_field() -> None:

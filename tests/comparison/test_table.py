@@ -565,8 +565,7 @@ def test_words_name_what_differs() -> None:
 
 
 def test_every_rule_stands_in_the_table() -> None:
-    from osbctl.comparison.change_kinds import KINDS
-    from osbctl.comparison.rules import load_all
+    from osbctl.comparison.change_kinds import KINDS, load_all
 
     load_all()
     shown = {f"change-{row[4]}" for row in ROWS}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from osbctl.comparison.change_kinds import KINDS
-from osbctl.comparison.rules import load_all as load_changes
+from osbctl.comparison.change_kinds import load_all as load_changes
 from osbctl.conformance import load_all as load_wire
 from osbctl.platforms import Platform
 from osbctl.platforms.verdicts import judge_all
