@@ -52,7 +52,7 @@ class Config(NamedTuple):
     at: str = ""
     text: str = ""
 
-    def of(self, file: str) -> Config:
+    def for_file(self, file: str) -> Config:
         """Apply the `per-path` entries that match a file; the last one takes precedence."""
         inside = os.path.relpath(file, os.path.dirname(self.origin) or os.curdir).replace(os.sep, "/")  # noqa: PTH120
         found = self
@@ -70,7 +70,7 @@ class Config(NamedTuple):
                 )
         return found
 
-    def place(self, key: str, value: str = "") -> str:
+    def locate(self, key: str, value: str = "") -> str:
         """`file:line: key`, the beginning of a message; the line is that of `value` if it is found after the key."""
         import re
 
@@ -164,7 +164,7 @@ def _parsed(config: Config, text: bytes) -> Config | None:
     if not isinstance(own, dict) or "osbctl" not in own:
         return None
     if not isinstance(own["osbctl"], dict):
-        raise ConfigError(f"{config.place('osbctl')} must be a table", "write [tool.osbctl] above its entries")
+        raise ConfigError(f"{config.locate('osbctl')} must be a table", "write [tool.osbctl] above its entries")
     return _filled(config, own["osbctl"])
 
 
@@ -205,12 +205,12 @@ def _per_path(config: Config, entry: dict[str, Any]) -> PerPath:
         "per-path: ",
     )
     if not entry.get("paths"):
-        raise ConfigError(f"{config.place('per-path')}: an entry has no `paths`", 'for example: paths = ["test/*"]')
+        raise ConfigError(f"{config.locate('per-path')}: an entry has no `paths`", 'for example: paths = ["test/*"]')
     return PerPath(tuple(entry["paths"]), Config(**_settings(config, entry)))
 
 
 def _entry(config: Config, entry: dict[str, Any]) -> IgnoreEntry:
-    where = config.place("ignore-at")
+    where = config.locate("ignore-at")
     if not _is_table_of_strings(entry):
         raise ConfigError(f"{where}: each must be a table of strings")
     _check(config, entry, ("plan", "reason", "rule", "service"), "ignore-at: ")
@@ -223,11 +223,11 @@ def _check(config: Config, table: dict[str, Any], known: Iterable[str], where: s
     """Raise ConfigError for an unknown key, or a value of a wrong type."""
     for key, value in table.items():
         if key not in known:
-            line = config.place(key).removesuffix(f" {key}")
+            line = config.locate(key).removesuffix(f" {key}")
             raise ConfigError(f"{line} {where}unknown key {key!r}", f"known keys: {', '.join(known)}")
         fits, wanted, example = _KINDS.get(key, _TEXT)
         if not fits(value):
-            raise ConfigError(f"{config.place(key)} must be {wanted}", example.format(key))
+            raise ConfigError(f"{config.locate(key)} must be {wanted}", example.format(key))
 
 
 def _is_table_of_strings(value: Any) -> bool:

@@ -89,7 +89,7 @@ def _is_read(key: str, kind: str, holder: Path) -> bool:
     return key in known(kind)
 
 
-def filled(catalog: dict[str, Any], paths: Iterable[Path]) -> dict[str, Any]:
+def fill_placeholders(catalog: dict[str, Any], paths: Iterable[Path]) -> dict[str, Any]:
     """The catalog with values of the correct type at `paths`; a placeholder for a string stays."""
     whole: dict[str, Any] = json.loads(json.dumps(catalog))
     for number, path in enumerate(paths):

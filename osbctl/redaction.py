@@ -82,7 +82,7 @@ def _parameter(found: re.Match[str]) -> str:
     return f"{name}{equals}{_MASK}" if short or may_be_secret_name(name) else found.group()
 
 
-def places_of(texts: tuple[str, ...], data: Any) -> list[str]:
+def find_secrets(texts: tuple[str, ...], data: Any) -> list[str]:
     """The JSON pointers of the keys and values in `data` that contain one of `texts`, in any case or percent-encoded.
 
     Skips the secret of a dashboard client, which belongs there and is not stored.

@@ -115,7 +115,7 @@ def _parts(text: str) -> dict[str, str]:
     return {"": before.strip(), **parts}
 
 
-def chosen(word: str, rules: Mapping[str, Rule]) -> frozenset[str]:
+def matching_rules(word: str, rules: Mapping[str, Rule]) -> frozenset[str]:
     """The rule ids that `word` selects: an id, a category, or a prefix followed by `*`."""
     if word in rules:
         return frozenset({word})

@@ -181,12 +181,12 @@ def test_settings_of_a_path_add_to_those_of_all(tmp_path: Path) -> None:
         "[[per-path]]\npaths = ['old/new/*']\napi-version = '2.17'\n"
     )
     config = load_config(str(file))
-    assert config.of(str(tmp_path / "y.yaml")) == config
-    old = config.of(str(tmp_path / "old/c.yaml"))
+    assert config.for_file(str(tmp_path / "y.yaml")) == config
+    old = config.for_file(str(tmp_path / "old/c.yaml"))
     assert (old.api_version, old.ignore, old.severity) == ("2.13", ("a", "b"), {"s": "info", "t": "error"})
-    assert config.of(str(tmp_path / "old/new/c.yaml")).api_version == "2.17"
-    assert config.of(str(tmp_path / "deep/x.yaml")).ignore == ("a", "b")
+    assert config.for_file(str(tmp_path / "old/new/c.yaml")).api_version == "2.17"
+    assert config.for_file(str(tmp_path / "deep/x.yaml")).ignore == ("a", "b")
     file.write_text("[[per-path]]\npaths = ['./x.yaml', './old/*']\nignore = ['b']\n")
     config = load_config(str(file))
-    found = [bool(config.of(str(tmp_path / name)).ignore) for name in ("x.yaml", "old/c.yaml", "deep/x.yaml")]
+    found = [bool(config.for_file(str(tmp_path / name)).ignore) for name in ("x.yaml", "old/c.yaml", "deep/x.yaml")]
     assert found == [True, True, False]

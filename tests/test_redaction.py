@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from osbctl.redaction import SECRET, Redactor, is_secret_name, may_be_secret_name, places_of, redact, redact_text
+from osbctl.redaction import SECRET, Redactor, find_secrets, is_secret_name, may_be_secret_name, redact, redact_text
 
 HIDDEN = [
     ("postgres://admin:hunter2@db.example.com:5432/x", "postgres://***@db.example.com:5432/x"),
@@ -87,7 +87,7 @@ def test_a_dashboard_clients_secret_may_be_the_password() -> None:
     """It is not stored; the same text anywhere else is."""
     word = "a password of a broker"
     client = {"id": "c", "secret": word, "redirect_uri": "x"}
-    assert places_of((word,), {"services": [{"dashboard_client": client}]}) == []
+    assert find_secrets((word,), {"services": [{"dashboard_client": client}]}) == []
     for data, place in (
         ({"services": [{"dashboard_client": {**client, "id": word}}]}, "/services/0/dashboard_client/id"),
         ({"services": [{"metadata": {"dashboard_client": client}}]}, "/services/0/metadata/dashboard_client/secret"),
@@ -95,9 +95,9 @@ def test_a_dashboard_clients_secret_may_be_the_password() -> None:
         ({"services": {"x": {"dashboard_client": client}}}, "/services/x/dashboard_client/secret"),
         ({"services": [{word: 1}]}, "/services/0"),
     ):
-        assert places_of((word,), data) == [place]
+        assert find_secrets((word,), data) == [place]
     for written in (word.upper(), word.replace(" ", "%20"), word.title().replace("s", "%73")):
-        assert places_of((word,), {"x": written}) == ["/x"]
+        assert find_secrets((word,), {"x": written}) == ["/x"]
 
 
 def test_texts_are_found_in_keys_and_values_in_any_case_and_percent_encoded() -> None:
@@ -108,7 +108,7 @@ def test_texts_are_found_in_keys_and_values_in_any_case_and_percent_encoded() ->
         "other": [{"dashboard_client": client}],
         "services.": {"x": {"dashboard_client": client}},
     }
-    assert sorted(places_of(("nothing", "S3cr-t"), data)) == [
+    assert sorted(find_secrets(("nothing", "S3cr-t"), data)) == [
         "/other/0/dashboard_client/id",
         "/other/0/dashboard_client/secret",
         "/services./x/dashboard_client/id",
@@ -118,8 +118,8 @@ def test_texts_are_found_in_keys_and_values_in_any_case_and_percent_encoded() ->
         "/services/0/dashboard_client/id",
         "/services/0/name",
     ]
-    assert places_of(("100%",), {"a": "100% sure"}) == ["/a"]
-    assert places_of(("x",), {"services": {"a": {"dashboard_client": {"secret": "x"}}}}) == [
+    assert find_secrets(("100%",), {"a": "100% sure"}) == ["/a"]
+    assert find_secrets(("x",), {"services": {"a": {"dashboard_client": {"secret": "x"}}}}) == [
         "/services/a/dashboard_client/secret"
     ]
 

@@ -72,8 +72,8 @@ def validate(
     """
     if write_baseline and not baseline:
         raise UsageError("--write-baseline needs to know the file", "add --baseline FILE")
-    brevity = TextDetail(concise=concise, quiet=quiet, statistics=statistics)
-    if brevity != WHOLE and format not in (None, Format.TEXT):
+    detail = TextDetail(concise=concise, quiet=quiet, statistics=statistics)
+    if detail != WHOLE and format not in (None, Format.TEXT):
         raise UsageError(f"--concise, --quiet and --statistics are for text, not for --format {format}")
     return run(
         Request(
@@ -93,6 +93,6 @@ def validate(
             baseline=baseline,
             write_baseline=write_baseline,
         ),
-        Display(format, output, color.value, brevity),
+        Display(format, output, color.value, detail),
         config,
     )

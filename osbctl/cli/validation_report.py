@@ -25,12 +25,12 @@ class Display(NamedTuple):
     format: Format | None = None
     output: str | None = None
     color: str = "auto"
-    brevity: TextDetail = WHOLE
+    detail: TextDetail = WHOLE
 
     @property
     def effective_format(self) -> Format:
         """The format that was asked for, else the one that suits where the report goes."""
-        annotated = annotates(self.output) and self.brevity == WHOLE
+        annotated = annotates(self.output) and self.detail == WHOLE
         return self.format or (Format.GITHUB if annotated else Format.TEXT)
 
 
@@ -39,11 +39,11 @@ def run(request: Request, display: Display, config: str | None = None) -> int:
     if display.output is not None or request.write_baseline:
         _check_outputs(request, display, config)
     gc.disable()  # the run is short and makes no garbage in circles: looking for it takes a fifth of the time
-    brevity = display.brevity
-    marked = display.effective_format is Format.TEXT and not brevity.statistics
+    detail = display.detail
+    marked = display.effective_format is Format.TEXT and not detail.statistics
     done = validate(request._replace(fixes=marked), load_config(config) if config else None)
-    failed = put_report(done.judgements, display)
-    for sentence in done.notes if not brevity.quiet else ():
+    failed = put_report(done.results, display)
+    for sentence in done.notes if not detail.quiet else ():
         print_note(sentence)
     return done.exit_code or failed
 
@@ -57,10 +57,10 @@ def _check_outputs(request: Request, display: Display, config: str | None) -> No
         check_output(request.baseline, inputs)
 
 
-def put_report(judgements: Sequence[ValidationResult], display: Display) -> int:
+def put_report(results: Sequence[ValidationResult], display: Display) -> int:
     """Write the report where and as `display` says; 1 where a finding makes the run fail, else 0."""
     color, width = report_style(display.output, display.color)
     root = os.getcwd()  # noqa: PTH109
-    report = Report(judgements, LazyRules(), root=root, color=color, width=width, brevity=display.brevity)
+    report = Report(results, LazyRules(), root=root, color=color, width=width, detail=display.detail)
     write_output(render(report, display.effective_format), display.output)
     return int(report.failed)

@@ -16,7 +16,7 @@ from osbctl.conformance.exchange import Exchange, Fault, Reply, fault, moved
 from osbctl.conformance.rules import EVERY
 from osbctl.findings import Severity
 from osbctl.platforms import Platform
-from osbctl.redaction import SURE_LENGTH, places_of
+from osbctl.redaction import SURE_LENGTH, find_secrets
 
 VERSION = "X-Broker-API-Version"
 IDENTITY = "osbctl-check-7f1c"
@@ -64,9 +64,9 @@ def of_catalog(
 def _password(reply: Reply, options: ConnectionOptions) -> Iterator[Fault]:
     """The password that was sent, in the catalog that everybody may read."""
     secrets = (options.password, options.sent)
-    places = places_of(secrets, reply.json) if len(options.password) >= SURE_LENGTH else []
+    places = find_secrets(secrets, reply.json) if len(options.password) >= SURE_LENGTH else []
     if places:
-        at = "" if places_of(secrets, places[0]) else f", at {places[0]}"
+        at = "" if find_secrets(secrets, places[0]) else f", at {places[0]}"
         yield fault("wire-secret", f"the catalog holds the password that was sent{at}", reply, hint="change it")
 
 

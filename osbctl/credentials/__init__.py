@@ -1,5 +1,4 @@
-"""The credential record: made and checked in `record`, read and written in `file`.
+"""Credential records: an identity and the salted SHA-512 hash of its password, in the form of crypt(3).
 
-A record holds an identity and the salted SHA-512 hash of its password, in the form of crypt(3). Several
-records may share an identity: so a password is replaced without an outage.
+Several records may share an identity, so that a password can be replaced without downtime.
 """

@@ -1,5 +1,7 @@
-"""Credential files: one record, a list of records, or an htpasswd file with `$6$` lines; written so that only the owner
-reads them, whole or not at all."""
+"""Credential files: one JSON record, a list of records, or an htpasswd file with `$6$` lines.
+
+Written atomically, and readable only by the owner.
+"""
 
 from __future__ import annotations
 
@@ -19,18 +21,18 @@ if TYPE_CHECKING:
 FIELDS = ("identity", "salt", "hash", "password", "label", "expires")
 
 LARGEST = 1 << 20
-"""Bytes. A credentials file is small; a larger one is something else."""
+"""Maximum size of a credentials file, in bytes."""
 
 
 def read_credentials(path: Path) -> tuple[CredentialRecord, ...]:
-    """The records of a file, in its order; at least one.
+    """Read the records of a file, in its order; at least one.
 
-    Raises SourceError where it cannot be opened, ConfigError where it is no credentials file.
+    Raises SourceError if it cannot be opened, ConfigError if it is not a credentials file.
     """
     try:
         raw = read_bounded(path, LARGEST)
     except OSError as error:
-        advice = "make it with `osbctl hash-password IDENTITY --generate -o FILE`" if not path.exists() else ""
+        advice = "create it with `osbctl hash-password IDENTITY --generate -o FILE`" if not path.exists() else ""
         raise SourceError(f"cannot read {path}: {error.strerror}", advice) from error
     if len(raw) > LARGEST:
         raise ConfigError(f"{path}: larger than {LARGEST} bytes: this is not a credentials file")
@@ -42,15 +44,15 @@ def read_credentials(path: Path) -> tuple[CredentialRecord, ...]:
 
 
 def parse_credentials(text: str, name: str = "credentials") -> tuple[CredentialRecord, ...]:
-    """The records in the text of a credentials file; `name` begins each message. Raises ConfigError."""
+    """Parse the text of a credentials file; `name` is the prefix of messages. Raises ConfigError."""
     records = _from_json(text, name) if is_json(text) else _from_htpasswd(text, name)
     if not records:
-        raise ConfigError(f"{name}: holds no credential record", "make one with `osbctl hash-password`")
+        raise ConfigError(f"{name}: it contains no credential record", "create one with `osbctl hash-password`")
     return records
 
 
 def is_json(text: str) -> bool:
-    """Return whether the text is meant as JSON, and not as an htpasswd file."""
+    """Return whether the text is JSON, as opposed to an htpasswd file."""
     return text.lstrip()[:1] in ("{", "[")
 
 
@@ -61,7 +63,7 @@ def _from_json(text: str, name: str) -> tuple[CredentialRecord, ...]:
         data = json.loads(text, object_pairs_hook=_without_repeats)
     except json.JSONDecodeError as error:
         place = f"{name}:{error.lineno}:{error.colno}"
-        # The error holds the whole text, secrets and all: it must not travel on as a cause.
+        # `from None`, because the JSONDecodeError contains the whole text with its secrets.
         raise ConfigError(f"{place}: not JSON: {error.msg}") from None
     except RecursionError:
         raise ConfigError(f"{name}: nested too deeply") from None
@@ -77,12 +79,12 @@ def _from_json(text: str, name: str) -> tuple[CredentialRecord, ...]:
 def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     record = dict(pairs)
     if len(record) < len(pairs):
-        raise ConfigError("an object holds the same field twice")
+        raise ConfigError("an object has the same field twice")
     return record
 
 
 def _record(data: Any, place: str, number: int) -> CredentialRecord:
-    """An unknown field is refused: a misspelt `expires` would leave a password in force for ever."""
+    """Convert a JSON object. Unknown fields are errors: with a misspelt `expires`, a password would never expire."""
     if not isinstance(data, dict):
         raise ConfigError(f"{place}: not an object")
     unknown = [field for field in data if field not in FIELDS]
@@ -115,37 +117,36 @@ def _htpasswd_line(line: str, place: str, number: int) -> CredentialRecord:
     if not colon:
         raise ConfigError(f"{place}: neither JSON nor an htpasswd line, identity:$6$…")
     if not hashed.startswith("$6$"):
-        advice = "Make the line with `htpasswd -5` or `openssl passwd -6`."
-        raise ConfigError(f"{place}: only salted SHA-512 ($6$) is taken, no other hash and no plain text", advice)
+        advice = "create the line with `htpasswd -5` or `openssl passwd -6`"
+        raise ConfigError(f"{place}: only salted SHA-512 ($6$) is accepted, no other hash and no plain text", advice)
     return _placed(place, number, identity=identity, salt=hashed.rsplit("$", 2)[1], hash=hashed)
 
 
 LOCK_SECONDS = 10.0
-"""Writing a file takes milliseconds; who holds the lock longer does not write one."""
+"""Timeout of the lock. Writing a file takes milliseconds."""
 
 
 def record_json(record: CredentialRecord) -> str:
-    """One record as JSON text with a last line end; fields that it does not have are left out."""
+    """One record as JSON text with a final newline; unset fields are omitted."""
     return _dump(_fields(record))
 
 
 def write_record(path: Path, record: CredentialRecord, ready: Callable[[], None] = lambda: None) -> None:
-    """Write a file of one record, mode 0600. What a file held before is replaced. Raises SourceError.
+    """Write a file of one record, mode 0600, replacing an existing one. Raises SourceError.
 
-    `ready` is called just before; what it raises leaves the file as it was.
+    `ready` is called just before; if it raises, the file is unchanged.
     """
     with _sentences(path), _locked(path.resolve().parent), staged(path, record_json(record).encode("utf-8"), 0o600):
         ready()
 
 
 def append_record(path: Path, record: CredentialRecord, ready: Callable[[], None] = lambda: None) -> int:
-    """Add a record to a file, which becomes a list; a missing one is made. Returns how many it holds then.
+    """Append a record to a file, which becomes a list; creates a missing one. Returns the number of records.
 
-    `ready` as for `write_record`. Two that append at the same time both keep their record.
-    Raises SourceError and ConfigError.
+    `ready` is as in `write_record`. Concurrent calls do not lose records. Raises SourceError and ConfigError.
     """
     with _sentences(path):
-        target = path.resolve()  # through a symbolic link it is replaced where it really stands
+        target = path.resolve()  # replace the target of a symbolic link
         if target.exists() and not target.is_file():
             raise SourceError(f"{path} is not a regular file")
         with _locked(target.parent):
@@ -177,9 +178,9 @@ def _dump(data: object) -> str:
 
 @contextlib.contextmanager
 def _locked(folder: Path) -> Iterator[None]:
-    """Hold the folder's lock. The file itself is replaced and so cannot carry one.
+    """Hold a lock on the folder; the file itself is replaced.
 
-    Any process that can read the folder can lock it, so the wait is bounded.
+    Any process that can read the folder can lock it, so there is a timeout.
     """
     import fcntl
 

@@ -1,7 +1,7 @@
-"""The credential record: what its parts must look like, made of a password, checked against one.
+"""Credential records: validation, creation, and password checks.
 
-libpass does the hashing. No message repeats a secret. A password is hashed as the UTF-8 bytes given: no Unicode normal
-form is applied, because a platform sends the bytes that it was given too.
+libpass computes the hashes. Messages never contain secrets. Passwords are hashed as UTF-8 without Unicode
+normalization, because platforms do not normalize either.
 """
 
 from __future__ import annotations
@@ -13,37 +13,37 @@ from typing import Any, NamedTuple
 from osbctl.errors import ConfigError
 
 LONGEST = 511
-"""Bytes of UTF-8: libxcrypt refuses passwords of 512 bytes or more, and identities follow suit."""
+"""Maximum UTF-8 bytes of a password, as in libxcrypt, and of an identity."""
 
 MINIMUM_ROUNDS = 1_000
-"""The least that crypt(3) takes for SHA-512."""
+"""Minimum of crypt(3) for SHA-512."""
 
 MAXIMUM_ROUNDS = 5_000_000
-"""crypt(3) takes more, but Service Manager gives up after 15 seconds, and some processors are slow."""
+"""crypt(3) accepts more, but Service Manager times out after 15 seconds, and some processors are slow."""
 
 SECONDS_A_ROUND = 1e-6
-"""On most processors it is half of that to twice as much."""
+"""Estimate; most processors take half of it to twice as much."""
 
 IMPLIED_ROUNDS = 5_000
 """Rounds of a `$6$` hash without `rounds=`."""
 
 
 class HashParts(NamedTuple):
-    """A `$6$` hash, taken apart."""
+    """Parameters of a `$6$` hash."""
 
     rounds: int
     salt: str
 
 
 def check_identity(identity: str) -> None:
-    """Raises ConfigError where HTTP Basic credentials cannot carry the identity (RFC 7617 §2)."""
+    """Raise ConfigError if HTTP Basic credentials cannot carry the identity (RFC 7617 §2)."""
     _check_text(identity, "identity")
     if ":" in identity:
-        raise ConfigError("the identity holds a colon", "HTTP Basic ends a username at the first colon")
+        raise ConfigError("the identity contains a colon", "HTTP Basic ends a username at the first colon")
 
 
 def check_password(password: str) -> None:
-    """Raises ConfigError where HTTP Basic credentials or crypt(3) cannot carry the password."""
+    """Raise ConfigError if HTTP Basic credentials or crypt(3) cannot carry the password."""
     _check_text(password, "password")
 
 
@@ -51,38 +51,38 @@ def _check_text(text: str, name: str) -> None:
     if not text:
         raise ConfigError(f"the {name} is empty")
     if any(ord(character) < 32 or 127 <= ord(character) < 160 for character in text):
-        raise ConfigError(f"the {name} holds a control character")
+        raise ConfigError(f"the {name} contains a control character")
     try:
         length = len(text.encode("utf-8"))
     except UnicodeEncodeError:
-        raise ConfigError(f"the {name} is not text that UTF-8 can hold") from None
+        raise ConfigError(f"the {name} cannot be encoded in UTF-8") from None
     if length > LONGEST:
         raise ConfigError(f"the {name} is longer than {LONGEST} bytes")
 
 
 def parse_hash(text: str) -> HashParts:
-    """The parts of a salted SHA-512 hash, `$6$[rounds=N$]salt$hash` (crypt(3)). Raises ConfigError."""
+    """Parse a salted SHA-512 hash, `$6$[rounds=N$]salt$hash` (crypt(3)). Raises ConfigError."""
     form = r"\$6\$(?:rounds=([1-9][0-9]{0,9})\$)?([./0-9A-Za-z]{1,16})\$[./0-9A-Za-z]{85}[./01]"
     match = re.fullmatch(form, text)
     if match is None:
         problem = "the hash is not a salted SHA-512 hash of crypt(3), $6$[rounds=N$]salt$hash"
-        raise ConfigError(problem, "make one with `osbctl hash-password`, or with `openssl passwd -6`")
+        raise ConfigError(problem, "create one with `osbctl hash-password`, or with `openssl passwd -6`")
     rounds = int(match[1]) if match[1] else IMPLIED_ROUNDS
     check_rounds(rounds)
     return HashParts(rounds, match[2])
 
 
 def check_rounds(rounds: int) -> None:
-    """Raises ConfigError for rounds out of bounds."""
+    """Raise ConfigError for rounds out of bounds."""
     if rounds < MINIMUM_ROUNDS:
-        raise ConfigError(f"{rounds} rounds: there must be {MINIMUM_ROUNDS} or more")
+        raise ConfigError(f"{rounds} rounds: the minimum is {MINIMUM_ROUNDS}")
     if rounds > MAXIMUM_ROUNDS:
         seconds = rounds * SECONDS_A_ROUND
-        raise ConfigError(f"{rounds} rounds take about {seconds:.0f} seconds: there may be {MAXIMUM_ROUNDS}")
+        raise ConfigError(f"{rounds} rounds take about {seconds:.0f} seconds: the maximum is {MAXIMUM_ROUNDS}")
 
 
 def parse_expiry(text: str) -> float:
-    """The moment of an RFC 3339 date and time with its zone, in seconds since 1970. Raises ConfigError."""
+    """Parse an RFC 3339 date and time with a zone to seconds since 1970. Raises ConfigError."""
     from datetime import datetime
 
     form = r"\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d:\d\d(\.\d{1,6})?([Zz]|[+-]\d\d:\d\d)"
@@ -95,19 +95,18 @@ def parse_expiry(text: str) -> float:
 
 
 FEW_ROUNDS = 210_000
-"""Fewer deserve a warning: OWASP's Password Storage Cheat Sheet asks this much of PBKDF2-HMAC-SHA512,
-the closest scheme that it gives a number for."""
+"""Warn of fewer: OWASP's Password Storage Cheat Sheet recommends this number for PBKDF2-HMAC-SHA512,
+the closest scheme that it covers."""
 
 
 @dataclass(frozen=True, slots=True)
 class CredentialRecord:
     """One identity and the salted SHA-512 hash of one password for it.
 
-    `hash` has the form of crypt(3), `$6$[rounds=N$]salt$hash`; `salt` is the same salt. `password` is
-    there only where the record is kept in a platform's credential store. `label` is what the log shows
-    of it, `expires` (RFC 3339) when it ends, `number` its place in the file, from 1. Raises ConfigError
-    where a part is malformed or the salt is not that of the hash; the message never holds a secret, and
-    neither does `repr`.
+    `hash` has the form of crypt(3), `$6$[rounds=N$]salt$hash`; `salt` repeats its salt. `password` is set only for
+    records kept in a platform's credential store. `label` appears in logs, `expires` is an RFC 3339 time, `number`
+    counts records of the file from 1. Raises ConfigError if a part is malformed or the salts differ; neither messages
+    nor `repr` contain secrets.
     """
 
     identity: str
@@ -131,7 +130,7 @@ class CredentialRecord:
 
     @property
     def rounds(self) -> int:
-        """The rounds of the hash: its cost."""
+        """The rounds (cost) of the hash."""
         return parse_hash(self.hash).rounds
 
     @property
@@ -151,7 +150,7 @@ class CredentialRecord:
 
 
 def default_rounds() -> int:
-    """The rounds that libpass holds to be right at present."""
+    """The default rounds of libpass."""
     return int(_scheme().default_rounds)
 
 
@@ -164,9 +163,9 @@ def make_record(
     expires: str | None = None,
     include_password: bool = False,
 ) -> CredentialRecord:
-    """A record with a fresh random salt. Takes a good part of a second with the default rounds.
+    """Create a record with a random salt. Takes a good part of a second with the default rounds.
 
-    Raises ConfigError where identity, password, rounds, label or expires will not do.
+    Raises ConfigError if identity, password, rounds, label or expires are invalid.
     """
     check_identity(identity)
     check_password(password)
@@ -187,7 +186,7 @@ def fits(record: CredentialRecord, password: str) -> bool:
 
 
 def generate_password() -> str:
-    """192 random bits as 32 characters that a URL may hold unescaped."""
+    """Generate 192 random bits as 32 characters that need no escaping in a URL."""
     import secrets
 
     return secrets.token_urlsafe(24)

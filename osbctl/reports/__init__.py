@@ -1,7 +1,6 @@
-"""From judgements to text: one module for each format, each a function of a `Report`.
+"""Reports of findings: one module per format, which renders a `Report` as text.
 
-The machine formats never change shape without a new version; `schemas/report-1.json` is the shape of
-`json`.
+Machine formats never change shape without a new version; `schemas/report-1.json` describes `json`.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ from osbctl.rule import Rule
 
 
 class Format(StrEnum):
-    """The report formats by the word that chooses them."""
+    """Report formats, as in `--format`."""
 
     TEXT = "text"
     JSON = "json"
@@ -30,8 +29,7 @@ class Format(StrEnum):
 class TextDetail(NamedTuple):
     """Detail of the text format.
 
-    `concise`: a line a finding and a line a document. `quiet`: findings alone. `statistics`: how often each rule was
-    found, not where.
+    `concise`: a line per finding and document. `quiet`: only findings. `statistics`: number of findings per rule.
     """
 
     concise: bool = False
@@ -45,36 +43,35 @@ WHOLE = TextDetail()
 class Report(NamedTuple):
     """Content of a report, and data that formats may need.
 
-    `rules` tells the text of a rule id (formats that name no rule text never ask). `root` is the folder
-    that paths of machine formats are relative to. `color`, `width` (the columns of the terminal, 0
-    where there is none) and `brevity` are for `text` alone.
+    `rules` maps ids to rules, loaded on access. Paths in machine formats are relative to `root`. `color`, `width`
+    (columns of the terminal, 0 for none) and `detail` apply only to `text`.
     """
 
-    judgements: Sequence[ValidationResult]
+    results: Sequence[ValidationResult]
     rules: Mapping[str, Rule]
     fail_on: FailOn = FailOn.ERROR
     root: str = ""
     color: bool = False
     width: int = 0
-    brevity: TextDetail = WHOLE
+    detail: TextDetail = WHOLE
 
     def findings(self) -> Iterator[Finding]:
         """All findings of all documents, in order."""
-        for judgement in self.judgements:
-            yield from judgement.findings
+        for result in self.results:
+            yield from result.findings
 
     def source(self, finding: Finding) -> str:
-        """The document that it stands in; without a place, it is about the one broker that was checked."""
-        return finding.location.source if finding.location else self.judgements[0].name
+        """The document of a finding; without a location it is about the checked broker."""
+        return finding.location.source if finding.location else self.results[0].name
 
     @property
     def failed(self) -> bool:
-        """Return whether any finding counts under the judgement's own `fail_on`, or else the report's."""
-        return any(self.counts(judgement, finding) for judgement in self.judgements for finding in judgement.findings)
+        """Return whether any finding makes the run fail."""
+        return any(self.counts(result, finding) for result in self.results for finding in result.findings)
 
-    def counts(self, judgement: ValidationResult, finding: Finding) -> bool:
-        """Return whether `finding` of `judgement` makes the run fail."""
-        return (judgement.fail_on or self.fail_on).counts(finding)
+    def counts(self, result: ValidationResult, finding: Finding) -> bool:
+        """Return whether `finding` makes the run fail, by the `fail_on` of `result` or else of the report."""
+        return (result.fail_on or self.fail_on).counts(finding)
 
 
 def render(report: Report, format: Format) -> str:  # the option's own name

@@ -1,6 +1,6 @@
-"""For GitHub Actions: workflow commands that annotate the lines of a pull request.
+"""Format `github`: workflow commands of GitHub Actions that annotate lines of a pull request.
 
-Escapes are those of the runner: `%`, CR and LF everywhere, `:` and `,` in properties too.
+The runner requires escapes for `%`, CR and LF, and in properties for `:` and `,`.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ _COMMANDS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO
 
 
 def render(report: Report) -> str:
-    """A command a finding, then a plain line a document with its verdicts."""
+    """Render a command for each finding, then a line with the verdicts of each document."""
     lines = [_command(finding, report.root) for finding in report.findings()]
-    lines += verdict_lines(report.judgements)
+    lines += verdict_lines(report.results)
     return "\n".join(lines) + "\n" if lines else ""
 
 

@@ -1,4 +1,4 @@
-"""For GitLab: a Code Quality report, a JSON array with every field that GitLab asks for."""
+"""Format `gitlab`: a Code Quality report, a JSON array with every field that GitLab requires."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _SEVERITIES = {Severity.ERROR: "major", Severity.WARNING: "minor", Severity.INFO
 
 
 def render(report: Report) -> str:
-    """The report as GitLab's `artifacts:reports:codequality` takes it."""
+    """Render a report for GitLab's `artifacts:reports:codequality`."""
     issues = [_issue(f, print_, report) for f, print_ in with_fingerprints(report.findings(), report.root)]
     return json_text(issues)
 

@@ -1,4 +1,4 @@
-"""Reports as pages for people: findings, or changes, in front and the catalogs behind; the overview of many brokers."""
+"""Format `html`: pages of findings or changes with their catalogs, and an overview of many brokers."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from osbctl.reports.changes import DiffReport
 
 
 def render(report: Report) -> str:
-    """The page, the same for the same report."""
-    parts = [Part(one.name, Catalog.of(one.data or {}), one.outcomes, one.findings) for one in report.judgements]
+    """Render a page of findings; deterministic."""
+    parts = [Part(one.name, Catalog.of(one.data or {}), one.outcomes, one.findings) for one in report.results]
     return render_page(Content(parts, look=Branding("Catalog findings"), findings=True))
 
 
 def render_changes(report: DiffReport) -> str:
-    """The page, the same for the same report."""
+    """Render a page of changes; deterministic."""
     catalog = Catalog.of(report.catalog or {})
     part = Part(report.new, catalog, findings=report.errors, changes=report.changes, accepted=report.accepted)
     sides = f"{report.old} → {report.new}"
@@ -35,7 +35,7 @@ def render_changes(report: DiffReport) -> str:
 
 
 def render_overview(reports: Sequence[tuple[str, DiffReport]], overview: Overview, empty: DiffReport) -> str:
-    """Many brokers on one page; `reports` has those that could be compared, `empty` what all have in common."""
+    """Render many brokers on one page; `reports` are those that could be compared, `empty` has common settings."""
     parts = [
         Part(name, Catalog(()), changes=report.changes, accepted=report.accepted, alone=True)
         for name, report in reports

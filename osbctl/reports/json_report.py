@@ -1,4 +1,4 @@
-"""For programs: osbctl's own JSON, whose shape is `schemas/report-1.json`."""
+"""Format `json`: osbctl's own JSON (`schemas/report-1.json`)."""
 
 from __future__ import annotations
 
@@ -11,26 +11,26 @@ from osbctl.reports.machine_formats import place_as_json
 from osbctl.text import json_text
 
 VERSION = 1
-"""The version of the report's shape; a field may be added without a new one, nothing else."""
+"""Version of the format; any change except a new field needs a new version."""
 
 
 def render(report: Report) -> str:
-    """The report as one JSON object."""
+    """Render a report as one JSON object."""
     findings = list(report.findings())
     whole = {
         "version": VERSION,
-        "documents": [_document(judgement) for judgement in report.judgements],
+        "documents": [_document(result) for result in report.results],
         "summary": {f"{s.value}s": sum(f.severity is s for f in findings) for s in Severity},
     }
     return json_text(whole)
 
 
-def _document(judgement: ValidationResult) -> dict[str, Any]:
+def _document(result: ValidationResult) -> dict[str, Any]:
     return {
-        "name": judgement.name,
-        "findings": [_finding(finding) for finding in judgement.findings],
-        "left_out": judgement.left_out,
-        "platforms": {platform.value: _verdict(v) for platform, v in judgement.verdicts.items()},
+        "name": result.name,
+        "findings": [_finding(finding) for finding in result.findings],
+        "left_out": result.left_out,
+        "platforms": {platform.value: _verdict(v) for platform, v in result.verdicts.items()},
     }
 
 

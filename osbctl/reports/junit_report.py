@@ -1,10 +1,10 @@
-"""For test reports: JUnit XML as Jenkins and GitLab read it, a suite a document and a case a finding.
+"""Format `junit`: JUnit XML for Jenkins and GitLab, with a suite per document and a case per finding.
 
-Jenkins' schema (junit-10.xsd of its xUnit plugin) knows no file or line of a case: both stand in its names. GitLab
-shows the text inside of a failure, Jenkins its `message`.
+Jenkins' schema (junit-10.xsd of its xUnit plugin) has no file or line of a case, so names contain both. GitLab
+shows the text of a failure, Jenkins its `message`.
 
-A finding that makes the run fail is a failure; any other is a skipped case with its message, so that a
-warning is seen without turning a green run red.
+A finding that makes the run fail is a failure; any other is a skipped case with its message, so that warnings are
+visible in a successful run.
 """
 
 from __future__ import annotations
@@ -19,33 +19,33 @@ from osbctl.text import escape_line
 
 
 def render(report: Report) -> str:
-    """The report as one `testsuites` element."""
+    """Render a report as one `testsuites` element."""
     lines = ['<?xml version="1.0" encoding="UTF-8"?>', '<testsuites name="osbctl">']
-    for judgement in report.judgements:
-        lines += _suite(judgement, report)
+    for result in report.results:
+        lines += _suite(result, report)
     return "\n".join([*lines, "</testsuites>"]) + "\n"
 
 
-def _suite(judgement: ValidationResult, report: Report) -> Iterator[str]:
-    failures = sum(report.counts(judgement, finding) for finding in judgement.findings)
-    skipped = len(judgement.findings) - failures
-    tests = max(len(judgement.findings), 1)
-    name = quoteattr(escape_line(judgement.name))
+def _suite(result: ValidationResult, report: Report) -> Iterator[str]:
+    failures = sum(report.counts(result, finding) for finding in result.findings)
+    skipped = len(result.findings) - failures
+    tests = max(len(result.findings), 1)
+    name = quoteattr(escape_line(result.name))
     counts = f'tests="{tests}" failures="{failures}" errors="0" skipped="{skipped}"'
     yield f'  <testsuite name={name} {counts} time="0">'
-    for finding in judgement.findings:
-        yield from _case(judgement, finding, report)
-    if not judgement.findings:
+    for finding in result.findings:
+        yield from _case(result, finding, report)
+    if not result.findings:
         yield f'    <testcase name="valid" classname={name} time="0"/>'
     yield "  </testsuite>"
 
 
-def _case(judgement: ValidationResult, finding: Finding, report: Report) -> Iterator[str]:
+def _case(result: ValidationResult, finding: Finding, report: Report) -> Iterator[str]:
     where = escape_line(str(finding.location or ""))
     file = quoteattr(escape_line(report.source(finding)))
     name = quoteattr(f"{finding.rule} {where}".strip())
     yield f'    <testcase name={name} classname={file} time="0">'
-    element = "failure" if report.counts(judgement, finding) else "skipped"
+    element = "failure" if report.counts(result, finding) else "skipped"
     message = quoteattr(f"{finding.severity.value}: {escape_line(finding.message)}")
     kind = f" type={quoteattr(finding.severity.value)}" if element == "failure" else ""
     yield f"      <{element} message={message}{kind}>{escape(in_one_line(finding))}</{element}>"

@@ -14,7 +14,7 @@ from osbctl.text import escape_line, join_sentences
 
 
 def relative(source: str, root: str) -> str:
-    """`source` relative to `root` with forward slashes, where it lies inside; else as it is."""
+    """`source` relative to `root` if it is inside, with forward slashes."""
     if root and os.path.isabs(source):  # noqa: PTH117
         inside = os.path.relpath(source, root)
         source = source if inside.startswith(os.pardir) else inside
@@ -22,22 +22,22 @@ def relative(source: str, root: str) -> str:
 
 
 def in_line(place: Location, path: Path) -> str:
-    """`line:column`; in a text of one line, such as a stored catalog, the JSON pointer, which a reader can follow."""
+    """`line:column`; for a text in one line, such as a stored catalog, the JSON pointer."""
     return pointer(path) if place.line == 1 and len(path) > 1 else f"{place.line}:{place.column}"
 
 
 def place_as_json(place: Location | None) -> dict[str, Any] | None:
-    """A place as the JSON reports tell it."""
+    """A location in JSON reports; None if unknown."""
     return {"source": place.source, "line": place.line, "column": place.column} if place else None
 
 
 def with_fingerprints(findings: Iterable[Finding], root: str) -> Iterator[tuple[Finding, str]]:
-    """Each finding with a fingerprint of its identity, else of its rule, file and JSON pointer: no line, no wording.
+    """Yield each finding with a unique hash of its identity, or of rule, file and JSON pointer.
 
-    One that may stand for several places is known by what it says of them, without their number: it stays the same
-    when one of the places is mended. Equal ones are distinguished by a running number: every fingerprint is unique.
+    The hash is independent of lines and messages. For a group of findings it uses the text of the group without the
+    number, so that it stays when one is repaired. Equal hashes get a running number.
     """
-    import hashlib  # loads OpenSSL, and most reports give no fingerprint
+    import hashlib  # loads OpenSSL, and most reports have no fingerprints
 
     seen: Counter[tuple[str, ...]] = Counter()
     for finding in findings:
@@ -50,15 +50,15 @@ def with_fingerprints(findings: Iterable[Finding], root: str) -> Iterator[tuple[
 
 
 def in_one_line(finding: Finding) -> str:
-    """Message of a finding in one line, with refusing platforms and hint."""
+    """The message of a finding with refusing platforms and hint, in one line."""
     refused_by = [f"Refused by {labels(finding.refused_by)}"] if finding.refused_by else []
     hint = [f"Hint: {escape_line(finding.hint)}"] if finding.hint else []
     return join_sentences([escape_line(finding.message), *refused_by, *hint])
 
 
-def verdict_lines(judgements: Iterable[ValidationResult]) -> Iterator[str]:
-    """A line a document with what each platform says."""
-    for judgement in judgements:
-        text = ", ".join(f"{platform.label} {verdict.kind.value}" for platform, verdict in judgement.verdicts.items())
-        # The leading blank keeps a name such as "::error::x" from being taken for a command.
-        yield from [f" {escape_line(judgement.name)}: {text}"] if text else []
+def verdict_lines(results: Iterable[ValidationResult]) -> Iterator[str]:
+    """A line per document with the verdict of each platform."""
+    for result in results:
+        text = ", ".join(f"{platform.label} {verdict.kind.value}" for platform, verdict in result.verdicts.items())
+        # The leading blank prevents a name such as "::error::x" from being a command.
+        yield from [f" {escape_line(result.name)}: {text}"] if text else []

@@ -1,4 +1,4 @@
-"""For code scanning: SARIF 2.1.0 (OASIS, 2020)."""
+"""Format `sarif`: SARIF 2.1.0 (OASIS, 2020) for code scanning."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _LEVELS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: 
 
 
 def render(report: Report) -> str:
-    """The report as a SARIF log with one run; only the rules that found something are described."""
+    """Render a SARIF log with one run, which describes only the rules with findings."""
     used = sorted({finding.rule for finding in report.findings()})
     index = {rule: number for number, rule in enumerate(used)}
     run = {

@@ -1,4 +1,4 @@
-"""For people: a line a finding, the line of the source with a caret, and a verdict a platform."""
+"""Format `text`: each finding with its source line, then the verdict of each platform."""
 
 from __future__ import annotations
 
@@ -19,40 +19,39 @@ _NOT_ACCEPTED = {
     VerdictKind.UNCLEAR: "unclear on",
 }
 
-
 _MAX_RULES = 4
-"""The rules that are named behind a refusing verdict."""
+"""Maximum number of rules listed after a refusing verdict."""
 _FIXED = {True: " (fixable)", False: " (fixable with --unsafe)", None: ""}
 
 
 def render(report: Report) -> str:
-    """The report as text, `path:line:column: severity: message [rule]` first in each entry."""
+    """Render a report; each entry begins with `path:line:column: severity: message [rule]`."""
     paint = AnsiStyle(report.color)
-    lines = [*(_statistics(report, paint) if report.brevity.statistics else _documents(report, paint))]
-    if not report.brevity.quiet:
-        lines += [wrapped(_total(report), report.width)] if len(report.judgements) > 1 else []
+    lines = [*(_statistics(report, paint) if report.detail.statistics else _documents(report, paint))]
+    if not report.detail.quiet:
+        lines += [wrapped(_total(report), report.width)] if len(report.results) > 1 else []
         ending = _fixable(report)
         lines += [paint(ending, "bold")] if ending else []
     return "\n".join(lines).rstrip("\n") + "\n" if lines else ""
 
 
 def _documents(report: Report, paint: AnsiStyle) -> Iterator[str]:
-    concise, quiet, _ = report.brevity
-    for judgement in report.judgements:
-        for finding in judgement.findings:
-            marked = judgement.editable
+    concise, quiet, _ = report.detail
+    for result in report.results:
+        for finding in result.findings:
+            marked = result.editable
             yield from [_head(finding, paint, marked)] if concise else _finding(finding, paint, report.width, marked)
         if not quiet:
-            yield from [_line(judgement, paint)] if concise else _summary(judgement, paint, report.width)
+            yield from [_line(result, paint)] if concise else _summary(result, paint, report.width)
 
 
 def finding_lines(findings: Iterable[Finding]) -> str:
-    """The entries of some findings, without colour: what a command says that cannot go on because of them."""
+    """Findings as text without colours, for the error of a command that cannot continue because of them."""
     return "\n".join(line for finding in findings for line in _finding(finding, AnsiStyle(False)))
 
 
 def _finding(finding: Finding, paint: AnsiStyle, width: int = 0, marked: bool = False) -> Iterator[str]:
-    """The lines of an entry, for a terminal of `width` columns; 0: no line is broken."""
+    """The lines of an entry, wrapped to `width` columns (0: not wrapped)."""
     yield wrapped(_head(finding, paint, marked), width)
     if finding.location and not any(is_secret_name(step) for step in finding.path if isinstance(step, str)):
         yield from _excerpt(finding.location, paint, width)
@@ -63,7 +62,7 @@ def _details(finding: Finding, paint: AnsiStyle) -> Iterator[str]:
     if finding.refused_by:
         yield f"    refused by {labels(finding.refused_by)}"
     for message in finding.platform_messages:
-        # Others may refuse for it, too, but messages are only known of a platform that is quoted.
+        # Other platforms may refuse as well, but only one is quoted.
         speaker = next(platform for platform in chain(finding.refused_by, Platform) if platform.record.is_quoted)
         yield paint(f"    {speaker.label}: “{escape_line(message)}”", "dim")
     if finding.hint:
@@ -72,7 +71,7 @@ def _details(finding: Finding, paint: AnsiStyle) -> Iterator[str]:
 
 
 def _head(finding: Finding, paint: AnsiStyle, marked: bool = False) -> str:
-    """The first line of an entry; where `marked`, with whether `osbctl fix` mends it."""
+    """The first line of an entry; if `marked`, it says whether `osbctl fix` can repair it."""
     where = f"{escape_line(str(finding.location))}: " if finding.location else ""
     severity = paint(finding.severity.value, finding.severity.value)
     rule = paint(f"[{finding.rule}]", "dim")
@@ -81,13 +80,13 @@ def _head(finding: Finding, paint: AnsiStyle, marked: bool = False) -> str:
 
 
 def is_fixed(finding: Finding) -> bool | None:
-    """True if `osbctl fix` mends it by itself; False where it takes --unsafe, None where the author has to decide."""
+    """True if `osbctl fix` repairs it; False if that needs --unsafe, None if the author must decide."""
     return any(fix.safe for fix in finding.fixes) if finding.fixes else None
 
 
 def _fixable(report: Report) -> str:
     """Number of findings that `osbctl fix` would repair; empty for none."""
-    ways = Counter(is_fixed(finding) for one in report.judgements if one.editable for finding in one.findings)
+    ways = Counter(is_fixed(finding) for one in report.results if one.editable for finding in one.findings)
     if not ways[True]:
         return f"{ways[False]:,} fixable with `osbctl fix --unsafe`" if ways[False] else ""
     return f"{ways[True]:,} fixable with `osbctl fix`" + (
@@ -105,12 +104,12 @@ def _excerpt(place: Location, paint: AnsiStyle, width: int) -> Iterator[str]:
     yield f"{paint(' ' * (len(margin) - 1) + '|', 'dim')} {paint(carets, 'bold')}"
 
 
-def _summary(judgement: ValidationResult, paint: AnsiStyle, width: int) -> Iterator[str]:
-    counted = f"{paint(escape_line(judgement.name), 'bold')}: {_counted(judgement.findings, judgement.left_out)}"
+def _summary(result: ValidationResult, paint: AnsiStyle, width: int) -> Iterator[str]:
+    counted = f"{paint(escape_line(result.name), 'bold')}: {_counted(result.findings, result.left_out)}"
     yield wrapped(counted, width)
-    # Where it cannot be read, no platform was asked, which is said above.
-    asked = {one: verdict for one, verdict in judgement.verdicts.items() if verdict.kind is not VerdictKind.UNREADABLE}
-    texts = {platform.label: _verdict(platform, verdict, judgement, paint) for platform, verdict in asked.items()}
+    # An unreadable document has no verdicts, and its findings say why.
+    asked = {one: verdict for one, verdict in result.verdicts.items() if verdict.kind is not VerdictKind.UNREADABLE}
+    texts = {platform.label: _verdict(platform, verdict, result, paint) for platform, verdict in asked.items()}
     if len(texts) == len(Platform) and len(set(texts.values())) == 1:
         texts = {"every platform": next(iter(texts.values()))}
     column = max(map(len, texts), default=0)
@@ -119,27 +118,27 @@ def _summary(judgement: ValidationResult, paint: AnsiStyle, width: int) -> Itera
     yield ""
 
 
-def _line(judgement: ValidationResult, paint: AnsiStyle) -> str:
-    """A document in one line: the numbers, and which platforms refuse it or crash."""
-    found = [paint(escape_line(judgement.name), "bold") + ": " + _counted(judgement.findings, judgement.left_out)]
+def _line(result: ValidationResult, paint: AnsiStyle) -> str:
+    """A document in one line: numbers of findings, and platforms that do not accept it."""
+    found = [paint(escape_line(result.name), "bold") + ": " + _counted(result.findings, result.left_out)]
     for kind, word in _NOT_ACCEPTED.items():
-        those = [platform for platform, verdict in judgement.verdicts.items() if verdict.kind is kind]
+        those = [platform for platform, verdict in result.verdicts.items() if verdict.kind is kind]
         found += [f"{paint(word, kind.value)} {labels(those)}"] if those else []
     return "; ".join(found)
 
 
 def _statistics(report: Report, paint: AnsiStyle) -> Iterator[str]:
-    """A line a rule, the most frequent first: number, severity, rule."""
+    """A line per rule, the most frequent first: number, severity, rule."""
     numbers = Counter((finding.rule, finding.severity) for finding in report.findings())
     ranked = sorted(numbers.items(), key=lambda one: (-one[1], -one[0][1].rank, one[0][0]))
     width = len(f"{max(numbers.values(), default=0):,}")
     for (rule, severity), number in ranked:
         yield f"{number:>{width},}  {paint(f'{severity.value:<7}', severity.value)}  {rule}"
-    if len(report.judgements) == 1 and not report.brevity.quiet:
+    if len(report.results) == 1 and not report.detail.quiet:
         yield _total(report)
 
 
-def _verdict(platform: Platform, verdict: Verdict, judgement: ValidationResult, paint: AnsiStyle) -> str:
+def _verdict(platform: Platform, verdict: Verdict, result: ValidationResult, paint: AnsiStyle) -> str:
     """Verdict of a platform, with the number and the rules of its refusals."""
     kind = paint(verdict.kind.value, verdict.kind.value)
     if verdict.why:
@@ -148,7 +147,7 @@ def _verdict(platform: Platform, verdict: Verdict, judgement: ValidationResult, 
         return kind
     more = verdict.reasons > MAX_REFUSALS
     number = f"more than {MAX_REFUSALS:,} reasons" if more else plural(verdict.reasons, "reason")
-    rules = dict.fromkeys(finding.rule for finding in judgement.findings if platform in finding.refused_by)
+    rules = dict.fromkeys(finding.rule for finding in result.findings if platform in finding.refused_by)
     left = f" and {len(rules) - _MAX_RULES:,} more" if len(rules) > _MAX_RULES else ""
     return f"{kind} ({number}): {', '.join([*rules][:_MAX_RULES])}{left}" if rules else f"{kind} ({number})"
 
@@ -166,5 +165,5 @@ def _counted(findings: Sequence[Finding], left_out: int) -> str:
 
 
 def _total(report: Report) -> str:
-    left_out = sum(judgement.left_out for judgement in report.judgements)
-    return f"{plural(len(report.judgements), 'document')}: {_counted(list(report.findings()), left_out)}"
+    left_out = sum(result.left_out for result in report.results)
+    return f"{plural(len(report.results), 'document')}: {_counted(list(report.findings()), left_out)}"

@@ -1,1 +1,1 @@
-"""The request that a developer sends: its parameters, examples of them, and the commands that carry it."""
+"""Requests of developers: example parameters, their validation, and commands of platform tools."""

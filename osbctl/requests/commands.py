@@ -1,7 +1,7 @@
-"""The commands by which a developer orders a plan, updates an instance and binds it, ready to copy.
+"""Commands of platform tools that create, update and bind a service instance, ready to copy.
 
-Names go in double quotes, or not at all; parameters go by a file beside the command, since no quoting of JSON
-is right in all shells. What is sent, each platform's tools know.
+Names are in double quotes if necessary; parameters are in a separate file, since no quoting of JSON works in all
+shells. The platforms' records define the tools.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ _READ_DIFFERENTLY = re.compile('["$`\\\\%!\u201c\u201d\u201e]')
 
 
 class UnquotableError(ValueError):
-    """No way to write a word is safe; the message says what stands in the way."""
+    """A word that cannot be quoted safely; the message says why."""
 
 
 class Command(NamedTuple):
-    """One way to send a request: `tool`, and what to type: in any shell, or in bash where `shell` names it.
+    """A command that sends a request. `text` works in any shell, or only in bash if `shell` names it.
 
-    `content` is the text of the file `file` that has to stand beside it, where the command reads one. Where there
-    is no safe way, `text` is empty and `why` says so.
+    `file` and `content` are the name and text of the file that it reads, if any. If no command is safe, `text` is
+    empty and `why` says why.
     """
 
     tool: str
@@ -42,7 +42,7 @@ class Command(NamedTuple):
 
 
 def commands(order: Order, purpose: Purpose) -> list[Command]:
-    """Every way to send the request, in the order of the platforms."""
+    """The commands of all tools for a request, in the order of the platforms."""
     tools = dict.fromkeys(tool for platform in Platform for tool in platform.record.tools)
     return [command for tool in tools for command in _of_tool(tool, order, purpose)]
 
@@ -58,7 +58,7 @@ def _of_tool(tool: Tool, order: Order, purpose: Purpose) -> Iterator[Command]:
         try:
             text = " ".join([_word(word, order, tool.reads_files) for word in sent])
         except UnquotableError as error:
-            yield Command(tool.name, why=f"a name in it cannot be typed here: {error}")
+            yield Command(tool.name, why=f"a name in it cannot be quoted: {error}")
         else:
             yield Command(tool.name, "bash" if in_bash else "", text, *file)
 
@@ -83,26 +83,26 @@ def _filled(manifest: Manifest, order: Order) -> str:
 
 @lru_cache(1_000)
 def _yaml_parameters(text: str) -> str:
-    """The parameters within `spec`; the plans of a catalog often take the same."""
+    """The parameters as YAML for `spec`; cached, since plans often share them."""
     from osbctl.sources.yaml_text import dump
 
     return indent(dump({"parameters": json.loads(text)}), "  ")
 
 
 def quote_argument(word: str) -> str:
-    """`word` as it is typed in bash, PowerShell and cmd alike, so that the program gets it letter by letter.
+    """Quote `word` in a way that bash, PowerShell and cmd read identically.
 
     Raises:
-        UnquotableError: it cannot be written safely in all of them.
+        UnquotableError: there is none.
     """
     if _PLAIN.match(word):
         return word
     if not word:
         raise UnquotableError("it is empty")
     if word.startswith("-"):
-        raise UnquotableError("it begins with a hyphen, which the program takes for an option")
+        raise UnquotableError("it begins with a hyphen, like an option")
     if not all(map(is_safe, word)):
-        raise UnquotableError("it contains a character that cannot be seen or typed")
+        raise UnquotableError("it contains an invisible character")
     if found := _READ_DIFFERENTLY.search(word):
-        raise UnquotableError(f"shells read {found.group()} in different ways")
+        raise UnquotableError(f"shells interpret {found.group()} differently")
     return f'"{word}"'

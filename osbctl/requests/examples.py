@@ -1,4 +1,4 @@
-"""Example requests made from a plan's parameter schema, each proved by the schema before it is shown."""
+"""Example requests generated from a plan's parameter schema, and validated by it."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from osbctl.jsonschemas.walk import UndecidableError
 from osbctl.paths import JsonValue
 
 MAX_MADE = 2_000
-"""Values made for one example; a schema that refers to itself has no end."""
+"""Maximum number of generated values per example; a schema that refers to itself is infinite."""
 
 
 @dataclass(frozen=True, slots=True)
 class Examples:
-    """The smallest and the fullest request that a schema accepts; None, and why, where none was found."""
+    """The smallest and the fullest request that a schema accepts; if None, `why` gives the reason."""
 
     smallest: dict[str, JsonValue] | None = None
     fullest: dict[str, JsonValue] | None = None
@@ -25,7 +25,7 @@ class Examples:
 
 
 def examples(schema: JsonValue) -> Examples:
-    """Examples for a parameter schema (draft-04 to 2020-12; see `dialect_of`); never raises."""
+    """Generate examples for a parameter schema (draft-04 to 2020-12; see `dialect_of`). Never raises."""
     try:
         tree = checked_tree("new", schema)
     except UndecidableError as error:
@@ -33,7 +33,7 @@ def examples(schema: JsonValue) -> Examples:
     smallest = _made(tree, full=False)
     fullest = _made(tree, full=True)
     if smallest is None and fullest is None:
-        return Examples(why="no request was found that this schema accepts")
+        return Examples(why="no request that this schema accepts was found")
     return Examples(fullest if smallest is None else smallest, smallest if fullest is None else fullest)
 
 

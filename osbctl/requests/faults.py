@@ -1,4 +1,4 @@
-"""A request held against a plan's parameter schema: what is wrong with it, where, and what to do."""
+"""Validation of a request against a plan's parameter schema."""
 
 from __future__ import annotations
 
@@ -18,13 +18,11 @@ from osbctl.text import did_you_mean
 
 
 def request_errors(schema: JsonValue, request: dict[str, JsonValue]) -> list[Finding]:
-    """Validate the request; findings have no location, and the schema's keyword as rule.
-
-    Formats are asserted: who wrote one meant it. What stands under a secret name is not shown.
+    """Validate a request, including formats. Findings have the keyword as rule, and no location or secret values.
 
     Raises:
-        SourceError: the schema cannot be applied: broken, of an unknown draft, with a reference to elsewhere, or with
-            a pattern that takes too long.
+        SourceError: the schema is invalid, has an unknown draft, an external reference or a pattern that takes too
+            long.
     """
     try:
         tree = checked_tree("new", schema)
@@ -32,9 +30,7 @@ def request_errors(schema: JsonValue, request: dict[str, JsonValue]) -> list[Fin
         raise SourceError(f"the plan's schema cannot be applied: {error}") from None
     errors = BoundedValidator().errors(tree.top, request)
     if errors is None:
-        raise SourceError(
-            "the plan's schema cannot be applied: it asks for a pattern that takes too long, or is broken"
-        )
+        raise SourceError("the plan's schema cannot be applied: it is invalid, or has a pattern that takes too long")
     known = set(Constraints().and_also(tree.top).names())
     return list(dict.fromkeys(finding for error in innermost(errors) for finding in _findings(error, known)))
 

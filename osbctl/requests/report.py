@@ -20,8 +20,8 @@ from osbctl.text import AnsiStyle, display_width, escape_line, escape_text, json
 class PlanParameters:
     """Parameters of one plan, for one purpose.
 
-    `schema` is None where the plan describes none. `examples` is asked for without a request. With one, `faults`
-    says what is wrong with it; None without one. `commands` is empty where the request has faults.
+    `schema` is None if the plan has none. Without a request, `examples` may be set and `faults` is None; with one,
+    `faults` are its errors, and `commands` is empty if there are any.
     """
 
     service: str
@@ -40,7 +40,7 @@ _ASKED = {"create": "create an instance", "update": "update an instance", "bind"
 
 
 def params_lines(about: PlanParameters, paint: AnsiStyle, width: int) -> Iterator[str]:
-    """The report for people, for a terminal of `width` columns; all text is safe to print."""
+    """Text report for a terminal of `width` columns; safe to print."""
     name = paint(f"{escape_line(about.service)} / {escape_line(about.plan)}", "bold")
     if about.faults is None:
         yield f"{name}: parameters to {_ASKED[about.purpose]}"
@@ -54,7 +54,7 @@ def params_lines(about: PlanParameters, paint: AnsiStyle, width: int) -> Iterato
         checked = "the plan describes no parameters for"
     yield f"{name}: {checked} this request to {_ASKED[about.purpose]}"
     if about.masked:
-        yield "Values under secret names are left out below; the file that is sent must hold them."
+        yield "Values with secret names are left out below; add them to the file before sending it."
     yield from _commands(about.commands, paint)
 
 
@@ -106,7 +106,7 @@ def _json(value: Any) -> str:
 
 
 def params_json(about: PlanParameters) -> dict[str, Any]:
-    """The report for programs, in the shape of `schemas/params-1.json`."""
+    """JSON report (`schemas/params-1.json`)."""
     found = about.examples
     return {
         "version": 1,

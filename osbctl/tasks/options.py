@@ -58,7 +58,7 @@ def config_of(source: str, stdin_filename: str | None = None, config: Config | N
         config = find_config(there)
         if not config.origin and there != os.curdir:
             config = find_config(os.curdir)
-    return config.of(file) if config.per_path else config
+    return config.for_file(file) if config.per_path else config
 
 
 def _file_of(source: str) -> str:
@@ -124,7 +124,7 @@ def _requested(words: Iterable[str]) -> frozenset[str]:
 
 
 def _configured(config: Config, key: str, words: Iterable[str]) -> frozenset[str]:
-    return frozenset(rule for word in words for rule in rules_named(word, ConfigError, f"{config.place(key, word)}: "))
+    return frozenset(rule for word in words for rule in rules_named(word, ConfigError, f"{config.locate(key, word)}: "))
 
 
 def _user_schema(name: str) -> object:
@@ -143,5 +143,5 @@ def _member(kind: type[_Choice], value: str, config: Config, key: str) -> _Choic
     try:
         return kind(value)
     except ValueError:
-        message = f"{config.place(key, value)}: {value!r} is not one of: {', '.join(kind)}"
+        message = f"{config.locate(key, value)}: {value!r} is not one of: {', '.join(kind)}"
         raise ConfigError(message, did_you_mean(value, kind)) from None

@@ -10,7 +10,7 @@ from osbctl.errors import SourceError
 from osbctl.findings import DocumentError, Finding, Severity
 from osbctl.paths import pointer
 from osbctl.platforms import ApiVersion
-from osbctl.redaction import SURE_LENGTH, may_be_secret_name, places_of
+from osbctl.redaction import SURE_LENGTH, find_secrets, may_be_secret_name
 from osbctl.registry.records import BrokerCatalog, Registration, Remark
 from osbctl.registry.secrets import HELD
 
@@ -98,7 +98,7 @@ class RegisteredBrokerClient:
     def _held(self, body: bytes, data: dict[str, Any], broker: Registration) -> Remark | None:
         """Refusal of a catalog that contains the password; a note if it may be coincidence."""
         password, secrets = self._sent.get(broker.name, ""), self._forms(broker)
-        places = places_of(secrets, data) if password else []
+        places = find_secrets(secrets, data) if password else []
         sure = len(password) >= SURE_LENGTH
         if not places and not (sure and not data and password.encode() in body):
             return None
@@ -108,7 +108,7 @@ class RegisteredBrokerClient:
             return None
         message = "the catalog contains the broker's own password: remove it, and change the password"
         place = places[0] if places else ""
-        hidden = places_of(secrets, place)
+        hidden = find_secrets(secrets, place)
         return Remark(HELD, "error", "" if hidden else place, message)
 
     def _forms(self, broker: Registration) -> tuple[str, ...]:

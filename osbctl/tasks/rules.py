@@ -7,7 +7,7 @@ from typing import TypeVar
 
 from osbctl.catalog import ServiceOffering, ServicePlan
 from osbctl.errors import OsbctlError, UsageError
-from osbctl.rule import RULES, Category, Rule, chosen
+from osbctl.rule import RULES, Category, Rule, matching_rules
 from osbctl.text import did_you_mean
 
 CatalogObject = TypeVar("CatalogObject", ServiceOffering, ServicePlan)
@@ -40,7 +40,7 @@ def rules_named(word: str, error: type[OsbctlError] = UsageError, origin: str = 
         `error`: there is none; its sentence begins with `origin`.
     """
     rules = all_rules()
-    found = chosen(word, rules)
+    found = matching_rules(word, rules)
     if not found:
         advice = did_you_mean(word, (*rules, *Category)) or "osbctl rules lists them"
         raise error(f"{origin}there is no rule {word!r}", advice)

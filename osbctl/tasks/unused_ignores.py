@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from osbctl.config import Config
 from osbctl.files import check_regular, read_bounded
-from osbctl.rule import chosen
+from osbctl.rule import matching_rules
 from osbctl.tasks.rules import all_rules
 from osbctl.validation.options import IgnoreAt, Selection
 
@@ -31,8 +31,8 @@ def _entries(config: Config) -> Iterator[tuple[str, set[IgnoreAt]]]:
     rules = all_rules()
     everywhere = (*config.ignore, *(word for entry in config.per_path for word in entry.settings.ignore))
     for word in dict.fromkeys(everywhere):
-        here = (rule for rule in chosen(word, rules) if rules[rule].category not in ELSEWHERE)
-        yield f"{config.place('ignore', word)} of {word}", set(map(IgnoreAt, here))
+        here = (rule for rule in matching_rules(word, rules) if rules[rule].category not in ELSEWHERE)
+        yield f"{config.locate('ignore', word)} of {word}", set(map(IgnoreAt, here))
     yield from _entries_for_objects(config)
 
 
@@ -40,8 +40,8 @@ def _entries_for_objects(config: Config) -> Iterator[tuple[str, set[IgnoreAt]]]:
     rules = all_rules()
     for word, service, plan in config.ignore_at:
         about = ", ".join(filter(None, [service and f"service {service!r}", plan and f"plan {plan!r}"]))
-        place = config.place("ignore-at", plan or service or "")
-        yield f"{place} of {word} for {about}", {IgnoreAt(rule, service, plan) for rule in chosen(word, rules)}
+        place = config.locate("ignore-at", plan or service or "")
+        yield f"{place} of {word} for {about}", {IgnoreAt(rule, service, plan) for rule in matching_rules(word, rules)}
 
 
 def holds_for_others(config: Config, sources: Iterable[str]) -> bool:

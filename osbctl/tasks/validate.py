@@ -25,7 +25,7 @@ class Validation(NamedTuple):
     their source, and on unused entries of the configuration.
     """
 
-    judgements: tuple[ValidationResult, ...]
+    results: tuple[ValidationResult, ...]
     exit_code: int = 0
     notes: tuple[str, ...] = ()
 

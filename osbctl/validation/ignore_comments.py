@@ -12,7 +12,7 @@ from itertools import chain
 from typing import NamedTuple
 
 from osbctl.findings import Finding, Location, Severity
-from osbctl.rule import chosen
+from osbctl.rule import matching_rules
 from osbctl.sources.document import Document, Span
 from osbctl.validation.options import Selection
 
@@ -111,7 +111,7 @@ def _comments(document: Document) -> Iterator[_Comment]:
         around = held.setdefault(reach, _IgnoredLines(document.name, reach))
         whole = catalog is not None and (not document.top or catalog.start <= match.start() < catalog.end)
         for word in re.findall(r"[^\s,][^,]*(?<!\s)", match[1] or "") or [""]:
-            known = chosen(word, rules)
+            known = matching_rules(word, rules)
             around.rules.update(known)
             yield _Comment(word, known, place, around, whole)
 

@@ -16,7 +16,7 @@ from osbctl.fields import LATEST, load_schema
 from osbctl.findings import Finding, Location, Severity, ValidationResult, Verdict
 from osbctl.jsonschemas.fast_validator import fast_validator
 from osbctl.paths import Path, pointer, value_at
-from osbctl.placeholders import filled, placeholders
+from osbctl.placeholders import fill_placeholders, placeholders
 from osbctl.platforms import ApiVersion, Platform
 from osbctl.platforms.outcome import Outcome, Refusal, VerdictKind, bounded
 from osbctl.platforms.verdicts import judge_all
@@ -85,7 +85,7 @@ def judge_template(data: dict[str, Any], asked: Collection[Platform] = tuple(Pla
     found = placeholders(data) if rejecting else {}
     if not found:
         return outcomes
-    rendered = judge_all(filled(data, found), rejecting)
+    rendered = judge_all(fill_placeholders(data, found), rejecting)
     return outcomes | {one: _of_template(found, outcomes[one], rendered[one]) for one in rejecting}
 
 

@@ -1,4 +1,4 @@
-"""A catalog as a page of GitHub-flavoured Markdown."""
+"""A catalog as GitHub-flavoured Markdown."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from osbctl.text import escape_line
 from osbctl.views import words
 
 _DOTS = re.compile(r"(\bwww|^\s*\d+)\.", re.IGNORECASE)
-"""Dots that make a link of a word, or a list of a line."""
+"""Dots that would create a link or a list item."""
 _MARKUP = re.compile(r"([\\`*_{}\[\]()#+!|<>~&$@:-])")
 
 
 def markdown_lines(catalog: Catalog) -> Iterator[str]:
-    """The page, line by line. Text of the catalog is text, never markup, links included."""
+    """The lines of the page. Text of the catalog is escaped, including links."""
     for service in catalog.services:
         yield f"## {_text(service.name) or '(no name)'}"
         yield ""

@@ -1,4 +1,4 @@
-"""Plain lines: a catalog for a pipe, and one service offering in full."""
+"""Plain text: a catalog as tab-separated lines, and one service offering in detail."""
 
 from __future__ import annotations
 
@@ -21,26 +21,20 @@ _LINKS = {
 
 
 def catalog_lines(catalog: Catalog) -> Iterator[str]:
-    """A line a plan, columns split by tabs, nothing cut and nothing wrapped: a head, then the plans.
-
-    An offering without plans has a line with empty columns.
-    """
+    """Tab-separated lines: a header, then one per plan. An offering without plans has a line with empty columns."""
     yield "\t".join(COLUMNS)
     for service in catalog.services:
         name, id_ = escape_line(service.name), escape_line(service.id)
         for plan in service.plans:
             costs, bullets = "; ".join(words.costs(plan)), "; ".join(words.bullets(plan))
-            display_width = (words.price(plan), words.yes(plan.bindable), costs, bullets, id_, escape_line(plan.id))
-            yield "\t".join((name, escape_line(plan.name), *display_width, escape_line(plan.description)))
+            middle = (words.price(plan), words.yes(plan.bindable), costs, bullets, id_, escape_line(plan.id))
+            yield "\t".join((name, escape_line(plan.name), *middle, escape_line(plan.description)))
         if not service.plans:
             yield "\t".join((name, "", "", "", "", "", id_, "", escape_line(service.description)))
 
 
 def offering_lines(service: ServiceOffering, paint: AnsiStyle, width: int = 0) -> Iterator[str]:
-    """The offering, its display information, its plans, and their parameters, each once.
-
-    `width` is that of the terminal; 0: no line is broken.
-    """
+    """The offering, its display information, its plans and their parameters, wrapped to `width` columns (0: not)."""
     yield wrapped(paint(escape_line(service.name), "bold"), width, "  ")
     links = {label: escape_line(str(value)) for key, label in _LINKS.items() if (value := service.metadata.get(key))}
     facts = {
@@ -72,7 +66,7 @@ def _hanging(head: str, text: str, indent: int, width: int) -> str:
 
 
 def _parameters(place: str, plans: Sequence[ServicePlan], paint: AnsiStyle, width: int) -> Iterator[str]:
-    """The parameters of all plans at one place, each once; behind one that differs, the plans that have it so."""
+    """The parameters of all plans at one place, each once; if plans differ, each variant lists its plans."""
     described = [plan for plan in plans if place in plan.parameters]
     if not described:
         return

@@ -1,4 +1,4 @@
-"""A catalog as tables for a terminal: one a service offering, a row a plan."""
+"""A catalog as tables for a terminal: one per service offering, with a row per plan."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
 NARROW = 100
-"""With fewer columns than this, plans are a list: as a table, something would be cut."""
+"""On a narrower terminal, plans are a list, because a table would be cut."""
 
 GUID = 36
-"""The characters of a GUID: the column of names and ids fits one, so that none is split."""
+"""Length of a GUID; the column of names and ids is wide enough for one."""
 
 
 def render(catalog: Catalog, width: int, *, colored: bool) -> str:
-    """`catalog` as text for a terminal of `width` columns. Nothing is cut: long cells fold."""
+    """Render `catalog` for a terminal of `width` columns. Long cells are wrapped."""
     return rendered(_parts(catalog, width), width, colored=colored)
 
 
@@ -76,7 +76,7 @@ def _listed(service: ServiceOffering) -> Iterator[RenderableType]:
 
 
 def _bullet(line: str) -> Table:
-    """A line whose second and further rows hang below its text."""
+    """A bullet with a hanging indent."""
     grid = Table.grid(padding=(0, 1, 0, 0))
     grid.add_row(Text("    •"), Text(line, overflow="fold"))
     return grid

@@ -1,4 +1,4 @@
-"""The parts of a catalog in words, the same in every view. All text is safe to print."""
+"""Phrases for plans and prices, shared by all views. All text is safe to print."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from osbctl.catalog import ServiceOffering, ServicePlan
 from osbctl.text import escape_line
 
 _LARGE = 10**12
-"""From here on, amounts are as they were written."""
+"""Larger amounts are not formatted."""
 _MONTHLY = {"monthly", "month", "per month", "a month", "/month", "/ month", "each month", "mo", "per mo"}
 _PERIODS = {"hourly": "an hour", "daily": "a day", "weekly": "a week", "yearly": "a year", "annually": "a year"}
 
 
 class Prices(NamedTuple):
-    """`monthly`: the total of each currency, `texts`: the same for people; `others`: what is no monthly amount."""
+    """`monthly`: total per currency; `texts`: the same formatted; `others`: costs that are not monthly amounts."""
 
     monthly: dict[str, Decimal]
     texts: dict[str, str]
@@ -56,7 +56,7 @@ def _is_monthly(unit: str) -> bool:
 
 
 def amount_text(amount: Any) -> str:
-    """An amount for people: `1,200`, two decimals where there is one; what is no number as text."""
+    """Format an amount: `1,200`, or with two decimals; other values as text."""
     value = _decimal(amount)
     if value is None:
         return escape_line(str(amount))
@@ -77,14 +77,14 @@ def _decimal(amount: Any) -> Decimal | None:
 
 
 def costs(plan: ServicePlan) -> list[str]:
-    """The prices of a plan as people write them, such as `99 USD or 79 EUR a month`."""
+    """The prices of a plan as phrases, such as `99 USD or 79 EUR a month`."""
     found = prices(plan)
     monthly = " or ".join(f"{total} {currency}".strip() for currency, total in found.texts.items())
     return [*([f"{monthly} a month"] if monthly else []), *filter(None, found.others)]
 
 
 def number(value: Any) -> str:
-    """A number without needless zeros; anything else as text."""
+    """Format a number without trailing zeros; other values as text."""
     return (
         str(int(value))
         if type(value) is float and value.is_integer() and abs(value) < 1e15
@@ -93,13 +93,13 @@ def number(value: Any) -> str:
 
 
 def bullets(plan: ServicePlan) -> list[str]:
-    """The feature lines of a plan."""
+    """The bullets of a plan."""
     lines = plan.metadata.get("bullets")
     return [escape_line(line) for line in lines if isinstance(line, str)] if isinstance(lines, list) else []
 
 
 def price(plan: ServicePlan) -> str:
-    """`free` or `paid`, and whether the plan is to go."""
+    """`free` or `paid`, and the deprecation of the plan."""
     return ", ".join(["free" if plan.free else "paid", *_deprecated(plan)])
 
 

@@ -157,7 +157,7 @@ def test_texts_that_look_like_numbers_keep_their_quotes(command: str, tmp_path: 
 def test_a_name_that_shells_read_in_different_ways_is_in_no_command(sign: str) -> None:
     shown = osbctl("params", CATALOG, "postgres", "small", "-c", "{}", "-b", f"it{sign}s").stdout
     assert "cf create-service" not in shown
-    assert f"no command: a name in it cannot be typed here: shells read {sign} in different ways" in shown
+    assert f"no command: a name in it cannot be quoted: shells interpret {sign} differently" in shown
     shown = osbctl("params", CATALOG, "postgres", "small", "-c", "{}", "-b", "it\u2019s").stdout
     assert 'cf create-service postgres small my-instance -b "it\u2019s" -c params.json' in shown
 

@@ -126,7 +126,7 @@ def test_a_record_that_costs_more_than_a_client_waits_for_is_refused_with_the_fi
     path.write_text(record_json(RECORD).replace("=1000$", "=10000000$"))
     ran = osbctl("serve", "catalogs/interface-example.json", "--credentials", str(path), "--insecure-http", cwd=ROOT)
     assert (ran.returncode, ran.stdout) == (3, "")
-    assert f"{path}: 10000000 rounds take about 10 seconds: there may be 5000000\n" in ran.stderr
+    assert f"{path}: 10000000 rounds take about 10 seconds: the maximum is 5000000\n" in ran.stderr
 
 
 def test_no_secret_shows_in_a_record_or_its_mistakes() -> None:

@@ -256,7 +256,7 @@ def test_markdown_fits_a_comment() -> None:
     many = [replace(REMOVED, message=f"removed {number}" + "x" * 200) for number in range(1000)]
     text = render(replace(report(*many), accepted=[(REMOVED, "y" * 200)] * 1000), DiffFormat.MARKDOWN)
     assert len(text) < 65_536
-    assert re.search(r"[\d,]+ more are left out here", text)
+    assert re.search(r"[\d,]+ more changes are not shown", text)
 
 
 BROKEN = Finding(

@@ -64,7 +64,7 @@ def test_a_name_that_cannot_be_typed_gets_a_reason_and_the_manifest_still_holds_
     }
     assert (
         by_tool(Order("a%b", "p"), Purpose.CREATE)["cf"].why
-        == "a name in it cannot be typed here: shells read % in different ways"
+        == "a name in it cannot be quoted: shells interpret % differently"
     )
 
 

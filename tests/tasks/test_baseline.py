@@ -34,9 +34,9 @@ def test_only_what_is_new_is_reported_from_whatever_folder(tmp_path: Path, monke
     monkeypatch.chdir(tmp_path)
     file.write_text("# moved down\n" + TEXT + PLAN.format(1))
     done = validate(Request(("c.yaml",), baseline="baseline.json"))
-    assert (done.judgements[0].findings, done.judgements[0].left_out, done.notes) == ((), 2, ())
+    assert (done.results[0].findings, done.results[0].left_out, done.notes) == ((), 2, ())
     file.write_text(TEXT + PLAN.format(1) + PLAN.format(2))
-    assert [finding.rule for finding in run(file, baseline).judgements[0].findings] == ["default-implicit"]
+    assert [finding.rule for finding in run(file, baseline).results[0].findings] == ["default-implicit"]
 
 
 def test_what_is_gone_is_told(tmp_path: Path) -> None:
@@ -59,7 +59,7 @@ def test_what_cannot_be_read_is_never_in_a_baseline(tmp_path: Path) -> None:
     file, baseline = tmp_path / "c.yaml", tmp_path / "baseline.json"
     file.write_text("services: [")
     run(file, baseline, write=True)
-    assert run(file, baseline).judgements[0].findings
+    assert run(file, baseline).results[0].findings
 
 
 @pytest.mark.parametrize("text", ["", "[]", "{}", '{"version": 2, "findings": []}', '{"version": 1, "findings": [1]}'])

@@ -24,9 +24,9 @@ def test_validation_returns_what_a_report_needs_and_prints_nothing(
 ) -> None:
     gone = str(tmp_path / "gone.yaml")
     done = validate(Request((FAULTY, gone)), Config())
-    assert [judgement.name for judgement in done.judgements] == [FAULTY, gone]
+    assert [judgement.name for judgement in done.results] == [FAULTY, gone]
     assert (done.exit_code, done.notes) == (3, ())
-    assert {judgement.fail_on for judgement in done.judgements} == {FailOn.ERROR}
+    assert {judgement.fail_on for judgement in done.results} == {FailOn.ERROR}
     assert capfd.readouterr() == ("", "")
 
 
@@ -34,13 +34,13 @@ def test_a_configuration_that_silences_nothing_is_a_note(tmp_path: Path) -> None
     origin = str(tmp_path / "osbctl.toml")
     done = validate(Request((FAULTY,)), Config(origin, ignore=("cloudfoundry-tags",), fail_on="never"))
     assert done.notes == (f"{origin}: ignore of cloudfoundry-tags matched nothing: remove it",)
-    assert done.judgements[0].fail_on is FailOn.NEVER
+    assert done.results[0].fail_on is FailOn.NEVER
 
 
 def rules(*sources: Path, **asked: tuple[str, ...]) -> list[set[str]]:
     """The rules that say something of each source."""
     done = validate(Request(tuple(map(str, sources)), **asked))  # type: ignore[arg-type]  # the fields of rules alone
-    return [{finding.rule for finding in judgement.findings} for judgement in done.judgements]
+    return [{finding.rule for finding in judgement.findings} for judgement in done.results]
 
 
 def test_the_configuration_closest_to_each_source_holds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -52,7 +52,7 @@ def test_the_configuration_closest_to_each_source_holds(tmp_path: Path, monkeypa
     a, b = tmp_path / "a/c.yaml", tmp_path / "b/c.yaml"
     assert rules(a, b) == [{"id-duplicate"}, {"plan-name-duplicate"}]
     done = validate(Request((str(a), str(b))))
-    assert [judgement.fail_on for judgement in done.judgements] == [FailOn.NEVER, FailOn.ERROR]
+    assert [judgement.fail_on for judgement in done.results] == [FailOn.NEVER, FailOn.ERROR]
     (elsewhere := tmp_path / "elsewhere").mkdir()
     (elsewhere / "osbctl.toml").write_text('select = ["id-duplicate"]\n')
     monkeypatch.chdir(elsewhere)
@@ -73,7 +73,7 @@ def test_rules_are_chosen_by_group_and_by_beginning(tmp_path: Path) -> None:
 def test_a_severity_is_that_of_the_configuration(tmp_path: Path) -> None:
     shutil.copy(FAULTY, tmp_path / "c.yaml")
     (tmp_path / "osbctl.toml").write_text('[severity]\n"*" = "info"\nschema = "warning"\n')
-    (judgement,) = validate(Request((str(tmp_path / "c.yaml"),))).judgements
+    (judgement,) = validate(Request((str(tmp_path / "c.yaml"),))).results
     assert {(all_rules()[f.rule].category is Category.SCHEMA, f.severity.value) for f in judgement.findings} == {
         (True, "warning"),
         (False, "info"),
@@ -108,6 +108,6 @@ def test_what_catalogs_share_is_reported_with_the_settings_of_the_file_that_it_i
         '[[per-path]]\npaths = ["counted.*"]\nplatform = ["kubernetes"]\n'
     )
     done = validate(Request(tuple(str(tmp_path / name) for name in names), together=True))
-    severities = [{f.severity.value for f in one.findings if f.rule == "shared-id"} for one in done.judgements]
+    severities = [{f.severity.value for f in one.findings if f.rule == "shared-id"} for one in done.results]
     assert severities == [set(), {"info"}, set(), {"error"}]
     assert done.notes == ()

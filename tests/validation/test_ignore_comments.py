@@ -107,7 +107,7 @@ def test_a_comment_holds_in_its_file_of_a_source_folder(tmp_path: Path) -> None:
 
 
 def together(*files: Path, both: bool) -> list[str]:
-    judged = validate(Request(tuple(map(str, files)), together=both)).judgements
+    judged = validate(Request(tuple(map(str, files)), together=both)).results
     return [finding.rule for judgement in judged for finding in judgement.findings]
 
 

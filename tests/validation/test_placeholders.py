@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from osbctl.findings import DocumentError, Severity, ValidationResult
-from osbctl.placeholders import filled, holds_placeholder, placeholders
+from osbctl.placeholders import fill_placeholders, holds_placeholder, placeholders
 from osbctl.platforms import Platform
 from osbctl.platforms.outcome import Outcome, Refusal, VerdictKind
 from osbctl.platforms.verdicts import judge_all
@@ -176,7 +176,7 @@ def test_values_that_fit_are_accepted() -> None:
     """Of every field that is described: with a value of its type in the placeholder's place, platforms accept it."""
     for path in paths(CATALOG)[1:]:
         data = with_value(path, "((x))")
-        outcomes = judge_all(filled(data, placeholders(data)))
+        outcomes = judge_all(fill_placeholders(data, placeholders(data)))
         for outcome in outcomes.values():
             assert all(refusal.path[: len(path)] == path for refusal in outcome.refusals), path
 

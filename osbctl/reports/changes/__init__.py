@@ -1,7 +1,7 @@
-"""From the changes between two catalogs to text: one module for each format of its own.
+"""Reports of changes between two catalogs: one module for each format in `OWN`.
 
-What knows findings alone (GitHub, GitLab, JUnit and the like) gets the changes as findings. The machine formats never
-change shape without a new version; `schemas/diff-1.json` is the shape of `json`.
+The other formats (GitHub, GitLab, JUnit, SARIF) get the changes as findings. Machine formats never change shape without
+a new version; `schemas/diff-1.json` describes `json`.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from osbctl.text import escape_line, join_sentences
 
 
 class DiffFormat(StrEnum):
-    """The formats of a comparison by the word that chooses them."""
+    """Formats of a comparison, as in `--format`."""
 
     TEXT = "text"
     JSON = "json"
@@ -35,12 +35,12 @@ class DiffFormat(StrEnum):
 
 
 OWN = (DiffFormat.TEXT, DiffFormat.JSON, DiffFormat.MARKDOWN, DiffFormat.ALLOW, DiffFormat.HTML)
-"""The formats that show changes as such."""
+"""Formats with their own module; the others get changes as findings."""
 
 
 @dataclass(frozen=True, slots=True)
 class ComparisonNames:
-    """Names of a comparison, and of its old and new side."""
+    """Heading of a comparison, and names of its old and new side."""
 
     heading: str
     old: str
@@ -55,9 +55,9 @@ DRIFT = ComparisonNames("Catalog drift", "platform", "broker")
 class DiffReport:
     """Report of a comparison.
 
-    `changes` are those not accepted, `accepted` the others, each with its reason. `problems` are sentences
-    about entries of the allow file, `notes` about the sides themselves. `errors` say why a side cannot be read: then
-    nothing was compared. `catalog`, the new one, and `date` are for html. `rules`, `root`, `color` and `width` are as
+    `changes` are those not accepted, `accepted` the others with their reasons. `problems` are sentences
+    about entries of the allow file, `notes` about the catalogs. `errors` say why a catalog cannot be read: then
+    nothing was compared. `catalog` (the new one) and `date` are for html. `rules`, `root`, `color` and `width` are as
     in `osbctl.reports.Report`.
     """
 
@@ -79,23 +79,23 @@ class DiffReport:
 
     @property
     def same(self) -> bool:
-        """Return whether nothing changed at all."""
+        """Return whether nothing changed."""
         return not (self.changes or self.accepted or self.errors)
 
     @property
     def failed(self) -> bool:
-        """Return whether any change counts under `fail_on`, or nothing could be compared."""
+        """Return whether the run fails: by `fail_on`, or because nothing could be compared."""
         return bool(self.errors) or any(self.fail_on.counts(change) for change in self.changes)
 
     def by_level(self) -> Iterator[tuple[Level, list[Change]]]:
-        """Changes not accepted, level by level from strict to harmless; no empty level."""
+        """Changes not accepted, by level from strict to harmless, without empty levels."""
         for level in Level:
             found = [change for change in self.changes if change.level is level]
             if found:
                 yield level, found
 
     def summary(self) -> str:
-        """Numbers of changes by level, in one phrase."""
+        """Numbers of changes by level, as text."""
         if self.errors:
             return "the catalogs could not be compared"
         parts = [f"{len(found):,} {level.value}" for level, found in self.by_level()]
@@ -109,7 +109,7 @@ class DiffReport:
 
 
 def grouped(changes: Iterable[Change]) -> Iterator[list[Change]]:
-    """The changes, those of one rule together about which there is the same to say, where the first of them stands."""
+    """Group changes with the same rule, effects and advice; a group is at the position of its first change."""
     groups: dict[object, list[Change]] = {}
     for change in changes:
         groups.setdefault((change.rule, change.effects, change.advice), []).append(change)
@@ -117,10 +117,9 @@ def grouped(changes: Iterable[Change]) -> Iterator[list[Change]]:
 
 
 def render(report: DiffReport, format: DiffFormat) -> str:  # the option's own name
-    """The whole text of `report` in `format`.
+    """Render `report` in `format`.
 
-    Empty where nothing changed, save in html and what programs read whole (json, gitlab, junit, sarif):
-    these always get a whole document.
+    Without changes the text is empty, except for documents (html, json, gitlab, junit, sarif).
     """
     if format not in OWN:
         return _as_findings(report, Format(format.value))
@@ -146,9 +145,9 @@ def _as_findings(report: DiffReport, format: Format) -> str:
     findings = (*report.errors, *(_finding(change, report) for change in changes))
     if not findings and format is Format.GITHUB:
         return ""
-    judgement = ValidationResult(f"{report.old}..{report.new}", findings, {})
+    result = ValidationResult(f"{report.old}..{report.new}", findings, {})
     fail_on = FailOn.ERROR if report.errors else _FAIL_ON[report.fail_on]
-    whole = Report([judgement], report.rules, fail_on, report.root, report.color)
+    whole = Report([result], report.rules, fail_on, report.root, report.color)
     return render_findings(whole, format)
 
 
@@ -169,6 +168,6 @@ def _finding(change: Change, report: DiffReport) -> Finding:
 
 
 def _severity(change: Change, fail_on: DiffFailOn) -> Severity:
-    # Where only refusals fail the run, what is merely breaking must not look like a failure.
+    # If only refusals make the run fail, a breaking change must not look like a failure.
     lenient = fail_on is DiffFailOn.REFUSED and change.level is Level.BREAKING
     return Severity.WARNING if lenient else SEVERITIES[change.level]

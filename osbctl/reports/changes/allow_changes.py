@@ -1,4 +1,4 @@
-"""For the allow file: an entry for each change that makes the run fail, to be pasted in and given a reason."""
+"""Format `allow`: an entry of the allow file for each change that makes the run fail; the user adds the reason."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from osbctl.text import escape_line, escape_text
 
 
 def render(report: DiffReport) -> str:
-    """The entries as TOML; empty where nothing fails."""
+    """Render entries as TOML; empty if no change makes the run fail."""
     return "\n".join(_entry(change) for change in report.changes if report.fail_on.counts(change))
 
 
@@ -27,6 +27,6 @@ def _entry(change: Change) -> str:
 
 
 def _string(text: str) -> str:
-    # JSON's strings are TOML's but for the character DEL, which TOML wants escaped, and halves of characters.
+    # JSON strings are TOML strings, except that TOML requires DEL to be escaped and has no lone surrogates.
     whole = text.encode("utf-8", "replace").decode()
     return escape_text(json.dumps(whole, ensure_ascii=False))

@@ -13,7 +13,7 @@ from osbctl.reports.changes.json_changes import as_json
 from osbctl.text import AnsiStyle, display_width, escape_line, json_text, plural
 
 _MERGED = (DiffFormat.GITLAB, DiffFormat.JUNIT, DiffFormat.SARIF)
-"""Formats that are one document for any number of brokers."""
+"""Formats with one document for all brokers."""
 
 _STYLES = {"failed": "error", "same": "dim", "accepted": "dim"}
 
@@ -22,7 +22,7 @@ COLUMNS = ("NAME", "RESULT", *(level.value.upper() for level in Level), "ACCEPTE
 
 @dataclass(frozen=True, slots=True)
 class BrokerReport:
-    """Report of one broker: its changes, or the reason why there are none."""
+    """Report of one broker, or the error why there is none."""
 
     name: str
     report: DiffReport | None
@@ -30,11 +30,11 @@ class BrokerReport:
 
     @property
     def exit_code(self) -> int:
-        """3 where there are no changes to be had, else 1 where one fails the run."""
+        """3 without a report, 1 if a change makes the run fail, else 0."""
         return int(self.report.failed) if self.report else 3
 
     def notes(self) -> list[str]:
-        """Notes beside the report, a sentence each, with the broker's name."""
+        """Sentences with the broker's name, shown beside the report."""
         return [f"{self.name}: {sentence}" for sentence in (self.report.notes if self.report else [self.error])]
 
 
@@ -49,7 +49,7 @@ def render_all(
     format: DiffFormat,  # the option's own name
     empty: DiffReport,
 ) -> str:
-    """The text of the report of all; `empty` is one that knows no sides."""
+    """Render one report of all brokers; `empty` is a report without changes, with common settings."""
     if format in _MERGED:
         return render(_merged(checked, empty), format)
     if format is DiffFormat.HTML:
@@ -96,7 +96,7 @@ def _merged(checked: Sequence[BrokerReport], empty: DiffReport) -> DiffReport:
 
 
 def _table(checked: Sequence[BrokerReport], paint: AnsiStyle) -> Iterator[str]:
-    """The brokers as a table of columns, which a program can split at blanks."""
+    """The brokers as a table; programs can split its rows at blanks."""
     none = ["-"] * (len(COLUMNS) - 2)
     lines = list(map(_line, checked))
     rows = [COLUMNS, *((one.broker, one.result, *([str(n) for _, n in one.counts] or none)) for one in lines)]

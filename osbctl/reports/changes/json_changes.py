@@ -1,4 +1,4 @@
-"""For programs: osbctl's own JSON, whose shape is `schemas/diff-1.json`."""
+"""Format `json`: osbctl's own JSON (`schemas/diff-1.json`)."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from osbctl.reports.machine_formats import place_as_json
 from osbctl.text import json_text
 
 VERSION = 1
-"""The version of the report's shape; a field may be added without a new one, nothing else."""
+"""Version of the format; any change except a new field needs a new version."""
 
 
 def render(report: DiffReport) -> str:
-    """The comparison as one JSON object."""
+    """Render a comparison as one JSON object."""
     return json_text(as_json(report))
 
 
 def as_json(report: DiffReport) -> dict[str, Any]:
-    """JSON object of a report; a report of many brokers has one for each."""
+    """The JSON object of a report; a report of many brokers contains one for each."""
     changes = [_change(change, None) for _, found in report.by_level() for change in found]
     whole: dict[str, Any] = {
         "version": VERSION,

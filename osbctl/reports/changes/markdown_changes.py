@@ -1,4 +1,4 @@
-"""For a comment on a pull request: GitHub-flavoured Markdown in which text of a catalog is text, never markup."""
+"""Format `markdown`: a comment on a pull request, in GitHub-flavoured Markdown. Text of catalogs is escaped."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from osbctl.reports.machine_formats import in_line
 from osbctl.text import escape_line
 
 MAX_CHARACTERS = 60_000
-"""GitHub takes comments of 65,536 characters."""
+"""GitHub's limit for comments is 65,536 characters."""
 
 
 def render(report: DiffReport) -> str:
-    """The changes as Markdown, cut where a comment would grow too long; empty where there is none."""
+    """Render changes as Markdown, truncated to the length of a comment; empty without changes."""
     if report.same:
         return ""
     head = f"### {report.words.heading}\n\n{_code(report.old)} → {_code(report.new)}: **{report.summary()}**\n"
@@ -34,7 +34,7 @@ def render(report: DiffReport) -> str:
                     parts.append(entry)
                     left -= tells
         parts.append(after)
-    parts += [f"\n{left:,} more are left out here.\n"] if left else []
+    parts += [f"\n{left:,} more changes are not shown.\n"] if left else []
     parts += _accepted(report, MAX_CHARACTERS - length)
     parts += [f"\n{_text(note)}\n" for note in report.notes]
     return "".join(parts)
@@ -47,7 +47,7 @@ def _frame(level: Level, number: int) -> tuple[str, str]:
 
 
 def _entries(group: list[Change], report: DiffReport) -> Iterator[tuple[str, int]]:
-    """The changes of a group, each piece with how many it tells; what the platforms make of them is said once."""
+    """Entries of a group, each with its number of changes; the common effects come last."""
     rule, many = _code(group[0].rule), len(group) > 1
     if many:
         yield f"- {len(group):,} changes ({rule})\n", 0
@@ -86,9 +86,9 @@ def _place(place: Location | None, path: Path) -> str:
 
 def _text(text: str) -> str:
     text = re.sub(r"[&<>@]", lambda m: f"&#{ord(m.group())};", escape_line(text))
-    # A `#` begins a heading or the number of an issue, but not where it is part of a reference that was just written.
+    # A `#` begins a heading or an issue number, except in a character reference written by the line above.
     text = re.sub(r"([\\`*_{}\[\]()!|~$:]|#(?!\d+;)|(?<!&)#)", r"\\\1", text)
-    # Mentions are found after rendering, and bare www. is made a link: an invisible space stops both.
+    # GitHub finds mentions after rendering, and links a bare www.: a zero-width space prevents both.
     return text.replace("&#64;", "&#64;&#8203;").replace("www.", "www&#8203;.")
 
 

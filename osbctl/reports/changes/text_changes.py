@@ -1,4 +1,4 @@
-"""For people: level by level, each change with its places, what each platform does, and what to do instead."""
+"""Format `text`: changes by level, each with its locations, its effects on platforms, and advice."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ _MEANINGS = {
 }
 _FEW = 5
 _EXCERPT = 100
-"""The most characters of a value that is shown below its change; of a longer one the message tells the difference."""
+"""Maximum length of values shown below their change; for longer ones the message describes the difference."""
 
 
 def render(report: DiffReport) -> str:
-    """The changes as text; empty where there is none."""
+    """Render changes; empty without any."""
     if report.same:
         return ""
     margins = ((line, " " * (len(line) - len(line.lstrip(" ")) + 2)) for line in _lines(report))
@@ -46,7 +46,7 @@ def _lines(report: DiffReport) -> Iterator[str]:
 
 
 def _group(group: list[Change], report: DiffReport) -> Iterator[str]:
-    """Changes of which the platforms make the same, then what they make of it, once. Of many, each has one line."""
+    """Changes with the same effects, then the effects. In a large group, each change has one line."""
     paint = AnsiStyle(report.color)
     rule = paint(f"[{group[0].rule}]", "dim")
     if len(group) == 1:
@@ -58,12 +58,12 @@ def _group(group: list[Change], report: DiffReport) -> Iterator[str]:
             yield from _change(change, report, "    ")
         else:
             yield f"    {paint(_head(change, change.message), 'bold')} ({_places(change, report)})"
-    yield from _told(group[0])
+    yield from _effects(group[0])
 
 
 def _change(change: Change, report: DiffReport, margin: str, rule: str = "") -> Iterator[str]:
     paint = AnsiStyle(report.color)
-    excerpt = _excerpt(change) if report.words is DIFF else ()  # the sentences of a drift say who has what
+    excerpt = _excerpt(change) if report.words is DIFF else ()  # messages of a drift name the sides
     head = _head(change, _without_values(change) if excerpt else change.message)
     yield f"{margin}{paint(head, 'bold')}{rule}"
     yield f"{margin}  {paint(_places(change, report), 'dim')}"
@@ -73,9 +73,9 @@ def _change(change: Change, report: DiffReport, margin: str, rule: str = "") -> 
 
 
 def _excerpt(change: Change) -> tuple[str, ...]:
-    """A field's value on both sides, one empty where that side has none.
+    """Lines with the old and new value of a field; a line is empty if its side has no value.
 
-    Nothing for a whole object, where both look the same, or where one is long.
+    No lines for a whole object, for values that look the same, or for long ones.
     """
     sides = (("-", change.old, change.old_path), ("+", change.new, change.new_path)) if change.field else ()
     lines = tuple("" if value is None else f"{sign} {_key(path)}: {_json(value)}" for sign, value, path in sides)
@@ -87,7 +87,7 @@ def _key(path: Path) -> str:
 
 
 def _without_values(change: Change) -> str:
-    """The message without what the excerpt shows."""
+    """The message without the values that the excerpt shows."""
     message = change.message
     for tail in (
         f" from {_json(change.old)} to {_json(change.new)}",
@@ -102,7 +102,7 @@ def _json(value: object) -> str:
     return escape_line(json.dumps(value, ensure_ascii=False))
 
 
-def _told(change: Change) -> Iterator[str]:
+def _effects(change: Change) -> Iterator[str]:
     for platforms, does in grouped_effects(change):
         yield f"    {platforms}: {escape_line(does)}"
     if change.advice and change.level is not Level.SAFE:
@@ -119,7 +119,7 @@ def _places(change: Change, report: DiffReport) -> str:
 
 
 def _place(place: Location | None, path: Path, side: str) -> str:
-    """The place in its text, with the source before it where it is another than the whole side."""
+    """The location, with its source if that differs from the name of the side."""
     if place is None:
         return "–"
     return escape_line(in_line(place, path) if place.source == side else f"{place.source}:{in_line(place, path)}")
