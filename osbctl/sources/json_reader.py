@@ -1,7 +1,8 @@
-"""JSON text (RFC 8259) to plain values.
+"""Read JSON text (RFC 8259), and locate its values.
 
-The standard library's scanner reads; what it would let pass (duplicate keys, NaN, numbers out of range, lone
-surrogates, depth) is noticed by its hooks, and only then a second, slower walk finds out where.
+The standard library's scanner reads. `json.load` alone is not enough: it takes the last of two equal keys, reads NaN,
+keeps half a surrogate pair, exceeds Python's stack on deep text, and knows no places. Hooks notice such input, and only
+then a slower walk finds out where it is; the same walk gives the places of findings.
 """
 
 from __future__ import annotations
@@ -9,12 +10,16 @@ from __future__ import annotations
 import contextlib
 import json
 import re
+from collections.abc import Iterable
+from functools import cached_property
 from json.decoder import scanstring  # type: ignore[attr-defined]  # undocumented, but public since Python 2.6
+from operator import itemgetter
 from typing import Any, NoReturn
 
 from osbctl.findings import DocumentError, Finding, Location, Severity
-from osbctl.paths import depth
-from osbctl.sources.limits import MAX_DIGITS, MAX_PROBLEMS, TOO_DEEP_HINT, Limits
+from osbctl.paths import Path, depth
+from osbctl.sources.document import Span
+from osbctl.sources.limits import DEFAULT_LIMITS, MAX_DIGITS, MAX_PROBLEMS, TOO_DEEP_HINT, Limits
 from osbctl.sources.text_lines import DECIMAL_COMMA, Lines, is_decimal_comma
 
 
@@ -79,102 +84,152 @@ def _encodable(value: Any) -> bool:
     return True
 
 
+class JsonMap:
+    """The places in `text`, which the reader has read without an error; found in one pass."""
+
+    def __init__(self, text: str, name: str) -> None:
+        self._text, self._name = text, name
+
+    def locate(self, paths: Iterable[Path]) -> dict[Path, Location]:
+        """The place of each path, or of its closest ancestor that exists: an entry with its key, if it is short."""
+        shown = sorted(((path, self._underlined(path)) for path in paths), key=itemgetter(1))
+        lines = Lines(self._name, self._text)
+        return {path: lines.at(*span) for path, span in shown}
+
+    def spans(self, *, aliases: bool = False) -> dict[Path, Span]:  # noqa: ARG002  # JSON has none
+        """The spans of all values, those inside of a value before its own."""
+        return self._spans
+
+    @cached_property
+    def _spans(self) -> dict[Path, Span]:
+        walk = _Walk(self._text, self._name, DEFAULT_LIMITS)
+        walk.document()
+        return walk.spans
+
+    def _underlined(self, path: Path) -> tuple[int, int]:
+        """Range that reports underline: an entry with its key, or only the key of an object or array."""
+        while path not in self._spans:
+            path = path[:-1]
+        span = self._spans[path]
+        if not path:
+            return span.start, span.start
+        if not span.key[1]:
+            return span.start, span.end
+        return span.key[0], span.key[1] if self._text[span.start] in "{[" else span.end
+
+
+_SPACE = re.compile(r"[ \t\r\n]*")
 _NUMBER = re.compile(r"(-?(?:0|[1-9]\d*))(\.\d+)?([eE][-+]?\d+)?", re.ASCII)
 _WORD = re.compile("true|false|null|(NaN|Infinity|-Infinity)")
+_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 class _Walk:
-    """Goes through a text that is suspect, token by token, and says what is wrong and where.
+    """Goes through a text token by token: notes where each value stands, what is wrong, and where.
 
-    Iterative, so that depth cannot hurt it. Stops at the first fault of syntax, since what follows
-    would be guesswork; faults that leave the structure whole are gathered.
+    Stops at the first fault of syntax, since what follows would be guesswork, and at the limit of depth, so that
+    recursion is safe; faults that leave the structure whole are gathered.
     """
 
     def __init__(self, text: str, name: str, limits: Limits) -> None:
         self._text, self._lines = text, Lines(name, text)
         self._depth = limits.depth
         self._problems: list[Finding] = []
+        self.spans: dict[Path, Span] = {}
 
     def problems(self) -> tuple[Finding, ...]:
         """Problems of the text."""
         with contextlib.suppress(_SuspectInputError):
-            self._walk()
+            self.document()
         return tuple(self._problems)
 
-    def _problem(self, rule: str, message: str, offset: int, hint: str = "") -> None:
-        self._problems.append(_finding(rule, message, self._lines.at(offset), hint))
-        if len(self._problems) >= MAX_PROBLEMS:
-            raise _SuspectInputError
+    def document(self) -> None:
+        """Go through the whole text. Raises _SuspectInputError: at a problem that ends the walk."""
+        at = self._value(self._past_space(0), (), (0, 0))
+        if self._text[at : at + 1] in ("{", "["):
+            self._stop("several-documents", "a second document begins here; a catalog is one", at)
+        if at < len(self._text):
+            self._stop("syntax", f"text after the end of the document: {_shown(self._text, at)}", at)
 
-    def _stop(self, rule: str, message: str, offset: int, hint: str = "") -> NoReturn:
-        self._problem(rule, message, offset, hint)
-        raise _SuspectInputError
+    def _past_space(self, at: int) -> int:
+        """Offset of the next token."""
+        return _SPACE.match(self._text, at).end()  # type: ignore[union-attr]  # it matches nothing, too
 
-    def _walk(self) -> None:
-        stack: list[dict[str, int] | None] = []  # an object's keys with their offsets, None for an array
-        at = past_space(self._text, 0)
+    def _value(self, start: int, path: Path, key: tuple[int, int]) -> int:
+        """Note the value that begins at `start`, and those in it; returns the offset of the token behind it."""
+        first = self._text[start : start + 1]
+        if first in ("{", "[") and len(path) >= self._depth:
+            self._stop("nesting-too-deep", f"nested deeper than {self._depth} levels", start, TOO_DEEP_HINT)
+        if first == "{":
+            end = self._object(start, path)
+        elif first == "[":
+            end = self._array(start, path)
+        else:
+            end = self._scalar(start)
+        self.spans[path] = Span(start, end, key, style='"' if first == '"' else "")
+        return self._past_space(end)
+
+    def _object(self, start: int, path: Path) -> int:
+        keys: dict[str, int] = {}
+        at = self._past_space(start + 1)
+        if self._text[at : at + 1] == "}":
+            return at + 1
         while True:
-            character = self._text[at : at + 1]
-            if character in ("{", "["):
-                if len(stack) >= self._depth:
-                    message = f"nested deeper than {self._depth} levels"
-                    self._stop("nesting-too-deep", message, at, TOO_DEEP_HINT)
-                stack.append({} if character == "{" else None)
-                at = past_space(self._text, at + 1)
-                if self._text[at : at + 1] != ("}" if character == "{" else "]"):
-                    at = self._key(at, stack[-1])
-                    continue
-            else:
-                at = self._scalar(at)
-                at = past_space(self._text, at)
-            while stack:
-                closing = "]" if stack[-1] is None else "}"
-                character = self._text[at : at + 1]
-                if character == ",":
-                    at = self._key(past_space(self._text, at + 1), stack[-1], after_comma=True)
-                    break
-                if character != closing:
-                    self._unclosed(at, closing)
-                stack.pop()
-                at = past_space(self._text, at + 1)
-            else:
-                if self._text[at : at + 1] in ("{", "["):
-                    self._stop("several-documents", "a second document begins here; a catalog is one", at)
-                if at < len(self._text):
-                    self._stop("syntax", f"text after the end of the document: {_shown(self._text, at)}", at)
-                return
+            key, end = self._key(at, keys)
+            at = self._value(self._past_colon(key, end), (*path, key), (at, end))
+            if self._text[at : at + 1] == "}":
+                return at + 1
+            at = self._past_comma(at, "}")
 
-    def _key(self, at: int, keys: dict[str, int] | None, after_comma: bool = False) -> int:
-        """Past the key and colon where an object's entry begins; where the value begins, either way."""
-        character = self._text[at : at + 1]
-        if after_comma and character in ("}", "]"):
-            comma = self._text.rindex(",", 0, at)
-            self._stop("syntax", "a comma before the closing bracket", comma, "JSON has none: remove the comma")
-        if keys is None:
-            return at
-        if after_comma and is_decimal_comma(self._text, at):
+    def _array(self, start: int, path: Path) -> int:
+        index = 0
+        at = self._past_space(start + 1)
+        if self._text[at : at + 1] == "]":
+            return at + 1
+        while True:
+            at = self._value(at, (*path, index), (0, 0))
+            if self._text[at : at + 1] == "]":
+                return at + 1
+            at = self._past_comma(at, "]")
+            index += 1
+
+    def _past_comma(self, at: int, closing: str) -> int:
+        if self._text[at : at + 1] != ",":
+            self._unclosed(at, closing)
+        following = self._past_space(at + 1)
+        if self._text[following : following + 1] in ("}", "]"):
+            self._stop("syntax", "a comma before the closing bracket", at, "JSON has none: remove the comma")
+        return following
+
+    def _unclosed(self, at: int, closing: str) -> NoReturn:
+        if at >= len(self._text):
+            self._stop("syntax", f"the document ends before its {closing!r}", max(at - 1, 0), _CUT_SHORT)
+        hint = "is a comma missing?" if self._text[at] in '"{[-0123456789tfn' else _value_hint(self._text, at)
+        self._stop("syntax", f"a comma or {closing!r} is expected, not {_shown(self._text, at)}", at, hint)
+
+    def _key(self, at: int, keys: dict[str, int]) -> tuple[str, int]:
+        """The key that begins at `at`, and its end."""
+        if keys and is_decimal_comma(self._text, at):
             message, hint = DECIMAL_COMMA
             self._stop("syntax", message, at, hint)
-        if character != '"':
-            self._stop(
-                "syntax",
-                f"a key in double quotes is expected, not {_shown(self._text, at)}",
-                at,
-                _value_hint(self._text, at),
-            )
+        if self._text[at : at + 1] != '"':
+            message = f"a key in double quotes is expected, not {_shown(self._text, at)}"
+            self._stop("syntax", message, at, _value_hint(self._text, at))
         key, end = self._string(at)
         if key in keys:
             first = self._lines.at(keys[key])
-            message = (
-                f"the key {_short(key)} appears twice in one object; first at line {first.line}, column {first.column}"
-            )
+            where = f"first at line {first.line}, column {first.column}"
+            message = f"the key {_short(key)} appears twice in one object; {where}"
             self._problem("duplicate-key", message, at, "readers disagree about which one counts: remove one")
         keys.setdefault(key, at)
-        colon = past_space(self._text, end)
+        return key, end
+
+    def _past_colon(self, key: str, end: int) -> int:
+        colon = self._past_space(end)
         if self._text[colon : colon + 1] != ":":
             message = f"a colon is expected after the key {_short(key)}"
             self._stop("syntax", message, colon, "" if colon < len(self._text) else _CUT_SHORT)
-        return past_space(self._text, colon + 1)
+        return self._past_space(colon + 1)
 
     def _scalar(self, at: int) -> int:
         text = self._text
@@ -219,24 +274,19 @@ class _Walk:
             self._stop(
                 "syntax", f"{message[0].lower()}{message[1:]} in a string", offset, "escape it, as \\n or \\u0000"
             )
-        if any("\ud800" <= character <= "\udfff" for character in value):
+        if _SURROGATE.search(value):
             message = "half of a surrogate pair stands alone: this is not Unicode text"
             self._problem("lone-surrogate", message, at, "write the whole character")
         return value, end
 
-    def _unclosed(self, at: int, closing: str) -> NoReturn:
-        if at >= len(self._text):
-            self._stop("syntax", f"the document ends before its {closing!r}", max(at - 1, 0), _CUT_SHORT)
-        hint = "is a comma missing?" if self._text[at] in '"{[-0123456789tfn' else _value_hint(self._text, at)
-        self._stop("syntax", f"a comma or {closing!r} is expected, not {_shown(self._text, at)}", at, hint)
+    def _problem(self, rule: str, message: str, offset: int, hint: str = "") -> None:
+        self._problems.append(_finding(rule, message, self._lines.at(offset), hint))
+        if len(self._problems) >= MAX_PROBLEMS:
+            raise _SuspectInputError
 
-
-_SPACE = re.compile(r"[ \t\r\n]*")
-
-
-def past_space(text: str, at: int) -> int:
-    """Offset of the next token."""
-    return _SPACE.match(text, at).end()  # type: ignore[union-attr]  # it matches nothing, too
+    def _stop(self, rule: str, message: str, offset: int, hint: str = "") -> NoReturn:
+        self._problem(rule, message, offset, hint)
+        raise _SuspectInputError
 
 
 def _shown(text: str, at: int) -> str:

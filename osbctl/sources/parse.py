@@ -61,9 +61,9 @@ def parse_text(text: str, name: str, limits: Limits = DEFAULT_LIMITS) -> Documen
     @cache
     def source_map() -> SourceMap:
         if syntax == "json":
-            from osbctl.sources import json_locations
+            from osbctl.sources import json_reader
 
-            return json_locations.JsonMap(text, name)
+            return json_reader.JsonMap(text, name)
         from osbctl.sources import yaml_locations
 
         return yaml_locations.YamlMap(text, name)
