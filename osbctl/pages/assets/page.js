@@ -260,15 +260,17 @@ function showOne(service, target) {
   }
   const body = service.querySelector("details.body");
   if (body instanceof HTMLDetailsElement) body.open = true;
+  prepare(body);
+  const plan = target.closest(".plan");
+  if (plan) choose.get(plan)?.();
   const heading = /** @type {HTMLElement} */ (target.querySelector("h2, h3") ?? target);
   heading.focus({ preventScroll: true });
   if (target === service) scrollTo({ top: 0, behavior: "instant" });
   else target.scrollIntoView({ behavior: "instant" });
 }
 
-/** What a part of a service gets when it is opened for the first time. @param {Event} event */
-function opened(event) {
-  const details = event.target;
+/** What a part of a service gets when it is opened for the first time. @param {EventTarget | null} details */
+function prepare(details) {
   if (!(details instanceof HTMLDetailsElement) || !details.open || details.dataset.ready) return;
   details.dataset.ready = "yes";
   if (details.matches(".body")) {
@@ -364,12 +366,16 @@ async function copied(button, text) {
   }, 2000);
 }
 
-/** More plans than this are too many for one table: the first `CHOSEN` are shown, and the reader chooses others. */
+/** More plans than this are too many to be read: the first `CHOSEN` are shown, and the reader chooses others. */
 const MANY = 6;
 const CHOSEN = 4;
 
-/** Which plans stand side by side, and whether only what differs. @param {HTMLTableElement} table */
+/** Shows a plan that a link leads to. @type {WeakMap<Element, () => void>} */
+const choose = new WeakMap();
+
+/** Which plans are shown, side by side and below, and whether only what differs. @param {HTMLTableElement} table */
 function offerChoice(table) {
+  const sections = /** @type {HTMLElement[]} */ (Array.from(table.closest(".inside")?.querySelectorAll(".plan") ?? []));
   const heads = [...table.tHead?.rows[0].cells ?? []].slice(1);
   const many = heads.length > MANY;
   const differ = checkbox("Only what differs", false);
@@ -379,6 +385,7 @@ function offerChoice(table) {
     const chosen = plans.map((plan) => plan.box.checked);
     summary.textContent = `Choose plans (${chosen.filter(Boolean).length} of ${plans.length})`;
     table.classList.toggle("differ", differ.box.checked);
+    for (const [at, section] of sections.entries()) section.hidden = !chosen[at];
     for (const row of table.rows) {
       const cells = [...row.cells].slice(1);
       for (const [at, cell] of cells.entries()) cell.classList.toggle("out", !chosen[at]);
@@ -401,9 +408,15 @@ function offerChoice(table) {
     const boxes = make("div", { class: "choose" }, every("All plans", true), every("No plan", false), ...offered);
     offered = [make("details", {}, summary, boxes)];
   }
-  const choice = make("fieldset", { class: "choose" }, make("legend", {}, "Compare"), ...offered, differ.label);
+  const choice = make("fieldset", { class: "choose" }, make("legend", {}, "Show"), ...offered, differ.label);
   choice.addEventListener("change", update);
   table.closest(".scroll")?.before(choice);
+  for (const [at, section] of sections.entries()) {
+    choose.set(section, () => {
+      plans[at].box.checked = true;
+      update();
+    });
+  }
   update();
 }
 
@@ -438,10 +451,10 @@ function themes() {
 
 /** `/` goes to the search, Esc back from a service, or empties the search. @param {KeyboardEvent} event */
 function shortcut(event) {
-  if (form.hidden || event.ctrlKey || event.metaKey || event.altKey || !(event.target instanceof Element)) return;
+  if (event.ctrlKey || event.metaKey || event.altKey || !(event.target instanceof Element)) return;
   const search = control("q");
   const writing = event.target.closest("input:not([type=checkbox]), select");
-  if (event.key === "/" && !writing) {
+  if (event.key === "/" && !writing && !form.hidden) {
     event.preventDefault();
     leave();
     search?.focus();
@@ -460,7 +473,7 @@ function leave() {
 
 themes();
 main.classList.add("live");
-form.hidden = cards.length === 0;
+form.hidden = cards.length < 2;
 form.addEventListener("input", remember);
 form.addEventListener("submit", (event) => event.preventDefault());
 form.addEventListener("reset", () => setTimeout(remember));
@@ -468,7 +481,7 @@ byId("clear")?.addEventListener("click", () => {
   form.reset();
   control("q")?.focus();
 });
-document.addEventListener("toggle", opened, true);
+document.addEventListener("toggle", (event) => prepare(event.target), true);
 document.addEventListener("keydown", shortcut);
 unfold.addEventListener("click", () => {
   unfold.setAttribute("aria-expanded", String(form.classList.toggle("unfolded")));
