@@ -71,7 +71,7 @@ HERE = LocationOptions()
 def _date(asked: str) -> str:
     """The day or the time in UTC that is asked for, as a page shows it (RFC 3339); `commit`: the day of that."""
     if asked == "commit":
-        from osbctl.sources.git import commit_date
+        from osbctl.sources.read_bytes import commit_date
 
         return commit_date()
     try:

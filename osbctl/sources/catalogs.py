@@ -78,15 +78,6 @@ def only_catalog(
     return _as_catalog(found[0], at)
 
 
-def holds_catalog(document: Document) -> bool:
-    """Return whether there is a catalog in `document`; a file of Docker Compose, which has `services`, too, is none."""
-    for place in _catalogs(_tops([document])):
-        services = place.value.get("services") if isinstance(place.value, dict) else None
-        if _shape(place.value) or (isinstance(services, list) and all(isinstance(one, dict) for one in services)):
-            return True
-    return False
-
-
 def holds_offering(document: Document) -> bool:
     """Return whether `document` has a service offering: `plans`, or an id, a name and `bindable`."""
     return any(_shape(place.value) for place in _catalogs(_tops([document])))

@@ -10,7 +10,7 @@ import pytest
 
 from osbctl.errors import UsageError
 from osbctl.findings import DocumentError, Finding
-from osbctl.sources.catalogs import holds_catalog, parse_catalog
+from osbctl.sources.catalogs import holds_offering, parse_catalog
 from osbctl.sources.document import Document
 from osbctl.sources.parse import parse_text
 from osbctl.sources.yaml_text import dump
@@ -275,8 +275,8 @@ def test_signs_of_a_template_in_comments_and_texts_are_none(text: str) -> None:
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("services: [{name: x}]", True),
-        ("services: []", True),
+        ("services: [{name: x}]", False),
+        ("services: []", False),
         ("services: [postgres]", False),
         ("services: {web: {image: x}}", False),
         ("a: {b: {services: [{plans: []}]}}", True),
@@ -286,7 +286,7 @@ def test_signs_of_a_template_in_comments_and_texts_are_none(text: str) -> None:
     ],
 )
 def test_whether_a_file_concerns_the_editor(text: str, expected: bool) -> None:
-    assert holds_catalog(parse_text(text, "a.yaml")) is expected
+    assert holds_offering(parse_text(text, "a.yaml")) is expected
 
 
 SPRING = """\

@@ -14,7 +14,7 @@ from osbctl.findings import DocumentError, Finding, Location, Severity
 from osbctl.paths import Path, get_at, value_at
 from osbctl.platforms import Platform
 from osbctl.platforms.export import ExportRow, RowFields, WrongShapeError
-from osbctl.sources.catalogs import holds_catalog, only_catalog
+from osbctl.sources.catalogs import holds_offering, only_catalog
 from osbctl.sources.document import Document
 from osbctl.sources.exports.merge import StoredCatalog, merge
 from osbctl.sources.limits import DEFAULT_LIMITS, Limits
@@ -69,7 +69,7 @@ def stored_catalog(
 
 
 def _kind(documents: Sequence[Document]) -> StoredAs:
-    if any(map(holds_catalog, documents)) and not any(map(_exporter, documents)):
+    if any(map(holds_offering, documents)) and not any(map(_exporter, documents)):
         return StoredAs.CATALOG
     kind, *others = sorted({recognise(document) for document in documents})
     if others:

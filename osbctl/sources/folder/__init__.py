@@ -24,8 +24,8 @@ from osbctl.sources.folder import lock as locks
 from osbctl.sources.folder.bundle import bundle_schemas
 from osbctl.sources.folder.compose import Composer, Overlay
 from osbctl.sources.folder.source_tree import NO_VARIABLES, Parts
-from osbctl.sources.git import refuse_folder
 from osbctl.sources.limits import DEFAULT_LIMITS, Limits, read_file
+from osbctl.sources.read_bytes import refuse_folder
 from osbctl.sources.variables import VariablesOf, no_variables
 
 if TYPE_CHECKING:
