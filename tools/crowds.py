@@ -127,7 +127,7 @@ def process(target: Callable[..., object], *args: object) -> Iterator[None]:
 
 def feel(title: str, broker: Broker, known: socket.socket, clients: int, first: int) -> Iterator[str]:
     """Latency of new clients, the probe and an authenticated client."""
-    unfit = f"$6$rounds={ROUNDS}${'.' * 16}${'.' * 86}"
+    unfit = f"$6$rounds={broker.rounds}${'.' * 16}${'.' * 86}"
     asked, probed, hashed = [], [], []
     for number in range(first, first + clients):
         hashed.append(timed(lambda: first_match("x", [unfit])))
@@ -170,11 +170,12 @@ def run(
     updates: int = UPDATES,
     wrap: tuple[str, ...] = (),
     seconds: float = 3,
+    rounds: int = ROUNDS,
 ) -> Iterator[str]:
     """Failures of one broker, started by `wrap`. Each attack runs for `seconds` before other clients connect."""
     print("TLS" if secure else "plain HTTP", flush=True)
     with tempfile.TemporaryDirectory() as name:
-        broker = Broker(Path(name), ROUNDS, "--admin-listen", "127.0.0.1:0", secure=secure, wrap=wrap)
+        broker = Broker(Path(name), rounds, "--admin-listen", "127.0.0.1:0", secure=secure, wrap=wrap)
         with broker.connect("127.0.1.1") as known:
             known.sendall(request())
             assert answer(known)[0] == 200
@@ -189,7 +190,7 @@ def run(
         if broker.stop() != 0:
             yield "the broker did not end with 0"
     with tempfile.TemporaryDirectory() as name:
-        broker = Broker(Path(name), ROUNDS, "--admin-listen", "127.0.0.1:0", secure=secure, wrap=FEW)
+        broker = Broker(Path(name), rounds, "--admin-listen", "127.0.0.1:0", secure=secure, wrap=FEW)
         with broker.connect("127.0.1.1") as known:
             known.sendall(request())
             assert answer(known)[0] == 200

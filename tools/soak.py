@@ -59,7 +59,7 @@ class Broker:
         wrap: tuple[str, ...] = (),
     ) -> None:
         """`errors` is the descriptor of standard error, a file in `folder` by default. `wrap` is a command prefix."""
-        self.folder, self.secure = folder, secure
+        self.folder, self.rounds, self.secure = folder, rounds, secure
         self.catalog = folder / "catalog.json"
         self.write(0)
         subprocess.run(

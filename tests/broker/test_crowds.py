@@ -33,7 +33,7 @@ def come(broker: Broker, source: str) -> socket.socket:
 def test_new_clients_and_probes_are_answered_under_each_attack(secure: bool) -> None:
     """`python -m tools.crowds` does this with 1,250 connections and 20 new clients."""
     few = ("prlimit", "--nofile=164")  # leaves a hundred connections
-    assert list(run(secure, clients=2, each=40, updates=UPDATES // 8, wrap=few, seconds=0.4)) == []
+    assert list(run(secure, clients=2, each=40, updates=UPDATES // 8, wrap=few, seconds=0.2, rounds=10_000)) == []
 
 
 @pytest.mark.parametrize("answered", [False, True])
