@@ -12,6 +12,7 @@ import gzip
 import hashlib
 import json
 import lzma
+import os
 from collections import defaultdict
 from functools import cache
 from pathlib import Path
@@ -31,7 +32,9 @@ if TYPE_CHECKING:
 
 FILE = Path(__file__).with_name("recorded.jsonl.xz")
 KEPT_MUTATIONS = 5
-"""Of the random mutations, one in so many goes with the project."""
+"""Of the random mutations, one in so many goes with the project, and is in `make test`."""
+ALL = bool(CORPUS and os.environ.get("OSBCTL_FUZZ"))
+"""All mutations are read: `make fuzz` where the corpus is at hand."""
 
 CORPUS_FILES = {
     "cloudfoundry-mutations": Platform.CLOUD_FOUNDRY,
@@ -71,26 +74,31 @@ def digest(lines: Sequence[str]) -> str:
 
 def outcome(case: Case) -> Outcome | str:
     """What osbctl predicts; else why it cannot: "too deep", or "unreadable", as is what starts with a byte order mark."""
-    found = _outcomes(case.text)
-    return found if isinstance(found, str) else found[case.platform]
+    return _outcome(case.text, case.platform)
 
 
 @cache
-def _outcomes(text: bytes) -> dict[Platform, Outcome] | str:
-    """Of one text several platforms' answers are recorded, and several tests ask."""
+def _outcome(text: bytes, platform: Platform) -> Outcome | str:
+    """Several tests ask for it."""
     if text.startswith(b"\xef\xbb\xbf"):
         return "unreadable"
     try:
         document = parse_document(text, "case.json")
     except DocumentError as error:
         return "too deep" if {one.rule for one in error.findings} == {"nesting-too-deep"} else "unreadable"
-    return judge_all(document.data)
+    return judge_all(document.data, [platform])[platform]
 
 
 @cache
 def cases() -> tuple[Case, ...]:
-    """All cases of the corpus, or those that go with the project."""
-    return tuple(_corpus() if CORPUS else _file())
+    """The cases of the corpus, or those that go with the project."""
+    if not CORPUS:
+        return tuple(_file())
+    return tuple(case for at, case in enumerate(_corpus()) if ALL or _is_kept(case, at))
+
+
+def _is_kept(case: Case, at: int) -> bool:
+    return case.group != "mutated" or at % KEPT_MUTATIONS == 0
 
 
 def _corpus() -> Iterator[Case]:
@@ -146,7 +154,7 @@ def write_file() -> None:
     """Write the file that goes with the project: no real catalog, each text once."""
     texts: dict[bytes, list[Case]] = defaultdict(list)
     for at, case in enumerate(_corpus()):
-        if case.group != "real" and (case.group != "mutated" or at % KEPT_MUTATIONS == 0):
+        if case.group != "real" and _is_kept(case, at):
             texts[case.text].append(case)
     with lzma.open(FILE, "wt", encoding="utf-8", preset=9 | lzma.PRESET_EXTREME) as lines:
         for text, found in texts.items():
