@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import os
 from collections import Counter
 from collections.abc import Iterator
 from functools import cache
@@ -27,6 +28,8 @@ from tests.corpus import CORPUS, needs_corpus
 REFERENCE = "reference-instance"
 AT = "2026-01-02T03:04:05Z"
 NOTHING: dict[str, Any] = {"services": []}
+SHARE = 1 if os.environ.get("OSBCTL_FUZZ") else 3
+"""One row in so many is played: all in `make fuzz`."""
 
 
 class Step(NamedTuple):
@@ -44,7 +47,7 @@ class Step(NamedTuple):
 def rows() -> list[dict[str, Any]]:
     assert CORPUS
     with gzip.open(CORPUS / "updates.jsonl.gz", "rt", encoding="utf-8") as lines:
-        return [json.loads(line) for line in lines]
+        return [json.loads(line) for at, line in enumerate(lines) if at % SHARE == 0]
 
 
 def of(platform: Platform) -> list[dict[str, Any]]:
@@ -92,6 +95,7 @@ def _kept(catalog: dict[str, Any], state: list[dict[str, Any]], broker: str) -> 
 
 
 @needs_corpus
+@pytest.mark.fuzz
 @pytest.mark.parametrize("platform", Platform)
 def test_diff_says_whether_an_update_is_refused(platform: Platform) -> None:
     wrong, unknown, count = [], Counter[str](), 0
@@ -105,7 +109,7 @@ def test_diff_says_whether_an_update_is_refused(platform: Platform) -> None:
             wrong += [step.case] if not step.unknown else []
     assert wrong == []
     assert unknown.total() <= 0.015 * count, unknown
-    assert count >= 600
+    assert count >= 600 // SHARE
 
 
 class Broker(NamedTuple):
@@ -162,6 +166,7 @@ def without_service(found: set[tuple[str, str | None, str]]) -> set[tuple[str, s
 
 
 @needs_corpus
+@pytest.mark.fuzz
 @pytest.mark.parametrize("platform", Platform)
 def test_the_registry_plays_the_platform(platform: Platform) -> None:
     wrong, unknown, count = [], Counter[str](), 0
@@ -192,4 +197,4 @@ def test_the_registry_plays_the_platform(platform: Platform) -> None:
             state = outcome["state"]
     assert wrong == []
     assert unknown.total() <= 0.005 * count, unknown
-    assert count >= 1_000
+    assert count >= 1_000 // SHARE
