@@ -28,14 +28,14 @@ def machine(tmp_path: Path) -> Machine:
     return Machine(tmp_path)
 
 
-@pytest.mark.parametrize("version", ["2.13", "2.14", "2.17"])
-def test_nothing_is_said_of_our_own_broker(machine: Machine, authority: Authority, version: str) -> None:
+def test_nothing_is_said_of_our_own_broker(machine: Machine, authority: Authority) -> None:
     options = ("--user", "platform", "--password-stdin", "--ca-file", str(authority.cert), "--fail-on", "info")
     with machine.serving(*authority.issue("broker")) as address:
-        told = machine.run("check", address, *options, "--api-version", version, stdin=PASSWORD)
-        first, *verdicts = told.splitlines()
-        assert first == f"{address}/v2/catalog: no findings"
-        assert verdicts == ["  every platform  accepts"]
+        for version in ("2.13", "2.14", "2.17"):
+            told = machine.run("check", address, *options, "--api-version", version, stdin=PASSWORD)
+            first, *verdicts = told.splitlines()
+            assert first == f"{address}/v2/catalog: no findings"
+            assert verdicts == ["  every platform  accepts"]
         machine.run("check", address, *options, stdin="wrong", code=3)
     machine.run("check", address, *options, stdin=PASSWORD, code=3)  # nobody is there any more
     assert "authentication failed (401)" in machine.output

@@ -16,7 +16,7 @@ def test_the_whole_story(tmp_path: Path, authority: Authority) -> None:
     machine, ca = Machine(tmp_path), ("--ca-file", str(authority.cert))
     catalog = read_source(str(ROOT / "catalogs" / "data-services.yaml")).data
     (tmp_path / "catalog.yaml").write_text(dump(catalog))
-    record = machine.run("hash-password", "platform", "--password-stdin", stdin=PASSWORD)
+    record = machine.run("hash-password", "platform", "--password-stdin", "--rounds", "1000", stdin=PASSWORD)
     (tmp_path / "credentials.json").write_text(record)
     with machine.serving(*authority.issue("broker")) as url:
         assert machine.run("brokers", "add", "data", url, "--user", "platform", *ca) == "data: added\n"

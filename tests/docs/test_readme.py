@@ -90,7 +90,7 @@ def test_the_broker_is_served_over_tls_and_watched(tmp_path: Path) -> None:
     environment = {**walk.environment, **machine.environment, "PATH": walk.environment["PATH"]}
     certificate, password, serve, fetch = commands("Serve")
     run(certificate, walk.folder, environment)
-    run(password, walk.folder, environment)
+    run(password.replace(" -o ", " --rounds 1000 -o "), walk.folder, environment)
     walk.environment = environment
     walk.brokers = []
     try:
