@@ -54,8 +54,9 @@ class Rule(NamedTuple):
 
     `text` is the docstring of its check: a summary line, paragraphs with the reason, then labelled lines. `Bad:` and
     `Good:` are fragments of YAML, behind or indented below the label; `Fix:` describes the automatic fix, if there is
-    one; `Source:` cites the origin of the rule. `check` is None if the reader, the schema engine or the emulation of a
-    platform finds it. `only_for`: the rule is reported only if that platform is chosen, or the rule is selected.
+    one; `Source:` cites the origin of the rule, if it is not osbctl. `check` is None if the reader, the schema engine
+    or the emulation of a platform finds it. `only_for`: the rule is reported only if that platform is chosen, or the
+    rule is selected.
     """
 
     id: str
@@ -94,8 +95,8 @@ class Rule(NamedTuple):
 
     @property
     def source(self) -> str:
-        """Source of the rule."""
-        return " ".join(_parts(self.text).get("Source", "").split())
+        """Source of the rule; osbctl if the text names none."""
+        return " ".join(_parts(self.text).get("Source", "osbctl").split())
 
     @property
     def page(self) -> str:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from functools import cached_property
 from typing import Any, NamedTuple, TypeAlias
 
-from osbctl.catalog import objects, parameter_holders
+from osbctl.catalog import objects
 from osbctl.fields import PARTS
 from osbctl.findings import Fix
 from osbctl.paths import Path
@@ -80,10 +80,6 @@ class Node:
         return RuleMatch(message, (*self.path, *below), hint, fixes, several, earlier)
 
 
-Parameters: TypeAlias = tuple[Node, tuple[str, str], dict[str, Any]]
-"""A parameter schema: its plan, its place in the plan's `schemas`, and the schema itself."""
-
-
 Part: TypeAlias = tuple[dict[str, Any], Path, str]
 """An object of the catalog whose fields are known: it, its path, and its kind (`osbctl.fields.PARTS`)."""
 
@@ -116,36 +112,17 @@ class CatalogNode(Node):
         return [thing for service, plans in self.services_with_plans for thing in (service, *plans)]
 
     @cached_property
-    def service_metadata(self) -> list[tuple[Node, dict[str, Any]]]:
-        """The service offerings that have metadata, each with it."""
-        return _with_metadata(self.services)
-
-    @cached_property
-    def plan_metadata(self) -> list[tuple[Node, dict[str, Any]]]:
-        """The plans that have metadata, each with it."""
-        return _with_metadata(self.plans)
-
-    @property
     def metadata(self) -> list[tuple[Node, dict[str, Any]]]:
         """The service offerings and plans that have metadata, each with it."""
-        return self.service_metadata + self.plan_metadata
+        return [(thing, metadata) for thing in self.things if (metadata := thing.child("metadata").value)]
 
     @cached_property
     def costs(self) -> list[tuple[Node, Path, dict[str, Any]]]:
         """The costs of plans: the plan, the path from it, and the cost."""
         return [
             (plan, path, cost)
-            for plan, metadata in self.plan_metadata
-            for cost, path in objects(metadata, "costs", ("metadata",))
-        ]
-
-    @property
-    def parameters(self) -> list[Parameters]:
-        """The parameter schemas of all plans."""
-        return [
-            (plan, place, holder["parameters"])
             for plan in self.plans
-            for place, holder in parameter_holders(plan.value)
+            for cost, path in objects(plan.child("metadata").value, "costs", ("metadata",))
         ]
 
     def texts(self, key: str) -> list[tuple[Node, str]]:
@@ -156,11 +133,6 @@ class CatalogNode(Node):
     def parts(self) -> list[Part]:
         """All objects of a known kind, in the order of the document."""
         return list(_parts(self.value, "catalog", ()))
-
-
-def _with_metadata(things: Iterable[Node]) -> list[tuple[Node, dict[str, Any]]]:
-    metadata = ((thing, thing.value.get("metadata")) for thing in things)
-    return [(thing, value) for thing, value in metadata if isinstance(value, dict)]
 
 
 def _parts(value: Any, kind: str, path: Path) -> Iterator[Part]:

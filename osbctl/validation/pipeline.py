@@ -12,6 +12,7 @@ from collections.abc import Collection, Container, Mapping
 from functools import cache, partial
 from typing import Any
 
+from osbctl.catalog import parameter_holders
 from osbctl.fields import LATEST, load_schema
 from osbctl.findings import Finding, Location, Severity, ValidationResult, Verdict
 from osbctl.jsonschemas.fast_validator import fast_validator
@@ -189,12 +190,14 @@ def _of_parameters(rules: list[Rule], catalog: CatalogNode) -> list[Finding]:
     """Run `rules` on each distinct parameter schema; report each occurrence."""
     found: list[Finding] = []
     known: dict[str, list[Finding]] = {}
-    for plan, place, schema in catalog.parameters:
-        text = json.dumps(schema)
-        if text not in known:
-            known[text] = [finding for rule in rules for finding in _findings(rule, Node(schema))]
-        path = (*plan.path, "schemas", *place, "parameters")
-        found += [_below(path, finding) for finding in known[text]]
+    for plan in catalog.plans:
+        for place, holder in parameter_holders(plan.value):
+            text = json.dumps(holder["parameters"])
+            if text not in known:
+                schema = Node(holder["parameters"])
+                known[text] = [finding for rule in rules for finding in _findings(rule, schema)]
+            path = (*plan.path, "schemas", *place, "parameters")
+            found += [_below(path, finding) for finding in known[text]]
     return found
 
 
@@ -233,12 +236,11 @@ def _join_refusals(
     unclear is a warning, unless a finding of its rule is there.
     """
     findings, faults = list(findings), _faults_by_place(findings)
-    wrong_types = {path: at for path, at in faults.items() if findings[at].rule == "schema-type"}
     for platform, outcome in outcomes.items():
         counts = platform in options.platforms
         findings += _doubts(platform, outcome, findings) if counts else ()
         for refusal in outcome.refusals:
-            at = faults.get(refusal.path, wrong_types.get(refusal.path[:-1]))
+            at = _fault_at(refusal.path, faults, findings)
             if at is not None:
                 findings[at] = _joined(findings[at], platform, refusal.message, bool(outcome.messages), counts)
             elif refusal.path not in hidden or refusal.rule in (options.select or ()):
@@ -246,6 +248,14 @@ def _join_refusals(
                 lone = Finding(refusal.rule, severity, refusal.message, refusal.path, refused_by=(platform,))
                 findings.append(lone)
     return findings
+
+
+def _fault_at(path: Path, faults: Mapping[Path, int], findings: list[Finding]) -> int | None:
+    """The number of the first fault at `path`, else of the wrong type of the value around it."""
+    around = faults.get(path[:-1])
+    if path not in faults and around is not None and findings[around].rule == "schema-type":
+        return around
+    return faults.get(path)
 
 
 def _faults_by_place(findings: list[Finding]) -> dict[Path, int]:

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
-from osbctl.catalog import names_at, objects
+from osbctl.catalog import names_at
 from osbctl.fields import BOOLEAN_WORDS, CONVENTIONS, LATEST, is_boolean, is_newer, load_schema
 from osbctl.findings import Finding, Fix, Severity
 from osbctl.jsonschemas.sentences import field_name, refusal
@@ -19,6 +19,7 @@ from osbctl.paths import JSON_TYPES, Path, entries
 from osbctl.platforms import ApiVersion
 from osbctl.platforms.outcome import MAX_REFUSALS
 from osbctl.text import did_you_mean
+from osbctl.validation.node import CatalogNode
 from osbctl.validation.options import MAX_FINDINGS
 
 _LISTS = {"services", "plans", "tags", "requires", "bullets", "costs"}
@@ -133,8 +134,8 @@ def _finding(data: dict[str, Any], fault: CatalogFault, severity: Severity) -> F
 
 def _of_specification(data: dict[str, Any], fault: CatalogFault, severity: Severity, message: str) -> Finding:
     path = fault.path
-    ids = [*_ids(data)] if _is_id(path) and not fault.value else []
-    if len(ids) > 1 and not any(ids):
+    things = CatalogNode(data).things if _is_id(path) and not fault.value else []
+    if len(things) > 1 and not any(thing.get("id") for thing in things):  # @sap/sbf, README: it keeps existing ids
         several = "service offerings and plans have no id, as if they were still to be made"
         hint = "a GUID each, for example by gen-catalog-ids of @sap/sbf; once published, it never changes"
         return Finding(_rule(fault.keyword), severity, message, path, hint=hint, several=several)
@@ -156,13 +157,6 @@ def _of_convention(fault: CatalogFault, severity: Severity, message: str) -> Fin
 def _is_id(path: Path) -> bool:
     """Return whether it is the id of a service offering or a plan."""
     return path[-1:] == ("id",) and path[-3:-2] in (("services",), ("plans",))
-
-
-def _ids(data: dict[str, Any]) -> Iterator[Any]:
-    """The ids of service offerings and plans; generators of ids leave those that are there (@sap/sbf, README)."""
-    for service, path in objects(data, "services"):
-        yield service.get("id")
-        yield from (plan.get("id") for plan, _ in objects(service, "plans", path))
 
 
 def _severity(path: Path, version: ApiVersion) -> Severity:

@@ -13,7 +13,7 @@ from osbctl.validation.contradictions import impossible, refused_values
 from osbctl.validation.node import Node
 from osbctl.validation.options import ValidationOptions
 from osbctl.validation.pipeline import validate_document
-from osbctl.validation.rules.contradictions import parameters_default, parameters_impossible
+from osbctl.validation.rules.parameters import parameters_default, parameters_impossible
 from tests.corpus import CORPUS
 
 DRAFT = {"$schema": "http://json-schema.org/draft-04/schema#"}

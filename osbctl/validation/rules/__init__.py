@@ -7,7 +7,7 @@ from importlib import import_module
 
 from osbctl.rule import RULES, Category, Rule
 
-CHECKED = ("identity", "naming", "texts", "fields", "metadata", "parameters", "contradictions", "references")
+CHECKED = ("identity", "naming", "texts", "fields", "metadata", "parameters", "references")
 """The modules whose rules have a check that the engine runs."""
 
 ELSEWHERE = (Category.CHANGE, Category.WIRE)

@@ -1,4 +1,4 @@
-"""The rules that others find: the reader, the schema, the build, several catalogs together, and the platforms."""
+"""The texts of rules whose findings come from readers, schemas, builds, several catalogs together, and platforms."""
 
 from osbctl.findings import Severity
 from osbctl.platforms import Platform
@@ -35,7 +35,7 @@ _READING_ERRORS = {
     Source: RFC 8259, section 4: names SHOULD be unique; YAML 1.2, section 3.2.1.3: keys must be""",
     "key-not-string": """A key of a mapping is not a string.
 
-    YAML reads `1:` as a number and `true:` as a boolean; JSON has string keys only.
+    YAML reads `1:` as a number and `true:` as a boolean; JSON has only keys that are strings.
     Bad: 1: small
     Good: "1": small
     Source: RFC 8259, section 4""",
@@ -45,17 +45,14 @@ _READING_ERRORS = {
     Source: RFC 8259, section 6""",
     "nesting-too-deep": """The document is nested deeper than 100 levels.
 
-    Real catalogs have under 15 levels. Each reader runs out of stack somewhere; what platforms make of such a text is
-    not predicted.
+    Real catalogs have under 15 levels. osbctl does not predict what a platform does with more than 100.
     Source: RFC 8259, section 9: an implementation may limit the depth""",
     "too-large": """The source is larger than the limit.
 
-    `--max-bytes` raises it.
-    Source: osbctl's own limit""",
+    `--max-bytes` raises it.""",
     "too-many-nodes": """The document has too many values once its aliases are expanded.
 
-    A few hundred bytes of aliases on aliases can stand for billions of values; the limit is 20 million.
-    Source: osbctl's own limit""",
+    A few hundred bytes of aliases of aliases can stand for billions of values; the limit is 20 million.""",
     "recursive-alias": """An alias refers to itself.
 
     JSON has no value that holds itself.
@@ -84,9 +81,9 @@ _READING_ERRORS = {
     Source: RFC 6901""",
     "catalog-elsewhere": """The catalog is not at the top of the document, or there are several.
 
-    `--at POINTER` names the one that is meant. Commands that only read take one that is alone wherever it is, and say
-    so; `fix`, `serve` and `split` do not guess. In a YAML stream, the pointer begins with the number of the document,
-    from 0; it leads on into JSON or YAML that is the text of a string.
+    `--at POINTER` selects one. Without it, commands that only read take the only catalog, wherever it is; `fix`,
+    `serve` and `split` do not guess. In a YAML stream, the pointer begins with the number of the document, from 0. It
+    can lead into JSON or YAML inside a string.
     Bad:
         blue: {services: [{name: postgres, plans: []}]}
         green: {services: [{name: postgres, plans: []}]}
@@ -94,8 +91,8 @@ _READING_ERRORS = {
     Source: OSB 2.14, Catalog Management: the answer has `services`""",
     "no-catalog": """There is no catalog in the document.
 
-    No object with `services`, no list of service offerings and no single one, at any depth: nothing was looked at, so
-    no platform has a verdict. Of a brokerpak, name the folder. What a template makes has to be rendered first.
+    At no depth is there an object with `services`, a list of service offerings, or a single one: nothing was checked,
+    and no platform has a verdict. Render a template first; name the folder of a brokerpak.
     Bad: kind: ConfigMap
     Good: services: []
     Source: OSB 2.14, Catalog Management: the answer has `services`""",
@@ -103,54 +100,44 @@ _READING_ERRORS = {
 _READING_WARNINGS = {
     "yaml-1.1": """YAML 1.1 readers see another value here.
 
-    osbctl reads YAML 1.2, where `no` is a string; readers in many other languages still see a boolean, `012` as
-    ten, and `2001-01-01` as a date.
+    osbctl reads YAML 1.2, where `no` is a string. Readers of YAML 1.1 see a boolean, `012` as ten, and `2001-01-01` as
+    a date.
     Bad: free: no
     Good: free: false
-    Fix: puts what is text here in quotes, with --unsafe: to YAML 1.1 readers it was something else.
+    Fix: puts the text in quotes, with --unsafe, since it changes the value for readers of YAML 1.1.
     Source: YAML 1.2, section 10.3, against YAML 1.1's type repository""",
     "ignore-unused": """A comment `# osbctl: ignore[rule]` silences nothing.
 
-    It names no rule, what it was written for is mended, or it stands in another line than the finding: it belongs
-    behind what the finding is about, or on a line of its own above it. A comment is not called unused where its rule
-    was not looked for: it depends on `--platform`, `--schema`, `--select` or `--together`.
+    It names no rule, the fault is repaired, or the comment is in another line than the finding: put it at the end of
+    that line, or on a line of its own above. A comment for a rule that was not checked (`--platform`, `--schema`,
+    `--select`, `--together`) is not reported.
     Bad: name: postgres  # osbctl: ignore[name-characters] published in 2019
-    Good: name: postgres
-    Source: osbctl: an ignore that nothing needs would hide the next finding""",
+    Good: name: postgres""",
 }
 _READING_NOTES = {
     "format-mismatch": """The file's ending names one format, and its content is in another.
 
-    osbctl goes by the content; other tools may not.
-    Source: the names of files""",
+    osbctl goes by the content; other tools may not.""",
 }
 _BUILD_ERRORS = {
-    "folder-without-services": """The folder has no file under `services/`.
-    Source: osbctl build""",
+    "folder-without-services": """The folder has no file under `services/`.""",
     "folder-escape": """A file of the folder leads out of it, by `..` or a symbolic link.
 
-    Anyone who can change the folder could publish any file of the machine.
-    Source: osbctl build""",
-    "folder-two-files": """Two files of the folder have one stem.
-    Source: osbctl build""",
+    Anyone who can change the folder could publish any file of the machine.""",
+    "folder-two-files": """Two files of the folder have one stem.""",
     "folder-unread": """A file under `services/`, or a folder with a name like that, looks like a part and is none.
 
-    Its plans or its service would be missing from the catalog: a folder of plans beside no service of that name, a
-    misspelt `services/` or `plans/`, an ending in capitals, a template, TOML, a name that begins with a dot.
-    Source: osbctl build""",
+    Its plans or its service would be missing from the catalog. Examples: a folder of plans without a service of that
+    name, a misspelt `services/` or `plans/`, an ending in capitals, a template, TOML, a name with a dot before it.""",
     "folder-order": """A list of files names one that is not there, one twice, or forgets one.
     Bad: services: [postgres, postgres]
-    Good: services: [postgres, redis]
-    Source: osbctl build""",
-    "folder-settings": """catalog.yaml holds a key or a type that osbctl does not know.
-    Source: osbctl build""",
-    "folder-plans": """A service with plans in files has `plans` that are not a list.
-    Source: osbctl build""",
+    Good: services: [postgres, redis]""",
+    "folder-settings": """catalog.yaml holds a key or a type that osbctl does not know.""",
+    "folder-plans": """A service with plans in files has `plans` that are not a list.""",
     "build-variable": """A `${NAME}` in a string is not set, or is not a reference.
 
     Set it with `--set NAME=VALUE` or `--env-prefix`, give a default (`${NAME:-default}`), or write `$${` for a
-    literal `${`.
-    Source: osbctl build""",
+    literal `${`.""",
     "build-overlay": """An overlay addresses nothing, or has the wrong shape.
 
     It addresses services and plans by name; what is named must be there.
@@ -161,27 +148,27 @@ _BUILD_ERRORS = {
     Source: osbctl build; OSB 2.13: no external references""",
     "build-id-missing": """A service offering or a plan has no id.
 
-    Ids are never made up in silence: what platforms know a thing by must be in its file. The hint offers a fresh GUID.
+    `osbctl build` makes up no ids, because platforms identify objects by them. The hint offers a fresh GUID.
     Source: OSB 2.14, Service Offering Object: id is required""",
     "build-id-changed": """An id has changed while the name stayed.
 
-    Platforms know a thing by its id: Cloud Foundry always refuses such an update, Service Manager while there are
-    instances; Service Catalog takes it for a new plan.
+    Platforms identify an object by its id. Cloud Foundry refuses such an update, Service Manager does while there are
+    instances, and Service Catalog takes it for a new plan.
     Source: catalog.lock; Cloud Controller, catalog.rb""",
     "build-id-reused": """An id was used before for something else.
 
-    A platform would take the new thing for the old one, or refuse the update.
+    A platform would take the new object for the old one, or refuse the update.
     Source: catalog.lock; OSB 2.16: ids SHOULD NOT be reused""",
     "brokerpak-refused": """cloud-service-broker refuses the brokerpak, and does not start.
 
-    A name or an id that it does not take, a service without plans, or plans in a variable that are not a list.
-    Other fields and templates of OpenTofu are not checked.
+    It does not accept a name or an id, a service has no plans, or plans in a variable are not a list. Other fields and
+    templates of OpenTofu are not checked.
     Source: cloud-service-broker, pkg/providers/tf/definition.go, pkg/broker/registry.go, internal/brokerpak""",
 }
 _BUILD_WARNINGS = {
     "brokerpak-field-unread": """A definition of a brokerpak has a field that cloud-service-broker does not read.
 
-    It has no effect: prices and metadata of a plan get into the catalog with `GSB_SERVICE_<NAME>_PLANS` alone.
+    It has no effect. Only `GSB_SERVICE_<NAME>_PLANS` adds prices and metadata of a plan to the catalog.
     Source: cloud-service-broker, pkg/providers/tf/definition.go""",
 }
 _SCHEMA_ERRORS = {
@@ -208,14 +195,13 @@ _SCHEMA_ERRORS = {
     Source: OSB 2.14, Service Offering Object: the permissions of requires""",
     "schema-other": """A value breaks another keyword of the schema.
     Source: the JSON Schema of the API version""",
-    "house-schema": """A value breaks a schema of your own, given with `--schema`.
-    Source: your schema""",
+    "house-schema": """A value breaks a schema of your own, given with `--schema`.""",
 }
 _SCHEMA_NOTES = {
     "null-object": """A null stands where an object may be left out.
 
-    Brokers of Go's SDK send `parameters: null`, `metadata: null` and `dashboard_client: null`. The specification has no
-    null there; every platform takes it for a field that is left out.
+    Brokers of Go's SDK send `parameters: null`, `metadata: null` and `dashboard_client: null`. The specification allows
+    no null there, and every platform treats it as a missing field.
     Bad: dashboard_client: null
     Good: tags: [sql]
     Fix: removes the field.
@@ -233,26 +219,24 @@ _SCHEMA_WARNINGS = {
 _SHARED_ID = {
     "shared-id": """Two catalogs that are validated together share the id of a service offering or of a plan.
 
-    The same id means the same thing, whichever broker says it. Service Catalog names the objects of a cluster by their
-    ids and refuses the broker that comes later; Cloud Foundry, Service Manager and Korifi know a thing by broker and id
-    and take both. A test catalog that shares ids with production on purpose goes to another platform: leave
-    `--together` out.
+    Service Catalog names the objects of a cluster by their ids, and refuses the later broker. Cloud Foundry, Service
+    Manager and Korifi identify an object by broker and id, and accept both. A test catalog that shares ids with
+    production on purpose is for another platform: omit `--together`.
     Source: OSB 2.14, Service Offering Object and Service Plan Object: id MUST be globally unique""",
 }
 _SHARED_NAME = {
     "shared-service-name": """Two catalogs that are validated together have a service offering of one name.
 
-    Every platform takes both, since a name is unique within one broker only. But users who order it have to name the
-    broker (`cf create-service -b`, `smctl provision -b`), and Service Catalog refuses an instance that names its class
-    by the name.
+    Every platform accepts both, since a name is unique within one broker only. But users must then name the broker
+    (`cf create-service -b`, `smctl provision -b`), and Service Catalog refuses an instance that names only the class.
     Source: cf create-service; smctl provision; Service Catalog, controller_instance.go""",
 }
 _SHARED_CLIENT = {
     "shared-dashboard-client": """\
     Two catalogs that are validated together want the same OAuth client for their dashboards.
 
-    Cloud Foundry makes the client when it registers the first broker, and refuses the second: "Service dashboard client
-    id must be unique". Service Manager and Korifi do not read `dashboard_client`.
+    Cloud Foundry creates the client for the first broker and refuses the second: "Service dashboard client id must be
+    unique". Service Manager and Korifi do not read `dashboard_client`.
     Source: Cloud Controller, service_brokers/service_dashboard_client_differ.rb, dashboard_sso_client""",
 }
 

@@ -16,7 +16,7 @@ from osbctl.text import closest, semantic_version
 from osbctl.validation.node import CatalogNode, Part, RuleMatch
 
 _FREE = ("service_metadata", "plan_metadata")
-"""Objects that may hold anything: a field of another type than the one it is like is no slip."""
+"""Objects with arbitrary fields: an unknown field of another type than the similar one is not misspelt."""
 
 
 _LEVELS = {
@@ -30,7 +30,7 @@ _LEVELS = {
 
 @cache
 def _meant(kind: str, key: str) -> str:
-    """The known field that an unknown one is likely a slip of; empty where there is none."""
+    """The known field that an unknown one likely misspells; empty if there is none."""
     fields = known(kind)
     squeezed = _squeezed(key)
     for name in fields:
@@ -50,30 +50,25 @@ def _slip(part: Part, key: str) -> RuleMatch | None:
     fits = type_of_it in ("", JSON_TYPES.get(type(value)))
     if not meant or meant in holder or (kind in _FREE and not fits):
         return None
-    message, several = (
-        f"unknown field {key!r}: did you mean {meant}?",
-        f"fields are named {key!r}: did you mean {meant}?",
-    )
-    if isinstance(value, str) and holds_placeholder(value):
-        return RuleMatch(message, (*path, key), f"rename to {meant}", (), several)
-    becomes_fit = fits or (type_of_it == "boolean" and str(value).lower() in BOOLEAN_WORDS)
-    fixes = (Fix("rename", (*path, key), meant),) if becomes_fit else ()
-    hint = f"rename to {meant}" if fits else f"rename to {meant}, and make it {type_of_it}"
-    return RuleMatch(message, (*path, key), hint, fixes, several)
+    question, at = f"did you mean {meant}?", (*path, key)
+    is_open = isinstance(value, str) and holds_placeholder(value)
+    can_fit = fits or (type_of_it == "boolean" and str(value).lower() in BOOLEAN_WORDS)
+    fixes = (Fix("rename", at, meant),) if can_fit and not is_open else ()
+    hint = f"rename to {meant}" if fits or is_open else f"rename to {meant}, and make it {type_of_it}"
+    return RuleMatch(f"unknown field {key!r}: {question}", at, hint, fixes, f"fields are named {key!r}: {question}")
 
 
 @rule("field-near-miss", Severity.WARNING, Category.ADVICE)
 def field_near_miss(catalog: CatalogNode) -> Iterator[RuleMatch]:
     """An unknown field looks like a misspelt known one.
 
-    Unknown fields are allowed, and ignored silently: `planUpdateable: true` changes nothing. The one field
-    whose correct spelling is wrong is `plan_updateable`.
+    Unknown fields are allowed, and ignored silently: `planUpdateable: true` has no effect. The specification spells
+    `plan_updateable` with an e.
 
     Bad: planUpdateable: true
     Good: plan_updateable: true
-    Fix: renames the field, with --unsafe, where its value has the type that the known field takes, or is a word for a
-        boolean.
-    Source: OSB 2.14: unknown fields are allowed and ignored, so that a slip goes unnoticed
+    Fix: renames the field, with --unsafe, if its value has the type of the known field, or is a word for a boolean.
+    Source: OSB 2.14: unknown fields are allowed and ignored
     """
     for part in catalog.parts:
         holder, _, kind = part
@@ -82,10 +77,10 @@ def field_near_miss(catalog: CatalogNode) -> Iterator[RuleMatch]:
 
 @rule("field-too-new", Severity.INFO, Category.ADVICE)
 def field_too_new(catalog: CatalogNode) -> Iterator[RuleMatch]:
-    """A field is newer than the API version that is checked against.
+    """A field is newer than the chosen API version.
 
-    A platform that speaks only that version ignores it. What is wrong in such a field is reported instead of this, as
-    a warning, or as an error where a platform of `--platform` refuses it: some ask with a newer version.
+    A platform of that version ignores it. A fault in the field is reported instead: as a warning, or as an error if a
+    platform of `--platform` refuses it, since some platforms use a newer version.
 
     Bad: maintenance_info: {version: 1.2.0}  # with --api-version 2.14
     Good: maintenance_info: {version: 1.2.0}  # with --api-version 2.15
@@ -123,7 +118,7 @@ def maintenance_version(catalog: CatalogNode) -> Iterator[RuleMatch]:
 def polling_duration(catalog: CatalogNode) -> Iterator[RuleMatch]:
     """A polling duration is zero or negative.
 
-    No platform refuses it, and none can wait so long: an operation is given up, or the platform's own maximum counts.
+    No platform refuses it. The platform stops waiting at once, or uses its own maximum.
 
     Bad: maximum_polling_duration: -1
     Good: maximum_polling_duration: 3600
@@ -140,18 +135,14 @@ def polling_duration(catalog: CatalogNode) -> Iterator[RuleMatch]:
 def binding_schema_unused(catalog: CatalogNode) -> Iterator[RuleMatch]:
     """A plan has a schema for bindings, and is not bindable.
 
-    It cannot be used: likely `bindable` is meant to be true.
+    It cannot be used: likely `bindable` should be true.
 
     Bad:
-        - name: small
-          free: true
-          bindable: false
-          schemas: {service_binding: {create: {parameters: {$schema: "http://json-schema.org/draft-04/schema#"}}}}
+        - {name: small, free: true, bindable: false,
+           schemas: {service_binding: {create: {parameters: {$schema: "http://json-schema.org/draft-04/schema#"}}}}}
     Good:
-        - name: small
-          free: true
-          bindable: true
-          schemas: {service_binding: {create: {parameters: {$schema: "http://json-schema.org/draft-04/schema#"}}}}
+        - {name: small, free: true, bindable: true,
+           schemas: {service_binding: {create: {parameters: {$schema: "http://json-schema.org/draft-04/schema#"}}}}}
     Source: OSB 2.14, Service Plan Object: bindable overrides that of the service offering
     """
     for service, plans in catalog.services_with_plans:
@@ -172,7 +163,7 @@ def field_misplaced(catalog: CatalogNode) -> Iterator[RuleMatch]:
 
     Bad: displayName: Postgres
     Good: metadata: {displayName: Postgres}
-    Source: OSB 2.14: unknown fields are allowed and ignored, so that one in a wrong place goes unnoticed
+    Source: OSB 2.14: unknown fields are allowed and ignored
     """
     for ours, theirs, things in (("service", "plan", catalog.services), ("plan", "service", catalog.plans)):
         places = {
@@ -196,9 +187,8 @@ def field_misplaced(catalog: CatalogNode) -> Iterator[RuleMatch]:
 def cloudfoundry_feature(catalog: CatalogNode) -> Iterator[RuleMatch]:
     """A service offering requires a feature that may be off in an installation of Cloud Foundry.
 
-    With volume or route services off, Cloud Foundry refuses the whole catalog (ServiceBrokerCatalogIncompatible); the
-    verdict takes them to be on. Reported only where Cloud Foundry is among the platforms that are checked for
-    (`--platform cloudfoundry`), or the rule is selected.
+    With volume or route services off, Cloud Foundry refuses the whole catalog (ServiceBrokerCatalogIncompatible). The
+    verdict assumes that they are on. Reported only with `--platform cloudfoundry`, or if selected.
 
     Bad: requires: [volume_mount]
     Good: requires: [syslog_drain]

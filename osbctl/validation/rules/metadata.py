@@ -22,14 +22,14 @@ _LINKS = ("imageUrl", "documentationUrl", "supportUrl")
 _WEB = re.compile(r"https?://[^\s/?#]", re.IGNORECASE)
 _LOOPBACK = re.compile(r"http://(?:localhost|127\.|\[::1\])", re.IGNORECASE)
 MAX_DATA_URL = 32_768
-"""Characters of a `data:` URL from which on it is worth a word: it travels with every catalog answer."""
+"""Maximum number of characters of a `data:` URL that is not reported."""
 
 
 @rule("cost-incomplete", Severity.WARNING, Category.ADVICE)
 def cost_incomplete(catalog: CatalogNode) -> Iterator[RuleMatch]:
     """An entry of `costs` has no amount or no unit.
 
-    Marketplaces leave it out. Cloud Foundry then shows none of the plan's costs (cloud_controller_ng 3bbba906,
+    Marketplaces omit it, and Cloud Foundry then omits all costs of the plan (cloud_controller_ng 3bbba906,
     app/presenters/v3/service_plan_presenter.rb, `costs`).
 
     Bad: metadata: {costs: [{amount: {usd: 9.5}}]}
@@ -74,10 +74,7 @@ def cost_amount(catalog: CatalogNode) -> Iterator[RuleMatch]:
 def cost_of_free_plan(catalog: CatalogNode) -> Iterator[RuleMatch]:
     """A plan is free, and has a price.
 
-    Platforms let everybody have a free plan. One that does not say is free, too, to most of them.
-
-    The reverse, a plan that is not free and has no price, is not reported: of 295 such plans in 76 real catalogs 205
-    have none, and all but one of their catalogs publish no prices at all.
+    Platforms offer free plans to everybody. Most of them treat a plan without `free` as free.
 
     Bad:
         free: true
@@ -109,7 +106,7 @@ def _amounts(cost: dict[str, Any]) -> Iterable[tuple[str, Any]]:
 
 @rule("sap-metadata-ignored", Severity.WARNING, Category.ADVICE)
 def sap_metadata_ignored(catalog: CatalogNode) -> Iterator[RuleMatch]:
-    """Service Manager ignores a field of its own, since its value has the wrong type.
+    """Service Manager ignores a field of its own, because its value has the wrong type.
 
     A plan whose `supportedPlatforms` is no list is offered on every platform; one whose `supportsInstanceSharing` is
     anything but `true` is not shared.
@@ -118,7 +115,8 @@ def sap_metadata_ignored(catalog: CatalogNode) -> Iterator[RuleMatch]:
     Good: metadata: {supportedPlatforms: [cloudfoundry]}
     Source: Peripli/service-manager e616ec91f886, pkg/types/service_plan_utils.go
     """
-    for plan, metadata in catalog.plan_metadata:
+    for plan in catalog.plans:
+        metadata = plan.child("metadata")
         for key in _LISTS:
             if key in metadata and not isinstance(metadata.get(key), list):
                 text = f"Service Manager ignores {key} of plan {plan.label}, and offers it everywhere"
@@ -179,17 +177,16 @@ def _addresses(catalog: CatalogNode) -> Iterator[tuple[Node, tuple[str, str], st
 def url_data_large(catalog: CatalogNode) -> Iterator[RuleMatch]:
     """A large image is embedded in the catalog.
 
-    It travels with every catalog answer, into the database and out to every marketplace page.
+    It is part of every catalog response, of the platform's database and of every marketplace page.
 
     Bad: metadata: {imageUrl: "data:image/png;base64,…"}
     Good: metadata: {imageUrl: "https://example.com/logo.png"}
     Source: A data: URL is part of every answer to GET /v2/catalog and of the platform's database
     """
-    for service, metadata in catalog.service_metadata:
-        value = metadata.get("imageUrl")
-        if isinstance(value, str) and value.startswith("data:") and len(value) > MAX_DATA_URL:
-            message = f"the image of {service.label} is a data: URL of {len(value):,} characters"
-            yield service.hit(message, ("metadata", "imageUrl"), "make it smaller, or link to it")
+    for service, path, text in _addresses(catalog):
+        if path[-1] == "imageUrl" and text.startswith("data:") and len(text) > MAX_DATA_URL:
+            message = f"the image of {service.label} is a data: URL of {len(text):,} characters"
+            yield service.hit(message, path, "make it smaller, or link to it")
 
 
 @rule("secret-in-metadata", Severity.WARNING, Category.ADVICE)
@@ -214,7 +211,7 @@ def secret_in_metadata(catalog: CatalogNode) -> Iterator[RuleMatch]:
 def dashboard_secret_literal(catalog: CatalogNode) -> Iterator[RuleMatch]:
     """The secret of a dashboard client is written in the file.
 
-    It ends up in version control. `osbctl build` can set it from the environment.
+    Version control would store it. `osbctl build` can set it from the environment.
 
     Bad: dashboard_client: {id: ui, secret: hunter2, redirect_uri: "https://ui.example.com"}
     Good: dashboard_client: {id: ui, secret: ((secret)), redirect_uri: "https://ui.example.com"}
@@ -232,8 +229,8 @@ def dashboard_secret_literal(catalog: CatalogNode) -> Iterator[RuleMatch]:
 def deprecated(catalog: CatalogNode) -> Iterator[RuleMatch]:
     """A service offering or a plan is marked as deprecated.
 
-    `state: deprecated` in its metadata says so, `sunset` until which day it is promised to be there. Then `osbctl show`
-    reports it, and `osbctl diff` calls its removal *risky* once that day has passed, *breaking* before.
+    Its metadata has `state: deprecated`, and `sunset` is the last day on which it is available. `osbctl show` reports
+    it, and `osbctl diff` calls its removal *breaking* up to that day, then *risky*.
 
     Bad: metadata: {state: deprecated}
     Good: metadata: {displayName: Postgres}
@@ -249,7 +246,7 @@ def deprecated(catalog: CatalogNode) -> Iterator[RuleMatch]:
 
 @rule("sunset-invalid", Severity.WARNING, Category.ADVICE)
 def sunset_invalid(catalog: CatalogNode) -> Iterator[RuleMatch]:
-    """A sunset is not a date, or stands there without `state: deprecated`.
+    """A sunset is not a date, or is set without `state: deprecated`.
 
     Bad: metadata: {sunset: "2027-03-31"}
     Good: metadata: {displayName: Postgres}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from string import ascii_letters, ascii_lowercase, digits
+from string import ascii_letters, ascii_lowercase, digits, hexdigits
 
 from osbctl.findings import Fix, Severity
 from osbctl.placeholders import holds_placeholder
@@ -17,15 +17,15 @@ _LOWER = f"{ascii_lowercase}{digits}-"
 _FRIENDLY = f"{ascii_letters}{digits}-."
 _TYPED = f"{_FRIENDLY}_"
 _UNRESERVED = f"{_TYPED}~"
-_HEX = frozenset("0123456789abcdefABCDEF")
 _GUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
+_BARE_GUID = re.compile(r"[0-9a-fA-F]{32}")
 
 
 @rule("text-blank", Severity.ERROR, Category.SPEC)
 def text_blank(catalog: CatalogNode) -> Iterator[RuleMatch]:
     """An id, a name or a description holds nothing but white space.
 
-    Users would see nothing; Cloud Foundry takes it for missing.
+    Users see nothing, and Cloud Foundry treats it as missing.
 
     Bad: description: " "
     Good: description: A database.
@@ -39,11 +39,10 @@ def text_blank(catalog: CatalogNode) -> Iterator[RuleMatch]:
 
 @rule("name-characters", Severity.INFO, Category.SPEC)
 def name_characters(catalog: CatalogNode) -> Iterator[RuleMatch]:
-    """A name has characters that API versions up to 2.14 forbid, and that are easily typed.
+    """A name has characters that API versions up to 2.14 forbid, and that are easy to type.
 
-    Up to 2.13 a name has lower-case letters, digits and hyphens; 2.14 adds capitals and dots; from 2.15 on any
-    character may stand there. No known platform refuses it, so this is a note despite the old text. Keep the
-    name of what is already published: users and their scripts know it.
+    Up to 2.13 a name has lower-case letters, digits and hyphens. 2.14 adds capitals and dots, 2.15 all characters. No
+    known platform refuses such a name. Keep the name of a published object, because users and scripts know it.
 
     Bad: name: postgres_eu
     Good: name: postgres-eu
@@ -99,7 +98,7 @@ def id_characters(catalog: CatalogNode) -> Iterator[RuleMatch]:
     """An id has a character that must be encoded in a URL.
 
     Platforms send ids in URLs, such as `?service_id=...`. If one side encodes such a character and the other does not,
-    requests go to the wrong address. Do not change the id of what is already published.
+    requests go to the wrong address. Do not change the id of a published object.
 
     Bad: id: postgres/eu
     Good: id: 6C3B1D0E-8A4F-4E57-9B1C-2D7F5A90E3B4
@@ -117,8 +116,8 @@ def id_characters(catalog: CatalogNode) -> Iterator[RuleMatch]:
 def id_not_guid(catalog: CatalogNode) -> Iterator[RuleMatch]:
     """An id is not a GUID.
 
-    Ids must be unique in the whole world; a GUID is, without coordination. Do not change the id of what is
-    already published, though: to platforms it would be another thing.
+    Ids must be globally unique, and a GUID is. But do not change the id of a published object: platforms would see
+    another object.
 
     Bad: id: postgres-service
     Good: id: 6C3B1D0E-8A4F-4E57-9B1C-2D7F5A90E3B4
@@ -134,8 +133,8 @@ def id_not_guid(catalog: CatalogNode) -> Iterator[RuleMatch]:
 def id_almost_guid(catalog: CatalogNode) -> Iterator[RuleMatch]:
     """An id looks like a GUID, but is not one.
 
-    A digit too few, a letter that is not hexadecimal: likely a slip of the hand or of a copy. Platforms take
-    it, and then it must stay for ever.
+    A digit is missing, or a letter is not hexadecimal: likely a typing error. Platforms accept the id, and it cannot
+    change later.
 
     Bad: id: 6C3B1D0E-8A4F-4E57-9B1C-2D7F5A90E3BG
     Good: id: 6C3B1D0E-8A4F-4E57-9B1C-2D7F5A90E3B4
@@ -150,28 +149,20 @@ def id_almost_guid(catalog: CatalogNode) -> Iterator[RuleMatch]:
 def _odd_ids(catalog: CatalogNode) -> Iterator[tuple[Node, str, str]]:
     """Objects whose id is not a GUID, each with the id, and with the reason if it is almost one."""
     for thing, value in catalog.texts("id"):
-        if not _is_unique(value) and not value.isspace() and not holds_placeholder(value):
+        is_unique = _GUID.fullmatch(value) or _BARE_GUID.fullmatch(value)
+        if not is_unique and not value.isspace() and not holds_placeholder(value):
             yield thing, value, _almost(value)
-
-
-def _is_unique(text: str) -> bool:
-    """Return whether an id is a GUID, or its digits alone, which are as unique."""
-    return _is_guid(text) or (len(text) == 32 and _HEX.issuperset(text))
-
-
-def _is_guid(text: str) -> bool:
-    return _GUID.fullmatch(text) is not None
 
 
 def _almost(text: str) -> str:
     """Reason why a text is almost a GUID; empty for other texts."""
     bare = text.strip("{} ")
-    if bare != text and _is_guid(bare):
+    if bare != text and _GUID.fullmatch(bare):
         return "braces or spaces stand around it"
     groups = text.split("-")
     if len(groups) != 5 or not 30 <= len(text) <= 42:
         return ""
-    wrong = [character for character in "".join(groups) if character not in _HEX]
+    wrong = [character for character in "".join(groups) if character not in hexdigits]
     # With three quarters of the digits right it is a slip; with fewer, a name that has four hyphens.
     if wrong:
         return f"{wrong[0]!r} is not a hexadecimal digit" if len(text) - 4 - len(wrong) >= 24 else ""
@@ -182,7 +173,7 @@ def _almost(text: str) -> str:
 def default_implicit(catalog: CatalogNode) -> Iterator[RuleMatch]:
     """A plan does not set `free`, and platforms disagree on the default.
 
-    The specification takes such a plan for free; Kubernetes Service Catalog and Korifi take it for paid.
+    The specification's default is free. Kubernetes Service Catalog and Korifi treat the plan as paid.
 
     Bad: - {id: 6C3B1D0E-8A4F-4E57-9B1C-2D7F5A90E3B4, name: small, description: Small., bindable: true}
     Good: - {id: 6C3B1D0E-8A4F-4E57-9B1C-2D7F5A90E3B4, name: small, description: Small., bindable: true, free: true}
@@ -190,27 +181,25 @@ def default_implicit(catalog: CatalogNode) -> Iterator[RuleMatch]:
     Source: OSB 2.14, Service Plan Object: free, default true; Service Catalog and Korifi default it to false
     """
     for plan in catalog.plans:
-        if "free" not in plan and not has_price(plan):  # what costs something, cost-of-free-plan speaks of
+        if "free" not in plan and not has_price(plan):  # cost-of-free-plan reports plans with a price
             yield _implicit(plan, "free", "platforms disagree on the default")
 
 
 @rule("korifi-bindable-implicit", Severity.INFO, Category.PLATFORM, only_for=Platform.KORIFI)
 def korifi_bindable_implicit(catalog: CatalogNode) -> Iterator[RuleMatch]:
-    """A plan of a bindable service offering does not set `bindable`, and Korifi takes it for not bindable.
+    """A plan of a bindable service offering does not set `bindable`, and Korifi treats it as not bindable.
 
-    Every other platform takes the value of the service offering. Reported only where Korifi is among the platforms that
-    are checked for (`--platform korifi`), or the rule is selected.
+    Every other platform uses the value of the service offering. Reported only with `--platform korifi`, or if selected.
 
     Bad: - {id: 6C3B1D0E-8A4F-4E57-9B1C-2D7F5A90E3B4, name: small, description: Small., free: true}
     Good: - {id: 6C3B1D0E-8A4F-4E57-9B1C-2D7F5A90E3B4, name: small, description: Small., free: true, bindable: true}
     Fix: writes `bindable: true`, with --unsafe.
     Source: Korifi: ServicePlan.Bindable is a boolean that is false where the catalog does not set it
     """
-    # Where the service is not bindable, every platform makes of it that its plans are not either.
     for service, plans in catalog.services_with_plans:
         for plan in plans if service.get("bindable") is True else ():
             if "bindable" not in plan:
-                yield _implicit(plan, "bindable", "Korifi takes that for `bindable: false`")
+                yield _implicit(plan, "bindable", "Korifi treats that as `bindable: false`")
 
 
 def _implicit(plan: Node, key: str, why: str) -> RuleMatch:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import warnings
-from collections.abc import Iterator, Set
+from collections.abc import Container, Iterator
 from functools import lru_cache
 from typing import Any
 
@@ -13,6 +13,8 @@ from osbctl.findings import Fix, Severity
 from osbctl.jsonschemas.dialects import KEYWORDS, misnamed_dialect
 from osbctl.jsonschemas.metaschema import DRAFTS, faults, is_valid
 from osbctl.jsonschemas.walk import IN_PLACE, SchemaPlace, subschemas
+from osbctl.paths import value_at
+from osbctl.placeholders import holds_placeholder
 from osbctl.rule import Category, Scope, rule
 from osbctl.text import closest, did_you_mean
 from osbctl.validation.node import Node, RuleMatch
@@ -31,12 +33,11 @@ _ECMA_ONLY = ("(?<", "\\p{", "\\P{", "\\c", "\\u", "[^]", "[]")
 
 @rule("parameters-dialect-missing", Severity.ERROR, Category.SPEC, Scope.PARAMETERS)
 def parameters_dialect_missing(schema: Node) -> Iterator[RuleMatch]:
-    """A parameter schema does not say which draft of JSON Schema it is written for.
+    """A parameter schema does not name its draft of JSON Schema.
 
     Bad: parameters: {type: object}
     Good: parameters: {$schema: "http://json-schema.org/draft-04/schema#", type: object}
-    Fix: adds draft-04, or renames `schema` where that names a draft; with --unsafe where it is not proved that the same
-        requests pass.
+    Fix: adds draft-04, or renames `schema` if that names a draft; with --unsafe if other requests might pass then.
     Source: OSB 2.13, Input Parameters Schema Object: the schema MUST have a $schema keyword
     """
     if "$schema" not in schema:
@@ -69,7 +70,7 @@ def parameters_dialect_unknown(schema: Node) -> Iterator[RuleMatch]:
 
 @rule("parameters-invalid", Severity.ERROR, Category.SPEC, Scope.PARAMETERS)
 def parameters_invalid(schema: Node) -> Iterator[RuleMatch]:
-    """A parameter schema is not valid under its own draft, or under draft-04 where it names none that is known.
+    """A parameter schema is not valid under its own draft, or under draft-04 if it names no known draft.
 
     Bad: parameters: {$schema: "http://json-schema.org/draft-04/schema#", properties: {size: {type: int}}}
     Good: parameters: {$schema: "http://json-schema.org/draft-04/schema#", properties: {size: {type: integer}}}
@@ -103,10 +104,10 @@ def parameters_too_large(schema: Node) -> Iterator[RuleMatch]:
 
 @rule("parameters-keyword", Severity.WARNING, Category.ADVICE, Scope.PARAMETERS)
 def parameters_keyword(schema: Node) -> Iterator[RuleMatch]:
-    """An unknown keyword in a parameter schema looks like a misspelt one.
+    """An unknown keyword in a parameter schema looks like a misspelt known one.
 
-    JSON Schema ignores unknown keywords silently: `minumum: 1` lets 0 pass. Reported only where the value fits the
-    known keyword.
+    JSON Schema ignores unknown keywords silently: `minumum: 1` accepts 0. Reported only if the value fits the known
+    keyword.
 
     Bad: parameters: {$schema: "http://json-schema.org/draft-04/schema#", properties: {size: {minumum: 1}}}
     Good: parameters: {$schema: "http://json-schema.org/draft-04/schema#", properties: {size: {minimum: 1}}}
@@ -126,7 +127,7 @@ def parameters_keyword(schema: Node) -> Iterator[RuleMatch]:
 
 @lru_cache(maxsize=1024)
 def _meant(key: str) -> str:
-    """The keyword that an unknown one is likely a slip of; empty where there is none."""
+    """The known keyword that an unknown one likely misspells; empty if there is none."""
     return "" if key in KEYWORDS else closest(key, KEYWORDS)
 
 
@@ -134,33 +135,35 @@ def _meant(key: str) -> str:
 def parameters_required(schema: Node) -> Iterator[RuleMatch]:
     """A parameter schema requires a property that it does not describe.
 
-    Forms show no field for it, and each request without it is refused. Schemas that combine others, or describe
-    properties by patterns, are not checked.
+    A form shows no field for it, and a request without it is refused. Schemas with combinations, references or patterns
+    are not checked.
 
-    Bad:
-        parameters: {$schema: "http://json-schema.org/draft-04/schema#", properties: {size: {}}, required: [sise]}
-    Good:
-        parameters: {$schema: "http://json-schema.org/draft-04/schema#", properties: {size: {}}, required: [size]}
+    Bad: parameters: {$schema: "http://json-schema.org/draft-04/schema#", properties: {size: {}}, required: [sise]}
+    Good: parameters: {$schema: "http://json-schema.org/draft-04/schema#", properties: {size: {}}, required: [size]}
     Source: JSON Schema Validation, required and properties
     """
     for place in _below(schema.value, {"properties", "items"}):
-        described, required = place.value.get("properties"), place.value.get("required")
-        is_open = place.value.get("additionalProperties", True) is True and not _COMBINED & place.value.keys()
-        if is_open and isinstance(described, dict) and described and isinstance(required, list):
-            for at, name in enumerate(required):
-                if isinstance(name, str) and name not in described:
-                    message = f"it requires {name[:60]!r}, which is not among its properties"
-                    hint = did_you_mean(name, described) or "describe the property, or do not require it"
-                    yield schema.hit(message, (*place.path, "required", at), hint)
+        described, required = _all_properties(place.value), place.value.get("required")
+        for at, name in enumerate(required if described and isinstance(required, list) else ()):
+            if isinstance(name, str) and name not in described:
+                message = f"it requires {name[:60]!r}, which is not among its properties"
+                hint = did_you_mean(name, described) or "describe the property, or do not require it"
+                yield schema.hit(message, (*place.path, "required", at), hint)
 
 
-def _below(schema: dict[str, Any], keywords: Set[str]) -> list[SchemaPlace]:
+def _all_properties(schema: dict[str, Any]) -> dict[str, Any]:
+    """The properties of a schema that describes them here alone, and admits others; else empty."""
+    described, is_open = schema.get("properties"), schema.get("additionalProperties", True) is True
+    return described if isinstance(described, dict) and is_open and not _COMBINED & schema.keys() else {}
+
+
+def _below(schema: dict[str, Any], keywords: Container[object]) -> Iterator[SchemaPlace]:
     """The schema, and the schemas in it that are reached through these keywords alone."""
-    found: dict[SchemaPlace | None, None] = {None: None}
+    reached = set()
     for place in subschemas(schema):
-        if place.parent is None or (place.parent in found and place.path[len(place.parent.path)] in keywords):
-            found[place] = None
-    return [place for place in found if place]
+        if place.parent is None or (place.parent in reached and place.path[len(place.parent.path)] in keywords):
+            reached.add(place)
+            yield place
 
 
 @rule("parameters-pattern", Severity.WARNING, Category.ADVICE, Scope.PARAMETERS)
@@ -192,3 +195,41 @@ def _fault(pattern: str) -> str:
         except (RecursionError, OverflowError):
             pass
     return ""
+
+
+@rule("parameters-default", Severity.WARNING, Category.ADVICE, Scope.PARAMETERS)
+def parameters_default(schema: Node) -> Iterator[RuleMatch]:
+    """A parameter schema refuses its own default or example.
+
+    Forms use it, and the broker or the next check refuses it. Only proven cases are reported.
+
+    Bad: parameters: {$schema: "http://json-schema.org/draft-04/schema#", properties: {a: {type: integer, default: b}}}
+    Good: parameters: {$schema: "http://json-schema.org/draft-04/schema#", properties: {a: {type: integer, default: 3}}}
+    Source: JSON Schema Validation, default: RECOMMENDED to be valid against its schema
+    """
+    from osbctl.validation.contradictions import refused_values
+
+    for path, keywords in refused_values(schema.value):
+        value = value_at(schema.value, path)
+        if isinstance(value, str) and holds_placeholder(value):
+            continue
+        what = "default" if path[-1] == "default" else "example"
+        by = f" by its {', '.join(keywords)}" if all(keywords) and keywords else ""
+        yield schema.hit(f"the schema refuses its own {what}{by}", path, "correct one of the two")
+
+
+@rule("parameters-impossible", Severity.WARNING, Category.ADVICE, Scope.PARAMETERS)
+def parameters_impossible(schema: Node) -> Iterator[RuleMatch]:
+    """No value is valid under a parameter schema, or under a part of it.
+
+    A minimum is above its maximum, or a required property is forbidden. Only proven cases are reported; a bare `false`
+    or `not` is intended.
+
+    Bad: parameters: {$schema: "http://json-schema.org/draft-04/schema#", properties: {a: {minimum: 9, maximum: 3}}}
+    Good: parameters: {$schema: "http://json-schema.org/draft-04/schema#", properties: {a: {minimum: 3, maximum: 9}}}
+    Source: OSB 2.13, Input Parameters Schema Object: the schema describes what may be sent
+    """
+    from osbctl.validation.contradictions import impossible
+
+    for path, why in impossible(schema.value):
+        yield schema.hit(f"nothing can meet this schema: {why}", path, "correct what contradicts the rest")

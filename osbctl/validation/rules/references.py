@@ -1,4 +1,4 @@
-"""References in parameter schemas: platforms fetch nothing, so each must lead to a place in the schema."""
+"""Rules on references in parameter schemas: platforms fetch nothing, so the target must be in the schema."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _MOST_CIRCLES = 20
 def parameters_reference_external(schema: Node) -> Iterator[RuleMatch]:
     """A parameter schema refers to something outside of itself.
 
-    Platforms fetch nothing. `osbctl build` bundles schemas that stand in files of their own.
+    Platforms fetch nothing. `osbctl build` includes schemas from separate files.
 
     Bad: parameters: {$schema: "http://json-schema.org/draft-04/schema#", $ref: "https://example.com/size.json"}
     Good: parameters: {$schema: "http://json-schema.org/draft-04/schema#", properties: {size: {type: integer}}}
@@ -39,17 +39,10 @@ def parameters_reference_external(schema: Node) -> Iterator[RuleMatch]:
 
 @rule("parameters-reference-missing", Severity.ERROR, Category.SPEC, Scope.PARAMETERS)
 def parameters_reference_missing(schema: Node) -> Iterator[RuleMatch]:
-    """A reference in a parameter schema leads nowhere.
+    """A reference in a parameter schema has no target.
 
-    Bad:
-        parameters:
-          $schema: http://json-schema.org/draft-04/schema#
-          properties: {size: {$ref: "#/definitions/size"}}
-    Good:
-        parameters:
-          $schema: http://json-schema.org/draft-04/schema#
-          properties: {size: {$ref: "#/definitions/size"}}
-          definitions: {size: {type: integer}}
+    Bad: parameters: {$schema: "http://json-schema.org/draft-04/schema#", $ref: "#/items"}
+    Good: parameters: {$schema: "http://json-schema.org/draft-04/schema#", $ref: "#/items", items: {type: object}}
     Source: JSON Schema, $ref: the reference identifies a schema
     """
     references = References(schema.value)
@@ -61,10 +54,10 @@ def parameters_reference_missing(schema: Node) -> Iterator[RuleMatch]:
 
 @rule("parameters-reference-loop", Severity.ERROR, Category.SPEC, Scope.PARAMETERS)
 def parameters_reference_loop(schema: Node) -> Iterator[RuleMatch]:
-    """References in a parameter schema go round in a circle and never reach a schema.
+    """References in a parameter schema form a circle and never reach a schema.
 
-    Recursion is fine where a value is consumed on the way, as in a tree; a reference that leads back to
-    itself is not, be it through `allOf` and the like, which judge the same value. Each circle is reported once.
+    Recursion into a part of the value is valid, as in a tree. A reference back to itself is not, neither through
+    `allOf` and the like, which check the same value. Each circle is reported once.
 
     Bad: parameters: {$schema: "http://json-schema.org/draft-04/schema#", $ref: "#"}
     Good: parameters: {$schema: "http://json-schema.org/draft-04/schema#", properties: {child: {$ref: "#"}}}
@@ -82,10 +75,7 @@ class MissingTarget(Enum):
 
 
 class References:
-    """The references of one schema (JSON Schema Core 2020-12, section 8.2, and what stood there in older drafts).
-
-    Costs one walk over the schema, and for each reference the length of its text.
-    """
+    """The references of one schema (JSON Schema Core 2020-12, section 8.2, and its counterparts in older drafts)."""
 
     def __init__(self, schema: dict[str, Any]) -> None:
         dialect = schema.get("$schema")
@@ -133,7 +123,7 @@ class References:
         return MissingTarget.MISSING if path is None else value_at(self._resources[base], path)
 
     def loops(self) -> Iterator[SchemaPlace]:
-        """The first reference of each circle of references that judges one value without end; the first circles."""
+        """The first reference of each endless circle, for the first circles."""
         known = {id(place.value): place for place in reversed(self._places)}
         following = {place: list(self._same_value(place, known)) for place in self._places}
         for _ in range(_MOST_CIRCLES):

@@ -20,7 +20,7 @@ MAX_LENGTH = 255
 def long_name(catalog: CatalogNode) -> Iterator[RuleMatch]:
     """An id or a name is longer than 255 characters.
 
-    Platforms must store only so many. Cloud Foundry fails with MySQL (`varchar(255)`), and takes more with PostgreSQL.
+    Platforms must store only 255. Cloud Foundry fails with MySQL (`varchar(255)`), and stores more with PostgreSQL.
 
     Source: OSB 2.14, guidance for supported string lengths: at least 255 characters
     """
@@ -34,8 +34,7 @@ def long_name(catalog: CatalogNode) -> Iterator[RuleMatch]:
 def long_description(catalog: CatalogNode) -> Iterator[RuleMatch]:
     """A description is longer than 255 characters.
 
-    Platforms must store only so many. Cloud Foundry takes 10,000. What is longer fits better into
-    `metadata.longDescription`.
+    Platforms must store only 255. Cloud Foundry stores 10,000. `metadata.longDescription` may be longer.
 
     Source: OSB 2.17, guidance for supported string lengths: at least 255 characters
     """
@@ -49,8 +48,7 @@ def long_description(catalog: CatalogNode) -> Iterator[RuleMatch]:
 def long_text(catalog: CatalogNode) -> Iterator[RuleMatch]:
     """A tag or a text of the metadata is longer than 255 characters.
 
-    Platforms must store only so many. `longDescription` is meant to be long, and addresses may be: of them nothing is
-    told.
+    Platforms must store only 255. `longDescription` and addresses are not checked.
 
     Source: OSB 2.17, guidance for supported string lengths: at least 255 characters
     """
@@ -69,9 +67,8 @@ def long_text(catalog: CatalogNode) -> Iterator[RuleMatch]:
 def text_nul(catalog: Node) -> Iterator[RuleMatch]:
     """A text holds the character NUL.
 
-    A platform whose database is PostgreSQL cannot store it, and many tools end the text there. Of ids, names and
-    descriptions the verdict on Service Manager tells, which refuses it; Cloud Foundry fails there with PostgreSQL, and
-    takes it with MySQL.
+    A platform with PostgreSQL cannot store it, and many tools end the text there. In ids, names and descriptions,
+    Service Manager refuses it, and Cloud Foundry fails with PostgreSQL.
 
     Bad: metadata: {displayName: "Postgres\\0"}
     Good: metadata: {displayName: Postgres}
@@ -89,9 +86,8 @@ def text_nul(catalog: Node) -> Iterator[RuleMatch]:
 def cloudfoundry_mysql(catalog: Node) -> Iterator[RuleMatch]:
     """A text holds a character beyond U+FFFF, as emoji are.
 
-    Cloud Foundry stores it with PostgreSQL, and fails with MySQL, whose columns and connection take three bytes a
-    character. Reported only where Cloud Foundry is among the platforms that are checked for
-    (`--platform cloudfoundry`), or the rule is selected.
+    Cloud Foundry stores it with PostgreSQL, and fails with MySQL, whose columns and connection have three bytes for a
+    character. Reported only with `--platform cloudfoundry`, or if selected.
 
     Bad: description: A database 🐘
     Good: description: A database
@@ -117,8 +113,8 @@ def _texts(catalog: Node) -> Iterator[tuple[Path, str]]:
 def placeholder_unresolved(catalog: Node) -> Iterator[RuleMatch]:
     """A value still holds a placeholder of a template.
 
-    The platform would store it as it stands, an id for ever. Nothing else is said of a value with a placeholder:
-    what will stand there is not known. Where a platform's verdict depends on it, that verdict is *unclear*.
+    The platform would store it unchanged. No other rule checks a value with a placeholder. If a platform's verdict
+    depends on that value, the verdict is *unclear*.
 
     Bad: id: ((plan_id))
     Good: id: 6C3B1D0E-8A4F-4E57-9B1C-2D7F5A90E3B4
