@@ -13,7 +13,7 @@ import yaml
 from yaml import AliasEvent, MappingStartEvent, ScalarEvent, SequenceStartEvent
 
 from osbctl.findings import DocumentError, Finding, Fix, Location, Severity
-from osbctl.paths import Path
+from osbctl.paths import Path, entries
 from osbctl.sources.limits import MAX_DIGITS, MAX_PROBLEMS, TOO_DEEP_HINT, Limits
 from osbctl.sources.text_lines import DECIMAL_COMMA, Lines, is_decimal_comma
 from osbctl.sources.yaml_syntax import no_break_space, syntax_finding
@@ -47,7 +47,6 @@ class _Frame:
     before: int
     key: Any = None
     marks: dict[str, Any] = field(default_factory=dict)
-    height: int = 1
     merged: list[list[dict[str, Any]]] | None = None
 
     def inherit(self) -> None:
@@ -59,11 +58,10 @@ class _Frame:
 
 
 class _Anchored(NamedTuple):
-    """Value of an anchor, with its size (aliases expanded) and height."""
+    """Value of an anchor, with its size (aliases expanded)."""
 
     value: Any
     size: int
-    height: int
 
 
 class _Chunks:
@@ -86,6 +84,7 @@ class _Builder:
         self._limits = limits
         self._stack: list[_Frame] = []
         self._anchors: dict[str, _Anchored | _Frame] = {}  # a frame while what is anchored is not complete
+        self._last_alias: Any = None
         self._nodes = 0
         self._strings: dict[str, str] = {}  # keys and values repeat: each is kept once
 
@@ -95,6 +94,8 @@ class _Builder:
             value = self._value()
         except yaml.YAMLError as error:
             raise DocumentError((*self._problems, syntax_finding(error, self._text, self._lines))) from error
+        if self._last_alias and _height(value) > self._limits.depth:
+            self._too_deep(self._last_alias)
         if isinstance(value, dict) and any(key.startswith("\u00a0") for key in value):
             self._problems += filter(None, [no_break_space(self._text, self._lines)])
         if self._problems:
@@ -145,7 +146,7 @@ class _Builder:
         elif event.implicit[0]:  # plain, not in quotes
             value = self._plain(value, event)
         if event.anchor is not None:
-            self._anchors[event.anchor] = _Anchored("<<" if value is _MERGE else value, 1, 0)
+            self._anchors[event.anchor] = _Anchored("<<" if value is _MERGE else value, 1)
         return value
 
     def _plain(self, text: str, event: Any) -> Any:
@@ -218,8 +219,7 @@ class _Builder:
             frame.inherit()
         # An equal anchor inside of it is the later one, and stays (YAML 1.2, 7.1).
         if frame.anchor is not None and self._anchors[frame.anchor] is frame:
-            self._anchors[frame.anchor] = _Anchored(frame.container, self._nodes - frame.before, frame.height)
-        self._raise_height(frame.container, frame.height)
+            self._anchors[frame.anchor] = _Anchored(frame.container, self._nodes - frame.before)
         return frame.container
 
     def _alias(self, event: Any) -> Any:
@@ -232,25 +232,8 @@ class _Builder:
         if self._nodes > self._limits.nodes:
             message = f"more than {self._limits.nodes:,} values once aliases are expanded"
             self._stop("too-many-nodes", message, event.start_mark, "use fewer aliases")
-        depth = len(self._stack) - self._melting() + anchored.height
-        if depth > self._limits.depth:
-            self._too_deep(event)
-        self._raise_height(anchored.value, anchored.height)
+        self._last_alias = event
         return anchored.value
-
-    def _raise_height(self, value: Any, height: int) -> None:
-        """Note that a value of that height stands in the collection under construction."""
-        if self._stack:
-            frame = self._stack[-1]
-            if frame.key is _MERGE:  # what is merged in becomes the mapping itself, a list of it vanishes
-                height -= 2 if type(value) is list else 1
-            frame.height = max(frame.height, height + 1)
-
-    def _melting(self) -> int:
-        """Number of open levels that a merge removes: that of `<<` and that of its list."""
-        if self._stack and self._stack[-1].key is _MERGE:
-            return 1
-        return 2 if len(self._stack) > 1 and self._stack[-2].key is _MERGE else 0
 
     def _merge(self, frame: _Frame, value: Any, event: Any) -> None:
         bases = value if isinstance(value, list) else [value]
@@ -347,6 +330,16 @@ class _Builder:
     def _stop(self, rule: str, message: str, mark: Any, hint: str = "") -> NoReturn:
         self._problem(rule, message, mark, hint)
         raise DocumentError(tuple(self._problems))
+
+
+def _height(value: Any) -> int:
+    """Levels of nested collections, aliases expanded; what several aliases share is looked at once a level."""
+    levels, inside = 0, [value]
+    while inside:
+        held = {id(item): item for one in inside for _, item in entries(one)}
+        inside = [item for item in held.values() if isinstance(item, dict | list)]
+        levels += 1
+    return levels
 
 
 def _shown(value: Any, event: Any) -> str:
