@@ -46,7 +46,7 @@ def changed(old: dict[str, Any], every: int, alike: bool = False) -> dict[str, A
 
 
 def cases(services: int) -> Iterator[tuple[str, dict[str, Any], dict[str, Any]]]:
-    """What is compared, the old and the new catalog; 90 plans in each service."""
+    """Input: the old and the new catalog; 90 plans in each service."""
     old = catalog(services, 90)
     yield "nothing changed", old, copy.deepcopy(old)
     yield "1 % of the plans changed", old, changed(old, 100)

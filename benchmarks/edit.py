@@ -35,7 +35,7 @@ from validate import catalog
 
 
 def faulty(services: int) -> dict[str, Any]:
-    """A catalog in which every service offering has a wrong type, and every plan a word of which one is told."""
+    """A catalog in which every service offering has a wrong type, and every plan an unexpected word."""
     whole = catalog(services, 3)
     for service in whole["services"]:
         service["bindable"] = "yes"

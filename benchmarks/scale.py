@@ -1,10 +1,10 @@
-"""How far one machine goes: what a poll costs, and what catalogs cost as they grow to 100,000 plans.
+"""Capacity of one machine: cost of a poll, and of catalogs with up to 100,000 plans.
 
     python benchmarks/scale.py [--seconds N] [--plans N]
 
-Processor time is told, which other work on the machine disturbs least. Polls come over TLS with credentials, to one
-process with an access log and a catalog of 8 KB; needs wrk and openssl. The catalogs are JSON on one line, as brokers
-send it; in the new one of `diff`, 1 % of the plans changed.
+Reports CPU time, which depends least on other load. Polls use TLS and credentials, against one process with an access
+log and a catalog of 8 KB; needs wrk and openssl. The catalogs are JSON on one line, as brokers send it; for `diff`, 1 %
+of the plans changed.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ OWN = "Connection: close"
 
 
 def polls(seconds: int) -> None:
-    """What the broker spends on one platform that asks."""
+    """Cost of one polling platform for the broker."""
     print("| poll | a second | processor time, µs | polls a minute that fill one processor |\n|---|---:|---:|---:|")
     with tempfile.TemporaryDirectory() as name:
         prepare(Path(name))

@@ -196,7 +196,7 @@ def peak_memory(process: subprocess.Popen[bytes]) -> int:
 
 
 def processor_seconds(process: subprocess.Popen[bytes]) -> float:
-    """What a server and its children, those that ended among them, have used of a processor until now."""
+    """CPU time of a server and its children, including ended ones."""
     children = subprocess.run(["pgrep", "-P", str(process.pid)], capture_output=True, text=True, check=False)
     ticks = 0
     for pid in (process.pid, *map(int, children.stdout.split())):

@@ -1,4 +1,4 @@
-"""How the tests run: hypothesis without deadlines (machines are noisy), and for long under `make fuzz`.
+"""Settings of the tests: Hypothesis without deadlines (machines are noisy), and with many examples under `make fuzz`.
 
 A shell starts what runs in the background with interrupts ignored, and whatever that starts inherits it: they are heard
 again, since tests interrupt programs."""
@@ -29,7 +29,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Generator[None, object, object]:
-    """Whatever is made while tests are collected stays to the end: the search for garbage passes it over, then and later."""
+    """Objects created during collection live to the end: exclude them from garbage collection."""
     gc.disable()
     try:
         return (yield)
@@ -39,5 +39,5 @@ def pytest_collection() -> Generator[None, object, object]:
 
 
 def pytest_xdist_auto_num_workers() -> int:
-    """How many tests run at once under `-n auto`: one more than processors, since many wait for a broker or a program."""
+    """Number of workers under `-n auto`: one more than processors, since many tests wait for a broker or a program."""
     return (os.cpu_count() or 1) + 1

@@ -144,7 +144,7 @@ PROGRAMS = {"load_worker.py"}
 
 
 def test_a_task_needs_no_terminal() -> None:
-    """What a command does can be called by an editor's server and by pages: nothing prints, exits or looks around."""
+    """Tasks can be called by the language server and by pages: they do not print, exit or read the environment."""
     wrong = [
         f"{file.name}:{node.lineno}: {name}"
         for file in (PACKAGE / "tasks").rglob("*.py")

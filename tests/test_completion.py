@@ -39,7 +39,7 @@ def environment(tmp_path: Path) -> dict[str, str]:
 
 @pytest.fixture(scope="module")
 def script() -> str:
-    """What a user's shell is to source."""
+    """The script that a user's shell sources."""
     command = ["bash", "-c", BELOW, "bash", sys.executable, "-m", "osbctl", "--show-completion"]
     return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True, timeout=60).stdout
 

@@ -167,7 +167,7 @@ def group(rule: Rule) -> str:
 
 
 def examples(rule: Rule) -> tuple[Example, Example]:
-    """What breaks a rule, and what does not."""
+    """Examples that break a rule, and some that do not."""
     if rule.id in MADE:
         return MADE[rule.id]
     return Example(source_text(rule, rule.bad)), Example(source_text(rule, rule.good))

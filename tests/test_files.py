@@ -193,7 +193,7 @@ def test_a_fifo_that_holds_more_is_told_from_one_that_does_not(fifo: Path, most:
 def test_a_fifo_that_does_not_end_is_not_waited_for(
     fifo: Path, monkeypatch: pytest.MonkeyPatch, chunks: tuple[bytes, ...]
 ) -> None:
-    """Neither one that nobody writes to, nor one that is kept going by a byte now and then."""
+    """Neither a FIFO without a writer, nor one with a slow writer."""
     monkeypatch.setattr("osbctl.files.WRITER_WAIT", 0.2)
     thread = fed(fifo, *chunks) if chunks else None
     with pytest.raises(OSError, match=r"it did not end within 0\.2 seconds") as error:
@@ -333,7 +333,7 @@ def test_a_descriptor_of_this_process_is_written_to(tmp_path: Path, name: str, t
 def test_a_descriptor_is_found_behind_links(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, through: list[str]
 ) -> None:
-    """Whether they are named from the root or from where they lie; what is behind them is appended to, not cut."""
+    """Absolute and relative links; the file behind them is appended to, not truncated."""
     (tmp_path / "deep").mkdir()
     monkeypatch.chdir(tmp_path)
     (tmp_path / "log").write_bytes(b"old ")

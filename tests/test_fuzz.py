@@ -1,4 +1,4 @@
-"""Whatever comes in: findings, never a crash, and each finding has a place."""
+"""Any input gives findings with locations, never a crash."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is built holds what it should and nothing else, and is the same bytes wherever it is built.
+"""The built distributions have the right content, and are reproducible.
 
 The wheel is then installed with run-time dependencies only into a fresh environment, and does its work.
 """

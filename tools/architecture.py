@@ -1,4 +1,4 @@
-"""The architecture: the layer of each package, four calls through them, and a drawing of both.
+"""The layers of the packages, four calls through them, and a drawing of both.
 
 tests/test_architecture.py compares the code with it; tools/make_docs.py draws docs/images/architecture.svg.
 """

@@ -1,4 +1,4 @@
-"""Types and lint of the page's script and style, by TypeScript and Biome; skips by name where there is no npm."""
+"""Check types and style of the page's script and style sheet with TypeScript and Biome; skipped without npm."""
 
 from __future__ import annotations
 

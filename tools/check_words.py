@@ -57,32 +57,39 @@ def main() -> int:
 
 
 def code_violations() -> Iterator[str]:
-    """Violations in comments, docstrings and texts of `osbctl/`."""
-    for file in sorted((ROOT / "osbctl").rglob("*.py")):
-        text = file.read_text(encoding="utf-8")
-        name = file.relative_to(ROOT).as_posix()
-        for line, words in prose_of(text):
-            yield from forbidden(words, name, line)
-        for line, first in docstrings(ast.parse(text)):
-            if CLAUSES.match(first):
-                yield f"{name}:{line}: begin the docstring with a noun phrase or an imperative: {first}"
+    """Violations in code: comments and docstrings, and in `osbctl/` every text. Tests may quote any word."""
+    for folder in ("osbctl", "tools", "tests", "benchmarks"):
+        for file in sorted((ROOT / folder).rglob("*.py")):
+            text = file.read_text(encoding="utf-8")
+            name = file.relative_to(ROOT).as_posix()
+            prose = [*comments(text), *docstrings(ast.parse(text))]
+            for line, words in prose if folder != "osbctl" else texts(text):
+                yield from forbidden(words, name, line)
+            for line, words in docstrings(ast.parse(text)):
+                first = words.strip().partition("\n")[0]
+                if CLAUSES.match(first):
+                    yield f"{name}:{line}: begin the docstring with a noun phrase or an imperative: {first}"
 
 
-def prose_of(text: str) -> Iterator[tuple[int, str]]:
-    """Each comment and text of a module with its first line."""
+def texts(module: str) -> Iterator[tuple[int, str]]:
+    """Comments, docstrings and other string literals of a module with their first lines."""
     kinds = {tokenize.COMMENT, tokenize.STRING, getattr(tokenize, "FSTRING_MIDDLE", tokenize.STRING)}
-    for token in tokenize.generate_tokens(io.StringIO(text).readline):
+    for token in tokenize.generate_tokens(io.StringIO(module).readline):
         if token.type in kinds:
             yield token.start[0], token.string
 
 
+def comments(module: str) -> Iterator[tuple[int, str]]:
+    return ((line, text) for line, text in texts(module) if text.startswith("#"))
+
+
 def docstrings(tree: ast.AST) -> Iterator[tuple[int, str]]:
-    """The first line of each docstring, those of attributes too, with its number."""
+    """Docstrings, also of attributes, with their first lines."""
     for node in ast.walk(tree):
         for statement in getattr(node, "body", ()) if not isinstance(node, ast.Lambda | ast.IfExp) else ():
             value = statement.value if isinstance(statement, ast.Expr) else None
             if isinstance(value, ast.Constant) and isinstance(value.value, str) and value.value.strip():
-                yield statement.lineno, value.value.strip().splitlines()[0]
+                yield statement.lineno, value.value
 
 
 def page_violations() -> Iterator[str]:
@@ -94,7 +101,7 @@ def page_violations() -> Iterator[str]:
 
 
 def blank(block: re.Match[str]) -> str:
-    """As many empty lines as the block has."""
+    """Replace a block by as many empty lines."""
     return "\n" * block[0].count("\n")
 
 

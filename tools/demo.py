@@ -1,6 +1,6 @@
-"""The main job on a shipped catalog: validate, show, make a credential record, serve, ask as a platform would.
+"""Demo on a shipped catalog: validate, show, create a credential record, serve, and fetch like a platform.
 
-At a terminal the broker stays up until Ctrl-C; without one it ends by itself with 0.
+At a terminal the broker runs until Ctrl-C; otherwise the demo ends with 0.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def run(*arguments: str, good: tuple[int, ...] = (0,)) -> None:
 
 
 def ask(url: str, identity: str, password: str) -> None:
-    """Ask the broker as Cloud Foundry does; the certificate was made a second ago, so nobody knows it."""
+    """Request the catalog like Cloud Foundry. The certificate is self-signed, so it is not verified."""
     request = urllib.request.Request(f"{url}/v2/catalog")
     request.add_header("X-Broker-API-Version", "2.14")
     request.add_header("Authorization", "Basic " + b64encode(f"{identity}:{password}".encode()).decode())
@@ -47,7 +47,7 @@ def ask(url: str, identity: str, password: str) -> None:
 
 
 def address(broker: subprocess.Popen[str]) -> str:
-    """The address that the broker says it listens on, once it serves."""
+    """Wait for the address in the broker's log."""
     assert broker.stderr
     told = ""
     for line in broker.stderr:
@@ -59,7 +59,7 @@ def address(broker: subprocess.Popen[str]) -> str:
 
 
 def forward(broker: subprocess.Popen[str]) -> None:
-    """Show the broker's further log, so that its pipe never fills."""
+    """Print the rest of the broker's log, so that its pipe never fills."""
     for line in broker.stderr or ():
         print(line, end="")
 

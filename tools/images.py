@@ -1,6 +1,6 @@
-"""Pictures of a terminal for the README: a command is run at a terminal of its own, and rich draws what it prints.
+"""Pictures of a terminal for the README: runs a command at a pseudo-terminal, and draws its output with rich.
 
-The fonts are the reader's: nothing is fetched when the picture is shown.
+The pictures use the reader's fonts and load nothing.
 """
 
 from __future__ import annotations
@@ -56,14 +56,14 @@ PICTURE = f"""<svg class="rich-terminal" viewBox="0 0 {{width}} {{height}}" xmln
 
 
 def shown(command: str, columns: int) -> str:
-    """What `command` prints at a terminal of `columns`, colours included."""
+    """Output of `command` at a terminal of `columns`, with colours."""
     words = [sys.executable, "-m", *shlex.split(command)]
     environment = {"PATH": os.environ["PATH"], "PYTHONPATH": str(ROOT), "TERM": "xterm-256color", "LC_ALL": "C.UTF-8"}
     return at_terminal(words, columns, ROOT, environment)
 
 
 def at_terminal(words: list[str], columns: int, folder: Path, environment: dict[str, str]) -> str:
-    """What a command prints at a terminal of `columns`."""
+    """Output of a command at a terminal of `columns`."""
     ours, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 60, columns, 0, 0))
     with subprocess.Popen(words, cwd=folder, env=environment, stdin=theirs, stdout=theirs, stderr=theirs):

@@ -1,12 +1,12 @@
-"""Writes the parts of the documentation that the program itself knows.
+"""Generates the parts of the documentation that come from the program.
 
     python tools/make_docs.py            write docs/reference/, docs/images/ and the transcripts in Markdown files
     python tools/make_docs.py --check    write nothing; exit 1 with a diff where a file is out of date
 
-A transcript is a fenced block after a line `<!-- run: COMMAND -->`; the command is run in the
-repository, and the block becomes what it prints. `<!-- run(1): COMMAND -->` says that it ends with 1.
-The line after `<!-- rules -->` becomes the number of rules.
-tools/walk.py knows the markers of pages that are walked through in a folder of their own.
+A transcript is a fenced block after a line `<!-- run: COMMAND -->`: the command is run in the
+repository, and its output replaces the block. `<!-- run(1): COMMAND -->` expects exit code 1.
+The number of rules replaces the line after `<!-- rules -->`.
+tools/walk.py handles the markers of pages whose commands run in an empty folder.
 """
 
 from __future__ import annotations
@@ -39,9 +39,9 @@ NUMBERS = re.compile(r"(<!-- rules -->\n).*\n")
 
 
 def output(command: str, code: int = 0) -> str:
-    """What `command` prints, standard error included; it must end with `code`.
+    """Output of `command`, including standard error; it must exit with `code`.
 
-    It is run as a person in a checkout would run it, with this Python's `osbctl`.
+    It runs in the checkout, with this Python's `osbctl`.
     """
     words = shlex.split(command)
     if words[0] == "osbctl":
@@ -62,7 +62,7 @@ def output(command: str, code: int = 0) -> str:
 
 
 def with_transcripts(text: str) -> str:
-    """`text` with every transcript run anew."""
+    """Run every transcript of `text` again."""
 
     def run(match: re.Match[str]) -> str:
         head, code, command = match.groups()
@@ -85,7 +85,7 @@ def configuration_page() -> Iterator[str]:
 
 
 def pages() -> Iterator[tuple[Path, str]]:
-    """Every file that is made, with the text that it should have."""
+    """Every generated file with its text."""
     reference = ROOT / "docs" / "reference"
     yield from command_pages(reference)
     yield from rule_pages(reference)

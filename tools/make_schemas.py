@@ -1,12 +1,12 @@
-"""Writes `schemas/catalog-2.*.json`, one JSON Schema for each version of the API, from the one table below.
+"""Generates `schemas/catalog-2.*.json`, a JSON Schema for each version of the API, from the table below.
 
-It also keeps the lists of platforms in the other schemas and in action.yml to those that there are.
+It also updates the lists of platforms in the other schemas and in action.yml.
 
     python tools/make_schemas.py            write them
-    python tools/make_schemas.py --check    exit 1 where a file is not what would be written
+    python tools/make_schemas.py --check    write nothing; exit 1 if a file is out of date
 
-Draft-07: the newest draft that editors support in full. The files repeat each other so that each is
-complete by itself; this table is where a field is said once, with the version that brought it.
+Draft-07 is the newest draft that editors support completely. The files repeat each other so that each is
+self-contained; this table has each field once, with the version that added it.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ Schema = dict[str, Any]
 
 
 class Field:
-    """One field of an object: its schema, whether it must be there, and the version that brought it."""
+    """One field of an object: its schema, whether it is required, and the version that added it."""
 
     def __init__(self, title: str, schema: Schema, description: str, required: bool = False, since: str = "2.13"):
         self.schema = {"title": title, "description": description, **schema}
@@ -219,7 +219,7 @@ PARAMETERS = {
 
 
 def object_schema(fields: dict[str, Field], version: str, title: str) -> Schema:
-    """The schema of an object; unknown fields are allowed, as the specification demands."""
+    """The schema of an object. Unknown fields are allowed, as the specification requires."""
     known = {name: field for name, field in fields.items() if field.since <= version}
     required = [name for name, field in known.items() if field.required]
     schema: Schema = {"title": title, "type": "object"}
@@ -229,7 +229,7 @@ def object_schema(fields: dict[str, Field], version: str, title: str) -> Schema:
 
 
 def catalog_schema(version: str) -> Schema:
-    """The whole schema of a catalog at `version`."""
+    """The schema of a catalog at `version`."""
     objects = {
         "service": (SERVICE, "Service offering"),
         "plan": (PLAN, "Service plan"),
@@ -263,7 +263,7 @@ def catalog_schema(version: str) -> Schema:
 
 
 def made() -> Iterator[tuple[Path, str]]:
-    """Each file with the text that it must have."""
+    """Each generated file with its text."""
     for version in ApiVersion:
         text = json.dumps(catalog_schema(version), indent=2, ensure_ascii=False)
         yield ROOT / "schemas" / f"catalog-{version}.json", f"{text}\n"
@@ -272,7 +272,7 @@ def made() -> Iterator[tuple[Path, str]]:
 
 
 def with_platforms(text: str, platforms: Sequence[str]) -> str:
-    """The text of a schema or of action.yml with its lists of platforms brought to `platforms`."""
+    """Update the lists of platforms in the text of a schema or of action.yml."""
     text = re.sub(r'\["cloudfoundry", [^\]]*\]', json.dumps(platforms), text)
     return re.sub(r"cloudfoundry, [a-z, -]*;", f"{', '.join(platforms)};", text)
 

@@ -1,11 +1,11 @@
-"""Runs the mutation tests and holds what survives against `tests/survivors.toml`; `make mutants` calls it.
+"""Runs the mutation tests and compares survivors with `tests/survivors.toml`; `make mutants` calls it.
 
-mutmut changes one expression at a time in the files that `[tool.mutmut]` names and runs the tests that reach it. A
-surviving change wants a test, or an entry in the list with the reason why it is harmless. Fails on a survivor that the
-list does not know and on an entry that no longer survives. `tools/mutants.py authenticator files` runs the files of
-these names alone, `--again` only the survivors of the last run that are not listed; `--read` prints its results again.
+mutmut changes one expression at a time in the files of `[tool.mutmut]` and runs the tests that reach it. A
+surviving change needs a test, or an entry in the list with the reason why it is harmless. Fails for a survivor that
+is not listed and for an entry that no longer survives. `tools/mutants.py authenticator files` runs only files of
+these names, `--again` only unlisted survivors of the last run; `--read` prints its results again.
 
-A change is known by its function and the line that it makes, so that it keeps its name when others come or files move.
+A change is identified by its function and its line, so that entries stay valid when files move.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ UNRUN = "not checked"
 
 
 class Change(NamedTuple):
-    """The function that is changed, as `Authenticator.ask`, and the lines that it then has."""
+    """The changed function, such as `Authenticator.check`, and its changed lines."""
 
     function: str
     lines: str
 
 
 class Mutant(NamedTuple):
-    """A change under the name that it has with mutmut, and in mutmut's words what came of it."""
+    """A change with mutmut's name and result."""
 
     change: Change
     name: str
@@ -59,7 +59,7 @@ def mutants(path: Path) -> Iterator[Mutant]:
 
 
 def reasons() -> dict[Change, str]:
-    """The changes of the list, each with its reason."""
+    """The listed changes with their reasons."""
     return {
         Change(function, lines): group["reason"]
         for group in tomllib.loads(KNOWN.read_text("utf-8"))["group"]
@@ -69,7 +69,7 @@ def reasons() -> dict[Change, str]:
 
 
 def tell(paths: Iterable[Path], everything: bool) -> int:
-    """Print the figures of each file, then what is new and what is gone; 1 where there is either or something unrun.
+    """Print the figures of each file and the differences from the list; 1 for a difference or an unrun change.
 
     `everything`: these are all files, so that an entry of a function that none has is gone, too.
     """
@@ -99,7 +99,7 @@ def tell(paths: Iterable[Path], everything: bool) -> int:
 
 
 def _entry(change: Change) -> str:
-    """The lines of a change as they stand in the list."""
+    """The lines of a change, as in the list."""
     return f"    {json.dumps(change.lines, ensure_ascii=False)},"
 
 

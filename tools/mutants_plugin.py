@@ -1,8 +1,8 @@
-"""For `make mutants`: quick tests first, none of generated cases, and no settings of the run in what a test starts.
+"""Plugin for `make mutants`: runs quick tests first, skips generated cases, and hides mutmut from child processes.
 
-While mutmut learns which test reaches which function, each process that has its variable in the environment reads
-`[tool.mutmut]` from the current folder and fails where there is none. What a test starts runs in a folder of its own,
-so it starts without the variable in that phase.
+While mutmut records which test reaches which function, each process with its environment variable reads
+`[tool.mutmut]` from the current folder, and fails without one. Child processes of tests run in other folders,
+so they start without the variable in that phase.
 """
 
 from __future__ import annotations
@@ -34,14 +34,14 @@ subprocess.Popen.__init__ = _without_the_phase  # type: ignore[method-assign]
 
 @pytest.hookimpl(trylast=True)
 def pytest_configure() -> None:
-    """Where a change ends a thread by an exception, the test fails (`filterwarnings`): at once, not after its waits."""
+    """Fail a test at once if a change ends a thread by an exception (`filterwarnings`)."""
     if "__mutmut_" in os.environ.get("MUTANT_UNDER_TEST", ""):
         threading.excepthook = lambda _: os._exit(pytest.ExitCode.TESTS_FAILED)
 
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out what Hypothesis generates; put in order of the time that mutmut has measured."""
+    """Skip tests of Hypothesis; sort the others by the durations that mutmut measured."""
     generated = [item for item in items if getattr(getattr(item, "function", None), "is_hypothesis_test", False)]
     if generated:
         config.hook.pytest_deselected(items=generated)

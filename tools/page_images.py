@@ -1,8 +1,8 @@
-"""Pictures of the page for the README, made in Chromium (`pip install --group browser`).
+"""Screenshots of the page for the README, taken in Chromium (`pip install --group browser`).
 
     python tools/page_images.py
 
-They are not part of `make docs`: fonts differ between machines, and so would the pictures.
+They are not part of `make docs`, because fonts, and so the pictures, differ between machines.
 """
 
 from __future__ import annotations

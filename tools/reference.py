@@ -47,11 +47,11 @@ VARIABLES = {
     "LISTEN_FDS": "`serve`: with LISTEN_PID, the sockets that systemd hands over.",
     "LISTEN_PID": "`serve`: the process that the sockets of LISTEN_FDS are meant for.",
 }
-"""What is read beside the variables of options; a test finds those that are missing here."""
+"""Environment variables other than those of options; a test finds missing ones."""
 
 
 def commands(group: Any = None, name: str = "") -> Iterator[tuple[str, Any]]:
-    """Every command and sub-command with its full name, as typer has it."""
+    """Every command and subcommand with its full name."""
     for key, command in (group or build([])).commands.items():
         full = f"{name} {key}".strip()
         yield full, command
@@ -101,7 +101,7 @@ def reports_page() -> Iterator[str]:
 
 
 def fields(definition: dict[str, Any], topic: str) -> Iterator[str]:
-    """The table of an object's fields, and those of the objects inside."""
+    """Tables of the fields of an object and its nested objects."""
     present = {name: field for name, field in definition.get("properties", {}).items() if field is not False}
     if not present:
         return

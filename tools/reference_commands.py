@@ -64,7 +64,7 @@ def command_page(name: str, command: Any) -> Iterator[str]:
 
 
 def entry(parameter: Any, context: Any) -> Iterator[str]:
-    """One argument or option: its heading, how it is written, its meaning, default and variable."""
+    """One argument or option: heading, syntax, meaning, default and variable."""
     names, text = parameter.get_help_record(context)
     meaning, _, extra = text.partition("  [")
     heading = parameter.opts[0] if parameter.opts[0].startswith("-") else names.strip("[]")

@@ -26,7 +26,7 @@ def rule_pages(folder: Path) -> Iterator[tuple[Path, str]]:
 
 
 def groups() -> list[tuple[Category, list[Rule]]]:
-    """The groups that have rules, each with its rules by id."""
+    """The groups with rules, each with its rules by id."""
     rules = sorted(all_rules().values(), key=lambda rule: rule.id)
     found = [(category, [rule for rule in rules if rule.category is category]) for category in Category]
     return [(category, ours) for category, ours in found if ours]

@@ -1,9 +1,9 @@
-"""Whether what stands here is ready to be published; docs/contributing/publish.md has the steps around it.
+"""Checks that HEAD can be published; docs/contributing/publish.md describes the release.
 
-    python tools/release_check.py    build into dist/ and check: 0, 1 for a fault, 3 where something was not checked
+    python tools/release_check.py    build into dist/ and check: 0, 1 for a fault, 3 if a check could not run
 
-The tools are in the dependency group `release`. Each check gives an outcome; a fault keeps no other from running.
-What cannot be known here, because a service does not answer, is `not checked` and never `ok`.
+The tools are in the dependency group `release`. Every check runs, whatever the others find.
+A check whose service does not answer is `not checked`, never `ok`.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ NO_URL = "Your package should have a 'url' field"
 
 
 class State(StrEnum):
-    """How a check ended."""
+    """Result of a check."""
 
     OK = "ok"
     FAILED = "FAILED"
@@ -50,7 +50,7 @@ class State(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What one check found, in a sentence."""
+    """Result of one check, with a sentence."""
 
     name: str
     state: State
@@ -61,7 +61,7 @@ Outcomes = Iterator[Outcome]
 
 
 def outcome(name: str, faults: list[str], well: str) -> Outcome:
-    """FAILED with the faults, or ok with the sentence `well`."""
+    """FAILED with `faults`, or else OK with the sentence `well`."""
     return Outcome(name, State.FAILED, "; ".join(faults)) if faults else Outcome(name, State.OK, well)
 
 
@@ -83,7 +83,7 @@ def tool(module: str, *arguments: str | Path, cwd: Path = ROOT) -> subprocess.Co
 
 
 def version(root: Path) -> Outcome:
-    """The version is a plain one, and the lines that people copy name it."""
+    """Check that the version is a release, and that install lines name it."""
     here = release(root)
     faults = [] if re.fullmatch(r"\d+\.\d+\.\d+", here.version) else [f"{here.version} is not of the form 1.2.3"]
     faults += [f"{file.relative_to(root)} is out of date: make docs" for file in stale(root)]
@@ -91,7 +91,7 @@ def version(root: Path) -> Outcome:
 
 
 def changelog(root: Path) -> Outcome:
-    """The first released section is this version's, dated, and not empty."""
+    """Check that the first section of the changelog is this version's, dated, and not empty."""
     wanted, text = release(root).version, (root / "CHANGELOG.md").read_text(encoding="utf-8")
     sections = re.findall(r"(?m)^## \[([^\]]+)\](?: - (\S+))?\n((?:(?!## ).*\n?)*)", text)
     first = next((section for section in sections if section[0] != "Unreleased"), ("", "", ""))
@@ -107,7 +107,7 @@ def changelog(root: Path) -> Outcome:
 
 
 def tag(root: Path) -> Outcome:
-    """HEAD is what stands here, and has the tag of this version or none."""
+    """Check that the work tree is HEAD, with the tag of this version or none."""
     wanted = f"v{release(root).version}"
     here = run("git", "tag", "--points-at", "HEAD", "--list", "v*", cwd=root).stdout.split()
     elsewhere = run("git", "tag", "--list", wanted, cwd=root).stdout.split() if wanted not in here else []
@@ -121,7 +121,7 @@ def tag(root: Path) -> Outcome:
 
 
 def build(root: Path, place: Path) -> list[Path]:
-    """The sdist and the wheel of HEAD, built in `place` with the time of its commit."""
+    """Build the sdist and wheel of HEAD in `place`, with the time of its commit."""
     archive = subprocess.run(["git", "archive", "HEAD"], cwd=root, capture_output=True, check=True, timeout=SECONDS)
     with tarfile.open(fileobj=BytesIO(archive.stdout)) as files:
         files.extractall(place, filter="data")
@@ -134,7 +134,7 @@ def build(root: Path, place: Path) -> list[Path]:
 
 
 def reproducible(first: list[Path], second: list[Path]) -> Outcome:
-    """Two builds in two folders are the same bytes."""
+    """Check that builds in two folders are identical."""
     digests = [
         {file.name: hashlib.sha256(file.read_bytes()).hexdigest() for file in built} for built in (first, second)
     ]
@@ -144,7 +144,7 @@ def reproducible(first: list[Path], second: list[Path]) -> Outcome:
 
 
 def metadata(files: list[Path], published: bool) -> Outcomes:
-    """What twine and pyroma say; an index shows it to everybody."""
+    """Check the metadata with twine and pyroma; a package index displays it."""
     done = tool("twine", "check", "--strict", *files)
     lines = [line.strip() for line in done.stdout.splitlines() if re.search("WARNING|ERROR", line)]
     yield outcome("twine", lines or [done.stderr.strip()] if done.returncode else [], "passed")
@@ -163,7 +163,7 @@ def metadata(files: list[Path], published: bool) -> Outcomes:
 
 
 def installed(wheel: Path, place: Path) -> Path | None:
-    """A Python of its own with the wheel and all that it may need; None where no index has these."""
+    """Create an environment with the wheel and all extras; None if no index has them."""
     run(sys.executable, "-m", "venv", "--without-pip", place)
     python = place / "bin/python"
     done = tool("pip", "--python", python, "install", "--quiet", "--no-compile", f"{wheel}[{EXTRAS}]")
@@ -177,21 +177,21 @@ def packages(python: Path) -> list[tuple[str, str, str]]:
 
 
 def licences(python: Path) -> Outcome:
-    """Every dependency may be used as freely as osbctl."""
+    """Check that the licence of every dependency is permissive."""
     found = packages(python)
     faults = [f"{name}: {licence}" for name, _, licence in found if not allowed(name, licence)]
     return outcome("licences", faults, f"{len(found)} packages")
 
 
 def allowed(name: str, licence: str) -> bool:
-    """Whether it is allowed: each part of an SPDX `AND` or of a list, one choice of an `OR`."""
+    """Return whether a licence is allowed: every part of an SPDX `AND` or list, one part of an `OR`."""
     parts = re.split(r" AND |; ", licence)
     known = ALLOWED | {ALLOWED_FOR.get(name, "")}
     return all(any(choice.strip("() ") in known or choice in known for choice in part.split(" OR ")) for part in parts)
 
 
 def vulnerabilities(python: Path, service: str = "") -> Outcome:
-    """What the database of open source vulnerabilities (OSV) knows of each dependency. `service` is another address."""
+    """Check dependencies in the database of open source vulnerabilities (OSV). `service` is another address."""
     (site,) = (python.parent.parent / "lib").glob("python*/site-packages")
     address = ["--osv-url", service] if service else []
     command = ["-s", "osv", *address, "--progress-spinner", "off", "-f", "json", "--timeout", "15", "--path", site]
@@ -208,7 +208,7 @@ def vulnerabilities(python: Path, service: str = "") -> Outcome:
 
 
 def bill_of_materials(python: Path, file: Path) -> Outcome:
-    """CycloneDX lists every package with its version."""
+    """Check that the CycloneDX SBOM lists every package with its version."""
     done = tool("cyclonedx_py", "environment", "--output-reproducible", "-o", file, python)
     if done.returncode:
         return outcome("sbom", [done.stderr.strip()], "")
@@ -218,7 +218,7 @@ def bill_of_materials(python: Path, file: Path) -> Outcome:
 
 
 def checks(root: Path, place: Path, service: str = "") -> Outcomes:
-    """Every outcome; what is built lies in `place`/first/dist afterwards, with the SBOM beside it."""
+    """Run every check; leaves the builds in `place`/first/dist, with the SBOM."""
     yield version(root)
     yield changelog(root)
     yield tag(root)
@@ -239,7 +239,7 @@ def checks(root: Path, place: Path, service: str = "") -> Outcomes:
 
 
 def code(states: set[State]) -> int:
-    """The exit code: what was not checked is not green."""
+    """Exit code: 1 for a fault, 3 for a check that could not run."""
     return 1 if State.FAILED in states else 3 if State.UNKNOWN in states else 0
 
 

@@ -1,9 +1,9 @@
-"""Writes into every file where osbctl comes from: [tool.osbctl-release] of pyproject.toml says where it is published.
+"""Updates the install lines in all files from [tool.osbctl-release] of pyproject.toml.
 
     python tools/release_lines.py            write them
     python tools/release_lines.py --check    write nothing; exit 1 with the names of files that are out of date
 
-What is not published comes from a clone: beside the user's project on a desk, copied into it for a pipeline.
+Without a publication, lines use a clone: beside the user's project, or copied into it for a pipeline.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ UNPUBLISHED = "osbctl is not published yet: install it from a clone of its repos
 
 @dataclass(frozen=True, slots=True)
 class Release:
-    """The three names of [tool.osbctl-release], each may be empty, and the version that is released."""
+    """The three names of [tool.osbctl-release], each possibly empty, and the released version."""
 
     index: str
     repository: str
@@ -50,12 +50,12 @@ class Release:
 
     @property
     def distribution(self) -> str:
-        """The name that the wheel has."""
+        """Name of the wheel."""
         return self.index or "osbctl"
 
     @property
     def report(self) -> str:
-        """Where a weakness is reported, in private: what each forge has for it."""
+        """Private channel of a forge for reports of vulnerabilities."""
         if not self.repository:
             return "For a copy without a forge: write to the person who gave it to you."
         on_github = self.action != "./osbctl"
@@ -63,12 +63,12 @@ class Release:
 
     @property
     def action(self) -> str:
-        """What a step of a GitHub workflow uses: only what lies on GitHub can be named."""
+        """The action that a GitHub workflow uses; it must be on GitHub."""
         owner = re.fullmatch(r"https://github\.com/([\w.-]+/[\w.-]+)", self.repository)
         return f"{owner[1]}@v{self.version}" if owner else "./osbctl"
 
     def requirement(self, clone: str, extra: str = "", *, pinned: bool = False) -> str:
-        """What pip and pipx install, in quotes where a shell needs them."""
+        """Requirement for pip and pipx, quoted for a shell if necessary."""
         if self.index:
             found = f"{self.index}{extra}" + (f"=={self.version}" if pinned else "")
         elif self.repository:
@@ -79,7 +79,7 @@ class Release:
         return f"'{found}'" if extra else found
 
     def lines(self, clone: str) -> list[tuple[str, str]]:
-        """Patterns of lines that say where osbctl comes from, each with what to write for a file that sees `clone`."""
+        """Patterns of install lines, each with its replacement; `clone` is the path of a clone."""
         published = f"osbctl is published at <{self.repository}>." if self.repository else ""
         package = self.requirement(clone, pinned=True)
         urls = f'[project.urls]\nRepository = "{self.repository}"\n\n' if self.repository else ""
@@ -100,7 +100,7 @@ class Release:
         ]
 
     def written(self, text: str, clone: str) -> str:
-        """`text` with its lines as this release has them."""
+        """Update the install lines of `text`."""
 
         def install(match: re.Match[str]) -> str:
             extra = re.search(r"\[[\w,-]+\]", match[2])
@@ -121,7 +121,7 @@ def release(root: Path = ROOT) -> Release:
 
 
 def stale(root: Path = ROOT) -> dict[Path, str]:
-    """The files that are out of date, with the text that they should have."""
+    """Files that are out of date, with their new text."""
     here = release(root)
     found = {}
     for name, clone in FILES.items():

@@ -1,10 +1,10 @@
-"""Records what docs/reference/versioning.md calls the interface, one fact a line, in tests/release/surface.json.
+"""Records the interface (docs/reference/versioning.md) in tests/release/surface.json, one fact per line.
 
-    python tools/surface.py            record what is new; refuse where something is gone or means something else
+    python tools/surface.py            record new facts; fail if one was removed or changed
     python tools/surface.py --check    write nothing; exit 1 with the differences
-    python tools/surface.py --major    record it anew: the first version of a major one (X.0.0) alone may
+    python tools/surface.py --major    record it from scratch, allowed only for a major version (X.0.0)
 
-A fact that changes is one that goes and one that comes: `validate --fail-on: default error`.
+A changed fact counts as one removed and one added, such as `validate --fail-on: default error`.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def command_line() -> Iterator[str]:
 
 
 def option(command: str, parameter: Any) -> Iterator[str]:
-    """The facts of an option, or of an argument, which is known by its place."""
+    """Facts of an option, or of an argument, which is identified by its position."""
     spelled = parameter.opts if parameter.opts[0].startswith("-") else [parameter.name.upper()]
     for word in [*spelled, *parameter.secondary_opts]:
         yield f"{command} {word}"
@@ -83,7 +83,7 @@ def variables() -> Iterator[str]:
 
 
 def fields(file: Path) -> Iterator[str]:
-    """Each field that a schema of ours names, with its type and whether it is always there."""
+    """Each field of a schema, with its type and whether it is required."""
     yield file.name
     pending = [(file.stem, json.loads(file.read_text(encoding="utf-8")))]
     while pending:
@@ -109,7 +109,7 @@ def fields(file: Path) -> Iterator[str]:
 
 
 def metrics() -> Iterator[str]:
-    """Each metric with its labels, from the calls that make them."""
+    """Each metric with its labels, from the calls that create them."""
     for call in re.findall(r"MetricFamily\(([^()]+(?:\([^()]*\)[^()]*)*)\)", text("osbctl/broker/admin.py")):
         name, labels = re.search(r'"(osbctl_\w+)"', call), re.search(r"labels=\[(.*?)\]", call)
         assert name, call
@@ -122,14 +122,14 @@ def columns() -> Iterator[str]:
 
 
 def differences(recorded: Surface, now: Surface) -> tuple[list[str], list[str]]:
-    """What is gone, and what is new, each with its subject."""
+    """Removed and added facts, each with its subject."""
     before = {f"{subject}: {fact}" for subject, facts in recorded.items() for fact in facts}
     after = {f"{subject}: {fact}" for subject, facts in now.items() for fact in facts}
     return sorted(before - after), sorted(after - before)
 
 
 def refusal(gone: list[str], new: list[str], words: list[str]) -> str:
-    """Why what stands here cannot be recorded, or is not; empty where all is well."""
+    """Reason why the interface cannot be recorded, or is out of date; empty if there is none."""
     major = re.fullmatch(r"\d+\.0\.0", osbctl.__version__)
     if "--major" in words and not major:
         return f"{osbctl.__version__} is not the first of a major version"

@@ -1,4 +1,4 @@
-"""Runs the commands on real brokerpaks, each a clone in a folder; nothing is fetched, and what is absent is named.
+"""Runs the commands on real brokerpaks, each a clone in a folder; downloads nothing, and lists missing ones.
 
 python tools/try_brokerpaks.py FOLDER
 """
@@ -20,7 +20,7 @@ FAULTS = {"csb-brokerpak-gcp": ("google-mysql.yml:126:7", "google-storage.yml:19
 
 
 def main(folder: Path) -> int:
-    """Run all commands on all brokerpaks; 1 where one ends unexpectedly."""
+    """Run all commands on all brokerpaks; returns 1 if one ends unexpectedly."""
     failed = False
     for name in KNOWN:
         if not (folder / name / "manifest.yml").is_file():

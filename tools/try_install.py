@@ -1,4 +1,4 @@
-"""Installs the wheel as a user would, with pip and with pipx, and walks through the commands.
+"""Installs the wheel with pip and with pipx, and runs the commands.
 
     python tools/try_install.py python3.11 python3.12 python3.13
 
@@ -21,7 +21,7 @@ ROOT = Path(__file__).parent.parent
 
 
 def run(*command: str | Path, **environment: str) -> str:
-    """What `command` prints; the program ends with its output where it fails."""
+    """Output of `command`; on failure, exit with it."""
     done = subprocess.run(
         command, env={**os.environ, **environment}, capture_output=True, text=True, check=False, timeout=600
     )

@@ -1,15 +1,15 @@
-"""Walks through a page of the documentation as its reader would, and shows what the commands print.
+"""Runs the commands of a documentation page like a reader, and updates their outputs.
 
-A page is walked in an empty folder of its own, with `osbctl` of this checkout on PATH. Markers say what to do
+Each page runs in an empty folder, with `osbctl` of this checkout on PATH. Markers say what to do
 with the fenced block after them:
 
-    <!-- walk -->              run each line that begins with `$ `; the lines after it become what it prints
-    <!-- walk(1) -->           the same; the last command ends with 1
+    <!-- walk -->              run each line that begins with `$ `; its output replaces the following lines
+    <!-- walk(1) -->           the same; the last command exits with 1
     <!-- walk(terminal) -->    the same, at a terminal
-    <!-- walk(serve) -->       start the one command, wait until it serves, and stop it at the end of the page
+    <!-- walk(serve) -->       start the only command, wait until it serves, and stop it at the end of the page
     <!-- file: PATH -->        write the block to PATH
 
-What differs between two runs (ids, times, secrets, ports) stays as the page has it.
+Parts that differ between runs (ids, times, secrets, ports) are kept as they are in the page.
 """
 
 from __future__ import annotations
@@ -41,12 +41,12 @@ SHIM = '#!/bin/sh\nPYTHONPATH={root} exec {python} -m osbctl "$@"\n'
 
 
 class WalkError(Exception):
-    """A command of the page did not end as the page says."""
+    """A command of the page ended with an unexpected exit code."""
 
 
 @dataclass
 class Walk:
-    """One page under way: its folder, its environment, and the broker that it has started."""
+    """A running page: its folder, environment and broker."""
 
     folder: Path
     environment: dict[str, str]
@@ -93,7 +93,7 @@ class Walk:
         return output.replace(self.port, PORT).replace(str(self.folder), "/home/you/broker")
 
     def block(self, kind: str | None, text: str) -> str:
-        """The block `text` with each command's output made anew."""
+        """Run the commands of a block and update their outputs."""
         commands = [line[2:] for line in text.splitlines() if line.startswith("$ ")]
         made = []
         for number, command in enumerate(commands, 1):
@@ -105,7 +105,7 @@ class Walk:
 
 
 def walked(page: str) -> str:
-    """The text `page` with all its blocks made anew. Raises WalkError where a command ends otherwise than told."""
+    """Update all blocks of a page. Raises WalkError if a command ends with an unexpected exit code."""
     if not BLOCK.search(page):
         return page
     with tempfile.TemporaryDirectory() as scratch:
@@ -154,7 +154,7 @@ def start(scratch: Path) -> Walk:
 
 
 def steady(text: str) -> str:
-    """`text` without what differs from run to run."""
+    """`text` without parts that differ between runs."""
     for pattern, name in CHANGING:
         text = pattern.sub(name, text)
     return text

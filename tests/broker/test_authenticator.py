@@ -475,7 +475,7 @@ def test_guessing_address_is_throttled_and_others_are_not() -> None:
         allowed = [b.ask(basic("admin", f"guess {n}")) for n in range(15)]
         assert allowed == [REFUSED] * 10 + [BUSY] * 5
         assert b.ask(basic("admin", "old-password"), "10.0.0.2") == Decision(RequestOutcome.ACCEPTED, "old")
-        # Verified by somebody else: known, so it is not held against the guesser's address.
+        # Verified for another client, and so cached: the guesser's limit does not apply.
         assert b.ask(basic("admin", "old-password")) == Decision(RequestOutcome.ACCEPTED, "old")
         b.clock.now += 1
         assert [b.ask(basic("admin", f"more {n}")) for n in range(3)] == [REFUSED, REFUSED, BUSY]

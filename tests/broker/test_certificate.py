@@ -49,7 +49,7 @@ def test_expired_certificate_does_not_replace_a_valid_one(
         )
         assert over_tls(trust, broker.port())[0] == 200
         assert admin(broker.port("admin on"), "/readyz") == (200, b"ready, but the certificate lasts 9 days\n")
-    with process(tmp_path, **told) as broker:  # whoever starts with one is told, and served
+    with process(tmp_path, **told) as broker:  # at the start an expired certificate is logged, and served
         assert "ERROR the certificate expired on" in broker.log
         assert admin(broker.port("admin on"), "/readyz") == (200, b"ready, but the certificate has expired\n")
 

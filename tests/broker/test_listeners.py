@@ -141,7 +141,7 @@ def test_existing_file_at_the_path_of_a_unix_socket(tmp_path: Path) -> None:
         with pytest.raises(ConfigError) as caught:
             listen_unix(path)
         assert caught.value.message == f"cannot listen on {path}: another program listens there"
-    listen_unix(path).close()  # nobody listens there any more
+    listen_unix(path).close()  # no process listens there any more
 
 
 def test_stale_socket_removed_by_another_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

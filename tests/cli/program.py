@@ -23,7 +23,7 @@ _build = app.build
 
 @functools.cache
 def _built(command: str, colored: bool) -> Any:
-    """What typer makes of the functions is the same at each call, and costs as much as a small command."""
+    """Typer's command, built once, since building it costs as much as a small command."""
     return _build([command])
 
 

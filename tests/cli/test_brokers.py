@@ -544,7 +544,7 @@ def test_a_password_in_the_query_of_the_database_is_never_shown(osbctl: Program)
 
 
 def test_of_an_address_with_two_at_signs_no_password_is_left(osbctl: Program) -> None:
-    """What stands before the last one is the user's, as browsers and curl read it."""
+    """Text before the last `@` is userinfo, as in browsers and curl."""
     for words in (("fetch",), ("diff", "/dev/null"), ("brokers", "add", "x")):
         done = osbctl.run(*words, "https://user:p4ss@w0rd@127.0.0.1:9")
         assert done.returncode in (1, 2, 3)

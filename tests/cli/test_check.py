@@ -37,7 +37,7 @@ def test_nothing_is_said_of_our_own_broker(machine: Machine, authority: Authorit
             assert first == f"{address}/v2/catalog: no findings"
             assert verdicts == ["  every platform  accepts"]
         machine.run("check", address, *options, stdin="wrong", code=3)
-    machine.run("check", address, *options, stdin=PASSWORD, code=3)  # nobody is there any more
+    machine.run("check", address, *options, stdin=PASSWORD, code=3)  # no broker is left there
     assert "authentication failed (401)" in machine.output
     assert "the connection was refused" in machine.output
     assert PASSWORD not in machine.output

@@ -31,7 +31,7 @@ from tests.cli.program import osbctl
 
 ROOT = Path(__file__).parents[2]
 SECONDS = 20.0
-"""What a command may take: generous, since the machine may be busy; every wait of its own is set to a fraction."""
+"""Time limit of a command: generous, since the machine may be busy; its own timeouts are set to a fraction."""
 
 
 @dataclass(frozen=True)
@@ -206,7 +206,7 @@ NO_FILE = set(
     connections_per_address stdio unsafe diff check together write_baseline concise
     statistics strict""".split()  # noqa: SIM905
 )
-"""What names no file that is read or written. (A Unix socket is one of its own kind: tests/broker shows it.)"""
+"""Options that name no file to read or write. (tests/broker covers Unix sockets.)"""
 
 GOOD = {
     "schemas": "schema.json", "config": "config.toml", "folder": "source", "overlays": "overlay.yaml",
@@ -235,10 +235,10 @@ FINE = {
     ("brokers add", "database", "empty"): "an empty file is an empty database",
     ("brokers add", "database", "gone"): "a missing database is made",
 }
-"""Where exit 0 is right though the file is not, with the reason."""
+"""Cases with a faulty file and exit code 0, with the reason."""
 
 FAULTS = ("empty", "truncated", "unreadable", "fifo", "gone")
-"""What may be wrong with a file that is read. Reading /proc/self/mem fails for root, too."""
+"""Faults of input files. Reading /proc/self/mem fails for root, too."""
 
 
 def commands() -> dict[str, Any]:
@@ -257,7 +257,7 @@ def test_every_command_has_a_row_and_every_parameter_is_known() -> None:
 
 
 PROCESSES = ("serve", "lsp")
-"""What handles signals or speaks over the streams of its process."""
+"""Commands that handle signals or use the streams of their process."""
 
 
 class Ran(NamedTuple):
@@ -290,7 +290,7 @@ class Runner:
 
 @contextmanager
 def bounded() -> Iterator[None]:
-    """What waits for longer than `SECONDS` fails."""
+    """Fail a command after `SECONDS`."""
 
     def late(*_: object) -> NoReturn:
         raise TimeoutError
@@ -370,7 +370,7 @@ def changed(before: dict[str, Any], after: dict[str, Any]) -> set[str]:
 
 
 def holds(ran: Ran) -> None:
-    """What is true of every run."""
+    """Properties of every run."""
     assert ran.code is not None, f"still running after {SECONDS} seconds: {ran.said}"
     assert ran.code in (0, 1, 2, 3), ran.said
     assert "Traceback" not in ran.said

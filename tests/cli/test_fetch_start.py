@@ -45,7 +45,7 @@ def command(tmp_path: Path) -> str:
 
 
 def gone(folder: Path) -> bool:
-    """Whether the program and its child have ended."""
+    """Return whether the program and its child have ended."""
     return not any(alive(int(pid)) for pid in (folder / "pids").read_text().split())
 
 

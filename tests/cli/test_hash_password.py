@@ -141,7 +141,7 @@ def test_a_file_that_cannot_be_written_ends_with_3_and_shows_no_password(tmp_pat
 @pytest.mark.parametrize("option", [["--force", "-o"], ["--append"]])
 @pytest.mark.parametrize("full", [True, False])
 def test_a_password_that_cannot_be_shown_leaves_the_old_record(tmp_path: Path, option: list[str], full: bool) -> None:
-    """Else the new password is known to nobody. `full` is a device that is, else a pipe without a reader."""
+    """Otherwise the new password would be lost. `full`: a full device, else a pipe without a reader."""
     path = tmp_path / "c.json"
     write_record(path, make_record("admin", "first", rounds=1000))
     before = path.read_bytes()

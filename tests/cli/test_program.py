@@ -19,7 +19,7 @@ GOOD = str(catalogs_folder() / "interface-example.json")
 
 
 def state() -> dict[str, object]:
-    """What the process has one of."""
+    """Resources that a process has only once."""
     umask = os.umask(0o077)
     os.umask(umask)
     return {

@@ -40,7 +40,7 @@ CATALOG = {"services": [SERVICE]}
 
 
 class RowFields(NamedTuple):
-    """How a catalog is written, and where it is then: no place where there is none, an empty one at the top.
+    """A way to write a catalog, and its location: None for no catalog, empty for the top.
 
     `said` is on standard error, or is the error.
     """
@@ -127,7 +127,7 @@ def run(folder: Path, words: str, write: Callable[[Any], str], *more: str) -> An
 
 
 def content(text: str) -> Any:
-    """What a command printed, without the places in JSON of findings and changes."""
+    """Output of a command, without the locations in JSON of findings and changes."""
     if not text.startswith("{"):
         return text
     found = json.loads(text)
@@ -164,7 +164,7 @@ def test_it_is_read_or_refused(folder: Path, command: str, name: str) -> None:
 
 @pytest.mark.parametrize("command", [*READING, *WRITING])
 def test_a_configuration_says_where_it_is(folder: Path, command: str) -> None:
-    """What `--at` says on the command line, `at` says of the files of a pattern."""
+    """`at` of a pattern's files has the effect of `--at`."""
     words = {**READING, **WRITING}[command]
     plain = content(run(folder / "plain", words, dump).stdout)
     (folder / "osbctl.toml").write_text('[[per-path]]\npaths = ["*.yaml"]\nat = "/b"\n')

@@ -1,4 +1,4 @@
-"""Whatever a file or a broker holds: a sentence and an exit code, within seconds, and nothing that steers the terminal."""
+"""Any file or broker gets a sentence and an exit code within seconds, and no terminal escapes."""
 
 from __future__ import annotations
 

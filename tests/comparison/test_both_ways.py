@@ -1,4 +1,4 @@
-"""What holds of a catalog and itself, and of two catalogs there and back."""
+"""Properties of comparing a catalog with itself, and of two catalogs in both directions."""
 
 from __future__ import annotations
 

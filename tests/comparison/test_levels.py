@@ -1,4 +1,4 @@
-"""The level of each kind of change on each platform: whoever changes one changes it here, too, and says why."""
+"""The level of each kind of change on each platform; a changed level needs a reason here."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ LEVELS = {
     "order": "S S S S",
     "other-field": "S S S S",
 }
-"""By platform (in the order of `Platform`); where it hangs on instances: not known, used, unused."""
+"""By platform (in the order of `Platform`); if it depends on instances: unknown, used, unused."""
 
 
 def letters(answer: Reaction | DependsOnInstances | None) -> str:

@@ -1,4 +1,4 @@
-"""What holds for any pair of catalogs: equal ones, turned ones, faulty ones; secrets; fingerprints."""
+"""Properties of any pair of catalogs: equal, swapped and faulty ones; secrets; fingerprints."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where changes stand: the text at the place of a path is the value of the path, in JSON and in YAML."""
+"""Locations of changes: the text at a location is the value at the path, in JSON and YAML."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def json_at(text: str, start: int, path: tuple[Any, ...]) -> Any:
 
 
 def yaml_at(root: yaml.Node, path: tuple[Any, ...]) -> tuple[int, int]:
-    """Where PyYAML has the key or entry that `path` leads to."""
+    """Location of the key or entry at `path` according to PyYAML."""
     found = root
     for step in path:
         if isinstance(step, str):

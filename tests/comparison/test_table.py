@@ -1,4 +1,4 @@
-"""What happens when a catalog changes: each row of the table with a pair of small catalogs."""
+"""Kinds of change: each row of the table with a pair of small catalogs."""
 
 from __future__ import annotations
 

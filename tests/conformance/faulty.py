@@ -1,4 +1,4 @@
-"""A broker that keeps the contract, but for the one fault that it is told to have."""
+"""A broker that meets the contract except for one chosen fault."""
 
 from __future__ import annotations
 

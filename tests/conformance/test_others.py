@@ -27,12 +27,12 @@ ALIKE = {
     ("wire-plain-http", Severity.WARNING),
     ("wire-version-status", Severity.INFO),
 }
-"""What is said of both: the one is made with the other."""
+"""Results common to both: the one is built with the other."""
 
 
 @contextmanager
 def running(program: str, how: str, log: Path) -> Iterator[str]:
-    """The address of a program's broker, which is told `how` to serve."""
+    """The address of a program's broker; `how` is its option."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
@@ -74,7 +74,7 @@ def test_atlasbroker_as_its_readme_starts_it(tmp_path: Path) -> None:
 
 
 def test_atlasbroker_mended(tmp_path: Path) -> None:
-    """It asks nobody for a password."""
+    """It requires no password."""
     pytest.importorskip("atlasbroker")
     with running("atlas_program.py", "mended", tmp_path / "log") as address:
         checked = check_broker(address, OPTIONS)

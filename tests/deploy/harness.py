@@ -1,4 +1,4 @@
-"""What the tests of pipelines and deployments share: scratch repositories, shells, an osbctl on the path."""
+"""Helpers for tests of pipelines and deployments: scratch repositories, shells, osbctl on the path."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ NOBODY = {
 def run(
     *command: str | Path, cwd: Path, env: dict[str, str] | None = None, timeout: float = 60
 ) -> subprocess.CompletedProcess[str]:
-    """Run a command with nothing of this process's environment but the path, `NOBODY` and what is given."""
+    """Run a command with `env`, the path and an unprivileged git user, without this process's environment."""
     kept = {name: value for name, value in os.environ.items() if name.startswith(("PIP_", "SSL_", "REQUESTS_"))}
     environment = {
         "PATH": os.environ["PATH"],

@@ -65,7 +65,7 @@ class Job:
 
 @pytest.fixture(scope="module")
 def origin(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """What jobs clone: nothing is pushed to it."""
+    """The repository that jobs clone; they do not push to it."""
     made = tmp_path_factory.mktemp("origin") / "origin"
     shutil.copytree(ROOT / "catalogs/source", made / "folder")
     return repository(made, {"catalog.yaml": GOOD, "README.md": "x"})

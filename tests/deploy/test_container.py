@@ -37,7 +37,7 @@ def test_it_runs_as_nobody_in_particular() -> None:
 
 @pytest.fixture(scope="module")
 def image(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """What the first stage leaves under /opt/osbctl, made by its own RUN line from what it copies."""
+    """Content of /opt/osbctl after the first stage, made by its own RUN line from the copied files."""
     folder = tmp_path_factory.mktemp("image")
     for line in instructions("COPY"):
         *names, target = [word for word in line.split() if not word.startswith("--")]

@@ -61,7 +61,7 @@ def base(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 def build(base: str, form: str) -> tuple[str, str]:
     """The name of an image in that format, and what buildah said."""
-    # What pip is told on this machine (an index of one's own, a certificate) holds in the build, too.
+    # This machine's settings of pip (a private index, a certificate) apply to the build, too.
     files = [path for path in ("/etc/pip.conf", "/etc/ssl/certs") if Path(path).exists()]
     volumes = [part for path in files for part in ("--volume", f"{path}:{path}:ro")]
     told = [part for name in os.environ if name.startswith("PIP_") for part in ("--env", f"{name}={os.environ[name]}")]

@@ -144,7 +144,7 @@ def peak(pid: int) -> int:
 def test_the_memory_limits_hold_when_the_largest_catalog_is_reloaded(
     tmp_path: Path, pair: tuple[Path, Path], trust: Any, credentials: Path
 ) -> None:
-    """What the service and its hashing were seen to take, and all that the reading of a catalog may take."""
+    """Measured memory of the service and its hashing, and the limit for reading a catalog."""
     settings = placed(tmp_path, pair)
     shutil.copy(credentials, settings["OSBCTL_CREDENTIALS"])
     catalog = Path(settings["OSBCTL_SOURCE"])

@@ -1,4 +1,4 @@
-"""What docs/how-to/publish-a-page.md says of GitHub, GitLab and nginx, really parsed and run."""
+"""The files of docs/how-to/publish-a-page.md for GitHub, GitLab and nginx, parsed and run."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def block(language: str, holding: str = "") -> str:
 
 @pytest.fixture
 def clone(tmp_path: Path) -> Path:
-    """What a runner checks out: the last commit alone."""
+    """A checkout of a runner: only the last commit."""
     origin = repository(tmp_path / "origin", {"catalog.yaml": CATALOG.read_text()})
     git(tmp_path, "clone", "--quiet", "--depth=1", f"file://{origin}", "clone")
     return tmp_path / "clone"

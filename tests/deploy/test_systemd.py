@@ -119,7 +119,7 @@ import ctypes, os, sys
 ctypes.CDLL(None).prctl({PR_SET_MDWE}, {REFUSE_GAIN}, 0, 0, 0)
 os.execv(sys.argv[1], sys.argv[1:])
 """
-"""What MemoryDenyWriteExecute= does, by the kernel's own switch (Linux 6.3), for the program in argv."""
+"""The effect of MemoryDenyWriteExecute=, set with prctl (Linux 6.3), for the program in argv."""
 
 
 def test_it_needs_no_memory_that_is_written_and_run(tmp_path: Path, command: list[str], trust: ssl.SSLContext) -> None:

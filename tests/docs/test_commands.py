@@ -25,7 +25,7 @@ def lines(page: Path) -> list[str]:
 
 
 def unknown(line: str) -> list[str]:
-    """What in `line` is no command of osbctl and no option of that command."""
+    """Words of `line` that are neither a command of osbctl nor an option of that command."""
     words = shlex.split(re.sub(r"[<>]", " ", line), comments=True)[1:]
     command: Any = TOP
     while words and hasattr(command, "commands") and not words[0].startswith("-"):

@@ -97,7 +97,7 @@ def test_each_exit_code_is_there() -> None:
 
 
 def variables() -> set[str]:
-    """What the code reads from the environment: by name, or as the variable of an option."""
+    """Environment variables that the code reads, by name or as the variable of an option."""
     text = "\n".join(file.read_text(encoding="utf-8") for file in CODE)
     read = set(re.findall(r"os\.environ(?:\.get\(|\[)\"([A-Z_]+)\"|\benviron\.get\(\"(LISTEN_\w+)\"", text))
     options = [parameter.envvar for command in ALL.values() for parameter in command.params if parameter.envvar]

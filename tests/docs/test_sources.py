@@ -1,4 +1,4 @@
-"""What the explanations tell of platforms names its source: where it was read, at which commit, or how it was measured."""
+"""Claims about platforms in the explanations have a source: code at a commit, or a measurement."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def blocks(text: str) -> list[str]:
 
 
 def unsourced(text: str) -> list[str]:
-    """What names a platform, or stands in a table, and has no source after it."""
+    """Paragraphs and table rows about platforms without a source."""
     found = []
     for block in blocks(text):
         if block.startswith("|"):

@@ -13,7 +13,7 @@ from lsprotocol import types
 from pygls.lsp.client import LanguageClient
 
 SECONDS = 20.0
-"""What one answer may take: generous, since the machine may be busy."""
+"""Time limit of one response: generous, since the machine may be busy."""
 
 SESSION: list[tuple[asyncio.Runner, Editor]] = []
 """The editor that tests share, while the fixture `one_server` is there."""
@@ -56,7 +56,7 @@ class Editor:
         self.client.text_document_did_close(types.DidCloseTextDocumentParams(types.TextDocumentIdentifier(uri)))
 
     async def heard(self, uri: str) -> list[types.Diagnostic]:
-        """What the server says of the text that the file has now."""
+        """The server's diagnostics for the current text."""
         async with asyncio.timeout(SECONDS):
             while uri not in self.said or self.said[uri].version != self.versions.get(uri):
                 self.news.clear()
@@ -64,7 +64,7 @@ class Editor:
         return list(self.said[uri].diagnostics)
 
     async def quiet(self, uri: str) -> list[types.Diagnostic]:
-        """What the server last said of a file that is not open, once it has said something new."""
+        """The server's latest diagnostics for a file that is not open."""
         async with asyncio.timeout(SECONDS):
             self.news.clear()
             await self.news.wait()

@@ -1,4 +1,4 @@
-"""What an editor shows is what the command line says, of the text as it is at this moment."""
+"""Diagnostics in an editor equal the command line's, for the current text."""
 
 from __future__ import annotations
 
@@ -218,7 +218,7 @@ def typed(random: Random, text: str) -> str:
 
 
 def memory(editor: Editor) -> int:
-    """What the server holds, in kB."""
+    """Memory of the server, in kB."""
     server = editor.client._server
     assert server
     lines = Path(f"/proc/{server.pid}/status").read_text().splitlines()

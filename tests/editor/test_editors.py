@@ -79,7 +79,7 @@ def test_in_neovim(tmp_path: Path) -> None:
 
 
 def has_eglot() -> bool:
-    """Whether there is an Emacs with all that the documented lines need."""
+    """Return whether there is an Emacs with everything that the documented lines need."""
     asked = [
         "emacs",
         "--batch",

@@ -46,7 +46,7 @@ def ask(path: Path, text: str, question: Callable[[Editor, types.TextDocumentIde
 
 
 def complete(path: Path, marked: str) -> dict[str, str]:
-    """What is offered at `|`: label to the text as it is then."""
+    """Completions at `|`: label and resulting text."""
     text, where = at(marked)
     items = ask(path, text, lambda editor, file: editor.client.text_document_completion_async(
         types.CompletionParams(text_document=file, **where)))  # fmt: skip
@@ -354,7 +354,7 @@ def test_what_nobody_waits_for_keeps_no_other_waiting(tmp_path: Path, cancelled:
     path = tmp_path / "catalog.yaml"
 
     async def times(editor: Editor) -> tuple[float, float]:
-        """How long it takes to make all fixes, and how long another file waits for fixes that nobody wants any more."""
+        """Time to make all fixes, and delay of another file by cancelled fixes."""
         file, other = editor.open(path, text), tmp_path / "other-catalog.yaml"
         await editor.heard(file)
         everywhere = types.Range(types.Position(0, 0), types.Position(10_000, 0))

@@ -42,7 +42,7 @@ def test_a_file_of_something_else_is_left_alone(name: str, typing: str, tmp_path
 
 @pytest.mark.parametrize("typing", ["", "\n  half: ["], ids=["whole", "while-typing"])
 def test_a_catalog_is_known_by_what_it_says(typing: str, tmp_path: Path) -> None:
-    """Whatever its name: a service offering has plans, and says whether it can be bound."""
+    """By any name: a service offering has plans and `bindable`."""
     path = str(tmp_path / "broker.yml")
     text = "services:\n  - name: a\n    bindable: true\n    plans:\n      - name: b"
     assert source_of(path, text + typing) == path

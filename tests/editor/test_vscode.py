@@ -33,7 +33,7 @@ ROOT = Path(__file__).parents[2]
 EXTENSION = ROOT / "editors" / "vscode"
 CODE_SERVER = {"20": "4.100.3", "22": "4.112.0", "24": "4.139.1"}  # the last release for each Node.js
 NPM = ["npm", "install", "--no-package-lock", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"]
-WAIT = 60_000  # milliseconds: what a newcomer would wait
+WAIT = 60_000  # milliseconds that a new user would wait
 
 
 def npm_install(folder: Path, *packages: str) -> None:

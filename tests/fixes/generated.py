@@ -100,7 +100,7 @@ class _Yaml:
         return self.random.choice(["", "", "  # so: [no]", " #", "\t# tab", "\n\n# own line"]) if self.comments else ""
 
     def block(self, value: Any, indent: int) -> str:
-        """What follows a key or a hyphen, from its blank or line end on."""
+        """Text after a key or hyphen, from its blank or line end on."""
         if self.random.random() < 0.15 or not isinstance(value, dict | list) or not value:
             return self.flow(value, block=indent)
         if found := self.alias(value):

@@ -1,4 +1,4 @@
-"""What `osbctl fix` promises of every text, checked without its own means: values, bytes, findings, a second run."""
+"""Promises of `osbctl fix` for every text, checked independently: values, bytes, findings, a second run."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def check(name: str, data: bytes, *, unsafe: bool, options: ValidationOptions = 
 
 
 def _mended(name: str, data: bytes, options: ValidationOptions, unsafe: bool) -> tuple[FixResult, list[Any]]:
-    """What came out, and the passes that were made on the way."""
+    """The result, and the passes that led to it."""
     possible, passes = task._possible, list[Any]()
 
     def watched(*given: Any) -> Any:
@@ -86,7 +86,7 @@ def differences(old: Any, new: Any, path: tuple[Any, ...] = ()) -> Iterator[tupl
 
 
 def is_meant(path: tuple[Any, ...], old: Any, new: Any, fixes: dict[tuple[Any, ...], Fix]) -> bool:
-    """Whether a difference is what the fix at that place says, and an id stays what it is."""
+    """Return whether a difference is the fix at that place, and an id stays unchanged."""
     fix = fixes.get(path)
     if path[-1:] == ("id",) and old is not ABSENT:
         return False
@@ -145,7 +145,7 @@ def _regions(before: Any, made: list[tuple[Finding, Fix]]) -> Regions:
 
 
 def _is_edited(before: str, after: str, regions: Regions) -> bool:
-    """Whether `after` is `before` with some of the regions replaced as they may be, and nothing else."""
+    """Return whether `after` differs from `before` only in allowed replacements of regions."""
     places = sorted(regions)
     tried = [(0, 0, 0)]  # the next region, and how far either text has been gone through
     while tried:

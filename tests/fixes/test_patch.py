@@ -15,7 +15,7 @@ from tests.cli.program import osbctl
 
 
 def applied(old: list[str], patch: list[str]) -> list[str]:
-    """What `patch -p0` makes of `old`, which must have the context at the very place."""
+    """Result of `patch -p0` for `old`, without fuzz."""
     new, at = list[str](), 0
     for line in patch[2:]:
         if head := re.fullmatch(r"@@ -(\d+)(?:,(\d+))? \+\d+(?:,\d+)? @@\n", line):

@@ -72,7 +72,7 @@ def mutated() -> Iterator[Any]:
     for name in MUTATED:
         with gzip.open(CORPUS / f"{name}.jsonl.gz", "rt", encoding="utf-8") as lines:
             for line in lines:
-                with suppress(RecursionError):  # a few probes are nested deeper than anybody reads
+                with suppress(RecursionError):  # a few probes are nested too deeply to be read
                     found = json.loads(line).get("catalog")
                     lines_of_it = json.dumps(found, indent=1).split("\n")
                     if found is not None and max(len(one) - len(one.lstrip(" ")) for one in lines_of_it) < MAX_DEPTH:

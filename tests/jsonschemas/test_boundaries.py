@@ -24,7 +24,7 @@ AN = {"a": S, "b": S}
 ALL_TRIED: dict[str, Any] = {
     word + more: {} for word in ("other", "OTHER", "0", "-", " ", "é") for more in ("", "_", "__", "_0")
 }
-"""The keys that stand for all others, where nobody names them."""
+"""The keys that represent all others without a name."""
 
 
 def row(old: dict[str, Any], new: dict[str, Any], safe: bool | None, draft: str = DRAFT_7) -> Any:

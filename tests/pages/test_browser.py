@@ -342,7 +342,7 @@ def test_accessibility(browser: Browser, file: Path, width: int) -> None:
 
 
 def violations(page: Page) -> list[Any]:
-    """What axe finds wrong with the page as it stands."""
+    """Violations that axe finds in the page."""
     axe = pytest.importorskip("axe_playwright_python.sync_playwright")
     tags = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
     found = axe.Axe().run(page, options={"runOnly": {"type": "tag", "values": tags}}).response["violations"]

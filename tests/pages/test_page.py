@@ -33,7 +33,7 @@ LOADING = {"src", "href", "srcset", "srcdoc", "action", "formaction", "poster", 
 
 
 class Read(HTMLParser):
-    """What a page is made of: its tags with their attributes, and its text."""
+    """Content of a page: its tags with their attributes, and its text."""
 
     def __init__(self, html: str) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""What the platforms' own code answered to thousands of catalogs: read from the corpus, or from the file beside this.
+"""Recorded answers of the platforms' own code to thousands of catalogs, from the corpus or the file beside this.
 
 The corpus holds all, with the words. `recorded.jsonl.xz` goes with the project: of the catalogs that our own generators
 made, all that were aimed at weak spots and a part of the random mutations, with a digest of Cloud Foundry's words. It
@@ -73,7 +73,7 @@ def digest(lines: Sequence[str]) -> str:
 
 
 def outcome(case: Case) -> Outcome | str:
-    """What osbctl predicts; else why it cannot: "too deep", or "unreadable", as is what starts with a byte order mark."""
+    """Prediction of osbctl; else the reason why there is none: "too deep", or "unreadable", as for a byte order mark."""
     return _outcome(case.text, case.platform)
 
 

@@ -1,4 +1,4 @@
-"""What is said to be accepted by all is accepted by every platform's own verdict, whatever is changed in a catalog."""
+"""Catalogs that `accepted_by_all` accepts are accepted by every platform's own verdict."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What osbctl predicts against what the platforms' own code answered: verdicts of all four, Cloud Foundry's words.
+"""Predictions of osbctl against answers of the platforms' own code: four verdicts, and Cloud Foundry's messages.
 
 Of the corpus where it is at hand, else of the cases that go with the project; of texts that osbctl cannot read, or that are
 nested deeper than it reads, nothing is predicted, and they are counted apart. So are those that Cloud Foundry's validator takes, which is what was recorded,

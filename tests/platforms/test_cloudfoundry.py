@@ -1,4 +1,4 @@
-"""What the Cloud Controller says of one odd value each, worked out from its source."""
+"""Answers of the Cloud Controller to one unusual value each, derived from its source."""
 
 from __future__ import annotations
 

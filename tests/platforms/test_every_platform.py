@@ -1,4 +1,4 @@
-"""What a platform must have an answer to, and that its record speaks of rules and kinds of change that there are."""
+"""Each platform's record is complete, and refers only to existing rules and kinds of change."""
 
 from __future__ import annotations
 

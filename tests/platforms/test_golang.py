@@ -1,4 +1,4 @@
-"""What Go's encoding/json makes of an object, field by field."""
+"""Go's encoding/json, field by field."""
 
 from __future__ import annotations
 

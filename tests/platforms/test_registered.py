@@ -1,4 +1,4 @@
-"""What Cloud Foundry's database takes, and what its updates do: recorded answers against ours.
+"""Cloud Foundry's database and updates: recorded answers against ours.
 
 `registered.jsonl` was measured in November 2026: Cloud Controller 3bbba906, all its migrations, its models, catalog and
 service manager unchanged, on PostgreSQL 15 and MariaDB 10.11 (Ruby 3.1, Sequel 5.63). The catalogs of a row are worked

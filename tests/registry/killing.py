@@ -1,10 +1,10 @@
-"""Kills refreshes in the middle, and looks at what is left.
+"""Kills refreshes at random moments, and checks the database.
 
     python -m tests.registry.killing URL TIMES
 
-Each round forks a process that stores one refresh after the other, and kills it at a random moment. A state is whole
-where catalog, tag, counts and kept rows all tell of the same refresh. Prints as JSON
-how many kills there were, how many of them left a journal behind, and how many refreshes were stored.
+Each round forks a process that stores one refresh after the other, and kills it at a random moment. A state is
+consistent if catalog, tag, counts and kept rows belong to the same refresh. Prints as JSON the numbers of kills, of
+journals left behind, and of stored refreshes.
 """
 
 from __future__ import annotations

@@ -115,7 +115,7 @@ def _serving(bin: Path, data: Path, who: dict[str, Any]) -> Iterator[Cluster]:
 
 
 def _user() -> dict[str, Any]:
-    """PostgreSQL refuses to run as root: its own user then, or nobody."""
+    """A user for PostgreSQL, which refuses to run as root."""
     if os.getuid() != 0:
         return {}
     names = {entry.pw_name for entry in pwd.getpwall()}

@@ -76,7 +76,7 @@ _SYNCS = """
 
 @pytest.mark.skipif(shutil.which("strace") is None, reason="no strace here")
 def test_a_stored_refresh_is_on_the_disk_before_the_journal_goes(tmp_path: Path) -> None:
-    """What SQLite asks of the system: journal, then database, are flushed before the journal is deleted."""
+    """System calls of SQLite: journal, then database, are flushed before the journal is deleted."""
     file, log = tmp_path / "brokers.sqlite", tmp_path / "calls"
     with Registry.open(str(file)) as registry:
         add(registry)

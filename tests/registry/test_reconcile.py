@@ -1,4 +1,4 @@
-"""What each platform does with a new catalog: the table of changes, row by row."""
+"""Each platform's reaction to a new catalog: the table of changes, row by row."""
 
 from __future__ import annotations
 
@@ -129,7 +129,11 @@ def test_what_is_kept_stays_until_its_last_instance_is_gone(platform: Platform, 
     assert first.kept[0].data == plan("q", "large")
     broker = stored(PLAN_GONE, *first.kept)
     again = reconcile(broker, NewCatalog(PLAN_GONE), platform, None, "2027-01-01T00:00:00Z")
-    assert (again.kept, again.actions, again.remarks) == (first.kept, (), ())  # nobody said that the instances are gone
+    assert (again.kept, again.actions, again.remarks) == (
+        first.kept,
+        (),
+        (),
+    )  # the user has not confirmed that the instances are gone
     empty = reconcile(broker, NewCatalog(PLAN_GONE), platform, frozenset(), "2027-01-01T00:00:00Z")
     if platform is KORIFI:
         assert (empty.kept, empty.actions) == (first.kept, ())

@@ -87,7 +87,7 @@ def test_an_unchanged_catalog_costs_a_304_and_is_looked_at_again(registry: Regis
 
 
 def test_what_the_catalog_before_held_of_a_secret_is_not_told(registry: Registry) -> None:
-    """A name with the password in it was stored before anybody looked for one; now it goes."""
+    """A name that contains the password, stored by an older version, is removed."""
     add(registry)
 
     def knowing(body: bytes, broker: Registration) -> BrokerCatalog:

@@ -42,7 +42,7 @@ def installs(root: Path) -> set[tuple[str, str]]:
 
 @pytest.fixture(scope="module")
 def wheels(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Path:
-    """One folder for all processes of a run; whoever comes first fills it."""
+    """One folder for all processes of a run; the first one fills it."""
     base = tmp_path_factory.getbasetemp()
     folder = (base if worker_id == "master" else base.parent) / "wheels"
     with folder.with_suffix(".lock").open("w") as lock:
@@ -82,7 +82,7 @@ def try_it(here: World, line: str, clone: str) -> None:
 
 
 def test_no_line_goes_unseen() -> None:
-    """Whatever looks like an install line is one that is collected, or is for those who work on osbctl itself."""
+    """Every install line is collected here, or is for developers of osbctl."""
     ours = ("Makefile", "tools/", "tests/", ".ci/", "benchmarks/", "pyproject.toml", "CHANGELOG.md", "CONTRIBUTING.md")
     seen = 0
     for name in git(ROOT, "ls-files").splitlines():

@@ -35,7 +35,7 @@ def test_the_lines_are_as_pyproject_has_them() -> None:
 
 
 def test_no_other_file_says_where_to_get_it() -> None:
-    """Nor does any of them name a place that is nobody's, or another's package."""
+    """No line names an unregistered address, or another project's package."""
     told = re.compile(
         r"your-org|your-group|git\.example\.com/\S*osbctl|\bOWNER/|rev: v\d|osbctl@v\d|osbctl==\d|"
         r"pipx? install (?:--force )?['\"]?(?:osbctl|path/to)"

@@ -1,4 +1,4 @@
-"""What versioning.md calls the interface is recorded; whatever goes or changes is noticed."""
+"""The interface of versioning.md is recorded; removals and changes are noticed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an install line needs to be run as printed: a clone, a project beside it, and an index of wheels.
+"""An environment to run install lines as printed: a clone, a project beside it, and an index of wheels.
 
 Nothing is fetched while a line runs: pip finds every package in one folder, which is filled once from whatever index the
 machine has.
@@ -19,7 +19,7 @@ from tests.deploy.harness import CATALOG, ROOT, commit, git, repository, run
 from tools.release_lines import release, stale
 
 BUILD_NEEDS = ("hatchling", "pip", "setuptools", "wheel")
-"""What pip and pre-commit build with in environments of their own."""
+"""Build requirements of pip's and pre-commit's environments."""
 
 
 def set_release(root: Path, settings: str) -> None:
@@ -109,7 +109,7 @@ class World:
         }
 
     def run(self, line: str, cwd: Path, env: dict[str, str]) -> str:
-        """What the shell prints for `line`; it must end well. `/opt/osbctl` is a folder of the environment's own."""
+        """Output of `line` in a shell; it must succeed. `/opt/osbctl` is a folder of the environment's own."""
         line = line.replace("/opt/osbctl", env["HOME"] + "/opt")
         done = run("bash", "-ec", line, cwd=cwd, env=env, timeout=180)
         assert done.returncode == 0, f"{line}\n{done.stdout}{done.stderr}"

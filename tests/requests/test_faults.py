@@ -1,4 +1,4 @@
-"""What a schema says against a request: agreed by another validator, at the right place, in words that help."""
+"""Errors of requests: confirmed by another validator, at the right location, with helpful messages."""
 
 from __future__ import annotations
 

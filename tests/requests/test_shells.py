@@ -107,7 +107,7 @@ def test_powershell_and_cmd_are_read_as_their_maker_tells() -> None:
 
 
 READERS = (powershell, lambda line: argv(handed_on(powershell(line))), cmd, shlex.split)
-"""How the words of a line are read: by PowerShell itself from 7.3 on, before that also by the program, by cmd, by bash."""
+"""Parsers of command lines: PowerShell 7.3, older ones with the program's parser, cmd, bash."""
 
 
 @pytest.mark.parametrize("word", WORDS)
@@ -145,7 +145,7 @@ def test_every_shell_reads_the_commands_of_real_catalogs_alike() -> None:
 
 
 def assert_alike(found: list[Command]) -> int:
-    """How many commands that are typed in any shell were read by all."""
+    """Number of commands for any shell that all shells read."""
     typed = [c for c in found if c.text and not c.shell and c.tool not in ("kubectl", "terraform")]
     for command in typed:
         assert all(read(command.text) == shlex.split(command.text) for read in READERS)

@@ -1,4 +1,4 @@
-"""What reading holds at once: the text and its values, and no copy of either."""
+"""Memory of reading: the text and its values, without copies."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What holds for every document: it is read as it was written, found where it stands, and never breaks the reader."""
+"""Properties of every document: correct values, correct locations, no crash."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where a source may come from: files, standard input, pipes, git history; and what is said where it may not."""
+"""Sources: files, standard input, pipes, git history, and errors of others."""
 
 from __future__ import annotations
 
@@ -308,7 +308,7 @@ def test_outside_of_a_repository(here: Path) -> None:
 
 
 def test_git_fetches_nothing_and_locks_nothing(repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A partial clone would fetch what it lacks (git 2.44 and later heed this)."""
+    """A partial clone would fetch missing objects (git 2.44 and later obey this variable)."""
     environments = []
     run = subprocess.run
 

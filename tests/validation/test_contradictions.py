@@ -1,4 +1,4 @@
-"""What a schema says against itself: each way to contradict, and what looks like one and is none."""
+"""Contradictions in a schema: each kind, and similar schemas without one."""
 
 from __future__ import annotations
 

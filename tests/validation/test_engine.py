@@ -212,7 +212,7 @@ GROWING = {
 
 
 def calls(data: dict[str, Any]) -> int:
-    """How many calls of Python functions the rules take."""
+    """Number of Python function calls of the rules."""
     count = 0
 
     def counted(frame: Any, event: str, argument: Any) -> None:

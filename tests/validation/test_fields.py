@@ -1,4 +1,4 @@
-"""What a rule says of a single field, where an example for each rule shows too little of it."""
+"""Rules of single fields, beyond the example of each rule."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Findings of one cause are told once, with their number; nothing of them is lost."""
+"""Findings with one cause are grouped, with their number; none is lost."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Schema, rules and platforms put together: one fault is told once, in its place, whatever the catalog."""
+"""Schema, rules and platforms together: each fault is reported once, at its location."""
 
 from __future__ import annotations
 

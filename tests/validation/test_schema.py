@@ -1,4 +1,4 @@
-"""The JSON Schemas of the API versions, and what is told of a fault under one."""
+"""The JSON Schemas of the API versions, and messages of their violations."""
 
 from __future__ import annotations
 
@@ -215,7 +215,7 @@ JSON = st.recursive(
 
 
 def agreed(data: Any, version: ApiVersion = ApiVersion.V2_17) -> bool:
-    """Whether `data` is valid, where both engines and what is told of it say the same."""
+    """Return whether `data` is valid; both engines and the messages must agree."""
     good = jsonschema.Draft7Validator(SCHEMAS[version]).is_valid(data)
     assert jsonschema_rs.Draft7Validator(SCHEMAS[version], validate_formats=False).is_valid(data) == good
     found = schema_findings(data, version)[0]

@@ -1,4 +1,4 @@
-"""Which findings are wanted."""
+"""Selection of findings."""
 
 from __future__ import annotations
 

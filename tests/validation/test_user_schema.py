@@ -1,4 +1,4 @@
-"""A schema of the user's own: what is told of a fault under it, and that no schema whatever ends in a traceback."""
+"""User schemas: messages of violations, and no traceback for any schema."""
 
 from __future__ import annotations
 

@@ -125,7 +125,7 @@ def _korifi(catalog: dict[str, Any]) -> tuple[list[dict[str, Any]], list[dict[st
         for key in ("costs", "maintenance_info"):
             del plan[key]
         del plan["broker_catalog"]["maximum_polling_duration"]
-        plan["available"] = False  # nobody but administrators sees it
+        plan["available"] = False  # visible to administrators only
         plan["free"] = _value(original, "free", False)
         plan["schemas"] = _schemas(original, None)
         plan["broker_catalog"]["features"] = {

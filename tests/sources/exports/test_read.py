@@ -372,7 +372,7 @@ def test_no_export_is_wrong_enough_for_a_traceback(platform: Platform, data: st.
 
 
 def check(files: list[Any], broker: dict[str, Any], stored_as: StoredAs | None = None) -> None:
-    """Whatever the files hold: a sentence, or changes that have places."""
+    """Any files: a sentence, or changes with locations."""
     try:
         kept = read(*files, stored_as=stored_as)
     except OsbctlError as error:
