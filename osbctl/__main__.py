@@ -87,10 +87,9 @@ def _command(arguments: list[str]) -> int:
     if command == "validate" and plain:
         # The most frequent call: without options, Typer need not be loaded, which halves the start.
         from osbctl.cli.validation_report import Display, run
-        from osbctl.cli.variables import variables_of
-        from osbctl.tasks.options import Request
+        from osbctl.tasks.options import Request, variables_of
 
-        return run(Request(sources=tuple(words), variables_of=variables_of()), Display())
+        return run(Request(sources=tuple(words), variables_of=variables_of(os.environ)), Display())
     from osbctl.cli.app import run_app
 
     return run_app(arguments)

@@ -1,6 +1,6 @@
 """The table of commands, and the typer application made from it.
 
-Only the module of the command that was asked for is imported; all of them for help and completion.
+Only the module of the given command is imported, but all of them for help and completion.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ GROUPS = {
         "lsp": "osbctl.cli.reference:lsp",
     },
 }
-"""Each command with the function, or the group of commands, that carries it out, by its heading in the help."""
+"""Commands by their heading in the help, each with its function or group of commands."""
 
 COMMANDS = {name: function for group in GROUPS.values() for name, function in group.items()}
 
@@ -69,8 +69,10 @@ _HEADINGS = {
 }
 """Options by their heading in the help; all others are in front."""
 
+_TITLES = {option: title for title, options in _HEADINGS.items() for option in options.split()}
+
 _MOST = 12
-"""A command with so many options at most has them under one heading."""
+"""Most options of a command with a single heading."""
 
 # The base of "no such option", "missing argument" and the like, which typer does not export by name.
 _UsageError: Any = typer.BadParameter.__base__
@@ -85,7 +87,7 @@ def run_app(arguments: list[str]) -> int:
     try:
         result = build(arguments)(args=arguments, prog_name="osbctl", standalone_mode=False)
     except SystemExit:
-        # typer ends the process with 1, the code of findings, only if the reader of its output has gone.
+        # typer exits with 1, the code of findings, only if its output was closed.
         raise BrokenPipeError from None
     except typer.Abort:
         return 130
@@ -132,12 +134,12 @@ def build(arguments: list[str]) -> TyperGroup:
 
 
 def _painted(formatter: Any) -> type:
-    """The class that lays out the help in groups, with headings and names in colour; typer drops that in a pipe."""
+    """A formatter of the help with groups and colours; typer removes the colours in a pipe."""
     paint = AnsiStyle(True)
 
     class Painted(formatter):  # type: ignore[misc]  # the class is typer's own, which exports none
         def write_heading(self, heading: str) -> None:
-            self.heading = heading  # written with what stands below it
+            self.heading = heading  # written by write_dl
 
         def write_dl(self, rows: _Rows, *args: Any, **more: Any) -> None:
             self.dedent()
@@ -154,7 +156,7 @@ def _painted(formatter: Any) -> type:
 
 
 def _grouped(heading: str, rows: _Rows) -> dict[str, _Rows]:
-    """The lines below a heading of the help, below headings of their own where there are many."""
+    """The rows below a heading of the help; many rows are divided below headings of their own."""
     texts = dict(rows)
     if heading == "Commands" and texts.keys() == COMMANDS.keys():
         wide = max(map(len, COMMANDS))
@@ -163,39 +165,32 @@ def _grouped(heading: str, rows: _Rows) -> dict[str, _Rows]:
 
 
 def _by_title(rows: _Rows) -> dict[str, _Rows]:
+    titles = [_TITLES.get(_OPTION.findall(option)[0], "Options") for option, _ in rows]
     found: dict[str, _Rows] = {title: [] for title in ("Options", *_HEADINGS)}
-    for row in rows:
-        found[_title_of(row[0])].append(row)
-    for title in _HEADINGS:
-        if len(found[title]) < 2:  # one option needs no heading
-            found["Options"] += found.pop(title)
-    return found
-
-
-def _title_of(option: str) -> str:
-    name = _OPTION.findall(option)[0]
-    return next((title for title, names in _HEADINGS.items() if name in names.split()), "Options")
+    for row, title in zip(rows, titles, strict=True):
+        found[title if titles.count(title) > 1 else "Options"].append(row)  # one option needs no heading
+    return {title: group for title, group in found.items() if group}
 
 
 def _name_values(command: Any) -> None:
-    """Give each option's value a word in the help: typer would name its Python type."""
+    """Name the values of options in the help by words; typer would name their Python types."""
     for each in getattr(command, "commands", {}).values():
         _name_values(each)
     for option in command.params:
         kind = type(option.type).__name__
         if kind in _VALUES:
-            word, option.type.name = _VALUES[kind]  # typer would say that a text is no valid int range
+            word, option.type.name = _VALUES[kind]  # typer's error would name an "int range"
             if not getattr(option, "is_flag", False):
                 option.metavar = option.metavar or word
         if kind.endswith("Range"):
             option.type._describe_range = partial(_range, option.type)  # typer would say x>=1
         if option.param_type_name == "argument" and option.required:  # typer would put it in braces
-            option.make_metavar = partial(_metavar, option.metavar or option.name.upper())
+            option.make_metavar = partial(_first, option.metavar or option.name.upper())
         _shorten_choices(option)
 
 
 def _shorten_choices(option: Any) -> None:
-    """Put choices that are too many to stand beside the name of an option into its help."""
+    """Move many choices of an option from beside its name into its help."""
     choices = list(map(str, getattr(option.type, "choices", ())))
     if option.metavar is None and len("|".join(choices)) > _ROOM:
         option.metavar = option.name.upper()
@@ -203,7 +198,7 @@ def _shorten_choices(option: Any) -> None:
         option.help = f"{sentence}: {', '.join(choices)}.{rest}"
 
 
-def _metavar(word: str, *_: Any, **__: Any) -> str:
+def _first(word: str, *_: Any, **__: Any) -> str:
     return word
 
 
@@ -215,7 +210,7 @@ def _range(bounds: Any) -> str:
 _OPTION = re.compile(r"--([\w-]+)")
 
 _ROOM = 60
-"""Characters of the choices of an option that are written beside its name; more are words of its help."""
+"""Most characters of choices beside the name of an option."""
 
 _VALUES = {
     "StringParamType": ("TEXT", "text"),
@@ -226,7 +221,7 @@ _VALUES = {
 
 
 def _in_short(text: str) -> str:
-    """Summary of a command for the list: its first sentence, up to a colon or semicolon."""
+    """The summary of a command in the list: its first sentence, up to a colon or semicolon."""
     first = " ".join(text.partition("\n\n")[0].split())
     for end in (". ", ":", ";"):
         first = first.partition(end)[0]

@@ -1,4 +1,4 @@
-"""`osbctl brokers`: the platform's side, a database of registered brokers with their catalogs; what is stored there."""
+"""`osbctl brokers`: a database of registered brokers with their catalogs, as a platform has one."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ from osbctl.text import AnsiStyle, escape_line
 if TYPE_CHECKING:
     from osbctl.tasks.refresh import Policy
 
-Strict = Annotated[bool, Option("--strict", help="Refuse also what the specification forbids and the platform takes.")]
+Strict = Annotated[bool, Option("--strict", help="Also refuse what only the specification forbids.")]
 
 brokers = typer.Typer(
-    help="""Register brokers and keep their catalogs, as a platform does.
+    help="""Register brokers and store their catalogs, as a platform does.
 
-The database is an SQLite file in your data folder, or PostgreSQL for a team. Passwords are never part of it.""",
+The database is an SQLite file in your data folder, or PostgreSQL for a team. Passwords are never stored.""",
     rich_markup_mode=None,
     no_args_is_help=True,
     context_settings={"help_option_names": ["-h", "--help"]},
@@ -40,21 +40,21 @@ The database is an SQLite file in your data folder, or PostgreSQL for a team. Pa
 @common.spread
 def add(
     name: common.BrokerName,
-    url: Annotated[str, Argument(metavar="URL", help="The broker's base address.", show_default=False)],
-    platform: Annotated[Platform, Option("--as", help="Whose rules a refresh follows.")] = DEFAULT_PLATFORM,
+    url: Annotated[str, Argument(metavar="URL", help="Base address of the broker.", show_default=False)],
+    platform: Annotated[Platform, Option("--as", help="The platform whose rules apply.")] = DEFAULT_PLATFORM,
     user: User = None,
     password_stdin: common.BrokerPasswordStdin = False,
     credentials: common.Credentials = None,
-    api_version: Annotated[common.ApiVersion, Option(help="The version header to send.")] = common.ApiVersion.V2_14,
+    api_version: Annotated[common.ApiVersion, Option(help="API version of requests.")] = common.ApiVersion.V2_14,
     strict: Strict = False,
     database: common.Database = None,
     *,
     how: Conditions,
 ) -> int:
-    """Register a broker with its catalog.
+    """Register a broker, and store its catalog.
 
-    It is fetched, validated and stored; one that the platform would refuse is not, and the exit code is 1. What the
-    specification forbids and the platform takes is a warning.
+    The catalog is fetched and validated. If the platform would refuse it, nothing is stored, and the exit code is 1.
+    What the platform accepts but the specification forbids is a warning.
 
     The password is never stored. It comes from standard input, OSBCTL_BROKER_<NAME>_PASSWORD (the name in capitals,
     other characters as _), credential records, or a prompt.
@@ -93,7 +93,7 @@ def list_brokers(
 ) -> int:
     """List the registered brokers.
 
-    A table at a terminal, tab-separated columns in a pipe.
+    Prints a table at a terminal, and tab-separated columns in a pipe.
 
     \b
     osbctl brokers list
@@ -119,7 +119,7 @@ def show(
 ) -> int:
     """Show a registered broker in full, or print its stored catalog for a pipe.
 
-    How it is registered, its stored catalog, and what is kept beside that; as JSON, the catalog alone.
+    As text: the registration, the catalog, and what the platform keeps although it is gone. As JSON: the catalog.
 
     \b
     osbctl brokers show data
@@ -138,31 +138,29 @@ def show(
 @brokers.command("refresh")
 @common.spread
 def refresh(
-    names: Annotated[
-        list[str] | None, Argument(metavar="[NAME...]", help="The brokers; all where none is named.")
-    ] = None,
+    names: Annotated[list[str] | None, Argument(metavar="[NAME...]", help="The brokers.  [default: all]")] = None,
     platform: Annotated[
-        Platform | None, Option("--as", help="Follow this platform's rules.  [default: as registered]")
+        Platform | None, Option("--as", help="The platform whose rules apply.  [default: as registered]")
     ] = None,
     instances: common.Instances = None,
-    dry_run: Annotated[bool, Option("--dry-run", help="Show what would happen, and store nothing.")] = False,
+    dry_run: Annotated[bool, Option("--dry-run", help="Print what would happen, and store nothing.")] = False,
     quiet: Annotated[
         bool, Option("--quiet", "-q", help="Report only brokers that were refused or not fetched.")
     ] = False,
     strict: Strict = False,
-    jobs: Annotated[int, Option("--jobs", "-j", min=1, max=64, help="Brokers to ask at once.")] = 8,
+    jobs: Annotated[int, Option("--jobs", "-j", min=1, max=64, help="Brokers to contact at once.")] = 8,
     password_stdin: common.BrokerPasswordStdin = False,
     credentials: common.Credentials = None,
     database: common.Database = None,
     *,
     how: Conditions,
 ) -> int:
-    """Fetch catalogs again and reconcile.
+    """Fetch catalogs again, and update the stored ones as the platform would.
 
-    What the platform creates, updates, keeps and deletes is printed and stored. A catalog that is refused leaves the
-    stored one as it was, but where the platform saves what stands before the first fault. What the specification
-    forbids and the platform takes is a warning. Exits with 3 where a broker could not be reached, else with 1 where a
-    catalog was refused.
+    Prints and stores what the platform creates, updates, keeps and deletes. If a catalog is refused, the stored one
+    stays, except on a platform that saves everything before the first fault. What the platform accepts but the
+    specification forbids is a warning. The exit code is 3 if a broker could not be reached, else 1 if a catalog was
+    refused.
 
     \b
     osbctl brokers refresh
@@ -192,7 +190,7 @@ def refresh(
 def remove(name: common.BrokerName, database: common.Database = None) -> int:
     """Forget a registered broker.
 
-    Its stored catalogs go with it. The broker itself is not contacted.
+    Its stored catalogs are deleted. The broker itself is not contacted.
 
     \b
     osbctl brokers remove data

@@ -1,4 +1,4 @@
-"""`osbctl build`: one catalog out of a source folder."""
+"""`osbctl build`: compose the catalog of a source folder."""
 
 from __future__ import annotations
 
@@ -6,15 +6,17 @@ import os
 import sys
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from typer import Argument, Option
 
 from osbctl.cli import options as common
 from osbctl.cli.output import print_note, write_output
-from osbctl.cli.variables import variables_of
 from osbctl.errors import UsageError
 from osbctl.text import plural
+
+if TYPE_CHECKING:
+    from osbctl.sources.folder.lock import Lock
 
 
 class BuildFormat(StrEnum):
@@ -25,36 +27,37 @@ class BuildFormat(StrEnum):
 
 
 def build(
-    folder: Annotated[str, Argument(metavar="FOLDER", help="The source folder, or a brokerpak.")],
+    folder: Annotated[str, Argument(metavar="FOLDER", help="The source folder or brokerpak.")],
     output: Annotated[
         str | None,
-        Option("--output", "-o", metavar="FILE", help="Write the catalog there; print it if left out or -."),
+        Option("--output", "-o", metavar="FILE", help="Write the catalog to this file instead of printing it."),
     ] = None,
     format: Annotated[
-        BuildFormat | None, Option("--format", "-f", help="By the extension of FILE if left out, else json.")
+        BuildFormat | None,
+        Option("--format", "-f", help="Syntax of the catalog.  [default: by the extension of FILE]"),
     ] = None,
     overlays: Annotated[
-        list[str] | None, Option("--overlay", metavar="FILE", help="Change the result; repeatable, in order.")
+        list[str] | None, Option("--overlay", metavar="FILE", help="Apply this overlay; repeatable, in order.")
     ] = None,
     variables: Annotated[
-        list[str] | None, Option("--set", metavar="NAME=VALUE", help="The value of ${NAME}; repeatable.")
+        list[str] | None, Option("--set", metavar="NAME=VALUE", help="Value of ${NAME}; repeatable.")
     ] = None,
     env_prefix: Annotated[
         str | None, Option(metavar="PREFIX", help="Take ${NAME} from the environment variable PREFIX + NAME.")
     ] = None,
     accept: Annotated[
         list[str] | None,
-        Option("--accept-id-change", metavar="NAME", help="Let the id of SERVICE or SERVICE/PLAN change."),
+        Option("--accept-id-change", metavar="NAME", help="Accept a new id of SERVICE or SERVICE/PLAN; repeatable."),
     ] = None,
     env: common.Env = None,
     check: Annotated[
-        bool, Option("--check", help="Write nothing; exit 1 with a diff where FILE or the lock is stale.")
+        bool, Option("--check", help="Write nothing; print a diff and exit with 1 if FILE or the lock is outdated.")
     ] = False,
 ) -> int:
-    """Compose the catalog of a source folder or a brokerpak; nothing is written unless the result validates.
+    """Compose the catalog of a source folder or a brokerpak. Nothing is written unless the catalog is valid.
 
-    catalog.lock in the folder remembers which id belongs to which name; commit it. ${NAME} in a string needs a value
-    or a default, ${NAME:-default}; $${ is a literal ${.
+    catalog.lock in the folder records the id of each name; commit it. ${NAME} in a string needs a value or a default:
+    ${NAME:-default}. $${ stands for ${.
 
     \b
     osbctl build catalog/ -o catalog.json
@@ -63,49 +66,56 @@ def build(
     osbctl build brokerpak/ --env .envrc -o catalog.json
     """
     from osbctl.cli.connection import read_catalog
-    from osbctl.sources.folder import LOCK, compose
+    from osbctl.sources.folder import LOCK
     from osbctl.sources.folder.brokerpak import is_brokerpak
     from osbctl.tasks import build as task
+    from osbctl.tasks.options import variables_of
     from osbctl.tasks.outputs import CATALOG, check_output
 
-    overlays, variables, accept = overlays or [], variables or [], accept or []
-    read = [*overlays, env] if is_brokerpak(folder) else [folder, *overlays, env]
-    check_output(output, read, replaces=CATALOG)
+    overlays, variables, accept = (given or [] for given in (overlays, variables, accept))
+    is_pak = is_brokerpak(folder)
+    check_output(output, [*overlays, env, *([] if is_pak else [folder])], replaces=CATALOG)
     values = task.variable_values(variables, env_prefix, os.environ)
-    variables_of(env)  # which says what is wrong with the file
-    if is_brokerpak(folder):
-        if overlays or variables or accept or env_prefix:
-            raise UsageError("a brokerpak takes no overlays, values or ids", "its broker's variables come with --env")
-        document, lock = read_catalog(folder, common.LocationOptions(env=env)), None
-        check_output(output, [part.name for part in document.parts], replaces=CATALOG)
+    variables_of(os.environ, env)  # raises if the file is wrong
+    lock: Lock | None = None
+    if not is_pak:
+        document, lock = task.compose_folder(folder, overlays, values, variables, accept)
+    elif any((overlays, variables, accept, env_prefix)):
+        raise UsageError("a brokerpak takes no overlays, values or ids", "its broker's variables come with --env")
     else:
-        document, lock = compose(folder, overlays=overlays, variables=values, accepted=accept)
-        task.refuse_unread(variables, document)
-        task.refuse_unknown(accept, lock.ids)
+        document = read_catalog(folder, common.LocationOptions(env=env))
+        check_output(output, [part.name for part in document.parts], replaces=CATALOG)
     if warnings := task.check_built(document):
         from osbctl.reports.text_report import finding_lines
 
         sys.stderr.write(finding_lines(warnings))
     text = task.catalog_text(document.data, yaml=_is_yaml(format, output))
     target = None if output == "-" else output
-    # With an overlay, what is printed may be a trial.
+    # Without -o, a build with an overlay may be a trial: it records no ids.
     locked = {str(Path(folder) / LOCK): lock.text()} if lock and (target or not overlays) else {}
     if check:
-        stale = task.stale({target: text, **locked} if target else locked)
-        sys.stdout.write(stale)
-        return int(bool(stale))
-    with task.recorded(locked):
+        outdated = task.diff_outdated({target: text, **locked} if target else locked)
+        sys.stdout.write(outdated)
+        return int(bool(outdated))
+    _write(text, target, locked, lock)
+    return 0
+
+
+def _is_yaml(format: BuildFormat | None, output: str | None) -> bool:
+    return format is BuildFormat.YAML if format else str(output).endswith((".yaml", ".yml"))
+
+
+def _write(text: str, target: str | None, locked: dict[str, str], lock: Lock | None) -> None:
+    """Write the catalog and the lock, or neither; `target` None: print the catalog."""
+    from osbctl.tasks.build import recorded, write_changed
+
+    with recorded(locked):
         if target:
-            task.write_changed(target, text)
+            write_changed(target, text)
         else:
             write_output(text)
     files = [*filter(None, [target]), *locked]
     if files:
         print_note(f"wrote {', '.join(files)}" + (f" ({plural(len(lock.ids), 'id')})" if lock else ""))
     elif lock:
-        print_note(f"{LOCK} is as it was: a build with an overlay records ids with -o FILE alone")
-    return 0
-
-
-def _is_yaml(format: BuildFormat | None, output: str | None) -> bool:
-    return format is BuildFormat.YAML if format else str(output).endswith((".yaml", ".yml"))
+        print_note("catalog.lock was not changed: a build with an overlay records ids only with -o FILE")

@@ -1,4 +1,4 @@
-"""`osbctl check` and `osbctl fetch`: a running broker against the contract, and its catalog."""
+"""`osbctl check` and `osbctl fetch`: check a running broker, and fetch its catalog."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def check(
     user: User = None,
     password_stdin: PasswordStdin = False,
     platforms: common.CountedPlatforms = None,
-    api_version: Annotated[ApiVersion, Option(help="The version to ask for, and to check against.")] = (
+    api_version: Annotated[ApiVersion, Option(help="The API version to request, and to check against.")] = (
         ApiVersion.V2_14
     ),
     fail_on: FailingSeverity = None,
@@ -41,10 +41,10 @@ def check(
     *,
     how: Conditions,
 ) -> int:
-    """Check a running broker: how it answers, its catalog, and which platforms could register it.
+    """Check a running broker: its answers, its catalog, and which platforms could register it.
 
-    Sends about twenty requests, one after the other: with and without version and credentials, compressed, with
-    the ETag, to other paths. Two of them try wrong logins, at the end. The password comes as with osbctl fetch.
+    Sends about twenty requests, one after the other: with and without version and credentials, compressed, with the
+    ETag, to other paths. The last two use wrong credentials. The password is found as by osbctl fetch.
 
     \b
     osbctl check https://broker.example.com --user platform
@@ -79,20 +79,22 @@ def check(
 @common.spread
 def fetch(
     url: Annotated[str, Argument(metavar="URL", help="The broker's base address, or that of its catalog.")],
-    output: common.Output = None,
+    output: Annotated[
+        str | None, Option("--output", "-o", metavar="FILE", help="Write the catalog to this file.")
+    ] = None,
     start: Annotated[
         str | None,
         Option(metavar="COMMAND", help="Start this program, fetch once it answers, and stop it with its children."),
     ] = None,
-    wait: Annotated[int, Option(metavar="SECONDS", min=1, help="How long it may take to answer, with --start.")] = 60,
+    wait: Annotated[int, Option(metavar="SECONDS", min=1, help="With --start: time limit for the first answer.")] = 60,
     *,
     connection: BrokerConnection,
 ) -> int:
-    """Fetch the catalog of a running broker, as a platform would.
+    """Fetch the catalog of a running broker, as a platform does.
 
-    The password comes from the URL, OSBCTL_PASSWORD, standard input or a prompt, never from an option, and goes to
-    no other host. With --start, the program gets the environment, and the port of URL as PORT; what it printed is
-    shown where it fails.
+    The password comes from the URL, OSBCTL_PASSWORD, standard input or a prompt, never from an option. It is sent to no
+    other host. The program of --start gets the environment, with the port of URL as PORT. If it fails, its output is
+    printed.
 
     \b
     osbctl fetch https://broker.example.com --user platform -o catalog.json

@@ -1,4 +1,4 @@
-"""The options by which a command reaches a broker, and the catalog that a word names: a source, or an address."""
+"""Options of the connection to a broker, and catalogs by the address of a broker or as a source."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from typer import Option
 from osbctl.cli.options import HERE, LIMITS, LocationOptions, MaxBytes
 from osbctl.cli.output import print_note
 from osbctl.cli.passwords import ask_password, read_password
-from osbctl.cli.variables import variables_of
 from osbctl.errors import UsageError
 from osbctl.sources.document import Document
 from osbctl.sources.limits import Limits
@@ -40,9 +39,10 @@ def source_name(word: str) -> str:
     return without_query(split_url(word)[0])
 
 
-User = Annotated[str | None, Option("--user", metavar="NAME", help="The username; else that of the URL.")]
+User = Annotated[str | None, Option("--user", metavar="NAME", help="Username.  [default: that of the URL]")]
 PasswordStdin = Annotated[
-    bool, Option("--password-stdin", help="Password from standard input; else OSBCTL_PASSWORD or a prompt.")
+    bool,
+    Option("--password-stdin", help="Read the password from standard input, not OSBCTL_PASSWORD or a prompt."),
 ]
 
 
@@ -64,10 +64,10 @@ def _seconds(value: float) -> float:
 class Conditions:
     """The options under which brokers are asked."""
 
-    ca_file: Annotated[str | None, Option(metavar="FILE", help="Certificate authorities to trust, PEM.")] = None
+    ca_file: Annotated[str | None, Option(metavar="FILE", help="Trusted certificate authorities, PEM.")] = None
     client_cert: Annotated[str | None, Option(metavar="FILE", help="Client certificate and key, PEM.")] = None
     insecure: Annotated[bool, Option("--insecure", help="Accept any certificate. For testing only.")] = False
-    timeout: Annotated[float, Option(callback=_seconds, help="Seconds for the whole answer.")] = 60.0
+    timeout: Annotated[float, Option(callback=_seconds, help="Seconds to wait for the whole answer.")] = 60.0
 
     @property
     def files(self) -> tuple[str | None, ...]:
@@ -98,7 +98,7 @@ class BrokerConnection(Conditions):
 
     user: User = None
     password_stdin: PasswordStdin = False
-    api_version: Annotated[str, Option(metavar="VERSION", help="The version header to send.", callback=_version)] = (
+    api_version: Annotated[str, Option(metavar="VERSION", help="API version of the request.", callback=_version)] = (
         "2.14"
     )
     max_bytes: MaxBytes = LIMITS.bytes
@@ -148,9 +148,13 @@ def read_catalog(word: str, where: LocationOptions = HERE, **how: Any) -> Docume
 
     Where the catalog was found is said on standard error, if that is not the top.
     """
-    from osbctl.tasks.options import pointer_of
+    from osbctl.tasks.options import pointer_of, variables_of
 
-    how |= {"at": pointer_of(word, where.at), "profiles": where.profiles or (), "variables_of": variables_of(where.env)}
+    how |= {
+        "at": pointer_of(word, where.at),
+        "profiles": where.profiles or (),
+        "variables_of": variables_of(os.environ, where.env),
+    }
     return announced(read_source(word, **how))
 
 

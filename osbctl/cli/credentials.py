@@ -1,4 +1,4 @@
-"""`osbctl hash-password` and `verify-password`: make a credential record, and try one."""
+"""`osbctl hash-password` and `verify-password`: make and try credential records."""
 
 from __future__ import annotations
 
@@ -22,36 +22,37 @@ _PasswordStdin = Annotated[bool, Option("--password-stdin", help="Read the passw
 
 
 def hash_password(
-    identity: Annotated[str, Argument(metavar="IDENTITY", help="The username that the platform is given.")],
+    identity: Annotated[str, Argument(metavar="IDENTITY", help="The username of the platform.")],
     password_stdin: _PasswordStdin = False,
     generate: Annotated[
-        bool, Option("--generate", help="Make a password of 192 random bits and show it once.")
+        bool, Option("--generate", help="Generate a password of 192 random bits, and print it once.")
     ] = False,
     include_password: Annotated[
-        bool, Option("--include-password", help="Keep the password itself in the record, in clear text.")
+        bool, Option("--include-password", help="Also keep the password in the record, in clear text.")
     ] = False,
     rounds: Annotated[
-        int | None, Option(help="Rounds of SHA-512, the cost of one check. Default: the library's own.")
+        int | None,
+        Option(help="Rounds of SHA-512, the cost of a check.  [default: that of the library]"),
     ] = None,
     label: Annotated[
-        str | None, Option(metavar="LABEL", help="What the broker's log calls this record; never a secret.")
+        str | None, Option(metavar="LABEL", help="Name of the record in the broker's log; no secret.")
     ] = None,
     expires: Annotated[
-        str | None, Option(metavar="TIME", help="When the record ends, as 2027-01-31T00:00:00Z (RFC 3339).")
+        str | None, Option(metavar="TIME", help="When the record expires: 2027-01-31T00:00:00Z (RFC 3339).")
     ] = None,
     output: Annotated[
-        Path | None, Option("-o", "--output", metavar="FILE", help="Write FILE, new and of mode 0600.")
+        Path | None, Option("-o", "--output", metavar="FILE", help="Write the record to a new FILE of mode 0600.")
     ] = None,
     append: Annotated[
-        Path | None, Option(metavar="FILE", help="Add to the records of FILE; it is created if missing.")
+        Path | None, Option(metavar="FILE", help="Add the record to FILE, which is created if missing.")
     ] = None,
-    force: Annotated[bool, Option("--force", help="With -o: replace the records that FILE holds.")] = False,
+    force: Annotated[bool, Option("--force", help="With -o: replace the records in FILE.")] = False,
 ) -> None:
-    """Make a credential record: an identity and the salted SHA-512 hash of its password.
+    """Make a credential record: a username and the salted SHA-512 hash of its password.
 
-    The password is asked for twice, never taken from the command line. The record goes to standard
-    output, or to a file with -o or --append. A generated password goes to standard error; with -o or
-    --append to standard output, where a script can take it.
+    The password is asked for twice, and never taken from the command line. The record is printed, or written to a file
+    with -o or --append. A generated password is printed on standard error; with -o or --append on standard output, for
+    scripts.
 
     \b
     osbctl hash-password admin > credentials.json
@@ -145,9 +146,9 @@ def verify_password(
     identity: Annotated[str, Argument(metavar="IDENTITY", help="The username.")],
     password_stdin: _PasswordStdin = False,
 ) -> None:
-    """Say whether a password matches one of the records of an identity, as the broker would.
+    """Check a password against the records of a username, as the broker does.
 
-    Exit code 0: it does; 1: it does not, or only a record that has expired; 3: FILE cannot be read.
+    Exit codes: 0 if it matches, 1 if it does not or the record has expired, 3 if FILE cannot be read.
 
     \b
     osbctl verify-password credentials.json admin

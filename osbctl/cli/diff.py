@@ -29,11 +29,11 @@ if TYPE_CHECKING:
 class ChangesDisplay:
     """Options of a report of changes."""
 
-    fail_on: Annotated[DiffFailOn, Option(help="Exit with 1 from this level on.")] = DiffFailOn.BREAKING
+    fail_on: Annotated[DiffFailOn, Option(help="Exit with 1 at changes of this level or above.")] = DiffFailOn.BREAKING
     allow: Annotated[str | None, Option(metavar="FILE", help="Accepted changes: TOML with [[allow]] entries.")] = None
     format: Annotated[
         DiffFormat | None,
-        Option("--format", "-f", help="The report's format.  [default: text; github inside GitHub Actions]"),
+        Option("--format", "-f", help="Format of the report.  [default: text; github inside GitHub Actions]"),
     ] = None
     output: Output = None
     date: Date = ""

@@ -33,8 +33,8 @@ class DriftSides(BrokerConnection, common.LocationOptions):
     """Options that locate the stored catalog and the broker's."""
 
     database: common.Database = None
-    stored_as: Annotated[StoredAs | None, Option(help="What STORED is.  [default: by its content]")] = None
-    stored_broker: Annotated[str, Option(metavar="NAME", help="The broker, where the export holds several.")] = ""
+    stored_as: Annotated[StoredAs | None, Option(help="Kind of STORED.  [default: by its content]")] = None
+    stored_broker: Annotated[str, Option(metavar="NAME", help="Name of the broker, if the export holds several.")] = ""
     credentials: common.Credentials = None
 
     def find(self, broker: str, stored: list[str]) -> tuple[StoredCatalog, Document]:
@@ -76,19 +76,20 @@ class DriftSides(BrokerConnection, common.LocationOptions):
 @common.spread
 def drift(
     broker: Annotated[
-        str | None, Argument(metavar="BROKER", help="The broker: its address, its name in the registry, or a source.")
+        str | None,
+        Argument(metavar="BROKER", help="The broker: its address, its name in the registry, or a source."),
     ] = None,
     stored: Annotated[
         list[str] | None,
         Argument(
             metavar="STORED...",
             help="What the platform has: the files of its export, or a catalog.  "
-            "[default: what the registry has of BROKER]",
+            "[default: the stored catalog of BROKER]",
             show_default=False,
         ),
     ] = None,
-    all_brokers: Annotated[bool, Option("--all", help="Every registered broker.")] = False,
-    jobs: Annotated[int, Option("--jobs", "-j", min=1, max=64, help="Brokers to ask at once, with --all.")] = 8,
+    all_brokers: Annotated[bool, Option("--all", help="Check every registered broker.")] = False,
+    jobs: Annotated[int, Option("--jobs", "-j", min=1, max=64, help="With --all: brokers to contact at once.")] = 8,
     platforms: Annotated[
         list[Platform] | None,
         Option(

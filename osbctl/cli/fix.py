@@ -12,7 +12,6 @@ from typer import Argument, Option
 
 from osbctl.cli import options as common
 from osbctl.cli.output import print_error, print_note, use_color, write_output
-from osbctl.cli.variables import variables_of
 from osbctl.errors import OsbctlError
 from osbctl.text import AnsiStyle, escape_line, plural, without_commands
 
@@ -51,14 +50,14 @@ def fix(
     from osbctl.config import load_config
     from osbctl.sources.read_bytes import called, check_stdin, read_stdin
     from osbctl.tasks.fix import fix_bytes, fix_source, write
-    from osbctl.tasks.options import Request, config_of, validation_options
+    from osbctl.tasks.options import Request, config_of, validation_options, variables_of
 
     check_stdin(sources)
     request = Request(tuple(sources), api_version=api_version, select=tuple(select or ()))
     given = load_config(config) if config else None
     configs = [config_of(source, stdin_filename, given) for source in sources]
     options = [validation_options(request, own) for own in configs]
-    variables, dry_run = variables_of(env, config), check or diff
+    variables, dry_run = variables_of(os.environ, env, config), check or diff
 
     def fix_one(source: str, index: int) -> bool:
         """Fix one source, and return whether it changes."""

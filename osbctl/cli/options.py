@@ -1,4 +1,4 @@
-"""The options that several commands share, each said once, and decorators that add options to a command."""
+"""Options that several commands share, and decorators that add options to a command."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Color(StrEnum):
 
 
 class TextOrJson(StrEnum):
-    """For people, or for programs."""
+    """Output for people, or for programs."""
 
     TEXT = "text"
     JSON = "json"
@@ -38,20 +38,19 @@ _SOURCE = "A JSON or YAML file, a source folder, a brokerpak, - for standard inp
 
 Sources = Annotated[list[str], Argument(metavar="SOURCE...", help=_SOURCE, show_default=False)]
 Source = Annotated[str, Argument(metavar="SOURCE", help=_SOURCE, show_default=False)]
-At = Annotated[str, Option("--at", metavar="POINTER", help="JSON pointer of the catalog inside a larger document.")]
+At = Annotated[str, Option("--at", metavar="POINTER", help="JSON pointer to the catalog inside a larger document.")]
 Env = Annotated[
-    str | None, Option("--env", metavar="FILE", help="Variables of a brokerpak's broker, as in .env or .envrc.")
+    str | None,
+    Option("--env", metavar="FILE", help="Variables of a brokerpak's broker: a .env or .envrc file."),
 ]
-Profiles = Annotated[
-    list[str] | None, Option("--profile", metavar="NAME", help="An active profile of Spring; repeatable.")
-]
+Profiles = Annotated[list[str] | None, Option("--profile", metavar="NAME", help="Active Spring profile; repeatable.")]
 StdinFilename = Annotated[
-    str | None, Option("--stdin-filename", metavar="NAME", help="The name of standard input in reports.")
+    str | None, Option("--stdin-filename", metavar="NAME", help="Name of standard input in reports.")
 ]
-ColorChoice = Annotated[Color, Option("--color", help="When to colour the output; NO_COLOR is respected.")]
-Format = Annotated[TextOrJson, Option("--format", "-f", help="How to show it.")]
+ColorChoice = Annotated[Color, Option("--color", help="When to colour the output; auto respects NO_COLOR.")]
+Format = Annotated[TextOrJson, Option("--format", "-f", help="Output format.")]
 Output = Annotated[
-    str | None, Option("--output", "-o", metavar="FILE", help="Write the report there instead of printing it.")
+    str | None, Option("--output", "-o", metavar="FILE", help="Write the report to this file instead of printing it.")
 ]
 
 
@@ -65,22 +64,22 @@ class LocationOptions:
 
 
 HERE = LocationOptions()
-"""At the top, by the variables of the environment."""
+"""The catalog is at the top, with the variables of the environment."""
 
 
-def _date(asked: str) -> str:
-    """The day or the time in UTC that is asked for, as a page shows it (RFC 3339); `commit`: the day of that."""
-    if asked == "commit":
+def _date(text: str) -> str:
+    """The given date or time in UTC (RFC 3339), or that of the HEAD commit. Raises UsageError: it is none."""
+    if text == "commit":
         from osbctl.sources.read_bytes import commit_date
 
         return commit_date()
     try:
-        if "T" in asked:
-            return datetime.strptime(asked, "%Y-%m-%dT%H:%M:%SZ").replace(tzinfo=UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-        return date.fromisoformat(asked).isoformat() if asked else ""
+        if "T" in text:
+            return datetime.strptime(text, "%Y-%m-%dT%H:%M:%SZ").replace(tzinfo=UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+        return date.fromisoformat(text).isoformat() if text else ""
     except ValueError:
         advice = "write it as YYYY-MM-DD, as YYYY-MM-DDTHH:MM:SSZ, or as commit"
-        raise UsageError(f"{asked!r} is not a date", advice) from None
+        raise UsageError(f"{text!r} is not a date", advice) from None
 
 
 Date = Annotated[
@@ -88,21 +87,21 @@ Date = Annotated[
     Option(
         metavar="DATE",
         callback=_date,
-        help="The date that html shows: YYYY-MM-DD, also with THH:MM:SSZ, or `commit` for that of HEAD.",
+        help="Date on an HTML report: YYYY-MM-DD, YYYY-MM-DDTHH:MM:SSZ, or commit for that of HEAD.",
     ),
 ]
-Config = Annotated[str | None, Option("--config", metavar="FILE", help="Read this configuration, not the closest one.")]
+Config = Annotated[str | None, Option("--config", metavar="FILE", help="Use this configuration, not the closest one.")]
 CountedPlatforms = Annotated[
-    list[Platform] | None, Option("--platform", "-p", help="Count what this platform refuses as an error; repeatable.")
+    list[Platform] | None, Option("--platform", "-p", help="Report what this platform refuses as an error; repeatable.")
 ]
 CheckedVersion = Annotated[
     ApiVersion | None, Option("--api-version", help="The API version to check against.  [default: 2.14]")
 ]
 Ignore = Annotated[list[str] | None, Option("--ignore", metavar="RULE", help="Do not report this rule; repeatable.")]
-MaxBytes = Annotated[int, Option("--max-bytes", min=1, help="The largest source that is read, in bytes.")]
+MaxBytes = Annotated[int, Option("--max-bytes", min=1, help="Size limit of a source, in bytes.")]
 
 LIMITS = Limits()
-"""The defaults of the three limits above."""
+"""The default limits."""
 
 BrokerName = Annotated[str, Argument(metavar="NAME", help="The broker's name.", show_default=False)]
 Database = Annotated[
@@ -111,19 +110,20 @@ Database = Annotated[
         "--database",
         metavar="FILE|URL",
         envvar="OSBCTL_DATABASE",
-        help="An SQLite file, or postgresql+psycopg://USER@HOST/DATABASE.  [default: in your data folder]",
+        help="SQLite file, or postgresql+psycopg://USER@HOST/DATABASE.  [default: a file in your data folder]",
         show_default=False,
     ),
 ]
 BrokerPasswordStdin = Annotated[
-    bool, Option("--password-stdin", help="Password from standard input; else OSBCTL_BROKER_<NAME>_PASSWORD.")
+    bool,
+    Option("--password-stdin", help="Read the password from standard input, not OSBCTL_BROKER_<NAME>_PASSWORD."),
 ]
 Credentials = Annotated[
     str | None,
     Option(
         "--credentials",
         metavar="FILE",
-        help="Credential records with passwords (hash-password --include-password); a label may name the broker.",
+        help="Credential records with passwords (hash-password --include-password); a label can name the broker.",
     ),
 ]
 Instances = Annotated[
@@ -131,16 +131,15 @@ Instances = Annotated[
     Option(
         "--instances",
         metavar="FILE",
-        help="The plans that have instances: ids, one a line or as a JSON list, or the platform's export; none for "
-        "no plan at all.",
+        help="Plans with instances: ids, one per line or as a JSON list; the platform's export; or none for no plan.",
     ),
 ]
 
 
 def spread(command: Callable[..., int]) -> Callable[..., int]:
-    """`command` with the options of each parameter that is a dataclass in the place of that parameter.
+    """Replace each parameter of `command` that is a dataclass by the options of the dataclass.
 
-    Options are the fields that have one by `Annotated`.
+    Options are the fields annotated with one.
     """
     parameters = signature(command, eval_str=True).parameters.values()
     groups: dict[str, Any] = {one.name: one.annotation for one in parameters if is_dataclass(one.annotation)}
@@ -168,7 +167,7 @@ def _fields(group: type) -> list[Parameter]:
 
 
 def with_environment_variables(command: Callable[..., int]) -> Callable[..., int]:
-    """`command` with a variable of the environment for each option, `OSBCTL_<NAME>` where it does not name another."""
+    """Give each option of `command` an environment variable: `OSBCTL_<NAME>`, unless it names another."""
     named = []
     for one in signature(command, eval_str=True).parameters.values():
         kind, option = get_args(one.annotation)
@@ -181,7 +180,7 @@ def with_environment_variables(command: Callable[..., int]) -> Callable[..., int
 
 
 class _Variables(list[str]):
-    """Variables of the environment that one option has; as Python writes a list, none would recognise them."""
+    """Several environment variables of one option, as the help lists them."""
 
     def __str__(self) -> str:
         return " or ".join(self)

@@ -1,4 +1,4 @@
-"""`osbctl params`: the parameters that a plan takes, and the request that a developer sends."""
+"""`osbctl params`: parameters of a plan, and checks of a request."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def params(
     source: common.Source,
     service: Annotated[str, Argument(metavar="SERVICE", help="The service offering, by name or id.")],
     plan: Annotated[str, Argument(metavar="PLAN", help="The plan, by name or id.")],
-    purpose: Annotated[Purpose, Option("--for", help="What the request is for.")] = Purpose.CREATE,
+    purpose: Annotated[Purpose, Option("--for", help="Purpose of the request.")] = Purpose.CREATE,
     request: Annotated[
         str | None,
         Option(
@@ -28,7 +28,7 @@ def params(
             help="Check this request: JSON, @FILE for a file, @- for standard input. Put secrets into a file.",
         ),
     ] = None,
-    broker: Annotated[str, Option("--broker", "-b", metavar="NAME", help="Name this broker in the commands.")] = "",
+    broker: Annotated[str, Option("--broker", "-b", metavar="NAME", help="Name of the broker, for the commands.")] = "",
     format: common.Format = common.TextOrJson.TEXT,
     stdin_filename: common.StdinFilename = None,
     *,

@@ -1,4 +1,4 @@
-"""`osbctl rules`, `schema` and `lsp`: what osbctl looks for, and what it gives to editors."""
+"""`osbctl rules`, `schema` and `lsp`: rules, and what editors need."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from typer import Argument, Option
 
 from osbctl.cli import options as common
 from osbctl.cli.output import use_color, wrap_width, write_json, write_lines, write_output
-from osbctl.cli.variables import variables_of
 from osbctl.errors import OsbctlError
 from osbctl.extras import command_to_install
 from osbctl.platforms import DEFAULT_API_VERSION, ApiVersion, labels
@@ -32,12 +31,12 @@ _LONG = 32
 def rules(
     rule: Annotated[
         str | None,
-        Argument(metavar="[RULE]", help="A rule to explain, or a group (advice) or beginning (id-*) to list."),
+        Argument(metavar="[RULE]", help="A rule to explain, or a group (advice) or prefix (id-*) to list."),
     ] = None,
-    format: Annotated[common.TextOrJson, Option("--format", "-f", help="How to show them.")] = common.TextOrJson.TEXT,
+    format: Annotated[common.TextOrJson, Option("--format", "-f", help="Output format.")] = common.TextOrJson.TEXT,
     color: common.ColorChoice = common.Color.AUTO,
 ) -> int:
-    """List the rules, or explain one: what it means, why it matters, and who refuses because of it.
+    """List the rules, or explain one: its meaning, its reason, and the platforms that refuse because of it.
 
     \b
     osbctl rules
@@ -115,7 +114,7 @@ def _record(record: Rule) -> dict[str, Any]:
 def schema(
     api_version: Annotated[ApiVersion, Option(help="The API version of the catalog.")] = DEFAULT_API_VERSION,
 ) -> int:
-    """Print the JSON Schema of a catalog: editors complete and check fields by it.
+    """Print the JSON Schema of a catalog, for editors that complete and check fields.
 
     \b
     osbctl schema > catalog-schema.json
@@ -129,17 +128,19 @@ def schema(
 
 def lsp(
     stdio: Annotated[  # noqa: ARG001  # clients of VS Code add it by themselves
-        bool, Option("--stdio", help="Talk over standard input and output, as is always done.")
+        bool, Option("--stdio", help="No effect: some editors pass it.")
     ] = False,
 ) -> int:
-    """Serve an editor while a catalog is written: findings as you type, completion, fixes, explanations.
+    """Run the language server: findings, completion, fixes and explanations in your editor.
 
-    The editor starts it and talks to it over standard input and output. It reads osbctl.toml as `osbctl validate` does,
-    and needs the extra `lsp`.
+    The editor starts it, and talks to it over standard input and output. It reads osbctl.toml as osbctl validate does,
+    and needs the extra lsp.
 
     \b
     osbctl lsp
     """
+    from osbctl.tasks.options import variables_of
+
     try:
         from osbctl.editor.server import EditorServer
     except ModuleNotFoundError as error:
@@ -149,4 +150,4 @@ def lsp(
 
     # Standard output belongs to the protocol; other output goes to standard error.
     output, sys.stdout = os.fdopen(os.dup(sys.stdout.fileno()), "wb"), sys.stderr
-    return EditorServer(variables_of()).run(sys.stdin.buffer, output)
+    return EditorServer(variables_of(os.environ)).run(sys.stdin.buffer, output)

@@ -1,4 +1,4 @@
-"""`osbctl init`, `osbctl new` and `osbctl split`: source folders written, never overwritten."""
+"""`osbctl init`, `osbctl new` and `osbctl split`: write source folders, and overwrite nothing."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ _Folder = Annotated[Path, Option("--folder", "-C", metavar="FOLDER", help="The s
 
 def init(
     folder: Annotated[Path, Argument(metavar="[FOLDER]", help="Where to write it.")] = Path(),
-    service: Annotated[str | None, Option(metavar="NAME", help="The name of the first service.")] = None,
+    service: Annotated[str | None, Option(metavar="NAME", help="Name of the first service.")] = None,
 ) -> int:
-    """Write a source folder that builds at once: a service, two plans, a parameter schema. Overwrites nothing.
+    """Write a source folder to start from: a service, two plans, a parameter schema. Overwrites nothing.
 
     \b
     osbctl init catalog --service postgres
@@ -52,8 +52,8 @@ def init(
 
 
 def new(
-    thing: Annotated[NewObject, Argument(help="What to add.")],
-    names: Annotated[list[str], Argument(metavar="NAME...", help="SERVICE, or SERVICE and PLAN.")],
+    thing: Annotated[NewObject, Argument(help="The kind of object: service or plan.")],
+    names: Annotated[list[str], Argument(metavar="NAME...", help="Its name: SERVICE, or SERVICE and PLAN.")],
     folder: _Folder = Path(),
 ) -> int:
     """Add a service offering or a plan to a source folder, with fresh GUIDs. Overwrites nothing.

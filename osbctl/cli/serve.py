@@ -1,4 +1,4 @@
-"""`osbctl serve`: the catalog over HTTPS."""
+"""`osbctl serve`: serve a catalog over HTTPS."""
 
 from __future__ import annotations
 
@@ -26,47 +26,49 @@ class LogLevel(StrEnum):
 
 @common.with_environment_variables
 def serve(
-    source: Annotated[str, Argument(metavar="SOURCE", help="The catalog, as for validate.")],
-    credentials: Annotated[Path, Option(metavar="FILE", help="Credential records, or htpasswd ($6$).")],
+    source: Annotated[str, Argument(metavar="SOURCE", help="The catalog, as for osbctl validate.")],
+    credentials: Annotated[Path, Option(metavar="FILE", help="Credential records, or htpasswd with $6$ hashes.")],
     tls_cert: Annotated[Path | None, Option(metavar="FILE", help="Certificate chain, PEM.")] = None,
-    tls_key: Annotated[Path | None, Option(metavar="FILE", help="Its private key, PEM.")] = None,
+    tls_key: Annotated[Path | None, Option(metavar="FILE", help="Private key of the certificate, PEM.")] = None,
     host: Annotated[str, Option(metavar="HOST", help="Address to listen on.")] = "127.0.0.1",
     port: Annotated[
-        int, Option(min=0, max=65535, help="Port; 0 picks a free one.", envvar=["OSBCTL_PORT", "PORT"])
+        int, Option(min=0, max=65535, help="Port to listen on; 0 picks a free one.", envvar=["OSBCTL_PORT", "PORT"])
     ] = 8443,
     trusted_proxy: Annotated[
-        list[str] | None, Option(metavar="ADDRESS", help="Proxy that terminates TLS; repeatable.")
+        list[str] | None,
+        Option(metavar="ADDRESS", help="Address or network of a proxy for TLS; repeatable."),
     ] = None,
-    unix_socket: Annotated[Path | None, Option(metavar="PATH", help="Listen on a Unix socket for a proxy.")] = None,
-    self_signed: Annotated[bool, Option("--self-signed", help="For testing: makes a certificate.")] = False,
-    insecure_http: Annotated[bool, Option("--insecure-http", help="For testing: no TLS, loopback only.")] = False,
-    base_path: Annotated[str, Option(metavar="PATH", help="The path before /v2/catalog.")] = "",
-    minimum_version: Annotated[str, Option(metavar="VERSION", help="The oldest API version answered.")] = "2.0",
+    unix_socket: Annotated[Path | None, Option(metavar="PATH", help="Unix socket to listen on for a proxy.")] = None,
+    self_signed: Annotated[bool, Option("--self-signed", help="Test with a new certificate.")] = False,
+    insecure_http: Annotated[bool, Option("--insecure-http", help="Test without TLS, on loopback only.")] = False,
+    base_path: Annotated[str, Option(metavar="PATH", help="Path in front of /v2/catalog.")] = "",
+    minimum_version: Annotated[str, Option(metavar="VERSION", help="Oldest API version to answer.")] = "2.0",
     missing_version_status: Annotated[
-        int, Option(metavar="412|400", help="Status for a missing version header.")
+        int, Option(metavar="412|400", help="Status of the answer to a request without version header.")
     ] = 412,
-    admin_listen: Annotated[str, Option(metavar="HOST:PORT", help="Serve /livez, /readyz, /metrics there.")] = "",
+    admin_listen: Annotated[str, Option(metavar="HOST:PORT", help="Address of /livez, /readyz, /metrics.")] = "",
     admin_host: Annotated[
-        list[str] | None, Option(metavar="NAME", help="Host name it answers to, besides addresses.")
+        list[str] | None,
+        Option(metavar="NAME", help="Host name of the admin address, besides IPs; repeatable."),
     ] = None,
     log_format: Annotated[TextOrJson, Option(help="Format of log (stderr) and access log (stdout).")] = TextOrJson.TEXT,
-    log_level: Annotated[LogLevel, Option(help="Detail of the log; the access log is separate.")] = LogLevel.INFO,
-    access_log: Annotated[bool, Option("--access-log/--no-access-log", help="One line per request.")] = True,
-    connections_per_address: Annotated[int, Option(min=0, help="Limit for one address; 0 behind a balancer.")] = 250,
+    log_level: Annotated[LogLevel, Option(help="Detail of the log, not of the access log.")] = LogLevel.INFO,
+    access_log: Annotated[bool, Option("--access-log/--no-access-log", help="Log one line per request.")] = True,
+    connections_per_address: Annotated[int, Option(min=0, help="Connections per address; 0 is no limit.")] = 250,
     api_version: Annotated[common.ApiVersion | None, Option(help="The API version to check against.")] = None,
     platforms: Annotated[
         list[Platform] | None,
-        Option("--platform", "-p", help="Serve nothing that it refuses; repeatable.", envvar="OSBCTL_PLATFORM"),
+        Option("--platform", "-p", help="Refuse what this platform refuses; repeatable.", envvar="OSBCTL_PLATFORM"),
     ] = None,
-    allow_empty: Annotated[bool, Option("--allow-empty", help="A reload may remove every service.")] = False,
-    max_bytes: Annotated[int, Option(min=1, help="The largest catalog that is served.")] = 10_000_000,
+    allow_empty: Annotated[bool, Option("--allow-empty", help="Allow a reload to remove every service.")] = False,
+    max_bytes: Annotated[int, Option(min=1, help="Size limit of the catalog, in bytes.")] = 10_000_000,
     at: common.At = "",
 ) -> int:
-    """Serve a catalog as GET /v2/catalog, with credentials, until SIGTERM or SIGINT.
+    """Serve a catalog over HTTPS, at GET /v2/catalog, until SIGTERM or SIGINT.
 
-    HTTPS is required: --tls-cert with --tls-key, or a proxy (--trusted-proxy, --unix-socket), or --self-signed to
-    try. Changes of catalog, credentials and certificate are loaded automatically, or on SIGHUP; a faulty one is
-    logged, and the last good one stays. Every option has an environment variable.
+    HTTPS needs --tls-cert with --tls-key, a proxy (--trusted-proxy or --unix-socket), or --self-signed for a trial.
+    A changed catalog, credentials file or certificate is loaded automatically, and on SIGHUP. If it is faulty, the
+    error is logged, and the last good one stays. Every option has an environment variable.
 
     \b
     osbctl serve c.yaml --credentials c.json --tls-cert a.crt --tls-key a.key

@@ -1,4 +1,4 @@
-"""`osbctl show`: a catalog to look at."""
+"""`osbctl show`: print a catalog for people."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def show(
         str | None,
         Option("--service", "-s", metavar="NAME", help="Show this service offering, by name or id, in full."),
     ] = None,
-    format: Annotated[ShowFormat, Option("--format", "-f", help="How to show it.")] = ShowFormat.TABLE,
+    format: Annotated[ShowFormat, Option("--format", "-f", help="Output format.")] = ShowFormat.TABLE,
     stdin_filename: common.StdinFilename = None,
     color: common.ColorChoice = common.Color.AUTO,
     *,

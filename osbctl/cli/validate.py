@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
+import os
 from typing import Annotated
 
 from typer import Option
 
 from osbctl.cli import options as common
 from osbctl.cli.validation_report import Display, run
-from osbctl.cli.variables import variables_of
 from osbctl.errors import UsageError
 from osbctl.findings import FailOn
 from osbctl.reports import WHOLE, Format, TextDetail
 from osbctl.sources.limits import Limits
-from osbctl.tasks.options import Request
+from osbctl.tasks.options import Request, variables_of
 
 FailingSeverity = Annotated[
-    FailOn | None, Option("--fail-on", help="Exit with 1 from this severity on.  [default: error]")
+    FailOn | None, Option("--fail-on", help="Exit with 1 at findings of this severity or above.  [default: error]")
 ]
 ReportFormat = Annotated[
     Format | None,
-    Option("--format", "-f", help="The report's format.  [default: text; github inside GitHub Actions]"),
+    Option("--format", "-f", help="Format of the report.  [default: text; github inside GitHub Actions]"),
 ]
 
 
@@ -34,21 +34,22 @@ def validate(
     ignore: common.Ignore = None,
     schemas: Annotated[
         list[str] | None,
-        Option("--schema", metavar="FILE", help="Check against a JSON Schema of your own, too; repeatable."),
+        Option("--schema", metavar="FILE", help="Also check against this JSON Schema of yours; repeatable."),
     ] = None,
     format: ReportFormat = None,  # the option's own name
     output: common.Output = None,
     concise: Annotated[bool, Option("--concise", help="Print one line per finding.")] = False,
-    quiet: Annotated[
-        bool, Option("--quiet", "-q", help="Print findings alone: no verdicts, numbers or notes.")
-    ] = False,
-    statistics: Annotated[bool, Option("--statistics", help="Print how often each rule was found, not where.")] = False,
-    baseline: Annotated[str | None, Option(metavar="FILE", help="Report only what is not in this file.")] = None,
+    quiet: Annotated[bool, Option("--quiet", "-q", help="Print only findings: no verdicts, counts or notes.")] = False,
+    statistics: Annotated[bool, Option("--statistics", help="Print a count per rule instead of findings.")] = False,
+    baseline: Annotated[
+        str | None, Option(metavar="FILE", help="Report only findings that are not in this file.")
+    ] = None,
     write_baseline: Annotated[
         bool, Option("--write-baseline", help="Write all findings to the --baseline file, and report none.")
     ] = False,
     together: Annotated[
-        bool, Option("--together", help="The catalogs are for one platform: report the ids and names that they share.")
+        bool,
+        Option("--together", help="Treat the catalogs as registered on one platform, and report shared ids and names."),
     ] = False,
     stdin_filename: common.StdinFilename = None,
     color: common.ColorChoice = common.Color.AUTO,
@@ -57,7 +58,7 @@ def validate(
     *,
     where: common.LocationOptions,
 ) -> int:
-    """Check catalogs: the schema, the specification's rules, good practice, and what each platform would say.
+    """Check catalogs against the schema, the specification, good practice and each platform.
 
     \b
     osbctl validate catalog.yaml
@@ -71,7 +72,7 @@ def validate(
     osbctl validate --format sarif -o osbctl.sarif catalog.yaml
     """
     if write_baseline and not baseline:
-        raise UsageError("--write-baseline needs to know the file", "add --baseline FILE")
+        raise UsageError("--write-baseline needs a file", "add --baseline FILE")
     detail = TextDetail(concise=concise, quiet=quiet, statistics=statistics)
     if detail != WHOLE and format not in (None, Format.TEXT):
         raise UsageError(f"--concise, --quiet and --statistics are for text, not for --format {format}")
@@ -80,7 +81,7 @@ def validate(
             sources=tuple(sources),
             at=where.at,
             profiles=tuple(where.profiles or ()),
-            variables_of=variables_of(where.env, config),
+            variables_of=variables_of(os.environ, where.env, config),
             stdin_filename=stdin_filename,
             api_version=api_version,
             platforms=tuple(platforms or ()),

@@ -6,9 +6,9 @@ import contextlib
 import difflib
 import os
 import re
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from osbctl.config import find_config
 from osbctl.errors import SourceError, UsageError
@@ -16,9 +16,13 @@ from osbctl.fields import LATEST, properties
 from osbctl.files import staged, write_file
 from osbctl.findings import DocumentError, Finding
 from osbctl.sources.document import Document
+from osbctl.sources.folder import compose
 from osbctl.tasks.options import Request, validation_options
 from osbctl.text import did_you_mean, escape_line, json_text
 from osbctl.validation.pipeline import validate_document
+
+if TYPE_CHECKING:
+    from osbctl.sources.folder.lock import Lock
 
 
 def variable_values(given: Iterable[str], prefix: str | None, environment: Mapping[str, str]) -> dict[str, str]:
@@ -40,32 +44,39 @@ def variable_values(given: Iterable[str], prefix: str | None, environment: Mappi
     return found
 
 
-def refuse_unread(given: Iterable[str], document: Document) -> None:
-    """Raise UsageError for a pair `NAME=VALUE` that no file of a source folder reads: a default would be taken."""
-    read = {name for part in document.parts for name in re.findall(r"\$\{(\w+)", part.text)}
+def compose_folder(
+    folder: str, overlays: Sequence[str], values: Mapping[str, str], given: Iterable[str], accepted: Collection[str]
+) -> tuple[Document, Lock]:
+    """Compose a source folder; its document and lock.
+
+    `given` are pairs `NAME=VALUE` of the user, `accepted` names of services and plans whose id may change.
+
+    Raises:
+        UsageError: no file uses a given variable, or nothing has an accepted name; both are likely typing errors.
+        OsbctlError: as `osbctl.sources.folder.compose`.
+    """
+    document, lock = compose(folder, overlays=overlays, variables=values, accepted=accepted)
+    used = {name for part in document.parts for name in re.findall(r"\$\{(\w+)", part.text)}
     for name in (pair.partition("=")[0] for pair in given):
-        if name not in read:
-            raise UsageError(f"--set {name}: no file of the folder has ${{{name}}}", did_you_mean(name, read))
-
-
-def refuse_unknown(accepted: Iterable[str], known: Collection[str]) -> None:
-    """Raise UsageError for a name that nothing has: the change that was meant would be refused."""
+        if name not in used:
+            raise UsageError(f"--set {name}: no file of the folder has ${{{name}}}", did_you_mean(name, used))
     for name in accepted:
-        if name not in known:
-            hint = did_you_mean(name, known) or "write SERVICE or SERVICE/PLAN, as the catalog names them"
+        if name not in lock.ids:
+            hint = did_you_mean(name, lock.ids) or "write SERVICE or SERVICE/PLAN, as the catalog names them"
             raise UsageError(f"--accept-id-change {name}: there is no such service or plan", hint)
+    return document, lock
 
 
 def check_built(document: Document) -> tuple[Finding, ...]:
-    """Raise what keeps the catalog from being published; return the names that are awkward for ever.
+    """Validate a composed catalog; warnings on characters of names, which can never be changed once published.
 
     Raises:
         DocumentError: validation finds errors.
     """
-    judgement = validate_document(document, validation_options(Request((document.name,)), find_config(os.curdir)))
-    if judgement.errors:
-        raise DocumentError(judgement.errors)
-    return tuple(finding for finding in judgement.findings if finding.rule == "name-characters")
+    result = validate_document(document, validation_options(Request((document.name,)), find_config(os.curdir)))
+    if result.errors:
+        raise DocumentError(result.errors)
+    return tuple(finding for finding in result.findings if finding.rule == "name-characters")
 
 
 def catalog_text(data: dict[str, Any], *, yaml: bool) -> str:
@@ -78,10 +89,9 @@ def catalog_text(data: dict[str, Any], *, yaml: bool) -> str:
 
 
 def _ordered(thing: Any, kind: str = "catalog") -> Any:
-    """An object of that kind with known fields first, in the order of the newest schema, which is the specification's.
+    """An object of that kind with known fields first, in the order of the specification.
 
-    So the same catalog gives the same bytes. Services and plans keep their order; what has a wrong shape is left as it
-    is.
+    So the same catalog gives the same bytes. Services and plans keep their order; values of a wrong type stay.
     """
     if not isinstance(thing, dict):
         return thing
@@ -93,34 +103,34 @@ def _ordered(thing: Any, kind: str = "catalog") -> Any:
 
 
 def write_changed(file: str, text: str) -> None:
-    """Write `text` to a file that holds another one so far."""
+    """Write `text` to a file, unless it contains it already."""
     if _present(file) != text:
         write_file(file, text.encode("utf-8"))
 
 
 def recorded(lock: Mapping[str, str]) -> contextlib.AbstractContextManager[None]:
-    """A block in which the catalog is written, and at whose end the lock, a text by its name, if it has changed.
+    """A block in which the catalog is written; a changed lock, a text by its name, is written at its end.
 
-    Where one of the two cannot be written, neither is.
+    If one of the two cannot be written, neither is.
     """
     changed = [(file, text) for file, text in lock.items() if _present(file) != text]
     return staged(changed[0][0], changed[0][1].encode("utf-8")) if changed else contextlib.nullcontext()
 
 
-def stale(files: Mapping[str, str]) -> str:
-    """Diff between `files` and their build; empty if they are current."""
+def diff_outdated(files: Mapping[str, str]) -> str:
+    """A diff of each file whose content is not the given text; empty if all are up to date."""
     found = ""
     for file, text in files.items():
-        pair = _present(file), text
-        if pair[0] != pair[1]:
-            before, after = (side.splitlines() for side in pair)
-            lines = difflib.unified_diff(before, after, file, f"{file} (as built)", lineterm="", n=2)
+        present = _present(file)
+        if present != text:
+            sides = present.splitlines(), text.splitlines()
+            lines = difflib.unified_diff(*sides, file, f"{file} (as built)", lineterm="", n=2)
             found += "".join(f"{escape_line(line)}\n" for line in lines)
     return found
 
 
 def _present(file: str) -> str:
-    """Text of a regular file; empty for others: a pipe does not hold an earlier output."""
+    """Text of a regular file; empty if there is none."""
     path = Path(file)
     try:
         return path.read_text(encoding="utf-8", errors="replace") if path.is_file() else ""

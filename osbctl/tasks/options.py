@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from enum import StrEnum
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
@@ -12,7 +12,7 @@ from osbctl.errors import ConfigError, OsbctlError, UsageError
 from osbctl.findings import FailOn, Severity
 from osbctl.platforms import DEFAULT_API_VERSION, ApiVersion, Platform
 from osbctl.sources.limits import Limits
-from osbctl.sources.variables import VariablesOf, no_variables
+from osbctl.sources.variables import Variables, VariablesOf, no_variables
 from osbctl.tasks.rules import rules_named
 from osbctl.text import did_you_mean
 
@@ -64,6 +64,26 @@ def config_of(source: str, stdin_filename: str | None = None, config: Config | N
 def _file_of(source: str) -> str:
     """The path in a source that may be `REV:path`."""
     return source if os.path.exists(source) else source.partition(":")[2] or source  # noqa: PTH110
+
+
+def variables_of(environment: Mapping[str, str], env: str | None = None, config: str | None = None) -> VariablesOf:
+    """The variables of the broker of a brokerpak, by source: those of the file `env`, else those of `environment`.
+
+    Last come those of the `env` file of the configuration. `config` is a configuration file, None the closest one.
+    """
+    from osbctl.sources.read import read_variables
+
+    given = read_variables(env) if env else {}
+
+    def found(source: str) -> Variables:
+        from osbctl.config import load_config
+        from osbctl.sources.variables import Variable
+
+        configured = config_of(source, config=load_config(config) if config else None).env
+        ours = {name: Variable(name, value) for name, value in environment.items()}
+        return (read_variables(configured) if configured else {}) | ours | given
+
+    return found
 
 
 def pointer_of(source: str, at: str) -> str:
