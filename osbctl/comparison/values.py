@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from osbctl.jsonschemas.equality import same_value
+from osbctl.jsonschemas.walk import same_value
 from osbctl.paths import JsonValue, Path
 from osbctl.redaction import SECRET, may_be_secret_name
 from osbctl.redaction import redact as _masked

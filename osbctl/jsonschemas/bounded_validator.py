@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import suppress
-from functools import partial
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 from urllib.parse import quote
 
 import jsonschema_rs
 
 from osbctl.jsonschemas import patterns
-from osbctl.jsonschemas.schema_tree import SchemaTree, Side, Subschema
+from osbctl.jsonschemas.schema_tree import SchemaTree, Subschema
 from osbctl.jsonschemas.walk import UndecidableError, references
 from osbctl.paths import JsonValue, entries, pointer
 from osbctl.text import escape_line
+
+if TYPE_CHECKING:
+    from osbctl.jsonschemas.dialects import Dialect
 
 MAX_JUDGEMENTS = 20_000
 """Small values judged by small schemas for one pair of schemas; beyond this differences are left undecided."""
@@ -26,8 +28,6 @@ _WORK = 5_000
 """Characters times a pattern's weight: so much costs one more judgement."""
 
 _ROOT = "urn:osbctl:schema"
-_MARKS = {"exclusiveMaximum": "maximum", "exclusiveMinimum": "minimum"}
-"""In draft-04 these mark the bounds that stand beside them."""
 
 
 class BoundedValidator:
@@ -40,10 +40,10 @@ class BoundedValidator:
         self._weights: dict[Subschema, int] = {}
 
     def accepts(self, node: Subschema, value: JsonValue, formats: bool = False) -> bool | None:
-        """True if the value is valid there; None where that cannot be decided."""
+        """True if the value is valid there; None if that cannot be decided."""
         if isinstance(node.value, bool):
             return node.value
-        errors = self.errors(node, value, formats, brief=True)
+        errors = self.errors(node, value, formats)
         return None if errors is None else not errors
 
     def objections(self, node: Subschema, value: JsonValue) -> frozenset[str] | None:
@@ -54,58 +54,57 @@ class BoundedValidator:
         if isinstance(node.value, bool):
             return frozenset() if node.value else frozenset({""})
         found: set[str] = set()
-        for formats in (False, True) if node.tree.has_formats else (False,):
+        for formats in {False, node.tree.has_formats}:
             errors = self.errors(node, value, formats)
             if errors is None:
                 return None
             # The first step is our own reference to the place.
             found.update(str(error.evaluation_path[1]) for error in errors)
-        return (
-            frozenset(_MARKS.get(name, name) for name in found) if node.tree.dialect.year < 2014 else frozenset(found)
-        )
+        return frozenset(found)
 
     def errors(
-        self, node: Subschema, value: JsonValue, formats: bool = True, brief: bool = False
+        self, node: Subschema, value: JsonValue, formats: bool = True
     ) -> list[jsonschema_rs.ValidationError] | None:
-        """The errors of a value; `brief`: any of them will do. None where it cannot be judged within the budget."""
+        """The errors of a value; None if it cannot be judged within the budget."""
         if self.left <= 0 or not self._is_affordable(node, value):
             return None
-        validator = self._validator(node, formats and node.tree.has_formats)
+        key = (node, formats and node.tree.has_formats)
+        if key not in self._compiled:
+            self._compiled[key] = self._compile(*key)
         try:
-            if brief and validator.is_valid(value):
-                return []
-            errors = list(validator.iter_errors(value))
+            errors = list(self._compiled[key].iter_errors(value))
         except Exception:  # On any error the value is undecided.
             return None
         self.left -= len(errors) // _PARTS
         return None if any(map(patterns.gave_up, errors)) else errors
 
     def _is_affordable(self, node: Subschema, value: JsonValue) -> bool:
-        """Pay for one judgement. False where the budget is spent, or a pattern would take too long."""
+        """Pay for one judgement. False if the budget is spent, or a pattern would take too long."""
         heaviest, parts = node.tree.heaviest_pattern, list(_within(value))
         longest = max((len(part) for part in parts if isinstance(part, str)), default=0) if heaviest else 0
         self.left -= 1 + self._weight(node) + len(parts) // _PARTS + longest * heaviest // _WORK
         return self.left >= 0 and (not heaviest or patterns.affordable(longest, heaviest))
 
-    def _validator(self, node: Subschema, formats: bool) -> Any:
-        """The validator of this place; None where it cannot be made, which takes its time and is tried once."""
-        key = (node, formats)
-        if key not in self._compiled:
-            self._compiled[key] = self._compile(node, formats)
-        return self._compiled[key]
-
     def _compile(self, node: Subschema, formats: bool) -> Any:
-        dialect = node.tree.dialect
-        make = partial(
-            getattr(jsonschema_rs, dialect.validator),
-            {"$ref": f"{_ROOT}#{quote(pointer(node.pointer))}"},
-            registry=self._registry(node.tree),
-            retriever=_fetch_nothing,
-            validate_formats=formats,
-        )
+        """The validator of this place; None if it cannot be made."""
+        tree = node.tree
+        draft = tree.dialect.validator
+        if tree not in self._registries:
+            resources, kind = (
+                [(_ROOT, tree.without_identities())],
+                getattr(jsonschema_rs, draft.removesuffix("Validator")),
+            )
+            self._registries[tree] = jsonschema_rs.Registry(resources, draft=kind, retriever=_fetch_nothing)
+        reference = {"$ref": f"{_ROOT}#{quote(pointer(node.pointer))}"}
         for engine in patterns.ENGINES:
             with suppress(Exception):  # a pattern that the engine does not take, or takes for too large
-                return make(pattern_options=engine)
+                return getattr(jsonschema_rs, draft)(
+                    reference,
+                    registry=self._registries[tree],
+                    retriever=_fetch_nothing,
+                    validate_formats=formats,
+                    pattern_options=engine,
+                )
         return None
 
     def _weight(self, node: Subschema) -> int:
@@ -117,41 +116,23 @@ class BoundedValidator:
             self._weights[node] = int(min(parts, MAX_JUDGEMENTS * _PARTS)) // _PARTS
         return self._weights[node]
 
-    def _registry(self, tree: SchemaTree) -> Any:
-        if tree not in self._registries:
-            draft = getattr(jsonschema_rs, tree.dialect.validator.removesuffix("Validator"))
-            resources = [(_ROOT, tree.anonymous)]
-            self._registries[tree] = jsonschema_rs.Registry(resources, draft=draft, retriever=_fetch_nothing)
-        return self._registries[tree]
 
+def checked_tree(schema: JsonValue, dialect: Dialect | None = None) -> SchemaTree:
+    """The schema as a tree that the comparison can read, under `dialect` or else the draft that it names.
 
-def checked_tree(side: Side, schema: JsonValue) -> SchemaTree:
-    """The schema as a tree that was found fit to be reasoned about. Raises `UndecidableError`."""
-    tree = SchemaTree(side, schema)
-    check_schema(tree)
-    return tree
-
-
-def check_schema(tree: SchemaTree) -> None:
-    """Raises `UndecidableError` for what is no schema, with the place, or is beyond what can be judged here."""
-    for place in map(_broken_at, (tree.top, *tree.unread)):
-        if place is not None:
+    Raises `UndecidableError` with the reason, and with the place of what is not valid under its draft.
+    """
+    tree = SchemaTree(schema, dialect)
+    for node in (tree.top, *tree.unread):
+        try:
+            if not isinstance(node.value, bool):
+                jsonschema_rs.meta.validate({**node.value, "$schema": tree.dialect.uri})
+        except (TypeError, ValueError, jsonschema_rs.ReferencingError) as error:
+            place = pointer((*node.pointer, *getattr(error, "instance_path", ())))
             where = f" at {escape_line(place[:80])}" if place else ""
-            raise UndecidableError(f"it is not a valid {tree.dialect.name} schema{where}")
+            raise UndecidableError(f"it is not a valid {tree.dialect.name} schema{where}") from None
     tree.check_supported()
-
-
-def _broken_at(node: Subschema) -> str | None:
-    """The JSON pointer to where the schema is not valid under the metaschema of its draft; None where it is valid."""
-    if not isinstance(node.value, dict):
-        return None if isinstance(node.value, bool) else pointer(node.pointer)
-    try:
-        jsonschema_rs.meta.validate({**node.value, "$schema": node.tree.dialect.uri})
-    except jsonschema_rs.ValidationError as error:
-        return pointer((*node.pointer, *error.instance_path))
-    except (ValueError, jsonschema_rs.ReferencingError):
-        return pointer(node.pointer)
-    return None
+    return tree
 
 
 def _within(value: JsonValue) -> Iterator[JsonValue]:

@@ -8,7 +8,7 @@ from itertools import chain
 from math import ceil, floor, inf, isinf
 from typing import TYPE_CHECKING, TypeAlias
 
-from osbctl.jsonschemas import patterns
+from osbctl.jsonschemas.schema_tree import fewest_values
 
 if TYPE_CHECKING:
     from osbctl.jsonschemas.schema_tree import Subschema
@@ -22,7 +22,7 @@ Bound: TypeAlias = tuple[float, bool]
 
 NUMBERS: Kinds = frozenset({"integer", "whole", "fraction"})
 ALL: Kinds = NUMBERS | {"null", "boolean", "string", "array", "object"}
-OBJECT, ARRAY = frozenset({"object"}), frozenset({"array"})
+OBJECT, ARRAY, STRING = frozenset({"object"}), frozenset({"array"}), frozenset({"string"})
 
 COUNTED = {"string": "Length", "array": "Items", "object": "Properties"}
 """Suffix of the keywords `min…` and `max…` for each type with parts."""
@@ -40,7 +40,7 @@ class Constraints:
 
     @cached_property
     def kinds(self) -> Kinds:
-        """The kinds that the value can be of; empty where no value is possible."""
+        """The kinds that the value can be of; empty if no value is possible."""
         return self.within.intersection(*map(kinds_of, self.known))
 
     @cached_property
@@ -54,13 +54,8 @@ class Constraints:
         return Constraints(tuple(dict.fromkeys([*self.known, *more])), self.within)
 
     def values(self) -> list[JsonValue] | None:
-        """The few values that `enum`, `const` or the kinds leave, unchecked otherwise; None where they are not few."""
-        lists = [schema.listed for schema in self.known if schema.listed is not None]
-        if lists:
-            return min(lists, key=len)
-        if self.kinds <= {"null", "boolean"}:
-            return [v for v, kind in ((None, "null"), (False, "boolean"), (True, "boolean")) if kind in self.kinds]
-        return None
+        """The few values that `enum` or `const` leave, unchecked otherwise; None if they are not few."""
+        return fewest_values(self.known)
 
     @property
     def choices(self) -> list[tuple[Subschema, ...]]:
@@ -78,7 +73,7 @@ class Constraints:
 
     def at_key(self, name: str) -> Constraints:
         """The constraints on the value of the property `name`, if the object has it."""
-        return Constraints().and_also(*chain.from_iterable(for_key(schema, name)[0] for schema in self.known))
+        return Constraints().and_also(*filter(None, (for_key(schema, name) for schema in self.known)))
 
     def at_item(self) -> Constraints:
         """The constraints on each item of an array."""
@@ -126,26 +121,17 @@ def kinds_of(schema: Subschema) -> Kinds:
     return frozenset(kinds)
 
 
-def for_key(schema: Subschema, name: str) -> tuple[list[Subschema], list[Subschema]]:
-    """The subschemas that the property `name` must meet: those for certain, and those perhaps.
+def for_key(schema: Subschema, name: str) -> Subschema | None:
+    """The subschema that the property `name` meets for certain: its own, else that of additional properties.
 
-    Perhaps, because a pattern that may not be run decides.
+    None if there is neither, or if `name` may be no additional property, since patterns of keys are not run.
     """
-    sure: list[Subschema] = []
-    perhaps: list[Subschema] = []
     if name in (schema.get("properties") or ()):
-        sure.append(schema.child("properties", name))
-    for pattern in schema.get("patternProperties") or ():
-        matched = patterns.matches(pattern, name)
-        if matched is not False:
-            (sure if matched else perhaps).append(schema.child("patternProperties", pattern))
-    # Where a pattern is undecided, so is whether this is an additional property.
-    if not sure and (rest := schema.optional("additionalProperties")):
-        (perhaps or sure).append(rest)
-    return sure, perhaps
+        return schema.child("properties", name)
+    return None if schema.get("patternProperties") else schema.optional("additionalProperties")
 
 
 def every_item(schema: Subschema) -> Subschema | None:
-    """The schema of all items of an array; None where there is none, or the first ones have schemas of their own."""
+    """The schema of all items of an array; None if there is none, or the first ones have schemas of their own."""
     is_tuple = isinstance(schema.get("items"), list) or schema.get("prefixItems") is not None
     return None if is_tuple else schema.optional("items")

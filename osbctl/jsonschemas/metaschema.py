@@ -1,9 +1,9 @@
-"""The faults of a parameter schema under the metaschema of its own draft."""
+"""Validators of jsonschema-rs that need no budget: faults of a parameter schema, and a quick yes or no."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from osbctl.jsonschemas.dialects import DIALECTS, DRAFT_4
@@ -17,14 +17,32 @@ DRAFTS = {dialect.uri: dialect.validator for dialect in DIALECTS.values()}
 """The validators of the known drafts, by `$schema` without its empty fragment."""
 
 
+def fast_validator(schema: dict[str, Any], draft: str = "Draft7Validator") -> Callable[[Any], bool]:
+    """A function that returns whether a value meets `schema`: in milliseconds for a whole catalog.
+
+    It ignores `format`, and refuses values that are nested too deeply.
+    """
+    import jsonschema_rs
+
+    validator = getattr(jsonschema_rs, draft)(schema, validate_formats=False)
+
+    def decide(value: Any) -> bool:
+        try:
+            return bool(validator.is_valid(value))
+        except ValueError:
+            return False
+
+    return decide
+
+
 def faults(schema: dict[str, Any], validator: str) -> Iterator[tuple[Path, str]]:
-    """The places that are not valid, and why; `validator` is a value of `DRAFTS`. None where the schema is valid."""
+    """The invalid places of a schema, each with a reason; `validator` is a value of `DRAFTS`."""
     if is_valid(schema, validator):
         return
     import jsonschema
     import jsonschema_rs
 
-    from osbctl.jsonschemas.errors import sentence
+    from osbctl.jsonschemas.sentences import sentence
 
     metaschema = getattr(jsonschema, validator).META_SCHEMA
     judge = getattr(jsonschema_rs, validator)(metaschema, validate_formats=False)

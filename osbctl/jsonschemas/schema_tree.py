@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from copy import deepcopy
 from functools import cached_property
 from graphlib import CycleError, TopologicalSorter
 from itertools import chain
 from math import inf
-from typing import Literal, TypeAlias
 
 from osbctl.jsonschemas import patterns
-from osbctl.jsonschemas.dialects import dialect_of
-from osbctl.jsonschemas.walk import BY_NAME, IN_PLACE, UndecidableError, target_of
-from osbctl.paths import JsonValue, Path, depth
-
-Side: TypeAlias = Literal["old", "new"]
+from osbctl.jsonschemas.dialects import Dialect, dialect_of
+from osbctl.jsonschemas.walk import BY_NAME, IN_PLACE, UndecidableError, references, same_value, target_of
+from osbctl.paths import JsonValue, Path, depth, value_at
 
 MAX_DEPTH = 64
 """Levels of nesting; real schemas have under 12. Below this no recursion here comes near Python's limit."""
@@ -25,7 +23,7 @@ _SAME_VALUE = (*IN_PLACE, "dependencies", "dependentSchemas")
 _IDENTITIES = ("$id", "id")
 STRUCTURE = frozenset({*_ONE, *_LIST, *BY_NAME, *_IDENTITIES, "$schema", "default"})
 """The keywords that are kept beside those that the draft asserts."""
-_UNSUPPORTED = ("$dynamicRef", "$recursiveRef", "unevaluatedItems", "unevaluatedProperties")
+_UNSUPPORTED = {"$dynamicRef", "$recursiveRef", "unevaluatedItems", "unevaluatedProperties"}
 
 
 class Subschema:
@@ -35,7 +33,6 @@ class Subschema:
         self.tree = tree
         self.pointer = pointer
         self.value = value
-        self._children: dict[str, tuple[Subschema, ...]] = {}
 
     def get(self, keyword: str) -> JsonValue:
         """The keyword's value; None where it is missing or its draft does not assert it."""
@@ -53,11 +50,9 @@ class Subschema:
 
     def children(self, keyword: str) -> tuple[Subschema, ...]:
         """The subschemas in a keyword that holds a list of them; none where it is missing."""
-        if keyword not in self._children:
-            found = self.get(keyword)
-            count = len(found) if isinstance(found, list) else 0
-            self._children[keyword] = tuple(self.child(keyword, i) for i in range(count))
-        return self._children[keyword]
+        found = self.get(keyword)
+        count = len(found) if isinstance(found, list) else 0
+        return tuple(self.child(keyword, i) for i in range(count))
 
     @cached_property
     def conjuncts(self) -> tuple[Subschema, ...]:
@@ -77,35 +72,32 @@ class Subschema:
     @cached_property
     def listed(self) -> list[JsonValue] | None:
         """The only values that it allows: of `enum` or `const`, or of all branches of an `anyOf` or `oneOf`."""
-        if isinstance(self.value, dict) and "const" in self.value and "const" in self.tree.dialect.keywords:
+        if isinstance(self.value, dict) and "const" in self.value.keys() & self.tree.dialect.keywords:
             return [self.value["const"]]
-        found = self.get("enum")
-        return found if isinstance(found, list) else self._listed_by_branches()
-
-    def _listed_by_branches(self) -> list[JsonValue] | None:
+        found: list[JsonValue] | None = self.get("enum")
         for keyword in ("anyOf", "oneOf"):
-            lists = [_shortest(branch.conjuncts) for branch in self.children(keyword)]
-            if lists and None not in lists:
-                return [value for found in lists for value in found or ()]
-        return None
+            lists = [fewest_values(branch.conjuncts) for branch in self.children(keyword)]
+            if found is None and lists and None not in lists:
+                found = [value for values in lists for value in values or ()]
+        return found
 
 
-def _shortest(schemas: Iterable[Subschema]) -> list[JsonValue] | None:
+def fewest_values(schemas: Iterable[Subschema]) -> list[JsonValue] | None:
+    """The shortest list of values that one of the schemas allows; None if none has a list."""
     return min((schema.listed for schema in schemas if schema.listed is not None), key=len, default=None)
 
 
 class SchemaTree:
-    """A whole schema of one side.
+    """A whole schema.
 
     Raises `UndecidableError` where it is nested too deeply or names an unknown draft.
     """
 
-    def __init__(self, side: Side, value: JsonValue) -> None:
-        self.side: Side = side
+    def __init__(self, value: JsonValue, dialect: Dialect | None = None) -> None:
         self.value = value
         if depth(value) > MAX_DEPTH:
             raise UndecidableError(f"it is nested deeper than {MAX_DEPTH} levels")
-        self.dialect = dialect_of(value)
+        self.dialect = dialect or dialect_of(value)
 
     @cached_property
     def nodes(self) -> dict[Path, Subschema]:
@@ -123,10 +115,15 @@ class SchemaTree:
         """The whole schema."""
         return self.nodes[()]
 
-    @property
-    def anonymous(self) -> JsonValue:
-        """The schema as its draft reads it, without identities: no reference that is followed leads to one."""
-        return _kept(self.value, self.dialect.keywords | STRUCTURE - {*_IDENTITIES, "dependencies"})
+    def without_identities(self) -> JsonValue:
+        """A copy as its draft reads it, without identities: no reference that is followed leads to one."""
+        whole = deepcopy(self.value)
+        kept = self.dialect.keywords | STRUCTURE - {*_IDENTITIES, "dependencies"}
+        for path in reversed(self.nodes):  # inner places first
+            place = value_at(whole, path)
+            for keyword in place.keys() - kept if isinstance(place, dict) else ():
+                del place[keyword]
+        return whole
 
     @property
     def unread(self) -> Iterator[Subschema]:
@@ -141,10 +138,10 @@ class SchemaTree:
 
     @cached_property
     def heaviest_pattern(self) -> int:
-        """The weight of the pattern that costs most to run; 0 where there is none."""
-        own = [node.get("pattern") for node in self.nodes.values()]
-        of_keys = [pattern for node in self.nodes.values() for pattern in node.get("patternProperties") or ()]
-        return max((patterns.weight(pattern) for pattern in (*own, *of_keys) if pattern), default=0)
+        """The weight of the pattern that costs most to run; 0 if there is none."""
+        found = {node.get("pattern") for node in self.nodes.values()}
+        found.update(*(node.get("patternProperties") or () for node in self.nodes.values()))
+        return max((patterns.weight(pattern) for pattern in found if pattern), default=0)
 
     def resolve(self, ref: JsonValue) -> Subschema:
         """The schema that a local `$ref` names. Raises `UndecidableError`."""
@@ -157,13 +154,12 @@ class SchemaTree:
 
     def check_supported(self) -> None:
         """Raises `UndecidableError` where references or keywords are beyond this comparison."""
-        for keyword in _UNSUPPORTED:
-            if any(node.get(keyword) is not None for node in self.nodes.values()):
-                raise UndecidableError(f"it uses {keyword}, which this comparison does not read")
-        refers = any(map(_has_ref, self.nodes.values()))
-        if any(_stands_apart(node, refers) for node in self.nodes.values()):
+        used = {keyword for node in self.nodes.values() if isinstance(node.value, dict) for keyword in node.value}
+        for keyword in sorted(_UNSUPPORTED & used & self.dialect.keywords):
+            raise UndecidableError(f"it uses {keyword}, which this comparison does not read")
+        if any(_stands_apart(node, "$ref" in used) for node in self.nodes.values()):
             raise UndecidableError("a part of it has an identity or a draft of its own")
-        if refers and self.most_applied == inf:
+        if "$ref" in used and self.most_applied == inf:
             raise UndecidableError("its references run in a loop")
 
     @cached_property
@@ -182,7 +178,7 @@ class SchemaTree:
         return max(counts.values())
 
     def _of_same_value(self, node: Subschema) -> Iterator[Subschema]:
-        if _has_ref(node):
+        if isinstance(node.value, dict) and "$ref" in node.value:
             yield self.resolve(node.value["$ref"])
         yield from (inner for keyword, inner in below(node) if keyword in _SAME_VALUE)
 
@@ -199,10 +195,6 @@ def _stands_apart(node: Subschema, refers: bool) -> bool:
     return "$schema" in node.value or (refers and any(isinstance(node.value.get(name), str) for name in _IDENTITIES))
 
 
-def _has_ref(node: Subschema) -> bool:
-    return isinstance(node.value, dict) and "$ref" in node.value
-
-
 def _parts(schema: JsonValue) -> Iterator[tuple[tuple[str, *tuple[str | int, ...]], JsonValue]]:
     """The schemas directly within a schema, each with the steps that lead there."""
     for keyword, value in schema.items() if isinstance(schema, dict) else ():
@@ -217,16 +209,21 @@ def _held(keyword: str, value: JsonValue) -> list[tuple[Path, JsonValue]]:
     return [((), value)] if keyword in _ONE and isinstance(value, dict | bool) else []
 
 
-def _kept(schema: JsonValue, keywords: frozenset[str]) -> JsonValue:
-    """A copy of a schema with these keywords alone, at every level."""
-    if not isinstance(schema, dict):
-        return schema
-    return {keyword: _kept_inside(keyword, value, keywords) for keyword, value in schema.items() if keyword in keywords}
-
-
-def _kept_inside(keyword: str, value: JsonValue, keywords: frozenset[str]) -> JsonValue:
-    if keyword in BY_NAME and isinstance(value, dict):
-        return {name: _kept(inner, keywords) for name, inner in value.items()}
-    if keyword in _LIST and isinstance(value, list):
-        return [_kept(inner, keywords) for inner in value]
-    return _kept(value, keywords) if keyword in _ONE else value
+def same_schema(left: Subschema, right: Subschema, *keywords: str) -> bool:
+    """Return whether both schemas and their references are equal under one draft; `keywords`: compare only these."""
+    if left.tree.dialect != right.tree.dialect:
+        return False
+    todo = [({k: left.get(k) for k in keywords}, {k: right.get(k) for k in keywords})]
+    todo, seen = todo if keywords else [(left.value, right.value)], set()
+    while todo:
+        a, b = todo.pop()
+        if not same_value(a, b):
+            return False
+        for _, ref in references(a):
+            if ref not in seen:
+                seen.add(ref)
+                try:
+                    todo.append((left.tree.resolve(ref).value, right.tree.resolve(ref).value))
+                except UndecidableError:  # A value that only looks like a reference.
+                    return False
+    return True

@@ -1,13 +1,17 @@
-"""Messages for the keywords of JSON Schema."""
+"""Messages for the errors of JSON Schema validation."""
 
 from __future__ import annotations
 
 import json
-from typing import Any
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Any
 
 from osbctl.paths import Path
 from osbctl.redaction import SECRET, may_be_secret_name
 from osbctl.text import escape_line
+
+if TYPE_CHECKING:
+    from jsonschema_rs import ValidationError
 
 SENTENCES = {
     "enum": "must be one of {value}, not {found}",
@@ -40,15 +44,30 @@ SENTENCES = {
 }
 """The sentence for a value that breaks a keyword, behind the name of its field."""
 
-_WANTED = {
-    "string": "a string",
-    "boolean": "a boolean",
-    "integer": "an integer",
-    "number": "a number",
-    "array": "an array",
-    "object": "an object",
-    "null": "null",
-}
+
+def innermost(errors: Iterable[ValidationError]) -> Iterator[ValidationError]:
+    """Replace the error of a choice between schemas by those of the branch that was likely meant: the fewest."""
+    for error in errors:
+        branches: list[list[ValidationError]] = [branch for branch in getattr(error.kind, "context", ()) if branch]
+        meant = [branch for branch in branches if not any(_is_of_another_kind(inner, error) for inner in branch)]
+        if len(meant) == 1 or (meant and isinstance(error.instance, dict)):
+            likeliest = min(meant, key=len)
+            yield from innermost(likeliest)
+        else:
+            yield error
+
+
+def _is_of_another_kind(inner: ValidationError, error: ValidationError) -> bool:
+    return inner.kind.name == "type" and list(inner.instance_path) == list(error.instance_path)
+
+
+def sentence(error: ValidationError, whole: str) -> str:
+    """The message for one error; `whole` is what the top is called."""
+    kind = error.kind
+    if kind.name == "required":
+        return f"{field_name(kind.value)} is missing"
+    keyword = "None" if kind.name == "falseSchema" else kind.name
+    return refusal(keyword, kind.value, error.instance, tuple(error.instance_path), whole)
 
 
 def _field(path: Path, whole: str) -> str:
@@ -80,7 +99,8 @@ def refusal(keyword: str, value: Any, instance: Any, path: Path, whole: str = "t
 
 def _demand(keyword: str, value: Any) -> str:
     if keyword == "type":
-        return " or ".join(_WANTED.get(kind, str(kind)) for kind in (value if isinstance(value, list) else [value]))
+        kinds = [str(kind) for kind in (value if isinstance(value, list) else [value])]
+        return " or ".join(kind if kind == "null" else f"{'an' if kind[:1] in 'aio' else 'a'} {kind}" for kind in kinds)
     return ", ".join(map(_json, value)) if keyword == "enum" else _json(value)
 
 

@@ -24,7 +24,6 @@ MAX_VALUES = 48
 MAX_MADE = 30_000
 """Values made for one pair of schemas."""
 _MAX_TEXT, _MAX_ITEMS, _MAX_LISTED, _MAX_OPTIONAL, _MAX_FEW, _MAX_BRANCHES = 70_000, 300, 16, 100, 8, 6
-_NUMBER_KEYWORDS = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf")
 _FORMATS = {
     "date": "2024-02-29",
     "email": "someone@example.com",
@@ -36,14 +35,14 @@ _FORMATS = {
     "date-time": "2024-02-29T12:00:00Z",
     "uri": "https://example.com/",
 }
-_KINDS = ("object", "string", "integer", "fraction", "boolean", "array", "null")
 _MARKS = {
     "object": ("properties", "required", "additionalProperties", "patternProperties", "minProperties"),
     "array": ("items", "minItems", "uniqueItems", "prefixItems"),
-    "integer": ("minimum", "maximum", "multipleOf"),
+    "integer": ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"),
     "string": ("pattern", "format", "minLength", "maxLength"),
 }
-"""Keywords that tell which kind is meant where no `type` does."""
+"""Keywords that hint at a kind if `type` is missing."""
+_KINDS = ("object", "string", "integer", "fraction", "boolean", "array", "null")
 
 
 class ValueGenerator:
@@ -93,15 +92,14 @@ class ValueGenerator:
                 yield value
 
     def _all(self, constraints: Constraints, depth: int, name: str, tried: set[object]) -> Iterator[JsonValue]:
+        """Values that the author listed or wrote as examples, values of each kind, and those of branches."""
         known = [schema for schema in constraints.known if isinstance(schema.value, dict)]
         kinds = _kinds(constraints, known)
         listed: Iterator[JsonValue] = (value for schema in known for value in (schema.listed or ())[:_MAX_LISTED])
         written = () if may_be_secret_name(name) else _written(known)
-        made: Iterator[JsonValue] = chain.from_iterable(
-            self._of_kind(kind, constraints, known, depth, name) for kind in kinds
-        )
+        made = chain.from_iterable(self._of_kind(kind, constraints, known, depth, name) for kind in kinds)
         of_branches = self._of_branches(constraints, known, depth, name, tried)
-        if kinds[:1] in (["object"], ["array"]):
+        if kinds[:1] in (["object"], ["array"]):  # defaults of these are often empty
             made = chain(made, written)
         else:
             listed = chain(written, listed)
@@ -139,30 +137,22 @@ class ValueGenerator:
         described, required = constraints.names(), constraints.required()
         needed = [*filter(required.__contains__, described), *sorted(required), *_depending(known, required)]
         least = self._properties(constraints, needed, depth)
-        optional = [name for name in [*described, *_like_patterns(known)] if name not in least]
-        extra = self._properties(constraints, optional[: _MAX_OPTIONAL if self.full else _MAX_FEW], depth)
+        optional = [name for name in described if name not in least][: _MAX_OPTIONAL if self.full else _MAX_FEW]
+        extra = self._properties(constraints, optional, depth)
+        of_patterns = [s.child("patternProperties", word) for s in known for word in s.get("patternProperties") or ()]
+        for node in of_patterns[:_MAX_FEW]:
+            found = self.valid(Constraints().and_also(node), 1, depth + 1) or ["text"]
+            extra.update(dict.fromkeys(patterns.texts(str(node.pointer[-1]))[:1], found[0]))
         if self.full:
             yield {**least, **extra}
-            yield self._grown(constraints, least, extra)
         yield least
         yield from ({**least, name: value} for name, value in extra.items())
         yield {**least, **extra}
-        yield from (_without(least, name) for name in list(least)[:_MAX_FEW])
+        for missing in list(least)[:_MAX_FEW]:
+            yield {name: value for name, value in least.items() if name != missing}
         names = [*extra, *(f"other{i}" for i in range(_MAX_ITEMS))]
         for count in _counts(known, "minProperties", "maxProperties", _MAX_ITEMS):
             yield {**least, **self._properties(constraints, names[: max(count - len(least), 0)], depth)}
-
-    def _grown(
-        self, constraints: Constraints, least: dict[str, JsonValue], extra: dict[str, JsonValue]
-    ) -> dict[str, JsonValue]:
-        """As many properties as are valid together: some rule others out."""
-        grown, is_valid = least, False
-        for name in extra:
-            more = {**grown, name: extra[name]}
-            accepted = all(self.validator.accepts(schema, more, self.formats) for schema in constraints.known)
-            if accepted or not is_valid:
-                grown, is_valid = more, accepted
-        return grown
 
     def _properties(self, constraints: Constraints, names: list[str], depth: int) -> dict[str, JsonValue]:
         """These properties, as far as a valid value is found for each."""
@@ -174,11 +164,16 @@ class ValueGenerator:
         best = max(fewest, 1) if self.full else fewest
         for count in dict.fromkeys([best, 0, 1, 2, *_counts(known, "minItems", "maxItems", _MAX_ITEMS)]):
             yield items[:1] * count
-            yield [*items, *_different(items, count)][:count]
+            yield [*items, *(_other(items[i % len(items)], i) for i in range(count if items else 0))][:count]
+
+
+def _other(value: JsonValue, number: int) -> JsonValue:
+    """A value that differs from others made with another number, of the kind of `value` if it is a string."""
+    return f"{value}{number}" if isinstance(value, str) else number + 4
 
 
 def _kinds(constraints: Constraints, known: list[Subschema]) -> list[str]:
-    """The kinds to try; first the one that the keywords speak of."""
+    """The kinds to try; first those that the keywords hint at."""
     used = {word for schema in known for word in schema.value if schema.get(word) is not None}
     marked = [kind for kind, words in _MARKS.items() if not used.isdisjoint(words)]
     return [kind for kind in dict.fromkeys([*(marked or ["string"]), *_KINDS]) if kind in constraints.kinds]
@@ -192,23 +187,20 @@ def _written(known: list[Subschema]) -> Iterator[JsonValue]:
         yield from shown if isinstance(shown, list) else ()
 
 
-def _different(values: list[JsonValue], count: int) -> Iterator[JsonValue]:
-    """Values that differ, of the kinds of those given."""
-    for i in range(count if values else 0):
-        value = values[i % len(values)]
-        if isinstance(value, str):
-            yield f"{value}{i}"
-        else:
-            yield value + i + len(values) if type(value) is int else i
-
-
 def _numbers(known: list[Subschema]) -> Iterator[JsonValue]:
     """Numbers at, just below and just above each one that the schemas name."""
-    for edge in dict.fromkeys([*_limits(known, *_NUMBER_KEYWORDS), 0]):
+    for edge in dict.fromkeys([*_limits(known, *_MARKS["integer"]), 0]):
         halves = [edge + 0.5, edge - 0.5] if abs(edge) < 2**40 else []
         # Without a needless point: drafts disagree whether 1.0 is an integer.
         for value in (edge, edge + 1, edge - 1, edge * 2, *halves):
             yield int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+def _depending(known: list[Subschema], required: set[str]) -> Iterator[str]:
+    """The properties that required ones depend on."""
+    for schema in known:
+        for name, names in (schema.get("dependencies") or schema.get("dependentRequired") or {}).items():
+            yield from names if name in required and isinstance(names, list) else ()
 
 
 def _limits(known: list[Subschema], *keywords: str) -> list[Any]:
@@ -216,29 +208,11 @@ def _limits(known: list[Subschema], *keywords: str) -> list[Any]:
     return [limit for limit in found if limit is not None and not isinstance(limit, bool)]
 
 
-def _without(properties: dict[str, JsonValue], name: str) -> dict[str, JsonValue]:
-    return {key: value for key, value in properties.items() if key != name}
-
-
-def _depending(known: list[Subschema], required: set[str]) -> Iterator[str]:
-    """The properties that those that are required depend on."""
-    for schema in known:
-        for name, names in (schema.get("dependencies") or schema.get("dependentRequired") or {}).items():
-            yield from names if name in required and isinstance(names, list) else ()
-
-
-def _like_patterns(known: list[Subschema]) -> list[str]:
-    """A property name for each of the first patterns."""
-    shapes = [pattern for schema in known for pattern in schema.get("patternProperties") or ()]
-    return [text for pattern in shapes[:_MAX_FEW] for text in patterns.texts(pattern)[:1]]
-
-
 def _strings(known: list[Subschema], word: str) -> Iterator[JsonValue]:
     yield from (_FORMATS[form] for schema in known if (form := schema.get("format")) in _FORMATS)
     shapes = [text for pattern in _limits(known, "pattern") for text in patterns.texts(pattern)]
     yield from sorted((text for text in shapes if text), key=lambda text: abs(len(text) - 6))
-    counts = _counts(known, "minLength", "maxLength", _MAX_TEXT)
-    for count in dict.fromkeys([len(word), *counts]):
+    for count in dict.fromkeys([len(word), *_counts(known, "minLength", "maxLength", _MAX_TEXT)]):
         yield (word * (count // len(word) + 1))[:count]
     yield from ("", "a", "0")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 from osbctl.paths import JsonValue, Path, entries, resolve_pointer
@@ -17,15 +18,13 @@ IN_PLACE = ("allOf", "anyOf", "oneOf", "not", "if", "then", "else")
 """Keywords whose schemas judge the same value as the schema they stand in."""
 
 
+@dataclass(eq=False, slots=True)
 class SchemaPlace:
     """An object that stands where a schema may stand, at `path` of the whole, and the one around it."""
 
-    __slots__ = ("parent", "path", "value")
-
-    def __init__(self, value: dict[str, Any], path: Path = (), parent: SchemaPlace | None = None) -> None:
-        self.value = value
-        self.path = path
-        self.parent = parent
+    value: dict[str, Any]
+    path: Path = ()
+    parent: SchemaPlace | None = None
 
 
 def subschemas(schema: JsonValue, path: Path = (), parent: SchemaPlace | None = None) -> Iterator[SchemaPlace]:
@@ -72,6 +71,15 @@ def unquoted(fragment: str) -> str:
     from urllib.parse import unquote
 
     return unquote(fragment)
+
+
+def same_value(left: JsonValue, right: JsonValue) -> bool:
+    """Return whether two JSON values are equal; `true` is not 1 here, though Python takes it so."""
+    if left != right:
+        return False
+    if not isinstance(left, dict | list):
+        return isinstance(left, bool) == isinstance(right, bool)
+    return all(same_value(value, right[key]) for key, value in entries(left))
 
 
 class UndecidableError(Exception):

@@ -27,7 +27,7 @@ class Examples:
 def examples(schema: JsonValue) -> Examples:
     """Generate examples for a parameter schema (draft-04 to 2020-12; see `dialect_of`). Never raises."""
     try:
-        tree = checked_tree("new", schema)
+        tree = checked_tree(schema)
     except UndecidableError as error:
         return Examples(why=f"no example can be made for this schema: {error}")
     smallest = _made(tree, full=False)

@@ -9,8 +9,7 @@ from osbctl.errors import SourceError
 from osbctl.findings import Finding, Severity
 from osbctl.jsonschemas.bounded_validator import BoundedValidator, checked_tree
 from osbctl.jsonschemas.constraints import Constraints
-from osbctl.jsonschemas.errors import innermost, sentence
-from osbctl.jsonschemas.sentences import field_name, refusal
+from osbctl.jsonschemas.sentences import field_name, innermost, refusal, sentence
 from osbctl.jsonschemas.walk import UndecidableError
 from osbctl.paths import JsonValue, Path
 from osbctl.redaction import may_be_secret_name
@@ -25,7 +24,7 @@ def request_errors(schema: JsonValue, request: dict[str, JsonValue]) -> list[Fin
             long.
     """
     try:
-        tree = checked_tree("new", schema)
+        tree = checked_tree(schema)
     except UndecidableError as error:
         raise SourceError(f"the plan's schema cannot be applied: {error}") from None
     errors = BoundedValidator().errors(tree.top, request)

@@ -157,6 +157,6 @@ def _written(schema: JsonValue) -> Iterator[tuple[Path, JsonValue]]:
 
 def _tree(schema: JsonValue) -> SchemaTree | None:
     try:
-        return checked_tree("new", schema)
+        return checked_tree(schema)
     except UndecidableError:
         return None

@@ -15,7 +15,7 @@ from typing import Any
 from osbctl.catalog import parameter_holders
 from osbctl.fields import LATEST, load_schema
 from osbctl.findings import Finding, Location, Severity, ValidationResult, Verdict
-from osbctl.jsonschemas.fast_validator import fast_validator
+from osbctl.jsonschemas.metaschema import fast_validator
 from osbctl.paths import Path, pointer, value_at
 from osbctl.placeholders import fill_placeholders, placeholders
 from osbctl.platforms import ApiVersion, Platform

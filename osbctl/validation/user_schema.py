@@ -12,8 +12,7 @@ from jsonschema_rs import ValidationErrorKind
 from osbctl.errors import ConfigError
 from osbctl.findings import Finding, Severity
 from osbctl.jsonschemas.dialects import DIALECTS
-from osbctl.jsonschemas.errors import innermost, sentence
-from osbctl.jsonschemas.sentences import field_name, refusal
+from osbctl.jsonschemas.sentences import field_name, innermost, refusal, sentence
 from osbctl.paths import Path, pointer
 from osbctl.text import escape_line
 from osbctl.validation.options import MAX_FINDINGS

@@ -14,7 +14,7 @@ from osbctl.comparison.catalogs import compare_catalogs
 from osbctl.comparison.change_kinds import load_all
 from osbctl.comparison.refusals import Refused, new_refusals
 from osbctl.comparison.values import MAX_TEXT, shown_both
-from osbctl.jsonschemas.equality import same_value
+from osbctl.jsonschemas.walk import same_value
 from osbctl.platforms import Platform
 from osbctl.platforms.verdicts import judge_all
 from osbctl.reports.changes import DiffFormat, DiffReport, render

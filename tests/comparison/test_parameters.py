@@ -36,7 +36,7 @@ ALIKE: list[tuple[str, Any, Any, set[str]]] = [
         "two are gone, others forbidden, a pattern of names dropped",
         {**OPEN, "patternProperties": {"^x": {}}},
         {"additionalProperties": False},
-        {"additionalProperties", "additionalProperties/a", "additionalProperties/b", "patternProperties"},
+        {"additionalProperties", "additionalProperties/a", "additionalProperties/b", "patternProperties", "type"},
     ),
     (
         "two refer to one",

@@ -9,8 +9,15 @@ import time
 import pytest
 
 from osbctl.jsonschemas import patterns
-from osbctl.jsonschemas.comparison import ABSENT, compare_schemas
+from osbctl.jsonschemas.bounded_validator import BoundedValidator
+from osbctl.jsonschemas.comparison import compare_schemas
+from osbctl.jsonschemas.schema_tree import SchemaTree
 from osbctl.requests.faults import request_errors
+
+
+def matches(pattern: str, text: str) -> bool | None:
+    return BoundedValidator().accepts(SchemaTree({"pattern": pattern}).top, text)
+
 
 HARMLESS = [
     "^[a-z]+$",
@@ -43,13 +50,13 @@ HEAVY = ["^((a{1,20}){1,20}){1,20}$", "(a{1,200}){1,40}b", r"\p{L}{900}x{900}y{9
 def test_harmless_patterns_run_and_have_texts(pattern: str) -> None:
     assert any(re.search(pattern, text) for text in patterns.texts(pattern))
     for text in ("§" * 30, *patterns.texts(pattern)):
-        assert patterns.matches(pattern, text) is (re.search(pattern, text) is not None)
+        assert matches(pattern, text) is (re.search(pattern, text) is not None)
 
 
 @pytest.mark.parametrize("pattern", BACKTRACKING)
 def test_what_backtracks_elsewhere_takes_no_time(pattern: str) -> None:
     began = time.process_time()
-    assert patterns.matches(pattern, "a" * 40 + "?") in (False, None)
+    assert matches(pattern, "a" * 40 + "?") in (False, None)
     assert time.process_time() - began < 0.2
 
 
@@ -60,17 +67,17 @@ def test_strange_patterns_have_no_texts(pattern: str) -> None:
 
 @pytest.mark.parametrize("pattern", ["(", "*a"])
 def test_what_is_no_pattern_is_not_run(pattern: str) -> None:
-    assert patterns.matches(pattern, "a") is None
+    assert matches(pattern, "a") is None
 
 
 @pytest.mark.parametrize("pattern", HEAVY)
 def test_heavy_patterns_are_not_run_on_long_texts(pattern: str) -> None:
-    assert patterns.matches(pattern, "a" * 1_000) is None
+    assert matches(pattern, "a" * 1_000) is None
 
 
 def test_it_is_ecma_262() -> None:
-    assert patterns.matches("^a$", "a\n") is False
-    assert patterns.matches(r"^\d$", "٣") is False
+    assert matches("^a$", "a\n") is False
+    assert matches(r"^\d$", "٣") is False
 
 
 def test_a_pattern_that_gives_up_decides_nothing_wherever_it_stands() -> None:
@@ -112,7 +119,7 @@ def test_the_work_for_hostile_schemas_is_bounded(pattern: str, extra: dict[str, 
 )
 def test_repetitions_that_may_meet_are_both_asked_for(pattern: str, text: str) -> None:
     schema = {"type": "object", "properties": {"p": {"type": "string", "pattern": pattern}}}
-    assert patterns.matches(pattern, text) is False
+    assert matches(pattern, text) is False
     assert [fault.rule for fault in request_errors(schema, {"p": text})] == ["pattern"]
     old, new = ({"properties": {"p": {"enum": [text], **more}}} for more in ({}, {"pattern": pattern}))
     assert [change.level for change in compare_schemas(old, new)] == ["breaking"]
@@ -143,7 +150,7 @@ NARROWED = [
 def test_a_text_shows_that_a_pattern_takes_less(old: str, new: str) -> None:
     [change] = compare_schemas(*({"properties": {"p": {"type": "string", "pattern": p}}} for p in (old, new)))
     assert change.level == "breaking"
-    assert change.witness is not ABSENT
+    assert change.witness is not None
 
 
 @pytest.mark.parametrize("pattern", ["^\\p{L}+$", "^(?<n>a)$", f"^(?:{'ab' * 200})$"])

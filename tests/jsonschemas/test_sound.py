@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from jsonschema.validators import validator_for
 
 from osbctl.jsonschemas import dialects
-from osbctl.jsonschemas.comparison import ABSENT, compare_schemas
+from osbctl.jsonschemas.comparison import compare_schemas
 from osbctl.text import is_safe
 from tests.corpus import CORPUS, needs_corpus
 
@@ -73,7 +73,7 @@ def test_levels_are_true_and_no_two_changes_of_a_rule_have_one_field(
     for change in changes:
         if change.level == "breaking":
             formats = change.rule == "schema-format-changed"
-            assert change.witness is not ABSENT
+            assert change.witness is not None
             assert valid(old, change.witness, formats) is True
             assert valid(new, change.witness, formats) is False
     if all(change.level == "safe" or change.rule == "schema-default-changed" for change in changes):

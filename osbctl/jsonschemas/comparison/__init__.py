@@ -1,29 +1,27 @@
-"""Two JSON parameter schemas, compared by what they accept.
+"""Comparison of two JSON parameter schemas by the requests that they accept.
 
-`compare_schemas` is the door. It is sound: `safe` is said only of what was proved, `breaking` only
-with a request that jsonschema-rs confirms, and all else is `risky`.
+`compare_schemas` is the entry. It is sound: a change is `safe` only if that was proved, `breaking` only with a request
+that jsonschema-rs confirms, and else `risky`.
 """
 
 from __future__ import annotations
 
-from osbctl.jsonschemas.comparison.changes import ABSENT, Absent, SchemaChange, SchemaLevel
-from osbctl.jsonschemas.equality import same_value
+from osbctl.jsonschemas.comparison.changes import SchemaChange, SchemaLevel
+from osbctl.jsonschemas.walk import same_value
 from osbctl.paths import JsonValue
 
-__all__ = ["ABSENT", "Absent", "SchemaChange", "SchemaLevel", "compare_schemas"]
+__all__ = ["SchemaChange", "SchemaLevel", "compare_schemas"]
 
 
 def compare_schemas(old: JsonValue, new: JsonValue) -> list[SchemaChange]:
     """Compare two versions of a plan's `parameters` schema by the requests that they accept.
 
-    Both are JSON Schemas (draft-04 to 2020-12; `$schema` decides, see `dialect_of`),
-    `True`, `False`, or None for no schema; `{}` counts as none. A request is any JSON *object*;
-    other types that a schema accepts at its top do not matter. Formats are annotations to JSON
-    Schema: they matter to the rule `schema-format-changed` alone.
+    Both are JSON Schemas (draft-04 to 2020-12; `$schema` decides, see `dialect_of`), `True`, `False`, or None for no
+    schema; `{}` counts as none. A request is any JSON *object*; other types that a schema accepts at its top do not
+    matter. Formats are annotations to JSON Schema: they matter to the rule `schema-format-changed` alone.
 
-    No schema makes this raise: what is broken, fetched from elsewhere, looping or too large is
-    `risky`, and the message says so. Equal schemas give no change. The result depends on nothing
-    but the two schemas.
+    No schema makes this raise: a broken schema, one with references to elsewhere or in a loop, or one that is too large
+    is `risky`, and the message says why. Equal schemas give no change. The result depends on the two schemas alone.
     """
     before, after = (None if schema is True or schema == {} else schema for schema in (old, new))
     if same_value(before, after):

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Literal
 
 from osbctl.jsonschemas.constraints import Constraints
-from osbctl.jsonschemas.schema_tree import Side, Subschema
+from osbctl.jsonschemas.schema_tree import Subschema
 from osbctl.paths import JsonValue, Path
 
 BOUND, LENGTH = "schema-bound-tightened", "schema-length-tightened"
@@ -36,18 +35,18 @@ RULES = {
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One step from a value to a part of it; `fresh`: the key stands for all keys that no schema names."""
+    """One step from a value to a part of it: a key, or the index of an item."""
 
-    kind: Literal["key", "index"]
     at: str | int
     fresh: bool = False
+    """The key stands for all keys that no schema names."""
 
     @property
     def named(self) -> str:
         """A name that no other step has: a key, `[0]` for an item, `*` for all other keys."""
-        if self.kind == "index" or self.fresh:
+        if isinstance(self.at, int) or self.fresh:
             return "*" if self.fresh else f"[{self.at}]"
-        return f"={self.at}" if str(self.at).startswith(("*", "[", "=")) else str(self.at)
+        return f"={self.at}" if self.at.startswith(("*", "[", "=")) else self.at
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +63,13 @@ class PlacePair:
         """The way from the top of the request to the value."""
         above = self.parent.steps if self.parent else ()
         return (*above, self.step) if self.step else above
+
+    @property
+    def pointer_old(self) -> Path:
+        """The old schema of the value, else that of the closest value around it."""
+        known = [schema.pointer for schema in self.old.known if isinstance(schema.value, dict)]
+        around = self.parent.pointer_old if self.parent else ()
+        return known[0] if known else around
 
     def enter(self, old: Constraints, new: Subschema, step: Step) -> PlacePair:
         """The pair for a part of the value."""
@@ -85,43 +91,33 @@ class Candidate:
     name: str = ""
     case: Constraints | None = None
 
+    def at(self, keyword: str) -> Path:
+        """The place of a keyword of the new schema; the schema itself if it is empty."""
+        return (*self.pair.new.pointer, keyword) if keyword else self.pair.new.pointer
+
     @property
-    def pointer_new(self) -> Path:
-        """The place of the keyword; the schema itself where no keyword decides."""
-        return (*self.pair.new.pointer, self.keyword) if self.keyword else self.pair.new.pointer
+    def pointer_old(self) -> Path:
+        """The place of the keyword in the old schema; if it has none, the schema of the value, or of one around it."""
+        for schema in self.pair.old.known:
+            if isinstance(schema.value, dict) and self.keyword in schema.value:
+                return (*schema.pointer, self.keyword)
+        return self.pair.pointer_old
 
     @property
     def field(self) -> Path:
         """The name of the candidate, as `SchemaChange.field` has it."""
-        return (*with_steps(self.pointer_new, self.pair.steps), *([self.name] if self.name else []))
-
-    def pointer_old(self, side: Side) -> Path:
-        """The keyword, else the schema of the same value, else of the closest value around it."""
-        pair: PlacePair | None = self.pair
-        while pair:
-            known = [s for s in pair.old.known if s.tree.side == side and isinstance(s.value, dict)]
-            if pair is self.pair:
-                known.sort(key=lambda schema: self.keyword not in schema.value)
-                if known and self.keyword in known[0].value:
-                    return (*known[0].pointer, self.keyword)
-            if known:
-                return known[0].pointer
-            pair = pair.parent
-        return ()
-
-
-def with_steps(pointer: Path, steps: Sequence[Step]) -> Path:
-    """`pointer`, and behind it the steps in a request, unless it spells out just these."""
-    names = tuple(step.named for step in steps)
-    return pointer if names == tuple(_spelled(pointer)) else (*pointer, *names)
+        pointer = self.at(self.keyword)
+        steps = tuple(step.named for step in self.pair.steps)
+        is_spelled_out = steps == tuple(_spelled(pointer))
+        return (*pointer, *(() if is_spelled_out else steps), *([self.name] if self.name else []))
 
 
 def _spelled(pointer: Path) -> Iterator[str]:
     """The steps in a request that a pointer names by itself; all items stand for the first."""
     for keyword, step in pairwise((*pointer, "")):
         if keyword == "properties":
-            yield Step("key", step).named
+            yield Step(str(step)).named
         elif keyword in ("items", "prefixItems"):
-            yield Step("index", step if isinstance(step, int) else 0).named
+            yield Step(step if isinstance(step, int) else 0).named
         elif keyword == "additionalProperties":
-            yield Step("key", "", fresh=True).named
+            yield "*"

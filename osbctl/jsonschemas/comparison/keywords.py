@@ -5,9 +5,7 @@ A check yields a candidate for everything that it cannot show; see `subsumption.
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Collection, Iterator, Sequence
-from typing import TYPE_CHECKING, Any
 
 from osbctl.jsonschemas import patterns
 from osbctl.jsonschemas.comparison.candidates import DESCRIBED, UNDECIDED, Candidate, PlacePair, Step
@@ -18,18 +16,17 @@ from osbctl.jsonschemas.constraints import (
     COUNTED,
     NUMBERS,
     OBJECT,
+    STRING,
     Constraints,
     Kinds,
     every_item,
-    for_key,
     kinds_of,
 )
-from osbctl.jsonschemas.equality import same_schema
-
-if TYPE_CHECKING:
-    from osbctl.jsonschemas.schema_tree import Subschema
+from osbctl.jsonschemas.schema_tree import Subschema, same_schema
 
 EQUAL: dict[tuple[str, ...], Kinds] = {
+    ("multipleOf",): NUMBERS,
+    ("format",): STRING,
     **{(word,): OBJECT for word in ["patternProperties", "propertyNames", "dependencies"]},
     **{(word,): OBJECT for word in ["dependentRequired", "dependentSchemas"]},
     ("contains", "minContains", "maxContains"): ARRAY,
@@ -39,19 +36,30 @@ EQUAL: dict[tuple[str, ...], Kinds] = {
 }
 """Keywords that only equal ones imply, each first with those that it works together with; and the kinds they judge."""
 
+_TOGETHER = (
+    ("minimum", "exclusiveMinimum"),
+    ("maximum", "exclusiveMaximum"),
+    ("properties", "additionalProperties"),
+)
+
 _STEPS_TO_COMPARE, _MAX_NESTING = 4, 8
-"""Steps for each schema that is held against another word by word; required properties within required ones."""
+"""Steps for each schema that is compared as text; required properties within required ones."""
+
+
+def keywords_together(keyword: str) -> tuple[str, ...]:
+    """The keywords that are checked together with this one, itself among them."""
+    return next((group for group in (*EQUAL, *_TOGETHER) if keyword in group), (keyword,))
 
 
 def check_type(_: Subsumption, pair: PlacePair) -> Iterator[Candidate]:
-    """`type`. What only draft-04 and later drafts see differently (is 1.0 an integer?) is undecided."""
+    """`type`. Undecided if only the drafts differ: is 1.0 an integer?"""
     lost = pair.old.kinds - kinds_of(pair.new)
     if lost:
         yield pair.candidate("type", rule=UNDECIDED if lost == {"whole"} else "")
 
 
 def check_values(_: Subsumption, pair: PlacePair) -> Iterator[Candidate]:
-    """`enum` and `const`, where the old values are not few (each of few values is asked of the validator)."""
+    """`enum` and `const`, if the old values are not few (the validator judges each of few values)."""
     yield pair.candidate("const" if pair.new.get("enum") is None else "enum")
 
 
@@ -64,21 +72,6 @@ def check_bounds(_: Subsumption, pair: PlacePair) -> Iterator[Candidate]:
         yield pair.candidate("minimum" if pair.new.get("minimum") is not None else "exclusiveMinimum")
     if pair.old.upper(kinds) < new.upper(kinds):
         yield pair.candidate("maximum" if pair.new.get("maximum") is not None else "exclusiveMaximum")
-
-
-def check_multiple(_: Subsumption, pair: PlacePair) -> Iterator[Candidate]:
-    """`multipleOf`. Validators differ on fractions (is 0.3 a multiple of 0.1?), so only equal ones count."""
-    step = pair.new.get("multipleOf")
-    numbers = pair.old.kinds & NUMBERS
-    known = [schema.get("multipleOf") for schema in pair.old.known]
-    if "fraction" not in numbers:
-        known.append(1)
-    if numbers and not any(type(old) is type(step) and _is_multiple(old, step) for old in known):
-        yield pair.candidate("multipleOf")
-
-
-def _is_multiple(number: Any, step: Any) -> bool:
-    return bool(number == step or (type(step) is int and number % step == 0))
 
 
 def check_counts(_: Subsumption, pair: PlacePair) -> Iterator[Candidate]:
@@ -103,13 +96,6 @@ def check_pattern(_: Subsumption, pair: PlacePair) -> Iterator[Candidate]:
         yield pair.candidate("pattern", *(text for old in sorted(known) for text in patterns.edge_texts(old)))
 
 
-def check_format(_: Subsumption, pair: PlacePair) -> Iterator[Candidate]:
-    """`format`: an annotation to many, but brokers may enforce it."""
-    form = pair.new.get("format")
-    if "string" in pair.old.kinds and all(schema.get("format") != form for schema in pair.old.known):
-        yield pair.candidate("format")
-
-
 def check_required(_: Subsumption, pair: PlacePair) -> Iterator[Candidate]:
     """`required`, one candidate for each name."""
     if "object" in pair.old.kinds:
@@ -122,23 +108,24 @@ def check_required(_: Subsumption, pair: PlacePair) -> Iterator[Candidate]:
 def check_properties(subsumption: Subsumption, pair: PlacePair) -> Iterator[Candidate]:
     """`properties` and `additionalProperties`: each key that either side spells out, then all others.
 
-    All that the new schema may demand of a key is compared with what the old one demands for certain.
+    A key that a pattern of the new schema matches is no additional property; patterns are not run, so it counts as one.
     """
     if "object" not in pair.old.kinds:
         return
     spelled = sorted({*pair.old.names(), *(pair.new.get("properties") or ())})
-    patterns_known = sum(len(schema.get("patternProperties") or ()) for schema in (pair.new, *pair.old.known))
-    for name in spelled:
-        subsumption.spend(pair.old, patterns_known)
-        for demand in itertools.chain(*for_key(pair.new, name)):
-            inner = pair.enter(pair.old.at_key(name), demand, Step("key", name))
-            found = subsumption.compare(inner)
-            is_new = not inner.old.known and name not in pair.old.names()
-            yield from _newly_described(inner, found) if is_new else found
     rest = pair.new.optional("additionalProperties")
+    has_patterns = any(schema.get("patternProperties") for schema in pair.old.known)
+    for name in spelled:
+        subsumption.spend(pair.old)
+        demand = pair.new.child("properties", name) if name in (pair.new.get("properties") or ()) else rest
+        if demand:
+            inner = pair.enter(pair.old.at_key(name), demand, Step(name))
+            found = subsumption.compare(inner)
+            is_new = not (inner.old.known or has_patterns or name in pair.old.names())
+            yield from _newly_described(inner, found) if is_new else found
     if rest:
         others = Constraints().and_also(*_for_other_keys(pair.old, pair.new))
-        yield from subsumption.compare(pair.enter(others, rest, Step("key", _other_key(spelled), fresh=True)))
+        yield from subsumption.compare(pair.enter(others, rest, Step(_other_key(spelled), fresh=True)))
 
 
 def _newly_described(pair: PlacePair, found: list[Candidate]) -> Iterator[Candidate]:
@@ -165,17 +152,17 @@ def _other_key(spelled: Sequence[str]) -> str:
 
 
 def check_items(subsumption: Subsumption, pair: PlacePair) -> Iterator[Candidate]:
-    """`items`, where it holds for all items; a list of schemas is implied by an equal one alone."""
+    """`items`, if it holds for all items; a list of schemas is implied by an equal one alone."""
     demand = every_item(pair.new)
     if "array" in pair.old.kinds and demand:
-        yield from subsumption.compare(pair.enter(pair.old.at_item(), demand, Step("index", 0)))
+        yield from subsumption.compare(pair.enter(pair.old.at_item(), demand, Step(0)))
     elif "array" in pair.old.kinds and not _is_known(subsumption, pair, "items"):
         yield pair.candidate("items")
 
 
 def check_unique(_: Subsumption, pair: PlacePair) -> Iterator[Candidate]:
-    """`uniqueItems`."""
-    known = any(schema.get("uniqueItems") for schema in pair.old.known) or pair.old.counts("array")[1] <= 1
+    """`uniqueItems`: implied by an equal one alone."""
+    known = any(schema.get("uniqueItems") for schema in pair.old.known)
     if "array" in pair.old.kinds and pair.new.get("uniqueItems") and not known:
         yield pair.candidate("uniqueItems")
 
@@ -189,23 +176,23 @@ def check_equal(subsumption: Subsumption, pair: PlacePair) -> Iterator[Candidate
 
 
 def check_any_of(subsumption: Subsumption, pair: PlacePair) -> Iterator[Candidate]:
-    """`anyOf`: one branch that takes all."""
+    """`anyOf`: one branch accepts all."""
     if not any(subsumption.implies(pair.old, branch) for branch in pair.new.children("anyOf")):
         yield pair.candidate("anyOf")
 
 
 def check_one_of(subsumption: Subsumption, pair: PlacePair) -> Iterator[Candidate]:
-    """`oneOf`: an equal one, or one branch that takes all while no other takes any."""
+    """`oneOf`: an equal one, or one branch accepts all and each other branch nothing."""
     branches = pair.new.children("oneOf")
-    taking = next((branch for branch in branches if subsumption.implies(pair.old, branch)), None)
-    others = [pair.old.and_also(branch) for branch in branches if branch is not taking]
-    is_shown = taking is not None and all(_is_impossible(subsumption, other) for other in others)
+    accepting = next((branch for branch in branches if subsumption.implies(pair.old, branch)), None)
+    others = [pair.old.and_also(branch) for branch in branches if branch is not accepting]
+    is_shown = accepting is not None and all(_is_impossible(subsumption, other) for other in others)
     if not is_shown and not _is_known(subsumption, pair, "oneOf"):
         yield pair.candidate("oneOf")
 
 
 def check_not(subsumption: Subsumption, pair: PlacePair) -> Iterator[Candidate]:
-    """`not`: no value that is possible meets it."""
+    """`not`: no possible value meets it."""
     if not _is_impossible(subsumption, pair.old.and_also(pair.new.child("not"))):
         yield pair.candidate("not")
 
@@ -232,10 +219,8 @@ _TABLE: dict[Check, Collection[str]] = {
     check_type: ["type"],
     check_values: ["enum", "const"],
     check_bounds: ["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"],
-    check_multiple: ["multipleOf"],
     check_counts: [end + unit for unit in COUNTED.values() for end in ("min", "max")],
     check_pattern: ["pattern"],
-    check_format: ["format"],
     check_required: ["required"],
     check_properties: ["properties", "additionalProperties"],
     check_items: ["items"],

@@ -46,13 +46,13 @@ class Secrets:
     """Redaction of two schemas and their example requests."""
 
     def __init__(self, *trees: SchemaTree) -> None:
-        self._places = {tree.side: secret_places(tree.value) for tree in trees}
-        self._known = frozenset(v for tree in trees for p in self._places[tree.side] for v in _literals(tree.value, p))
+        self._places = {tree: secret_places(tree.value) for tree in trees}
+        self._known = frozenset(v for tree in trees for p in self._places[tree] for v in _literals(tree.value, p))
 
     def at(self, *places: Subschema) -> bool:
         """Return whether the values that one of these places speaks of may be secrets."""
         return any(
-            any(map(may_be_secret_name, place.pointer)) or is_within(place.pointer, self._places[place.tree.side])
+            any(map(may_be_secret_name, place.pointer)) or is_within(place.pointer, self._places[place.tree])
             for place in places
         )
 

@@ -26,8 +26,7 @@ from typing import TypeAlias
 from osbctl.jsonschemas.bounded_validator import BoundedValidator
 from osbctl.jsonschemas.comparison.candidates import FORBIDDEN, ITEMS, UNDECIDED, Candidate, PlacePair
 from osbctl.jsonschemas.constraints import NUMBERS, Constraints
-from osbctl.jsonschemas.equality import same_schema
-from osbctl.jsonschemas.schema_tree import Subschema
+from osbctl.jsonschemas.schema_tree import Subschema, same_schema
 from osbctl.jsonschemas.walk import UndecidableError
 from osbctl.paths import JsonValue
 
@@ -116,7 +115,7 @@ class Subsumption:
         if any(same_schema(schema, pair.new) for schema in pair.old.known):
             return []
         if not isinstance(pair.new.value, dict):
-            return [pair.candidate("", rule=ITEMS if pair.step and pair.step.kind == "index" else FORBIDDEN)]
+            return [pair.candidate("", rule=ITEMS if pair.step and pair.step.at == 0 else FORBIDDEN)]
         values = self.valid_values(pair.old)
         return self._checked(pair) if values is None else self._refused(pair, values)
 
@@ -135,8 +134,8 @@ class Subsumption:
         for value in values:
             objections = self.validator.objections(pair.new, value)
             if objections is None:
-                refused.setdefault("pattern" if pair.new.get("pattern") else "", []).append(value)
-            for keyword in sorted((objections or frozenset()) & set(pair.new.value) - {"allOf", "$ref"}):
+                return [pair.candidate("", value)]
+            for keyword in sorted(objections & set(pair.new.value) - {"allOf", "$ref"}):
                 if keyword != "format" or pair.new.get("format") not in formats:
                     refused.setdefault(keyword, []).append(value)
         return [pair.candidate(keyword, *wrong[:_MAX_VALUES]) for keyword, wrong in refused.items()]
