@@ -27,6 +27,7 @@ _AMOUNT = re.compile(
 class Feature(NamedTuple):
     """One feature line of a plan: `10 GB fast storage` has the amount `10 GB` and the words of `fast storage`."""
 
+    line: str
     amount: str
     words: tuple[str, ...]
 
@@ -104,16 +105,23 @@ def _feature_row(cells: Sequence[Sequence[Feature]]) -> Row:
 
 
 def _amounts(cell: Sequence[Feature], shared: int) -> str:
-    texts = (" ".join(filter(None, [one.amount, *one.words[:-shared]])) or HAS for one in cell)
-    return "; ".join(dict.fromkeys(texts)) or NONE
+    return "; ".join(dict.fromkeys(_value(feature, shared) for feature in cell)) or NONE
+
+
+def _value(feature: Feature, shared: int) -> str:
+    """The line without its last `shared` words; where these do not end it, the amount and the other words."""
+    written = feature.line.split()
+    if feature.words[:-shared] and tuple(written[-shared:]) == feature.words[-shared:]:
+        return " ".join(written[:-shared])
+    return " ".join(filter(None, [feature.amount, *feature.words[:-shared]])) or HAS
 
 
 def _feature(line: str) -> Feature:
     amounts = _AMOUNT.findall(line)
     words = " ".join(_AMOUNT.sub(" ", line, count=1).split()).strip(_MARKS)
     if len(amounts) == 1 and words:
-        return Feature(amounts[0].strip(" .,"), tuple(words.split()))
-    return Feature("", tuple(line.split()) or ("",))
+        return Feature(line, amounts[0].strip(" .,"), tuple(words.split()))
+    return Feature(line, "", tuple(line.split()) or ("",))
 
 
 def _further(plans: Sequence[ServicePlan], secrets: Redactor) -> list[dict[str, str]]:
@@ -122,7 +130,7 @@ def _further(plans: Sequence[ServicePlan], secrets: Redactor) -> list[dict[str, 
     alike = Counter(map(_words, keys))
     return [
         {
-            _words(key) if alike[_words(key)] == 1 else key: _value(value, secrets)
+            _words(key) if alike[_words(key)] == 1 else key: _metadata_text(value, secrets)
             for key, value in plan.metadata.items()
             if key not in _KNOWN and isinstance(value, str | int | float) and not secrets.secret(key)
         }
@@ -130,7 +138,7 @@ def _further(plans: Sequence[ServicePlan], secrets: Redactor) -> list[dict[str, 
     ]
 
 
-def _value(value: str | float, secrets: Redactor) -> str:
+def _metadata_text(value: str | float, secrets: Redactor) -> str:
     return yes(value) if isinstance(value, bool) else secrets.text(value, 300) or number(value)
 
 

@@ -12,7 +12,6 @@ from binascii import Error as Base64Error
 from collections import Counter
 from typing import NamedTuple
 from urllib.parse import unquote_to_bytes
-from zlib import crc32
 
 from osbctl.errors import UsageError
 
@@ -78,7 +77,7 @@ def from_data_url(url: object) -> str:
 
 
 def monogram(name: str, used: Counter[str]) -> Monogram:
-    """Replacement for a missing icon: two letters of the name, and a colour.
+    """Replacement for a missing icon: two letters of the name, and the next colour.
 
     The initials of the first two words, or the first letter with another one where `used` has them already.
     """
@@ -88,7 +87,7 @@ def monogram(name: str, used: Counter[str]) -> Monogram:
     choices = [(text[0] + other).upper()[:2] for other in others] or [text.upper()[:2]]
     letters = min(choices, key=lambda choice: used[choice])
     used[letters] += 1
-    return Monogram(letters, (crc32(name.encode("utf-8", "surrogatepass")) + used[letters]) % COLORS)
+    return Monogram(letters, used.total() % COLORS)
 
 
 def accent_rules(accent: str) -> str:

@@ -89,6 +89,7 @@ def test_the_search_finds_names_descriptions_tags_and_plans(browser: Browser, fi
             ("point-in-time nothing", []),
             ("thirty days", ["PostgreSQL"]),
             ("two replicas", ["PostgreSQL"]),
+            ("storage", ["Object Storage", "PostgreSQL", "Search"]),
             ("maintenance_window", ["PostgreSQL"]),
             ("the engine", ["PostgreSQL"]),
             ("281FA6F5-54A5-454C-AA2E-C0035E0E14CA", []),
@@ -102,6 +103,7 @@ def test_the_search_finds_names_descriptions_tags_and_plans(browser: Browser, fi
         assert page.get_by_text("No service matches.").is_visible()
         page.get_by_role("button", name="clear the search").click()
         until(page, "document.querySelectorAll('article:not([hidden])').length === 8")
+        assert names(page)[0] == "PostgreSQL"
 
 
 def test_filters_narrow_and_the_address_has_them(browser: Browser, file: Path) -> None:
@@ -179,6 +181,8 @@ def test_plans_are_compared(browser: Browser, file: Path) -> None:
         for name in ("Trial", "Large"):
             page.get_by_role("checkbox", name=name).uncheck()
         assert table.locator("thead th:visible").all_inner_texts() == ["Small", "Medium"]
+        page.get_by_label("Only what differs").uncheck()
+        assert table.get_by_text("Bindable").is_visible()
         assert not table.get_by_text("Two replicas").is_visible()
 
 

@@ -345,8 +345,8 @@ def test_nothing_that_reads_alike_is_lost_of_a_comparison() -> None:
 
 
 def test_a_feature_has_one_row_with_the_value_of_each_plan() -> None:
-    lines = [["no backup", "Unlimited storage", "1 node", "Email support", "SSH access", "VPN access"],
-             ["Daily backup", "Up to 10 GB fast Storage", "3 Nodes", "24/7 support", "SSH access"]]  # fmt: skip
+    lines = [["no backup", "Unlimited storage", "Single node", "minimum 1 core", "Email support", "SSH access", "VPN access"],
+             ["Daily backup", "Up to 10 GB fast Storage", "3 Nodes", "4 cores", "24/7 support", "SSH access"]]  # fmt: skip
     data = service()
     data["services"][0]["plans"] = [
         {"id": f"p-{n}", "name": f"p-{n}", "description": "d", "metadata": {"bullets": bullets}}
@@ -354,7 +354,8 @@ def test_a_feature_has_one_row_with_the_value_of_each_plan() -> None:
     ]
     rows = re.findall(r'<th scope="row">([^<]*)</th><td>([^<]*)</td><td>([^<]*)', page(data))
     assert rows[:-2] == [
-        ("Backup", "no", "Daily"), ("Storage", "Unlimited", "Up to 10 GB fast"), ("Node", "1", "3"),
+        ("Backup", "no", "Daily"), ("Storage", "Unlimited", "Up to 10 GB fast"), ("Node", "Single", "3"),
+        ("Core", "minimum 1", "4"),
         ("Support", "Email", "24/7"), ("SSH access", "✓", "✓"), ("VPN access", "✓", "–"),
     ]  # fmt: skip
 

@@ -390,7 +390,9 @@ function offerChoice(table) {
       const cells = [...row.cells].slice(1);
       for (const [at, cell] of cells.entries()) cell.classList.toggle("out", !chosen[at]);
       const texts = new Set(cells.filter((_, at) => chosen[at]).map((cell) => cell.textContent));
-      if (row.parentElement !== table.tHead) row.classList.toggle("same", texts.size < 2);
+      if (row.parentElement === table.tHead) continue;
+      row.classList.toggle("same", texts.size < 2);
+      row.classList.toggle("out", texts.size === 1 && texts.has("–"));
     }
   };
   /** @param {string} text @param {boolean} chosen */
