@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class AdminApp:
-    """Serves /livez (the loop runs), /readyz (503 while draining or without a catalog) and /metrics.
+    """Serves /livez (the loop runs), /readyz (503 while draining, or while no password can be checked) and /metrics.
 
     `status()` must not block. `hosts` are the accepted names in a Host header, besides `localhost` and IP addresses:
     this stops DNS rebinding, where a web page resolves its own name to this listener.
@@ -86,13 +86,12 @@ def _gauges(status: ProcessStatus) -> Iterator[Metric]:
     days = status.days_left
     if days is not None:
         yield GaugeMetricFamily("osbctl_certificate_days_left", "Days until the certificate ends.", value=days)
-    if status.catalog:
-        etag, modified = status.catalog
-        age = max(0.0, time.time() - modified)
-        yield GaugeMetricFamily("osbctl_catalog_age_seconds", "Seconds since the catalog was loaded.", value=age)
-        info = InfoMetricFamily("osbctl_catalog", "The catalog that is served.")
-        info.add_metric([], {"etag": etag.strip('"')})
-        yield info
+    etag, modified = status.catalog
+    age = max(0.0, time.time() - modified)
+    yield GaugeMetricFamily("osbctl_catalog_age_seconds", "Seconds since the catalog was loaded.", value=age)
+    info = InfoMetricFamily("osbctl_catalog", "The catalog that is served.")
+    info.add_metric([], {"etag": etag.strip('"')})
+    yield info
 
 
 def _counters(stats: Stats) -> Iterator[Metric]:

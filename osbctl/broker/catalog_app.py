@@ -25,7 +25,7 @@ class ServedCatalog:
     The entity tags are strong and depend on the content alone, so that all processes and restarts agree on them.
     `modified` is the end of the second in which this process loaded the content, in seconds since 1970,
     `last_modified` the same as an HTTP date (RFC 9110 §5.6.7). The file's own date would be wrong: an older file may
-    replace a newer one. `services` and `plans` are counts, for the log and the metrics.
+    replace a newer one. `services` is the number of its services.
     """
 
     body: bytes = field(repr=False)
@@ -35,27 +35,17 @@ class ServedCatalog:
     modified: int
     last_modified: str
     services: int
-    plans: int
 
     @classmethod
-    def of(cls, body: bytes, taken: float, *, services: int = 0, plans: int = 0) -> ServedCatalog:
-        """Prepare `body`, a JSON catalog in UTF-8, loaded `taken` seconds after 1970."""
+    def of(cls, body: bytes, loaded_at: float, *, services: int = 0) -> ServedCatalog:
+        """Prepare `body`, a JSON catalog in UTF-8, loaded `loaded_at` seconds after 1970."""
         import gzip
         import hashlib
         from email.utils import formatdate
 
-        modified = int(taken) + 1
-        digest = hashlib.sha256(body).hexdigest()[:32]
-        return cls(
-            body=body,
-            gzip_body=gzip.compress(body, compresslevel=9, mtime=0),
-            etag=f'"{digest}"',
-            gzip_etag=f'"{digest}-gzip"',
-            modified=modified,
-            last_modified=formatdate(modified, usegmt=True),
-            services=services,
-            plans=plans,
-        )
+        tag, modified = hashlib.sha256(body).hexdigest()[:32], int(loaded_at) + 1
+        zipped, date = gzip.compress(body, compresslevel=9, mtime=0), formatdate(modified, usegmt=True)
+        return cls(body, zipped, f'"{tag}"', f'"{tag}-gzip"', modified, date, services)
 
 
 class HttpRequest(Protocol):

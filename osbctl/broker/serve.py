@@ -9,7 +9,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,13 +17,13 @@ from waitress import wasyncore  # type: ignore[import-untyped]
 
 from osbctl.broker import listeners
 from osbctl.broker.admin import AdminApp
-from osbctl.broker.catalog_app import Application, ServedCatalog
+from osbctl.broker.catalog_app import Application
 from osbctl.broker.channel import Channel
-from osbctl.broker.decision import Authenticate
 from osbctl.broker.logs import AccessLog, json_line, text_line
 from osbctl.broker.proxy import ProxyRule
 from osbctl.broker.reload import WatchedFiles, Watcher
 from osbctl.broker.server import Server
+from osbctl.broker.service import Service
 from osbctl.broker.settings import (
     ADMIN_CONNECTIONS,
     FILES_KEPT,
@@ -40,26 +40,6 @@ from osbctl.errors import ConfigError, UsageError
 _log = logging.getLogger("osbctl.broker")
 
 STANDARD_OUTPUT = 1
-
-
-@dataclass(frozen=True)
-class Service:
-    """The application of the process, with its state.
-
-    `app` answers requests, `authenticate` checks their credentials (None: none are required). `watched` are the
-    files of the catalog and the credentials. `catalog()` is the served catalog, `waiting()` the length of the
-    authenticator's queue, `unavailable_reason()` why it cannot check passwords (empty if it can). `summary` are
-    sentences for the log at the start. `close()` ends threads and processes.
-    """
-
-    app: Application
-    authenticate: Authenticate | None = None
-    watched: Sequence[WatchedFiles[Any]] = ()
-    catalog: Callable[[], ServedCatalog | None] = lambda: None
-    waiting: Callable[[], int] = lambda: 0
-    unavailable_reason: Callable[[], str] = lambda: ""
-    summary: Sequence[str] = ()
-    close: Callable[[], None] = lambda: None
 
 
 class Loop:
@@ -222,7 +202,7 @@ def _run(
     watched = [*service.watched, *_certificate(options, shared.tls)]
     remind = shared.tls.log_expiry_daily if shared.tls else None
     watcher = Watcher(watched, shared.stats, remind, seconds=options.settings.reload_seconds)
-    shared.authenticate, shared.access_log = service.authenticate, _access_log(options)
+    shared.authenticate, shared.access_log = service.authenticator.check, _access_log(options)
     try:
         _open(options, sockets, shared, service, loop)
         watcher.start()
@@ -235,7 +215,7 @@ def _run(
     finally:
         signals.ignore(signal.SIGTERM, signal.SIGINT, signal.SIGHUP)  # a late signal must not change the exit code
         watcher.close()
-        service.close()
+        service.authenticator.close()
         if shared.access_log:
             shared.access_log.close()
 
@@ -268,14 +248,14 @@ def _open(
         return Server(app, sock, loop_map=loop.map, ready=loop.ready, shared=shared)
 
     def status() -> ProcessStatus:
-        catalog, tls = service.catalog(), shared.tls
+        catalog, tls, authenticator = service.app.catalog, shared.tls, service.authenticator
         return ProcessStatus(
             shared.stats,
             loop.connections(),
-            service.waiting(),
+            authenticator.waiting,
             tls.certificate.days_left() if tls else None,
-            (catalog.etag, catalog.modified) if catalog else None,
-            "draining" if loop.draining else service.unavailable_reason() if catalog else "no catalog",
+            (catalog.etag, catalog.modified),
+            "draining" if loop.draining else authenticator.unavailable_reason,
         )
 
     loop.servers += [server(service.app, sock, shared) for sock in sockets]

@@ -1,4 +1,4 @@
-"""Builds the service of a process from a catalog and credentials: application, authenticator, watched files."""
+"""The service of a process, built from a catalog and credentials: application, authenticator, watched files."""
 
 from __future__ import annotations
 
@@ -6,12 +6,11 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from osbctl.broker.authenticator import Authenticator
 from osbctl.broker.catalog_app import CatalogApp, ServedCatalog
 from osbctl.broker.reload import WatchedFiles
-from osbctl.broker.serve import Service
 from osbctl.credentials.record import CredentialRecord
 from osbctl.errors import ConfigError
 from osbctl.text import plural
@@ -45,60 +44,66 @@ class Sources:
 
 def prepare(sources: Sources) -> Callable[[], Service]:
     """Load everything once, and return a function that creates the service. Raises OsbctlError."""
-    body, services, plans, read_as = sources.load_catalog()
-    catalog, records = ServedCatalog.of(body, time.time(), services=services, plans=plans), sources.load_credentials()
-    return lambda: _service(sources, catalog, records, read_as)
+    loaded, records = sources.load_catalog(), sources.load_credentials()
+    return lambda: Service(sources, loaded, records)
 
 
-def _reload_catalog(sources: Sources, served: ServedCatalog) -> ServedCatalog:
-    """Load the catalog to serve instead of `served`. Raises OsbctlError."""
-    body, services, plans, _ = sources.load_catalog()
-    if served.services and not services and not sources.allow_empty:
-        raise ConfigError("it has no services, and would remove all of them", "if this is intended, use --allow-empty")
-    if body == served.body:
-        return served
-    # The clock may have been set back, but Last-Modified must never decrease.
-    return ServedCatalog.of(body, max(time.time(), served.modified), services=services, plans=plans)
+class Service:
+    """The application, the authenticator before it, and the files that are watched for both.
 
+    `summary` are sentences for the log at the start.
+    """
 
-def _service(sources: Sources, catalog: ServedCatalog, records: Sequence[CredentialRecord], read_as: str) -> Service:
-    authenticator, app, paths = Authenticator(records), sources.make_app(catalog), sources.credentials_paths
-    in_force = len(records)
-
-    def swap(new: ServedCatalog) -> None:
-        app.catalog = new
-
-    def renew(new: Sequence[CredentialRecord]) -> None:
-        nonlocal in_force
-        authenticator.replace_records(new)
-        in_force = len(new)
-
-    return Service(
-        app,
-        authenticate=authenticator.check,
-        watched=[
+    def __init__(self, sources: Sources, loaded: LoadedCatalog, records: Sequence[CredentialRecord]) -> None:
+        self._sources = sources
+        self._records = records
+        self.authenticator = Authenticator(records)
+        self.app = sources.make_app(_served(loaded, time.time()))
+        paths = sources.credentials_paths
+        self.watched: Sequence[WatchedFiles[Any]] = (
             WatchedFiles(
                 "catalog",
                 sources.catalog_paths,
-                lambda: _reload_catalog(sources, app.catalog),
-                swap,
-                loss=lambda new: _loss(app.catalog.services, new.services),
+                self._load_catalog,
+                self._replace_catalog,
+                loss=lambda new: _loss(self.app.catalog.services, new.services),
             ),
             WatchedFiles(
-                "credentials", paths, sources.load_credentials, renew, paths(), lambda new: _loss(in_force, len(new))
+                "credentials",
+                paths,
+                sources.load_credentials,
+                self._replace_records,
+                paths(),
+                loss=lambda new: _loss(len(self._records), len(new)),
             ),
-        ],
-        catalog=lambda: app.catalog,
-        waiting=lambda: authenticator.waiting,
-        unavailable_reason=lambda: authenticator.unavailable_reason,
-        summary=[
-            *filter(None, [read_as]),
-            f"serving {plural(catalog.services, 'service')} with {plural(catalog.plans, 'plan')}",
-            "credentials: "
-            + ", ".join(record.label or f"{record.public_name} ({record.identity})" for record in records),
-        ],
-        close=authenticator.close,
-    )
+        )
+        names = (record.label or f"{record.public_name} ({record.identity})" for record in records)
+        self.summary = [
+            *filter(None, [loaded.read_as]),
+            f"serving {plural(loaded.services, 'service')} with {plural(loaded.plans, 'plan')}",
+            f"credentials: {', '.join(names)}",
+        ]
+
+    def _load_catalog(self) -> ServedCatalog:
+        """Load the catalog to serve next. Raises OsbctlError."""
+        served, loaded = self.app.catalog, self._sources.load_catalog()
+        if served.services and not loaded.services and not self._sources.allow_empty:
+            raise ConfigError(
+                "it has no services, and would remove all of them", "if this is intended, use --allow-empty"
+            )
+        # The clock may have been set back, but Last-Modified must never decrease.
+        return served if loaded.body == served.body else _served(loaded, max(time.time(), served.modified))
+
+    def _replace_catalog(self, new: ServedCatalog) -> None:
+        self.app.catalog = new
+
+    def _replace_records(self, new: Sequence[CredentialRecord]) -> None:
+        self.authenticator.replace_records(new)
+        self._records = new
+
+
+def _served(loaded: LoadedCatalog, loaded_at: float) -> ServedCatalog:
+    return ServedCatalog.of(loaded.body, loaded_at, services=loaded.services)
 
 
 def _loss(before: int, after: int) -> str:

@@ -54,7 +54,7 @@ class ProcessStatus:
     connections: int = 0
     waiting: int = 0
     days_left: float | None = None
-    catalog: tuple[str, int] | None = None
+    catalog: tuple[str, int] = ("", 0)
     unavailable_reason: str = ""
 
 

@@ -6,6 +6,7 @@ import json
 import os
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
@@ -13,17 +14,23 @@ from osbctl.broker import logs
 from osbctl.broker.catalog_app import Response
 from osbctl.broker.decision import Decision, RequestOutcome
 from osbctl.broker.reload import WatchedFiles
-from osbctl.broker.serve import Service, serve
+from osbctl.broker.serve import serve
 from osbctl.broker.settings import ServeOptions, Settings
 from osbctl.broker.signals import Signals
 from osbctl.errors import ConfigError, OsbctlError
 
 
 class Catalog:
-    modified = 0
+    """The application and its catalog in one."""
+
+    modified, etag = 0, '"1"'
 
     def __init__(self, path: Path) -> None:
-        self.path, self.body, self.etag = path, path.read_bytes(), '"1"'
+        self.path, self.body = path, path.read_bytes()
+        self.catalog = self
+
+    def __call__(self, _: object) -> Response:
+        return Response("200 OK", (("X-Pid", str(os.getpid())),), self.body)
 
     def load(self) -> bytes:
         body = self.path.read_bytes()
@@ -44,18 +51,12 @@ def main(told: dict) -> int:
             told[name] = Path(told[name])
     told["trusted_proxies"] = tuple(told.get("trusted_proxies", ()))
 
-    def app(_: object) -> Response:
-        return Response("200 OK", (("X-Pid", str(os.getpid())),), catalog.body)
-
-    def make() -> Service:
+    def make() -> SimpleNamespace:
         watched = WatchedFiles("catalog", lambda: [catalog.path], catalog.load, catalog.swap)
         decision = Decision(RequestOutcome.ACCEPTED, "main")
-        return Service(
-            app,
-            authenticate=lambda *_: decision,
-            watched=[watched],
-            catalog=lambda: catalog,
-            summary=["1 service, 2 plans"],
+        authenticator = SimpleNamespace(check=lambda *_: decision, waiting=0, unavailable_reason="", close=lambda: None)
+        return SimpleNamespace(
+            app=catalog, authenticator=authenticator, watched=[watched], summary=["1 service, 2 plans"]
         )
 
     try:

@@ -23,7 +23,7 @@ from osbctl.broker.task import ResponseTask
 
 BODY = json.dumps({"services": [{"name": "käse", "plans": [{"name": f"p{n}"} for n in range(9)]}]}).encode()
 MODIFIED = 1_699_999_999.7
-CATALOG = ServedCatalog.of(BODY, MODIFIED, services=1, plans=9)
+CATALOG = ServedCatalog.of(BODY, MODIFIED, services=1)
 GOOD = "Basic " + b64encode(b"admin:secret").decode()
 IDENTITY = "8a5c3b1e-0000-4000-8000-000000000001"
 

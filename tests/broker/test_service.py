@@ -145,7 +145,7 @@ class Held:
         )()
 
     def served(self) -> ServedCatalog:
-        return self.service.catalog()  # type: ignore[return-value]
+        return self.service.app.catalog
 
     def reload(self, body: bytes, services: int = 1) -> ServedCatalog:
         self.loaded = LoadedCatalog(body, services, services)
@@ -158,7 +158,7 @@ class Held:
 def held() -> Iterator[Held]:
     made = Held()
     yield made
-    made.service.close()
+    made.service.authenticator.close()
 
 
 def test_last_modified_increases_with_each_reload(held: Held, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -184,7 +184,7 @@ def test_reload_without_services_is_refused(held: Held) -> None:
 def test_reload_without_services_is_accepted_with_allow_empty() -> None:
     held = Held(allow_empty=True)
     assert held.reload(b"none", services=0).body == b"none"
-    held.service.close()
+    held.service.authenticator.close()
 
 
 def test_catalog_refused_by_a_chosen_platform_is_not_loaded(tmp_path: Path) -> None:
