@@ -16,6 +16,7 @@ from unittest import mock
 
 from osbctl import __main__ as program
 from osbctl.cli import app, connection
+from tests.cli import warm
 
 ROOT = Path(__file__).parents[2]
 _build = app.build
@@ -56,14 +57,24 @@ def osbctl(*words: str, cwd: Path | None = None, stdin: str | bytes = "", **vari
     return CompletedProcess(words, code, said, told)
 
 
+def forked(*words: str, cwd: Path | None = None, stdin: str = "", **variables: str) -> CompletedProcess[str]:
+    """As `process`, where its start is not the subject (tests/cli/warm.py)."""
+    return _started([str(warm.command()), *words], cwd, stdin, variables)
+
+
 def process(*words: str, cwd: Path | None = None, stdin: str = "", **variables: str) -> CompletedProcess[str]:
     """As a user starts it."""
+    return _started([sys.executable, "-m", "osbctl", *words], cwd, stdin, variables)
+
+
+def _started(command: list[str], cwd: Path | None, stdin: str, variables: dict[str, str]) -> CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, "-m", "osbctl", *words],
+        command,
         input=stdin,
         capture_output=True,
         text=True,
         timeout=60,
         env=environment(**variables),
         cwd=cwd,
+        check=False,
     )

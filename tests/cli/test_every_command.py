@@ -13,7 +13,6 @@ import shutil
 import signal
 import stat
 import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -26,10 +25,10 @@ import pytest
 from osbctl.cli.app import build as application
 from osbctl.resources import catalogs_folder
 from tests.broker.harness import Authority, certificate
+from tests.cli import warm
 from tests.cli.machine import PASSWORD, Machine
 from tests.cli.program import osbctl
 
-ROOT = Path(__file__).parents[2]
 SECONDS = 20.0
 """Time limit of a command: generous, since the machine may be busy; its own timeouts are set to a fraction."""
 
@@ -258,20 +257,21 @@ def test_every_command_has_a_row_and_every_parameter_is_known() -> None:
 
 PROCESSES = ("serve", "lsp")
 """Commands that handle signals or use the streams of their process."""
+STREAMS = {"": "", "full": " >/dev/full", "closed": " >&-"}
+"""Redirections of the shell by the kind of standard output."""
 
 
 class Ran(NamedTuple):
-    code: int | None
+    code: int
     said: str
 
 
 class Runner:
-    """Runs command lines inside this process; those that need one of their own in a fork of another: tests/cli/forks.py."""
+    """Runs command lines inside this process; those that need one of their own in a fork of another: tests/cli/warm.py."""
 
-    def __init__(self, good: Path, url: str, process: subprocess.Popen[str]) -> None:
+    def __init__(self, good: Path, url: str) -> None:
         self.good = good
         self.url = url
-        self.process = process
 
     def run(self, folder: Path, command: str, words: str, stdout: str = "") -> Ran:
         line = [*command.split(), *words.replace("URL", self.url).split()]
@@ -280,12 +280,12 @@ class Runner:
             with bounded():
                 done = osbctl(*line, cwd=folder, stdin=PASSWORD * stdin, HOME=str(self.good))
             return Ran(done.returncode, done.stdout + done.stderr)
-        asked = {"words": line, "cwd": str(folder), "stdin": stdin, "stdout": stdout, "seconds": SECONDS}
-        assert self.process.stdin
-        assert self.process.stdout
-        self.process.stdin.write(json.dumps(asked) + "\n")
-        self.process.stdin.flush()
-        return Ran(**json.loads(self.process.stdout.readline()))
+        shell = ["sh", "-c", f'exec "$0" "$@"{STREAMS[stdout]}', str(warm.command()), *line]
+        variables = {"PATH": os.environ["PATH"], "HOME": str(self.good), warm.WAIT: "0.05"}
+        done = subprocess.run(
+            shell, cwd=folder, env=variables, input=PASSWORD * stdin, capture_output=True, text=True, timeout=SECONDS
+        )
+        return Ran(done.returncode, done.stdout + done.stderr)
 
 
 @contextmanager
@@ -339,15 +339,7 @@ def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Runner]:
         line = ["brokers", "add", "one", url, "--as", "cloudfoundry", *ACCESS.split(), "--database", "brokers.sqlite"]
         machine.run(*line, stdin=PASSWORD)
         (folder / "serve.log").rename(folder.with_name("serve.log"))
-        environment = {"PATH": os.environ["PATH"], "HOME": str(folder), "PYTHONPATH": str(ROOT)}
-        command = [sys.executable, "-m", "tests.cli.forks"]
-        with subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment, cwd=ROOT
-        ) as process:
-            yield Runner(folder, url, process)
-            assert process.stdin
-            process.stdin.close()
-            process.wait(30)
+        yield Runner(folder, url)
         folder.with_name("serve.log").rename(folder / "serve.log")
 
 
@@ -371,7 +363,6 @@ def changed(before: dict[str, Any], after: dict[str, Any]) -> set[str]:
 
 def holds(ran: Ran) -> None:
     """Properties of every run."""
-    assert ran.code is not None, f"still running after {SECONDS} seconds: {ran.said}"
     assert ran.code in (0, 1, 2, 3), ran.said
     assert "Traceback" not in ran.said
     assert "internal error" not in ran.said

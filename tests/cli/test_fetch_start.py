@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.program import environment, process
+from tests.cli.program import environment, forked
 
 BROKER = """
 import http.server, json, os, subprocess, sys, time
@@ -57,7 +57,7 @@ def alive(pid: int) -> bool:
 
 def test_a_broker_is_started_asked_and_stopped(tmp_path: Path, command: str) -> None:
     url = f"http://127.0.0.1:{free_port()}"
-    done = process("fetch", url, "--start", command, "-o", "c.json", cwd=tmp_path)
+    done = forked("fetch", url, "--start", command, "-o", "c.json", cwd=tmp_path)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
     assert json.loads((tmp_path / "c.json").read_text()) == {"services": []}
     assert gone(tmp_path)
@@ -66,7 +66,7 @@ def test_a_broker_is_started_asked_and_stopped(tmp_path: Path, command: str) -> 
 def test_what_it_printed_is_shown_where_it_fails(tmp_path: Path, command: str) -> None:
     url = f"http://127.0.0.1:{free_port()}"
     secrets = {"OSBCTL_PASSWORD": "s3cret-s3cret", "STATUS": "401"}
-    done = process("fetch", url, "--user", "u", "--start", command, cwd=tmp_path, **secrets)
+    done = forked("fetch", url, "--user", "u", "--start", command, cwd=tmp_path, **secrets)
     assert done.returncode == 3
     assert done.stderr.startswith("  | listening soon, password ***\n")
     assert "authentication failed (401)" in done.stderr
@@ -85,14 +85,14 @@ def test_what_it_printed_is_shown_where_it_fails(tmp_path: Path, command: str) -
     ],
 )
 def test_a_program_that_does_not_come_up(tmp_path: Path, start: str, words: tuple[str, ...]) -> None:
-    done = process("fetch", f"http://127.0.0.1:{free_port()}", "--wait", "1", "--start", start, cwd=tmp_path)
+    done = forked("fetch", f"http://127.0.0.1:{free_port()}", "--wait", "1", "--start", start, cwd=tmp_path)
     assert done.returncode in (2, 3)
     assert all(word in done.stderr for word in words), done.stderr
 
 
 def test_what_listens_already_is_not_taken_for_it(tmp_path: Path, command: str) -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
-        done = process("fetch", f"http://127.0.0.1:{server.getsockname()[1]}", "--start", command, cwd=tmp_path)
+        done = forked("fetch", f"http://127.0.0.1:{server.getsockname()[1]}", "--start", command, cwd=tmp_path)
     assert done.returncode == 3
     assert "something else listens at 127.0.0.1" in done.stderr
     assert not (tmp_path / "pids").exists()
@@ -115,6 +115,6 @@ def test_it_is_stopped_where_the_command_is_ended(tmp_path: Path, command: str, 
 def test_a_program_that_does_not_listen_to_signals_is_killed(tmp_path: Path, command: str) -> None:
     stubborn = "import signal; signal.signal(signal.SIGTERM, signal.SIG_IGN)"
     (tmp_path / "broker.py").write_text(f"{stubborn}{BROKER}")
-    done = process("fetch", f"http://127.0.0.1:{free_port()}", "--start", command, cwd=tmp_path)
+    done = forked("fetch", f"http://127.0.0.1:{free_port()}", "--start", command, cwd=tmp_path)
     assert done.returncode == 0
     assert gone(tmp_path)

@@ -20,6 +20,7 @@ import pytest
 
 from osbctl.credentials.file import parse_credentials, read_credentials, write_record
 from osbctl.credentials.record import fits, make_record
+from tests.cli import warm
 from tests.cli.program import ROOT, osbctl, process
 
 if TYPE_CHECKING:
@@ -147,18 +148,7 @@ def test_a_password_that_cannot_be_shown_leaves_the_old_record(tmp_path: Path, o
     before = path.read_bytes()
     reading, writing = os.pipe()
     os.close(reading)
-    command = [
-        sys.executable,
-        "-m",
-        "osbctl",
-        "hash-password",
-        "admin",
-        "--generate",
-        "--rounds",
-        "1000",
-        *option,
-        path,
-    ]
+    command = [warm.command(), "hash-password", "admin", "--generate", "--rounds", "1000", *option, path]
     with open("/dev/full", "wb") if full else os.fdopen(writing, "wb") as output:  # noqa: PTH123
         ran = subprocess.run(command, stdout=output, stderr=subprocess.PIPE, text=True, cwd=ROOT, timeout=60)
     if full:

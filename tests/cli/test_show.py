@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 import subprocess
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,6 +13,7 @@ import yaml
 
 from osbctl.resources import catalogs_folder
 from osbctl.text import escape_line
+from tests.cli import warm
 from tests.cli.program import ROOT, osbctl
 
 if TYPE_CHECKING:
@@ -104,7 +104,7 @@ def test_a_reader_who_has_seen_enough_ends_it_quietly(tmp_path: Path, arguments:
     plan = {"id": "p", "name": "n", "description": "x" * 1_000}
     file = tmp_path / "large.json"
     file.write_text(json.dumps({"services": [{"name": f"s{n}", "plans": [plan]} for n in range(400)]}))
-    command = [sys.executable, "-m", "osbctl", "show", *arguments, str(file)]
+    command = [str(warm.command()), "show", *arguments, str(file)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=ROOT) as process:
         assert process.stdout
         assert process.stderr

@@ -1,7 +1,7 @@
-"""An `osbctl` for shell scripts under test: each call is a fork of one process that has loaded the commands.
+"""An `osbctl` for tests of scripts, streams and exit codes: each call is a fork of one process that has loaded osbctl.
 
-`command()` is the path of a program that hands its words, folder, environment and three streams to that process, and ends
-with the exit code of the fork: the tenth of a start. Scripts are the subject there, not the start of a process.
+`command()` is the path of a program that hands its arguments, folder, environment and open streams to that process, and
+ends with the exit code of the fork: a tenth of the cost of a start. It is not for tests of signals, terminals and start-up.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import gc
 import json
 import os
 import pkgutil
+import signal
 import socket
 import subprocess
 import sys
@@ -21,18 +22,31 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, NoReturn
 
+import osbctl
+from osbctl import files
+
 ROOT = Path(__file__).parents[2]
-LOADED = ("cli.validate", "cli.validation_report", "cli.diff", "cli.build", "cli.page", "cli.brokers", "cli.drift",
-          "comparison", "platforms", "reports", "sources", "tasks", "validation")  # fmt: skip
-"""Modules and packages that most calls need."""
+SELDOM = ("__main__", "migrations", "editor", "lsp")
+"""Parts of the names of modules that few calls need."""
+WAIT = "OSBCTL_TEST_WAIT"
+"""A variable with the seconds to wait for the other end of a named pipe."""
+SECONDS = 60
+"""A call that takes longer is ended."""
 CLIENT = """#!{python} -ISE
 import json, os, socket, sys
+streams = []
+for number in range(3):
+    try:
+        os.fstat(number)
+    except OSError:
+        continue
+    streams.append(number)
 with socket.socket(socket.AF_UNIX) as there:
     there.connect({address!r})
-    asked = json.dumps([sys.argv[1:], os.getcwd(), dict(os.environ)]).encode()
-    socket.send_fds(there, [len(asked).to_bytes(4, "big")], [0, 1, 2])
+    asked = json.dumps([streams, sys.argv[1:], os.getcwd(), dict(os.environ)]).encode()
+    socket.send_fds(there, [len(asked).to_bytes(4, "big")], streams)
     there.sendall(asked)
-    sys.exit((there.recv(1) or b"\\x46")[0])
+    os._exit((there.recv(1) or b"\\x46")[0])
 """
 
 
@@ -64,10 +78,9 @@ def _end(server: subprocess.Popen[bytes], folder: Path) -> None:
 
 def main(address: str) -> None:
     """Answer calls until this process is ended."""
-    for name in LOADED:
-        module = import_module(f"osbctl.{name}")
-        for inner in pkgutil.walk_packages(getattr(module, "__path__", []), f"{module.__name__}."):
-            import_module(inner.name)
+    for module in pkgutil.walk_packages(osbctl.__path__, "osbctl."):
+        if not any(name in module.name for name in SELDOM):
+            import_module(module.name)
     gc.collect()
     gc.freeze()
     with socket.socket(socket.AF_UNIX) as listener:
@@ -103,14 +116,24 @@ def _be(there: socket.socket) -> NoReturn:
         os._exit(code)
 
 
-def _run(streams: list[int], words: list[str], folder: str, environment: dict[str, str]) -> int:
-    for number, stream in enumerate(streams):
+def _run(streams: list[int], numbers: list[int], words: list[str], folder: str, environment: dict[str, str]) -> int:
+    """`streams` are what standard input, output and error are to be: those of `numbers`, the others are closed."""
+    for number in range(3):
+        os.close(number)
+    for number, stream in zip(numbers, streams, strict=True):
         os.dup2(stream, number)
         os.close(stream)
+    signal.alarm(SECONDS)
+    os.setsid()
     os.chdir(folder)
+    if WAIT in environment:
+        files.WRITER_WAIT = files.READER_WAIT = float(environment.pop(WAIT))
     os.environ.clear()
     os.environ.update(environment)
-    sys.stdin, sys.stdout, sys.stderr = open(0), open(1, "w"), open(2, "w", buffering=1)  # noqa: SIM115
+    opened = [open(number, mode, closefd=False) if number in numbers else None for number, mode in enumerate("rww")]  # noqa: SIM115
+    sys.stdin, sys.stdout, sys.stderr = opened  # type: ignore[assignment]
+    if sys.stderr:
+        sys.stderr.reconfigure(line_buffering=True)  # type: ignore[attr-defined]
     sys.argv = ["osbctl", *words]
     from osbctl.__main__ import main as run
 
@@ -119,7 +142,8 @@ def _run(streams: list[int], words: list[str], folder: str, environment: dict[st
         run()
     except SystemExit as end:
         code = end.code
-    sys.stdout.flush()
+    if sys.stdout:
+        sys.stdout.flush()
     return int(code or 0)
 
 
