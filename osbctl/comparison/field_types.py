@@ -13,10 +13,10 @@ FLAGS = ("instances_retrievable", "bindings_retrievable", "allow_context_updates
 INHERITED = ("bindable", "plan_updateable")
 """Fields that a plan inherits from its service offering."""
 
-MISSHAPEN = "{} changed, and has the wrong type in one catalog or both"
+WRONG_TYPE = "{} changed, and has the wrong type in one catalog or both"
 """Message for a changed field of a wrong type."""
 
-_SHAPES: dict[str, type] = {
+_TYPES: dict[str, type] = {
     "metadata": dict,
     "dashboard_client": dict,
     "maintenance_info": dict,
@@ -31,26 +31,26 @@ _SHAPES: dict[str, type] = {
 }
 
 
-def is_misshapen(key: str, *sides: Mapping[str, Any]) -> bool:
+def has_wrong_type(key: str, *sides: Mapping[str, Any]) -> bool:
     """Return whether the known field `key` has a wrong type on any side. A null has none: it counts as left out."""
-    return not all(has_shape(side.get(key), _SHAPES[key]) for side in sides)
+    return not all(has_type(side.get(key), _TYPES[key]) for side in sides)
 
 
-def has_shape(value: Any, shape: type) -> bool:
+def has_type(value: Any, shape: type) -> bool:
     """Return whether a value is of this type, or null."""
     if shape is int:  # JSON has one kind of number, and no boolean is one
         return value is None or (isinstance(value, int | float) and not isinstance(value, bool) and value % 1 == 0)
     return value is None or isinstance(value, shape)
 
 
-def without_misshapen(
+def without_wrong_types(
     to: Collector, pair: MatchedPair, old: Mapping[str, Any], new: Mapping[str, Any]
 ) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
     """Tell the known fields of a wrong type, and return both sides without them: there is no telling what they mean."""
-    wrong = [key for key in _SHAPES if (key in old or key in new) and is_misshapen(key, old, new)]
+    wrong = [key for key in _TYPES if (key in old or key in new) and has_wrong_type(key, old, new)]
     for key in wrong:
         if not same(old.get(key), new.get(key)):
-            to.add(rules.OTHER, pair, MISSHAPEN.format(key), (key,))
+            to.add(rules.OTHER, pair, WRONG_TYPE.format(key), (key,))
     if not wrong:  # nearly always
         return old, new
     return _without(old, wrong), _without(new, wrong)

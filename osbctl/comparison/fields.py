@@ -10,7 +10,7 @@ from osbctl.catalog import ServiceOffering, ServicePlan
 from osbctl.changes import Effect, Level
 from osbctl.comparison.change_kinds import Kind
 from osbctl.comparison.collector import Collector, MatchedPair
-from osbctl.comparison.field_types import FLAGS, INHERITED, MISSHAPEN, has_shape, is_misshapen, without_misshapen
+from osbctl.comparison.field_types import FLAGS, INHERITED, WRONG_TYPE, has_type, has_wrong_type, without_wrong_types
 from osbctl.comparison.parameters import compare_parameters
 from osbctl.comparison.rules import fields as rules
 from osbctl.comparison.values import from_to, same, shown, table
@@ -35,10 +35,10 @@ def compare_service(
 ) -> None:
     """The service offering's own fields; `plans` are those that are in both, for what they inherit."""
     pair = MatchedPair(old, new)
-    was, now = without_misshapen(to, pair, old.data, new.data)
+    was, now = without_wrong_types(to, pair, old.data, new.data)
     for name in INHERITED:
         before, after = getattr(old, name), getattr(new, name)
-        if is_misshapen(name, old.data, new.data):
+        if has_wrong_type(name, old.data, new.data):
             continue
         if before != after and plans and not any(_inherits(name, *both) for both in plans):
             to.add(rules.SERVICE_FLAG, pair, _changed(name, before, after), (name,), before, after)
@@ -70,12 +70,12 @@ def compare_plan(to: Collector, pair: MatchedPair, moved: bool = False) -> None:
     assert old and new and pair.old_service and pair.new_service
     if not moved and _is_same(old, new):
         return  # most plans, most of the time
-    was, now = without_misshapen(to, pair, old.data, new.data)
+    was, now = without_wrong_types(to, pair, old.data, new.data)
     for name in INHERITED:
         services = getattr(pair.old_service, name), getattr(pair.new_service, name)
-        if not is_misshapen(name, old.data, new.data):
+        if not has_wrong_type(name, old.data, new.data):
             _inherited(to, pair, name, None if moved else services)
-    if not is_misshapen("free", old.data, new.data):
+    if not has_wrong_type("free", old.data, new.data):
         _free(to, pair, old, new)
     _common(to, pair, was, now)
     _maintenance(to, pair, was.get("maintenance_info"), now.get("maintenance_info"))
@@ -115,7 +115,7 @@ def _flag(to: Collector, pair: MatchedPair, path: Path, old: bool, new: bool) ->
     if pair.plan:
         effects = tuple(
             Effect(e.platform, Level.SAFE, "does not store it for plans")
-            if name in e.platform.record.of_services_alone
+            if name in e.platform.record.service_only
             else e
             for e in effects
         )
@@ -189,10 +189,10 @@ def _metadata(to: Collector, pair: MatchedPair, old: dict[str, Any], new: dict[s
 
 
 def _metadata_flag(to: Collector, pair: MatchedPair, path: Path, old: Any, new: Any) -> None:
-    if has_shape(old, bool) and has_shape(new, bool):
+    if has_type(old, bool) and has_type(new, bool):
         _flag(to, pair, path, old is True, new is True)
     elif not same(old, new):
-        to.add(rules.OTHER, pair, MISSHAPEN.format(".".join(map(str, path))), path)
+        to.add(rules.OTHER, pair, WRONG_TYPE.format(".".join(map(str, path))), path)
 
 
 ENTRIES = {

@@ -31,7 +31,7 @@ class Deadlines:
     """Seconds: from when on the catalog is called slow, when each platform gives up, and the bound of each probe."""
 
     slow: float = 5.0
-    gives_up: Mapping[Platform, float] = field(default_factory=lambda: {one: one.record.gives_up for one in Platform})
+    gives_up: Mapping[Platform, float] = field(default_factory=lambda: {one: one.record.timeout for one in Platform})
     probe: float = 15.0
 
 
@@ -144,7 +144,7 @@ def _stopped_by(address: str, target: str, status: int) -> tuple[Platform, ...]:
     ours, theirs = urlsplit(address), urlsplit(target)
     if ours.hostname != theirs.hostname or (ours.scheme, theirs.scheme) == ("https", "http"):
         return EVERY
-    return tuple(platform for platform in Platform if status in platform.record.stops_at)
+    return tuple(platform for platform in Platform if status in platform.record.unfollowed_redirects)
 
 
 def _target(address: str, location: str) -> str:

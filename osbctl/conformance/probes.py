@@ -99,7 +99,7 @@ def _stopped_by(status: int, version: str) -> tuple[Platform, ...]:
     """The platforms that take this status for no catalog."""
     if status == 412:
         return _asking(version)
-    return tuple(platform for platform in Platform if status not in platform.record.takes)
+    return tuple(platform for platform in Platform if status not in platform.record.accepted_statuses)
 
 
 def _asking(version: str) -> tuple[Platform, ...]:

@@ -1,4 +1,4 @@
-"""The platforms that register service brokers, what is known of each, and the versions of the API between the two."""
+"""The platforms that register service brokers, the record of each, and the API versions between the two."""
 
 from __future__ import annotations
 
@@ -17,10 +17,7 @@ if TYPE_CHECKING:
 
 
 class Platform(StrEnum):
-    """The platforms whose treatment of catalogs is known. The value is the word used in options and reports.
-
-    Each has a folder here of the same name, which holds its `PLATFORM`; nothing else knows one from another.
-    """
+    """A platform. The value is the word in options and reports, and the name of its folder, which holds `PLATFORM`."""
 
     CLOUD_FOUNDRY = "cloudfoundry"
     KUBERNETES = "kubernetes"
@@ -29,12 +26,12 @@ class Platform(StrEnum):
 
     @property
     def record(self) -> PlatformRecord:
-        """All that is known of it. Its folder is loaded when first asked."""
+        """Its record. The folder is loaded at the first use."""
         return _record(self.value)
 
     @property
     def label(self) -> str:
-        """The name that people call it by."""
+        """Its name for people."""
         return self.record.label
 
     @property
@@ -54,7 +51,7 @@ DEFAULT_PLATFORM = Platform.CLOUD_FOUNDRY
 
 
 def refusing(rule: str) -> tuple[Platform, ...]:
-    """The platforms that refuse a catalog for what the general rule `rule` finds."""
+    """The platforms that refuse a catalog with a finding of the general rule `rule`."""
     return tuple(platform for platform in Platform if rule in platform.record.refuses)
 
 
@@ -108,18 +105,16 @@ class State(StrEnum):
 
 
 class PlatformRecord(NamedTuple):
-    """One platform: all that other packages need of it. Frequently used facts are in the record itself.
+    """Facts about one platform. Modules of its `folder` hold the rest; they are loaded at the first use.
 
-    `folder` is the package that holds the record and the modules with the rest, which are loaded when asked.
-
-    `label` is the name that people call it by, `api_version` the `X-Broker-API-Version` that it sends. `refuses` are
-    the general rules whose findings it refuses a catalog for. `sharing` is what it does with two catalogs that share an
-    identity, in a phrase. `omitted_is_false` are the booleans of a plan that it takes for false where a catalog leaves
-    them out, `of_services_alone` those that it knows of service offerings alone. `unique` are
-    the identities that no two brokers may share. `gives_up` is how many seconds it waits for a catalog. `takes`
-    are the statuses of an answer that it takes for a catalog, `stops_at` redirects that it does not follow.
-    `is_quoted`: its own words are known, and reports quote them. `in_accepted_by_all`: it accepts what
-    `osbctl.platforms.accepted_by_all` takes, and is not asked of that; a test holds its verdict to it.
+    `label` is its name for people, `api_version` the `X-Broker-API-Version` that it sends. `refuses` are the general
+    rules whose findings make it refuse a catalog. `sharing` is its reaction, a phrase, to two catalogs that share an
+    identity; `unique` are the identities that no two brokers may share. `omitted_is_false` are the booleans of a plan
+    that it reads as false if a catalog omits them, `service_only` those that it reads in service offerings only.
+    `timeout` is for the request of a catalog, in seconds. `accepted_statuses` are the HTTP statuses whose body it reads
+    as a catalog, `unfollowed_redirects` the redirects that it does not follow. `is_quoted`: its own messages are known,
+    and reports quote them. `in_accepted_by_all`: it accepts each catalog that `accepted_by_all` accepts, so that its
+    `verdict` need not run; a test compares the two.
     """
 
     folder: str
@@ -128,11 +123,11 @@ class PlatformRecord(NamedTuple):
     refuses: frozenset[str] = frozenset()
     sharing: Mapping[Identity, str] = MappingProxyType({})
     omitted_is_false: frozenset[str] = frozenset()
-    of_services_alone: frozenset[str] = frozenset()
+    service_only: frozenset[str] = frozenset()
     unique: frozenset[Identity] = frozenset()
-    gives_up: float = 60.0
-    takes: range = range(200, 201)
-    stops_at: frozenset[int] = frozenset()
+    timeout: float = 60.0
+    accepted_statuses: range = range(200, 201)
+    unfollowed_redirects: frozenset[int] = frozenset()
     is_quoted: bool = False
     in_accepted_by_all: bool = False
 
@@ -142,7 +137,7 @@ class PlatformRecord(NamedTuple):
         return outcome
 
     def read(self, data: Mapping[str, Any]) -> Mapping[str, Any]:
-        """The catalog `data` with the names of fields as it takes them: a `SHAPE` of `verdict` is one of Go."""
+        """The catalog `data` with the field names that it reads; programs in Go (`SHAPE` of `verdict`) ignore case."""
         shape = getattr(self._module("verdict"), "SHAPE", None)
         if shape is None:
             return data
@@ -152,12 +147,12 @@ class PlatformRecord(NamedTuple):
         return data if read == data else read
 
     def save(self, update: Any) -> None:
-        """Save an `Update` of `osbctl.platforms.saving` in its own order, as far as it does; from its `saving`."""
+        """Save an `Update` of `osbctl.platforms.saving` in its own order, up to the first fault."""
         self._module("saving").save(update)
 
     @property
     def refusals(self) -> Mapping[str, str]:
-        """The texts of the rules that it alone has, by the rest of the rule's id; from the module `verdict`."""
+        """The texts of its own rules, by rule id without the prefix; from the module `verdict`."""
         found: Mapping[str, str] = self._module("verdict").REFUSALS
         return found
 
@@ -168,7 +163,7 @@ class PlatformRecord(NamedTuple):
         return found
 
     def notes(self, rules: Collection[str]) -> list[str]:
-        """Notes on an update that two catalogs with changes of these `rules` leave open; from the module `changes`."""
+        """Notes on facts that two catalogs do not show and changes of these `rules` may depend on; from `changes`."""
         found: Mapping[str, frozenset[str]] = getattr(self._module("changes"), "NOTES", {})
         return [sentence for sentence, when in found.items() if not when or not when.isdisjoint(rules)]
 
@@ -180,7 +175,7 @@ class PlatformRecord(NamedTuple):
 
     @property
     def tools(self) -> tuple[Tool, ...]:
-        """The tools by which a developer speaks to it; from the module `commands`."""
+        """Its command-line tools; from the module `commands`."""
         found: tuple[Tool, ...] = self._module("commands").TOOLS
         return found
 

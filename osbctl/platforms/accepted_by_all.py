@@ -1,7 +1,7 @@
 """Fast path for a whole catalog: every platform certainly accepts it, as for most catalogs.
 
-It is stricter than each platform: a schema for the catalog and one for parameter schemas, and ids and names that are
-there once. Of a catalog that does not meet it nothing is said: then each platform is asked.
+It is stricter than each platform: a schema for the catalog, one for parameter schemas, and unique ids and names. It
+proves nothing about other catalogs: then each platform's own verdict is computed.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def _once(values: Iterable[object]) -> bool:
 
 
 def _accepted_parameters(services: list[dict[str, Any]]) -> bool:
-    """Return whether each parameter schema is small, valid draft-04; those of one text are looked at once."""
+    """Return whether each parameter schema is small, valid draft-04. Equal schemas are checked once."""
     plans = (plan for service in services for plan in service["plans"])
     schemas = (holder["parameters"] for plan in plans for _, holder in parameter_holders(plan))
     distinct = {json.dumps(schema): schema for schema in schemas}
@@ -67,9 +67,9 @@ def _is_small(text: str) -> bool:
 
 @cache
 def _parameters_validator() -> Callable[[Any], bool]:
-    """Tells whether a parameter schema is valid draft-04 of which Cloud Foundry's library thinks the same.
+    """A check that a parameter schema is valid draft-04, and that Cloud Foundry's library certainly agrees.
 
-    The one address of the draft, no `id`, no `$schema` below the top, no empty `enum`.
+    One address of the draft, no `id`, no `$schema` below the top, no empty `enum`.
     """
     nested = {"$ref": "#/definitions/nested"}
     named = {"additionalProperties": nested}

@@ -1,4 +1,4 @@
-"""Orders of developers, and the tools that send them; `osbctl.requests.commands` prints the commands."""
+"""Orders of developers, and the tools that send them; `osbctl.requests.commands` formats the commands."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from enum import StrEnum
 from typing import Any, TypeAlias
 
 INSTANCE, APP, BINDING = "my-instance", "my-app", "my-binding"
-"""The names that the developer replaces by names of their own."""
+"""Placeholders that the developer replaces."""
 
 PARAMETERS_FILE = "params.json"
 
@@ -31,9 +31,9 @@ class Purpose(StrEnum):
 class Order:
     """Order of a plan of a service offering, both by name, with parameters.
 
-    `broker` is named where two service brokers offer the name. `parameters` is None where none are sent; they are
-    shown as they are, so that secrets are taken out before. `file` is the file that holds them, and `content` the
-    text to write into it, empty where it stands there already.
+    `broker` is set if two service brokers offer the name. `parameters` is None if none are sent; they are printed as
+    they are, so redact secrets before. `file` is the file that holds them, and `content` the text to write into it,
+    empty if the file exists.
     """
 
     service: str
@@ -45,7 +45,7 @@ class Order:
 
 
 class Raw:
-    """A piece of a command that is typed as it stands: the tool's own words."""
+    """A piece of a command that is not quoted: the tool's own words."""
 
     __slots__ = ("text",)
 
@@ -54,18 +54,18 @@ class Raw:
 
 
 PARAMETERS = Raw("")
-"""Stands in a command for the parameters."""
+"""Placeholder of the parameters in a command."""
 
-ComparisonNames: TypeAlias = "Sequence[Raw | str]"
-"""A command that is typed into a shell; a plain text is quoted. Empty: there is none."""
+ShellWords: TypeAlias = "Sequence[Raw | str]"
+"""A shell command; plain text is quoted. Empty if the tool has no such command."""
 
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """A file of YAML and the command that takes it.
+    """A YAML file and the command that applies it.
 
-    In `content`, `{service}` and `{plan}` stand for the names, and `{parameters}`, on a line of its own, for the
-    parameters, indented by two blanks.
+    `content` has the placeholders `{service}`, `{plan}`, and on a line of its own `{parameters}`, which is indented by
+    two blanks.
     """
 
     file: str
@@ -75,28 +75,28 @@ class Manifest:
 
 @dataclass(frozen=True, slots=True)
 class Snippet:
-    """A piece of a file for a tool that keeps a landscape as code. It stands for itself and reads the parameters."""
+    """A piece of a file for an infrastructure-as-code tool. It reads the file with the parameters."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True)
 class Tool:
-    """A tool by which a developer speaks to a platform, and what sends a request with it.
+    """A command-line tool of a platform; `sends` makes the command for a request.
 
-    `reads_files`: it takes the parameters from a file; else they are typed.
+    `reads_files`: it reads the parameters from a file; otherwise they are typed.
     """
 
     name: str
-    sends: Callable[[Order, Purpose], ComparisonNames | Manifest | Snippet]
+    sends: Callable[[Order, Purpose], ShellWords | Manifest | Snippet]
     reads_files: bool = True
 
 
 def given(order: Order, option: str) -> list[Raw | str]:
-    """The parameters behind `option`, where some are sent."""
+    """`option` with the parameters, if there are any."""
     return [Raw(option), PARAMETERS] if order.parameters is not None else []
 
 
 def broker(order: Order) -> list[Raw | str]:
-    """The broker behind `-b`, where it must be named."""
+    """`-b` with the broker, if it must be named."""
     return [Raw("-b"), order.broker] if order.broker else []

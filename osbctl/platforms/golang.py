@@ -15,21 +15,21 @@ from typing import Any, NamedTuple
 from osbctl.paths import Path
 from osbctl.platforms.outcome import MAX_REFUSALS, Outcome, Refusal, VerdictKind, bounded
 
-RowFields = Any
-"""`string`, `bool`, `int`, `time`, `map`; `raw`, which takes anything as it is; `unclear`, which is sure of null alone;
-a list of one shape; `Pointers`; `Map`; or a struct's fields with theirs."""
+GoType = Any
+"""A type: `string`, `bool`, `int`, `time`, `map`; `raw` for any value; `unclear`, of which only null is predicted; a
+list with the type of its items; `Pointers`; `Map`; or the fields of a struct with their types."""
 
 
 class Pointers(NamedTuple):
-    """A list of pointers to structs: a null in it stays null, where a list of structs has an empty one."""
+    """A list of pointers to structs: null stays null in it, but becomes an empty struct in a list of structs."""
 
-    shape: Mapping[str, RowFields]
+    shape: Mapping[str, GoType]
 
 
 class Map(NamedTuple):
-    """A map whose values have one shape; `map` is that of anything."""
+    """A map whose values have one type; `map` is one of any values."""
 
-    shape: RowFields
+    shape: GoType
 
 
 _PLAIN = {"string": str, "bool": bool}
@@ -44,17 +44,17 @@ _INT_64 = range(-(2**63), 2**63)
 _TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d([.,]\d+)?(Z|[+-]\d\d:\d\d)", re.ASCII)
 
 
-def fields(**names: str) -> dict[str, RowFields]:
-    """Fields of a struct by their shape: of each word the names, split by blanks."""
+def fields(**names: str) -> dict[str, GoType]:
+    """Fields of a struct, given by type; the names are separated by blanks."""
     return {name: shape for shape, several in names.items() for name in several.split()}
 
 
 def wrong_type(platform: str, source: str) -> str:
-    """The text of the rule that each of these platforms has for a value of a wrong type."""
+    """The text of a platform's rule about values of a wrong type."""
     return f"""A value has a type that {platform} cannot decode.
 
-    It is written in Go: one value of a wrong type, and the whole answer is unreadable to it. The names of fields
-    match there in any case.
+    It is written in Go: a single value of a wrong type makes the whole answer unreadable. Field names match in any
+    case.
     Bad: bindable: "true"
     Good: bindable: true
     Source: {source}"""
@@ -78,10 +78,10 @@ class Struct:
         return (*self.path, self.places.get(field, field))
 
 
-def decode(data: dict[str, Any], shape: Mapping[str, RowFields], platform: str, name: str) -> tuple[Struct, Outcome]:
-    """The struct that Go makes of `data`, and what the platform does with the catalog if nothing else is wrong.
+def decode(data: dict[str, Any], shape: Mapping[str, GoType], platform: str, name: str) -> tuple[Struct, Outcome]:
+    """The struct that Go makes of `data`, and the outcome if nothing else is wrong.
 
-    Where there are too many values that it cannot decode, the struct is empty.
+    If too many values cannot be decoded, the struct is empty.
     """
     decoder = _Decoder()
     try:
@@ -94,19 +94,20 @@ def decode(data: dict[str, Any], shape: Mapping[str, RowFields], platform: str, 
         return struct, Outcome(VerdictKind.REFUSES, bounded(wrong))
     if decoder.unclear:
         doubts = (
-            Refusal(f"{platform}-type", path, f"only {name} can tell what it reads here") for path in decoder.unclear
+            Refusal(f"{platform}-type", path, f"osbctl cannot predict what {name} reads here")
+            for path in decoder.unclear
         )
         return struct, Outcome(VerdictKind.UNCLEAR, doubts=bounded(doubts))
     return struct, Outcome(VerdictKind.ACCEPTS)
 
 
 def fold_case(key: str) -> str:
-    """The field that Go reads such a key into."""
+    """The name of the field that Go reads `key` into."""
     return key.replace("ſ", "s").lower()  # U+212A, the Kelvin sign, becomes k
 
 
 def is_respelt(data: Any) -> bool:
-    """Return whether a field of a catalog may be in another case; metadata and parameters are not Go's to spell."""
+    """Return whether a field of a catalog may be in another case. Keys in metadata and parameters are no fields."""
     if isinstance(data, list):
         return any(map(is_respelt, data))
     if not isinstance(data, dict):
@@ -115,8 +116,8 @@ def is_respelt(data: Any) -> bool:
     return any(key != fold_case(key) for key in data) or any(map(is_respelt, inside))
 
 
-def respelt(data: Any, shape: RowFields) -> Any:
-    """`data` with the names of the fields of `shape` as Go takes them: in any case, and of several the last counts.
+def respelt(data: Any, shape: GoType) -> Any:
+    """`data` with the field names of `shape`. Go matches them in any case; the last of several spellings counts.
 
     A null in a list of structs is an empty struct.
     """
@@ -126,7 +127,7 @@ def respelt(data: Any, shape: RowFields) -> Any:
     return _respelt_fields(data, shape) if isinstance(shape, dict) and isinstance(data, dict) else data
 
 
-def _respelt_fields(data: dict[str, Any], shape: dict[str, RowFields]) -> dict[str, Any]:
+def _respelt_fields(data: dict[str, Any], shape: dict[str, GoType]) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for key, value in data.items():
         field = key if key in shape or fold_case(key) not in shape else fold_case(key)
@@ -135,28 +136,28 @@ def _respelt_fields(data: dict[str, Any], shape: dict[str, RowFields]) -> dict[s
     return found
 
 
-def _may_be_nil(shape: RowFields) -> bool:
-    """Return whether null sets such a field; it leaves any other as it was."""
+def _may_be_nil(shape: GoType) -> bool:
+    """Return whether null sets a field of this type; other fields keep their value."""
     return isinstance(shape, list | Pointers | Map) or shape in ("map", "raw")
 
 
-def _inner(shape: list[RowFields] | Pointers) -> RowFields:
+def _inner(shape: list[GoType] | Pointers) -> GoType:
     return shape.shape if isinstance(shape, Pointers) else shape[0]
 
 
 class _TooManyError(Exception):
-    """More values do not fit than are kept."""
+    """More than `MAX_REFUSALS` values have a wrong type."""
 
 
 class _Decoder:
-    """Decodes values; `misfits` are the places where one does not fit, with what is wanted there."""
+    """Decodes values; `misfits` are the paths of values of a wrong type, with the expected type."""
 
     def __init__(self) -> None:
         self.misfits: list[tuple[Path, str]] = []
         self.unclear: list[Path] = []
 
-    def value(self, value: Any, shape: RowFields, path: Path) -> Any:
-        """Decode `value` into a field of that shape."""
+    def value(self, value: Any, shape: GoType, path: Path) -> Any:
+        """Decode `value` into a field of type `shape`."""
         if shape == "raw" or value is None:
             return value
         if isinstance(shape, str):
@@ -169,7 +170,7 @@ class _Decoder:
             return {key: self.value(item, shape.shape, (*path, key)) for key, item in value.items()}
         return self.struct(value, shape, path)
 
-    def struct(self, value: dict[str, Any], shape: Mapping[str, RowFields], path: Path) -> Struct:
+    def struct(self, value: dict[str, Any], shape: Mapping[str, GoType], path: Path) -> Struct:
         """The struct with the fields of `value` read into it."""
         struct = Struct(path)
         for key, item in value.items():
@@ -192,7 +193,7 @@ class _Decoder:
             return self._refused(_SAID[shape], path)
         return value
 
-    def _list(self, value: Any, shape: list[RowFields] | Pointers, path: Path) -> Any:
+    def _list(self, value: Any, shape: list[GoType] | Pointers, path: Path) -> Any:
         if not isinstance(value, list):
             return self._refused("an array", path)
         inner = _inner(shape)

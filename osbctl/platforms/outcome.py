@@ -27,9 +27,9 @@ class VerdictKind(StrEnum):
 
 
 class Refusal(NamedTuple):
-    """One reason of a platform to refuse a catalog: a rule's id, the place, and what the platform says of it.
+    """One reason of a platform to refuse a catalog: rule id, path and message.
 
-    `message` is the platform's own line without indentation where its words are known, else ours.
+    `message` is the platform's own line without indentation if its words are known, else ours.
     """
 
     rule: str
@@ -40,9 +40,8 @@ class Refusal(NamedTuple):
 class Outcome(NamedTuple):
     """A platform's treatment of a whole catalog.
 
-    `messages` are the lines that the platform itself would print, in its order and indentation; empty
-    where its words are not known. `doubts` are the reasons why it is unclear, which are no refusals: each with the rule
-    that reports it, and a message that needs no more than its place.
+    `messages` are the lines that the platform itself would print, in its order and indentation; empty if its words are
+    not known. `doubts` are the reasons why the verdict is unclear; they are no refusals.
     """
 
     kind: VerdictKind
@@ -52,7 +51,7 @@ class Outcome(NamedTuple):
 
     @property
     def redacted(self) -> Outcome:
-        """The same without secrets in its messages."""
+        """The outcome with secrets in its messages redacted."""
         words = {one.message: redacted(one.message, one.path) for one in self.refusals}
         if all(before == after for before, after in words.items()):
             return self
@@ -62,7 +61,7 @@ class Outcome(NamedTuple):
 
 
 def redacted(message: str, path: Path) -> str:
-    """A platform's line without the value at `path` that it may quote, where that may be a secret."""
+    """A platform's line; the value at `path`, which it may quote, is redacted if it may be a secret."""
     from osbctl.redaction import SECRET, may_be_secret_name, redact_text  # only catalogs that are refused need it
 
     if "dashboard_client" in path or any(map(may_be_secret_name, path)):
@@ -71,10 +70,10 @@ def redacted(message: str, path: Path) -> str:
 
 
 def bounded(refusals: Iterable[Refusal]) -> tuple[Refusal, ...]:
-    """The first `MAX_REFUSALS`, and one that says so where there are more."""
+    """The first `MAX_REFUSALS`; if there are more, another one says so."""
     several = iter(refusals)
     first = tuple(islice(several, MAX_REFUSALS))
     beyond = next(several, None)
     if beyond is None:
         return first
-    return (*first, Refusal(beyond.rule, (), f"more than {MAX_REFUSALS:,} reasons; the rest is left out"))
+    return (*first, Refusal(beyond.rule, (), f"more than {MAX_REFUSALS:,} reasons; the rest is omitted"))

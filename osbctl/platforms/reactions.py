@@ -10,8 +10,8 @@ from functools import partial
 class Level(StrEnum):
     """Level of a change, from strict to harmless. Ordered by `rank`.
 
-    `refused`: a platform refuses the update, and applies nothing of it or a part. `breaking`: it is applied, and
-    existing users break. `risky`: the documents alone cannot tell. `safe`: no impact.
+    `refused`: a platform refuses the update, and applies none or a part of it. `breaking`: it is applied, and existing
+    users break. `risky`: the catalogs alone do not show the impact. `safe`: no impact.
     """
 
     REFUSED = "refused"
@@ -36,19 +36,19 @@ class Reaction:
 
 @dataclass(frozen=True, slots=True)
 class DependsOnInstances:
-    """An answer that depends on instances of the plan: `used` where it has some, `unused` where it has none."""
+    """Reactions that depend on instances of the plan: `used` if it has some, `unused` if it has none."""
 
     unknown: Reaction
     used: Reaction
     unused: Reaction
 
     def given(self, used: bool | None) -> Reaction:
-        """The answer where it is known (or, with None, not known) whether there are instances."""
+        """The reaction for a plan with instances (True), without (False), or if that is not known (None)."""
         return self.unknown if used is None else self.used if used else self.unused
 
 
 refused, breaking, risky, safe = (partial(Reaction, level) for level in Level)
-"""Make an answer of that level of what a platform does."""
+"""Make a reaction of that level from a phrase."""
 
 UPDATES = breaking("overwrites the name; scripts that use the old one stop working")
 NOT_STORED = safe("does not store it")

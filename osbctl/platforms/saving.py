@@ -1,6 +1,6 @@
 """Stored objects of a broker, and the parts of an update that platforms share.
 
-Each platform's order of saving, and how it compares names, stands in the module `saving` of its folder.
+The module `saving` of each platform has its order of saving, and how it compares names.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ Key: TypeAlias = tuple[str, str | None]
 
 @dataclass(frozen=True, slots=True)
 class StoredRow:
-    """A service offering or plan that is stored. `data` is the object as the catalog had it, without its plans.
+    """A stored service offering or plan. `data` is the object as the catalog had it, without its plans.
 
-    `plan` is None for a service offering, `state` where it is offered.
+    `plan` is None for a service offering, `state` for an object that is offered.
     """
 
     service: str
@@ -38,7 +38,7 @@ class StoredRow:
 
     @property
     def name(self) -> str:
-        """Its name; empty where it has none."""
+        """Its name, or an empty string."""
         name = self.data.get("name")
         return name if isinstance(name, str) else ""
 
@@ -55,7 +55,8 @@ class ClashKind(Enum):
 class Clash:
     """Conflict of an object: `path` is its location in the new catalog, `holder` the conflicting row.
 
-    Where a row is in use that would have to go, `path` is empty. `words` are the platform's, or a phrase of ours.
+    `path` is empty if the conflict is that the row has instances and cannot be deleted. `words` are the platform's, or
+    a phrase of ours.
     """
 
     kind: ClashKind
@@ -66,11 +67,11 @@ class Clash:
 
 @dataclass(slots=True)
 class Update:
-    """An update while it is saved: the `rows` by key, in order, and the `clashes` that were met.
+    """An update while it is saved: the `rows` by key, in order, and the `clashes` so far.
 
-    `used` are the ids of the plans that have instances, `others` the ids that other brokers have on the platform, each
-    with the broker's name. `refusals` is what the platform says of the new catalog alone. `moved` has the new and the
-    old key of each plan that moved.
+    `used` are the ids of the plans that have instances, `others` the ids of other brokers on the platform, each with
+    the broker's name. `refusals` are the platform's reasons to refuse the new catalog alone. `moved` maps the new key
+    of each moved plan to its old one.
     """
 
     rows: dict[Key, StoredRow]
@@ -82,7 +83,7 @@ class Update:
     moved: dict[Key, Key] = field(default_factory=dict)
 
     def put(self, service: str, thing: ServiceOffering | ServicePlan, data: Mapping[str, Any] | None = None) -> None:
-        """Save an object under the service offering `service`; it is offered then."""
+        """Save an object under the service offering `service`, as offered."""
         plan = thing.id if isinstance(thing, ServicePlan) else None
         self.rows[service, plan] = StoredRow(service, plan, bare(thing.data) if data is None else data)
 
@@ -140,19 +141,19 @@ class Names:
 def save_catalog(
     platform: Platform, old: Catalog, new: Catalog, used: Collection[str] = (), refusals: Collection[Refusal] = ()
 ) -> Update:
-    """The update of a platform that has `old` as it stands to `new`; `used` and `refusals` as in `Update`."""
+    """The platform's update from the catalog `old`, stored as it is, to `new`; `used`, `refusals` as in `Update`."""
     update = Update(by_key(rows_of(old)), new, used, refusals)
     platform.record.save(update)
     return update
 
 
 def is_saved_in_part(platform: Platform, old: Catalog, new: Catalog, refusals: Collection[Refusal]) -> bool:
-    """Return whether the platform saves parts of an update that it refuses because of the new catalog alone."""
+    """Return whether the platform saves a part of an update that it refuses for `refusals`."""
     return save_catalog(platform, old, new, refusals=refusals).rows != by_key(rows_of(old))
 
 
 def rows_of(catalog: Catalog) -> Iterator[StoredRow]:
-    """The rows of a catalog that is offered as it stands."""
+    """The rows of a catalog, all offered."""
     for service in catalog.services:
         yield StoredRow(service.id, None, bare(service.data))
         for plan in service.plans:
@@ -165,5 +166,5 @@ def bare(data: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def by_key(rows: Iterable[StoredRow]) -> dict[Key, StoredRow]:
-    """The rows by service offering and plan; of several of one key, the last."""
+    """The rows by key; the last of several with one key."""
     return {row.key: row for row in rows}

@@ -1,4 +1,4 @@
-"""Several brokers on one platform: which ids and names they share, and what each platform does with that."""
+"""Ids and names that several brokers on one platform share, and each platform's reaction."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from osbctl.text import escape_line
 
 @dataclass(frozen=True, slots=True)
 class SharedIdentity:
-    """An id or a name that the catalogs called `first` and `second` share: where each has it, by path and by name."""
+    """An id or a name that the catalogs `first` and `second` share, with the path and name of each object."""
 
     identity: Identity
     value: str
@@ -34,7 +34,7 @@ def shared(catalogs: Iterable[tuple[str, Mapping[str, Any] | Catalog]]) -> Itera
         for identity, value, path, called in _identities(data):
             key = identity, value
             if not value or key in ours:
-                continue  # twice in one catalog is for validation to tell
+                continue  # validation reports ids that stand twice in one catalog
             ours.add(key)
             first = seen.setdefault(key, (name, path, called))
             if first[0] != name:
@@ -42,7 +42,7 @@ def shared(catalogs: Iterable[tuple[str, Mapping[str, Any] | Catalog]]) -> Itera
 
 
 def does(identity: Identity, platforms: Collection[Platform]) -> str:
-    """Known reactions of `platforms` in phrases; empty without any."""
+    """Known reactions of `platforms`, as phrases; empty if none is known."""
     alike: dict[str, list[str]] = {}
     for platform in Platform:
         if platform in platforms and (phrase := platform.record.sharing.get(identity)):
@@ -60,7 +60,7 @@ def _verb(phrase: str, number: int) -> str:
 
 
 def shared_identity_sentences(found: Iterable[SharedIdentity], platforms: Collection[Platform]) -> Iterator[str]:
-    """A sentence for each two catalogs and each kind of what they share, with one example."""
+    """A sentence for each pair of catalogs and kind of identity, with one example."""
     groups: dict[tuple[str, str, Identity], list[SharedIdentity]] = {}
     for one in found:
         groups.setdefault((one.first, one.second, one.identity), []).append(one)

@@ -494,7 +494,7 @@ def test_a_whole_dashboard_client_is_one_change(row: Any) -> None:
     assert change.field == "dashboard_client"
 
 
-MISSHAPEN: list[tuple[str, Any, Any]] = [
+WRONG_TYPE: list[tuple[str, Any, Any]] = [
     *(
         (f"{name} {value!r}", with_plan(**{name: value}), with_plan(**{name: "no"}))
         for name in ("free", "bindable", "plan_updateable", "binding_rotatable")
@@ -511,7 +511,7 @@ MISSHAPEN: list[tuple[str, Any, Any]] = [
 ]
 
 
-@pytest.mark.parametrize(("old", "new"), [row[1:] for row in MISSHAPEN], ids=[row[0] for row in MISSHAPEN])
+@pytest.mark.parametrize(("old", "new"), [row[1:] for row in WRONG_TYPE], ids=[row[0] for row in WRONG_TYPE])
 def test_of_a_wrong_type_nothing_else_is_said(old: Any, new: Any) -> None:
     for before, after in ((old, new), (new, old)):
         (change,) = compare_catalogs(before, after)

@@ -67,23 +67,6 @@ def test_a_good_catalog_is_accepted() -> None:
     assert judge(GOOD).messages == ()
 
 
-@pytest.mark.parametrize(
-    ("value", "message"),
-    [
-        (1.0, "Service id must be a string, but has value 0.1e1"),
-        (1e30, "Service id must be a string, but has value 0.1e31"),
-        (-0.001, "Service id must be a string, but has value -0.1e-2"),
-        (0.0, "Service id must be a string, but has value 0.0"),
-        ({"a": [None, "#{x}\x7f\x01é\u2028"]}, r'{"a"=>[nil, "\#{x}\u007F\u0001é\u2028"]}'),
-        ("\u3000\u2003", "Service id is required"),
-    ],
-)
-def test_values_are_printed_as_ruby_does(value: Any, message: str) -> None:
-    (refusal,) = judge(in_service("id", value)).refusals
-    assert refusal.path == ("services", 0, "id")
-    assert refusal.message.endswith(message)
-
-
 def test_separators_of_information_are_no_white_space() -> None:
     assert kind(in_service("id", "\x1c\x1f")) == "accepts"
 
@@ -101,29 +84,6 @@ def test_plans_that_are_no_array_crash(value: Any) -> None:
     assert [(refusal.rule, refusal.path) for refusal in outcome.refusals] == [
         ("cloudfoundry-crash", ("services", 0, "plans"))
     ]
-
-
-@pytest.mark.parametrize("value", [None, True, 1, 1.5, [], [["id", 1]]])
-def test_a_plan_that_cannot_be_indexed_crashes(value: Any) -> None:
-    assert kind(with_value(value, "services", 0, "plans", 0)) == "crashes"
-
-
-def test_a_plan_that_is_a_string_is_named_by_what_it_contains() -> None:
-    data = with_value("my id", "services", 0, "plans", 0)
-    data["services"][0]["plans"].append("id of a name")
-    assert judge(data).messages[0] == (
-        "Plan ids must be unique. Unable to register plan with id 'id' (plan name 'name', service name 'svc')"
-        " because it uses the same id as another plan in the catalog (plan name '', service name 'svc')"
-    )
-
-
-def test_numbers_that_are_equal_but_not_the_same_are_both_named() -> None:
-    data = in_plan("id", 1)
-    data["services"][0]["plans"].append({"id": 1.0, "name": "q", "description": "d"})
-    data["services"][0]["plans"].append({"id": True, "name": "r", "description": "d"})
-    messages = [message for message in told(data) if "unique" in message]
-    start = "Plan ids must be unique. Service svc already has a plan with id "
-    assert messages == [f"{start}'1'", f"{start}'1.0'"]
 
 
 def test_lines_of_a_plan_stand_in_the_order_of_its_checks() -> None:
@@ -150,22 +110,6 @@ def test_maintenance_info_that_is_a_string_is_asked_what_it_contains() -> None:
     assert told(in_plan("maintenance_info", "my version" + "x" * 2000))[1:] == [
         'Maintenance info version must be a Semantic Version, but has value "version"',
         ("Maintenance info must serialize to 2000 characters or fewer in JSON, but serializes to 2012 characters"),
-    ]
-
-
-def test_lines_of_parameters_come_before_those_of_what_holds_them() -> None:
-    schemas = {
-        "service_instance": {"create": 1, "update": {"parameters": {"a": 1}}},
-        "service_binding": {"create": {"parameters": []}},
-    }
-    assert told(in_plan("schemas", schemas)) == [
-        "Schema must have $schema key but was not present",
-        "Schemas service_instance.create must be a hash, but has value 1",
-        "Schemas service_binding.create.parameters must be a hash, but has value []",
-    ]
-    assert told(in_plan("schemas", {**schemas, "service_instance": "x"})) == [
-        "Schemas service_binding.create.parameters must be a hash, but has value []",
-        'Schemas service_instance must be a hash, but has value "x"',
     ]
 
 

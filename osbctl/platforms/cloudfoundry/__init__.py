@@ -19,7 +19,7 @@ PLATFORM = PlatformRecord(
     # Cloud Controller's service_brokers and unique indexes.
     sharing={**BY_BROKER, Identity.CLIENT_ID: "refuses the broker that comes later: a client is one broker's"},
     unique=frozenset({Identity.CLIENT_ID}),
-    stops_at=frozenset({308}),
+    unfollowed_redirects=frozenset({308}),
     is_quoted=True,
     in_accepted_by_all=True,
 )

@@ -1,9 +1,9 @@
 """Reactions of Cloud Foundry to changes.
 
-It updates what it has, creates what is new, and only then deletes what is gone: a plan's name that is still taken when
-its new holder is saved makes it refuse the whole update. Names of services are not unique in its database: one clashes
-if its old owner has instances, in any order (cloud_controller_ng 3bbba906,
-lib/services/service_brokers/v2/catalog.rb, `taken_names`).
+It updates known objects, creates new ones, and deletes missing ones last. If a plan's name is still taken when its new
+holder is saved, it refuses the whole update. Names of services are not unique in its database: one clashes if its old
+owner has instances, in any order (cloud_controller_ng 3bbba906, lib/services/service_brokers/v2/catalog.rb,
+`taken_names`).
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ _PLAN_NAME_TAKEN = refused(
 _PLAN_ID_TAKEN = refused('"Plan ids must be unique"')
 _OVERWRITES = breaking("overwrites the name; scripts, and the keys of VCAP_SERVICES in applications, change with it")
 _NAME_IN_USE = DependsOnInstances(
-    breaking("refuses the update if the one that had the name has instances; else the name now means something else"),
-    refused(f"{_SERVICE_NAME_TAKEN}: the one that had the name has instances"),
+    breaking("refuses the update if the old holder of the name has instances; otherwise overwrites the name"),
+    refused(f"{_SERVICE_NAME_TAKEN}: the old holder of the name has instances"),
     _OVERWRITES,
 )
 _REMOVES = DependsOnInstances(
@@ -34,11 +34,11 @@ NOTES = {
     "Cloud Foundry may have deactivated plans of earlier catalogs, which still hold their ids and names": frozenset(
         {"change-plan-added", "change-plan-renamed", "change-plan-name-passed-on", "change-service-id"}
     ),
-    "Cloud Foundry refuses the id of a dashboard client that another broker has, or that was left in UAA": frozenset(
+    "Cloud Foundry refuses the id of a dashboard client of another broker, or one left over in UAA": frozenset(
         {"change-dashboard-client"}
     ),
 }
-"""Facts about an update that two catalogs leave open, with the kinds of change they affect (none: all)."""
+"""Notes on facts that two catalogs do not show, with the kinds of change that depend on them (none: all)."""
 
 REACTIONS: dict[str, Reaction | DependsOnInstances] = {
     "change-catalog-emptied": refused('"Service broker must provide at least one service"'),
@@ -70,7 +70,7 @@ REACTIONS: dict[str, Reaction | DependsOnInstances] = {
     "change-requires-removed": breaking("rejects bindings that still use the permission"),
     "change-requires-added": risky("rejects the catalog as incompatible if the operator turned that feature off"),
     "change-dashboard-client-left": breaking(
-        "has changed the client in UAA by then, and does not undo that: a new id makes it refuse the corrected catalog "
+        "has already changed the client in UAA, and does not undo it: with a new id it refuses the corrected catalog "
         "(`Service dashboard client id must be unique`), a changed secret is live, a removed client is gone"
     ),
     "change-dashboard-client": risky(

@@ -10,10 +10,10 @@ from osbctl.platforms.commands import (
     APP,
     BINDING,
     INSTANCE,
-    ComparisonNames,
     Order,
     Purpose,
     Raw,
+    ShellWords,
     Snippet,
     Tool,
     broker,
@@ -22,7 +22,7 @@ from osbctl.platforms.commands import (
 from osbctl.text import escape_text
 
 
-def _cf(order: Order, purpose: Purpose) -> ComparisonNames:
+def _cf(order: Order, purpose: Purpose) -> ShellWords:
     parameters = given(order, "-c")
     if purpose is Purpose.BIND:
         return [Raw("cf bind-service"), APP, INSTANCE, *parameters]

@@ -1,8 +1,8 @@
 """Storage of an update in Cloud Foundry: all of it, or only the dashboard clients.
 
-Services first, then plans that it has, then new ones, each in the order of the catalog; what is gone is deactivated,
-and deleted where nothing depends on it (cloud_controller_ng 3bbba906, lib/services/service_brokers, service_manager.rb
-and v2/catalog.rb).
+It saves services, then known plans, then new ones, each in the order of the catalog. It deactivates missing objects,
+and deletes those on which nothing depends (cloud_controller_ng 3bbba906, lib/services/service_brokers,
+service_manager.rb and v2/catalog.rb).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ def stripped(name: str) -> str:
 
 
 def plan_name(name: str) -> str:
-    """The form in which a service offering has each plan's name once.
+    """The form of a plan's name that is unique in its service offering.
 
     The columns are `citext` on PostgreSQL (`lower()`) and `utf8_general_ci` on MySQL, which compares without accents,
     too (db/migrations/20130131184954_new_initial_schema.rb).

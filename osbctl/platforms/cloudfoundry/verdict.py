@@ -1,7 +1,7 @@
-"""Cloud Foundry: the Cloud Controller's validation of a catalog, worked out the way it does it.
+"""Verdict of Cloud Foundry: the Cloud Controller's validation of a catalog, in its order.
 
-Source: cloud_controller_ng, lib/services/service_brokers/v2/catalog.rb and the files beside it. Volume
-and route services are taken to be on, so that no catalog is incompatible.
+Volume and route services are assumed to be on, so that no catalog is incompatible.
+Source: cloud_controller_ng, lib/services/service_brokers/v2/catalog.rb and the files beside it.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _UNKNOWN_ERROR = 'the Cloud Controller crashes here, and the operator reads "An 
 def judge(data: dict[str, Any]) -> Outcome:
     """Outcome in the Cloud Controller: its error lines, and a refusal for each reason.
 
-    Where it crashes there is one refusal, `cloudfoundry-crash`, and no line, for it prints none of its own.
+    If it crashes, there is one refusal, `cloudfoundry-crash`, and no line, as it prints none.
     """
     try:
         services = _built(data)
@@ -44,9 +44,9 @@ def judge(data: dict[str, Any]) -> Outcome:
 
 
 def _built(data: dict[str, Any]) -> list[dict[str, Any]]:
-    """The services, once the platform has made its objects of them all; this is where most crashes are."""
+    """The services, after the platform has built its objects from them. Most crashes happen here."""
     services = data.get("services", [])
-    # An empty Hash has nothing to go through, as an empty Array has; of any other, each entry would be a pair.
+    # An empty Hash works like an empty Array; each entry of another Hash would be a pair.
     if isinstance(services, dict) and not services:
         return []
     if not isinstance(services, list):
@@ -91,11 +91,11 @@ def _not_stored(services: list[dict[str, Any]]) -> Iterator[Refusal]:
             path: Path = ("services", at, "plans", place)
             name = plan_name(plan["name"])
             if name in seen:
-                text = "Cloud Foundry compares the names of plans without case and outer blanks: this one is taken"
+                text = "Cloud Foundry ignores case and outer blanks in names of plans: this name is taken"
                 yield Refusal("cloudfoundry-storage", (*path, "name"), text)
             seen.add(name)
             if (plan.get("maximum_polling_duration") or 0) not in _INT_32:
-                text = "Cloud Foundry stores a polling duration in 32 bits, and crashes where one does not fit"
+                text = "Cloud Foundry stores a polling duration in 32 bits, and crashes if one does not fit"
                 yield Refusal("cloudfoundry-storage", (*path, "maximum_polling_duration"), text)
 
 
@@ -121,7 +121,7 @@ def _dashboard_client_ids(services: list[dict[str, Any]]) -> list[tuple[Path, An
 
 
 def _check_each_once(rule: str, values: Iterable[tuple[Path, Any]], text: str, errors: Errors) -> None:
-    """The first value that was there before is an error."""
+    """Report the first value that an earlier one repeats."""
     seen = set()
     for path, value in values:
         key = identity_key(value)
@@ -132,7 +132,7 @@ def _check_each_once(rule: str, values: Iterable[tuple[Path, Any]], text: str, e
 
 
 def _check_unique_plan_ids(errors: Errors, services: list[dict[str, Any]]) -> None:
-    """Every plan whose id an earlier one has, named with the last of these."""
+    """Report each plan whose id an earlier plan has; its message names the last of these."""
     seen: dict[Any, tuple[Any, Any]] = {}
     for number, service in enumerate(services):
         for place, plan in enumerate(service.get("plans") or []):
@@ -160,7 +160,7 @@ def _named(names: tuple[Any, Any]) -> str:
 REFUSALS = {
     "crash": """Cloud Foundry crashes on this, and the operator reads "An unknown error occurred".
 
-    It does not check the shape of lists before it walks over them.
+    It does not check that lists are lists before it reads them.
     Bad: services: null
     Good: services: []
     Source: Cloud Controller, lib/services/service_brokers/v2/catalog.rb""",
@@ -224,13 +224,13 @@ REFUSALS = {
     Source: Cloud Controller, lib/services/service_brokers/v2/catalog_service.rb""",
     "required": """A field that Cloud Foundry requires is missing, null or blank.
 
-    A string of nothing but white space, no-break spaces too, counts as missing.
+    A string of white space only, no-break spaces included, counts as missing.
     Bad: description: " "
     Good: description: A database.
     Source: Cloud Controller, lib/services/service_brokers/v2/catalog_validation_helper.rb""",
-    "type": """A field has a type that Cloud Foundry does not take.
+    "type": """A field has a type that Cloud Foundry does not accept.
 
-    It wants a boolean for `bindable`, strings for ids, names and descriptions, objects for metadata.
+    It requires a boolean for `bindable`, strings for ids, names and descriptions, objects for metadata.
     Bad: bindable: "true"
     Good: bindable: true
     Source: Cloud Controller, lib/services/service_brokers/v2/catalog_validation_helper.rb""",
@@ -256,7 +256,7 @@ REFUSALS = {
     schemas" to it.
     Bad: parameters: {$schema: "http://json-schema.org/draft-07/schema#", type: object}
     Good: parameters: {$schema: "http://json-schema.org/draft-06/schema#", type: object}
-    Fix: names draft-04 instead, where it is proved that the same requests pass.
+    Fix: names draft-04 instead, if the same requests provably stay valid.
     Source: Cloud Controller, lib/services/service_brokers/v2/schema.rb""",
     "schema-metaschema": """A parameter schema is not valid under draft-04.
 
@@ -266,11 +266,11 @@ REFUSALS = {
     Source: Cloud Controller, lib/services/service_brokers/v2/schema.rb""",
     "schema-pattern": """A key of `patternProperties` is not a regular expression.
 
-    Cloud Foundry compiles these keys, though it takes any text for a `pattern`.
+    Cloud Foundry compiles these keys, though it accepts any text as a `pattern`.
     Bad: patternProperties: {"^(a": {type: string}}
     Good: patternProperties: {"^(a)": {type: string}}
     Source: Cloud Controller, lib/services/service_brokers/v2/schema.rb""",
-    "schema-reference": """A reference in a parameter schema leads outside of it, or nowhere.
+    "schema-reference": """A reference in a parameter schema leads to another document, or to nothing.
     Bad: properties: {size: {$ref: "https://example.com/size.json"}}
     Good: properties: {size: {type: integer}}
     Source: Cloud Controller, lib/services/service_brokers/v2/schema.rb""",
@@ -283,9 +283,9 @@ REFUSALS = {
     Source: Cloud Controller, lib/services/service_brokers/v2/schema.rb""",
     "storage": """Cloud Foundry's validator accepts it, and its database does not.
 
-    The names of two plans of a service offering differ in upper and lower case or in outer blanks alone: the operator
-    reads "Plan names must be unique within a service". Or a polling duration does not fit into 32 bits: then it is "An
-    unknown error occurred". Measured with its migrations and its code on PostgreSQL and MariaDB.
+    The names of two plans of a service offering differ only in case or outer blanks: the operator reads "Plan names
+    must be unique within a service". Or a polling duration does not fit into 32 bits: the operator reads "An unknown
+    error occurred". Measured with its migrations and its code on PostgreSQL and MariaDB.
     Bad:
         plans:
           - {id: 6C3B1D0E-8A4F-4E57-9B1C-2D7F5A90E3B4, name: small, description: Small.}

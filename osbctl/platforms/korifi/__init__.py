@@ -10,6 +10,6 @@ PLATFORM = PlatformRecord(
     # brokers/controller.go names its objects by broker and id and keeps no dashboard client.
     sharing=BY_BROKER,
     omitted_is_false=frozenset({"free", "bindable", "plan_updateable"}),
-    takes=range(300),
+    accepted_statuses=range(300),
     in_accepted_by_all=True,
 )

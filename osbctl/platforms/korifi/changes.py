@@ -2,18 +2,16 @@
 
 from osbctl.platforms.reactions import NO_ACT, NOT_STORED, UPDATES, Level, breaking, refused, risky, safe
 
-_KEEPS = breaking("keeps what is gone and still offers it; the broker no longer knows it", expired=Level.RISKY)
+_KEEPS = breaking("keeps and still offers it, though the broker no longer knows it", expired=Level.RISKY)
 _SHOWN = risky("stores and shows it, never enforces it")
 
 NOTES: dict[str, frozenset[str]] = {
-    "Korifi empties the lists of organisations that may see a plan at each update, even where nothing changed: "
-    "name them again": frozenset()
+    "At each update, Korifi empties the lists of organisations that may see a plan, even if nothing changed: "
+    "grant access again": frozenset()
 }
 
 REACTIONS = {
-    "change-refused-in-part": refused(
-        "stops at this service offering: what comes before is applied, and it tries again"
-    ),
+    "change-refused-in-part": refused("stops at this service offering and retries; earlier ones are applied"),
     "change-catalog-emptied": _KEEPS,
     "change-service-without-plans": _KEEPS,
     "change-service-removed": _KEEPS,
@@ -24,11 +22,11 @@ REACTIONS = {
     "change-service-id": breaking("adds a second service offering of this name beside the old one, which stays"),
     "change-service-id-plans-kept": risky("moves the plans to a new service offering of this name; the old one stays"),
     "change-plan-moved": risky("moves the plan to the other service offering, with its instances"),
-    "change-plan-name-reused": breaking("has two plans of this name then, as it keeps the removed one"),
-    "change-service-name-reused": breaking("has two service offerings of this name then, as it keeps the removed one"),
+    "change-plan-name-reused": breaking("then has two plans of this name, as it keeps the removed one"),
+    "change-service-name-reused": breaking("then has two service offerings of this name, as it keeps the removed one"),
     "change-plan-names-swapped": UPDATES,
     "change-service-names-swapped": UPDATES,
-    "change-bindable-withdrawn": risky("stores and shows it, never enforces it: it binds all the same"),
+    "change-bindable-withdrawn": risky("stores and shows it, never enforces it: it still creates bindings"),
     "change-plan-updateable-withdrawn": risky(
         "stores and shows it, never enforces it: it cannot change the plan of an instance at all"
     ),

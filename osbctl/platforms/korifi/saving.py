@@ -1,6 +1,6 @@
 """Storage of an update in Korifi: each service offering with its plans, up to the one at which it panics.
 
-It keeps what is gone, and knows a plan by broker and id: a plan that moves takes its instances with it (korifi
+It keeps removed objects, and identifies a plan by broker and id: a plan that moves keeps its instances (korifi
 fb0a00b25db6, controllers/controllers/services/brokers/controller.go).
 """
 

@@ -1,6 +1,6 @@
-"""Verdict of Korifi: it validates nothing, and refuses only what it cannot decode.
+"""Verdict of Korifi: it validates nothing, and refuses only values that it cannot decode.
 
-What stands before the service offering that it fails at stays created.
+Service offerings before the one at which it fails stay created.
 Source: cloudfoundry/korifi fb0a00b25db6, controllers/controllers/services; measured.
 """
 

@@ -18,7 +18,7 @@ PLATFORM = PlatformRecord(
         Identity.SERVICE_NAME: "takes both, and refuses an instance that names its class by this name",
     },
     omitted_is_false=frozenset({"free"}),
-    of_services_alone=frozenset({"plan_updateable"}),
+    service_only=frozenset({"plan_updateable"}),
     unique=frozenset({Identity.SERVICE_ID, Identity.PLAN_ID}),
     in_accepted_by_all=True,
 )

@@ -19,8 +19,8 @@ NOTES = {
 
 REACTIONS = {
     "change-refused-in-part": refused(
-        "stops at the first faulty object: what comes before is applied (classes first, then it flags those that are "
-        "missing, then the plans), and it tries again"
+        "stops at the first faulty object and retries; earlier ones are applied: first classes, then flags on missing "
+        "classes, then plans"
     ),
     "change-catalog-emptied": breaking("flags every class and plan as removed"),
     "change-service-without-plans": refused("refuses a class without plans"),
@@ -41,7 +41,7 @@ REACTIONS = {
     "change-plan-names-swapped": UPDATES,
     "change-service-names-swapped": UPDATES,
     "change-bindings-retrievable-withdrawn": safe(
-        "stores it; acts on it only where asynchronous bindings are on, a feature that is off by default"
+        "stores it; uses it only with asynchronous bindings, which are off by default"
     ),
     "change-instances-retrievable-withdrawn": NOT_STORED,
     "change-context-updates-withdrawn": NOT_STORED,

@@ -5,10 +5,10 @@ Source: svcat `provision` and `bind` (kubernetes-retired/service-catalog, docs/c
 
 from __future__ import annotations
 
-from osbctl.platforms.commands import BINDING, INSTANCE, ComparisonNames, Manifest, Order, Purpose, Raw, Tool, given
+from osbctl.platforms.commands import BINDING, INSTANCE, Manifest, Order, Purpose, Raw, ShellWords, Tool, given
 
 
-def _svcat(order: Order, purpose: Purpose) -> ComparisonNames:
+def _svcat(order: Order, purpose: Purpose) -> ShellWords:
     parameters = given(order, "--params-json")
     if purpose is Purpose.BIND:
         return [Raw("svcat bind"), INSTANCE, Raw("--name"), BINDING, *parameters]

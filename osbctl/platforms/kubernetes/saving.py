@@ -1,9 +1,8 @@
 """Storage of an update in Service Catalog: object by object, up to the first faulty one; then it retries.
 
-Classes come first, then it flags those that are missing, then the plans, then it flags the missing ones. Objects are
-named by their ids: a plan stays under the class that it was created with. What is flagged is deleted once it has
-no instances (service-catalog b37daf589e77, pkg/controller/controller_clusterservicebroker.go and
-controller_clusterserviceclass.go).
+It saves classes, then flags missing ones, then saves plans, then flags missing ones. Objects are named by their ids: a
+plan stays under the class that it was created with. A flagged object is deleted once it has no instances
+(service-catalog b37daf589e77, pkg/controller/controller_clusterservicebroker.go and controller_clusterserviceclass.go).
 """
 
 from __future__ import annotations

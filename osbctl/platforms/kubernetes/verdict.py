@@ -50,7 +50,7 @@ def _refusals(services: list[Struct]) -> Iterator[Refusal]:
     for service in services:
         yield from _named(service, "class")
         if not service["plans"]:
-            yield Refusal("kubernetes-no-plan", service.at("plans"), "Service Catalog wants a plan in each class")
+            yield Refusal("kubernetes-no-plan", service.at("plans"), "Service Catalog requires a plan in each class")
         for plan in service["plans"] or ():
             yield from _named(plan, "plan")
 
@@ -58,22 +58,22 @@ def _refusals(services: list[Struct]) -> Iterator[Refusal]:
 def _named(thing: Struct, kind: str) -> Iterator[Refusal]:
     for key in ("id", "name"):
         if not 0 < len((thing[key] or "").encode()) <= MAX_NAME:
-            text = f"Service Catalog wants 1 to {MAX_NAME} bytes as the {key} of a {kind}"
+            text = f"Service Catalog requires 1 to {MAX_NAME} bytes as the {key} of a {kind}"
             yield Refusal("kubernetes-name", thing.at(key), text)
     if not thing["description"]:
-        text = f"Service Catalog wants a description for each {kind}"
+        text = f"Service Catalog requires a description for each {kind}"
         yield Refusal("kubernetes-description", thing.at("description"), text)
 
 
 def _repeated(things: list[Struct], kind: str) -> Iterator[Refusal]:
-    """An object is named by its id, and there is one of a name: of two classes, and of two plans of any class."""
+    """Refusals of ids that stand twice: objects are named by their ids."""
     seen = set()
     for thing in things:
         identity = thing["id"]
         if identity in seen:
             text = f"Service Catalog names each {kind} by its id, and this one already exists"
             yield Refusal("kubernetes-unique", thing.at("id"), text)
-        # Of what has no id `_named` tells; two of them are no repetition.
+        # Two missing ids are no repetition: `_named` reports each.
         seen.add(identity or thing)
 
 
@@ -83,14 +83,14 @@ REFUSALS = {
     ),
     "name": """An id or a name does not fit Service Catalog.
 
-    They become names of Kubernetes objects, of 1 to 63 bytes in UTF-8; any character may stand there.
+    They become names of Kubernetes objects: 1 to 63 bytes in UTF-8, of any characters.
     Bad: name: small-small-small-small-small-small-small-small-small-small-plan
     Good: name: small
     Source: kubernetes-retired/service-catalog b37daf589e77, pkg/controller, pkg/apis""",
-    "unique": """Two service offerings, or two plans of whichever service offering, have one id.
+    "unique": """Two service offerings, or two plans of the catalog, share an id.
 
-    An object of Kubernetes is named by the id, and there is one of a name in the whole cluster. What stands before
-    the second stays created.
+    Kubernetes objects are named by these ids, and a name exists once in a cluster. Objects before the second stay
+    created.
     Bad:
         plans:
           - {id: 6C3B1D0E-8A4F-4E57-9B1C-2D7F5A90E3B4, name: small, description: Small.}

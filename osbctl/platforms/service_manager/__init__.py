@@ -14,6 +14,6 @@ PLATFORM = PlatformRecord(
     refuses=frozenset(_REFUSES),
     # 003_catalog.up.sql (unique within a broker) and smctl's help.
     sharing=BY_BROKER,
-    gives_up=15.0,
+    timeout=15.0,
     in_accepted_by_all=True,
 )

@@ -1,7 +1,7 @@
 """Reactions of Service Manager to changes.
 
-It updates what it has, in the catalog's order, then deletes what is gone, then creates what is new; names are unique in
-its database, and nothing goes that has instances (service-manager e616ec91f886,
+It updates known objects in the catalog's order, then deletes missing ones, then creates new ones. Names are unique in
+its database, and it deletes nothing that has instances (service-manager e616ec91f886,
 storage/interceptors/broker_update_catalog_interceptor.go, storage/postgres/migrations). Which platforms see a plan
 is decided in pkg/types/service_plan.go.
 """
@@ -38,8 +38,8 @@ REACTIONS: dict[str, Reaction | DependsOnInstances] = {
         _IN_USE,
         breaking("deletes it with its visibilities and its id on the platform", expired=Level.RISKY),
     ),
-    "change-service-added": safe("adds it; visible as its visibilities say"),
-    "change-plan-added": safe("adds it, visible as its visibilities say"),
+    "change-service-added": safe("adds it; its visibilities decide who sees its plans"),
+    "change-plan-added": safe("adds it; its visibilities decide who sees it"),
     "change-plan-id": DependsOnInstances(
         refused("refuses the whole update (409) if the plan has instances, otherwise replaces it"),
         _IN_USE,

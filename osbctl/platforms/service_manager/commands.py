@@ -8,10 +8,10 @@ in-line"; `-c` of `smctl provision` and `bind` takes the object alone.
 
 from __future__ import annotations
 
-from osbctl.platforms.commands import BINDING, INSTANCE, ComparisonNames, Order, Purpose, Raw, Tool, broker, given
+from osbctl.platforms.commands import BINDING, INSTANCE, Order, Purpose, Raw, ShellWords, Tool, broker, given
 
 
-def _btp(order: Order, purpose: Purpose) -> ComparisonNames:
+def _btp(order: Order, purpose: Purpose) -> ShellWords:
     parameters = given(order, "--parameters")
     account = [Raw("--subaccount SUBACCOUNT_ID")]
     if purpose is Purpose.BIND:
@@ -23,7 +23,7 @@ def _btp(order: Order, purpose: Purpose) -> ComparisonNames:
             Raw("--offering-name"), order.service, Raw("--plan-name"), order.plan, *parameters]  # fmt: skip
 
 
-def _smctl(order: Order, purpose: Purpose) -> ComparisonNames:
+def _smctl(order: Order, purpose: Purpose) -> ShellWords:
     parameters = given(order, "-c")
     if purpose is Purpose.BIND:
         return [Raw("smctl bind"), INSTANCE, BINDING, *parameters]

@@ -1,7 +1,7 @@
 """Storage of an update in Service Manager, in one transaction.
 
-Service offerings: those that it has in the order of the catalog, then it deletes what is gone, then creates what is
-new; then the same with the plans of each. Names are unique, letter by letter, and nothing goes that has instances
+It updates known service offerings in the order of the catalog, deletes missing ones, creates new ones; then the same
+with the plans of each. Names are unique and compared exactly, and it deletes nothing that has instances
 (service-manager e616ec91f886, storage/interceptors/broker_update_catalog_interceptor.go, storage/postgres/migrations).
 """
 
@@ -59,7 +59,7 @@ def _delete(update: Update, gone: Iterable[StoredRow]) -> None:
 
 
 def _keep_reference_plan(update: Update, service: ServiceOffering) -> None:
-    """A plan of its own, of an id of its own, through which instances of others are used."""
+    """Keep or delete its own plan, through which shared instances are used."""
     key = service.id, RESERVED_PLAN
     if any(plan.metadata.get("supportsInstanceSharing") is True for plan in service.plans):
         update.rows[key] = StoredRow(*key, {"id": RESERVED_PLAN, "name": RESERVED_PLAN}, State.OFFERED)

@@ -17,7 +17,9 @@ from osbctl.platforms.outcome import Outcome, Refusal, VerdictKind, bounded
 RESERVED_PLAN = "reference-instance"
 MAX_TEXT = 255
 """Characters of an id, a name, a label's key or value: `varchar(255)`."""
-_TOO_LONG = f"Service Manager keeps {MAX_TEXT} characters: value too long for type character varying({MAX_TEXT})"
+_TOO_LONG = (
+    f"Service Manager stores at most {MAX_TEXT} characters: value too long for type character varying({MAX_TEXT})"
+)
 
 _INT_32 = range(-(2**31), 2**31)
 _SUPPORT = ("supportedPlatforms", "supportedPlatformNames", "excludedPlatformNames")
@@ -85,7 +87,7 @@ def _crash(path: Path, kind: str) -> Refusal:
 def _plan(plan: Struct, service: Struct) -> Iterator[Refusal]:
     for key in ("name", "catalog_name"):
         if plan[key] == RESERVED_PLAN:
-            text = f"Service Manager keeps the plan name {RESERVED_PLAN!r} to itself"
+            text = f"Service Manager reserves the plan name {RESERVED_PLAN!r}"
             yield Refusal("service-manager-reserved-name", plan.at(key), text)
     yield from _missing(plan, ("id", "name", "description"))
     yield from _shapes(plan, {"schemas": dict, "metadata": dict})
@@ -95,18 +97,18 @@ def _plan(plan: Struct, service: Struct) -> Iterator[Refusal]:
 def _support(plan: Struct, service: Struct, metadata: dict[str, Any]) -> Iterator[Refusal]:
     given = [key for key in _SUPPORT if isinstance(metadata.get(key), list) and metadata[key]]
     if len(given) > 1:
-        text = f"Service Manager takes one of {', '.join(_SUPPORT)}, not {' and '.join(given)}"
+        text = f"Service Manager accepts only one of {', '.join(_SUPPORT)}, not {' and '.join(given)}"
         yield Refusal("service-manager-platforms", (*plan.at("metadata"), given[1]), text)
     bindable = (service if plan["bindable"] is None else plan)["bindable"]
     if metadata.get("supportsInstanceSharing") is True and not bindable:
-        text = "Service Manager wants a plan to be bindable that supports the sharing of instances"
+        text = "Service Manager requires a plan that supports instance sharing to be bindable"
         yield Refusal("service-manager-sharing", (*plan.at("metadata"), "supportsInstanceSharing"), text)
 
 
 def _missing(thing: Struct, keys: tuple[str, ...]) -> Iterator[Refusal]:
     for key in keys:
         if not thing[key]:
-            yield Refusal("service-manager-required", thing.at(key), f"Service Manager wants a {key} here")
+            yield Refusal("service-manager-required", thing.at(key), f"Service Manager requires a {key} here")
 
 
 def _shapes(thing: Struct, wanted: dict[str, type]) -> Iterator[Refusal]:
@@ -127,7 +129,7 @@ def _stored(services: list[Struct]) -> Iterator[Refusal]:
         for plan in plans:
             yield from _row(plan)
             if (plan["maximum_polling_duration"] or 0) not in _INT_32:
-                text = "Service Manager takes a polling duration of 32 bits: value is out of range for type integer"
+                text = "Service Manager stores a polling duration in 32 bits: value is out of range for type integer"
                 yield Refusal("service-manager-number", plan.at("maximum_polling_duration"), text)
 
 
@@ -137,7 +139,7 @@ def _repeated(things: list[Struct]) -> Iterator[Refusal]:
         for key in ("id", "name"):
             value = thing[key]
             if value and (key, value) in seen:
-                yield Refusal("service-manager-unique", thing.at(key), f"Service Manager takes each {key} only once")
+                yield Refusal("service-manager-unique", thing.at(key), f"Service Manager accepts each {key} only once")
             seen.add((key, value))
 
 
@@ -147,7 +149,7 @@ def _row(thing: Struct) -> Iterator[Refusal]:
         if len(text) > MAX_TEXT and key != "description":
             yield Refusal("service-manager-text", thing.at(key), _TOO_LONG)
         if "\0" in text:
-            message = 'Service Manager keeps no NUL: invalid byte sequence for encoding "UTF8": 0x00'
+            message = 'Service Manager stores no NUL: invalid byte sequence for encoding "UTF8": 0x00'
             yield Refusal("service-manager-text", thing.at(key), message)
     yield from _labels(thing)
 
@@ -156,7 +158,7 @@ def _labels(thing: Struct) -> Iterator[Refusal]:
     for key, values in (thing["labels"] or {}).items():
         # A label has a row for each of its values: one without values is not stored, and may have any key.
         if values and not (_is_label(key) and all(map(_is_label, values)) and len({*values}) == len(values)):
-            message = f"Service Manager wants labels of 1 to {MAX_TEXT} characters without NUL, each once"
+            message = f"Service Manager requires labels of 1 to {MAX_TEXT} characters without NUL, each once"
             yield Refusal("service-manager-labels", (*thing.at("labels"), key), message)
 
 
@@ -182,18 +184,18 @@ REFUSALS = {
           - {id: 6C3B1D0E-8A4F-4E57-9B1C-2D7F5A90E3B4, name: small, description: Small.}
           - {id: A1F7C254-3B6D-4C8E-8F02-9E5D4B7A6C13, name: large, description: Large.}
     Source: Peripli/service-manager e616ec91f886, pkg/types and storage""",
-    "reserved-name": """A plan has a name that Service Manager keeps to itself.
+    "reserved-name": """A plan has a name that Service Manager reserves.
     Bad: name: reference-instance
     Good: name: reference
     Source: Peripli/service-manager e616ec91f886, pkg/types and storage""",
     "platforms": """\
-    A plan's metadata says more than one of supportedPlatforms, supportedPlatformNames, excludedPlatformNames.
+    A plan's metadata has more than one of supportedPlatforms, supportedPlatformNames, excludedPlatformNames.
     Bad: metadata: {supportedPlatforms: [kubernetes], excludedPlatformNames: [cf-eu]}
     Good: metadata: {supportedPlatforms: [kubernetes]}
     Source: Peripli/service-manager e616ec91f886, pkg/types and storage""",
     "sharing": """A plan lets its instances be shared, but is not bindable.
 
-    A shared instance is used through bindings. Where the plan does not say, its service offering's `bindable` counts.
+    A shared instance is used through bindings. A plan without `bindable` has that of its service offering.
     Bad:
         bindable: false
         metadata: {supportsInstanceSharing: true}
@@ -201,9 +203,9 @@ REFUSALS = {
         bindable: true
         metadata: {supportsInstanceSharing: true}
     Source: Peripli/service-manager e616ec91f886, pkg/types and storage""",
-    "text": """An id or a name has more than 255 characters, or a NUL stands in it or in a description.
+    "text": """An id or a name has more than 255 characters, or a text has a NUL.
 
-    The database that Service Manager stores it in takes neither.
+    The database of Service Manager stores neither.
     Bad: name: "small\\0"
     Good: name: small
     Source: Peripli/service-manager e616ec91f886, pkg/types and storage""",
@@ -211,9 +213,9 @@ REFUSALS = {
     Bad: maximum_polling_duration: 2147483648
     Good: maximum_polling_duration: 86400
     Source: Peripli/service-manager e616ec91f886, pkg/types and storage""",
-    "labels": """The field `labels`, which Service Manager reads for its own, cannot be stored.
+    "labels": """Service Manager cannot store the field `labels`, which it reads in catalogs, too.
 
-    It maps keys to lists of values, each of 1 to 255 characters and there once.
+    It maps keys to lists of values; each value has 1 to 255 characters and occurs once.
     Bad: labels: {region: [eu, eu]}
     Good: labels: {region: [eu, us]}
     Source: Peripli/service-manager e616ec91f886, pkg/types and storage""",
