@@ -36,7 +36,7 @@ GROUPS = {
     },
     "Read": {
         "show": "osbctl.cli.show:show",
-        "params": "osbctl.cli.params:params",
+        "params": "osbctl.cli.show:params",
         "page": "osbctl.cli.page:page",
     },
     "Run": {
@@ -186,16 +186,6 @@ def _name_values(command: Any) -> None:
             option.type._describe_range = partial(_range, option.type)  # typer would say x>=1
         if option.param_type_name == "argument" and option.required:  # typer would put it in braces
             option.make_metavar = partial(_first, option.metavar or option.name.upper())
-        _shorten_choices(option)
-
-
-def _shorten_choices(option: Any) -> None:
-    """Move many choices of an option from beside its name into its help."""
-    choices = list(map(str, getattr(option.type, "choices", ())))
-    if option.metavar is None and len("|".join(choices)) > _ROOM:
-        option.metavar = option.name.upper()
-        sentence, _, rest = option.help.partition(".")
-        option.help = f"{sentence}: {', '.join(choices)}.{rest}"
 
 
 def _first(word: str, *_: Any, **__: Any) -> str:
@@ -208,9 +198,6 @@ def _range(bounds: Any) -> str:
 
 
 _OPTION = re.compile(r"--([\w-]+)")
-
-_ROOM = 60
-"""Most characters of choices beside the name of an option."""
 
 _VALUES = {
     "StringParamType": ("TEXT", "text"),

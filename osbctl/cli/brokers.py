@@ -206,7 +206,7 @@ def _paint() -> AnsiStyle:
 
 
 def _report(results: Iterable[tuple[str, Refresh]], total: int, policy: Policy, quiet: bool) -> tuple[int, set[str]]:
-    """Print the results; return the exit code and the brokers whose stored catalog changed."""
+    """Print the results; the exit code, and the brokers whose stored catalog changed."""
     counts: Counter[RefreshOutcome] = Counter()
     deleted, changed = 0, set()
     for name, done in results:
@@ -223,7 +223,7 @@ def _report(results: Iterable[tuple[str, Refresh]], total: int, policy: Policy, 
 
 def _add_up(counts: Counter[RefreshOutcome], total: int, *, certain: bool) -> None:
     if not certain:
-        print_note("deleted as if there were no instances: pass plans that have some with --instances")
+        print_note("plans were deleted as if they had no instances: name those that have some with --instances")
     if total != 1:
         parts = [f"{counts[outcome]:,} {outcome}" for outcome in RefreshOutcome if counts[outcome]]
         print_note(f"{total:,} brokers: {', '.join(parts) or 'nothing to do'}")

@@ -25,12 +25,12 @@ if TYPE_CHECKING:
 
 
 def is_address(word: str) -> bool:
-    """Return whether a word names a broker by its address, and no file."""
+    """Return whether a word is the address of a broker, not a source."""
     return word.lower().startswith(("http://", "https://"))
 
 
 def source_name(word: str) -> str:
-    """Name of the source `word` in a report: an address without its password. Raises UsageError: it is none."""
+    """Name of the source `word` in a report: of an address, without its password. Raises UsageError: it is wrong."""
     if not is_address(word):
         return called(word)
     from osbctl.client.catalog_client import split_url
@@ -62,7 +62,7 @@ def _seconds(value: float) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Conditions:
-    """The options under which brokers are asked."""
+    """Options of connections to brokers."""
 
     ca_file: Annotated[str | None, Option(metavar="FILE", help="Trusted certificate authorities, PEM.")] = None
     client_cert: Annotated[str | None, Option(metavar="FILE", help="Client certificate and key, PEM.")] = None
@@ -71,11 +71,11 @@ class Conditions:
 
     @property
     def files(self) -> tuple[str | None, ...]:
-        """The files that the options name."""
+        """Files that the options name."""
         return self.ca_file, self.client_cert
 
     def options(self, **more: Any) -> ConnectionOptions:
-        """The connection options under these conditions; `more` are other fields of it."""
+        """The connection options; `more` are their other fields."""
         from urllib.request import getproxies_environment
 
         from osbctl.client.connection_options import ConnectionOptions
@@ -94,7 +94,7 @@ class Conditions:
 
 @dataclass(frozen=True, slots=True)
 class BrokerConnection(Conditions):
-    """The options under which one broker is asked; the password comes from the address, the environment or a prompt."""
+    """Options of the connection to one broker; its password comes from the URL, the environment or a prompt."""
 
     user: User = None
     password_stdin: PasswordStdin = False
@@ -104,14 +104,14 @@ class BrokerConnection(Conditions):
     max_bytes: MaxBytes = LIMITS.bytes
 
     def fetch(self, url: str) -> CatalogResponse:
-        """The answer of the broker at `url`. Raises UsageError, SourceError: there is none."""
+        """The answer of the broker at `url`. Raises UsageError, SourceError: it cannot be fetched."""
         from osbctl.client.catalog_client import split_url
 
         address, named, password = split_url(url)
         return self.ask(address, self.with_password(self.user or named, password))
 
     def ask(self, address: str, options: ConnectionOptions) -> CatalogResponse:
-        """The answer of the broker at `address`, which has no user; raises as `fetch`."""
+        """The answer of the broker at `address`, a URL without user; raises as `fetch`."""
         from osbctl.client.catalog_client import fetch_catalog
 
         answer = fetch_catalog(address, options)
@@ -119,7 +119,7 @@ class BrokerConnection(Conditions):
         return answer
 
     def with_password(self, user: str, password: str) -> ConnectionOptions:
-        """The connection options for `user`, with `password` or the one that is found elsewhere."""
+        """The connection options for `user`; an empty `password` is looked up."""
         password = password or self._password(user)
         return self.options(user=user, password=password, api_version=self.api_version, max_bytes=self.max_bytes)
 
@@ -135,18 +135,18 @@ class BrokerConnection(Conditions):
         return ask_password(f"Password of {user}: ")
 
     def check_stdin(self, *words: str) -> None:
-        """Raise UsageError where standard input would be read twice."""
+        """Raise UsageError if standard input would be read twice."""
         check_stdin([*words, "-" if self.password_stdin else ""])
 
 
 _from_stdin = cache(read_password)
-"""Standard input comes once, and may be for two brokers."""
+"""Standard input is read once, and may be for two brokers."""
 
 
 def read_catalog(word: str, where: LocationOptions = HERE, **how: Any) -> Document:
     """Read the source `word` as `read_source` does, with its options.
 
-    Where the catalog was found is said on standard error, if that is not the top.
+    If the catalog is not at the top, a note on standard error says where it is.
     """
     from osbctl.tasks.options import pointer_of, variables_of
 
@@ -159,7 +159,7 @@ def read_catalog(word: str, where: LocationOptions = HERE, **how: Any) -> Docume
 
 
 def read_addressed(connection: BrokerConnection, word: str, where: LocationOptions = HERE) -> Document:
-    """Read the catalog of the broker at the address `word`, else the one in the source that it names."""
+    """Read the catalog of the broker at the address `word`, or of the source `word`."""
     if not is_address(word):
         return read_catalog(word, where, limits=Limits(bytes=connection.max_bytes))
     from osbctl.client.catalog_client import parse_catalog_response
@@ -168,7 +168,7 @@ def read_addressed(connection: BrokerConnection, word: str, where: LocationOptio
 
 
 def announced(document: Document) -> Document:
-    """The same; what there is to say of where it was found is said."""
+    """The same document; a note says where in its source the catalog is, unless at the top."""
     if document.read_as:
         print_note(document.read_as)
     return document

@@ -77,7 +77,7 @@ def hash_password(
         raise UsageError(error.message, error.advice) from None
     _deliver(record, output, append, password if generate else "")
     if record.password is not None:
-        typer.echo("warning: the record holds the password in clear: keep it in a credential store only", err=True)
+        typer.echo("warning: the record holds the password in clear text: keep it in a credential store only", err=True)
     _warn_of_few_rounds(record)
 
 
@@ -109,7 +109,7 @@ def _password(identity: str, *, stdin: bool, generate: bool) -> str:
 
 
 def _deliver(record: CredentialRecord, output: Path | None, append: Path | None, generated: str) -> None:
-    """Write the record, and show a generated password. If the password cannot be shown, no record is kept."""
+    """Write the record, and print a generated password. If that cannot be printed, no record is written."""
     from osbctl.credentials.file import append_record, record_json, write_record
 
     def show() -> None:

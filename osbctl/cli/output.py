@@ -14,10 +14,10 @@ T = TypeVar("T")
 
 
 def write_output(text: str, file: str | None = None) -> None:
-    """Write `text` to `file`, to standard output where that is None or `-`; always in UTF-8.
+    """Write `text` in UTF-8 to `file`, or to standard output if that is None or `-`.
 
-    A byte of a file name that is not UTF-8 becomes U+FFFD. A reader of standard output who has gone misses the rest;
-    the command goes on, since its exit code still matters.
+    A byte of a file name that is not UTF-8 becomes U+FFFD. If the reader of standard output has gone, the command goes
+    on, because its exit code still matters.
 
     Raises:
         SourceError: it cannot be written.
@@ -39,25 +39,25 @@ def write_output(text: str, file: str | None = None) -> None:
 
 
 def write_lines(lines: Iterable[str]) -> None:
-    """Write `lines` to standard output, as `put` does."""
+    """Write `lines` to standard output."""
     write_output("\n".join(lines) + "\n")
 
 
 def write_json(value: Any) -> None:
-    """Write `value` to standard output as JSON, as `put` does."""
+    """Write `value` to standard output as JSON."""
     from osbctl.text import json_text
 
     write_output(json_text(value))
 
 
 def cannot_print(error: OSError) -> SourceError:
-    """The error of a standard output that takes nothing more, which is silent from here on."""
+    """The error of a failed write to standard output, to which nothing is written from here on."""
     discard_output()
     return SourceError(f"standard output cannot be written: {error.strerror}")
 
 
 def discard_output() -> None:
-    """Let what is still to be printed go nowhere: the interpreter tries once more as it ends."""
+    """Redirect standard output to nowhere, because the interpreter flushes it again as it ends."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
@@ -86,7 +86,7 @@ def print_stderr(text: str) -> None:
 
 
 def use_color(choice: str, stream: TextIO) -> bool:
-    """Return whether to colour what goes to `stream`: `always`, `never`, or `auto`.
+    """Return whether to colour the output to `stream`: `always`, `never`, or `auto`.
 
     `auto` colours at a terminal, unless NO_COLOR (no-color.org) is set or TERM is dumb. FORCE_COLOR counts
     with a value other than 0.
@@ -102,33 +102,33 @@ def use_color(choice: str, stream: TextIO) -> bool:
 
 
 def wrap_width(stream: TextIO) -> int:
-    """The columns at which lines to `stream` are broken; 0 where it is no terminal: a program wants them whole."""
+    """The columns at which lines to `stream` are wrapped; 0, no wrapping, if it is no terminal."""
     return width() if stream.isatty() else 0
 
 
 def report_style(output: str | None, choice: str) -> tuple[bool, int]:
-    """True if a report to `output` is coloured, by `use_color`, and the columns at which its lines are broken."""
+    """Return whether a report to `output` is coloured, and the columns at which its lines are wrapped."""
     if output not in (None, "-"):
         return False, 0
     return use_color(choice, sys.stdout), wrap_width(sys.stdout)
 
 
 def annotates(output: str | None) -> bool:
-    """Return whether a report to `output` goes to the log of GitHub Actions, which makes annotations of its format."""
+    """Return whether a report to `output` goes to the log of GitHub Actions, which can show annotations."""
     return output is None and os.environ.get("GITHUB_ACTIONS") == "true"
 
 
 def width() -> int:
-    """The columns of the terminal; COLUMNS has the say where it is set."""
+    """The columns of the terminal, or of the variable COLUMNS."""
     import shutil
 
     return shutil.get_terminal_size((100, 24)).columns
 
 
 def progress(results: Iterable[T], total: int, what: str) -> Iterator[T]:
-    """`results` as they come, counted on standard error where that is a terminal and there are several.
+    """Yield `results`, and count them on standard error if that is a terminal and there are several.
 
-    The count is erased while a result is printed: both may go to one terminal.
+    The count is erased while a result is printed, because both may go to one terminal.
     """
     if total < 2 or not sys.stderr.isatty():
         yield from results

@@ -1,4 +1,4 @@
-"""Passwords for commands: never from an option, and for a registered broker never from the database."""
+"""Passwords of commands: never from an option, nor from the database of registered brokers."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def ask_password(prompt: str) -> str:
-    """Ask at the terminal, without echo. Raises UsageError where there is none, or it ends; Ctrl-C ends the command."""
+    """Ask at the terminal, without echo. Raises UsageError: there is no terminal, or no input."""
     import getpass
 
     if not sys.stdin.isatty():
@@ -26,7 +26,7 @@ def ask_password(prompt: str) -> str:
 
 
 def read_password() -> str:
-    """The password on standard input, without one last line end. Raises UsageError where it is not UTF-8."""
+    """The password on standard input, without its line end. Raises UsageError: it is not UTF-8."""
     raw = sys.stdin.buffer.read(4096)
     try:
         return raw.decode("utf-8").removesuffix("\n").removesuffix("\r")
@@ -35,27 +35,27 @@ def read_password() -> str:
 
 
 class Passwords:
-    """Finds passwords: standard input, a variable, credential records, a prompt, in this order.
+    """Finds passwords: on standard input, in a variable, in credential records, by a prompt, in this order.
 
-    `single` says that one broker alone is asked for: only then can a password come from standard input or a prompt.
-    `typed`: the operator has just given the address. Else it comes from the database, and anyone who can
-    write there could lead a password elsewhere: so the variable with the address must match where it is set, and
-    a prompt shows it. Where none of these confirms it, a note says so.
+    `single`: there is only one broker, so its password can come from standard input or a prompt. `typed`: the operator
+    has typed the address. Else it comes from the database, and anyone who can write there could redirect a password: so
+    the variable with the address must match if it is set, and a prompt shows the address. If neither confirms it, a
+    note says so.
     """
 
     def __init__(self, *, stdin: bool, credentials: str | None, single: bool, typed: bool = False) -> None:
         if stdin and not single:
-            raise UsageError("one password on standard input, for several brokers", "refresh them one by one")
+            raise UsageError("standard input has one password, for several brokers", "refresh them one by one")
         self._read = read_password() if stdin else None
         self._records = _records(credentials) if credentials else {}
         self._single = single
         self._typed = typed
 
     def password_of(self, broker: Registration) -> str:
-        """The password of `broker`; empty where it was registered without a username.
+        """The password of `broker`; empty if it was registered without a username.
 
         Raises:
-            SourceError: there is none, or the address is not the one that it is for.
+            SourceError: there is none, or it is for another address.
         """
         if not broker.username:
             return ""
@@ -86,7 +86,7 @@ def variable(name: str, what: str = "PASSWORD") -> str:
 
 
 def _is_confirmed(broker: Registration) -> bool:
-    """Return whether the environment confirms the address. Raises SourceError: it says another."""
+    """Return whether the environment confirms the address. Raises SourceError: it has another one."""
     from osbctl.client.catalog_client import base_url
 
     name = variable(broker.name, "URL")
@@ -112,7 +112,7 @@ def _normal(url: str) -> tuple[str, str, int | None, str]:
 
 
 def _warn(broker: Registration) -> None:
-    """Say that the database alone says where the password goes; refuse plain http, which --insecure would let pass."""
+    """Note that only the database names the address that gets the password. Raises SourceError: it is plain http."""
     from osbctl.cli.output import print_note
     from osbctl.client.connection_options import is_loopback_host
 
@@ -120,14 +120,14 @@ def _warn(broker: Registration) -> None:
     if parts.scheme != "https" and not is_loopback_host(parts.hostname):
         raise SourceError(f"nothing confirms {broker.url}, and it is not https", f"set {name}")
     print_note(
-        f"{broker.name}: its password goes to {broker.url} because the database says so: set {name} to be sure of it"
+        f"{broker.name}: sending the password to {broker.url} as stored in the database; set {name} to confirm it"
     )
 
 
 def _records(file: str) -> dict[str, dict[str, str]]:
-    """The passwords in a credentials file by identity and label; under no label the first of the identity.
+    """Valid passwords in a credentials file by identity and label; the first of an identity also without label.
 
-    A label that is the name of a broker says whose password it is. What has expired does not count.
+    A label may be the name of a broker.
     """
     import time
     from pathlib import Path
@@ -140,5 +140,7 @@ def _records(file: str) -> dict[str, dict[str, str]]:
             ours = found.setdefault(record.identity, {"": record.password})
             ours.setdefault(record.label or "", record.password)
     if not found:
-        raise UsageError(f"{file}: no record there holds a password", "osbctl hash-password --include-password")
+        raise UsageError(
+            f"{file}: no valid record holds a password", "make one with osbctl hash-password --include-password"
+        )
     return found

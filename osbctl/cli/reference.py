@@ -20,12 +20,12 @@ from osbctl.rule import Category, Rule
 from osbctl.text import AnsiStyle, wrapped
 
 _VERSION = 1
-"""The version of the JSON's shape, `schemas/rules-1.json`; a field may be added without a new one, nothing else."""
+"""Version of the JSON format, `schemas/rules-1.json`. Only new fields need no new version."""
 
 _TEXTS = ("summary", "why", "bad", "good", "fix", "source")
 
 _LONG = 32
-"""The columns of a list's ids at a terminal; behind a longer one, the summary begins on the next line."""
+"""Columns of ids at a terminal; after a longer id, the summary begins on the next line."""
 
 
 def rules(
@@ -65,7 +65,7 @@ def _found(word: str | None) -> list[Rule]:
 
 
 def _list(records: Sequence[Rule], paint: AnsiStyle, width: int) -> Iterator[str]:
-    """The rules by category, each on a line; at a terminal of `width` columns, its summary is broken at words."""
+    """The rules by category, one per line, wrapped to `width` columns."""
     for category, ours in groupby(records, key=lambda record: record.category):
         group = list(ours)
         yield wrapped(f"{paint(category.value, 'bold')}: {category.meaning}", width)
@@ -77,7 +77,7 @@ def _list(records: Sequence[Rule], paint: AnsiStyle, width: int) -> Iterator[str
 
 
 def _line(record: Rule, paint: AnsiStyle, column: int, width: int) -> Iterator[str]:
-    """A rule; the text begins at `column`, behind a longer id on a line of its own."""
+    """A rule in a line; the text begins at `column`, on the next line if the id is longer."""
     head = f"  {record.id}".ljust(column)
     text = f"{paint(f'{record.severity.value:<7}', record.severity.value)}  {record.summary}"
     text += paint(" (fixable)", "safe") if record.fix else ""

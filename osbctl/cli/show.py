@@ -1,18 +1,19 @@
-"""`osbctl show`: print a catalog for people."""
+"""`osbctl show` and `osbctl params`: print a catalog, or the parameters of a plan, for people."""
 
 from __future__ import annotations
 
 import sys
 from enum import StrEnum
-from typing import Annotated, Any
+from typing import Annotated
 
-from typer import Option
+from typer import Argument, Option
 
 from osbctl.catalog import Catalog
 from osbctl.cli import options as common
-from osbctl.cli.output import use_color, width, wrap_width, write_lines, write_output
+from osbctl.cli.output import use_color, width, wrap_width, write_json, write_lines, write_output
+from osbctl.platforms.commands import Purpose
 from osbctl.tasks.rules import object_named
-from osbctl.text import AnsiStyle, json_text
+from osbctl.text import AnsiStyle
 
 
 class ShowFormat(StrEnum):
@@ -50,8 +51,12 @@ def show(
     document = read_catalog(source, where, stdin_filename=stdin_filename)
     catalog = document.catalog
     chosen = object_named(catalog.services, service, "there is no service") if service is not None else None
-    if format in (ShowFormat.JSON, ShowFormat.YAML):
-        write_output(_data(chosen.data if chosen else document.data, format))
+    if format is ShowFormat.JSON:
+        write_json(chosen.data if chosen else document.data)
+    elif format is ShowFormat.YAML:
+        from osbctl.sources.yaml_text import dump
+
+        write_output(dump(chosen.data if chosen else document.data))
     elif format is ShowFormat.MARKDOWN:
         from osbctl.views import markdown
 
@@ -65,14 +70,6 @@ def show(
     return 0
 
 
-def _data(data: Any, view: ShowFormat) -> str:
-    if view is ShowFormat.JSON:
-        return json_text(data)
-    from osbctl.sources.yaml_text import dump
-
-    return dump(data)
-
-
 def _table(catalog: Catalog, color: common.Color) -> None:
     if not sys.stdout.isatty() and color is not common.Color.ALWAYS:
         from osbctl.views import plain
@@ -82,3 +79,48 @@ def _table(catalog: Catalog, color: common.Color) -> None:
     from osbctl.views import table
 
     write_output(table.render(catalog, width(), colored=use_color(color.value, sys.stdout)))
+
+
+@common.spread
+def params(
+    source: common.Source,
+    service: Annotated[str, Argument(metavar="SERVICE", help="The service offering, by name or id.")],
+    plan: Annotated[str, Argument(metavar="PLAN", help="The plan, by name or id.")],
+    purpose: Annotated[Purpose, Option("--for", help="Purpose of the request.")] = Purpose.CREATE,
+    request: Annotated[
+        str | None,
+        Option(
+            "--parameters",
+            "-c",
+            metavar="JSON|@FILE",
+            help="Check this request: JSON, @FILE for a file, @- for standard input. Put secrets into a file.",
+        ),
+    ] = None,
+    broker: Annotated[str, Option("--broker", "-b", metavar="NAME", help="Name of the broker, for the commands.")] = "",
+    format: common.Format = common.TextOrJson.TEXT,
+    stdin_filename: common.StdinFilename = None,
+    *,
+    where: common.LocationOptions,
+) -> int:
+    """Show the parameters of a plan with examples, or check a request and print the commands that send it.
+
+    \b
+    osbctl params catalog.yaml postgres small
+    osbctl params catalog.yaml postgres small -c '{"size": 3}'
+    osbctl params catalog.yaml postgres small -c @params.json --for update
+    """
+    from osbctl.cli.connection import read_catalog
+    from osbctl.reports.text_report import finding_lines
+    from osbctl.requests import report
+    from osbctl.sources.read_bytes import check_stdin
+    from osbctl.tasks.params import plan_parameters
+
+    check_stdin([source, "-" if request == "@-" else ""])
+    document = read_catalog(source, where, stdin_filename=stdin_filename)
+    about = plan_parameters(document, service, plan, purpose, request, broker)
+    if format is common.TextOrJson.JSON:
+        write_json(report.params_json(about))
+    else:
+        faults = [finding_lines(about.faults)] if about.faults else []
+        write_lines([*faults, *report.params_lines(about, AnsiStyle(use_color("auto", sys.stdout)), width())])
+    return 1 if about.faults else 0

@@ -1,7 +1,4 @@
-"""From a validation to its report and the exit code.
-
-It stands apart from the options, so that the plain call `osbctl validate FILE…` need not load typer.
-"""
+"""Validate, and print the report; without typer, so that `osbctl validate FILE…` starts fast."""
 
 from __future__ import annotations
 
@@ -29,7 +26,7 @@ class Display(NamedTuple):
 
     @property
     def effective_format(self) -> Format:
-        """The format that was asked for, else the one that suits where the report goes."""
+        """The chosen format; by default text, or annotations inside GitHub Actions."""
         annotated = annotates(self.output) and self.detail == WHOLE
         return self.format or (Format.GITHUB if annotated else Format.TEXT)
 
@@ -38,7 +35,7 @@ def run(request: Request, display: Display, config: str | None = None) -> int:
     """Validate, report, and return the exit code; `config` is a configuration file, None the closest one."""
     if display.output is not None or request.write_baseline:
         _check_outputs(request, display, config)
-    gc.disable()  # the run is short and makes no garbage in circles: looking for it takes a fifth of the time
+    gc.disable()  # the run is short, and collecting garbage would take a fifth of it
     detail = display.detail
     marked = display.effective_format is Format.TEXT and not detail.statistics
     done = validate(request._replace(fixes=marked), load_config(config) if config else None)
@@ -58,7 +55,7 @@ def _check_outputs(request: Request, display: Display, config: str | None) -> No
 
 
 def put_report(results: Sequence[ValidationResult], display: Display) -> int:
-    """Write the report where and as `display` says; 1 where a finding makes the run fail, else 0."""
+    """Write the report; 1 if a finding makes the run fail, else 0."""
     color, width = report_style(display.output, display.color)
     root = os.getcwd()  # noqa: PTH109
     report = Report(results, LazyRules(), root=root, color=color, width=width, detail=display.detail)

@@ -225,7 +225,7 @@ def test_credential_records_give_the_password_where_they_hold_it(osbctl: Program
     write_record(with_it, make_record(USER, PASSWORD, rounds=1000, include_password=True))
     write_record(without, make_record(USER, PASSWORD, rounds=1000))
     told = osbctl("add", "my-db", server.url, "--user", USER, "--credentials", str(without), code=2)
-    assert "no record there holds a password" in told
+    assert "no valid record holds a password" in told
     osbctl("add", "my-db", server.url, "--user", USER, "--credentials", str(with_it))
     url = {"OSBCTL_BROKER_MY_DB_URL": server.url}
     assert osbctl("refresh", "--credentials", str(with_it), **url) == "my-db: unchanged\n"
@@ -805,7 +805,7 @@ def test_who_writes_to_the_database_cannot_lead_a_password_elsewhere(added: Prog
         assert "my-db: not fetched: the password is for the address in OSBCTL_BROKER_MY_DB_URL" in said
         assert thief.statuses == []
         del added.environment["OSBCTL_BROKER_MY_DB_URL"]
-        assert f"osbctl: my-db: its password goes to {thief.url} because the database says so" in added("refresh")
+        assert f"osbctl: my-db: sending the password to {thief.url} as stored in the database" in added("refresh")
 
 
 @pytest.mark.parametrize("url", ["{}/", "{}/v2/catalog", "HTTP{}"])
