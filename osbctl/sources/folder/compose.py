@@ -25,11 +25,11 @@ class Composer:
     def __init__(self, parts: Parts) -> None:
         self._parts, self._problem = parts, parts.problems.add
         self._settings = parts.optional("catalog") or SourcePart(_NO_SETTINGS)
+        self._defaults: dict[str, Any] = {}
 
     def compose(self) -> PathOrigins:
         """The catalog (`.data`) with the origins of its values."""
-        defaults = self._defaults()
-        data: dict[str, Any] = {}
+        self._check_settings()
         found = self._services()
         if not found and self._settings.data.get("services") != []:
             folder = self._parts.folder
@@ -39,9 +39,9 @@ class Composer:
             self._parts.report_unread()
             self._parts.problems.raise_any()
         top = self._settings if self._settings.document is not _NO_SETTINGS else next(iter(found.values()))
-        self.origins = PathOrigins(data, (top, ()))
-        data["services"] = [self._service(stem, part, defaults) for stem, part in found.items()]
-        self._further_fields(data)
+        self.origins = PathOrigins({}, (top, ()))
+        self.origins.data["services"] = [self._service(stem, part) for stem, part in found.items()]
+        self._add_fields()
         return self.origins
 
     def take(self, part: SourcePart, value: Any, path: ValuePath = ()) -> Any:
@@ -51,22 +51,41 @@ class Composer:
             self.origins.of_object(taken, (part, path))
         return taken
 
+    def _check_settings(self) -> None:
+        """Check the keys of catalog.yaml, and keep its defaults."""
+        settings = self._settings
+        for key in settings.data:
+            if key not in SETTINGS:
+                self._problem(
+                    "folder-settings", f"unknown key {key!r}", settings, (key,), f"known: {', '.join(SETTINGS)}"
+                )
+        defaults = settings.data.get("defaults", {})
+        if not isinstance(defaults, dict):
+            self._problem("folder-settings", "defaults must be a mapping", settings, ("defaults",))
+            return
+        for kind, value in defaults.items():
+            if kind in ("service", "plan") and isinstance(value, dict):
+                self._defaults[kind] = value
+            else:
+                text = "defaults holds `service` and `plan`, each a mapping"
+                self._problem("folder-settings", text, settings, ("defaults", kind))
+
     def _services(self) -> dict[str, SourcePart]:
+        """The files of the services by stem, in the order of the catalog."""
         files = self._parts.files("services")
-        parts = {stem: self._parts.read(files[stem]) for stem in self._order(files)}
+        order = self._settings.data.get("services")
+        path = ("services",)
+        if order is None:
+            order = list(files)
+        elif isinstance(order, list) and all(isinstance(stem, str) for stem in order):
+            order = self._listed(order, files, self._settings, path)
+        else:
+            message = "services must be a list of file names without suffix"
+            self._problem("folder-settings", message, self._settings, path)
+            order = []
+        parts = {stem: self._parts.read(files[stem]) for stem in order}
         self._parts.problems.raise_any()
         return {stem: part for stem, part in parts.items() if part}
-
-    def _order(self, files: dict[str, Path]) -> list[str]:
-        wanted = self._settings.data.get("services")
-        if wanted is None:
-            return list(files)
-        if not isinstance(wanted, list) or not all(isinstance(stem, str) for stem in wanted):
-            self._problem(
-                "folder-settings", "services must be a list of file names without suffix", self._settings, ("services",)
-            )
-            return []
-        return self._listed(wanted, files, self._settings, ("services",))
 
     def _listed(self, wanted: list[str], files: dict[str, Path], part: SourcePart, path: ValuePath) -> list[str]:
         """The stems in the order that a file asks for; each must be there, and none may be forgotten."""
@@ -84,75 +103,51 @@ class Composer:
                 self._problem("folder-order", f"{files[stem]} is not listed", part, path, f"add {stem!r} to the list")
         return seen
 
-    def _defaults(self) -> dict[str, Any]:
-        for key in self._settings.data:
-            if key not in SETTINGS:
-                known = ", ".join(SETTINGS)
-                self._problem("folder-settings", f"unknown key {key!r}", self._settings, (key,), f"known: {known}")
-        defaults = self._settings.data.get("defaults", {})
-        if not isinstance(defaults, dict):
-            self._problem("folder-settings", "defaults must be a mapping", self._settings, ("defaults",))
-            return {}
-        for kind, value in defaults.items():
-            if kind not in ("service", "plan") or not isinstance(value, dict):
-                text = "defaults holds `service` and `plan`, each a mapping"
-                self._problem("folder-settings", text, self._settings, ("defaults", kind))
-        return {kind: value for kind, value in defaults.items() if isinstance(value, dict)}
-
-    def _service(self, stem: str, part: SourcePart, defaults: dict[str, Any]) -> dict[str, Any]:
+    def _service(self, stem: str, part: SourcePart) -> dict[str, Any]:
         plans = part.data.get("plans", [])
         service: dict[str, Any] = self.take(part, {k: v for k, v in part.data.items() if k != "plans"})
         files = self._parts.files("services", stem, "plans")
-        if isinstance(plans, list):
-            service["plans"] = [self._filled(plan, "plan", defaults) for plan in self._plans(part, plans, files)]
-        else:
+        if not isinstance(plans, list):
             service["plans"] = self.take(part, plans, ("plans",))
             if files:
                 self._problem("folder-plans", "plans must be a list", part, ("plans",))
-        if not files and "plans" not in part.data:
-            del service["plans"]
-        self._filled(service, "service", defaults)
+        elif files or "plans" in part.data:
+            service["plans"] = self._plans(part, plans, files)
+        self._fill(service, self._defaults.get("service", {}), ("defaults", "service"))
         return service
 
     def _plans(self, part: SourcePart, plans: list[Any], files: dict[str, Path]) -> list[Any]:
-        """The plans inside of the service's file, and those in files of their own.
+        """The plans in the service's file, and those in files of their own.
 
-        A string in the list stands for the file of that stem. Where there is none, the files come
-        after the plans in the list, by name.
+        A string in the list stands for the file of that stem. Without one, the files come behind the list, by name.
         """
         stems = [plan for plan in plans if isinstance(plan, str)]
         if stems:
             self._listed(stems, files, part, ("plans",))
-            entries: list[Any] = plans
-        else:
-            entries = [*plans, *files]
-        return [
-            self._plan_file(files[plan])
-            if isinstance(plan, str) and plan in files
-            else self.take(part, plan, ("plans", index))
-            for index, plan in enumerate(entries)
-        ]
-
-    def _plan_file(self, file: Path) -> Any:
-        part = self._parts.read(file)
-        return self.take(part, part.data) if part else {}
-
-    def _filled(self, value: Any, kind: str, defaults: dict[str, Any]) -> Any:
-        """Fill in what `value` does not say; what it does say, null too, stays."""
-        if isinstance(value, dict) and kind in defaults:
-            self._fill(value, defaults[kind], ("defaults", kind))
-        return value
+        taken = []
+        for index, plan in enumerate(plans if stems else [*plans, *files]):
+            if isinstance(plan, str) and plan in files:
+                file = self._parts.read(files[plan])
+                made: Any = self.take(file, file.data) if file else {}
+            else:
+                made = self.take(part, plan, ("plans", index))
+            if isinstance(made, dict):
+                self._fill(made, self._defaults.get("plan", {}), ("defaults", "plan"))
+            taken.append(made)
+        return taken
 
     def _fill(self, value: dict[str, Any], defaults: dict[str, Any], path: ValuePath) -> None:
+        """Fill in what `value` does not say; what it does say, null too, stays."""
         for key, default in defaults.items():
+            here = (*path, key)
             if key not in value:
-                here = (*path, key)
                 self.origins.put(value, key, self.take(self._settings, default, here), (self._settings, here))
             elif isinstance(value[key], dict) and isinstance(default, dict):
-                self._fill(value[key], default, (*path, key))
+                self._fill(value[key], default, here)
 
-    def _further_fields(self, data: dict[str, Any]) -> None:
-        settings = self._settings
+    def _add_fields(self) -> None:
+        """Add the further fields of the catalog."""
+        settings, data = self._settings, self.origins.data
         further = settings.data.get("fields", {})
         if not isinstance(further, dict) or "services" in further:
             self._problem("folder-settings", "fields must be a mapping without `services`", settings, ("fields",))
