@@ -17,7 +17,7 @@ from osbctl.errors import UsageError
 from osbctl.sources.document import Document
 from osbctl.sources.limits import Limits
 from osbctl.sources.read import read_source
-from osbctl.sources.read_bytes import called, check_stdin
+from osbctl.sources.read_bytes import check_stdin, report_name
 
 if TYPE_CHECKING:
     from osbctl.client.catalog_client import CatalogResponse
@@ -32,7 +32,7 @@ def is_address(word: str) -> bool:
 def source_name(word: str) -> str:
     """Name of the source `word` in a report: of an address, without its password. Raises UsageError: it is wrong."""
     if not is_address(word):
-        return called(word)
+        return report_name(word)
     from osbctl.client.catalog_client import split_url
     from osbctl.client.connection_options import without_query
 

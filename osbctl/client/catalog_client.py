@@ -1,7 +1,7 @@
-"""The catalog of a running service broker, fetched as a platform would fetch it.
+"""Fetch the catalog of a running service broker as a platform does.
 
-The credentials go to the host that was named, over the scheme that was named, and nowhere else; they are never part of
-a name, a message or a log. The size of the answer is bounded, packed and unpacked.
+Credentials go only to the named host, over the named scheme; they never appear in a name, a message or a log. The size
+of the answer is limited, before and after decompression.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ CATALOG_PATH = "/v2/catalog"
 
 @dataclass(frozen=True, slots=True)
 class CatalogResponse:
-    """A catalog as the broker sent it, unpacked, with its tag (empty where it gave none).
+    """A catalog as the broker sent it, decompressed, with its ETag (empty without one).
 
-    `name` is what reports call it: the address, as far as it is fit to be shown.
+    `name` is its name in reports: the address without its query.
     """
 
     name: str
@@ -39,7 +39,7 @@ class CatalogResponse:
 
 
 def split_url(url: str) -> tuple[str, str, str]:
-    """The address of the catalog without userinfo, and the user and password that the URL held, if any.
+    """Split a URL into the address of the catalog, the user and the password; the latter two may be empty.
 
     `url` is a broker's base address or the full address of its catalog.
 
@@ -60,7 +60,7 @@ def split_url(url: str) -> tuple[str, str, str]:
 
 
 def base_url(url: str) -> tuple[str, str]:
-    """The address without userinfo as it is stored, and the username in it, if any.
+    """Split the address of a broker into the base address, as the registry stores it, and the user name.
 
     Raises:
         UsageError: it is no address of a broker, or holds a password or a query.
@@ -77,9 +77,9 @@ def base_url(url: str) -> tuple[str, str]:
 
 
 def fetch_catalog(address: str, options: ConnectionOptions, etag: str = "") -> CatalogResponse | None:
-    """The answer to GET at `address` (as `split_url` gives it); None where `etag` still holds (304).
+    """Fetch the catalog at `address` (as `split_url` returns it); None if it still has this `etag` (304).
 
-    Raises SourceError: no answer, or none that is a catalog; the sentence says which of the many ways it was.
+    Raises SourceError: there is no answer, or the answer is not a JSON object; the message gives the reason.
     """
     check_options(address, options)
     with HttpClient(address, options) as client:
@@ -97,7 +97,7 @@ def fetch_catalog(address: str, options: ConnectionOptions, etag: str = "") -> C
 def parse_catalog_response(answer: CatalogResponse, max_bytes: int) -> Document:
     """Parse the answer of a broker.
 
-    Raises SourceError: it cannot be read: no finding about a catalog, since there is none.
+    Raises SourceError: it cannot be read; without a catalog there are no findings.
     """
     from osbctl.sources.limits import Limits
     from osbctl.sources.parse import parse_document
@@ -140,12 +140,12 @@ def _redirected(current: str, location: str) -> str:
 
 
 def is_same_origin(address: str, target: str) -> bool:
-    """Return whether both have one scheme, host and port: there the credentials may go."""
+    """Return whether both have the same scheme, host and port, so that credentials may be sent."""
     return urlsplit(target)[:2] == urlsplit(address)[:2]
 
 
 def origin(url: str) -> str:
-    """Scheme, host and port of an address, fit to be shown."""
+    """Scheme, host and port of an address, escaped for a terminal."""
     parts = urlsplit(url)
     return escape_line(f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}")
 
@@ -163,16 +163,16 @@ def _answer(response: BaseHTTPResponse, client: HttpClient, etag: str) -> Catalo
 
 
 def not_a_catalog(name: str, why: str) -> SourceError:
-    """The answer is no JSON object, for this reason."""
+    """The error of an answer that is not a JSON object, with the reason."""
     return SourceError(
         f"{name}: the answer is not a JSON object: {why}", "check that this is the address of a service broker"
     )
 
 
 def read_json(body: bytes) -> tuple[JsonValue, str]:
-    """The value of a body (None where it has none), and why it is no JSON object, as platforms read it.
+    """Parse a body as platforms do: its value (None if unreadable), and the reason why it is not a JSON object.
 
-    That is empty where it is one (RFC 8259, §8.1).
+    The reason is empty for an object (RFC 8259, §8.1).
     """
     import json
 
@@ -213,5 +213,5 @@ def error_description(body: bytes, options: ConnectionOptions) -> str:
         said = json.loads(body)["description"]
     except (ValueError, KeyError, TypeError, RecursionError):
         return ""
-    # Hidden before it is cut: half a password is one no more, but tells much of it.
+    # Redact before cutting: half a password would not be recognised.
     return f": {escape_line(redact_text(options.hide(said)))[:300]}" if isinstance(said, str) else ""

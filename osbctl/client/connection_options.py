@@ -1,4 +1,4 @@
-"""Options of a connection to a broker, and their validation before anything is sent."""
+"""Options of a connection to a broker, and their validation before a request is sent."""
 
 from __future__ import annotations
 
@@ -40,14 +40,14 @@ class ConnectionOptions:
     proxies: Mapping[str, str] = field(default_factory=dict, repr=False)
 
     def hide(self, text: str) -> str:
-        """`text`, which a broker may have had a say in, without the password as it is and as it is sent."""
+        """Redact the password in a text that a broker may have influenced, plain and as sent."""
         if not self.password:
             return text
         return text.replace(self.sent, "***").replace(self.password, "***")
 
     @property
     def sent(self) -> str:
-        """User and password as they stand in the Authorization header (RFC 7617)."""
+        """User and password as in the Authorization header (RFC 7617)."""
         return basic_auth(self.user, self.password).removeprefix("Basic ")
 
 
@@ -57,7 +57,7 @@ def basic_auth(user: str, password: str) -> str:
 
 
 def without_query(address: str) -> str:
-    """An address fit for messages and reports: its query may hold a key."""
+    """Redact the query of an address, which may hold a key, for messages and reports."""
     parts = urlsplit(address)
     return urlunsplit(parts._replace(query="***")) if parts.query else address
 
@@ -77,7 +77,7 @@ def proxy_of(address: str, proxies: Mapping[str, str]) -> str:
 
 
 def _covers(entry: str, parts: SplitResult) -> bool:
-    """Return whether an entry of NO_PROXY means this host and port."""
+    """Return whether an entry of NO_PROXY matches the host and port."""
     host = parts.hostname or ""
     with suppress(ValueError):  # the one is a name, or the other is
         return ip_address(host) in ip_network(entry, strict=False)
@@ -94,7 +94,7 @@ def is_loopback_host(host: str | None) -> bool:
 
 
 def check_options(address: str, options: ConnectionOptions) -> None:
-    """Refuse conditions under which nothing may be sent.
+    """Refuse options under which no request may be sent.
 
     Raises SourceError: credentials would go out over plain http to another machine, or through a proxy that can read
     them; the proxy is none that osbctl can use; a file is no PEM file.

@@ -1,4 +1,4 @@
-"""Connections to a broker: what may go wrong with them, in sentences, and the bounds of an answer's time and size."""
+"""HTTP requests to a broker, limited in time and size, with a sentence for each way to fail."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ _CHUNK = 65_536
 
 
 class HttpClient:
-    """Connections to the broker at `address` under the conditions of `options`, until its time is over.
+    """Connections to the broker at `address`, with a deadline for all of them together.
 
-    Then those that it watches are cut, as a byte now and then keeps them open to any library; later ones are refused.
-    `connected` says whether one came about, with all of TLS and of a proxy's tunnel; `certificate` is the broker's as
-    `getpeercert` gives it, empty unless it was checked; `proxy` is that proxy's host and port, empty without one.
+    At the deadline open connections are shut down, and later ones refused: the timeouts of a library begin anew with
+    each byte. `connected` says whether a connection was made, with TLS and a proxy's tunnel; `certificate` is the
+    broker's as `getpeercert` returns it, empty unless it was checked; `proxy` is the proxy's host and port, or empty.
     """
 
     def __init__(self, address: str, options: ConnectionOptions) -> None:
@@ -52,7 +52,7 @@ class HttpClient:
         self.proxy, self._pool = urlsplit(proxy).netloc.rpartition("@")[2], _pool(self, proxy)
 
     def watch(self, sock: socket.socket) -> None:
-        """Cut this connection in time, by a second descriptor of it. Raises TimeoutError where it comes too late."""
+        """Shut this connection down at the deadline, by a second descriptor. Raises TimeoutError: it has passed."""
         self._watched.append(sock.dup())
         if self.expired:
             raise TimeoutError
@@ -78,14 +78,14 @@ class HttpClient:
         response = self._pool.request(
             method, url, headers=headers, redirect=False, preload_content=False, decode_content=False
         )
-        if self.expired:  # the end that we made looks like the end of the header
+        if self.expired:  # our own shutdown() looks like the end of the header
             response.close()
             raise TimeoutError
         return response
 
 
 def _pool(client: HttpClient, proxy: str) -> urllib3.PoolManager:
-    """Connections under the conditions of `client`, each watched by it; nothing is tried twice."""
+    """Make a pool of connections with the options of `client`, which watches each; without retries."""
     options = client.options
     connect = min(options.connect_seconds, options.total_seconds)
     timeout = urllib3.Timeout(connect=connect, read=options.total_seconds)
@@ -106,7 +106,7 @@ def _pool(client: HttpClient, proxy: str) -> urllib3.PoolManager:
 
 
 def _through(proxy: str, arguments: Mapping[str, Any]) -> urllib3.ProxyManager:
-    """Connections in tunnels (CONNECT) through `proxy`, which gets what its own address holds of credentials."""
+    """Make a pool of tunnels (CONNECT) through `proxy`, which gets the credentials in its own address."""
     parts = urlsplit(proxy)
     login = basic_auth(unquote(parts.username or ""), unquote(parts.password or ""))
     return urllib3.ProxyManager(
@@ -117,7 +117,7 @@ def _through(proxy: str, arguments: Mapping[str, Any]) -> urllib3.ProxyManager:
 
 
 def _watched(pool: Any, client: HttpClient) -> Any:
-    """The kind of pool whose connections `client` watches from before any TLS."""
+    """Make a class of pools whose connections `client` watches from before the TLS handshake."""
 
     class Connection(pool.ConnectionCls):  # type: ignore[misc]
         def _new_conn(self) -> socket.socket:
@@ -247,9 +247,9 @@ def _reason(error: object) -> str:
 
 
 def read_body(response: BaseHTTPResponse, client: HttpClient) -> Iterator[bytes]:
-    """The pieces of the body, unpacked; neither what comes in nor what goes out exceeds the limit.
+    """Yield the pieces of the body, decompressed; the size is limited before and after that.
 
-    Raises SourceError: it is cut short, too slow, too large, or not packed as it says or as we can unpack.
+    Raises SourceError: the body is cut short, too slow or too large, or its compression is wrong or unknown.
     """
     unpack = _unpacker(response, client)
     size, limit = 0, client.options.max_bytes
@@ -266,13 +266,13 @@ def read_body(response: BaseHTTPResponse, client: HttpClient) -> Iterator[bytes]
         raise _broken_off(client, client.expired or isinstance(error, faults.ReadTimeoutError)) from None
     finally:
         response.close()
-    # Without a length, the end that we made looks like the broker's, and half of what is packed like the whole.
+    # Without a length, our own shutdown() looks like the end, and half of a compressed body like the whole.
     if client.expired or (unpack and not unpack.eof):
         raise _broken_off(client, client.expired)
 
 
 def _unpacker(response: BaseHTTPResponse, client: HttpClient) -> Any:
-    """Decompresses what is packed as gzip; None where nothing is packed. Raises SourceError: it is another way."""
+    """Return a decompressor for gzip, None without compression. Raises SourceError: the compression is another."""
     packing = content_coding(response.headers.get("Content-Encoding"))
     if packing in ("", "gzip"):
         return zlib.decompressobj(wbits=31) if packing else None

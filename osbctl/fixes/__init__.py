@@ -1,1 +1,1 @@
-"""Fixes of findings as edits of the text they were found in: every byte that no fix is about stays."""
+"""Fixes of findings as edits of the source text, which leave every other byte as it is."""

@@ -1,7 +1,7 @@
-"""From a fix to an edit of the text: what is replaced, from where to where.
+"""Turn a fix into an edit of the text: a range, and its replacement.
 
-A new entry goes behind the id, name and description that an object begins with, and before the next entry, or the last
-where there is none; it is written as that neighbour is: on a line of its own where that stands on one, in JSON or YAML.
+A new entry goes after the id, name and description at the beginning of an object, before the next entry, or before the
+last one. It is written like this neighbour: on a line of its own or not, in JSON or YAML.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ class Edit(NamedTuple):
 
 
 def edit(document: Document, spans: Mapping[Path, Span], fix: Fix, path: Path) -> Edit | None:
-    """The edit that carries out `fix` at `path` of this file; None where it cannot be done without risk.
+    """Return the edit for `fix` at `path` of this file; None where it is not safe.
 
-    `spans` are those of its whole text.
+    `spans` are those of the whole text.
     """
     text, span = document.text, spans.get(path)
     if span is None:
@@ -62,7 +62,7 @@ def _replaced(text: str, span: Span, fix: Fix) -> Edit | None:
 
 
 def _removed(document: Document, spans: Mapping[Path, Span], path: Path) -> Edit | None:
-    """The edit that takes an entry away with the comma or the line end that parts it from a neighbour."""
+    """Remove an entry, with the comma or line end between it and a neighbour."""
     text, holder = document.text, spans[path[:-1]]
     start, end = spans[path].key[0], spans[path].end
     keys = sorted(spans[place].key[0] for place in spans if place[:-1] == path[:-1])
@@ -77,12 +77,12 @@ def _removed(document: Document, spans: Mapping[Path, Span], path: Path) -> Edit
 
 
 def quote_scalar(text: str, scalar: tuple[int, int] | None) -> Edit | None:
-    """The edit that puts a plain scalar, from where to where, in quotes; None where there is none."""
+    """Quote the plain scalar at this range; None without one."""
     return Edit(*scalar, _literal(text[slice(*scalar)])) if scalar else None
 
 
 def applied(text: str, edits: Iterable[Edit]) -> str:
-    """The text with the edits carried out; of two that overlap, the first."""
+    """Apply edits to a text; of two that overlap, the first."""
     pieces, at = [], 0
     for one in sorted(set(edits)):
         if one.start >= at:
@@ -102,13 +102,13 @@ def _inserted(document: Document, spans: Mapping[Path, Span], path: Path, value:
 
 
 def _siblings(document: Document, spans: Mapping[Path, Span], path: Path) -> list[tuple[int, str | int]]:
-    """The entries of the object at `path`: where each begins, and its key."""
+    """The offset and key of each entry of the object at `path`."""
     keys = [key for key, _ in entries(get_at(document.data, path)) if (*path, key) in spans]
     return sorted((spans[*path, key].key[0], key) for key in keys)
 
 
 def _entry_before(text: str, at: int, entry: str, comma: str) -> Edit:
-    """The edit that puts an entry before the one that begins at an offset: on a line of its own, if that is."""
+    """Insert an entry before the one that begins at an offset, on a line of its own if that one is."""
     indent = re.compile(r"(?:\r\n|\r|\n)[ \t]*\Z").search(text, max(0, at - 1_000), at)
     if indent is None and not comma:
         # The only entry of an item, behind its hyphen: the columns before it are its indentation.
@@ -124,7 +124,7 @@ def _entry(key: str, value: Any, flow: bool, neighbour: str) -> str:
 
 
 def _literal(value: Any) -> str:
-    """JSON, which is YAML, too."""
+    """The value as JSON, which is also YAML."""
     return json.dumps(value, ensure_ascii=False)
 
 

@@ -1,4 +1,4 @@
-"""One pass of fixes over a source: the edits of its texts, and what the catalog must hold after them."""
+"""One pass of fixes over a source: the edits of its files, and the catalog expected after them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from osbctl.paths import Path as Steps
 from osbctl.paths import get_at, pointer, value_at
 from osbctl.sources.document import Document, Span
 from osbctl.sources.parse import decoded, parse_text
-from osbctl.sources.spring import is_spring, spelling
+from osbctl.sources.spring import is_spring, spring_name
 
 Wanted: TypeAlias = tuple[Finding, Fix]
 
@@ -27,18 +27,18 @@ MISSING, NOT_TAKEN = "parameters-dialect-missing", "cloudfoundry-schema-dialect"
 
 
 class Pass:
-    """The edits of one pass over the findings, and the value that the catalog must have after it."""
+    """The edits of one pass over the findings; `expected` is the catalog that must be read after it."""
 
     def __init__(self, document: Document, files: dict[str, bytes]) -> None:
         self.document = document
-        self.expected = json.loads(json.dumps(document.data))  # where an alias stands, too, a value is one by itself
+        self.expected = json.loads(json.dumps(document.data))  # without shared values, which aliases make
         self.made: dict[tuple[str, Edit], list[Wanted]] = {}
         self._files = dict(files)
         self._texts: dict[str, _Text] = {}
         self._edits: dict[str, dict[int, Edit]] = {}
 
     def mend(self, wanted: list[Wanted]) -> None:
-        """Make an edit of each fix that can be made, one for each place."""
+        """Make an edit for each fix where that is possible, one for each place."""
         paths = {path for _, fix in wanted for path in (fix.path, fix.path[:-1])}
         paths = {path for path in paths if get_at(self.document.data, path, self) is not self}
         places = self.document.locate(paths) if paths else {}
@@ -63,11 +63,11 @@ class Pass:
 
     @property
     def done(self) -> list[Finding]:
-        """The findings that something was done about, each once."""
+        """The findings with an edit, each once."""
         return list({id(finding): finding for finding, _ in chain(*self.made.values())}.values())
 
     def keeps_the_rest(self) -> bool:
-        """Return whether a file that holds more than the catalog holds the same outside of it after this pass."""
+        """Return whether files stay unchanged outside of the catalog, which may be a part of a larger document."""
         top = self.document.top
         return not top or all(
             _rest(self.content(name), name, top) == _rest(data, name, top) for name, data in self.changes().items()
@@ -79,7 +79,7 @@ class Pass:
         return self._texts[name]
 
     def content(self, name: str) -> bytes:
-        """A file as it is before this pass."""
+        """Content of a file before this pass."""
         if name not in self._files:
             self._files[name] = Path(name).read_bytes()
         return self._files[name]
@@ -89,14 +89,14 @@ class Pass:
         return {name: list(edits.values()) for name, edits in self._edits.items() if edits}
 
     def changes(self) -> dict[str, bytes]:
-        """The files that this pass changes."""
+        """The changed files, with their new content."""
         texts = {name: applied(self._texts[name].text, edits) for name, edits in self.edits().items()}
         marks = {name: _BOM if self.content(name).startswith(_BOM) else b"" for name in texts}
         return {name: marks[name] + text.encode() for name, text in texts.items()}
 
 
 class _Text:
-    """One file: its text, and where in it every value stands."""
+    """One file: its text, and the location of each value in it."""
 
     def __init__(self, name: str, data: bytes) -> None:
         self._document = parse_text(decoded(data, name), name)
@@ -112,10 +112,10 @@ class _Text:
         self._plain.update({self.spans[path].key[0]: self.spans[path].key for path in self._keys.values()})
 
     def edit(self, fix: Fix, place: Location, *, exists: bool, alone: bool) -> tuple[Edit | None, Steps]:
-        """The edit that carries out `fix`, and the path in this file of what it edits.
+        """Return the edit for `fix`, and the path in this file of the edited value.
 
-        `place` is that of its value, or of what that will be put into. `alone`: a scalar is not put in quotes where an
-        alias may stand for it, too.
+        `place` is the location of the value, or of the object that it is added to. `alone`: do not quote a scalar that
+        an alias may refer to.
         """
         offset = self._lines[place.line - 1] + place.column - 1
         if not fix.path:
@@ -128,7 +128,7 @@ class _Text:
         return edit(self._document, self.spans, fix, path), path
 
     def _path(self, offset: int, path: Steps) -> Steps | None:
-        """The path in this file of the value that stands at `path` of the catalog, by where it begins."""
+        """Find the path in this file of the value at `path` of the catalog, by its offset."""
         named = bool(path) and isinstance(path[-1], str)
         found = (self._keys if named else self._items).get(offset)
         if named and found is None:  # the file of a service is one entry of the catalog, and the top of its own file
@@ -138,11 +138,11 @@ class _Text:
 
 
 def _in_spring(fix: Fix) -> Fix:
-    """The fix with names as a Spring configuration writes them."""
+    """The fix with the field names of a Spring configuration."""
     if fix.action == "rename":
-        return fix._replace(value=spelling(fix.value))
+        return fix._replace(value=spring_name(fix.value))
     *above, last = fix.path or ("",)
-    return fix._replace(path=(*above, spelling(last))) if isinstance(last, str) and last else fix
+    return fix._replace(path=(*above, spring_name(last))) if isinstance(last, str) and last else fix
 
 
 def _rest(data: bytes, name: str, top: Steps) -> Any:
@@ -153,7 +153,7 @@ def _rest(data: bytes, name: str, top: Steps) -> Any:
 
 
 def _carry_out(whole: Any, fix: Fix, made: Edit) -> bool:
-    """Do to the value what the edit does to its text; whether it could be done."""
+    """Change the value as the edit changes its text. Return whether that was possible."""
     if not fix.path:
         return True
     data: Any = get_at(whole, fix.path[:-1])
@@ -174,10 +174,10 @@ def _carry_out(whole: Any, fix: Fix, made: Edit) -> bool:
 
 
 def draft_fix(finding: Finding, data: Any) -> Fix | None:
-    """The fix of a finding about `$schema`: safe where the comparison proves that the same requests pass.
+    """Return the fix of a finding about `$schema`, safe if the comparison proves that the same requests pass.
 
-    Without that proof a missing `$schema` may still be added (`--unsafe`); a draft is never exchanged. One that stands
-    under another name, such as `schema`, is renamed.
+    Without that proof a missing `$schema` may still be added (`--unsafe`), but a draft is never replaced. A draft under
+    another key, such as `schema`, is renamed.
     """
     if finding.rule not in (MISSING, NOT_TAKEN) or finding.path[-1:] != ("$schema",):
         return None

@@ -1,4 +1,4 @@
-"""Common parts of platform exports: rows, and the location of each field in a row.
+"""Rows of platform exports, and the location of each catalog field in a row.
 
 A platform's `export` module reads the documents of its export; `osbctl.sources.exports` makes a catalog of the rows.
 """
@@ -12,14 +12,14 @@ from typing import Any, Protocol, TypeAlias
 from osbctl.paths import PARAMETER_PLACES, Path, get_at, pointer
 
 Fields: TypeAlias = "Mapping[Path, tuple[Path, ...]]"
-"""For each field of a catalog object the places in a row; the first that a row has counts.
+"""The possible places in a row of each field of a catalog object; the first that exists counts.
 
-What stands in no table, the platform does not store (or does not show).
+The platform does not store (or does not show) a field without places.
 """
 
 
 def same_named_fields(*names: str, below: Path = ()) -> dict[Path, tuple[Path, ...]]:
-    """The fields that a row keeps under their own names, `below` a place in it."""
+    """Fields that a row has under their own names, `below` a place in the row."""
     return {(name,): ((*below, name),) for name in names}
 
 
@@ -28,11 +28,11 @@ SCHEMAS: tuple[Path, ...] = tuple(("schemas", outer, inner, "parameters") for ou
 
 
 class WrongShapeError(Exception):
-    """An export is not of the shape that its platform gives it; the text says where and why."""
+    """An export has another shape than its platform writes; the message says where."""
 
 
 class Exported(Protocol):
-    """A document of an export, as `osbctl.sources.document.Document` is one."""
+    """A document of an export. `osbctl.sources.document.Document` is one, and cannot be imported here."""
 
     @property
     def name(self) -> str: ...
@@ -70,7 +70,7 @@ class RowFields:
 
 @dataclass(frozen=True, slots=True)
 class ExportRow:
-    """One service offering or plan of an export: its object, and where that stands."""
+    """One service offering or plan of an export: its object, and its path in the document."""
 
     document: Exported
     path: Path
@@ -78,7 +78,7 @@ class ExportRow:
     is_plan: bool
 
     def texts(self, places: tuple[Path, ...]) -> tuple[str, ...]:
-        """The texts at those of the `places` that hold one."""
+        """The texts at the `places`, without missing ones."""
         return tuple(_texts(self.data, places))
 
     def need(self, place: Path) -> str:
@@ -129,7 +129,7 @@ class Export:
 
 
 def row_name(data: Any, places: tuple[Path, ...]) -> str:
-    """The texts at the `places` joined, as the platform calls a row; empty where the last is missing."""
+    """The name of a row on its platform: the texts at the `places` joined; empty if the last is missing."""
     return "/".join(_texts(data, places)) if isinstance(get_at(data, places[-1]), str) else ""
 
 
@@ -138,7 +138,7 @@ def _texts(data: Any, places: tuple[Path, ...]) -> Iterator[str]:
 
 
 def rows_at(document: Exported, path: Path) -> Iterator[tuple[Path, dict[str, Any]]]:
-    """The objects of the list at `path`, each with its own path; none where there is no list at all.
+    """The objects of the list at `path`, each with its own path; none without a list.
 
     Raises:
         WrongShapeError: something else stands there, or in the list.
@@ -155,7 +155,7 @@ def rows_at(document: Exported, path: Path) -> Iterator[tuple[Path, dict[str, An
 
 
 def count(value: Any) -> int:
-    """A number of rows, 0 where it is none."""
+    """The number of rows that a platform reports; 0 if it is not a number."""
     return value if isinstance(value, int) and not isinstance(value, bool) else 0
 
 

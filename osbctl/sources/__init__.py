@@ -1,1 +1,1 @@
-"""Reading of sources: a file, folder, standard input or git revision becomes a `Document`."""
+"""Read a source (file, folder, standard input, git revision) as a `Document`."""

@@ -1,7 +1,7 @@
-"""The catalogs in a source: at its top, deeper, in a document of a stream, or in the text of a string.
+"""Find the catalog in a source: at the top, deeper, in a document of a stream, or in a string.
 
 A catalog is an object with `services`, a bare list of service offerings, or a single service offering. All commands
-take theirs from here, and so does the editor, which asks whether a file holds one.
+and the editor find catalogs with this module.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from osbctl.paths import Path, entries, key_of, parse_pointer, pointer
 from osbctl.sources.document import Document
 from osbctl.sources.limits import DEFAULT_LIMITS, Limits
 from osbctl.sources.parse import TEMPLATE, is_template, no_object, parse_stream
-from osbctl.sources.spring import bound, in_profiles, is_spring
+from osbctl.sources.spring import active_document, is_spring, renamed_fields
 from osbctl.text import closest, did_you_mean
 
 _FETCH = "osbctl fetch URL gets the catalog of a running broker"
@@ -27,7 +27,7 @@ _LINE_END = re.compile(r"\r\n?|\n")
 
 
 class _Place(NamedTuple):
-    """A value in a source. `pointer` leads to it from the top, through the documents of a stream and through texts."""
+    """A value in a source. `pointer` is its JSON pointer, across documents of a stream and texts in strings."""
 
     document: Document
     value: Any
@@ -47,7 +47,7 @@ def parse_catalog(
     nested: bool = True,
     profiles: Sequence[str] = (),
 ) -> Document:
-    """The one catalog in `text`, which reports call `name`; the rest as `only_catalog`.
+    """Parse the only catalog in `text`. `name` is its name in reports; the rest as `only_catalog`.
 
     Raises DocumentError: also where it cannot be read.
     """
@@ -57,7 +57,7 @@ def parse_catalog(
 def only_catalog(
     documents: Sequence[Document], at: str = "", *, nested: bool = True, profiles: Sequence[str] = ()
 ) -> Document:
-    """The one catalog in the documents of a source; `read_as` of it says what was not as one expects.
+    """Return the only catalog in the documents of a source; its `read_as` reports an unusual place or shape.
 
     `at` is the JSON pointer (RFC 6901) of the catalog, or of what it is in. Of a stream, the first step is the number
     of the document, from 0. `nested`: a catalog deeper than that is taken, too. `profiles` are those of Spring that
@@ -68,7 +68,7 @@ def only_catalog(
         DocumentError: it leads nowhere, or there is no catalog, or not exactly one, or one that is not to be taken.
     """
     places = _resolved(_tops(documents), at)
-    if not at and (number := in_profiles(documents, profiles)) is not None:
+    if not at and (number := active_document(documents, profiles)) is not None:
         places = [places[number]]
     found = _catalogs(places)
     if not found:
@@ -115,12 +115,12 @@ def _is_offering(value: Any) -> bool:
 
 
 def _is_brokerpak(value: dict[str, Any]) -> bool:
-    """Return whether it is the manifest of a brokerpak, or one of the definitions that this names."""
+    """Return whether an object is the manifest of a brokerpak, or a definition."""
     return "service_definitions" in value or {"plans", "provision", "bind"} <= value.keys()
 
 
 def _is_meant_as_catalog(value: Any) -> bool:
-    """Return whether the top of a document, or what was pointed at, is a catalog by its key alone, even if misspelt."""
+    """Return whether an object has the key `services`, perhaps misspelt, so that it is meant to be a catalog."""
     if not isinstance(value, dict):
         return False
     if "services" in value:
@@ -143,7 +143,7 @@ def _catalogs(places: Sequence[_Place]) -> list[_Place]:
 
 
 def _below(place: _Place, met: dict[int, Any]) -> Iterator[_Place]:
-    """The catalogs at a place or below it; `met` has what aliases stand for, so that it is gone through once."""
+    """The catalogs at a place or below it; `met` has the visited collections, as aliases may repeat them."""
     value = place.value
     if isinstance(value, str):
         if _TEXT_OF_CATALOG.search(value) and place.document.text:
@@ -160,7 +160,7 @@ def _below(place: _Place, met: dict[int, Any]) -> Iterator[_Place]:
 
 
 def _resolved(places: list[_Place], at: str) -> list[_Place]:
-    """The place that the JSON pointer `at` leads to; several where it is a stream."""
+    """Resolve the JSON pointer `at` to a place, or to several if that is a stream."""
     if at and not at.startswith("/"):
         raise UsageError(f"{at!r} is not a JSON pointer", f"it begins with a slash: --at /{at.replace('.', '/')}")
     if re.search(r"~(?![01])", at):
@@ -181,7 +181,7 @@ def _resolved(places: list[_Place], at: str) -> list[_Place]:
 
 
 def _inside(place: _Place) -> list[_Place]:
-    """The documents in the text that a string is, with places in the text around it.
+    """Parse the text in a string to documents with locations in the file.
 
     Raises DocumentError: it cannot be read.
     """
@@ -207,9 +207,10 @@ def _moved(findings: Iterable[Finding], moved: Callable[[Location], Location]) -
 
 
 def _mover(place: _Place) -> Callable[[Location], Location]:
-    """Turns places in the text of a string into places of the file: the same, if it is a block of lines.
+    """Return a function from locations in a string to locations in the file.
 
-    Elsewhere escapes and folded lines stand in between: then it is where the string begins.
+    They are exact in a block of lines (`|`). In other strings, with escapes and folded lines, they are where the string
+    begins.
     """
 
     @cache
@@ -233,14 +234,14 @@ def _mover(place: _Place) -> Callable[[Location], Location]:
     return moved
 
 
-# What is made of it.
+# The document of a catalog.
 
 _INSERTED: dict[str, Path] = {"list": ("services",), "offering": ("services", 0)}
 _READ_AS = {"list": "a list of service offerings", "offering": "a single service offering"}
 
 
 def _as_catalog(place: _Place, at: str) -> Document:
-    """The catalog at a place as a document of its own; in Spring's property with the names that its broker sends."""
+    """Make a document of the catalog at a place; a catalog of Spring gets the field names that its broker sends."""
     document, value, path, where = place
     shape = "" if _is_meant_as_catalog(value) else _shape(value)
     inserted = _INSERTED.get(shape, ())
@@ -252,11 +253,11 @@ def _as_catalog(place: _Place, at: str) -> Document:
     if where != at or (inserted and not at):
         read_as = f"{_READ_AS.get(shape, 'the catalog')}{where and f' at {where}'}{' as a catalog' * bool(inserted)}"
         document = document._replace(read_as=f"{document.name}: read {read_as}")
-    return bound(document) if is_spring(where) else document
+    return renamed_fields(document) if is_spring(where) else document
 
 
 def _notes_below(notes: tuple[Finding, ...], path: Path, inserted: Path) -> tuple[Finding, ...]:
-    """The notes about the part at `path`, with their paths in it, and those about the text as a whole."""
+    """The notes about the part at `path`, with paths relative to it, and those about the whole text."""
     cut = len(path)
     return tuple(
         note._replace(path=(*inserted, *note.path[cut:])) if note.path else note
@@ -265,7 +266,7 @@ def _notes_below(notes: tuple[Finding, ...], path: Path, inserted: Path) -> tupl
     )
 
 
-# What is said instead.
+# Findings where there is no catalog.
 
 
 def _nowhere(place: _Place, inside: Any, step: str) -> Finding:

@@ -38,10 +38,10 @@ class SourceMap(Protocol):
         ...
 
     def spans(self, *, aliases: bool = False) -> dict[Path, Span]:
-        """The spans of all values that stand in the text as they are, those inside of a value before its own.
+        """The spans of all values written in the text, the values in a collection before the collection.
 
-        What came through a merge key has no span, and what came through an alias only with `aliases`, as that of the
-        scalar that the alias stands for: to edit it changes other places, too.
+        Values that come from a merge key have no span. An alias of a scalar has one only with `aliases`: that of the
+        scalar, whose edit changes other places as well.
         """
         ...
 
@@ -65,11 +65,11 @@ class _Read(NamedTuple):
 
 
 class Document(_Read):
-    """A source that could be read.
+    """A source that was read.
 
-    `name` is what reports call it. `data` is the catalog as plain JSON values; always a dict.
-    `notes` is what reading itself has to say (a scalar that other YAML readers take for a boolean,
-    say), with locations. `locator` maps paths to places; call `locate`. `text` is the whole text that `data`
+    `name` is its name in reports. `data` is the catalog as plain JSON values; always a dict.
+    `notes` are findings of the reader (for example a scalar that other YAML readers take for a boolean), with
+    locations. `locator` maps paths to places; call `locate`. `text` is the whole text that `data`
     was read from, and `top` the path in it at which `data` stands; `parts` are the files, each as it was read, where
     it came from several. `embedded`: the file is more than the text, which is in a string or in a stream of documents.
     `read_as` is a sentence for the user, where a catalog was not at the top or not in the usual shape. `source_map`
@@ -78,7 +78,7 @@ class Document(_Read):
 
     @cached_property
     def catalog(self) -> Catalog:
-        """The data as platforms understand it."""
+        """The typed catalog of the data."""
         from osbctl.catalog import Catalog
 
         return Catalog.of(self.data)
@@ -93,7 +93,7 @@ class Document(_Read):
         return self.locator(frozenset(paths))
 
     def reshaped(self, data: dict[str, Any], origin: Callable[[Path], Path]) -> Document:
-        """The document with other `data`; `origin` tells where in that of this one stands what is at a path of it."""
+        """The document with other `data`; `origin` maps a path of that to a path of the present data."""
 
         def locate(paths: frozenset[Path]) -> dict[Path, Location]:
             origins = {path: origin(path) for path in paths}

@@ -24,11 +24,11 @@ from osbctl.sources.text_lines import DECIMAL_COMMA, Lines, is_decimal_comma
 
 
 class _SuspectInputError(Exception):  # not an error yet: the walk decides and says where
-    """A hook has seen something that the walk must look at."""
+    """A hook has found input that the walk must check."""
 
 
 def parse(text: str, name: str, limits: Limits) -> Any:
-    """The value that `text` holds. Raises DocumentError: the text is no JSON, or JSON that readers disagree about."""
+    """Parse a text. Raises DocumentError: it is not JSON, or JSON that readers interpret differently."""
     if not text.strip(" \t\r\n"):
         raise DocumentError((_finding("empty-document", "the document is empty", Lines(name, text).at(0)),))
     try:
@@ -85,19 +85,19 @@ def _encodable(value: Any) -> bool:
 
 
 class JsonMap:
-    """The places in `text`, which the reader has read without an error; found in one pass."""
+    """The locations of the values in `text`, which must be valid JSON; computed in one pass."""
 
     def __init__(self, text: str, name: str) -> None:
         self._text, self._name = text, name
 
     def locate(self, paths: Iterable[Path]) -> dict[Path, Location]:
-        """The place of each path, or of its closest ancestor that exists: an entry with its key, if it is short."""
+        """Locate each path, or its closest existing ancestor."""
         shown = sorted(((path, self._underlined(path)) for path in paths), key=itemgetter(1))
         lines = Lines(self._name, self._text)
         return {path: lines.at(*span) for path, span in shown}
 
     def spans(self, *, aliases: bool = False) -> dict[Path, Span]:  # noqa: ARG002  # JSON has none
-        """The spans of all values, those inside of a value before its own."""
+        """The spans of all values, the values in a collection before the collection."""
         return self._spans
 
     @cached_property
@@ -107,7 +107,7 @@ class JsonMap:
         return walk.spans
 
     def _underlined(self, path: Path) -> tuple[int, int]:
-        """Range that reports underline: an entry with its key, or only the key of an object or array."""
+        """The range that reports underline: an entry with its key, or only the key of an object or array."""
         while path not in self._spans:
             path = path[:-1]
         span = self._spans[path]
@@ -125,7 +125,7 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 class _Walk:
-    """Goes through a text token by token: notes where each value stands, what is wrong, and where.
+    """A walk over a text, token by token, that records the span of each value, and the faults.
 
     Stops at the first fault of syntax, since what follows would be guesswork, and at the limit of depth, so that
     recursion is safe; faults that leave the structure whole are gathered.
@@ -138,13 +138,13 @@ class _Walk:
         self.spans: dict[Path, Span] = {}
 
     def problems(self) -> tuple[Finding, ...]:
-        """Problems of the text."""
+        """The faults of the text."""
         with contextlib.suppress(_SuspectInputError):
             self.document()
         return tuple(self._problems)
 
     def document(self) -> None:
-        """Go through the whole text. Raises _SuspectInputError: at a problem that ends the walk."""
+        """Walk over the whole text. Raises _SuspectInputError: a fault ends the walk."""
         at = self._value(self._past_space(0), (), (0, 0))
         if self._text[at : at + 1] in ("{", "["):
             self._stop("several-documents", "a second document begins here; a catalog is one", at)
@@ -156,7 +156,7 @@ class _Walk:
         return _SPACE.match(self._text, at).end()  # type: ignore[union-attr]  # it matches nothing, too
 
     def _value(self, start: int, path: Path, key: tuple[int, int]) -> int:
-        """Note the value that begins at `start`, and those in it; returns the offset of the token behind it."""
+        """Record the value at `start`, and those in it; return the offset of the next token."""
         first = self._text[start : start + 1]
         if first in ("{", "[") and len(path) >= self._depth:
             self._stop("nesting-too-deep", f"nested deeper than {self._depth} levels", start, TOO_DEEP_HINT)

@@ -1,6 +1,6 @@
-"""Limits of readers, and reading of bytes within them.
+"""Limits of readers.
 
-Options change what `Limits` holds; nothing changes the rest.
+Options change the fields of `Limits`; the rest is fixed.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ MAX_DIGITS = 4_300
 """Longer integers are refused: it is what Python itself takes, since reading them costs quadratic time."""
 
 MAX_PROBLEMS = 100
-"""So many faults of one text are reported; more of the same would only hide the first."""
+"""The most faults that are reported of one text."""
 
 
 class Limits(NamedTuple):
@@ -41,7 +41,7 @@ DEFAULT_LIMITS = Limits()
 
 
 def read_file(path: str, limits: Limits) -> bytes:
-    """The bytes of a file, a FIFO or a device.
+    """Read the bytes of a file, a FIFO or a device.
 
     Raises:
         OSError: it cannot be opened or read, or does not come to an end; IsADirectoryError where it is a folder.

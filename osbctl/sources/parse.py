@@ -1,4 +1,4 @@
-"""From bytes to a `Document`: UTF-8, then JSON or YAML; and from a text to several, one after the other."""
+"""Parse bytes to a `Document`: UTF-8, then JSON or YAML; and a text to several documents."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from osbctl.sources.limits import DEFAULT_LIMITS, Limits
 
 _NAMED: dict[str, Syntax] = {".json": "json", ".yaml": "yaml", ".yml": "yaml"}
 _NOTHING_SAID = re.compile(r"(?:[ \t\r\n\ufeff]++|#[^\n]*+)*+")
-"""Before the first line that says something: a comment is YAML's, or a slip in JSON."""
+"""Blank lines and comments at the beginning; comments are YAML, or a mistake in JSON."""
 TEMPLATE = "a template? render it first"
 _YTT = re.compile(r"^(?:[^#\n]*[ \t])?#@", re.MULTILINE)
 _YTT_VALUE = re.compile(r"^[ \t]*(?:-[ \t]+)*(?:-|[\w.-]+:)[ \t]+#@", re.MULTILINE)
@@ -26,7 +26,7 @@ _CONTENT = re.compile(r"^(?![ \t]*(?:#.*)?$|%|(?:---|\.\.\.)[ \t]*(?:#.*)?$)", r
 
 
 def parse_document(data: bytes, name: str, *, limits: Limits = DEFAULT_LIMITS) -> Document:
-    """The document in `data`, which reports call `name`; its ending says JSON or YAML, its content has the last word.
+    """Parse `data` to a document; `name` is its name in reports. Its content decides between JSON and YAML.
 
     Raises DocumentError: it cannot be read as an object.
     """
@@ -37,7 +37,7 @@ def parse_document(data: bytes, name: str, *, limits: Limits = DEFAULT_LIMITS) -
 
 
 def no_object(document: Document, value: Any, path: Path) -> Finding:
-    """The finding about `value`, which stands at `path` where an object belongs."""
+    """The finding about a value at `path` that must be an object."""
     kinds = {list: "an array", str: "a string", bool: "a boolean", int: "a number", float: "a number"}
     what = f"the value at {pointer(path)}" if path else "the document"
     message = f"{what} is {kinds.get(type(value), 'null')}, not an object"
@@ -46,7 +46,7 @@ def no_object(document: Document, value: Any, path: Path) -> Finding:
 
 
 def parse_text(text: str, name: str, limits: Limits = DEFAULT_LIMITS) -> Document:
-    """The document in `text`, whose data may be another value than an object; the rest as `parse_document`."""
+    """Parse `text` to a document whose data may be any value; the rest as `parse_document`."""
     try:
         value, syntax, notes = _parsed(text, name, limits)
     except DocumentError as error:
@@ -75,19 +75,19 @@ def parse_text(text: str, name: str, limits: Limits = DEFAULT_LIMITS) -> Documen
 
 
 def is_template(text: str) -> bool:
-    """Return whether there are signs of ERB (`<%`) or ytt (`#@`) in a text."""
+    """Return whether a text is a template of ERB (`<%`) or ytt (`#@`)."""
     return "<%" in text or bool(_YTT.search(text))
 
 
 def _of_template(text: str, error: DocumentError) -> DocumentError:
-    """The error, with another hint where the text is a template whose signs are in the way."""
+    """The error, with a hint to render the text if it is a template."""
     if not is_template(text):
         return error
     return DocumentError(tuple(one._replace(hint=TEMPLATE) if one.rule == "syntax" else one for one in error.findings))
 
 
 def _conflict(text: str, name: str) -> DocumentError | None:
-    """The error of a text in which git has left both sides of a merge; other errors follow from it."""
+    """The error of a text with a merge conflict of git, which explains other errors."""
     marker = _CONFLICT.search(text)
     if not marker:
         return None
@@ -99,7 +99,7 @@ def _conflict(text: str, name: str) -> DocumentError | None:
 
 
 def decoded(data: bytes, name: str) -> str:
-    """The text in `data`, without a byte order mark. Raises DocumentError: it is not UTF-8."""
+    """Decode UTF-8, without a byte order mark. Raises DocumentError: it is not UTF-8."""
     if data[:2] in (b"\xff\xfe", b"\xfe\xff") or data[1:2] == b"\0" or data[:1] == b"\0":
         raise _not_utf8("the text is UTF-16 or UTF-32, not UTF-8", Location(name, 1, 1))
     data = data.removeprefix(b"\xef\xbb\xbf")
@@ -151,9 +151,9 @@ def _mismatch(name: str, named: str, held: str) -> Finding:
 
 
 def parse_stream(text: str, name: str, limits: Limits = DEFAULT_LIMITS, *, json_values: bool = False) -> list[Document]:
-    """The documents in `text`, at least one; those of YAML that are empty are left out, where there are others.
+    """Parse `text` to documents, at least one; empty documents of a YAML stream are skipped.
 
-    `json_values`: several values of JSON are documents, too, as tools print them page by page.
+    `json_values`: accept several JSON values, as tools print pages.
 
     Raises DocumentError: one of them cannot be read.
     """
@@ -168,7 +168,7 @@ def parse_stream(text: str, name: str, limits: Limits = DEFAULT_LIMITS, *, json_
 
 
 def _pieces(text: str, spans: Iterator[tuple[int, int]]) -> Iterator[str]:
-    """The documents of a text, each moved by empty lines and blanks to where it stood, so that its places are right."""
+    """The documents of a text, each indented by empty lines and blanks, so that its locations are those of the text."""
     line = line_start = done = 0
     for start, end in spans:
         line += text.count("\n", done, start)

@@ -8,7 +8,7 @@ from osbctl.errors import SourceError
 from osbctl.sources.document import Document
 from osbctl.sources.limits import DEFAULT_LIMITS, Limits
 from osbctl.sources.parse import decoded, parse_document
-from osbctl.sources.read_bytes import called, read_bytes
+from osbctl.sources.read_bytes import read_bytes, report_name
 from osbctl.sources.variables import Variable, VariablesOf, no_variables, parse_variables
 
 
@@ -41,7 +41,7 @@ def read_source(
         from osbctl.sources.folder import read_folder
 
         return read_folder(source, limits=limits, variables_of=variables_of)
-    return parse_catalog(text, called(source, stdin_filename), limits, at=at, nested=nested, profiles=profiles)
+    return parse_catalog(text, report_name(source, stdin_filename), limits, at=at, nested=nested, profiles=profiles)
 
 
 def read_object(source: str) -> Document:

@@ -16,17 +16,17 @@ STDIN = "<stdin>"
 """Default name of standard input in reports."""
 
 
-def called(source: str, stdin_filename: str | None = None) -> str:
-    """Name of `source` in reports, readable or not."""
+def report_name(source: str, stdin_filename: str | None = None) -> str:
+    """Name of `source` in reports."""
     return stdin_filename or STDIN if source == "-" else source
 
 
 def read_bytes(source: str, *, limits: Limits = DEFAULT_LIMITS, stdin_filename: str | None = None) -> tuple[bytes, str]:
-    """Bytes and name of a source that is not a folder; `source` and errors as in `read_source`.
+    """Read the bytes and the name of a source that is not a folder; `source` and errors as in `read_source`.
 
     Raises IsADirectoryError: it is a folder.
     """
-    name = called(source, stdin_filename)
+    name = report_name(source, stdin_filename)
     try:
         return read_stdin(name, limits) if source == "-" else read_file(source, limits), name
     except IsADirectoryError:
@@ -39,13 +39,13 @@ def read_bytes(source: str, *, limits: Limits = DEFAULT_LIMITS, stdin_filename: 
 
 
 def check_stdin(words: Sequence[str]) -> None:
-    """Raise UsageError where `-` is among `words` more than once: standard input would be empty for the second."""
+    """Raise UsageError if `-` is given twice: standard input can be read only once."""
     if words.count("-") > 1:
         raise UsageError("standard input can be read only once", "name files for the others")
 
 
 def read_stdin(name: str, limits: Limits) -> bytes:
-    """The bytes of standard input; `name` is what reports call it.
+    """Read standard input; `name` is its name in reports.
 
     Raises:
         SourceError: it cannot be read.
@@ -87,7 +87,7 @@ def _close_names(source: str) -> str:
 
 
 def read_blob(revision: str, path: str, limits: Limits) -> bytes:
-    """The bytes of `path` in `revision`; the path counts from the top of the repository, or from here.
+    """Read `path` in `revision`; the path is relative to the top of the repository, or to the working folder.
 
     Raises:
         SourceError: no git, no repository, no such revision, no such file in it.
@@ -105,7 +105,7 @@ def read_blob(revision: str, path: str, limits: Limits) -> bytes:
 
 
 def commit_date() -> str:
-    """The day of the commit that is checked out, YYYY-MM-DD in the committer's time zone.
+    """Return the date of HEAD, YYYY-MM-DD in the committer's time zone.
 
     Raises SourceError: no git, no repository, no commit.
     """
@@ -116,7 +116,7 @@ def commit_date() -> str:
 
 
 def refuse_folder(source: str) -> SourceError:
-    """The error of a folder `REV:path` whose files are not read from git."""
+    """The error of a folder `REV:path` that is not a brokerpak."""
     revision, _, path = source.partition(":")
     worktree = shlex.join(["git", "worktree", "add", "../before", revision])
     folder = shlex.quote(f"../before/{path.removeprefix('./')}")
@@ -145,7 +145,7 @@ def _missing(revision: str, path: str) -> SourceError:
 
 
 def _fetch(revision: str) -> str:
-    """The command that may bring the revision. `main~3` cannot be asked for: only what a remote names, and hashes."""
+    """The command that may fetch the revision. A remote knows names and hashes, but not `main~3`."""
     named = re.split(r"[~^@]", revision.removeprefix("origin/"), maxsplit=1)[0]
     shallow = (_git("rev-parse", "--is-shallow-repository") or b"").strip() == b"true"
     if shallow and named != revision:

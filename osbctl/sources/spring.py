@@ -1,4 +1,4 @@
-"""A catalog in a Spring configuration, as Spring's broker sends it."""
+"""Read the catalog in a Spring configuration as Spring's broker sends it."""
 
 from __future__ import annotations
 
@@ -22,27 +22,26 @@ _INNERMOST = re.compile(r"\(([^()]*)\)")
 
 
 def is_spring(at: str) -> bool:
-    """Return whether the pointer leads into Spring's property of the catalog, written as a tree or with dots."""
+    """Return whether the JSON pointer is in Spring's property of the catalog, written as a tree or with dots."""
     return f"/{_PROPERTY.replace('.', '/')}/" in (at + "/").replace(".", "/")
 
 
-def spelling(name: str) -> str:
-    """The name of a field as configurations of Spring's brokers write it: `planUpdateable`."""
+def spring_name(name: str) -> str:
+    """The name of a field in a Spring configuration: `planUpdateable`."""
     return re.sub(r"_([a-z])", lambda match: match[1].upper(), name)
 
 
-# Documents of a stream that hold in some profiles only.
+# Profiles of the documents in a stream.
 
 
-def in_profiles(documents: Sequence[Document], profiles: Sequence[str]) -> int | None:
-    """The number of the document whose catalog counts under `profiles`; None where none is for a profile.
+def active_document(documents: Sequence[Document], profiles: Sequence[str]) -> int | None:
+    """Return the number of the document whose catalog is active under `profiles`; None if no document has a profile.
 
-    Each list of a later document takes the place of an earlier one (Spring Boot reference, Multi-Document Files), and
-    a catalog is a list.
+    A list in a later document replaces the earlier one (Spring Boot reference, Multi-Document Files).
 
     Raises DocumentError: all catalogs are of other profiles.
     """
-    holding = [number for number, document in enumerate(documents) if _at(document.data, _SERVICES)]
+    holding = [number for number, document in enumerate(documents) if _property_path(document.data, _SERVICES)]
     conditions = [_condition(document.data) for document in documents]
     if not holding or not any((*profiles, *conditions)):
         return None
@@ -54,29 +53,29 @@ def in_profiles(documents: Sequence[Document], profiles: Sequence[str]) -> int |
 
 def _of_other_profiles(document: Document, conditions: list[str]) -> Finding:
     message = f"the catalog is one of other profiles: {', '.join(dict.fromkeys(conditions))}"
-    path = _at(document.data, _SERVICES)
+    path = _property_path(document.data, _SERVICES)
     place = document.locate([path])[path]
     return Finding("catalog-elsewhere", Severity.ERROR, message, (), place, hint="name one: --profile")
 
 
-def _at(data: Any, name: str) -> Path:
-    """Path of the property of this name, as a tree or with dots; empty without one."""
+def _property_path(data: Any, name: str) -> Path:
+    """The path of a property, written as a tree or with dots; empty without one."""
     for key in data if isinstance(data, dict) else ():
         if key == name:
             return (key,)
-        if name.startswith(f"{key}.") and (below := _at(data[key], name[len(key) + 1 :])):
+        if name.startswith(f"{key}.") and (below := _property_path(data[key], name[len(key) + 1 :])):
             return (key, *below)
     return ()
 
 
 def _condition(data: Any) -> str:
-    """The profiles that a document is for; empty: for all."""
-    value = next((get_at(data, path) for name in _CONDITIONS if (path := _at(data, name))), "")
+    """The profile expression of a document; empty for all profiles."""
+    value = next((get_at(data, path) for name in _CONDITIONS if (path := _property_path(data, name))), "")
     return ", ".join(map(str, value)) if isinstance(value, list) else str(value if isinstance(value, str) else "")
 
 
 def _holds(condition: str, profiles: Sequence[str]) -> bool:
-    """Return whether an expression of profiles (`!a & (b | c)`) holds; one of several behind commas does."""
+    """Return whether a profile expression (`!a & (b | c)`) is true; commas mean or."""
     while "(" in condition and _INNERMOST.search(condition):
         condition = _INNERMOST.sub(lambda match: "*" if _holds(match[1], profiles) else "!*", condition)
     known = {*profiles, "*", ""}
@@ -89,27 +88,26 @@ def _holds(condition: str, profiles: Sequence[str]) -> bool:
 # Names and values.
 
 
-def bound(document: Document) -> Document:
-    """`document` with the fields of a catalog under the names that Spring's broker sends them by.
+def renamed_fields(document: Document) -> Document:
+    """Rename the fields of a catalog to the names that Spring's broker sends.
 
     Spring binds `planUpdateable`, `plan-updateable` and `PLANUPDATEABLE` to one property, sent as `plan_updateable`
     (Spring Boot reference, Relaxed Binding); `parameters[$schema]` is the key `$schema` of `parameters`, and what is
-    in `properties` of metadata is sent as metadata. Keys of parameter schemas and of other maps are taken as they are.
-    A service offering is not bindable unless it says so. A name that stands there already is kept. Places are those of
-    the text, under the names that stand in it.
+    in `properties` of metadata is sent as metadata. Keys of parameter schemas and of other maps stay. `bindable`
+    is false by default. A field that is also present under the sent name keeps its own. Locations are in the text.
     """
     top = (SourcePart(document), ())
     origins = PathOrigins({}, top)
-    data = origins.data = _bound(document.data, "catalog", top, origins)
-    # Without `text`: the names in it are others than those in `data`.
+    data = origins.data = _renamed(document.data, "catalog", top, origins)
+    # Without `text`, which has other names than `data`.
     return document._replace(data=data, locator=origins.locate, text="") if data != document.data else document
 
 
-def _bound(value: Any, kind: str, here: Origin, origins: PathOrigins) -> Any:
-    """A copy of `value`, an object of this kind (or a list of them) that stands at `here`, as it is sent."""
+def _renamed(value: Any, kind: str, here: Origin, origins: PathOrigins) -> Any:
+    """Copy the object of this kind at `here`, or the list of objects, as it is sent."""
     part, path = here
     if isinstance(value, list):
-        return [_bound(item, kind, (part, (*path, index)), origins) for index, item in enumerate(value)]
+        return [_renamed(item, kind, (part, (*path, index)), origins) for index, item in enumerate(value)]
     if not isinstance(value, dict):
         return value
     sent: dict[str, Any] = {"bindable": False} if kind == "service" else {}
@@ -117,7 +115,7 @@ def _bound(value: Any, kind: str, here: Origin, origins: PathOrigins) -> Any:
         parts = _IN_BRACKETS.fullmatch(key) if kind == "input_parameters" else None
         name = _sent_name(parts[1] if parts else key, kind, value)
         inner = PARTS.get(kind, {}).get(name)
-        below = _bound(item, inner, (part, place), origins) if inner else copy(item)
+        below = _renamed(item, inner, (part, place), origins) if inner else copy(item)
         if parts and isinstance(holder := sent.setdefault(name, {}), dict):
             origins.put(holder, parts[2], item, (part, place))
         elif isinstance(below, dict) and isinstance(holder := sent.get(name), dict):
@@ -134,7 +132,7 @@ def _sent_name(key: str, kind: str, value: dict[str, Any]) -> str:
 
 
 def _entries(value: dict[str, Any], kind: str, path: Path) -> Iterator[tuple[str, Path, Any]]:
-    """The entries of an object at `path`, each with its own path; `properties` of metadata count as metadata."""
+    """The entries of the object at `path`, each with its own path; `properties` of metadata belong to the metadata."""
     for key, item in value.items():
         if kind.endswith("metadata") and key == "properties" and isinstance(item, dict):
             yield from ((inner, (*path, key, inner), below) for inner, below in item.items())

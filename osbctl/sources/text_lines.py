@@ -1,4 +1,4 @@
-"""Offsets in a text turned into lines and columns."""
+"""Convert offsets in a text to lines and columns."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ DECIMAL_COMMA = ("a decimal number has a point, not a comma", "write 9.5 for 9,5
 
 
 def is_decimal_comma(text: str, at: int) -> bool:
-    """Return whether the comma of a number such as 9,5 stands before `at`."""
+    """Return whether there is the comma of a number such as 9,5 before `at`."""
     return bool(re.fullmatch(r"[0-9],[0-9]", text[max(0, at - 2) : at + 1]))
 
 
@@ -26,7 +26,7 @@ class Lines:
         self._excerpts: dict[int, str] = {}
 
     def at(self, offset: int, end: int = 0) -> Location:
-        """The place of `text[offset:end]` within its first line (zero-based; the end of the text is allowed)."""
+        """The location of `text[offset:end]`, as far as its first line (zero-based; the end of the text is allowed)."""
         line = bisect_right(self._starts, offset)
         start = self._starts[line - 1]
         excerpt, column = self._excerpt(start), offset - start + 1
@@ -34,7 +34,7 @@ class Lines:
         return Location(self._name, line, column, excerpt, column + length if length else 0)
 
     def _excerpt(self, start: int) -> str:
-        # Kept: a file of 5 MB may be one line, and a thousand findings must not hold a thousand copies of it.
+        # Cached: a file of 5 MB may be one line, and a thousand findings must not hold a thousand copies of it.
         if start not in self._excerpts:
             end = self._text.find("\n", start) + 1 or len(self._text)
             self._excerpts[start] = self._text[start:end].partition("\r")[0].removesuffix("\n")

@@ -1,4 +1,4 @@
-"""Variables of a broker's environment: of a process, or of a file of assignments (dotenv, or direnv's `.envrc`)."""
+"""Variables of a broker's environment, and files that assign them (dotenv, or direnv's `.envrc`)."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ _COMPUTED = re.compile(r"(?<!\\)(?:\$[\w({]|`)")
 
 
 class Variable(NamedTuple):
-    """A variable, and the file that it was read from, or `ENVIRONMENT`.
+    """A variable with its `source`: a file, or `ENVIRONMENT`.
 
-    `text` is the value behind as many blanks and line ends as put it where it stands in the file. `computed`: a shell
-    would make another value of it.
+    `text` is the value, indented by line ends and blanks, so that locations in it are those of the file. `computed`: a
+    shell would compute another value.
     """
 
     name: str
@@ -32,16 +32,16 @@ class Variable(NamedTuple):
 
 Variables: TypeAlias = Mapping[str, Variable]
 VariablesOf: TypeAlias = Callable[[str], Variables]
-"""The variables that hold for a source; called only where that is a brokerpak."""
+"""A function from a source to its variables; called only for a brokerpak."""
 
 
 def no_variables(_: str) -> Variables:
-    """No variables: the default of a source."""
+    """Return no variables."""
     return {}
 
 
 def parse_variables(text: str, source: str) -> dict[str, Variable]:
-    """The variables that a file assigns; the last value of a name counts, other lines are skipped. No shell is run."""
+    """Parse the assignments of a file; the last of a name counts, other lines are skipped. No shell is run."""
     found = {}
     for match in _ASSIGNMENT.finditer(text):
         group = match.lastindex or 0

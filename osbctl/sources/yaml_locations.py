@@ -1,6 +1,7 @@
-"""The map of a YAML text: where each value stands, made in one pass over the events.
+"""Locate the values of a YAML text in one pass over libyaml's events.
 
-A value that came through an alias or a merge key is placed where it was written down: at the anchor's own text.
+The location of a value that comes from an alias or a merge key is the text of its anchor. PyYAML's `compose` is not
+used, for the reasons in `yaml_reader`.
 """
 
 from __future__ import annotations
@@ -21,10 +22,10 @@ from osbctl.sources.text_lines import Lines
 
 @dataclass(slots=True, eq=False)
 class _Place:
-    """One value: its span, where in it a report's underline ends, and the places below it.
+    """The location of one value: its span, the end of the underlined part, and the locations of the values in it.
 
-    `foreign` are those whose text is elsewhere: entries of a merge key, or with an alias as their key. `target` is what
-    an alias stands for.
+    `foreign` values are written elsewhere: entries of a merge key, or with an alias as key. `target` is the value of an
+    alias.
     """
 
     span: Span
@@ -34,34 +35,34 @@ class _Place:
     target: _Place | None = None
 
     def step(self, step: str | int) -> _Place | None:
-        """The place one step further down, through an alias, too."""
+        """The location of the value at a key or index, also through an alias."""
         holder = _meant(self)
         return holder.below.get(step) or holder.foreign.get(step)
 
 
 class YamlMap:
-    """The places in `text`, which must be what the reader has read without an error."""
+    """The locations of the values in `text`, which must be valid YAML."""
 
     def __init__(self, text: str, name: str) -> None:
         self._text = text
         self._name = name
 
     def locate(self, paths: Iterable[Path]) -> dict[Path, Location]:
-        """The place of each path, or of its closest ancestor that exists: an entry with its key, if it is short."""
+        """Locate each path, or its closest existing ancestor."""
         places = sorted(((path, _closest(self._top, path)) for path in paths), key=lambda one: _start(one[1]))
         lines = Lines(self._name, self._text)
         return {path: lines.at(_start(place), place.shown_end) for path, place in places}
 
     def spans(self, *, aliases: bool = False) -> dict[Path, Span]:
-        """The spans of all values that stand in the text as they are, those inside of a value before its own.
+        """The spans of all values written in the text, the values in a collection before the collection.
 
-        `aliases`: an entry that is an alias of a scalar has the span of that scalar.
+        `aliases`: an alias of a scalar has the span of that scalar.
         """
         return dict(_spans(self._top, (), aliases))
 
     @cached_property
     def _top(self) -> _Place:
-        """The top, with all places below it."""
+        """The location of the top, with all others in it."""
         loader = yaml.CSafeLoader(self._text)
         try:
             loader.get_event()
@@ -72,7 +73,7 @@ class YamlMap:
 
 
 def _closest(place: _Place, path: Path) -> _Place:
-    """The place of `path` below `place`, or of its closest ancestor that exists."""
+    """Locate `path` below `place`, or its closest existing ancestor."""
     for step in path:
         below = place.step(step)
         if below is None:
@@ -99,7 +100,7 @@ def _spans(place: _Place, path: Path, aliases: bool) -> Iterator[tuple[Path, Spa
 
 
 class _Pass:
-    """One pass. Recursive: the reader has held the depth to its limit already."""
+    """One pass over the events. Recursive, as the reader has limited the depth."""
 
     def __init__(self, get: Any) -> None:
         self._get = get
@@ -107,7 +108,7 @@ class _Pass:
         self._texts: dict[str, str] = {}  # of anchored scalars: an alias may be a key
 
     def value(self, event: Any, key: tuple[int, int]) -> _Place:
-        """The place of the value that begins with `event`; `key` is from where to where its key stands."""
+        """Locate the value that begins with `event`; `key` is the range of its key."""
         kind = type(event)
         start, end = event.start_mark.index, event.end_mark.index
         if kind is AliasEvent:
@@ -127,7 +128,7 @@ class _Pass:
         return place
 
     def _mapping(self, place: _Place) -> Any:
-        """Fill `place` with the entries of a mapping; returns the event that ends it."""
+        """Locate the entries of a mapping; return its last event."""
         merged: list[list[_Place]] = []
         while type(event := self._get()) is not MappingEndEvent:
             name, keys = self._key(event), (event.start_mark.index, event.end_mark.index)
@@ -155,7 +156,7 @@ class _Pass:
         return str(event.value)
 
     def _sequence(self, place: _Place) -> Any:
-        """Fill `place` with the items of a sequence; returns the event that ends it."""
+        """Locate the items of a sequence; return its last event."""
         while type(event := self._get()) is not SequenceEndEvent:
             place.below[len(place.below)] = self.value(event, (0, 0))
         return event

@@ -1,7 +1,7 @@
-"""YAML 1.2 text to plain JSON values: a small builder over libyaml's events.
+"""Read YAML 1.2 text as JSON values: a builder over libyaml's events.
 
-PyYAML's own composer and constructors are not used: they read YAML 1.1, take the last of two equal keys, refuse
-an anchor that is defined twice, recurse in C until the process dies, and are six times as slow.
+PyYAML's `compose` and `load` are not used: they read YAML 1.1, take the last of two equal keys, refuse an anchor that
+is defined twice, overflow the C stack on deep text, and are six times as slow.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ _MERGE = object()
 
 
 def parse(text: str, name: str, limits: Limits) -> tuple[Any, tuple[Finding, ...]]:
-    """The value that `text` holds, and warnings about scalars that YAML 1.1 readers see otherwise.
+    """Parse a text: its value, and warnings about scalars that YAML 1.1 readers interpret differently.
 
-    Raises DocumentError: the text is no YAML, or YAML that is no JSON value.
+    Raises DocumentError: the text is not YAML, or its value is not JSON.
     """
     return _Builder(text, name, limits).build()
 
@@ -37,8 +37,8 @@ def parse(text: str, name: str, limits: Limits) -> tuple[Any, tuple[Finding, ...
 class _Frame:
     """A collection under construction.
 
-    `before` is how many values there were before it. `key` is the one whose value is awaited, None where a key is.
-    `marks` holds where each key stood. `merged` is what `<<` brings in: a group of mappings for each `<<`.
+    `before` is the number of values before it. `key` is the key of the next value, None if a key is next. `marks` are
+    the locations of keys. `merged` are the mappings of each `<<`.
     """
 
     container: Any
@@ -50,7 +50,7 @@ class _Frame:
     merged: list[list[dict[str, Any]]] | None = None
 
     def inherit(self) -> None:
-        """Take over what `<<` brought in: own keys win, then a later `<<`, then the earlier mapping of its list."""
+        """Add the merged entries: own keys win, then a later `<<`, then the earlier mapping of its list."""
         for group in reversed(self.merged or ()):
             for base in group:
                 for key, item in base.items():
@@ -65,7 +65,7 @@ class _Anchored(NamedTuple):
 
 
 class _Chunks:
-    """A text as a stream: libyaml would first make a copy of the whole in UTF-8."""
+    """A text as a stream; of a string libyaml makes a copy in UTF-8."""
 
     def __init__(self, text: str) -> None:
         self._text = text
@@ -89,7 +89,7 @@ class _Builder:
         self._strings: dict[str, str] = {}  # keys and values repeat: each is kept once
 
     def build(self) -> tuple[Any, tuple[Finding, ...]]:
-        """The value of the one document, and the notes. Raises DocumentError."""
+        """Build the value of the only document, and the notes. Raises DocumentError."""
         try:
             value = self._value()
         except yaml.YAMLError as error:
@@ -160,7 +160,7 @@ class _Builder:
         return _MERGE if is_key and text == "<<" else text
 
     def _put(self, frame: _Frame, value: Any, event: Any) -> None:
-        """Give a value to the collection under construction."""
+        """Add a value, or a key, to the collection under construction."""
         if not frame.is_mapping:
             frame.container.append(value)
         elif frame.key is None:
@@ -173,7 +173,7 @@ class _Builder:
                 frame.container[key] = value
 
     def _put_key(self, frame: _Frame, key: Any, event: Any) -> None:
-        """Take a key: `<<`, or a string that was not met before."""
+        """Add a key: `<<`, or a new string."""
         if key is _MERGE:
             frame.key = _MERGE
             return
@@ -308,7 +308,7 @@ class _Builder:
         self._notes.append(Finding("yaml-1.1", Severity.WARNING, message, path, place, hint=hint, fixes=fixes))
 
     def _path(self, key: str) -> Path:
-        """The path of the value that is read now, or of the entry where it is the `key`."""
+        """The path of the current value, or of the entry if that is the `key`."""
         steps: list[str | int] = []
         for frame in self._stack:
             step = frame.key if frame.is_mapping else len(frame.container)
@@ -333,7 +333,7 @@ class _Builder:
 
 
 def _height(value: Any) -> int:
-    """Levels of nested collections, aliases expanded; what several aliases share is looked at once a level."""
+    """Levels of nested collections, with aliases expanded; a shared collection is visited once in each level."""
     levels, inside = 0, [value]
     while inside:
         held = {id(item): item for one in inside for _, item in entries(one)}
@@ -343,7 +343,7 @@ def _height(value: Any) -> int:
 
 
 def _shown(value: Any, event: Any) -> str:
-    """Description of a value from the scalar `event` in messages."""
+    """Describe the value of the scalar `event` in messages."""
     kinds = {bool: "the boolean", int: "the number", float: "the number", str: "the string"}
     kind = kinds.get(type(value))
     if kind is None:

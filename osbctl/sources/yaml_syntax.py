@@ -1,4 +1,4 @@
-"""libyaml's complaints in words that help."""
+"""Explain libyaml's syntax errors, with hints."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _HINTS = {
 
 
 def syntax_finding(error: Any, text: str, lines: Lines) -> Finding:
-    """The finding for a `yaml.YAMLError`, in our words and at its place."""
+    """Explain a `yaml.YAMLError` in a finding."""
     mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
     if mark is None:
         return _unprintable(text, lines)
@@ -53,7 +53,7 @@ def syntax_finding(error: Any, text: str, lines: Lines) -> Finding:
 
 
 def _earlier_slip(error: Any, text: str, lines: Lines) -> Finding | None:
-    """A slip in the line before the one at which the parser stops: the line still reads as a text of several lines."""
+    """Find a mistake in the line before the parser's error, which the parser reads as text of several lines."""
     stop = error.problem_mark.index
     before = text[: text.rfind("\n", 0, stop) + 1].rstrip()
     start = before.rfind("\n") + 1
@@ -67,7 +67,7 @@ def _earlier_slip(error: Any, text: str, lines: Lines) -> Finding | None:
 
 
 def no_break_space(text: str, lines: Lines, start: int = 0, stop: int | None = None) -> Finding | None:
-    """The first line of `text[start:stop]` that is indented with no-break spaces, which YAML takes for letters."""
+    """Find the first line of `text[start:stop]` that is indented with no-break spaces, which are letters in YAML."""
     found = _NO_BREAK_SPACE.search(text[start:stop])
     if not found:
         return None
@@ -76,7 +76,7 @@ def no_break_space(text: str, lines: Lines, start: int = 0, stop: int | None = N
 
 
 def _quotes(error: Any, text: str, lines: Lines) -> Finding | None:
-    """A quote that is not closed, or closed by one that was meant to open, or to be part of the text."""
+    """Find a quote that is not closed, or that is closed too early."""
     start, end = error.context_mark and error.context_mark.index, len(text)
     if error.context != "while scanning a quoted scalar":
         start, end = _last_quoted(text, error.problem_mark.index)
@@ -92,7 +92,7 @@ def _quotes(error: Any, text: str, lines: Lines) -> Finding | None:
 
 
 def _last_quoted(text: str, stop: int) -> tuple[int | None, int]:
-    """Range of a quoted text that ends right before `stop`."""
+    """Range of the quoted text that ends at `stop`."""
     import yaml
 
     last = None

@@ -1,7 +1,7 @@
-"""Plain YAML scalars, and JSON values as YAML text.
+"""Meaning of plain YAML scalars, and a writer of YAML.
 
-A plain scalar means what the core schema of YAML 1.2 says (10.3.2); YAML 1.1 readers differ in places. The text that is
-written here, every reader takes for the same values.
+Plain scalars have the types of the YAML 1.2 core schema (10.3.2); YAML 1.1 readers differ. Written text has the same
+values for both.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class OutOfRangeError(ValueError):  # reads as what it says of the scalar
 
 
 def numeric(text: str, max_digits: int) -> Any:
-    """The int or float that a plain scalar stands for; `text` itself where it is none.
+    """The int or float of a plain scalar; `text` itself if it is not a number.
 
     Raises OutOfRange: it is not finite, or has more digits than `max_digits`.
     """
@@ -83,7 +83,7 @@ def seen_by_1_1(text: str) -> str:
 
 
 class _Dumper(yaml.SafeDumper):
-    """Block style, keys in order, no aliases; a string is quoted where any reader could take it for something else."""
+    """Block style, keys in order, no aliases; ambiguous strings are quoted."""
 
     def ignore_aliases(self, data: Any) -> bool:  # noqa: ARG002  # the name of the base class
         return True
@@ -116,7 +116,7 @@ _Dumper.add_representer(float, _float)
 def dump(data: Any) -> str:
     """The YAML text of a JSON value, ending with a newline; the same bytes for the same value.
 
-    It can be shown at a terminal: controls and direction marks stand as escapes.
+    Control characters and direction marks are escaped, so that it can be shown at a terminal.
     """
     text: str = yaml.dump(
         data, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=10_000, default_flow_style=False
@@ -125,7 +125,7 @@ def dump(data: Any) -> str:
 
 
 def dump_text(value: str) -> str:
-    """One string as `dump` means it: plain where it can be nothing else, else in quotation marks, on one line."""
+    """One string as YAML on one line: plain if that is unambiguous, else quoted."""
     if _PLAIN.fullmatch(value) and value not in CONSTANTS and value not in BOOLEANS_OF_1_1:
         return value
     return escape_text(json.dumps(value, ensure_ascii=False))

@@ -139,7 +139,7 @@ def _together(validated: list[_Validated]) -> list[_Validated]:
 
 def _validate(source: str, request: Request, settings: _Settings) -> _Validated:
     from osbctl.sources.read import read_source
-    from osbctl.sources.read_bytes import called
+    from osbctl.sources.read_bytes import report_name
     from osbctl.validation.pipeline import unreadable, validate_document
 
     fail_on = effective_fail_on(request, settings.config)
@@ -154,7 +154,7 @@ def _validate(source: str, request: Request, settings: _Settings) -> _Validated:
         )
     except (DocumentError, SourceError) as error:
         code = error.exit_code if isinstance(error, SourceError) else 0
-        result = unreadable(called(source, request.stdin_filename), unread(error))
+        result = unreadable(report_name(source, request.stdin_filename), unread(error))
         return _Validated(settings, result._replace(fail_on=fail_on), exit_code=code)
     result = validate_document(document, settings.options, settings.selection)._replace(fail_on=fail_on)
     if result.findings and request.fixes and _is_editable(source, document):

@@ -1,4 +1,4 @@
-"""Cloud Foundry's API version 3, `/v3/service_offerings` and `/v3/service_plans`.
+"""Exports of Cloud Foundry: `/v3/service_offerings` and `/v3/service_plans`.
 
 The booleans of a plan are resolved already. The top-level `metadata` of a row holds labels, not the catalog's metadata.
 """
@@ -51,12 +51,12 @@ _SHAPE = RowFields(
 
 
 def recognised(document: Exported) -> bool:
-    """Return whether this is such a page."""
+    """Return whether this is a page of the API, version 3."""
     return "resources" in document.data and "kind" not in document.data
 
 
 def read(document: Exported) -> Page:
-    """The rows of a page, those that are included with it among them.
+    """Read the rows of a page, also the included ones.
 
     Raises:
         WrongShapeError: it is no page of service offerings or plans.

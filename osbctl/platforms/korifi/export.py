@@ -1,4 +1,4 @@
-"""Korifi shows what Cloud Foundry shows, of fewer fields."""
+"""Exports of Korifi: those of Cloud Foundry, with fewer fields."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Service Catalog's classes and plans, of a cluster or a namespace, as `kubectl get … -o json|yaml` prints them."""
+"""Exports of Service Catalog: classes and plans of a cluster or a namespace (`kubectl get … -o json|yaml`)."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ _SHAPE = RowFields(
 
 
 def recognised(document: Exported) -> bool:
-    """Return whether this is a list of classes or plans, or one of these; svcat leaves out their kinds."""
+    """Return whether this is a list of classes or plans, or a single one; svcat omits their kinds."""
     kind = document.data.get("kind")
     if kind is None:
         items = document.data.get("items")
@@ -77,7 +77,7 @@ def recognised(document: Exported) -> bool:
 
 
 def read(document: Exported) -> Page:
-    """The classes and plans of a list; other items are skipped.
+    """Read the classes and plans of a list; skip other items.
 
     Raises:
         WrongShapeError: it is no such list.

@@ -1,4 +1,4 @@
-"""SAP Service Manager's `/v1/service_offerings` and `/v1/service_plans`."""
+"""Exports of SAP Service Manager: `/v1/service_offerings` and `/v1/service_plans`."""
 
 from __future__ import annotations
 
@@ -49,13 +49,13 @@ _SHAPE = RowFields(
 
 
 def recognised(document: Exported) -> bool:
-    """Return whether this is such a list."""
+    """Return whether this is a list of service offerings or plans."""
     data = document.data
     return "kind" not in data and "services" not in data and any(isinstance(data.get(key), list) for key in _LISTS)
 
 
 def read(document: Exported) -> Page:
-    """The rows of a list, with the plans that stand inside of service offerings.
+    """Read the rows of a list, also plans inside of service offerings.
 
     Raises:
         WrongShapeError: it is no list of service offerings or plans.

@@ -1,4 +1,5 @@
 """Exports of platforms, mapped back to catalogs.
 
-`export` of a platform says where its rows keep the fields of a catalog; `read` recognises, `merge` makes the outcome.
+`export` of a platform locates the fields of a catalog in its rows; `read` recognises an export; `merge` builds the
+catalog.
 """

@@ -1,4 +1,4 @@
-"""Merge the rows of an export, of any number of pages, to the catalog that a platform has stored."""
+"""Merge the rows of an export, from any number of pages, into the catalog that a platform has stored."""
 
 from __future__ import annotations
 
@@ -43,11 +43,11 @@ class StoredCatalog:
 
 
 def merge(platform: Platform, shape: RowFields, pages: Sequence[Page], broker: str = "") -> StoredCatalog:
-    """The catalog in the `pages`.
+    """Merge the `pages` of an export into a catalog.
 
     `broker` is the name or id of the broker on the platform, where there are several.
 
-    What an export lacks looks like an addition, and that is safe: so one that does not hold all is refused.
+    An incomplete export is refused: missing rows would look like additions, which are safe changes.
 
     Raises:
         SourceError: it is empty or incomplete, or holds nothing of the broker; or rows lack what they must have.
@@ -85,7 +85,7 @@ def _unique(shape: RowFields, rows: Iterable[ExportRow], *, of_plans: bool) -> d
 
 
 def _without_gone(shape: RowFields, families: Family) -> tuple[Family, dict[tuple[str, str], str]]:
-    """The rows that are in the broker's catalog, and the `kept` of `StoredCatalog`."""
+    """Split the rows into those of the broker's catalog and the `kept` of `StoredCatalog`."""
     live: Family = []
     kept: dict[tuple[str, str], str] = {}
     for service, plans in families:
@@ -149,7 +149,7 @@ def _cut(shape: RowFields, pages: Sequence[Page], of_plans: bool) -> Iterator[st
 def _unmatched(
     shape: RowFields, services: Mapping[str, ExportRow], plans: Mapping[str, list[ExportRow]]
 ) -> Iterator[str]:
-    """Plans without their service offering, and service offerings without plans where each has some."""
+    """Plans without their service offering, and service offerings without plans on platforms that require one."""
     lost = [_name(shape.plan, row) for key, rows in plans.items() if key not in services for row in rows]
     if lost:
         yield f"it lacks the service offering of {_some(lost)}"
@@ -192,7 +192,7 @@ def _of_one_broker(
 
 
 def _document(shape: RowFields, sources: Sequence[Any], rows: Family) -> Document:
-    """The catalog of these rows, with places in the documents that they stand in."""
+    """Build the catalog of these rows, with locations in their documents."""
     parts = {id(source): SourcePart(source) for source in sources}
     services: list[dict[str, Any]] = []
     origins = PathOrigins({"services": services}, (parts[id(sources[0])], ()))
@@ -210,7 +210,7 @@ def _document(shape: RowFields, sources: Sequence[Any], rows: Family) -> Documen
 def _mapped(
     fields: Fields, row: ExportRow, own: Collection[str], origins: PathOrigins, part: SourcePart
 ) -> dict[str, Any]:
-    """The object of a catalog that a row stands for, without the fields of metadata that are the platform's `own`."""
+    """Map a row to an object of a catalog, without the metadata fields that the platform adds (`own`)."""
     data: dict[str, Any] = {}
     origins.of_object(data, (part, row.path))
     for field, places in fields.items():

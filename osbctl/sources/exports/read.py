@@ -25,7 +25,7 @@ from osbctl.text import escape_line
 
 
 class StoredAs(StrEnum):
-    """In what shape a stored catalog comes: as a platform exports it, or as the broker gave it."""
+    """Format of a stored catalog: the export of a platform, or the catalog as the broker sent it."""
 
     _ignore_ = "platform"
     for platform in Platform:
@@ -39,9 +39,9 @@ _PLATFORMS = {platform.value: platform for platform in Platform}
 def stored_catalog(
     documents: Sequence[Document], stored_as: StoredAs | None = None, broker: str = "", at: str = ""
 ) -> StoredCatalog:
-    """The stored catalog in `documents`, the files of one export in any order, or one catalog.
+    """Read the stored catalog in `documents`: the files of one export in any order, or one catalog.
 
-    `stored_as` None: recognised by what they hold. `broker` is the broker's name or id on the platform. `at` is the
+    `stored_as` None: recognised by the content. `broker` is the broker's name or id on the platform. `at` is the
     JSON pointer of a catalog.
 
     Raises:
@@ -79,7 +79,7 @@ def _kind(documents: Sequence[Document]) -> StoredAs:
 
 
 def _exporter(document: Document) -> Platform | None:
-    """The platform that exports what has the shape of `document`."""
+    """The platform whose export has the shape of `document`."""
     data: Any = document.data  # a list where it is one of service offerings
     if isinstance(data, list) or isinstance(data.get("services"), list):
         return None
@@ -113,7 +113,7 @@ def shapes() -> Iterable[RowFields]:
 
 
 def _made_by(platform: Platform, rows: list[ExportRow]) -> Platform:
-    """`platform`, or another that exports in the same shape where the rows bear its marks."""
+    """Return `platform`, or another with the same export format if only that one would write these rows."""
     for other in Platform:
         export = other.record.export
         if export.read is platform.record.export.read and export.made and export.made(rows):
@@ -122,7 +122,7 @@ def _made_by(platform: Platform, rows: list[ExportRow]) -> Platform:
 
 
 def read_documents(source: str, limits: Limits = DEFAULT_LIMITS) -> list[Document]:
-    """The documents in `source`, a word as `read_source` takes it: at least one, each an object.
+    """Read the documents of an export in `source` (as for `read_source`): at least one, each an object.
 
     Raises:
         SourceError, UsageError: it cannot be opened.
@@ -136,7 +136,7 @@ def read_documents(source: str, limits: Limits = DEFAULT_LIMITS) -> list[Documen
 
 
 def parse_documents(data: bytes, name: str, limits: Limits = DEFAULT_LIMITS) -> list[Document]:
-    """The documents in `data`, which reports call `name`; errors as `read_documents`."""
+    """Parse the documents of an export; `name` is its name in reports. Raises as `read_documents`."""
     documents = parse_stream(decoded(data, name), name, limits, json_values=True)
     return [one for document in documents for one in _objects(document)]
 

@@ -1,4 +1,4 @@
-"""A catalog composed from a source folder: a file a service, shared defaults and schemas, overlays.
+"""Compose a catalog from a source folder: one file for each service, shared defaults and schemas, overlays.
 
     catalog.yaml                  the order of the services, defaults, further fields (optional)
     services/NAME.yaml            a service offering; its plans inside, or as files:
@@ -36,7 +36,7 @@ NOTHING_UNSAVED: Mapping[Path, bytes] = MappingProxyType({})
 
 
 def read_folder(folder: str, *, variables_of: VariablesOf = no_variables, **options: Any) -> Document:
-    """The catalog of a source folder, or of a brokerpak, also of one in git; options and errors as in `compose`."""
+    """Read a source folder, or a brokerpak on the disk or in git; options and errors as in `compose`."""
     unsaved = options.get("unsaved", NOTHING_UNSAVED)
     from osbctl.sources.folder.brokerpak import is_brokerpak, read_brokerpak  # only some folders are one
 
@@ -57,14 +57,14 @@ def compose(
     limits: Limits = DEFAULT_LIMITS,
     unsaved: Mapping[Path, bytes] = NOTHING_UNSAVED,
 ) -> tuple[Document, Lock]:
-    """The catalog that a source folder composes to, and the lock as it should be written after a build.
+    """Compose the catalog of a source folder, and the lock to write after a build.
 
-    The places of the catalog are those of the files it came from.
+    Locations are in the files of the folder.
 
     `overlays` are files, applied in order. `variables` are the values of `${NAME}` in strings. `accepted` names the
-    services and plans (`service/plan`) whose id may differ from the lock's. `unsaved` holds what files contain that are
-    being edited, by resolved path; it counts instead of what is on disk. Ids that are missing, or that the lock
-    speaks against, are notes of the document, errors all of them.
+    services and plans (`service/plan`) whose id may differ from the lock's. `unsaved` is the content of files
+    that are being edited, by resolved path; it replaces that on disk. Missing ids, and ids that contradict the lock,
+    are errors in the notes of the document.
 
     Raises:
         SourceError: there is no such folder, or a file cannot be opened.
@@ -89,14 +89,14 @@ def compose(
     parts.report_unread()
     problems.raise_any()
     lock, against = locks.updated(read_lock(Path(folder), unsaved), origins.data, accepted)
-    # What reading has to say is of places in files, not in the catalog: no path is given.
+    # The notes of the reader are about files; their paths are not paths of the catalog.
     read = (note._replace(path=()) for document in parts.documents for note in document.notes)
     notes = [*read, *locks.missing_ids(origins.data), *against]
     return Document(folder, origins.data, "folder", origins.locate, tuple(notes), parts=tuple(parts.documents)), lock
 
 
 def read_lock(folder: Path, unsaved: Mapping[Path, bytes] = NOTHING_UNSAVED) -> Lock:
-    """The lock of a source folder, an empty one where there is none.
+    """Read the lock of a source folder; an empty one without a file.
 
     Raises:
         SourceError: it cannot be read.

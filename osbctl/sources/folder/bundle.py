@@ -1,4 +1,4 @@
-"""Parameter schemas made whole: what they refer to in other files becomes a definition of their own.
+"""Bundle parameter schemas: the target of each reference to another file becomes a definition of the schema.
 
 A reference is `FILE#/json/pointer`, relative to the file that holds it. Each target is taken once; recursion
 among targets is kept, since a target has its name before its own references are followed. The definitions go
@@ -22,7 +22,7 @@ from osbctl.sources.origins import Origin, PathOrigins, SourcePart
 
 
 def bundle_schemas(parts: Parts, origins: PathOrigins) -> None:
-    """Make every parameter schema of a composed catalog whole, in place; what cannot be is a problem at its `$ref`."""
+    """Bundle every parameter schema of a composed catalog, in place; report references that cannot be resolved."""
     for service, at in objects(origins.data, "services"):
         for plan, path in objects(service, "plans", at):
             for place, holder in parameter_holders(plan):
@@ -32,10 +32,10 @@ def bundle_schemas(parts: Parts, origins: PathOrigins) -> None:
 
 
 class _Bundle:
-    """One parameter schema on its way to being whole.
+    """The bundling of one parameter schema.
 
-    `_root` is what the top of the schema is: None for one written in the catalog itself, whose `#` is the
-    schema; a file and a path where the schema is nothing but a reference, and so was taken from there.
+    `_root` is the origin of the schema: None if it is written in the catalog itself; the file and path of the target if
+    the schema is only a reference.
     """
 
     def __init__(self, parts: Parts, origins: PathOrigins, schema: dict[str, Any], path: Path) -> None:
@@ -47,7 +47,7 @@ class _Bundle:
         self._taken = set(self._schema.get(self._store) or ())
 
     def made(self) -> dict[str, Any]:
-        """The whole schema."""
+        """Return the bundled schema."""
         if self._root:
             self._rewrite(self._schema, *self._root)
         else:
@@ -163,7 +163,7 @@ class _Bundle:
 
 
 def _holders(schema: dict[str, Any], path: Path) -> Iterator[tuple[dict[str, Any], Path]]:
-    """The schemas in `schema`, itself too, that hold a `$ref`; keywords whose values are data are skipped."""
+    """The schemas with a `$ref` in `schema`, also itself; keywords whose values are data are skipped."""
     for place in subschemas(schema):
         if isinstance(place.value.get("$ref"), str):
             yield place.value, (*path, *place.path)

@@ -1,4 +1,4 @@
-"""The services and plans of a folder put together into one catalog, and changed by overlays for one environment."""
+"""Compose the services and plans of a folder to one catalog, and apply overlays."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ SETTINGS = ("services", "defaults", "fields")
 """The keys of catalog.yaml: the order of the services, defaults, and further fields of the catalog."""
 
 _NO_SETTINGS = Document("", {}, "folder", lambda _: {})
-"""In the place of a catalog.yaml that is not there."""
+"""The settings of a folder without catalog.yaml."""
 
 
 class Composer:
-    """Composes one folder. What is wrong with it is noted in `parts.problems`."""
+    """The composition of one folder. Faults are noted in `parts.problems`."""
 
     origins: PathOrigins
 
@@ -28,7 +28,7 @@ class Composer:
         self._defaults: dict[str, Any] = {}
 
     def compose(self) -> PathOrigins:
-        """The catalog (`.data`) with the origins of its values."""
+        """Compose the catalog (`.data`), with the origins of its values."""
         self._check_settings()
         found = self._services()
         if not found and self._settings.data.get("services") != []:
@@ -45,7 +45,7 @@ class Composer:
         return self.origins
 
     def take(self, part: SourcePart, value: Any, path: ValuePath = ()) -> Any:
-        """A copy of a value of `part`, references replaced; its origin is remembered if it is an object."""
+        """Copy a value of `part`, with references replaced; remember the origin of an object."""
         taken = self._parts.copied(part, value, path)
         if isinstance(taken, dict):
             self.origins.of_object(taken, (part, path))
@@ -88,7 +88,7 @@ class Composer:
         return {stem: part for stem, part in parts.items() if part}
 
     def _listed(self, wanted: list[str], files: dict[str, Path], part: SourcePart, path: ValuePath) -> list[str]:
-        """The stems in the order that a file asks for; each must be there, and none may be forgotten."""
+        """The stems in the order of a list; report stems without a file, and files that are not listed."""
         seen: list[str] = []
         for index, stem in enumerate(wanted):
             if stem not in files:
@@ -137,7 +137,7 @@ class Composer:
         return taken
 
     def _fill(self, value: dict[str, Any], defaults: dict[str, Any], path: ValuePath) -> None:
-        """Fill in what `value` does not say; what it does say, null too, stays."""
+        """Add defaults for missing keys; present values, also null, stay."""
         for key, default in defaults.items():
             here = (*path, key)
             if key not in value:
@@ -158,7 +158,7 @@ class Composer:
 
 
 class Overlay:
-    """One overlay file, to be applied to what a composer has made; it addresses by name.
+    """One overlay file, which changes a composed catalog. It addresses services and plans by name.
 
     services:
       postgres:                  the service offering of that name
@@ -174,7 +174,7 @@ class Overlay:
         self._part, self._composer, self._origins, self._problems = part, composer, composer.origins, problems
 
     def apply(self) -> None:
-        """Change the composed catalog in place; what addresses nothing is a problem."""
+        """Change the composed catalog in place; report names that do not exist."""
         patch = self._part.data
         for key in patch:
             if key != "services":

@@ -1,4 +1,4 @@
-"""`catalog.lock`: which id belongs to which name, so that no id changes or is used again by accident.
+"""Read and update `catalog.lock`, the ids by name, so that no id changes or is reused by accident.
 
 A platform knows a service offering and a plan by its id alone. An id that changes while the name stays is
 refused by Cloud Foundry always and by SAP Service Manager while there are instances; Kubernetes Service Catalog
@@ -45,9 +45,9 @@ def is_lock(text: str) -> bool:
 
 
 def parse(text: str, name: str) -> Lock:
-    """The lock in the text of the file `name`. Line ends may be CRLF, as git makes them on Windows.
+    """Parse the text of the lock file `name`. Line ends may be CRLF, as git writes them on Windows.
 
-    Raises ConfigError: it is no lock file, one of a later version, or holds what a merge has left undecided.
+    Raises ConfigError: it is not a lock file, one of a later version, or has a merge conflict.
     """
     lines = text.replace("\r\n", "\n").split("\n")
     if lines[0] != _HEADER and not lines[0].startswith("<<<<<<<"):
@@ -84,7 +84,7 @@ def _entry(line: str, place: str) -> list[str]:
 
 
 def updated(lock: Lock, catalog: dict[str, Any], accepted: Collection[str] = ()) -> tuple[Lock, list[Finding]]:
-    """The lock after a build of `catalog`, and what speaks against it.
+    """Update the lock after a build of `catalog`, and return findings about ids that contradict it.
 
     `accepted` names the services and plans whose id may change. Names that have gone stay remembered,
     unless their id is now that of another name at the same place: then the thing was renamed.
@@ -119,7 +119,7 @@ def fresh_id() -> str:
 
 
 def missing_ids(catalog: dict[str, Any]) -> Iterator[Finding]:
-    """An error for each service and plan without an id, with a fresh GUID to paste; none is ever made up."""
+    """Report each service and plan without an id, with a fresh GUID to paste; none is added."""
     for thing, path in _things(catalog):
         if "id" not in thing:
             name = f"{'service' if len(path) == 2 else 'plan'} {thing.get('name', int(path[-1]) + 1)!r}"
@@ -128,7 +128,7 @@ def missing_ids(catalog: dict[str, Any]) -> Iterator[Finding]:
 
 
 def _is_other(owner: str, name: str, there: Collection[str]) -> bool:
-    """Return whether the owner of an id is another thing than what is now called `name`.
+    """Return whether the owner of an id is another service or plan than the one now named `name`.
 
     It is the same thing, renamed, where it is of the same kind, in the same service, and its old name is gone.
     """

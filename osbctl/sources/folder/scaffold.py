@@ -1,4 +1,4 @@
-"""The files of a source folder to write: to start from, to add to one, or taken from a catalog."""
+"""Write files of a source folder: a new folder, a new service or plan, or an existing catalog."""
 
 from __future__ import annotations
 
@@ -116,7 +116,7 @@ _PARAMETERS = """\
 
 
 def folder(name: str) -> Iterator[tuple[str, str]]:
-    """The files of a folder that builds at once: one service with two plans and a parameter schema."""
+    """The files of a new folder that builds: one service with two plans and a parameter schema."""
     plans = _PLANS.format(name=name, small=fresh_id(), large=fresh_id())
     yield "catalog.yaml", _SETTINGS.format(text=dump_text(name))
     yield _service_file(name, plans)
@@ -126,7 +126,7 @@ def folder(name: str) -> Iterator[tuple[str, str]]:
 
 
 def _editor_schema() -> str:
-    """A JSON Schema of service files for editors: the catalog's, where nothing is required in the file itself."""
+    """A JSON Schema of service files for editors: that of the catalog, without required fields."""
     whole = json.loads(catalog_schema(DEFAULT_API_VERSION))
     for part in whole["definitions"].values():
         part.pop("required", None)
@@ -160,7 +160,7 @@ def plan(service_stem: str, name: str) -> Iterator[tuple[str, str]]:
 
 
 def check_split(document: Document) -> None:
-    """Raise DocumentError where a catalog has no list of services that are objects: each is to be a file."""
+    """Raise DocumentError where `services` is not a list of objects, each of which becomes a file."""
     services = document.data.get("services")
     if isinstance(services, list) and all(isinstance(service, dict) for service in services):
         return
@@ -190,14 +190,14 @@ def split_files(catalog: dict[str, Any]) -> Iterator[tuple[str, str]]:
 
 
 def check_new(files: Iterable[Path]) -> None:
-    """Raise SourceError where one of the files is there; a `.gitattributes` may be."""
+    """Raise SourceError if one of the files exists, other than `.gitattributes`."""
     for file in files:
         if os.path.lexists(file) and file.name != ATTRIBUTES[0]:
             raise SourceError(f"{file} already exists, and nothing is overwritten", "choose another folder or name")
 
 
 def write_new(folder: Path, files: Iterable[tuple[str, str]]) -> Iterator[str]:
-    """Write `files`, each a name and its text, into `folder`, and say what was written.
+    """Write `files`, names and texts, into `folder`; yield a sentence for each.
 
     Raises:
         SourceError: one of them is there, before any is written; or one cannot be written.
@@ -217,7 +217,7 @@ def write_new(folder: Path, files: Iterable[tuple[str, str]]) -> Iterator[str]:
 
 
 def _stem(name: Any, taken: list[str]) -> str:
-    """A file name for a service: its own name where that is one, made unique."""
+    """A unique file name for a service, from its name where that is possible."""
     word = re.sub(r"[^A-Za-z0-9._-]+", "-", name).strip(".-") if isinstance(name, str) else ""
     stem, number = word[:80] or "service", 1
     while stem.lower() in (other.lower() for other in taken):
@@ -227,7 +227,7 @@ def _stem(name: Any, taken: list[str]) -> str:
 
 
 def _shared(services: list[dict[str, Any]]) -> dict[str, tuple[str, dict[str, Any]]]:
-    """The parameter schemas that stand more than once, by their text, each with a name for its file."""
+    """The parameter schemas that occur more than once, by their text, each with a file name."""
     seen: dict[str, tuple[str, dict[str, Any], int]] = {}
     for service in services:
         for place, holder in _holders(service):

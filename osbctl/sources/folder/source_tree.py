@@ -1,4 +1,4 @@
-"""The files of a source folder, each read once, and the guard that nothing outside of it is read."""
+"""Read the files of a source folder, each once, and none outside of it."""
 
 from __future__ import annotations
 
@@ -29,17 +29,17 @@ _REFERENCE = re.compile(r"\$\$\{|\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}|\$
 
 
 class FindingCollector(list[Finding]):
-    """The findings of a composition, gathered so that one run tells them all."""
+    """The findings of a composition, so that one run reports all of them."""
 
     def add(
         self, rule: str, message: str, part: SourcePart | None = None, path: ValuePath = (), hint: str = ""
     ) -> None:
-        """Note an error in the value at `path` of `part`."""
+        """Add an error in the value at `path` of `part`."""
         location = part.document.locate([path])[path] if part else None
         self.append(Finding(rule, Severity.ERROR, message, path, location, hint=hint))
 
     def raise_any(self) -> None:
-        """Raise a DocumentError with what was gathered, if anything was."""
+        """Raise a DocumentError with the findings, if there are any."""
         if self:
             raise DocumentError(tuple(self))
 
@@ -47,9 +47,9 @@ class FindingCollector(list[Finding]):
 class Parts:
     """The files of one source folder. Reads each at most once; refuses paths that lead out of it.
 
-    `unsaved` holds what files contain that are being edited, by resolved path; they need not be on disk yet.
-    `documents` are the files that were read, in that order. `load` gives the bytes of those that are not edited.
-    `variables` are the values of `${NAME}`. What is wrong with the files is noted in `problems`.
+    `unsaved` is the content of files that are being edited, by resolved path; they need not be on disk yet.
+    `documents` are the files that were read, in that order. `load` reads the other files. `variables` are the values of
+    `${NAME}`. Faults are noted in `problems`.
     """
 
     def __init__(
@@ -67,9 +67,9 @@ class Parts:
         self.documents: list[Document] = []
 
     def read(self, file: Path) -> SourcePart | None:
-        """The file, None (and a problem) where it cannot be read or leads out of the folder.
+        """Read a file; None (and a problem) if it cannot be parsed or is outside of the folder.
 
-        Raises SourceError: it is not there or may not be opened.
+        Raises SourceError: it does not exist or cannot be opened.
         """
         resolved = self._inside(file)
         if resolved and resolved not in self._read:
@@ -77,16 +77,16 @@ class Parts:
         return self._read[resolved] if resolved else None
 
     def content(self, file: Path) -> bytes | None:
-        """The bytes of a file of the folder; the rest as `read`."""
+        """Read the bytes of a file of the folder; the rest as `read`."""
         resolved = self._inside(file)
         return self._bytes(file, resolved) if resolved else None
 
     def read_any(self, file: Path) -> SourcePart | None:
-        """As `read`, for a file that the user named and that may stand anywhere: an overlay."""
+        """Read a file that the user named, which may be outside of the folder: an overlay."""
         return self._part(file, Path(os.path.realpath(file)))
 
     def optional(self, stem: str) -> SourcePart | None:
-        """The file of that stem at the top of the folder, None where there is none."""
+        """Read the file of that stem at the top of the folder; None without one."""
         for suffix in SUFFIXES:
             file = self.folder / (stem + suffix)
             if os.path.lexists(file) or self._root / file.name in self._unsaved:
@@ -94,7 +94,7 @@ class Parts:
         return None
 
     def report_unread(self) -> None:
-        """Note each file that looks like a part and that nothing has read: it would be lost without a word."""
+        """Report each file that looks like a part of the catalog and was not read."""
         for file in self._unread():
             hint = _where(file.relative_to(self.folder))
             self.problems.add("folder-unread", f"{file} is not part of the catalog", hint=hint)
@@ -127,9 +127,9 @@ class Parts:
         return found
 
     def copied(self, part: SourcePart, value: Any, path: ValuePath) -> Any:
-        """A copy of `value`, which stands at `path` of `part`, with `${NAME}` replaced in each string.
+        """Copy the value at `path` of `part`, with `${NAME}` replaced in each string.
 
-        A name that is not set and a malformed reference are problems.
+        Names that are not set and malformed references are problems.
         """
 
         def change(text: str, path: ValuePath) -> str:
@@ -173,7 +173,7 @@ class Parts:
 
 
 def _where(file: Path) -> str:
-    """Advice about a file, named within its source folder, that nothing reads."""
+    """Advice about a file that was not read, by its path in the source folder."""
     if file.name.startswith("."):
         return "rename it without the dot, or move it out of the folder"
     if file.suffix not in SUFFIXES:
@@ -187,12 +187,12 @@ def _where(file: Path) -> str:
 
 
 def escaped(value: Any) -> Any:
-    """A copy of `value` that `Parts.copied` turns into `value` again."""
+    """Escape `${` in the strings of a value, so that `Parts.copied` returns the value."""
     return _changed(value, lambda text, _: text.replace("${", "$${"))
 
 
 def _changed(value: Any, change: Callable[[str, ValuePath], str], path: ValuePath = ()) -> Any:
-    """A copy of `value` in which each text that holds `${` is what `change` makes of it and its path."""
+    """Copy `value`, with `change` applied to each string with `${` and its path."""
     if isinstance(value, dict):
         return {key: _changed(item, change, (*path, key)) for key, item in value.items()}
     if isinstance(value, list):

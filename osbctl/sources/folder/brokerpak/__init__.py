@@ -1,4 +1,4 @@
-"""A brokerpak of cloud-service-broker as the source of the catalog that the broker computes of it.
+"""Read a brokerpak: the catalog that cloud-service-broker computes from it.
 
 A brokerpak is a folder with a `manifest.yml` whose `service_definitions` name the files of its service offerings; on
 the disk, or in a revision of git.
@@ -35,7 +35,7 @@ def is_brokerpak(folder: str, unsaved: Mapping[Path, bytes] = MappingProxyType({
 
 
 def read_brokerpak(folder: str, *, limits: Limits, unsaved: Mapping[Path, bytes], variables: Variables) -> Document:
-    """The catalog of a brokerpak, with places in its definitions; what the broker refuses are notes of the document.
+    """Read the catalog of a brokerpak, with locations in its definitions; the notes say what the broker refuses.
 
     Raises:
         SourceError: a file of it cannot be opened, or only a shell knows a variable.
@@ -44,7 +44,7 @@ def read_brokerpak(folder: str, *, limits: Limits, unsaved: Mapping[Path, bytes]
     parts = Parts(Path(folder), limits, unsaved, _load)
     catalog = BrokerpakCatalog(parts, variables)
     origins = catalog.compute()
-    # What reading has to say is of places in files, not in the catalog: no path is given.
+    # The notes of the reader are about files; their paths are not paths of the catalog.
     read = (note._replace(path=()) for document in parts.documents for note in document.notes)
     notes = (*read, *parts.problems, *catalog.refusals)
     read_as = f"{folder}: read as a brokerpak; {'; '.join(_conditions(catalog))}"
@@ -57,7 +57,7 @@ def _load(name: str, limits: Limits) -> bytes:
 
 
 def _conditions(catalog: BrokerpakCatalog) -> Iterator[str]:
-    """Dependencies of the catalog, for the user."""
+    """List the variables and switches that the catalog depends on, for the user."""
     by_source: dict[str, list[str]] = {}
     for name, variable in sorted(catalog.used.items()):
         by_source.setdefault(variable.source, []).append(name)

@@ -1,4 +1,4 @@
-"""The catalog that cloud-service-broker computes of the definitions of a brokerpak and of its environment."""
+"""Compute the catalog of a brokerpak as cloud-service-broker does, from definitions and environment."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ LIFECYCLES = {
     "deprecated": ("GSB_COMPATIBILITY_ENABLE_GCP_DEPRECATED_SERVICES", False),
     "terraform": ("GSB_COMPATIBILITY_ENABLE_TERRAFORM_SERVICES", False),
 }
-"""For each tag the variable by which the broker offers services that have it, and what holds without the variable."""
+"""For each tag the variable that makes the broker offer services with this tag, and its default."""
 
 _PICTURES = {b"\xff\xd8\xff": "jpeg", b"\x89PNG\r\n\x1a\n": "png"}
 _TRUE = ("1", "t", "T", "TRUE", "true", "True")
@@ -68,7 +68,7 @@ _UPGRADE = (
 
 
 class BrokerpakCatalog:
-    """Computes the catalog of one brokerpak.
+    """The computation of one brokerpak's catalog.
 
     `refusals` are findings about what the broker would not start with. `used` are the variables that the catalog
     depends on, by name; `left_out` is the tag of each service that the broker does not offer.
@@ -227,7 +227,7 @@ class BrokerpakCatalog:
             self.origins.put(plan, "maintenance_info", info, (self._manifest, (*path, "version")))
 
     def _image(self, part: SourcePart, address: str) -> str:
-        """The picture in a file of the brokerpak as `data:`, as it is packed (internal/serviceimage)."""
+        """Read a picture of the brokerpak as a `data:` URI (internal/serviceimage)."""
         file = self._parts.folder / address.removeprefix("file://")
         try:
             content = self._parts.content(file) or b""
@@ -255,7 +255,7 @@ class BrokerpakCatalog:
         return True
 
     def _variable(self, name: str) -> Variable | None:
-        """A variable that is set, which is noted as used."""
+        """Return a variable that is set, and note that it is used."""
         variable = self._variables.get(name)
         if variable is None or not variable.value:
             return None
@@ -271,7 +271,7 @@ class BrokerpakCatalog:
 
 
 def _keywords(given: dict[str, Any]) -> dict[str, Any]:
-    """The keywords of an input's schema but for its title and default."""
+    """The keywords of an input's schema, without title and default."""
     nullable = is_set(given.get("nullable"))
     found = {name: given[key] for name, key in INPUT.items() if given.get(key)}
     if isinstance(found.get("enum"), dict):
@@ -283,7 +283,7 @@ def _keywords(given: dict[str, Any]) -> dict[str, Any]:
 
 
 def _variable_word(part: SourcePart) -> str:
-    """The name of the service of a definition as it stands in names of variables."""
+    """The service name of a definition as part of a variable name."""
     return str(part.data.get("name")).upper().replace(".", "_").replace("-", "_")
 
 

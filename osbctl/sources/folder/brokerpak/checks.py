@@ -1,4 +1,4 @@
-"""Names and ids that cloud-service-broker refuses at its start, and fields of a definition that it does not read.
+"""Check a definition for names and ids that cloud-service-broker refuses at start, and for fields it ignores.
 
 Sources: pkg/providers/tf/definition.go, pkg/broker/variables.go, pkg/broker/example.go and pkg/varcontext/builder.go
 (fields and `Validate`); pkg/validation/struct_validator.go (patterns). Templates of OpenTofu are not looked into.
@@ -22,7 +22,7 @@ _VARIABLE = (
     "field_name", "type", "details", "required", "nullable", "default", "enum", "constraints", "prohibit_update",
     "tf_attribute", "tf_attribute_skip",
 )  # fmt: skip
-# Details, and whether a value is required, are without effect and without harm: copied from inputs in many a brokerpak.
+# `details` and `required` have no effect here, but many brokerpaks copy them from inputs.
 _COMPUTED = ("name", "type", "default", "overwrite", "details", "required")
 _ACTION_FIELDS = (
     "template", "template_ref", "templates", "template_refs", "import_inputs", "import_parameter_mappings",
@@ -61,13 +61,13 @@ def is_set(value: Any) -> bool:
 def refuse(
     refusals: list[Finding], part: SourcePart, path: Path, message: str, hint: str, catalog_path: Path = ()
 ) -> None:
-    """Note that the broker does not start with what stands at `path` of a file, at `catalog_path` of the catalog."""
+    """Report that the broker does not start because of the value at `path` of a file, `catalog_path` of the catalog."""
     place = part.document.locate([path])[path]
     refusals.append(Finding("brokerpak-refused", Severity.ERROR, message, catalog_path, place, hint=hint))
 
 
 def check_definition(refusals: list[Finding], part: SourcePart) -> None:
-    """Note a name and ids that the broker refuses in a definition, and what it does not read there."""
+    """Report a name and ids of a definition that the broker refuses, and fields that it ignores."""
     if not _NAME.fullmatch(str(part.data.get("name"))):
         hint = "cloud-service-broker does not start with it"
         refuse(refusals, part, ("name",), "name must be made of letters, digits, hyphens and dots", hint)
@@ -78,7 +78,7 @@ def check_definition(refusals: list[Finding], part: SourcePart) -> None:
 
 
 def check_id(refusals: list[Finding], part: SourcePart, path: Path) -> None:
-    """Note an id that is no UUID."""
+    """Report an id that is not a UUID."""
     if not _UUID.fullmatch(str(get_at(part.data, path))):
         refuse(refusals, part, path, f"{path[-1]} must be a UUID", "cloud-service-broker does not start with it")
 
