@@ -153,7 +153,7 @@ OPTIONS = {
     ),
     **dict.fromkeys(("cloudfoundry-feature", "cloudfoundry-mysql", "cloudfoundry-schema-unclear"), CLOUD_FOUNDRY),
     "korifi-bindable-implicit": ValidationOptions(platforms=frozenset({Platform.KORIFI})),
-    "house-schema": ValidationOptions(house_schemas=(("house.json", USER_SCHEMA),)),
+    "house-schema": ValidationOptions(user_schemas=(("house.json", USER_SCHEMA),)),
 }
 """The options of an example that needs some."""
 

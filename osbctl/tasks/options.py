@@ -116,7 +116,7 @@ def validation_options(request: Request, config: Config) -> ValidationOptions:
         select=select or None,
         ignore=ignore,
         ignore_at=tuple(_ignored_places(config)),
-        house_schemas=tuple((name, _user_schema(name)) for name in (*request.schemas, *config.schema)),
+        user_schemas=tuple((name, _user_schema(name)) for name in (*request.schemas, *config.schema)),
         severity=tuple(
             (rule, _member(Severity, level, config, "severity"))
             for word, level in config.severity.items()

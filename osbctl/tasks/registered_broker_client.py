@@ -68,7 +68,7 @@ class RegisteredBrokerClient:
         from osbctl.validation.pipeline import validate_document
 
         version = ApiVersion(broker.api_version)
-        options = ValidationOptions(version, frozenset({broker.platform}), errors_alone=True, literal=True)
+        options = ValidationOptions(version, frozenset({broker.platform}), errors_only=True, literal=True)
         data: dict[str, Any] = {}
         unreadable: tuple[Remark, ...] = ()
         try:

@@ -1,7 +1,7 @@
-"""Contradictions within one schema: places that no value can meet, defaults and examples that are refused.
+"""Contradictions within one schema: unsatisfiable subschemas, and invalid defaults and examples.
 
-Sound, not complete: a reason is given only where it is shown. Patterns are run by the bounded validator alone, formats
-are annotations, and what the schema comparison cannot read (references elsewhere, loops, unknown drafts) gives nothing.
+Sound, not complete. Only the bounded validator runs patterns, formats are annotations, and schemas that the comparison
+cannot read (references elsewhere, loops, unknown drafts) have no result.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ _CONDITIONAL = frozenset(("not", "if", "then", "else", "dependencies", "dependen
 """Keywords whose subschemas may be unsatisfiable on purpose."""
 
 _STEPS, _JUDGEMENTS, _MAX_NESTING = 5_000, 2_000, 20
-"""The budget for one schema, a tenth of a second; and the constraints within constraints that are looked into."""
+"""The budget for one schema, a tenth of a second; and the maximum nesting of constraints."""
 
 
 def impossible(schema: JsonValue) -> Iterator[tuple[Path, str]]:
-    """The innermost places that no value can meet, and why; never raises.
+    """The innermost unsatisfiable subschemas, and why; never raises.
 
     The whole schema describes the `parameters` object (OSB 2.17, Input Parameters Schema Object). A bare `false`
-    or `not` is meant, and reported only where it stands against another keyword.
+    or `not` is intended, and reported only if it contradicts another keyword.
     """
     tree = _tree(schema)
     if not tree:
@@ -46,7 +46,7 @@ def impossible(schema: JsonValue) -> Iterator[tuple[Path, str]]:
 
 
 def _is_bare(node: Subschema) -> bool:
-    """Return whether the schema says nothing but `not`: then it is impossible on purpose."""
+    """Return whether the schema has only `not`: then it is unsatisfiable on purpose."""
     return not isinstance(node.value, dict) or not node.value.keys() & node.tree.dialect.keywords - {"not"}
 
 
@@ -56,14 +56,14 @@ def _unconditional(node: Subschema) -> Iterator[Subschema]:
 
 
 class _Contradictions:
-    """Looks for reasons why no value meets some constraints, within the budget of one schema."""
+    """A search for reasons why no value meets some constraints, within the budget of one schema."""
 
     def __init__(self) -> None:
         self._subsumption = Subsumption(BoundedValidator(_JUDGEMENTS), CHECKS, _STEPS)
         self._known: dict[object, str] = {}
 
     def reason(self, constraints: Constraints) -> str:
-        """The reason why no value is possible, or why none of some kind is; empty where none is shown."""
+        """The reason why no value, or no value of one kind, is possible; empty without proof."""
         try:
             why = self._reason(constraints, 0)
         except (UndecidableError, RecursionError):
@@ -72,7 +72,7 @@ class _Contradictions:
 
     def _reason(self, constraints: Constraints, depth: int) -> str:
         if constraints.key not in self._known:
-            self._known[constraints.key] = ""  # for constraints that are met again within themselves
+            self._known[constraints.key] = ""  # for constraints within themselves
             self._subsumption.spend(constraints)
             reasons = self._reasons(constraints, depth + 1) if depth <= _MAX_NESTING else iter(())
             self._known[constraints.key] = next(filter(None, reasons), "")
@@ -121,12 +121,12 @@ class _Contradictions:
 
 
 def _kinds(constraints: Constraints) -> list[str]:
-    """The kinds that a value can be of, all numbers as one."""
+    """The possible kinds of a value, all numbers as one."""
     return sorted({"number" if kind in NUMBERS else kind for kind in constraints.kinds})
 
 
 def _crossed_limits(kind: str, constraints: Constraints) -> str:
-    """The limits of a kind between which there is nothing; empty where there may be something."""
+    """The limits of a kind with nothing between them, as a text; empty if there may be a value."""
     if kind == "number":
         low, above = constraints.lower(constraints.kinds)
         high, under = constraints.upper(constraints.kinds)
@@ -138,7 +138,7 @@ def _crossed_limits(kind: str, constraints: Constraints) -> str:
 
 
 def refused_values(schema: JsonValue) -> Iterator[tuple[Path, tuple[str, ...]]]:
-    """The defaults and examples that their own schema refuses, and the keywords that refuse them; never raises."""
+    """The defaults and examples that their own schema refuses, with the keywords; never raises."""
     tree = _tree(schema)
     validator = BoundedValidator(_JUDGEMENTS)
     for node in tree.nodes.values() if tree else ():
@@ -148,7 +148,7 @@ def refused_values(schema: JsonValue) -> Iterator[tuple[Path, tuple[str, ...]]]:
 
 
 def _written(schema: JsonValue) -> Iterator[tuple[Path, JsonValue]]:
-    """The values that an author wrote down as good ones."""
+    """The defaults and examples of a schema."""
     if isinstance(schema, dict):
         yield from (((key,), schema[key]) for key in ("default", "example") if key in schema)
         examples = schema.get("examples")

@@ -1,4 +1,4 @@
-"""Several judged catalogs taken together, as they are when their brokers are registered with one platform."""
+"""Validation of several catalogs whose brokers are registered with one platform."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _RULES = {
 
 
 class ValidatedCatalog(NamedTuple):
-    """A catalog, its judgement by itself, and what that was made with."""
+    """A catalog, its own validation result, and the options of that validation."""
 
     document: Document
     judgement: ValidationResult
@@ -37,10 +37,10 @@ class ValidatedCatalog(NamedTuple):
 
 
 def judge_together(judged: Sequence[ValidatedCatalog]) -> list[ValidationResult]:
-    """The judgements, completed by what a catalog shares with those before it.
+    """The results, completed with the ids and names that a catalog shares with earlier ones.
 
-    Each is reported at the later of two places, with the name of the other, and as the options of the later say. A
-    platform that refuses one of two catalogs refuses the later.
+    Each is reported in the later catalog, with its options. A platform that refuses one of two catalogs refuses the
+    later.
     """
     load_all()
     found: list[list[SharedIdentity]] = [[] for _ in judged]

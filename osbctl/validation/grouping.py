@@ -1,4 +1,4 @@
-"""Group findings with one cause, with their number, instead of repeating a sentence four hundred times."""
+"""Groups of findings with one cause, each reported once with its number of places."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from osbctl.text import plural
 
 
 def group_findings(findings: Iterable[Finding]) -> list[Finding]:
-    """The findings, with those of one rule that say the same of several (`Finding.several`) joined to the first.
+    """Join findings of one rule with the same group text (`Finding.several`) to the first of them.
 
-    It keeps the place of the first, and has the other places, the fixes and what platforms say of all.
+    It keeps the path of the first, and gets the other paths, and the fixes and platform messages of all.
     """
     groups: dict[object, list[Finding]] = {}
     for number, finding in enumerate(findings):
@@ -21,7 +21,7 @@ def group_findings(findings: Iterable[Finding]) -> list[Finding]:
 
 
 def once_a_text(located: Iterable[Finding]) -> list[Finding]:
-    """The findings, with those of one rule and field joined that stand at one text, which aliases or merges repeat."""
+    """Join findings of one rule and field at one location, which aliases or merges repeat."""
     groups: dict[object, list[Finding]] = {}
     for finding in located:
         groups.setdefault((finding.rule, finding.severity, finding.location, finding.path[-1:]), []).append(finding)

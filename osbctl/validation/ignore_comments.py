@@ -1,6 +1,6 @@
-"""Findings silenced beside what they are about: `# osbctl: ignore[rule] reason`, a comment in YAML.
+"""Comments in YAML that ignore findings: `# osbctl: ignore[rule] reason`.
 
-Behind something it holds for its line; on a line of its own, for the entry or item that begins on the next line.
+At the end of a line it applies to that line; on a line of its own, to the entry or item that begins on the next line.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _LINE_END = re.compile(r"\r\n?|\n")
 
 
 class _IgnoredLines:
-    """Lines of one file that comments hold for: the rules that these name, and those that had a finding there."""
+    """Lines of one file with comments that apply to them: the rules of these, and the rules that had a finding."""
 
     def __init__(self, source: str, lines: range) -> None:
         self.source = source
@@ -31,7 +31,7 @@ class _IgnoredLines:
 
 
 class _Comment(NamedTuple):
-    """One word of a comment, and the rules that it stands for. `whole`: the catalog stands around it, not beside it."""
+    """One word of a comment, and its rules. `whole`: the comment is inside the catalog, not beside it."""
 
     word: str
     rules: frozenset[str]
@@ -43,9 +43,9 @@ class _Comment(NamedTuple):
 def without_ignored(
     findings: list[Finding], document: Document, selection: Selection, sought: Callable[[frozenset[str]], bool]
 ) -> list[Finding]:
-    """The findings that no comment of the document silences, and one for each comment that silences nothing.
+    """The findings that no comment ignores, and one for each unused comment.
 
-    `sought` tells whether there would be findings of some rules, if there were any: no other comment is called unused.
+    `sought` returns whether given rules were checked: only then their comments can be unused.
     """
     comments = [*chain.from_iterable(map(_comments, document.parts or (document,)))]
     return _kept(findings, document, comments) + selection.of(_unused(comments, selection, sought), document.data)
@@ -56,7 +56,16 @@ def _kept(findings: list[Finding], document: Document, comments: list[_Comment])
     rules = frozenset[str]().union(*(comment.rules for comment in comments))
     paths = {finding.path for finding in findings if finding.rule in rules and not finding.location}
     places = document.locate(paths) if paths else {}
-    return [one for one in findings if not _silence(one.rule, one.location or places.get(one.path), around)]
+    kept = []
+    for finding in findings:
+        place = finding.location or places.get(finding.path)
+        held = around.get((place.source, place.line), []) if place else []
+        ignoring = [one for one in held if finding.rule in one.rules]
+        for one in ignoring:
+            one.used.add(finding.rule)
+        if not ignoring:
+            kept.append(finding)
+    return kept
 
 
 def _by_line(held: Iterable[_IgnoredLines]) -> dict[tuple[str, int], list[_IgnoredLines]]:
@@ -66,14 +75,6 @@ def _by_line(held: Iterable[_IgnoredLines]) -> dict[tuple[str, int], list[_Ignor
         for line in one.lines:
             around.setdefault((one.source, line), []).append(one)
     return around
-
-
-def _silence(rule: str, place: Location | None, around: dict[tuple[str, int], list[_IgnoredLines]]) -> bool:
-    """Note what silences a finding of `rule` there; whether anything does."""
-    found = [one for one in around.get((place.source, place.line), ()) if rule in one.rules] if place else []
-    for one in found:
-        one.used.add(rule)
-    return bool(found)
 
 
 def _unused(
@@ -94,7 +95,7 @@ def _why_unused(comment: _Comment) -> tuple[str, str]:
 
 
 def _comments(document: Document) -> Iterator[_Comment]:
-    """The comments of one file; of a file in which the catalog is a part, those around that part, too."""
+    """The comments of one file, including those around a catalog that is a part of the file."""
     if document.syntax != "yaml" or "osbctl:" not in document.text:
         return
     from osbctl.sources.text_lines import Lines
@@ -117,7 +118,7 @@ def _comments(document: Document) -> Iterator[_Comment]:
 
 
 def _found(text: str, spans: Iterable[Span]) -> Iterator[re.Match[str]]:
-    """Comments outside of texts in quotes and of blocks of lines; in a plain text no `#` follows a blank."""
+    """Comments outside of quoted and block texts; in plain texts no `#` follows a blank."""
     texts = sorted((span.start, span.end) for span in spans if span.style)
     for match in _COMMENT.finditer(text):
         before = bisect_right(texts, (match.start(), len(text))) - 1
@@ -126,7 +127,7 @@ def _found(text: str, spans: Iterable[Span]) -> Iterator[re.Match[str]]:
 
 
 def _entry_below(lines: list[str], number: int) -> range:
-    """The lines of the entry or item that begins below line `number`: those after it that are indented further."""
+    """The lines of the entry or item that begins below line `number`: its first line and those indented further."""
     content = (n for n in range(number + 1, len(lines) + 1) if lines[n - 1].strip() and lines[n - 1].strip()[0] != "#")
     first = next(content, 0)
     if not first:

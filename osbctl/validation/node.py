@@ -1,4 +1,4 @@
-"""A value in a document together with its path, so that no rule builds a path by hand."""
+"""Values of a catalog with their paths: the input of rules."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ class Node:
         several: str = "",
         earlier: Path | None = None,
     ) -> RuleMatch:
-        """Say something about this object, or about the part of it named by `at`."""
+        """A match at this object, or at the part of it at `at`."""
         below = at if isinstance(at, tuple) else (at,)
         return RuleMatch(message, (*self.path, *below), hint, fixes, several, earlier)
 
@@ -85,7 +85,7 @@ Part: TypeAlias = tuple[dict[str, Any], Path, str]
 
 
 class CatalogNode(Node):
-    """The catalog itself, checked against an API version; it holds its objects by kind, for all rules to share."""
+    """The catalog, with the API version to check against, and its objects by kind, cached for all rules."""
 
     def __init__(self, value: dict[str, Any], api_version: ApiVersion = DEFAULT_API_VERSION) -> None:
         super().__init__(value)
@@ -136,7 +136,7 @@ class CatalogNode(Node):
 
 
 def _parts(value: Any, kind: str, path: Path) -> Iterator[Part]:
-    """An object of that kind, or those in a list, and the objects below."""
+    """An object of that kind, or those in a list, with the objects below."""
     if isinstance(value, list):
         for index, item in enumerate(value):
             yield from _parts(item, kind, (*path, index))

@@ -14,10 +14,7 @@ MAX_FINDINGS = 1_000
 
 
 class IgnoreAt(NamedTuple):
-    """One entry that silences a rule for the service offering, and the service plan, of that *name*.
-
-    `service` or `plan` None stands for any.
-    """
+    """An entry that ignores a rule for the service offering and the service plan with these *names*; None is any."""
 
     rule: str
     service: str | None = None
@@ -27,12 +24,11 @@ class IgnoreAt(NamedTuple):
 class ValidationOptions(NamedTuple):
     """Options of a validation.
 
-    `platforms` are those whose refusals count as errors. `select` (None: all) and `ignore` hold rule ids;
-    `ignore_at` silences rules for named objects. `house_schemas` are the user's own JSON Schemas, each
-    with the name that reports call it. `severity` is pairs of a rule and how much it matters here. `errors_alone`: the
-    rest is not looked for, nor what other platforms than `platforms` do. `max_schema_findings`:
-    so many errors, and as many warnings, of the catalog's schema are named. `literal`: the catalog is what platforms
-    get, so that a placeholder in it is text like any other.
+    Refusals of `platforms` count as errors. `select` (None: all) and `ignore` hold rule ids; `ignore_at` ignores rules
+    for named objects. `user_schemas` are JSON Schemas of the user, each with its name in reports. `severity` has pairs
+    of a rule and its severity. `errors_only`: only errors and `platforms` are checked. `max_schema_findings` limits the
+    number of schema errors, and of schema warnings. `literal`: platforms get the catalog unchanged, so that
+    placeholders are plain text.
     """
 
     api_version: ApiVersion = DEFAULT_API_VERSION
@@ -40,15 +36,15 @@ class ValidationOptions(NamedTuple):
     select: frozenset[str] | None = None
     ignore: frozenset[str] = frozenset()
     ignore_at: tuple[IgnoreAt, ...] = ()
-    house_schemas: tuple[tuple[str, object], ...] = ()
+    user_schemas: tuple[tuple[str, object], ...] = ()
     severity: tuple[tuple[str, Severity], ...] = ()
-    errors_alone: bool = False
+    errors_only: bool = False
     max_schema_findings: int = MAX_FINDINGS
     literal: bool = False
 
 
 class Selection:
-    """A filter over findings that remembers which of its entries that silence a rule matched."""
+    """A filter of findings that remembers which of its ignore entries matched."""
 
     def __init__(self, options: ValidationOptions) -> None:
         self._select = options.select
@@ -56,26 +52,26 @@ class Selection:
         self._matched: set[IgnoreAt] = set()
 
     def picks(self, rule: str) -> bool:
-        """Return whether `rule` is among those that were asked for."""
+        """Return whether `rule` is selected."""
         return self._select is None or rule in self._select
 
     def reports(self, rule: str) -> bool:
-        """Return whether findings of `rule` were asked for, and are not ignored everywhere."""
+        """Return whether `rule` is selected, and not ignored everywhere."""
         return self.picks(rule) and IgnoreAt(rule) not in self._entries
 
     def of(self, findings: Iterable[Finding], data: dict[str, Any]) -> list[Finding]:
-        """The findings that are wanted, in the order given."""
+        """The selected findings that are not ignored, in the given order."""
         named = {entry.rule for entry in self._entries}
         picked = (finding for finding in findings if self.picks(finding.rule))
         return [finding for finding in picked if finding.rule not in named or not self._is_ignored(finding, data)]
 
     @property
     def matched(self) -> frozenset[IgnoreAt]:
-        """The entries that silenced something so far."""
+        """The ignore entries that matched a finding so far."""
         return frozenset(self._matched)
 
     def unmatched(self) -> list[IgnoreAt]:
-        """The entries that silenced nothing so far, of the rules that were asked for: likely out of date."""
+        """The ignore entries of selected rules that matched nothing so far: likely out of date."""
         return [entry for entry in self._entries if self.picks(entry.rule) and entry not in self._matched]
 
     def _is_ignored(self, finding: Finding, data: dict[str, Any]) -> bool:

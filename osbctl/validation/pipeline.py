@@ -1,8 +1,7 @@
-"""The stages of a validation, from a document to its findings and verdicts; each is called once.
+"""The stages of a validation, from a document to its findings and verdicts.
 
-A fault is reported once. Where a platform refuses what the specification already forbids, the
-platform's words join that finding; only a refusal of something that the specification allows
-stands as a finding of its own.
+A fault is reported once: the words of a platform that refuses a fault of the specification join that finding. A refusal
+of something that the specification allows is a finding of its own.
 """
 
 from __future__ import annotations
@@ -33,16 +32,15 @@ from osbctl.validation.rules import SHARED, load_checks
 def validate_document(
     document: Document, options: ValidationOptions, selection: Selection | None = None
 ) -> ValidationResult:
-    """All that is to be said of `document`: each stage works on what the one before it left.
+    """Validate a catalog: schema, rules, and the verdicts of platforms.
 
-    `selection` says which findings are wanted; pass one and the same to learn, over several documents,
-    which of its ignores matched nothing.
+    `selection` filters the findings, and remembers over several documents which of its ignores matched.
 
     Raises:
         ConfigError: a user schema is invalid.
     """
     selection = selection or Selection(options)
-    options = options._replace(literal=options.literal or document.syntax == "brokerpak")  # `${…}` is what it sends
+    options = options._replace(literal=options.literal or document.syntax == "brokerpak")  # its broker sends `${…}`
     outcomes = _ask_platforms(document, options)
     found, unnamed = _check(document, options)
     selected, others = _parted(found, selection)
@@ -62,7 +60,7 @@ def validate_document(
 
 
 def unreadable(name: str, findings: tuple[Finding, ...]) -> ValidationResult:
-    """The result for a source that cannot be opened or read; `findings` say why."""
+    """The result for a source that cannot be read; `findings` are the reasons."""
     return ValidationResult(name, findings, dict.fromkeys(Platform, Verdict(VerdictKind.UNREADABLE)))
 
 
@@ -70,7 +68,7 @@ def unreadable(name: str, findings: tuple[Finding, ...]) -> ValidationResult:
 
 
 def _ask_platforms(document: Document, options: ValidationOptions) -> dict[Platform, Outcome]:
-    asked = options.platforms if options.errors_alone else tuple(Platform)
+    asked = options.platforms if options.errors_only else tuple(Platform)
     judged = (judge_all if options.literal else judge_template)(document.data, asked)
     return {platform: outcome.redacted for platform, outcome in judged.items()}
 
@@ -115,16 +113,13 @@ def _verdict(outcome: Outcome) -> Verdict:
 
 
 def _check(document: Document, options: ValidationOptions) -> tuple[list[Finding], set[Path]]:
-    """Findings of reading, schemas and rules, without repeated reports of missing values.
-
-    And the places of errors of the schema that were too many to be named.
-    """
+    """Findings of reading, schemas and rules; and the paths of schema errors beyond the limit."""
     found, unnamed = schema_findings(document.data, options.api_version, options.max_schema_findings)
     found += run_rules(document.data, options)
-    for name, schema in options.house_schemas:
-        from osbctl.validation.user_schema import check_house_schema  # loads jsonschema-rs
+    for name, schema in options.user_schemas:
+        from osbctl.validation.user_schema import check_user_schema  # loads jsonschema-rs
 
-        found += check_house_schema(document.data, schema, name)
+        found += check_user_schema(document.data, schema, name)
     reported = {note.path for note in document.notes if note.severity is Severity.ERROR}
     missing = ("schema-required", "schema-empty")
     found = [one for one in found if one.rule not in missing or one.path not in reported]
@@ -132,7 +127,7 @@ def _check(document: Document, options: ValidationOptions) -> tuple[list[Finding
 
 
 def _without_templates(findings: list[Finding], document: Document, options: ValidationOptions) -> list[Finding]:
-    """The findings but for those about a value that a template language, or the broker of a brokerpak, will replace."""
+    """The findings without those on values that a template, or the broker of a brokerpak, will replace."""
     if document.syntax == "brokerpak":  # its broker sends nulls and `${…}` by itself
         return [one for one in findings if one.rule not in ("null-object", "placeholder-unresolved")]
     unknown = placeholders(document.data) if findings and not options.literal else {}
@@ -144,8 +139,8 @@ def schema_findings(
 ) -> tuple[list[Finding], set[Path]]:
     """Validate `data` against the newest catalog schema; also return the locations of omitted errors.
 
-    Fields that are newer than `api_version` draw warnings: some platforms ask with a newer version and read them.
-    Names `most` errors, and as many warnings.
+    Faults in fields that are newer than `api_version` are warnings: platforms with a newer version read them. At most
+    `most` errors and as many warnings are reported.
     """
     if _latest_schema_validator()(data):
         return [], set()
@@ -160,10 +155,7 @@ def _latest_schema_validator() -> Any:
 
 
 def run_rules(data: dict[str, Any], options: ValidationOptions) -> list[Finding]:
-    """Run the rules of the specification and the advice on the catalog `data`.
-
-    Rules see only what has the right shape: a wrong shape is the schema's finding, reported once.
-    """
+    """Run the rules on the catalog `data`; they skip values of the wrong type, which the schema reports."""
     catalog = CatalogNode(data, options.api_version)
     rules = [rule for rule in load_checks() if is_wanted(rule, options)]
     found = [finding for rule in rules if rule.scope is Scope.CATALOG for finding in _findings(rule, catalog)]
@@ -171,18 +163,18 @@ def run_rules(data: dict[str, Any], options: ValidationOptions) -> list[Finding]
 
 
 def is_wanted(rule: Rule, options: ValidationOptions) -> bool:
-    """Return whether findings of `rule` are sought with these options."""
-    if options.errors_alone and rule.severity is not Severity.ERROR:
+    """Return whether `rule` is checked with these options."""
+    if options.errors_only and rule.severity is not Severity.ERROR:
         return False
     return rule.only_for is None or rule.only_for in options.platforms or rule.id in (options.select or ())
 
 
 def _sought(options: ValidationOptions, rules: frozenset[str]) -> bool:
-    """Return whether one catalog by itself is looked through for any of `rules`; of a rule that is none, too."""
+    """Return whether any of `rules` is checked in a single catalog; true without rules."""
     return not rules or any(
         is_wanted(RULES[rule], options)
         for rule in rules
-        if not rule.startswith(SHARED) and (rule != "house-schema" or options.house_schemas)
+        if not rule.startswith(SHARED) and (rule != "house-schema" or options.user_schemas)
     )
 
 
@@ -217,7 +209,7 @@ def _below(path: Path, finding: Finding) -> Finding:
 
 
 def _parted(findings: list[Finding], selection: Selection) -> tuple[list[Finding], list[Finding]]:
-    """The findings of rules that were asked for, and the others."""
+    """The findings of selected rules, and the others."""
     selected = [finding for finding in findings if selection.picks(finding.rule)]
     return selected, [finding for finding in findings if not selection.picks(finding.rule)]
 
@@ -229,11 +221,11 @@ def _is_fault(finding: Finding) -> bool:
 def _join_refusals(
     findings: list[Finding], outcomes: Mapping[Platform, Outcome], options: ValidationOptions, hidden: Container[Path]
 ) -> list[Finding]:
-    """Join each refusal to the first fault at its place, or let it stand alone.
+    """Join each refusal to the first fault at its path, or make it a finding.
 
-    A refusal below a value of the wrong type joins the fault of that value. At `hidden` places there is a fault that
-    is not named; there only a refusal that was selected stands alone. Why the verdict of a platform that counts is
-    unclear is a warning, unless a finding of its rule is there.
+    A refusal below a value of the wrong type joins the fault of that value. At `hidden` paths (faults without finding),
+    a refusal is a finding only if its rule was selected. The reason why the verdict of a chosen platform
+    is unclear is a warning, unless there is a finding of its rule.
     """
     findings, faults = list(findings), _faults_by_place(findings)
     for platform, outcome in outcomes.items():
@@ -251,7 +243,7 @@ def _join_refusals(
 
 
 def _fault_at(path: Path, faults: Mapping[Path, int], findings: list[Finding]) -> int | None:
-    """The number of the first fault at `path`, else of the wrong type of the value around it."""
+    """The index of the first fault at `path`, else of the wrong type of the value around it."""
     around = faults.get(path[:-1])
     if path not in faults and around is not None and findings[around].rule == "schema-type":
         return around
@@ -259,7 +251,7 @@ def _fault_at(path: Path, faults: Mapping[Path, int], findings: list[Finding]) -
 
 
 def _faults_by_place(findings: list[Finding]) -> dict[Path, int]:
-    """The number of the first fault at each place."""
+    """The index of the first fault at each path."""
     places: dict[Path, int] = {}
     for number, finding in enumerate(findings):
         if _is_fault(finding):
@@ -275,7 +267,7 @@ def _doubts(platform: Platform, outcome: Outcome, findings: list[Finding]) -> li
 
 
 def _joined(finding: Finding, platform: Platform, words: str, own_words: bool, counts: bool) -> Finding:
-    """The finding with what a platform says; an error where the platform counts."""
+    """The finding with the words of a platform; an error if the platform counts."""
     refused_by = finding.refused_by if platform in finding.refused_by else (*finding.refused_by, platform)
     messages = finding.platform_messages
     if own_words and words not in messages:
@@ -285,7 +277,7 @@ def _joined(finding: Finding, platform: Platform, words: str, own_words: bool, c
 
 
 def _drop_newcomers(findings: list[Finding]) -> list[Finding]:
-    """The findings without those that call a field too new which another one calls wrong, or something in it."""
+    """The findings without `field-too-new` at fields in which there is a fault."""
     wrong = [finding.path for finding in findings if _is_fault(finding) or finding.refused_by]
     known = {path[:depth] for path in wrong for depth in range(len(path) + 1)}
     return [finding for finding in findings if finding.rule != "field-too-new" or finding.path not in known]
@@ -305,7 +297,7 @@ def _blame_newcomers(findings: list[Finding], data: dict[str, Any]) -> list[Find
 
 
 def graded(findings: list[Finding], options: ValidationOptions) -> list[Finding]:
-    """The findings with the severities that the configuration gives their rules."""
+    """The findings with the configured severities of their rules."""
     severity = dict(options.severity)
     return [f._replace(severity=severity[f.rule]) if f.rule in severity else f for f in findings]
 
@@ -321,7 +313,7 @@ def _located(findings: list[Finding], document: Document) -> list[Finding]:
 
 
 def _placed(finding: Finding, places: Mapping[Path, Location]) -> Finding:
-    """The finding at its place, and in its message the line of the earlier one that it speaks of."""
+    """The finding with its location, and with the line of the earlier place in its message."""
     here = places[finding.path]
     if finding.earlier is None:
         return finding._replace(location=here)

@@ -1,6 +1,6 @@
-"""The faults of a catalog under a shipped schema, in our own sentences.
+"""The faults of a catalog under a shipped schema, in sentences.
 
-They name the service offering or plan, the field, what is wanted and, cut short, what stands there.
+They name the service offering or plan, the field, the expected and the actual value.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _REST = {Severity.ERROR: "schema-other", Severity.WARNING: "metadata-type"}
 
 
 class CatalogFault(NamedTuple):
-    """A keyword of the schema whose value there is `wanted`, and the value that breaks it; None is what is missing."""
+    """A keyword of the schema with the value `wanted`, and the catalog's value that breaks it; None if missing."""
 
     path: Path
     keyword: str
@@ -37,17 +37,17 @@ class CatalogFault(NamedTuple):
 
     @property
     def sentence(self) -> str:
-        """It in our words."""
+        """The fault as a sentence."""
         if self.keyword == "required":
             return f"{field_name(str(self.path[-1]))} is missing"
         return refusal(self.keyword, self.wanted, self.value, self.path)
 
 
 def explained(data: dict[str, Any], version: ApiVersion, most: int) -> tuple[list[Finding], set[Path]]:
-    """A finding for each fault of `data` under the newest schema; of more than `most`, the first and a note.
+    """Findings for the faults of `data` under the newest schema, at most `most` of each severity and a note.
 
-    A fault in a field that is newer than `version` is a warning. And the places of errors that are in that rest, as
-    many as a platform has reasons.
+    A fault in a field that is newer than `version` is a warning. Also the paths of the errors beyond `most`, up to the
+    maximum number of refusals.
     """
     number: Counter[Severity] = Counter()
     findings = []
@@ -62,7 +62,7 @@ def explained(data: dict[str, Any], version: ApiVersion, most: int) -> tuple[lis
             if len(left_out) == MAX_REFUSALS:
                 break
         # Warnings beyond the limit are skipped, because an error may follow them.
-    if not findings:  # A test holds that the walk knows all that the schemas ask; a catalog is never called well by it.
+    if not findings:  # Never report success if this walk finds nothing; a test checks that it knows all keywords.
         findings = [Finding("schema-other", Severity.ERROR, f"the schema of API version {LATEST} refuses the catalog")]
     findings += [more(_REST[severity], severity, most) for severity, found in number.items() if found > most]
     return findings, left_out
@@ -71,8 +71,7 @@ def explained(data: dict[str, Any], version: ApiVersion, most: int) -> tuple[lis
 def schema_errors(data: Any, version: ApiVersion) -> Iterator[CatalogFault]:
     """The faults of `data` under a shipped schema, in the order of the document.
 
-    A walk of our own, for the few keywords that these schemas hold: a library would cost each faulty catalog the time
-    to load it, and each fault many times what it costs here.
+    A walk of our own for the few keywords of these schemas: loading a library would take longer.
     """
     schema = load_schema(version)
     return _faults(data, schema, (), schema["definitions"])
@@ -107,11 +106,11 @@ _BREAKS: dict[str, Callable[[Any, Any], bool]] = {
     "minLength": lambda text, least: len(text) < least,
     "minItems": lambda items, least: len(items) < least,
 }
-"""The keywords of the shipped schemas that a value breaks as a whole: what breaks one is not looked into."""
+"""Keywords about a value as a whole; the walk skips what is inside a value that breaks one."""
 
 
 def more(rule: str, severity: Severity, most: int = MAX_FINDINGS) -> Finding:
-    """The finding that stands for those beyond the bound: without it, ignoring a rule could hide the others."""
+    """The note on findings beyond the limit."""
     kind = "errors" if severity is Severity.ERROR else "warnings"
     return Finding(rule, severity, f"more than {most} {kind} of the schema; the rest is left out")
 
@@ -124,7 +123,7 @@ def _finding(data: dict[str, Any], fault: CatalogFault, severity: Severity) -> F
         hint = "indent it, and what is below it"
         return Finding("schema-required", Severity.ERROR, message, path, hint=hint, earlier=(str(path[-1]),))
     if keyword == "type" and fault.wanted == "object" and fault.value is None and isinstance(path[-1], str):
-        # Every platform takes it for an object that is left out; brokers of Go's SDK send `parameters` this way.
+        # Every platform treats it as a missing object; brokers of Go's SDK send `parameters` this way.
         several, fix = "nulls stand where an object may be left out", Fix("remove", path, safe=True)
         return Finding("null-object", Severity.INFO, message, path, hint="leave it out", fixes=(fix,), several=several)
     if _is_convention(path):
@@ -229,7 +228,7 @@ def _list_advice(path: Path, value: Any, safe: bool) -> tuple[str, tuple[Fix, ..
 
 
 def _single_advice(path: Path, text: str, safe: bool) -> tuple[str, tuple[Fix, ...]]:
-    """Hint and fix for a text in place of a list: only a single word is certainly one entry."""
+    """Hint and fix for a text in place of a list; only a single word is certainly one entry."""
     if re.match(r"-\S", text):
         return "a space is missing behind the hyphen", ()
     if path[-1] != "bullets" and "," in text:  # a comma in a bullet is one of a sentence
@@ -249,6 +248,6 @@ def _number(text: str) -> int | float | None:
 
 
 def about(data: Any, path: Path) -> str:
-    """The names of the service offering and the plan that `path` leads into, as the beginning of a sentence."""
+    """The names of the service offering and the plan around `path`, as the beginning of a sentence."""
     named = zip(("service", "plan"), names_at(path, data), strict=True)
     return "".join(f"{kind} {name[:60]!r}: " for kind, name in named if isinstance(name, str) and name)

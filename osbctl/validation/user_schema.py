@@ -1,4 +1,4 @@
-"""A schema of the user's own applied by jsonschema-rs; nothing is ever fetched."""
+"""Validation against a schema of the user with jsonschema-rs; nothing is fetched."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from osbctl.validation.rules.references import References
 from osbctl.validation.schema_errors import about, more
 
 
-def check_house_schema(data: dict[str, Any], schema: Any, name: str) -> list[Finding]:
+def check_user_schema(data: dict[str, Any], schema: Any, name: str) -> list[Finding]:
     """Validate `data` against a user schema; `name` is its name in reports.
 
     Raises:
-        ConfigError: the schema is broken, cannot be applied, or refers to something outside of itself.
+        ConfigError: the schema is invalid, cannot be applied, or refers to something outside of itself.
     """
     if reason := _unusable(schema):
         raise ConfigError(f"user schema {name}: {reason}")
@@ -45,7 +45,7 @@ def check_house_schema(data: dict[str, Any], schema: Any, name: str) -> list[Fin
 
 
 def _unusable(schema: object) -> str:
-    """Reason why `schema` is not applied at all; empty if it may be."""
+    """Reason why `schema` cannot be applied; empty if it can."""
     if not isinstance(schema, dict | bool):
         return "it is not an object"
     if isinstance(schema, bool):
@@ -67,7 +67,7 @@ def _validator(schema: Any) -> jsonschema_rs.Validator:
 
 
 def _refused(error: jsonschema_rs.ValidationError, name: str) -> ConfigError:
-    """The error of a schema that jsonschema-rs does not take."""
+    """The error for a schema that jsonschema-rs refuses."""
     text = escape_line(error.message.partition("\n")[0])[:200]
     if isinstance(error.kind, ValidationErrorKind.Referencing) or "does not exist" in text:
         return ConfigError(f"user schema {name}: a reference leads nowhere: {text}", "nothing is fetched")
@@ -79,7 +79,7 @@ def _fetch_nothing(uri: str) -> NoReturn:
 
 
 def error_sentences(error: jsonschema_rs.ValidationError) -> Iterator[tuple[Path, str]]:
-    """The path and our sentence of an error; one for each field that is missing or too many."""
+    """Path and sentence of an error; one for each missing or additional field."""
     path, kind = tuple(error.instance_path), error.kind
     if isinstance(kind, ValidationErrorKind.Required):
         yield (*path, kind.property), f"{field_name(kind.property)} is missing"

@@ -126,7 +126,7 @@ def test_what_only_other_files_could_bring_up_is_not_called_unused(tmp_path: Pat
 def test_what_this_run_does_not_seek_is_not_called_unused() -> None:
     text = TEXT.replace("c_d", "cd  # osbctl: ignore[korifi-bindable-implicit, house-schema]")
     assert found(text) == [("default-implicit", 15)]
-    korifi = ValidationOptions(platforms=frozenset({Platform.KORIFI}), house_schemas=(("house.json", {}),))
+    korifi = ValidationOptions(platforms=frozenset({Platform.KORIFI}), user_schemas=(("house.json", {}),))
     assert [rule for rule, _ in found(text, korifi)].count("ignore-unused") == 2
 
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from osbctl.errors import ConfigError
 from osbctl.findings import Severity
 from osbctl.validation.options import MAX_FINDINGS
-from osbctl.validation.user_schema import check_house_schema
+from osbctl.validation.user_schema import check_user_schema
 
 DRAFT_04 = "http://json-schema.org/draft-04/schema#"
 DRAFT_07 = "http://json-schema.org/draft-07/schema#"
@@ -28,7 +28,7 @@ def of_field(field: str, **keywords: Any) -> dict[str, Any]:
 
 def told(house: Any) -> list[str]:
     """Each message, and where it points, without what all begin and end with."""
-    found = check_house_schema(DATA, house, "house.json")
+    found = check_user_schema(DATA, house, "house.json")
     assert all(finding.rule == "house-schema" and finding.severity is Severity.ERROR for finding in found)
     short = (finding.message.removeprefix("service 'db': ").removesuffix(" (house.json)") for finding in found)
     return [f"/{'/'.join(map(str, f.path))}: {text}" for f, text in zip(found, short, strict=True)]
@@ -86,7 +86,7 @@ def test_sentences(house: Any, expected: list[str]) -> None:
 
 
 def test_findings_are_capped() -> None:
-    found = check_house_schema({"services": [0] * 2 * MAX_FINDINGS}, of_service(type="string"), "house.json")
+    found = check_user_schema({"services": [0] * 2 * MAX_FINDINGS}, of_service(type="string"), "house.json")
     assert len(found) == MAX_FINDINGS + 1
     assert found[-1].message == "more than 1000 errors of the schema; the rest is left out"
 
@@ -114,7 +114,7 @@ def test_findings_are_capped() -> None:
 )
 def test_a_broken_house_schema_is_an_error_of_the_run(house: Any, message: str) -> None:
     with pytest.raises(ConfigError) as raised:
-        check_house_schema(DATA, house, "house.json")
+        check_user_schema(DATA, house, "house.json")
     assert raised.value.message.startswith("user schema house.json: ")
     assert message in raised.value.message
 
@@ -159,7 +159,7 @@ SCHEMAS = st.dictionaries(
 @given(SCHEMAS)
 def test_no_schema_ends_in_a_traceback(house: dict[str, Any]) -> None:
     try:
-        found = check_house_schema(DATA, house, "house.json")
+        found = check_user_schema(DATA, house, "house.json")
     except ConfigError as error:
         assert error.message.startswith("user schema house.json: ")
     else:

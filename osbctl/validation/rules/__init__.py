@@ -1,4 +1,4 @@
-"""The rules, one small unit each, grouped by what they look at."""
+"""The rules, grouped by subject."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from importlib import import_module
 from osbctl.rule import RULES, Category, Rule
 
 CHECKED = ("identity", "naming", "texts", "fields", "metadata", "parameters", "references")
-"""The modules whose rules have a check that the engine runs."""
+"""The modules of rules with a check."""
 
 ELSEWHERE = (Category.CHANGE, Category.WIRE)
-"""Categories of other packages, which may be registered too."""
+"""Categories of rules of other packages."""
 
 SHARED = "shared-"
 """Prefix of rules on several catalogs."""
 
 
 def load_checks() -> tuple[Rule, ...]:
-    """The rules that the engine runs, in the order of their modules."""
+    """The rules with a check, in the order of their modules."""
     for name in CHECKED:
         import_module(f"{__name__}.{name}")
     return tuple(rule for rule in _registered() if rule.check)
@@ -32,5 +32,5 @@ def load_all() -> Mapping[str, Rule]:
 
 
 def _registered() -> list[Rule]:
-    """A copy at one stroke: another thread may be importing rules of other packages at this moment."""
+    """A copy of all rules; another thread may be importing rules of other packages at this moment."""
     return list(RULES.values())
