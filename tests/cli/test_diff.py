@@ -406,7 +406,7 @@ def told(folder: Path, new: Any, platform: str, old: Any = OLD) -> str:
 def test_what_is_applied_of_a_refused_update_is_said(tmp_path: Path) -> None:
     new = changed(description="")
     new["services"][0]["name"] = "other"
-    assert "stops at the first faulty object: what comes before is applied" in told(tmp_path, new, "kubernetes")
+    assert "stops at the first faulty object and retries; earlier ones are applied" in told(tmp_path, new, "kubernetes")
     assert "[change-refused-in-part]" in told(tmp_path, new, "kubernetes")
     new["services"][0]["plans"] = []
     assert "[change-refused-in-part]" not in told(tmp_path, new, "kubernetes")  # it reads that before it saves anything
