@@ -16,7 +16,6 @@ from osbctl.client.connection_options import ConnectionOptions, check_options
 from osbctl.client.http_client import Failure, NoResponseError
 from osbctl.conformance import probes
 from osbctl.conformance.exchange import Exchange, Fault, Reply, fault, findings_of
-from osbctl.conformance.rules import EVERY
 from osbctl.errors import SourceError
 from osbctl.findings import Finding, Severity
 from osbctl.platforms import Platform
@@ -122,29 +121,26 @@ def _silence(name: str, reply: Reply, silence: NoResponseError) -> Fault:
 
 
 def _redirect(address: str, target: str, reply: Reply) -> Fault:
-    refused, followed = _stopped_by(address, target, reply.status), is_same_origin(address, target)
+    is_followed = is_same_origin(address, target)
+    refused = tuple(platform for platform in Platform if _stops(platform, address, target, reply.status))
+    where = "no address"
+    if target:
+        where = "another path" if is_followed else f"another place, {origin(target)}"
     return fault(
         "wire-redirect",
-        f"redirected ({reply.status}) to {reply.hide(_named(address, target))}",
+        f"redirected ({reply.status}) to {reply.hide(where)}",
         reply,
-        severity=None if followed and not refused else Severity.ERROR,
+        severity=None if is_followed and not refused else Severity.ERROR,
         refused_by=refused,
-        hint="register the broker under the address where it answers" + ("" if followed else ", and check it there"),
+        hint="register the broker under the address where it answers" + ("" if is_followed else ", and check it there"),
     )
 
 
-def _named(address: str, target: str) -> str:
-    if not target:
-        return "no address"
-    return "another path" if is_same_origin(address, target) else f"another place, {origin(target)}"
-
-
-def _stopped_by(address: str, target: str, status: int) -> tuple[Platform, ...]:
-    """The platforms that get no catalog by this redirect."""
+def _stops(platform: Platform, address: str, target: str, status: int) -> bool:
+    """Return whether the platform gets no catalog by this redirect."""
     ours, theirs = urlsplit(address), urlsplit(target)
-    if ours.hostname != theirs.hostname or (ours.scheme, theirs.scheme) == ("https", "http"):
-        return EVERY
-    return tuple(platform for platform in Platform if status in platform.record.unfollowed_redirects)
+    is_elsewhere = ours.hostname != theirs.hostname or (ours.scheme, theirs.scheme) == ("https", "http")
+    return is_elsewhere or status in platform.record.unfollowed_redirects
 
 
 def _target(address: str, location: str) -> str:
@@ -172,27 +168,20 @@ def _probe(
         reply = exchange.ask(
             probe.how, method=probe.method, path=probe.path, changes=probe.changes, seconds=patience.probe
         )
-        if not reply.status:
-            faults.append(fault("wire-no-answer", reply.fault, reply, refused_by=()))
         if reply.status == probes.TOO_MANY != first.status:
             unchecked = tuple(dict.fromkeys(one.area for one in table[number:]))
             faults.append(fault("wire-limited", f"stopped by 429; not checked: {', '.join(unchecked)}", reply))
             return faults, unchecked
-        faults += _judged(probe, first, reply, answers)
+        # A reply that fails as the good request does says nothing new.
+        says_new = reply.status == 200 or reply.status != first.status
+        if not reply.status:
+            faults.append(fault("wire-no-answer", reply.fault, reply, refused_by=()))
+        elif reply.status != probes.TOO_MANY:
+            if says_new and probe.version:
+                answers[probe.version] = reply
+            faults += probe.faults(first, reply) if says_new or probe.even_if_same else ()
+            faults += probes.of_error(reply) if says_new else ()
         silent += bool(reply.fault)
         if silent >= MOST_SILENT:
             break
     return faults, ()
-
-
-def _judged(probe: probes.Probe, first: Reply, reply: Reply, answers: dict[str, Reply]) -> Iterator[Fault]:
-    """The faults in the reply to a probe; one that fails as the good request does says nothing new."""
-    if reply.status in (0, probes.TOO_MANY):
-        return
-    says_new = reply.status == 200 or reply.status != first.status
-    if says_new and probe.version:
-        answers[probe.version] = reply
-    if says_new or probe.even_if_same:
-        yield from probe.faults(first, reply)
-    if says_new:
-        yield from probes.of_error(reply)

@@ -98,10 +98,11 @@ class Exchange:
         `how` says in a report what is special about it. It takes at most `seconds`.
         """
         options = self.options
-        headers: dict[str, str | None] = {
+        login = basic_auth(options.user, options.password) if options.user or options.password else None
+        headers = {
             "X-Broker-API-Version": options.api_version,
             "Accept": "application/json",
-            "Authorization": basic_auth(options.user, options.password) if options.user or options.password else None,
+            "Authorization": login,
             "Accept-Encoding": SKIP_HEADER,
             "Connection": "close",
             "User-Agent": "osbctl",

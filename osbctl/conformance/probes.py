@@ -187,59 +187,52 @@ class Probe(NamedTuple):
 
 def probe_table(exchange: Exchange, first: Reply) -> list[Probe]:
     """The probes of a broker that gave the answer `first`; wrong logins come last, since it may lock the account."""
-    probes: list[Probe] = []
-    if first.status == 200:
-        probes += _of_served(first)
-    probes += _of_versions(exchange.options.api_version, first)
-    probes += _of_paths(exchange.path, first)
-    return [*probes, *_of_logins(exchange.options)]
+    options, path = exchange.options, exchange.path
+    user, password = options.user or _NOBODY, options.password or _WRONG
+    is_served, tag = first.status == 200, first.headers.get("etag", "")
+    gzip, no_body, foreign = {"Accept-Encoding": "gzip"}, {"Content-Length": "0"}, {"If-None-Match": f'"{IDENTITY}"'}
+    nowhere = path.rpartition("/")[0] + _NOWHERE
+    doubled = f"{path.removesuffix(CATALOG_PATH)}/{CATALOG_PATH}"
+    no_slash = "serve it, or register the broker without a slash at the end of its address"
+    own = sorted({platform.api_version for platform in Platform} - {options.api_version})
+    table: list[tuple[bool, Probe]] = [
+        (
+            is_served and not first.fault,
+            Probe("compression", "with Accept-Encoding: gzip", gzip, "wire-gzip-broken", (200,), _packed),
+        ),
+        (is_served and bool(tag), Probe("tags", "with If-None-Match", {"If-None-Match": tag}, judge=_tag)),
+        (is_served and bool(tag), Probe("tags", "with a tag that it never gave", foreign, judge=_foreign_tag)),
+        (True, _version_probe(f"without {VERSION}", None, 412, 400)),
+        (True, _version_probe(f"with an empty {VERSION}", "", 412, 400)),
+        (True, _version_probe(f"with {VERSION}: 1.0", "1.0", 412)),
+        *((first.status in (200, 412), _own_version_probe(version)) for version in own),
+        (True, Probe("methods and paths", "", no_body, "wire-method", (405, 404, 501), method="POST")),
+        (True, Probe("methods and paths", rule="wire-unknown-path", allowed=(404,), path=nowhere)),
+        (
+            is_served and path.endswith(CATALOG_PATH),
+            Probe("double slash", rule="wire-double-slash", allowed=(200,), path=doubled, hint=no_slash),
+        ),
+        (True, _login_probe("without credentials", None, 401)),
+        (True, _login_probe("with a wrong password", basic_auth(user, _WRONG), 401)),
+        (True, _login_probe("with an unknown user", basic_auth(_NOBODY, password), 401)),
+        (True, _login_probe("with malformed credentials", "Basic %%%", 401, 400)),
+    ]
+    return [probe for applies, probe in table if applies]
 
 
-def _of_served(first: Reply) -> Iterator[Probe]:
-    if not first.fault:
-        how, packed = "with Accept-Encoding: gzip", {"Accept-Encoding": "gzip"}
-        yield Probe("compression", how, packed, "wire-gzip-broken", (200,), _packed)
-    if tag := first.headers.get("etag"):
-        yield Probe("tags", "with If-None-Match", {"If-None-Match": tag}, judge=_tag)
-        foreign = {"If-None-Match": f'"{IDENTITY}"'}
-        yield Probe("tags", "with a tag that it never gave", foreign, judge=_foreign_tag)
+def _version_probe(how: str, version: str | None, *allowed: int) -> Probe:
+    rule, sent = "wire-version-status", {VERSION: version}
+    return Probe("versions", how, sent, rule, allowed, _bad_request, open_rule="wire-version-unchecked")
 
 
-def _of_versions(version: str, first: Reply) -> Iterator[Probe]:
-    for how, value, allowed in (
-        (f"without {VERSION}", None, (412, 400)),
-        (f"with an empty {VERSION}", "", (412, 400)),
-        (f"with {VERSION}: 1.0", "1.0", (412,)),
-    ):
-        sent, rule = {VERSION: value}, "wire-version-status"
-        yield Probe("versions", how, sent, rule, allowed, _bad_request, open_rule="wire-version-unchecked")
-    if first.status in (200, 412):
-        for own in sorted({platform.api_version for platform in Platform} - {version}):
-            how, judge = f"with {VERSION}: {own}", partial(_own_version, own)
-            yield Probe("platforms' versions", how, {VERSION: own}, judge=judge, even_if_same=True, version=own)
+def _own_version_probe(version: str) -> Probe:
+    how, judge = f"with {VERSION}: {version}", partial(_own_version, version)
+    return Probe("platforms' versions", how, {VERSION: version}, judge=judge, even_if_same=True, version=version)
 
 
-def _of_paths(path: str, first: Reply) -> Iterator[Probe]:
-    area, body = "methods and paths", {"Content-Length": "0"}
-    yield Probe(area, "", body, "wire-method", (405, 404, 501), method="POST")
-    yield Probe(area, rule="wire-unknown-path", allowed=(404,), path=path.rpartition("/")[0] + _NOWHERE)
-    if first.status != 200:
-        return
-    if path.endswith(CATALOG_PATH):
-        doubled = f"{path.removesuffix(CATALOG_PATH)}/{CATALOG_PATH}"
-        hint = "serve it, or register the broker without a slash at the end of its address"
-        yield Probe("double slash", rule="wire-double-slash", allowed=(200,), path=doubled, hint=hint)
-
-
-def _of_logins(options: ConnectionOptions) -> Iterator[Probe]:
-    for how, header, allowed in (
-        ("without credentials", None, (401,)),
-        ("with a wrong password", basic_auth(options.user or _NOBODY, _WRONG), (401,)),
-        ("with an unknown user", basic_auth(_NOBODY, options.password or _WRONG), (401,)),
-        ("with malformed credentials", "Basic %%%", (401, 400)),
-    ):
-        login, rule = {"Authorization": header}, "wire-unauthorized"
-        yield Probe("logins", how, login, rule, allowed, _challenge, open_rule="wire-open")
+def _login_probe(how: str, login: str | None, *allowed: int) -> Probe:
+    sent = {"Authorization": login}
+    return Probe("logins", how, sent, "wire-unauthorized", allowed, _challenge, open_rule="wire-open")
 
 
 def _packed(first: Reply, reply: Reply) -> Iterator[Fault]:
