@@ -411,7 +411,7 @@ def test_what_is_applied_of_a_refused_update_is_said(tmp_path: Path) -> None:
     new["services"][0]["plans"] = []
     assert "[change-refused-in-part]" not in told(tmp_path, new, "kubernetes")  # it reads that before it saves anything
     new["services"].append({"id": "s2", "name": "x", "metadata": {"documentationUrl": 5}, "plans": []})
-    assert "stops at this service offering: what comes before is applied" in told(tmp_path, new, "korifi")
+    assert "stops at this service offering and retries; earlier ones are applied" in told(tmp_path, new, "korifi")
 
 
 def test_what_two_catalogs_cannot_tell_is_said_once_where_it_matters(tmp_path: Path) -> None:
