@@ -116,7 +116,11 @@ REQUEST_ERRORS = [
     (http("200 OK", b"no gzip", "Content-Encoding: gzip"), "says that it is gzip"),
     (http("302 Found", b"", "Location: http://u:p@127.0.0.1:1/x"), "redirects to another place, http://127.0.0.1:1"),
     (http("302 Found", b"", "Location: https://127.0.0.1/x"), "redirects to another place"),
-    (http("302 Found", b"", "Location: /v2/catalog"), "more than 5 redirects"),
+    (http("200 OK", CATALOG, "X: " + "x" * 70_000), "a header that is too large"),
+    (http("200 OK", CATALOG, *(f"X-{number}: 1" for number in range(200))), "header that is too large"),
+    (http("200 OK", CATALOG, "Content-Encoding: br"), "compressed as br, which the request did not ask for"),
+    (http("200 OK", CATALOG, "Content-Encoding: deflate"), "compressed as deflate"),
+    (http("404 Gone", b'{"description": "no /v2/catalog?token=s3cr3t-p4ss"}'), "token=***"),
     (b"garbage\r\n\r\n", "another protocol"),
     (b"", "closed the connection"),
 ]
@@ -124,14 +128,16 @@ REQUEST_ERRORS = [
 
 @pytest.mark.parametrize(("answer", "told"), REQUEST_ERRORS, ids=[told for _, told in REQUEST_ERRORS])
 def test_each_fault_has_its_sentence(answer: bytes, told: str) -> None:
-    with broker(answer) as (address, _), pytest.raises(SourceError) as caught:
+    with broker(answer) as (address, asked), pytest.raises(SourceError) as caught:
         fetch_catalog(address, OPTIONS)
+    assert len(asked) == 1, "no request is sent twice"
     assert told in caught.value.message
     assert SECRET not in caught.value.message + caught.value.advice
 
 
 def test_redirects_end() -> None:
-    with broker(http("302 Found", b"", "Location: /v2/catalog")) as (address, asked), pytest.raises(SourceError):
+    answer = http("302 Found", b"", "Location: /v2/catalog")
+    with broker(answer) as (address, asked), pytest.raises(SourceError, match="more than 5 redirects"):
         fetch_catalog(address, OPTIONS)
     assert len(asked) == 1 + MAX_REDIRECTS
 

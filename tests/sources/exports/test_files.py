@@ -105,7 +105,10 @@ def test_what_svcat_prints_is_what_kubectl_prints(ending: str, kinds: str) -> No
             if "clusterServiceClassRef" in item["spec"]:
                 item["spec"]["serviceClassRef"] = item["spec"].pop("clusterServiceClassRef")
     write: Callable[[Any], str] = json.dumps if ending == "json" else dump
-    for files in ([classes, plans], [{"metadata": {}, "items": classes}, {"metadata": {}, "items": plans}], items):
+    prefix = "Service" if kinds == "namespace" else "ClusterService"
+    of_kinds = [{"kind": f"{prefix}ClassList", "items": classes}, {"kind": f"{prefix}PlanList", "items": plans}]
+    lists = [{"metadata": {}, "items": classes}, {"metadata": {}, "items": plans}]
+    for files in ([classes, plans], lists, of_kinds, items):
         stored = read(*map(write, files), ending=ending)
         assert (stored.platform, find_drift(stored, CATALOG)) == (K8S, [])
     path = ("services", 1, "name")

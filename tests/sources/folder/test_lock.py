@@ -59,32 +59,6 @@ def test_swapped_ids_are_an_error(tmp_path: Path) -> None:
     assert {note.rule for note in document.notes} == {"build-id-changed", "build-id-reused"}
 
 
-LOCK = '# osbctl catalog.lock, version 2\n["postgres", "S1"]\n'
-
-
-@pytest.mark.parametrize(
-    ("text", "says"),
-    [
-        ("", "not a lock file"),
-        ("{", "not a lock file"),
-        (LOCK.replace("version 2", "version 3"), "newer"),
-        (LOCK + "{", ":3: not a line"),
-        (LOCK + '["a"]\n', ":3: not a line"),
-        (LOCK + '["a", 1]\n', ":3: not a line"),
-        (LOCK + '["a", "1", "gone"]\n', ":3: not a line"),
-        (LOCK + '<<<<<<< HEAD\n["a", "1"]\n', ":3: there is a merge conflict"),
-        ("<<<<<<< HEAD\n" + LOCK, ":1: there is a merge conflict"),
-        (LOCK + '["postgres", "S2"]\n', ":3: 'postgres' has another id in line 2"),
-    ],
-)
-def test_a_broken_lock_is_said_and_never_to_be_deleted(tmp_path: Path, text: str, says: str) -> None:
-    write(tmp_path, services__postgres=SERVICE, lock=text)
-    with pytest.raises(ConfigError, match=r"catalog\.lock") as caught:
-        read_folder(str(tmp_path))
-    assert says in f"{caught.value.message} {caught.value.advice}"
-    assert "delete it" not in caught.value.advice
-
-
 def test_the_newcomer_is_blamed_for_an_id_twice(tmp_path: Path) -> None:
     write(tmp_path, services__postgres=SERVICE.replace("plans:\n  - {name: small, id: P1, description: Small.}\n", ""))
     write(tmp_path, services__postgres__plans__small="name: small\nid: P1\ndescription: Small.\nfree: true\n")
@@ -131,25 +105,27 @@ def test_git_merges_the_locks_of_two_branches(tmp_path: Path) -> None:
 
 # The words, and cases that one file of a lock seldom shows.
 
-HEADER = LOCK.partition("\n")[0]
+HEADER = "# osbctl catalog.lock, version 2"
+MERGE = "keep the lines of both sides, not the markers"
 RESTORE = "restore it from git: without it nothing remembers which ids are published"
 
 
 @pytest.mark.parametrize(
     ("text", "message", "advice"),
     [
+        ("", "c.lock: not a lock file", RESTORE),
         ("{", "c.lock: not a lock file", RESTORE),
         (HEADER.replace("2", "3"), "c.lock: a lock file of another version", "use a newer osbctl"),
-        (HEADER + "\n{", "c.lock:2: not a line of a lock file", RESTORE),
+        *(
+            (f"{HEADER}\n{line}", "c.lock:2: not a line of a lock file", RESTORE)
+            for line in ("{", '["a"]', '["a", 1]', '["a", "1", "gone"]')
+        ),
+        ("<<<<<<< HEAD\n" + HEADER, "c.lock:1: there is a merge conflict here", MERGE),
         (HEADER + "\n" + "[" * 100_000, "c.lock:2: not a line of a lock file", RESTORE),
         (HEADER + '\n["a", "1", "retired", "retired"]', "c.lock:2: not a line of a lock file", RESTORE),
         (HEADER + '\n{"a": 1, "b": 2}', "c.lock:2: not a line of a lock file", RESTORE),
         *(
-            (
-                f"{HEADER}\n{mark} x",
-                "c.lock:2: there is a merge conflict here",
-                "keep the lines of both sides, not the markers",
-            )
+            (f"{HEADER}\n{mark} x", "c.lock:2: there is a merge conflict here", MERGE)
             for mark in ("<<<<<<<", "|||||||", "=======", ">>>>>>>")
         ),
         (
@@ -163,6 +139,12 @@ def test_the_words_for_a_broken_lock(text: str, message: str, advice: str) -> No
     with pytest.raises(ConfigError) as caught:
         parse(text, "c.lock")
     assert (caught.value.message, caught.value.advice) == (message, advice)
+
+
+def test_a_folder_with_a_broken_lock_is_not_read(tmp_path: Path) -> None:
+    write(tmp_path, services__postgres=SERVICE, lock="{")
+    with pytest.raises(ConfigError, match=r"catalog\.lock: not a lock file"):
+        read_folder(str(tmp_path))
 
 
 def test_a_lock_is_written_as_it_is_read() -> None:
