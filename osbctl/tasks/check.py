@@ -1,4 +1,4 @@
-"""A live broker against the contract of its catalog endpoint, and each platform against what that platform gets."""
+"""Work of `osbctl check`: check the answers of a broker, and validate its catalog for each platform."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from osbctl.validation.options import Selection, ValidationOptions
 from osbctl.validation.pipeline import graded, unreadable, validate_document
 
 _FOR_FILES = "dashboard-secret-literal"
-"""A file should not hold the secret; what a broker sends must."""
+"""A rule for files only: a file should not hold the secret, but a broker must send it."""
 
 
 def check_and_judge(
@@ -22,7 +22,7 @@ def check_and_judge(
 ) -> ValidationResult:
     """Check the answers of the broker at `address`, then its catalog, with the verdict of each platform.
 
-    A platform whose own API version gets another answer than that of `connection` is judged by that answer.
+    If the API version of a platform gets another catalog than that of `connection`, its verdict is on that catalog.
 
     Raises:
         SourceError: the broker cannot be reached, or the credentials are wrong.
@@ -54,7 +54,7 @@ def _judged(name: str, body: bytes | None, options: ValidationOptions) -> Valida
 
 
 def _bare(finding: Finding) -> Finding:
-    """Without the text of the line: brokers send the whole catalog on one, and what is secret in it."""
+    """The finding without the text of its line: brokers send the whole catalog, with its secrets, on one line."""
     place = finding.location
     return finding._replace(location=place._replace(excerpt="") if place else None)
 
@@ -62,7 +62,7 @@ def _bare(finding: Finding) -> Finding:
 def _only_there(
     findings: Iterable[Finding], reported: Iterable[Finding], platforms: frozenset[Platform], version: str
 ) -> Iterator[Finding]:
-    """Findings for `platforms` in the catalog of their own API version that are not in `reported`."""
+    """Findings for `platforms` in the catalog of their API version that are not in `reported`."""
     known = {(finding.rule, finding.path, finding.message) for finding in reported}
     for finding in findings:
         if (finding.rule, finding.path, finding.message) in known:
@@ -72,7 +72,7 @@ def _only_there(
 
 
 def _verdict(verdict: Verdict, stopped: list[Finding]) -> Verdict:
-    """The verdict on the catalog, unless the platform would not even get that far, because of these findings."""
+    """The verdict on the catalog, or a refusal if the platform would stop before it, because of `stopped`."""
     if not stopped or verdict.kind is VerdictKind.CRASHES:
         return verdict
     return Verdict(VerdictKind.REFUSES, verdict.messages, verdict.reasons + len(stopped))

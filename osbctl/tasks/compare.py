@@ -1,4 +1,4 @@
-"""Work of `osbctl diff`: changes between two catalogs, new refusals, and accepted changes."""
+"""Work of `osbctl diff`: changes between two catalogs, and new refusals."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Drift between the stored and the current catalog of one broker, or of all registered ones."""
+"""Work of `osbctl drift`: differences between the stored and the current catalog of brokers."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def registered_catalog(broker: RegisteredBroker, client: RegisteredBrokerClient)
 
 
 def stored_in_registry(broker: RegisteredBroker) -> StoredCatalog:
-    """Stored catalog of a registered broker, as its platform keeps it."""
+    """The stored catalog of a registered broker, as its platform keeps it."""
     services = {service.id: service.name for service in broker.offered.services}
     services |= {one.service_id: one.name for one in broker.kept if not one.plan_id}
     kept = {

@@ -152,9 +152,8 @@ def _passes(
     for _ in range(MAX_PASSES):
         wanted = _wanted(findings, document, unsafe)
         # A quoted word has lost its YAML 1.1 meaning: fixes that use the meaning come first.
-        possible = _possible(document, after, [one for one in wanted if one[1].path], read, failed) or _possible(
-            document, after, wanted, read, failed
-        )
+        meaning = [one for one in wanted if one[1].path]
+        possible = _possible(document, after, meaning, read, failed) or _possible(document, after, wanted, read, failed)
         if possible is None and failed and len(mended) > tried_at:
             failed, tried_at = [], len(mended)  # later fixes may have removed the obstacle
             continue
@@ -165,9 +164,14 @@ def _passes(
         before, after = {name: step.content(name) for name in changes} | before, after | changes
         mended += step.done
         findings = _findings(document, options)
-    would = {id(one): one for one, fix in _wanted(findings, document, True) if not (fix.safe or unsafe)}
+    would = {} if unsafe else _unsafe(findings, document)
     stuck = tuple(_stuck(_wanted(findings, document, unsafe), failed))
     return FixResult(source, before, after, tuple(mended), tuple(would.values()), findings, document.read_as, stuck)
+
+
+def _unsafe(findings: Iterable[Finding], document: Document) -> dict[int, Finding]:
+    """The findings with an unsafe fix, by their `id()`."""
+    return {id(finding): finding for finding, fix in _wanted(findings, document, True) if not fix.safe}
 
 
 def _wanted(findings: Iterable[Finding], document: Document, unsafe: bool) -> list[Wanted]:

@@ -1,4 +1,4 @@
-"""Guard of the files that a command writes with -o: its own inputs, and files that cannot be generated again."""
+"""Check the file of -o: a command must not overwrite its inputs, nor files that cannot be generated again."""
 
 from __future__ import annotations
 

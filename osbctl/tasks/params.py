@@ -1,4 +1,4 @@
-"""The parameters of a plan: what it takes, examples, whether a request passes, and how to send it."""
+"""Work of `osbctl params`: parameters of a plan with examples, and checks of a request."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def _located(found: list[Finding], sent: Document) -> tuple[Finding, ...]:
 
 
 def _order(about: PlanParameters, sent: Document, broker: str) -> tuple[Order, bool]:
-    """The order, and whether secrets of the request were redacted in it."""
+    """The order for the commands, and True if secrets of the request are redacted in it."""
     shown = redact(sent.data)
     file, content = sent.name, ""
     if file in (INLINE, STDIN):

@@ -258,7 +258,7 @@ def _without(done: Refresh, secrets: tuple[str, ...]) -> Refresh:
 def shared_sentences(registry: Registry, names: set[str]) -> list[str]:
     """Sentences on ids and names that the brokers `names` share with others of their platform, and the effects."""
     found: list[str] = []
-    rows = sorted(registry.brokers(), key=lambda row: row.id) if names else []  # the first registered comes first
+    rows = sorted(registry.brokers(), key=lambda row: row.id)  # the first registered comes first
     for platform in sorted({row.platform for row in rows if row.name in names}):
         ours = [row.name for row in rows if row.platform is platform]
         if len(ours) > 1:

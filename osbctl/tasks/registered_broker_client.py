@@ -1,4 +1,4 @@
-"""The client of registered brokers: finds the password, fetches the catalog, validates it."""
+"""A client of registered brokers: it finds the password, fetches the catalog and validates it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class PasswordSource(Protocol):
     """Finds the passwords of registered brokers."""
 
     def password_of(self, broker: Registration) -> str:
-        """The password of `broker`; empty where it needs none. Raises SourceError: there is none."""
+        """The password of `broker`; empty if it needs none. Raises SourceError: it is not found."""
         ...
 
 
@@ -30,7 +30,7 @@ class PasswordSource(Protocol):
 class RegisteredBrokerClient:
     """Fetches and validates catalogs of registered brokers; may be used by several threads.
 
-    `options` are without user, password and version. `notes` collects sentences to report beside the outcomes.
+    `options` have no user, password and version. `notes` collects sentences to report beside the outcomes.
     """
 
     options: ConnectionOptions
@@ -39,10 +39,10 @@ class RegisteredBrokerClient:
     _sent: dict[str, str] = field(default_factory=dict, repr=False)
 
     def fetch(self, broker: Registration, etag: str) -> CatalogResponse | None:
-        """The broker's answer; None where `etag` still holds.
+        """The answer of the broker; None if the catalog still has this `etag`.
 
         Raises:
-            SourceError: there is none, or no password.
+            SourceError: the broker cannot be reached, or its password is not found.
         """
         address, _, _ = split_url(broker.url)
         password = self._sent[broker.name] = self.passwords.password_of(broker)
@@ -53,15 +53,15 @@ class RegisteredBrokerClient:
             raise SourceError(options.hide(error.message), error.advice) from None
         if answer is None:
             return None
-        # A tag goes into a header again, and into reports.
+        # The ETag is sent in a header and printed, so a hostile one is dropped.
         fit = answer.etag.isascii() and answer.etag.isprintable() and len(answer.etag) <= 1000
         return replace(answer, etag=answer.etag if fit and options.hide(answer.etag) == answer.etag else "")
 
     def validate(self, body: bytes, broker: Registration) -> BrokerCatalog:
-        """The catalog in `body`, with its errors, what the broker's platform refuses, and the reasons not to store it.
+        """The catalog in `body`, with its errors, the refusals of the broker's platform, and reasons not to store it.
 
-        These are that it cannot be read, and a text in it that is the password which was sent to the broker: the
-        catalog is stored and shown, and so would be the password.
+        A catalog is not stored if it cannot be read, or contains the password that was sent to the broker: the password
+        would be stored and shown with it.
         """
         from osbctl.sources.parse import parse_document
         from osbctl.validation.options import ValidationOptions
@@ -90,21 +90,21 @@ class RegisteredBrokerClient:
         return BrokerCatalog(body, data, errors=errors, infos=infos, refusals=refusals, secrets=sure)
 
     def check_secret(self, body: bytes, data: dict[str, Any], broker: Registration) -> None:
-        """Raise SourceError where the catalog must not be shown, since it holds the password sent to the broker."""
+        """Raise SourceError if the catalog must not be shown, because it contains the password sent to the broker."""
         held = self._held(body, data, broker)
         if held:
             raise SourceError(held.message)
 
     def _held(self, body: bytes, data: dict[str, Any], broker: Registration) -> Remark | None:
-        """Refusal of a catalog that contains the password; a note if it may be coincidence."""
+        """The refusal of a catalog that contains the password, if it does; only a note if the password is short."""
         password, secrets = self._sent.get(broker.name, ""), self._forms(broker)
         places = find_secrets(secrets, data) if password else []
         sure = len(password) >= SURE_LENGTH
         if not places and not (sure and not data and password.encode() in body):
             return None
         if not sure:
-            told = f"the catalog holds the text of the broker's password, perhaps by chance, at {len(places):,} places"
-            self.notes.append(f"{broker.name}: {told}: use a password of {SURE_LENGTH} or more characters")
+            message = f"the catalog contains the broker's password, perhaps by chance, at {len(places):,} places"
+            self.notes.append(f"{broker.name}: {message}: use a password of {SURE_LENGTH} or more characters")
             return None
         message = "the catalog contains the broker's own password: remove it, and change the password"
         place = places[0] if places else ""
@@ -112,7 +112,7 @@ class RegisteredBrokerClient:
         return Remark(HELD, "error", "" if hidden else place, message)
 
     def _forms(self, broker: Registration) -> tuple[str, ...]:
-        """The password that was sent to the broker, as it is sent and as it is."""
+        """The password that was sent to the broker, as sent in the header and as text."""
         password = self._sent.get(broker.name, "")
         return (replace(self.options, user=broker.username, password=password).sent, password)
 

@@ -14,7 +14,7 @@ CatalogObject = TypeVar("CatalogObject", ServiceOffering, ServicePlan)
 
 
 class LazyRules(dict[str, "Rule"]):
-    """All rules, loaded at the first look: most reports never ask."""
+    """All rules, loaded at the first use, because most reports need none."""
 
     def __missing__(self, key: str) -> Rule:
         self.update(all_rules())
@@ -34,10 +34,10 @@ def all_rules() -> Mapping[str, Rule]:
 
 
 def rules_named(word: str, error: type[OsbctlError] = UsageError, origin: str = "") -> frozenset[str]:
-    """The ids of the rules that `word` stands for: an id, a group, or a beginning with `*`.
+    """The ids of the rules that `word` stands for: an id, a group, or a prefix with `*`.
 
     Raises:
-        `error`: there is none; its sentence begins with `origin`.
+        `error`: there is none; its message begins with `origin`.
     """
     rules = all_rules()
     found = matching_rules(word, rules)
@@ -51,7 +51,7 @@ def object_named(objects: Iterable[CatalogObject], name: str, missing: str) -> C
     """The service offering or plan of that name, else of that id.
 
     Raises:
-        UsageError: there is none; `missing` begins the sentence that says so.
+        UsageError: there is none; its message begins with `missing`.
     """
     objects = tuple(objects)
     if found := [each for each in objects if each.name == name] or [each for each in objects if each.id == name]:

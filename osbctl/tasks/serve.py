@@ -27,15 +27,15 @@ def sources(
     """Make the sources of catalog and credentials, with the options of their answers.
 
     Raises:
-        UsageError: the minimum version is no `2.N`, the status none of 412 and 400, the path not one.
+        UsageError: the minimum version is not `2.N`, the status not 412 or 400, or the path not a valid one.
     """
     if missing_version_status not in (412, 400):
         raise UsageError("--missing-version-status must be 412 or 400")
 
     if not re.fullmatch(r"[A-Za-z0-9/._~!$&'()*+,;=:@-]*", base_path):
-        raise UsageError(f"--base-path {base_path!a} is not a path as a request has it", "write it like /brokers/data")
+        raise UsageError(f"--base-path {base_path!a} is not the path of a URL", "write it like /brokers/data")
 
-    # Standard input is there once: a reload gets what was read.
+    # Standard input can be read once only, so a reload gets the same catalog.
     loaded = load(catalog) if catalog.source == "-" else None
     return Sources(
         load_catalog=(lambda: loaded) if loaded else lambda: _load(catalog),
@@ -59,18 +59,18 @@ def _load(catalog: CatalogSource) -> LoadedCatalog:
 
 
 def _regular(path: Path) -> Path:
-    """`path`. Raises SourceError where something is there from which nothing, or without end, may come."""
+    """`path`. Raises SourceError: it is not a regular file, so reading it may block or never end."""
     if path.exists() and not path.is_file():
         raise SourceError(f"{path} is not a regular file")
     return path
 
 
 def _watched(source: str) -> Iterator[Path]:
-    """The files whose change means a reload; none for standard input and git."""
+    """Files whose change causes a reload; none for standard input and git."""
     path = Path(source)
     if path.is_dir():
         found = (file for file in path.rglob("*") if file.is_file())
-        # What is hidden, as the history of a repository, is no part of a source folder.
+        # Hidden files, such as .git, are no part of a source folder.
         yield from sorted(file for file in found if not any(part[0] == "." for part in file.relative_to(path).parts))
     elif path.exists():
         yield path

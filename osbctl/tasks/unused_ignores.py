@@ -1,4 +1,4 @@
-"""Report unused ignore entries, unless an unread file may need them."""
+"""Unused ignore entries of a configuration, unless an unread file may need them."""
 
 from __future__ import annotations
 

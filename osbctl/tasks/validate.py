@@ -69,7 +69,7 @@ def validate(request: Request, config: Config | None = None) -> Validation:
     if request.baseline:
         results = _apply_baseline(results, request, request.baseline, notes)
     if not any(map(_is_unreadable, results)):
-        notes += _unused_entries(known, (*request.sources, request.stdin_filename or "-"))
+        notes += _unused_entries(known, request)
     return Validation(results, max(one.exit_code for one in validated), tuple(notes))
 
 
@@ -110,13 +110,14 @@ def _settings(config: Config, request: Request, known: list[_Settings]) -> _Sett
     return found
 
 
-def _unused_entries(known: list[_Settings], sources: tuple[str, ...]) -> Iterator[str]:
+def _unused_entries(known: list[_Settings], request: Request) -> Iterator[str]:
     """Sentences on unused entries of each configuration file, unless they may be for other catalogs.
 
     `per-path` makes several configurations of one file.
     """
     from osbctl.tasks.unused_ignores import holds_for_others, unmatched
 
+    sources = (*request.sources, request.stdin_filename or "-")
     for origin in dict.fromkeys(one.config.origin for one in known if one.config.origin):
         same = [one for one in known if one.config.origin == origin]
         found = list(unmatched(same[0].config, [one.selection for one in same]))

@@ -782,7 +782,7 @@ def test_a_short_password_that_stands_in_the_catalog_gets_a_note(added: Program,
     server.put(NEW)
     said = added("refresh", OSBCTL_BROKER_MY_DB_PASSWORD="small")
     assert "my-db: changed as on" in said
-    assert "holds the text of the broker's password, perhaps by chance" in said
+    assert "contains the broker's password, perhaps by chance" in said
 
 
 def test_a_tag_that_holds_the_password_is_not_kept(added: Program, server: FakeBroker) -> None:
