@@ -24,10 +24,8 @@ from typing import Any
 
 import yaml
 
-from osbctl.resources import schemas_folder
-
 BIN = Path(sys.executable).parent
-SCHEMA = str(schemas_folder() / "catalog-2.14.json")
+SCHEMA = str(Path(__file__).parents[1] / "schemas" / "catalog-2.14.json")
 PARAMETERS = {
     "$schema": "http://json-schema.org/draft-04/schema#",
     "type": "object",

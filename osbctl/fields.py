@@ -6,12 +6,12 @@ Add a field to the table in `tools/make_schemas.py`; a test then requires rules,
 from __future__ import annotations
 
 import json
+import os
 from functools import cache
 from typing import Any
 
 from osbctl.paths import Path
 from osbctl.platforms import ApiVersion
-from osbctl.resources import catalog_schema
 
 LATEST = list(ApiVersion)[-1]
 
@@ -42,10 +42,19 @@ _SAP = {
 """Display information of SAP's brokers and tools, not in a specification."""
 
 
+def schema_text(version: ApiVersion) -> str:
+    """The shipped JSON Schema of catalogs at `version`, from the package of a wheel or the top of the repository."""
+    package = os.path.dirname(os.path.abspath(__file__))  # noqa: PTH100, PTH120  # pathlib costs its import at every start
+    inside = os.path.join(package, "schemas")  # noqa: PTH118
+    folder = inside if os.path.isdir(inside) else os.path.join(os.path.dirname(package), "schemas")  # noqa: PTH112, PTH118, PTH120
+    with open(os.path.join(folder, f"catalog-{version}.json"), encoding="utf-8") as file:  # noqa: PTH118, PTH123
+        return file.read()
+
+
 @cache
 def load_schema(version: ApiVersion) -> Any:
     """The shipped schema of catalogs at `version`; cached, do not modify it."""
-    return json.loads(catalog_schema(version))
+    return json.loads(schema_text(version))
 
 
 @cache

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from osbctl.catalog import Catalog
-from osbctl.resources import catalogs_folder
+from tests.folders import catalogs_folder
 
 KEYS = ["services", "plans", "id", "name", "tags", "metadata", "schemas", "service_instance", "create", "parameters"]
 JSON = st.recursive(

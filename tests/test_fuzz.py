@@ -16,7 +16,6 @@ from osbctl.findings import DocumentError
 from osbctl.platforms import Platform
 from osbctl.platforms.commands import Purpose
 from osbctl.reports import Format, Report, render
-from osbctl.resources import catalogs_folder
 from osbctl.sources.parse import parse_document
 from osbctl.sources.read import read_source
 from osbctl.sources.yaml_text import dump
@@ -27,6 +26,7 @@ from osbctl.tasks.params import plan_parameters
 from osbctl.validation.options import ValidationOptions
 from osbctl.validation.pipeline import validate_document
 from osbctl.validation.rules import load_all
+from tests.folders import catalogs_folder
 
 from .jsonschemas.test_sound import BROKEN, LONG
 

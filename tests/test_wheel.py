@@ -103,7 +103,7 @@ def test_the_installed_program_validates_and_shows(program: Path, tmp_path: Path
     def run(*arguments: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run([program, *arguments], capture_output=True, text=True, cwd=tmp_path, check=False)
 
-    find = "from osbctl.resources import catalogs_folder as f; print(f())"
+    find = "import osbctl; print(osbctl.__path__[0] + '/catalogs')"
     folder = subprocess.run(
         [program.parent / "python", "-c", find], capture_output=True, text=True, cwd=tmp_path, check=True
     ).stdout.strip()

@@ -33,7 +33,7 @@ LAYERS = {
 """The layer of each package; what is not listed is in the base layer, 0."""
 
 BASE = (
-    ("errors", "extras", "parallel", "paths", "resources", "text"),
+    ("errors", "extras", "parallel", "paths", "text"),
     ("catalog", "files", "redaction", "self_signed"),
     ("config", "credentials", "jsonschemas"),
     ("parameter_table", "platforms"),

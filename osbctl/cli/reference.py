@@ -120,9 +120,9 @@ def schema(
     osbctl schema > catalog-schema.json
     osbctl schema --api-version 2.17
     """
-    from osbctl.resources import catalog_schema
+    from osbctl.fields import schema_text
 
-    write_output(catalog_schema(api_version))
+    write_output(schema_text(api_version))
     return 0
 
 

@@ -27,11 +27,11 @@ from osbctl.platforms import Platform
 from osbctl.registry import location
 from osbctl.registry.records import RefreshOutcome
 from osbctl.registry.store import Registry
-from osbctl.resources import schemas_folder
 from tests.broker.harness import Authority, certificate, until
 from tests.cli import program
 from tests.cli.broker_server import BASIC, PASSWORD, USER, FakeBroker, broker
 from tests.cli.program import ROOT
+from tests.folders import schemas_folder
 from tests.registry.make import catalog, empty_database, plan, read, refresh, registration, service
 
 OLD = catalog(service("s", plan("p", "small"), plan("q", "large")))

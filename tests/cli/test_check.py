@@ -10,10 +10,10 @@ import pytest
 from osbctl.credentials.file import write_record
 from osbctl.credentials.record import make_record
 from osbctl.reports import Format
-from osbctl.resources import catalogs_folder
 from tests.cli.machine import PASSWORD, Machine
 from tests.conformance.faulty import PASSWORD as THEIRS
 from tests.conformance.faulty import USER, faulty
+from tests.folders import catalogs_folder
 
 if TYPE_CHECKING:
     from pathlib import Path

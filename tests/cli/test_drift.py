@@ -20,10 +20,10 @@ from osbctl.changes import DiffFailOn
 from osbctl.platforms import Platform
 from osbctl.registry.store import Registry
 from osbctl.reports.changes import DiffFormat
-from osbctl.resources import catalogs_folder
 from osbctl.sources.exports.read import StoredAs
 from osbctl.sources.yaml_text import dump
 from tests.drift.test_fields import CATALOG, changed
+from tests.folders import catalogs_folder
 from tests.sources.exports.make import export_as
 
 SECRET = "hunter2-and-more"

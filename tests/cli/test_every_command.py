@@ -23,11 +23,11 @@ from unittest import mock
 import pytest
 
 from osbctl.cli.app import build as application
-from osbctl.resources import catalogs_folder
 from tests.broker.harness import Authority, certificate
 from tests.cli import warm
 from tests.cli.machine import PASSWORD, Machine
 from tests.cli.program import osbctl
+from tests.folders import catalogs_folder
 
 SECONDS = 20.0
 """Time limit of a command: generous, since the machine may be busy; its own timeouts are set to a fraction."""

@@ -11,11 +11,11 @@ import pytest
 from osbctl.credentials.file import write_record
 from osbctl.credentials.record import make_record
 from osbctl.errors import UsageError
-from osbctl.resources import catalogs_folder
 from osbctl.text import escape_line
 from tests.cli.machine import Machine
 from tests.client.test_catalog_client import broker, http
 from tests.conformance.faulty import CATALOG, PASSWORD, USER, faulty
+from tests.folders import catalogs_folder
 
 if TYPE_CHECKING:
     from pathlib import Path

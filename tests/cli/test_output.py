@@ -11,9 +11,9 @@ from xml.etree import ElementTree
 
 import pytest
 
-from osbctl.resources import catalogs_folder
 from tests.cli import warm
 from tests.cli.program import ROOT, forked, osbctl
+from tests.folders import catalogs_folder
 
 CATALOG = catalogs_folder() / "interface-example.json"
 REAL = f"{sys.executable} -m osbctl"

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from osbctl.cli.page import _old_name
-from osbctl.resources import catalogs_folder
 from tests.cli.program import osbctl
+from tests.folders import catalogs_folder
 
 GOOD = catalogs_folder() / "data-services.yaml"
 

@@ -13,10 +13,10 @@ import pytest
 
 from osbctl.platforms.commands import Purpose
 from osbctl.requests.report import params_json
-from osbctl.resources import catalogs_folder, schemas_folder
 from osbctl.sources.read import read_source
 from osbctl.tasks.params import plan_parameters
 from tests.cli.program import osbctl
+from tests.folders import catalogs_folder, schemas_folder
 
 CATALOG = str(catalogs_folder() / "data-services.yaml")
 SHAPE = json.loads((schemas_folder() / "params-1.json").read_text())

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from osbctl.resources import catalogs_folder
 from tests.cli.program import osbctl
+from tests.folders import catalogs_folder
 
 GOOD = str(catalogs_folder() / "interface-example.json")
 

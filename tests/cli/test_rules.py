@@ -10,9 +10,9 @@ import pytest
 
 from osbctl.cli.options import TextOrJson
 from osbctl.cli.reference import rules
-from osbctl.resources import schemas_folder
 from osbctl.rule import Category
 from osbctl.tasks.rules import all_rules
+from tests.folders import schemas_folder
 
 RULES = all_rules()
 

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 import pytest
 import yaml
 
-from osbctl.resources import catalogs_folder
 from osbctl.text import escape_line
 from tests.cli import warm
 from tests.cli.program import ROOT, osbctl
+from tests.folders import catalogs_folder
 
 if TYPE_CHECKING:
     from typing import Any

@@ -12,8 +12,8 @@ from xml.etree import ElementTree
 
 import pytest
 
-from osbctl.resources import catalogs_folder, schemas_folder
 from tests.cli.program import ROOT, osbctl, process
+from tests.folders import catalogs_folder, schemas_folder
 
 GOOD = str(catalogs_folder() / "interface-example.json")
 FAULTY = str(catalogs_folder() / "faulty.yaml")

@@ -17,11 +17,11 @@ from typing import Any
 
 import pytest
 
-from osbctl.resources import catalogs_folder
 from osbctl.sources.read import read_source
 from tests.cli.broker_server import PASSWORD, USER, broker
 from tests.cli.program import osbctl
 from tests.corpus import catalogs
+from tests.folders import catalogs_folder
 
 LONG = "OSBCTL_FUZZ" in os.environ
 MOST_SECONDS = 8

@@ -18,9 +18,9 @@ from osbctl.jsonschemas.walk import same_value
 from osbctl.platforms import Platform
 from osbctl.platforms.verdicts import judge_all
 from osbctl.reports.changes import DiffFormat, DiffReport, render
-from osbctl.resources import catalogs_folder
 from osbctl.rule import RULES
 from osbctl.sources.read import read_source
+from tests.folders import catalogs_folder
 
 from .make import by_rule, catalog, one, plan, service, with_plan
 

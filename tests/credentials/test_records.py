@@ -22,8 +22,8 @@ from osbctl.credentials import file
 from osbctl.credentials.file import append_record, parse_credentials, read_credentials, record_json, write_record
 from osbctl.credentials.record import CredentialRecord, default_rounds, fits, generate_password, make_record
 from osbctl.errors import ConfigError, SourceError
-from osbctl.resources import schemas_folder
 from tests.cli.program import ROOT, osbctl
+from tests.folders import schemas_folder
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -7,7 +7,7 @@ from random import Random
 import pytest
 
 from osbctl.editor.cursor import cursor_at
-from osbctl.resources import catalogs_folder
+from tests.folders import catalogs_folder
 
 S, P = ("services", 0), ("services", 0, "plans", 0)
 

@@ -26,7 +26,6 @@ from osbctl.editor.text_document import SEVERITIES
 from osbctl.editor.vocabulary import FieldSchema, object_fields, part_at
 from osbctl.fields import LATEST
 from osbctl.findings import DocumentError, Finding
-from osbctl.resources import catalogs_folder
 from osbctl.sources.catalogs import parse_catalog
 from osbctl.sources.parse import decoded
 from osbctl.text import escape_line
@@ -35,6 +34,7 @@ from osbctl.validation.pipeline import validate_document
 from tests.cli.program import osbctl
 from tests.corpus import catalogs, needs_corpus
 from tests.editor.client import Editor, editing, in_editor
+from tests.folders import catalogs_folder
 from tests.sources.folder.brokerpaks import brokerpak
 
 pytestmark = pytest.mark.usefixtures("one_server")

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from osbctl.resources import catalogs_folder
+from tests.folders import catalogs_folder
 
 PAGE = Path(__file__).parents[2] / "docs" / "how-to" / "in-your-editor.md"
 IN_NEOVIM = """

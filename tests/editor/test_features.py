@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 from lsprotocol import types
 
-from osbctl.resources import catalogs_folder
 from tests.editor.client import Editor, in_editor
 from tests.editor.test_diagnostics import place
+from tests.folders import catalogs_folder
 
 pytestmark = pytest.mark.usefixtures("one_server")
 

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 import osbctl
-from osbctl.resources import catalogs_folder
+from tests.folders import catalogs_folder
 from tests.pages.browser import chromium
 
 if TYPE_CHECKING:

@@ -12,10 +12,10 @@ import pytest
 
 from osbctl.reports.changes import DiffFormat, DiffReport
 from osbctl.reports.changes.brokers import BrokerReport, render_all
-from osbctl.resources import catalogs_folder
 from osbctl.sources.parse import parse_document
 from osbctl.sources.read import read_source
 from osbctl.tasks.page import PageCatalog, PageOptions, make_page
+from tests.folders import catalogs_folder
 from tests.pages.browser import browser as browser
 from tests.pages.browser import opened
 from tests.pages.test_reports import changes

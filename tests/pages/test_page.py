@@ -22,11 +22,11 @@ from osbctl.pages.render import render_page
 from osbctl.platforms import Platform
 from osbctl.platforms.commands import Order, Purpose
 from osbctl.requests.commands import commands
-from osbctl.resources import catalogs_folder
 from osbctl.sources.read import read_source
 from osbctl.tasks.page import PageCatalog, PageOptions, make_page, with_requests
 from osbctl.text import escape_line
 from tests.corpus import catalogs, needs_corpus
+from tests.folders import catalogs_folder
 
 SHIPPED = catalogs_folder() / "data-services.yaml"
 LOADING = {"src", "href", "srcset", "srcdoc", "action", "formaction", "poster", "data", "background", "ping", "cite"}

@@ -10,11 +10,11 @@ from osbctl.reports import Format, Report
 from osbctl.reports import render as render_findings
 from osbctl.reports.changes import DiffFormat, DiffReport, render
 from osbctl.reports.changes.brokers import BrokerReport, render_all
-from osbctl.resources import catalogs_folder
 from osbctl.sources.read import read_source
 from osbctl.tasks.page import PageCatalog, PageOptions, make_page
 from osbctl.validation.options import ValidationOptions
 from osbctl.validation.pipeline import unreadable, validate_document
+from tests.folders import catalogs_folder
 from tests.pages.test_page import Read
 
 SHIPPED = read_source(str(catalogs_folder() / "data-services.yaml"))

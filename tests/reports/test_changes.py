@@ -16,8 +16,8 @@ from osbctl.changes import Change, DiffFailOn, Effect, Level, ObjectRef
 from osbctl.findings import Finding, Location, Severity
 from osbctl.platforms import Platform
 from osbctl.reports.changes import DiffFormat, DiffReport, render
-from osbctl.resources import schemas_folder
 from osbctl.tasks.rules import all_rules
+from tests.folders import schemas_folder
 
 REMOVED = Change(
     rule="change-plan-removed",

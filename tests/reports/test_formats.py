@@ -15,9 +15,9 @@ from osbctl.findings import FailOn, Finding, Location, Severity, ValidationResul
 from osbctl.platforms import Platform
 from osbctl.platforms.outcome import VerdictKind
 from osbctl.reports import Format, Report, render
-from osbctl.resources import schemas_folder
 from osbctl.rule import Category, Rule
 from osbctl.text import escape_line
+from tests.folders import schemas_folder
 
 RULE = Rule(
     "plan-name-duplicate",

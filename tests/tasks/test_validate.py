@@ -10,11 +10,11 @@ import pytest
 from osbctl.config import Config
 from osbctl.errors import ConfigError, UsageError
 from osbctl.findings import FailOn
-from osbctl.resources import catalogs_folder
 from osbctl.rule import Category
 from osbctl.tasks.options import Request
 from osbctl.tasks.rules import all_rules
 from osbctl.tasks.validate import validate
+from tests.folders import catalogs_folder
 
 FAULTY = str(catalogs_folder() / "faulty.yaml")
 

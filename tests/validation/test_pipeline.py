@@ -15,11 +15,11 @@ from osbctl.platforms import ApiVersion, Platform
 from osbctl.platforms.outcome import MAX_REFUSALS, VerdictKind
 from osbctl.platforms.verdicts import judge_all
 from osbctl.reports import Format, Report, render
-from osbctl.resources import catalogs_folder
 from osbctl.sources.parse import parse_document
 from osbctl.validation.options import ValidationOptions
 from osbctl.validation.pipeline import unreadable, validate_document
 from osbctl.validation.rules import load_all
+from tests.folders import catalogs_folder
 from tests.test_examples import RULES, SHOWN, examples
 
 GOOD: dict[str, Any] = json.loads((catalogs_folder() / "interface-example.json").read_text(encoding="utf-8"))

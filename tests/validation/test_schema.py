@@ -22,7 +22,6 @@ from hypothesis import strategies as st
 from osbctl.fields import is_newer
 from osbctl.findings import Severity
 from osbctl.platforms import ApiVersion
-from osbctl.resources import catalogs_folder, schemas_folder
 from osbctl.sources.limits import MAX_DEPTH
 from osbctl.sources.parse import parse_document
 from osbctl.validation.options import MAX_FINDINGS, ValidationOptions
@@ -31,6 +30,7 @@ from osbctl.validation.schema_errors import _BREAKS, schema_errors
 from osbctl.validation.user_schema import error_sentences
 from tests.corpus import CORPUS, needs_corpus
 from tests.fixes import generated
+from tests.folders import catalogs_folder, schemas_folder
 
 SCHEMAS = {v: json.loads((schemas_folder() / f"catalog-{v}.json").read_text(encoding="utf-8")) for v in ApiVersion}
 GOOD: dict[str, Any] = json.loads((catalogs_folder() / "interface-example.json").read_text(encoding="utf-8"))

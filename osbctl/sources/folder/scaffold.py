@@ -11,10 +11,10 @@ from typing import Any
 
 from osbctl.catalog import objects, parameter_holders
 from osbctl.errors import SourceError
+from osbctl.fields import schema_text
 from osbctl.files import write_file
 from osbctl.findings import DocumentError, Finding, Severity
 from osbctl.platforms import DEFAULT_API_VERSION
-from osbctl.resources import catalog_schema
 from osbctl.sources.document import Document
 from osbctl.sources.folder.lock import fresh_id
 from osbctl.sources.folder.source_tree import escaped
@@ -127,7 +127,7 @@ def folder(name: str) -> Iterator[tuple[str, str]]:
 
 def _editor_schema() -> str:
     """A JSON Schema of service files for editors: that of the catalog, without required fields."""
-    whole = json.loads(catalog_schema(DEFAULT_API_VERSION))
+    whole = json.loads(schema_text(DEFAULT_API_VERSION))
     for part in whole["definitions"].values():
         part.pop("required", None)
     whole["definitions"]["service"]["properties"]["plans"]["items"] = {
