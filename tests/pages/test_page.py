@@ -373,6 +373,7 @@ def test_parameters_of_several_plans_stand_once_with_their_differences() -> None
     assert text.count("Storage in gigabytes.") == html.count("<code>version</code>") == 1
     assert "small default 10; limits ≤ 10 large, huge default 20; limits ≤ 20" in text
     assert "small, large not a parameter" in text
+    assert html.count("By plan<") == 2
     assert "Example (small, large, huge)" not in text
     assert text.count("Fullest request (small)") == text.count("Fullest request (large)") == 1
     assert "Fullest request (huge)" not in text
