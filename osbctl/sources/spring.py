@@ -17,6 +17,9 @@ from osbctl.sources.origins import Origin, PathOrigins, SourcePart
 _PROPERTY = "spring.cloud.openservicebroker.catalog"
 _SERVICES = f"{_PROPERTY}.services"
 _CONDITIONS = ("spring.config.activate.on-profile", "spring.profiles")
+_DEFAULTS = {"service": {"bindable": False}}
+"""Fields that Spring's broker sends by default, by kind of object (autoconfigure, ServiceDefinition.java)."""
+
 _IN_BRACKETS = re.compile(r"(.*)\[([^\]]*)\]")
 _INNERMOST = re.compile(r"\(([^()]*)\)")
 
@@ -108,9 +111,12 @@ def _renamed(value: Any, kind: str, here: Origin, origins: PathOrigins) -> Any:
     part, path = here
     if isinstance(value, list):
         return [_renamed(item, kind, (part, (*path, index)), origins) for index, item in enumerate(value)]
-    if not isinstance(value, dict):
-        return value
-    sent: dict[str, Any] = {"bindable": False} if kind == "service" else {}
+    return _renamed_object(value, kind, here, origins) if isinstance(value, dict) else value
+
+
+def _renamed_object(value: dict[str, Any], kind: str, here: Origin, origins: PathOrigins) -> dict[str, Any]:
+    part, path = here
+    sent: dict[str, Any] = {**_DEFAULTS.get(kind, {})}
     for key, place, item in _entries(value, kind, path):
         parts = _IN_BRACKETS.fullmatch(key) if kind == "input_parameters" else None
         name = _sent_name(parts[1] if parts else key, kind, value)

@@ -61,16 +61,19 @@ def merge(platform: Platform, shape: RowFields, pages: Sequence[Page], broker: s
     if gaps := [*_gaps(shape, pages, services, plans)]:
         raise SourceError(f"the export does not hold all: {'; '.join(gaps)}", f"export it again: {shape.whole}")
     names = {word: name for page in pages for word, name in page.names.items()}
-    chosen = _of_one_broker(shape, services, names, broker)
     families = [
         (row, [plan for plan in plans[key] if _name(shape.plan, plan) not in shape.own_plans])
-        for key, row in chosen.items()
+        for key, row in _of_one_broker(shape, services, names, broker).items()
     ]
     live, kept = _without_gone(shape, families)
-    seen = [plan.data.get("visibility_type") for _, theirs in families for plan in theirs]
-    public = bool(seen) and all(kind == "public" for kind in seen)
     sources = [*{id(row.document): row.document for row in rows}.values()]
-    return StoredCatalog(_document(shape, sources, live), platform, shape, kept, public)
+    return StoredCatalog(_document(shape, sources, live), platform, shape, kept, _is_public(families))
+
+
+def _is_public(families: Family) -> bool:
+    """Return whether every plan is public."""
+    seen = [plan.data.get("visibility_type") for _, plans in families for plan in plans]
+    return bool(seen) and all(kind == "public" for kind in seen)
 
 
 def _unique(shape: RowFields, rows: Iterable[ExportRow], *, of_plans: bool) -> dict[str, ExportRow]:
@@ -123,33 +126,34 @@ def _gaps(
         yield "it holds plans and no service offerings" if plans else "it holds no service offering"
     elif not plans and (shape.always_plans or all(page.rows for page in pages)):  # a list without plans says so
         yield "it holds no plan"
+    yield from _cut(shape, pages)
+    if filters := sorted({name for page in pages for name in page.filters}):
+        yield f"it was filtered by {_some(filters)}"
+    yield from _unmatched(shape, services, plans)
+
+
+def _cut(shape: RowFields, pages: Sequence[Page]) -> Iterator[str]:
+    """Missing rows of each query, from its pages."""
     by_query: dict[tuple[str, bool], list[Page]] = defaultdict(list)
     for page in pages:
         by_query[page.query, page.of_plans].append(page)
     for (_, of_plans), together in by_query.items():
-        yield from _cut(shape, together, of_plans)
-    if filters := sorted({name for page in pages for name in page.filters}):
-        yield f"it was filtered by {_some(filters)}"
-    if services:
-        yield from _unmatched(shape, services, plans)
-
-
-def _cut(shape: RowFields, pages: Sequence[Page], of_plans: bool) -> Iterator[str]:
-    """Missing rows of one query, from its pages."""
-    held = len(_unique(shape, (row for page in pages for row in page.rows), of_plans=of_plans))
-    total = max(page.total for page in pages)
-    word = "plans" if of_plans else "service offerings"
-    cut = "the list was cut: " if all(page.more for page in pages) else ""
-    if held < total:
-        yield f"{cut}it holds {held:,} of {total:,} {word}"
-    elif cut:
-        yield f"it says that there are more {word} than it holds"
+        held = len(_unique(shape, (row for page in together for row in page.rows), of_plans=of_plans))
+        total = max(page.total for page in together)
+        word = "plans" if of_plans else "service offerings"
+        cut = "the list was cut: " * all(page.more for page in together)
+        if held < total:
+            yield f"{cut}it holds {held:,} of {total:,} {word}"
+        elif cut:
+            yield f"it says that there are more {word} than it holds"
 
 
 def _unmatched(
     shape: RowFields, services: Mapping[str, ExportRow], plans: Mapping[str, list[ExportRow]]
 ) -> Iterator[str]:
     """Plans without their service offering, and service offerings without plans on platforms that require one."""
+    if not services:
+        return
     lost = [_name(shape.plan, row) for key, rows in plans.items() if key not in services for row in rows]
     if lost:
         yield f"it lacks the service offering of {_some(lost)}"
@@ -171,21 +175,22 @@ def _of_one_broker(
     shape: RowFields, services: dict[str, ExportRow], names: Mapping[str, str], broker: str
 ) -> dict[str, ExportRow]:
     """The service offerings of the broker. `names` are names of brokers by id."""
-    brokers: dict[tuple[str, ...], dict[str, ExportRow]] = defaultdict(dict)
-    for key, row in services.items():
-        words = row.texts(shape.brokers)
-        brokers[*(names[word] for word in words if word in names), *words][key] = row
-    labels = _some(sorted(" / ".join(words) or "one without a name" for words in brokers))
-    if not broker:
-        if len(brokers) > 1:
-            count = f"the export holds service offerings of {len(brokers)} brokers"
-            raise UsageError(count, f"--stored-broker: {labels}")
-        return services
-    chosen = {key: row for words, found in brokers.items() if broker in words for key, row in found.items()}
-    if not chosen:
+    brokers = {key: _broker_names(row.texts(shape.brokers), names) for key, row in services.items()}
+    known = set(brokers.values())
+    labels = _some(sorted(" / ".join(words) or "one without a name" for words in known))
+    if broker:
+        chosen = {key: row for key, row in services.items() if broker in brokers[key]}
+        if chosen:
+            return chosen
         advice = f"it holds {labels}; --stored-broker names one"
         raise SourceError(f"the export holds nothing of a broker {broker}", advice)
-    return chosen
+    if len(known) > 1:
+        raise UsageError(f"the export holds service offerings of {len(known)} brokers", f"--stored-broker: {labels}")
+    return services
+
+
+def _broker_names(words: Sequence[str], names: Mapping[str, str]) -> tuple[str, ...]:
+    return (*(names[word] for word in words if word in names), *words)
 
 
 # The catalog.

@@ -53,19 +53,26 @@ def stored_catalog(
         if len({document.name for document in documents}) > 1 or broker:
             raise UsageError("a catalog is one file, of one broker", "only exports come in several files")
         return StoredCatalog(only_catalog(documents, at))
-    for document in documents:
-        if not platform.record.export.recognised(document):
-            raise SourceError(f"{document.name}: not an export of {platform.label}", "leave --stored-as out")
     try:
-        pages = [platform.record.export.read(document) for document in documents]
-        rows = [row for page in pages for row in page.rows]
-        platform = platform if stored_as else _made_by(platform, rows)
-        export = platform.record.export
-        shape = export.shape_of(rows) if export.shape_of else export.shape
-        return merge(platform, shape, pages, broker)
+        return _read_export(platform, documents, broker, may_be_other=not stored_as)
     except WrongShapeError as error:
         advice = "take it as the platform gives it, or say what it is with --stored-as"
         raise SourceError(str(error), advice) from None
+
+
+def _read_export(
+    platform: Platform, documents: Sequence[Document], broker: str, *, may_be_other: bool
+) -> StoredCatalog:
+    export = platform.record.export
+    for document in documents:
+        if not export.recognised(document):
+            raise SourceError(f"{document.name}: not an export of {platform.label}", "leave --stored-as out")
+    pages = [export.read(document) for document in documents]
+    rows = [row for page in pages for row in page.rows]
+    if may_be_other:
+        platform = _made_by(platform, rows)
+        export = platform.record.export
+    return merge(platform, export.shape_of(rows) if export.shape_of else export.shape, pages, broker)
 
 
 def _kind(documents: Sequence[Document]) -> StoredAs:
