@@ -58,16 +58,9 @@ class Config(NamedTuple):
         found = self
         for paths, here in self.per_path:
             if _matches(inside, paths):
-                found = found._replace(
-                    api_version=here.api_version or found.api_version,
-                    platform=here.platform or found.platform,
-                    fail_on=here.fail_on or found.fail_on,
-                    select=here.select or found.select,
-                    ignore=(*found.ignore, *here.ignore),
-                    severity={**found.severity, **here.severity},
-                    env=here.env or found.env,
-                    at=here.at or found.at,
-                )
+                given = {name: value for name, value in here._asdict().items() if value}
+                merged = {"ignore": (*found.ignore, *here.ignore), "severity": {**found.severity, **here.severity}}
+                found = found._replace(**given | merged)
         return found
 
     def locate(self, key: str, value: str = "") -> str:
@@ -183,27 +176,19 @@ def _filled(config: Config, table: dict[str, Any]) -> Config:
     )
 
 
+_SETTINGS = ("api-version", "platform", "fail-on", "select", "ignore", "severity", "env", "at")
+"""Keys of the whole file that an entry of `per-path` may have, too."""
+
+
 def _settings(config: Config, table: dict[str, Any]) -> dict[str, Any]:
-    """Settings of the whole file, or of an entry of `per-path`."""
-    return {
-        "api_version": table.get("api-version"),
-        "fail_on": table.get("fail-on"),
-        "platform": tuple(table.get("platform", ())),
-        "select": tuple(table.get("select", ())),
-        "ignore": tuple(table.get("ignore", ())),
-        "severity": table.get("severity", {}),
-        "env": _beside(config.origin, table["env"]) if "env" in table else "",
-        "at": table.get("at", ""),
-    }
+    found = {key.replace("-", "_"): table[key] for key in _SETTINGS if key in table}
+    if "env" in found:
+        found["env"] = _beside(config.origin, found["env"])
+    return {name: tuple(value) if isinstance(value, list) else value for name, value in found.items()}
 
 
 def _per_path(config: Config, entry: dict[str, Any]) -> PerPath:
-    _check(
-        config,
-        entry,
-        ("paths", "api-version", "platform", "fail-on", "select", "ignore", "severity", "env", "at"),
-        "per-path: ",
-    )
+    _check(config, entry, ("paths", *_SETTINGS), "per-path: ")
     if not entry.get("paths"):
         raise ConfigError(f"{config.locate('per-path')}: an entry has no `paths`", 'for example: paths = ["test/*"]')
     return PerPath(tuple(entry["paths"]), Config(**_settings(config, entry)))

@@ -11,6 +11,7 @@ from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from queue import SimpleQueue
 from typing import Any
 
 from waitress import wasyncore  # type: ignore[import-untyped]
@@ -33,7 +34,6 @@ from osbctl.broker.settings import (
     descriptor_limit,
 )
 from osbctl.broker.shared_state import ProcessStatus, Shared, Stats
-from osbctl.broker.signals import Signals
 from osbctl.broker.tls import Certificate, Tls, load_certificate, self_signed
 from osbctl.errors import ConfigError, UsageError
 
@@ -130,6 +130,35 @@ class Loop:
 
     def _channels(self) -> list[Any]:
         return [channel for server in self.servers for channel in list(server.active_channels.values())]
+
+
+class Signals:
+    """Queue of received signals. Create it in the main thread; `call` starts the thread that handles them.
+
+    A signal may interrupt a Python handler, and then wait forever for a lock that the handler holds (`Event.set`).
+    `SimpleQueue.put` is reentrant C code, so it is the handler itself.
+    """
+
+    def __init__(self) -> None:
+        self._came: SimpleQueue[int] = SimpleQueue()
+
+    def collect(self, *numbers: int) -> None:
+        """Queue these signals from now on, instead of their default action."""
+        for number in numbers:
+            signal.signal(number, self._came.put)  # type: ignore[arg-type]  # the frame is its `block`, which it ignores
+
+    def ignore(self, *numbers: int) -> None:
+        """Ignore these signals from now on: the interpreter restores the default action before it has ended."""
+        for number in numbers:
+            signal.signal(number, signal.SIG_IGN)
+
+    def call(self, functions: Mapping[int, Callable[[], None]]) -> None:
+        """Call the function of each signal, also of those already queued, in a thread."""
+        threading.Thread(target=self._work, args=(functions,), name="signals", daemon=True).start()
+
+    def _work(self, functions: Mapping[int, Callable[[], None]]) -> None:
+        while True:
+            functions[self._came.get()]()
 
 
 def serve(

@@ -14,9 +14,8 @@ from osbctl.broker import logs
 from osbctl.broker.catalog_app import Response
 from osbctl.broker.decision import Decision, RequestOutcome
 from osbctl.broker.reload import WatchedFiles
-from osbctl.broker.serve import serve
+from osbctl.broker.serve import Signals, serve
 from osbctl.broker.settings import ServeOptions, Settings
-from osbctl.broker.signals import Signals
 from osbctl.errors import ConfigError, OsbctlError
 
 

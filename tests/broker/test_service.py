@@ -41,7 +41,7 @@ from osbctl.broker import logs
 from osbctl.broker.settings import ServeOptions
 from osbctl.broker.serve import serve
 from osbctl.broker.service import LoadedCatalog, Sources, prepare
-from osbctl.broker.signals import Signals
+from osbctl.broker.serve import Signals
 from osbctl.credentials.file import read_credentials
 
 folder = Path(sys.argv[1])
