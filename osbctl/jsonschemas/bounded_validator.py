@@ -1,4 +1,4 @@
-"""A validator of single values with a budget: it fetches nothing, and leaves undecided what would take long."""
+"""A validator of single values with a budget: it fetches nothing, and leaves undecided what would take too long."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ class BoundedValidator:
         return None
 
     def _weight(self, node: Subschema) -> int:
-        """The cost of the schema beside that of a small one; a reference in it may lead to the whole."""
+        """The extra cost of a schema that is not small; a reference in it may lead to the whole."""
         if node not in self._weights:
             parts: float = _tables(node.value)
             if any(True for _ in references(node.value)):

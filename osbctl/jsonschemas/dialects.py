@@ -65,7 +65,7 @@ KEYWORDS = frozenset[str]().union(*(dialect.keywords for dialect in DIALECTS.val
 
 
 def misnamed_dialect(schema: dict[str, JsonValue]) -> str:
-    """The key under which a schema names its draft, such as `schema`, where it is not `$schema`; empty if none does."""
+    """The key under which a schema names its draft, such as `schema`, if that is not `$schema`; empty if none does."""
     for key, value in schema.items() if "$schema" not in schema else ():
         is_slip = isinstance(key, str) and key.strip("$ ").lower() == "schema"
         if is_slip and isinstance(value, str) and value.removesuffix("#").split("://")[-1] in DIALECTS:
@@ -74,7 +74,7 @@ def misnamed_dialect(schema: dict[str, JsonValue]) -> str:
 
 
 def dialect_of(schema: JsonValue) -> Dialect:
-    """The draft that `$schema` names; where it names none draft-04, as the rules read it.
+    """The draft that `$schema` names; if it names none, draft-04, as the rules read it.
 
     That is draft-07 where such a schema is not valid under draft-04, or uses a keyword that draft-04 ignores: a `const`
     that changed is a change, even with a wrong `$schema`. Raises `UndecidableError` for an unknown draft.

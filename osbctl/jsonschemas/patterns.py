@@ -60,7 +60,7 @@ def texts(pattern: str) -> tuple[str, ...]:
 
 
 def edge_texts(pattern: str) -> list[str]:
-    """Those of `texts`, and such as match by other characters, by many, or with one more around them."""
+    """Those of `texts`, and more: with other characters, with many, or with one more at an end."""
     found = texts(pattern)
     if not found:
         return []

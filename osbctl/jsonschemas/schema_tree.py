@@ -35,7 +35,7 @@ class Subschema:
         self.value = value
 
     def get(self, keyword: str) -> JsonValue:
-        """The keyword's value; None where it is missing or its draft does not assert it."""
+        """The keyword's value; None if it is missing or its draft does not assert it."""
         if isinstance(self.value, dict) and keyword in self.tree.dialect.keywords:
             return self.value.get(keyword)
         return None
@@ -45,11 +45,11 @@ class Subschema:
         return self.tree.nodes[(*self.pointer, *steps)]
 
     def optional(self, keyword: str) -> Subschema | None:
-        """The subschema that this keyword holds; None where it is missing."""
+        """The subschema in this keyword; None if it is missing."""
         return None if self.get(keyword) is None else self.child(keyword)
 
     def children(self, keyword: str) -> tuple[Subschema, ...]:
-        """The subschemas in a keyword that holds a list of them; none where it is missing."""
+        """The subschemas in a keyword that holds a list of them; none if it is missing."""
         found = self.get(keyword)
         count = len(found) if isinstance(found, list) else 0
         return tuple(self.child(keyword, i) for i in range(count))
@@ -90,7 +90,7 @@ def fewest_values(schemas: Iterable[Subschema]) -> list[JsonValue] | None:
 class SchemaTree:
     """A whole schema.
 
-    Raises `UndecidableError` where it is nested too deeply or names an unknown draft.
+    Raises `UndecidableError` if it is nested too deeply or names an unknown draft.
     """
 
     def __init__(self, value: JsonValue, dialect: Dialect | None = None) -> None:
@@ -153,7 +153,7 @@ class SchemaTree:
         return node
 
     def check_supported(self) -> None:
-        """Raises `UndecidableError` where references or keywords are beyond this comparison."""
+        """Raises `UndecidableError` if this comparison does not support its references or keywords."""
         used = {keyword for node in self.nodes.values() if isinstance(node.value, dict) for keyword in node.value}
         for keyword in sorted(_UNSUPPORTED & used & self.dialect.keywords):
             raise UndecidableError(f"it uses {keyword}, which this comparison does not read")
@@ -166,7 +166,7 @@ class SchemaTree:
     def most_applied(self) -> float:
         """The number of schemas that judge one value at most, each as often as references lead to it.
 
-        Infinite where they run in a loop that never enters a part of the value.
+        Infinite if they run in a loop that never enters a part of the value.
         """
         graph = {node: [*self._of_same_value(node)] for node in self.nodes.values()}
         counts: dict[Subschema, int] = {}

@@ -1,7 +1,7 @@
 """Values made up for some constraints, from the defaults, lists, limits and patterns that schemas name.
 
-They come in the order that a reader would like best, those at the edges last: the first valid one is an example for
-people, and all of them are worth a try as a counterexample.
+Plain values come first, values at limits last: the first valid one is an example for readers, and each may be a
+counterexample.
 """
 
 from __future__ import annotations

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 from osbctl.paths import JsonValue, Path, entries, resolve_pointer
@@ -18,13 +17,15 @@ IN_PLACE = ("allOf", "anyOf", "oneOf", "not", "if", "then", "else")
 """Keywords whose schemas judge the same value as the schema they stand in."""
 
 
-@dataclass(eq=False, slots=True)
 class SchemaPlace:
     """An object that stands where a schema may stand, at `path` of the whole, and the one around it."""
 
-    value: dict[str, Any]
-    path: Path = ()
-    parent: SchemaPlace | None = None
+    __slots__ = ("parent", "path", "value")
+
+    def __init__(self, value: dict[str, Any], path: Path = (), parent: SchemaPlace | None = None) -> None:
+        self.value = value  # no dataclass: to load these takes a twentieth of the start
+        self.path = path
+        self.parent = parent
 
 
 def subschemas(schema: JsonValue, path: Path = (), parent: SchemaPlace | None = None) -> Iterator[SchemaPlace]:
@@ -83,4 +84,4 @@ def same_value(left: JsonValue, right: JsonValue) -> bool:
 
 
 class UndecidableError(Exception):
-    """A schema is beyond what can be reasoned about; the text says why. Never leaves this package."""
+    """A schema is too complex or not valid; the text is the reason."""

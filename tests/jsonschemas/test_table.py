@@ -261,6 +261,17 @@ def test_a_property_that_was_not_described_is_risky_when_it_is() -> None:
     confirm(top(**A), top(properties={"a": STRING, "b": INTEGER}), change)
 
 
+def test_a_property_that_is_described_as_forbidden_is_breaking_alone() -> None:
+    [change] = compare_schemas(top(**A), top(properties={"a": STRING, "b": False}))
+    assert (change.level, change.rule) == ("breaking", "schema-property-forbidden")
+
+
+@pytest.mark.parametrize("keyword", ["minimum", "exclusiveMinimum", "maximum", "exclusiveMaximum"])
+def test_the_bound_that_refuses_a_value_is_named(keyword: str) -> None:
+    [change] = compare_schemas(size(INTEGER), size({**INTEGER, keyword: 3}))
+    assert change.pointer_new == ("properties", "size", keyword)
+
+
 def test_none_to_schema_and_back() -> None:
     schema = size(STRING)
     [added] = compare_schemas(None, schema)

@@ -76,7 +76,7 @@ class PlacePair:
         return PlacePair(old, new, self, step)
 
     def candidate(self, keyword: str, *values: JsonValue, name: str = "", rule: str = "") -> Candidate:
-        """This keyword of the new schema may refuse what the old accepted; `values` are worth a try."""
+        """This keyword of the new schema may refuse what the old accepted; `values` may show that."""
         return Candidate(rule or RULES.get(keyword, COMBINATION), keyword, self, values, name)
 
 

@@ -147,8 +147,7 @@ def _for_other_keys(old: Constraints, new: Subschema) -> Iterator[Subschema]:
 
 
 def _other_key(spelled: Sequence[str]) -> str:
-    names = [word + more for more in ("", "_", "__") for word in ("other", "OTHER", "0")]
-    return next((name for name in names if name not in spelled), "other" + "_" * max(map(len, spelled), default=0))
+    return "other" + "_" * max(map(len, spelled)) if "other" in spelled else "other"
 
 
 def check_items(subsumption: Subsumption, pair: PlacePair) -> Iterator[Candidate]:

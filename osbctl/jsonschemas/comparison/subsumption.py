@@ -1,18 +1,20 @@
 """Proof that a new schema accepts every value that an old one accepted.
 
-A pair of schemas is `safe` where `Subsumption.compare` finds no candidate. It never misses a request that is refused:
+The comparison is sound: if the new schema refuses a request that the old one accepts, `Subsumption.compare` finds a
+candidate, and the pair of schemas is not `safe`. These are the reasons:
 
-1. `Constraints` hold only schemas that every value of a place meets if its request meets the old schema. They may
-   allow more than is possible; then too much is asked, never too little.
-2. Each keyword that the draft of the new schema asserts goes to its check in `keywords.py`, which stays silent only
-   where the constraints imply the keyword. A keyword without a check is a candidate.
-3. Pairs are compared for each key that is spelled out, for all other keys and for all items. What else judges parts of
-   a value (patterns of keys, lists of items, conditions) is implied by an equal keyword alone.
-4. Schemas that are written alike under one draft, references included, accept the same.
-5. A value that meets an `anyOf` or `oneOf` meets one of its branches, and each value is of one kind: candidates of a
-   pair go only where every such case has none.
-6. Whatever is not shown is a candidate: a pair that is met again (recursion) or nested too deeply, a value that the
-   bounded validator leaves undecided. Past the budget of steps `UndecidableError` makes the whole pair risky.
+1. `Constraints` hold only schemas that every accepted value of a place meets. They may allow impossible values: that
+   adds candidates and removes none.
+2. Each keyword that the draft of the new schema asserts has a check in `keywords.py`. A check finds no candidate only
+   if the constraints imply the keyword. A keyword without a check is a candidate.
+3. Each key that is spelled out, all other keys and all items are compared as pairs of their own. The keywords that
+   judge parts of a value in another way (patterns of keys, lists of items, conditions) need an equal keyword in the
+   old schema.
+4. Two schemas with the same text and the same targets of references accept the same under one draft.
+5. A value that meets an `anyOf` or `oneOf` meets one of its branches, and each value is of one kind. The candidates
+   of a pair are dropped only if none of these cases has one.
+6. All else is a candidate: a pair that is met again (recursion) or nested too deeply, and a value that the bounded
+   validator leaves undecided. Past the budget of steps `UndecidableError` makes the whole pair risky.
 
 A candidate is `breaking` with a request that the validator confirms on both schemas, and `risky` without one.
 """
@@ -44,7 +46,7 @@ _MAX_VALUES = 8
 
 
 class Subsumption:
-    """One comparison, within a budget of steps. Raises `UndecidableError` where that is spent."""
+    """One comparison, within a budget of steps. Raises `UndecidableError` once that is spent."""
 
     def __init__(self, validator: BoundedValidator, checks: Mapping[str, Check], steps: int = MAX_STEPS) -> None:
         self._checks = checks
@@ -55,7 +57,7 @@ class Subsumption:
         self._under_way: set[object] = set()
 
     def compare(self, pair: PlacePair) -> list[Candidate]:
-        """The keywords that may refuse a value that meets the old constraints; empty where none can."""
+        """The keywords that may refuse a value that meets the old constraints; empty if none can."""
         self.spend(pair.old)
         key = (pair.old.key, pair.new)
         if key in self._shown:
@@ -78,13 +80,13 @@ class Subsumption:
         return not self.compare(PlacePair(old, new))
 
     def spend(self, old: Constraints, times: int = 1) -> None:
-        """Count so many looks at all constraints. Raises `UndecidableError` where that is too much."""
+        """Count so many looks at all constraints. Raises `UndecidableError` past the budget."""
         self.left -= times + times * len(old.known) // _CONSTRAINTS_A_STEP
         if self.left < 0:
             raise UndecidableError("the schemas are too large or too entangled to compare in full")
 
     def valid_values(self, old: Constraints) -> list[JsonValue] | None:
-        """The values that meet the constraints, where these are few; those that are undecided among them."""
+        """The values that meet the constraints, if these are few; undecided ones are among them."""
         values = old.values()
         if values is None or len(values) * len(old.known) > self.validator.left:
             return None
@@ -110,7 +112,7 @@ class Subsumption:
         return [Constraints(old.known, old.within & some) for some in kinds] if len(kinds) > 1 else []
 
     def _against(self, pair: PlacePair) -> list[Candidate]:
-        """Hold one schema, without those that it refers to, against the constraints."""
+        """The candidates of one schema, without those that it refers to."""
         self.spend(pair.old)
         if any(same_schema(schema, pair.new) for schema in pair.old.known):
             return []
