@@ -52,14 +52,14 @@ def seconds(work: Callable[[], object]) -> float:
 
 def making(source: str, rounds: int) -> tuple[list[float], int]:
     """Seconds to read, to read with places and to make the page, medians; the size of the page in bytes."""
-    shelf = PageCatalog("a", read_source(source))
-    plans = [plan.path for plan in Catalog.of(shelf.document.data).plans]
+    catalog = PageCatalog("a", read_source(source))
+    plans = [plan.path for plan in Catalog.of(catalog.document.data).plans]
     works = (
         lambda: read_source(source),
         lambda: read_source(source).locate(plans),
-        lambda: make_page([shelf], PageOptions()),
+        lambda: make_page([catalog], PageOptions()),
     )
-    size = len(make_page([shelf], PageOptions()).encode())
+    size = len(make_page([catalog], PageOptions()).encode())
     times = [[seconds(work) for work in works] for _ in range(rounds)]
     return [statistics.median(each) for each in zip(*times, strict=True)], size
 

@@ -67,27 +67,27 @@ def page(
     osbctl page services/*.yaml --title Shop --accent "#0a7" -o a.html
     """
     from osbctl.tasks.outputs import check_output
-    from osbctl.tasks.page import PageOptions, house_look, make_page
+    from osbctl.tasks.page import PageOptions, make_page, read_branding
 
     check_output(output, [*sources, *(since or ()), logo, config, *connection.files])
     gc.disable()  # as in validation: the run is short, and makes next to no garbage in circles
     settings = load_config(config) if config else find_config(".")
-    shelves = _shelves(connection, sources, since or [], where)
+    catalogs = _page_catalogs(connection, sources, since or [], where)
     options = PageOptions(
-        look=house_look({"title": title, "logo": logo, "accent": accent}, settings.page),
+        branding=read_branding({"title": title, "logo": logo, "accent": accent}, settings.page),
         platforms=frozenset(platforms or Platform),
         date=date,
         since=", ".join(map(_old_name, since)) if since else None,
         findings=findings,
     )
-    write_output(make_page(shelves, options), output)
+    write_output(make_page(catalogs, options), output)
     return 0
 
 
-def _shelves(
+def _page_catalogs(
     connection: BrokerConnection, words: Sequence[str], since: Sequence[str], where: common.LocationOptions
 ) -> list[PageCatalog]:
-    """One shelf for each word. `since` has a revision for all of them, or an earlier catalog for each."""
+    """Read a catalog for each word. `since` has a revision for all words, or an earlier catalog for each."""
     from osbctl.tasks.page import PageCatalog
 
     connection.check_stdin(*words, *since)

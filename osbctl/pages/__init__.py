@@ -1,6 +1,6 @@
-"""From catalogs to one HTML file that needs nothing else: no request, no server, no script to be read.
+"""HTML pages of catalogs: one file that loads nothing and can be read without a script.
 
-`content` is what goes in, `render` what comes out; in between, `offerings` and its neighbours turn a catalog into
-values that the templates in `assets/` only print. Nothing of a catalog is trusted: text is escaped by the templates,
-addresses pass `links`, pictures pass `pictures`, and secrets are left out by `redact`.
+`content` is the input and `render` the output; `offerings` and `compare` turn a catalog into the view models that the
+templates in `assets/` print. Nothing of a catalog is trusted: templates escape text, `links` checks addresses, `icons`
+checks images, and `redaction` removes secrets.
 """

@@ -15,16 +15,15 @@ from osbctl.platforms import Platform
 from osbctl.platforms.outcome import Outcome
 
 MAX_WITH_REQUESTS = 2_000
-"""A page of more plans has no commands and examples: they would be most of it."""
+"""Pages with more plans have no commands and examples, which would be most of the page."""
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """The catalog of one broker, with what validation and a comparison with an earlier one say of it.
+    """The catalog of one broker with its verdicts, findings and changes.
 
-    `broker` is the name that the page calls the broker by, `outcomes` what platforms do with the catalog; `accepted`
-    are changes with the reason why they are. `alone` puts the changes of this broker under its own name. `requests`
-    are those of the plans, by path.
+    `broker` is the broker's name on the page, `outcomes` the verdicts of platforms. `accepted` has changes with the
+    reasons for accepting them. `alone` lists the changes under the broker's name. `requests` has the path of a plan.
     """
 
     broker: str
@@ -38,9 +37,9 @@ class Part:
 
 
 class BrokerLine(NamedTuple):
-    """One broker of an overview: how it stands, the numbers of its changes by level, and why there are none to tell.
+    """One broker of an overview: result, number of changes by level, and the reason if there is no result.
 
-    `kind` is the word for the style: a level, `same` or `failed`.
+    `kind` selects the style: a level, `same` or `failed`.
     """
 
     broker: str
@@ -51,7 +50,7 @@ class BrokerLine(NamedTuple):
 
 
 class Overview(NamedTuple):
-    """Many brokers, the gravest first, under `head`; `summary` says how many there are of each kind."""
+    """Table of many brokers, worst first: column heads, lines, and a sentence with the number of each kind."""
 
     head: Sequence[str]
     lines: Sequence[BrokerLine]
@@ -59,9 +58,9 @@ class Overview(NamedTuple):
 
 
 class ShownCommand(NamedTuple):
-    """A command to copy: what it is for, its text, and the files that it reads, each a name and its text.
+    """A command to copy: label, text, and the names and texts of the files that it reads.
 
-    Without a text, `note` says why there is no command.
+    If `text` is empty, `note` says why.
     """
 
     label: str
@@ -71,9 +70,9 @@ class ShownCommand(NamedTuple):
 
 
 class PlanRequests(NamedTuple):
-    """The requests of one plan: commands that order it by platform, and examples by the place of their schema.
+    """Requests of one plan: commands by platform, and examples by the place of their schema.
 
-    An example is a heading with JSON text, or a sentence without one that says why there is none.
+    An example is a heading with JSON text, or a sentence without JSON that says why there is no example.
     """
 
     commands: Sequence[tuple[str, Sequence[ShownCommand]]] = ()
@@ -82,7 +81,7 @@ class PlanRequests(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Branding:
-    """Title and branding of the page. `logo` is a `data:` URL, `accent` a colour `#rrggbb`; both may be empty."""
+    """Title, logo (`data:` URL) and accent colour (`#rrggbb`) of the page; logo and accent may be empty."""
 
     title: str = "Service marketplace"
     logo: str = ""
@@ -91,15 +90,14 @@ class Branding:
 
 @dataclass(frozen=True, slots=True)
 class Content:
-    """All of a page.
+    """Content of a page.
 
-    `date` is printed as it is. `since` says what the catalogs are compared with, None where they are not;
-    `findings` whether findings are shown; `notes` are sentences in front of all. `without_requests` says that there
-    are too many plans for their commands and examples.
+    `date` is printed unchanged. `since` describes the earlier catalogs; None if there is no comparison. `findings`
+    shows findings, `notes` are sentences at the top. `without_requests`: too many plans for commands and examples.
     """
 
     parts: Sequence[Part]
-    look: Branding = field(default_factory=Branding)
+    branding: Branding = field(default_factory=Branding)
     date: str = ""
     since: str | None = None
     findings: bool = False

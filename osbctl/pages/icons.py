@@ -1,7 +1,7 @@
-"""The look of a page: icons, monograms and the accent colour.
+"""Icons, monograms and the accent colour of a page.
 
-Icons are pictures that came as `data:` URLs, judged by their first bytes. The accent colour of the branding is made
-readable: text needs a contrast of 4.5 to its ground (WCAG 2.2, 1.4.3).
+Icons are images in `data:` URLs, recognised by their first bytes. The accent colour is made readable: text needs a
+contrast of 4.5 to its background (WCAG 2.2, 1.4.3).
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from urllib.parse import unquote_to_bytes
 from osbctl.errors import UsageError
 
 MAX_BYTES = 200_000
-"""A larger picture is none: a page of a hundred services would take minutes to load."""
+"""Largest image in bytes: with larger ones, a page of a hundred services would take minutes to load."""
 
 COLORS = 8
 """Number of monogram colours in page.css."""
 
 DEFAULT_ACCENT = "#2f5fd0"
 _LIGHT, _DARK = "#ffffff", "#151a21"
-"""The grounds of the cards in the two themes, as in page.css."""
+"""Backgrounds of the cards in both themes, as in page.css."""
 _READABLE = 4.6
 _COLOR = re.compile(r"#[0-9a-f]{6}")
 _SHORT = re.compile(r"#[0-9a-f]{3}")
@@ -45,16 +45,16 @@ _KINDS = (
 
 
 class Monogram(NamedTuple):
-    """One or two letters, and which of the `COLORS` they stand on."""
+    """One or two letters, and the number of their background colour."""
 
     letters: str
     color: int
 
 
 def as_data_url(data: bytes) -> str:
-    """A picture as `data:` URL; empty where it is none that browsers show, or too large.
+    """Return an image as a `data:` URL; empty if browsers cannot show it or it is too large.
 
-    SVG is shown by `<img>` alone, where it runs no script and loads nothing (SVG Integration, secure static mode).
+    SVG appears in `<img>` only, where it runs no script and loads nothing (SVG Integration, secure static mode).
     """
     if len(data) > MAX_BYTES:
         return ""
@@ -63,7 +63,7 @@ def as_data_url(data: bytes) -> str:
 
 
 def from_data_url(url: object) -> str:
-    """The picture in a `data:` URL of a catalog, written anew; empty where there is none to be shown."""
+    """Rewrite the image in a `data:` URL of a catalog; empty if there is none."""
     if not isinstance(url, str) or url[:5].lower() != "data:" or len(url) > 3 * MAX_BYTES:
         return ""
     head, comma, body = url[5:].partition(",")
@@ -91,37 +91,38 @@ def monogram(name: str, used: Counter[str]) -> Monogram:
 
 
 def accent_rules(accent: str) -> str:
-    """The custom properties of a style sheet: the accent for text in both themes, and what is readable upon each.
+    """Custom properties of the style sheet: the accent colour of both themes, and a text colour for each.
 
     Raises:
-        UsageError: `accent` is no colour as `#rgb` or `#rrggbb`.
+        UsageError: `accent` is not `#rgb` or `#rrggbb`.
     """
     color = (accent or DEFAULT_ACCENT).lower()
     if _SHORT.fullmatch(color):
         color = "#" + "".join(digit * 2 for digit in color[1:])
     if not _COLOR.fullmatch(color):
         raise UsageError(f"{accent!r} is not a colour", "write it as --accent '#2f5fd0'")
-    light, dark = _towards(color, "#000000", _LIGHT), _towards(color, "#ffffff", _DARK)
-    return f":root{{--accent:light-dark({light},{dark});--on-accent:light-dark({_upon(light)},{_upon(dark)})}}"
+    light, dark = _readable_on(color, "#000000", _LIGHT), _readable_on(color, "#ffffff", _DARK)
+    on_light, on_dark = _text_color_on(light), _text_color_on(dark)
+    return f":root{{--accent:light-dark({light},{dark});--on-accent:light-dark({on_light},{on_dark})}}"
 
 
 def contrast(one: str, other: str) -> float:
-    """The contrast ratio of two colours, 1 to 21 (WCAG 2.2, contrast ratio)."""
+    """Contrast ratio of two colours, 1 to 21 (WCAG 2.2, contrast ratio)."""
     bright, dim = sorted((_luminance(one), _luminance(other)), reverse=True)
     return (bright + 0.05) / (dim + 0.05)
 
 
-def _towards(color: str, end: str, ground: str) -> str:
-    """`color`, mixed with `end` in as few steps of a twentieth as make it readable on `ground`."""
-    mixes = (_mixed(color, end, step / 20) for step in range(21))
+def _readable_on(color: str, end: str, ground: str) -> str:
+    """`color` mixed with the least of `end`, in steps of 5 %, that makes it readable on `ground`."""
+    mixes = (_mix(color, end, step / 20) for step in range(21))
     return next(mixed for mixed in mixes if contrast(mixed, ground) >= _READABLE)
 
 
-def _upon(ground: str) -> str:
+def _text_color_on(ground: str) -> str:
     return max(("#ffffff", "#10141a"), key=lambda text: contrast(text, ground))
 
 
-def _mixed(one: str, other: str, share: float) -> str:
+def _mix(one: str, other: str, share: float) -> str:
     pairs = zip(_channels(one), _channels(other), strict=True)
     return "#" + "".join(f"{round(a + (b - a) * share):02x}" for a, b in pairs)
 

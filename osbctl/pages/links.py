@@ -1,4 +1,4 @@
-"""Addresses: which of a catalog may be followed, and the anchors of the page itself, made of ids so that they last."""
+"""Links of a page: safe addresses from catalogs, and anchors made of ids, which survive renames."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from urllib.parse import quote, urlsplit
 from osbctl.catalog import ServiceOffering, ServicePlan
 
 MAX_LENGTH = 2_000
-"""A longer address is not made a link."""
+"""Longest address that becomes a link, in characters."""
 _WRITTEN = re.compile(r"https?://[!#-&(-;=?-\[\]_a-z~]*", re.IGNORECASE)
-"""A web address in the characters that URLs have (RFC 3986)."""
+"""A web address in the characters of RFC 3986."""
 
 
-def followable(value: object) -> str:
-    """`value` where it is a web address that a page may link to, else the empty text.
+def web_address(value: object) -> str:
+    """Return `value` if it is a web address that is safe to link to, else the empty text.
 
-    Only http and https with a host, and without a user: `javascript:` and `data:` run what they carry, and what stands
-    before an `@` looks like the host that is meant.
+    Only http and https with a host and without a user: `javascript:` and `data:` run code, and a user name before `@`
+    can look like the host.
     """
     if not isinstance(value, str) or len(value) > MAX_LENGTH or not _WRITTEN.fullmatch(value):
         return ""
@@ -32,7 +32,7 @@ def followable(value: object) -> str:
 
 
 def fragment(*words: str) -> str:
-    """Words as a fragment that every browser takes as it stands (RFC 3986, 3.5)."""
+    """Join words to a percent-encoded fragment (RFC 3986, 3.5)."""
     return "/".join(quote(word.encode("utf-8", "surrogatepass"), safe="") for word in words)
 
 
@@ -42,9 +42,9 @@ def broker_anchor(broker: str) -> str:
 
 
 class Anchors:
-    """Anchors for service offerings and plans: by id, which stays when names and positions change.
+    """Anchors of service offerings and plans, made of their ids.
 
-    Where two brokers offer one id, both get the broker's name, so that the order of the sources decides nothing.
+    If two brokers offer one id, both anchors contain the broker's name: the order of sources does not matter.
     """
 
     def __init__(self, offers: Iterable[tuple[str, ServiceOffering]]) -> None:
@@ -52,17 +52,17 @@ class Anchors:
         self._taken: Counter[str] = Counter()
 
     def of_service(self, broker: str, service: ServiceOffering) -> str:
-        """The anchor of a service offering; asked for once each."""
+        """Return the anchor of a service offering. Call once for each."""
         key = _key(service)
         return self._free(fragment("service", f"{key}@{broker}" if self._ids[key] > 1 else key))
 
     def of_plan(self, service: str, plan: ServicePlan) -> str:
-        """The anchor of a plan within the service offering at the anchor `service`; asked for once each."""
+        """Return the anchor of a plan below the anchor `service`. Call once for each."""
         return self._free(f"{service}/{fragment(_key(plan))}")
 
     def _free(self, anchor: str) -> str:
         self._taken[anchor] += 1
-        # Only a faulty catalog has two of one id; there, the order has to tell them apart.
+        # Only a faulty catalog has an id twice; there, a number tells them apart.
         return anchor if self._taken[anchor] == 1 else f"{anchor}~{self._taken[anchor]}"
 
 

@@ -1,4 +1,4 @@
-"""Service offerings as the templates print them: every text redacted and cut, every address judged."""
+"""View models of service offerings: texts redacted and shortened, addresses checked."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ from osbctl.views import words
 from osbctl.views.words import Prices, amount_text, bullets, prices
 
 MAX_TAGS = 200
-"""Tags of one service offering that are shown."""
+"""Most tags of one service offering on a page."""
 SHORT = 400
-"""Characters of a name or a short description that are shown."""
+"""Most characters of a name or a short description."""
 MAX_WORDS = 20
-"""Lines of one platform that are shown."""
+"""Most lines of one platform."""
 MAX_EXAMPLES = 2
-"""Different examples of one place that are shown."""
+"""Most different examples of one place."""
 
 PLACES = {
     "service_instance.create": ("create", "Parameters to create an instance"),
     "service_instance.update": ("update", "Parameters to update an instance"),
     "service_binding.create": ("bind", "Parameters to create a binding"),
 }
-"""For each place of a schema, the last word of its anchor and its heading."""
+"""Last word of the anchor, and heading, for each place of a schema."""
 
 _COMPARED = ("type", "required", "default", "limits", "description")
 _BREAK = re.compile(r"\n\s*\n|\n(?=\s*(?:[-*•·+]|\d{1,3}[.)])\s)")
@@ -41,7 +41,7 @@ _DEPRECATED = re.compile(r"\W{0,3}deprecated\b", re.IGNORECASE)
 
 
 class Offerings:
-    """Makes the views of all service offerings of a page."""
+    """Maker of the view models of all service offerings of a page."""
 
     def __init__(self, content: Content, secrets: Redactor) -> None:
         self._secrets = secrets
@@ -50,7 +50,7 @@ class Offerings:
         self._monograms: Counter[str] = Counter()
 
     def view(self, part: Part, service: ServiceOffering) -> ServiceView:
-        """One service offering of a part; asked for once each, in the order of its catalog."""
+        """Return the view model of a service offering. Call once for each, in the order of the catalog."""
         text, metadata, plans = self._secrets.text, service.metadata, service.plans
         anchor = self._anchors.of_service(part.broker, service)
         costs = [prices(plan) for plan in plans]
@@ -139,7 +139,7 @@ class Offerings:
         return [
             (label, self._secrets.text(metadata[key], links.MAX_LENGTH))
             for key, label in known
-            if links.followable(metadata.get(key))
+            if links.web_address(metadata.get(key))
         ]
 
     def _facts(self, service: ServiceOffering) -> Iterator[tuple[str, str]]:
@@ -206,7 +206,7 @@ def _free(plans: Sequence[ServicePlan]) -> str:
 
 
 def _cheapest(plans: Sequence[ServicePlan], costs: Sequence[Prices]) -> str:
-    """The lowest monthly price of a paid plan, in the first currency that the catalog has."""
+    """Lowest monthly price of a paid plan, in the first currency."""
     paid = [cost.monthly for plan, cost in zip(plans, costs, strict=True) if not plan.free and cost.monthly]
     if not paid:
         return ""
@@ -216,7 +216,7 @@ def _cheapest(plans: Sequence[ServicePlan], costs: Sequence[Prices]) -> str:
 
 
 def _lowest(plans: Sequence[ServicePlan], costs: Sequence[Prices]) -> dict[str, Any]:
-    """The lowest monthly price in each currency, for the filter; a free plan costs nothing in any, which is `*`."""
+    """Lowest monthly price by currency, for the filter; `*` stands for a free plan."""
     lowest: dict[str, Any] = {}
     for plan, cost in zip(plans, costs, strict=True):
         for currency, total in ({"*": 0} if plan.free and not cost.monthly else cost.monthly).items():
@@ -225,7 +225,7 @@ def _lowest(plans: Sequence[ServicePlan], costs: Sequence[Prices]) -> dict[str, 
 
 
 def _verdict(platform: Platform, outcome: Outcome, service: ServiceOffering) -> VerdictView:
-    """Verdict of a platform for this service offering: refused for its own or for other reasons."""
+    """Verdict of a platform on a service offering, with the refusals that concern it."""
     ours = dict.fromkeys(one.message for one in outcome.refusals if one.path[: len(service.path)] == service.path)
     if outcome.kind is VerdictKind.ACCEPTS:
         kind, does = "accepts", "accepted"

@@ -1,4 +1,4 @@
-"""From the content of a page to its HTML: the same bytes for the same content, whenever and wherever it is made."""
+"""Rendering of a page: the same HTML for the same content, at any time and on any machine."""
 
 from __future__ import annotations
 
@@ -27,23 +27,23 @@ from osbctl.text import escape_line
 
 ASSETS = Path(__file__).parent / "assets"
 MAX_CHOICES = 300
-"""Tags that the filter offers, the most frequent first; the search finds all."""
+"""Tags in the filter: the most frequent ones. The search finds all tags."""
 MAX_CURRENCIES = 50
 
 
 def render_page(content: Content) -> str:
-    """The whole page. Raises UsageError: the accent is no colour."""
+    """Return the HTML of a page. Raises UsageError: the accent is not a colour."""
     secrets = Redactor()
     offerings = Offerings(content, secrets)
     views: list[ServiceView] = []
-    news: dict[str, list[ChangeNote]] = {}
+    changes: dict[str, list[ChangeNote]] = {}
     findings: list[FindingNote] = []
     for part in content.parts:
         ours = [offerings.view(part, service) for service in part.catalog.services]
-        news.setdefault(part.broker if part.alone else "", []).extend(place_changes(part, ours))
+        changes.setdefault(part.broker if part.alone else "", []).extend(place_changes(part, ours))
         findings += place_findings(part, ours)
         views += ours
-    style = _asset("page.css") + accent_rules(content.look.accent)
+    style = _asset("page.css") + accent_rules(content.branding.accent)
     script = f'"use strict";\n(() => {{\n{_asset("page.js")}}})();\n'
     template = _environment().get_template("page.html")
     return template.render(
@@ -52,9 +52,9 @@ def render_page(content: Content) -> str:
         style=style,
         script=script,
         views=views,
-        news=[
+        changes=[
             (broker, by_kind(notes, attrgetter("level"), (*Level, "accepted")))
-            for broker, notes in news.items()
+            for broker, notes in changes.items()
             if notes
         ],
         broker_anchor=broker_anchor,
@@ -84,7 +84,7 @@ def _environment() -> Environment:
     environment = Environment(
         loader=FileSystemLoader(ASSETS),
         autoescape=True,
-        finalize=_fit,
+        finalize=_printable,
         trim_blocks=True,
         lstrip_blocks=True,
         undefined=StrictUndefined,
@@ -95,7 +95,7 @@ def _environment() -> Environment:
     return environment
 
 
-def _fit(value: Any) -> Any:
+def _printable(value: Any) -> Any:
     """Printable text: one line, with misleading characters escaped."""
     return escape_line(value) if type(value) is str else value
 
@@ -105,7 +105,7 @@ def _asset(name: str) -> str:
 
 
 def _policy(style: str, script: str) -> str:
-    """A Content Security Policy that lets nothing in but this style, this script and pictures that are here already."""
+    """Content Security Policy that allows this style, this script and `data:` images only."""
     return (
         f"default-src 'none'; style-src '{_hash(style)}'; script-src '{_hash(script)}'; img-src data:; "
         "base-uri 'none'; form-action 'none'"

@@ -20,7 +20,7 @@ N = TypeVar("N")
 
 
 class ChangeNote(NamedTuple):
-    """One change in words; `anchor` leads to what it is about, empty where that is gone."""
+    """One change; `anchor` leads to its service offering or plan, empty if that was removed."""
 
     level: str
     object: str
@@ -45,7 +45,7 @@ class FindingNote(NamedTuple):
 
     @property
     def platforms(self) -> str:
-        """Platforms that refuse the catalog because of it."""
+        """Platforms that refuse the catalog because of the finding."""
         return labels(self.finding.refused_by)
 
 
@@ -83,7 +83,7 @@ class ParameterBlock(NamedTuple):
 
 @dataclass(slots=True)
 class PlanView:
-    """A service plan to be printed; `free` as in `ServicePlan`, `title` is what heads it."""
+    """A service plan; `title` is its heading, `free` as in `ServicePlan`."""
 
     anchor: str
     name: str
@@ -100,7 +100,7 @@ class PlanView:
 
 @dataclass(slots=True)
 class ServiceView:
-    """A service offering to be printed; what both hold is as in `ServiceOffering`."""
+    """A service offering; fields with names of `ServiceOffering` have their meaning."""
 
     anchor: str
     broker: str
@@ -129,12 +129,12 @@ class ServiceView:
 
     @property
     def change_count(self) -> int:
-        """The changes of the service offering and its plans."""
+        """Number of changes of the service offering and its plans."""
         return len(self.changes) + sum(len(plan.changes) for plan in self.plans)
 
 
 def place_changes(part: Part, views: Sequence[ServiceView]) -> list[ChangeNote]:
-    """The changes of a part in words, the strictest first; each is also put to its view."""
+    """Return the changes of a part, strictest first, and attach each to its view."""
     views_by_ids: dict[tuple[str, ...], ServiceView | PlanView] = {(view.id,): view for view in views}
     views_by_ids.update({(view.id, plan.id): plan for view in views for plan in view.plans})
     notes = []
@@ -167,7 +167,7 @@ def _change_note(change: Change, reason: str, anchor: str) -> ChangeNote:
 
 
 def place_findings(part: Part, views: Sequence[ServiceView]) -> list[FindingNote]:
-    """The findings of a part in words, in their order; each is also put to its view."""
+    """Return the findings of a part in their order, and attach each to its view."""
     by_path = {service.path: view for service, view in zip(part.catalog.services, views, strict=True)}
     notes = []
     for finding in part.findings:
@@ -180,7 +180,7 @@ def place_findings(part: Part, views: Sequence[ServiceView]) -> list[FindingNote
 
 
 def by_kind(notes: Iterable[N], kind: Callable[[N], str], kinds: Iterable[str]) -> list[tuple[str, list[N]]]:
-    """The notes by their kind, in the order of `kinds`, each in their own order; no empty kind."""
+    """Group notes by kind in the order of `kinds`; empty kinds are left out."""
     found: dict[str, list[N]] = defaultdict(list)
     for note in notes:
         found[kind(note)].append(note)

@@ -14,7 +14,7 @@ from osbctl.reports.changes import DiffReport
 def render(report: Report) -> str:
     """Render a page of findings; deterministic."""
     parts = [Part(one.name, Catalog.of(one.data or {}), one.outcomes, one.findings) for one in report.results]
-    return render_page(Content(parts, look=Branding("Catalog findings"), findings=True))
+    return render_page(Content(parts, branding=Branding("Catalog findings"), findings=True))
 
 
 def render_changes(report: DiffReport) -> str:
@@ -25,7 +25,7 @@ def render_changes(report: DiffReport) -> str:
     return render_page(
         Content(
             [part],
-            look=Branding(report.words.heading),
+            branding=Branding(report.words.heading),
             date=report.date,
             since=None if report.errors else f"{sides}: {report.summary()}.",
             findings=bool(report.errors),
@@ -42,5 +42,7 @@ def render_overview(reports: Sequence[tuple[str, DiffReport]], overview: Overvie
     ]
     notes = [f"{name}: {note}" for name, report in reports for note in report.notes]
     return render_page(
-        Content(parts, look=Branding(empty.words.heading), date=empty.date, since="", notes=notes, overview=overview)
+        Content(
+            parts, branding=Branding(empty.words.heading), date=empty.date, since="", notes=notes, overview=overview
+        )
     )

@@ -1,6 +1,6 @@
-"""Work of `osbctl page`: catalogs, verdicts and changes in one HTML file.
+"""Task of `osbctl page`: catalogs, verdicts and changes in one HTML file.
 
-A plan comes with examples of requests that its schemas accept, and the commands that send the smallest of them.
+Each plan has example requests that its schemas accept, and commands that send the smallest one.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from osbctl.validation.pipeline import judge_template
 
 @dataclass(frozen=True, slots=True)
 class PageCatalog:
-    """One catalog of a page: the broker's name, the catalog, and the earlier one that it is compared with, if any."""
+    """One catalog of a page: name of the broker, catalog, and the earlier catalog for a comparison."""
 
     broker: str
     document: Document
@@ -38,27 +38,27 @@ class PageCatalog:
 class PageOptions:
     """Content of the page besides the catalogs; fields as in `osbctl.pages.content.Content`.
 
-    `platforms` are those whose verdicts are shown.
+    `platforms`: their verdicts and commands are shown.
     """
 
-    look: Branding = field(default_factory=Branding)
+    branding: Branding = field(default_factory=Branding)
     platforms: frozenset[Platform] = frozenset(Platform)
     date: str = ""
     since: str | None = None
     findings: bool = False
 
 
-def make_page(shelves: Sequence[PageCatalog], options: PageOptions) -> str:
+def make_page(catalogs: Sequence[PageCatalog], options: PageOptions) -> str:
     """Render the page as HTML, the same for the same sources and options.
 
     Raises:
-        UsageError: the accent is no colour.
+        UsageError: the accent is not a colour.
     """
-    parts = [_part(shelf, options) for shelf in shelves]
+    parts = [_part(catalog, options) for catalog in catalogs]
     too_many = sum(len(list(part.catalog.plans)) for part in parts) > MAX_WITH_REQUESTS
     content = Content(
         parts if too_many else with_requests(parts, options.platforms),
-        look=options.look,
+        branding=options.branding,
         date=options.date,
         since=None if options.since is None else f"Since {options.since}.",
         findings=options.findings,
@@ -67,11 +67,11 @@ def make_page(shelves: Sequence[PageCatalog], options: PageOptions) -> str:
     return render_page(content)
 
 
-def house_look(asked: Mapping[str, str | None], configured: Mapping[str, str]) -> Branding:
-    """Title and branding of the page: `title`, `logo` (a file), `accent`; options win over the configuration.
+def read_branding(asked: Mapping[str, str | None], configured: Mapping[str, str]) -> Branding:
+    """Return title, logo (a file) and accent colour; options override the configuration.
 
     Raises:
-        SourceError: the logo cannot be read, or is no picture that browsers show.
+        SourceError: the logo cannot be read, or is not an image that browsers show.
     """
     chosen = {**configured, **{key: value for key, value in asked.items() if value is not None}}
     logo = _logo(chosen["logo"]) if chosen.get("logo") else ""
@@ -92,9 +92,9 @@ def _logo(file: str) -> str:
     return picture
 
 
-def _part(shelf: PageCatalog, options: PageOptions) -> Part:
-    document, old, view = shelf.document, shelf.before, options.platforms
-    outcomes, findings = _judged(document, options.findings)
+def _part(catalog: PageCatalog, options: PageOptions) -> Part:
+    document, old, view = catalog.document, catalog.before, options.platforms
+    outcomes, findings = _validated(document, options.findings)
     shown = {platform: outcome for platform, outcome in outcomes.items() if platform in view}
     changes: Sequence[Change] = ()
     if old:
@@ -103,10 +103,10 @@ def _part(shelf: PageCatalog, options: PageOptions) -> Part:
 
         found = compare_catalogs(old.data, document.data, platforms=view)
         changes = found + now_refused(old.data, document.data, found, view)
-    return Part(shelf.broker, document.catalog, shown, findings, changes)
+    return Part(catalog.broker, document.catalog, shown, findings, changes)
 
 
-def _judged(document: Document, with_findings: bool) -> tuple[Mapping[Platform, Outcome], Sequence[Finding]]:
+def _validated(document: Document, with_findings: bool) -> tuple[Mapping[Platform, Outcome], Sequence[Finding]]:
     """Verdicts on the catalog, and its findings if requested."""
     if with_findings:
         from osbctl.validation.options import ValidationOptions
@@ -118,7 +118,7 @@ def _judged(document: Document, with_findings: bool) -> tuple[Mapping[Platform, 
 
 
 def _without_folder(finding: Finding, name: str) -> Finding:
-    """The finding without the folder in which the source of that name lies: a page is for others to read."""
+    """The finding without the folder of its source, since others read the page."""
     place, folder = finding.location, name.rpartition("/")[0] + "/"
     if place is None or folder == "/" or "://" in name:
         return finding
@@ -127,7 +127,7 @@ def _without_folder(finding: Finding, name: str) -> Finding:
 
 
 def with_requests(parts: Sequence[Part], platforms: frozenset[Platform]) -> list[Part]:
-    """The parts with examples for their plans, and commands for the tools of `platforms`."""
+    """Add examples of the plans, and commands for the tools of `platforms`."""
     brokers: dict[str, set[str]] = {}
     for part in parts:
         for service in part.catalog.services:
@@ -149,7 +149,7 @@ def with_requests(parts: Sequence[Part], platforms: frozenset[Platform]) -> list
 def _plan_requests(
     service: ServiceOffering, plan: ServicePlan, broker: str, platforms: Sequence[Platform]
 ) -> PlanRequests:
-    """The requests for a plan; `broker` is named where several offer its service under one name."""
+    """Requests of a plan; `broker` is its name if several brokers use the name of the service offering."""
     found = {place: examples(schema) for place, schema in plan.parameters.items()}
     first = found.get(Purpose.CREATE.place)
     sent = (first and first.smallest) or None
@@ -172,7 +172,7 @@ def _json(value: Any) -> str:
 
 
 def _commands(made: Sequence[Command], platform: Platform) -> Iterator[ShownCommand]:
-    """The commands of the platform's tools, each file with the first that needs it."""
+    """Commands of the platform's tools; a file stands with the first command that reads it."""
     seen: set[tuple[str, str]] = set()
     tools = {tool.name for tool in platform.record.tools}
     for command in made:

@@ -50,7 +50,7 @@ def test_each_service_names_its_broker_and_a_revision_is_for_all_sources(reposit
     assert html.count('class="badge changed"') == 1
 
 
-def test_the_looks_of_the_house_come_from_its_configuration(repository: Path) -> None:
+def test_branding_comes_from_the_configuration(repository: Path) -> None:
     (repository / "l.svg").write_text('<svg xmlns="http://www.w3.org/2000/svg"/>')
     (repository / "osbctl.toml").write_text('[page]\ntitle = "House"\nlogo = "l.svg"\naccent = "#112233"\n')
     html = page(repository, "a.yaml").stdout
@@ -65,7 +65,7 @@ def test_the_date_of_the_commit(repository: Path) -> None:
 
 
 @pytest.mark.parametrize("command", ["show", "validate"])
-def test_a_file_that_is_not_there_needs_no_folder_of_a_registry(tmp_path: Path, command: str) -> None:
+def test_a_missing_file_makes_no_registry_folder(tmp_path: Path, command: str) -> None:
     pytest.importorskip("sqlalchemy")
     for home in ("/dev/null", str(tmp_path)):
         done = run(command, tmp_path, "typo.yaml", HOME=home)
@@ -86,14 +86,14 @@ def test_a_file_that_is_not_there_needs_no_folder_of_a_registry(tmp_path: Path, 
         (["gone.yaml"], 3, "no such file"),
     ],
 )
-def test_wrong_words_are_told_and_no_file_is_left(repository: Path, words: list[str], code: int, told: str) -> None:
+def test_wrong_options_are_errors_and_leave_no_file(repository: Path, words: list[str], code: int, told: str) -> None:
     done = page(repository, *words, "-o", "out.html")
     assert done.returncode == code, done.stderr
     assert told in done.stderr
     assert not (repository / "out.html").exists()
 
 
-def test_the_names_of_parameters_command_no_runner(tmp_path: Path) -> None:
+def test_names_are_no_commands_of_ci_systems(tmp_path: Path) -> None:
     schema = {"type": "object", "properties": {"##[error]k": {"type": "string"}}}
     plan = {
         "id": "p",
@@ -133,7 +133,7 @@ def test_a_page_names_no_folder_and_no_password(tmp_path: Path) -> None:
     assert _old_name("https://me:hunter2@broker.example/?key=x") == "https://broker.example/v2/catalog?***"
 
 
-def test_a_text_that_is_too_long_for_a_page_is_cut_and_says_so(tmp_path: Path) -> None:
+def test_a_long_text_is_cut_with_a_note(tmp_path: Path) -> None:
     for length, note in (20_000, ""), (20_001, " … (20,001 characters)"):
         service = {"id": "s", "name": "a", "description": "x" * length, "bindable": True, "plans": []}
         (tmp_path / "c.json").write_text(json.dumps({"services": [service]}))

@@ -41,8 +41,8 @@ def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     before["services"][1]["description"] = "Before."
     other = {"services": [{"id": "x-1", "name": "postgres", "description": "From elsewhere", "bindable": True,
                            "tags": ["<b>bold</b>"], "plans": [plan("p-1")]}]}  # fmt: skip
-    shelves = [PageCatalog("northwind", whole, document(before)), PageCatalog("second", document(other))]
-    return written(tmp_path_factory.mktemp("page"), shelves, since="main", findings=True)
+    catalogs = [PageCatalog("northwind", whole, document(before)), PageCatalog("second", document(other))]
+    return written(tmp_path_factory.mktemp("page"), catalogs, since="main", findings=True)
 
 
 def plan(id_: str, schema: Any = None) -> dict[str, Any]:
@@ -54,9 +54,9 @@ def document(data: dict[str, Any]) -> Any:
     return parse_document(json.dumps(data).encode(), "catalog.json")
 
 
-def written(folder: Path, shelves: list[PageCatalog], **options: Any) -> Path:
+def written(folder: Path, catalogs: list[PageCatalog], **options: Any) -> Path:
     path = folder / "page.html"
-    path.write_text(make_page(shelves, PageOptions(**options)), "utf-8")
+    path.write_text(make_page(catalogs, PageOptions(**options)), "utf-8")
     return path
 
 
@@ -263,7 +263,7 @@ def test_findings_are_counts_that_unfold(browser: Browser, tmp_path: Path) -> No
         assert page.locator("article .level li:visible").count() > 0
 
 
-def test_all_is_there_without_javascript(browser: Browser, file: Path) -> None:
+def test_everything_is_readable_without_javascript(browser: Browser, file: Path) -> None:
     with opened(browser, file, java_script_enabled=False) as page:
         assert len(names(page)) == 8
         assert not page.get_by_role("searchbox").is_visible()
@@ -277,7 +277,7 @@ def test_all_is_there_without_javascript(browser: Browser, file: Path) -> None:
         assert page.get_by_text("What changed").first.is_visible()
 
 
-def test_the_keyboard_is_enough(browser: Browser, file: Path) -> None:
+def test_the_page_works_with_the_keyboard_alone(browser: Browser, file: Path) -> None:
     with opened(browser, file) as page:
         page.keyboard.press("Tab")
         assert page.evaluate("document.activeElement.className") == "skip"
@@ -304,7 +304,7 @@ def test_the_keyboard_is_enough(browser: Browser, file: Path) -> None:
         assert page.get_by_role("searchbox").input_value() == "postgresql"
 
 
-def test_the_theme_is_that_of_the_system_until_one_chooses(browser: Browser, file: Path) -> None:
+def test_the_theme_follows_the_system_until_the_reader_chooses(browser: Browser, file: Path) -> None:
     with opened(browser, file, color_scheme="dark") as page:
         ground = "getComputedStyle(document.body).backgroundColor"
         dark = page.evaluate(ground)
@@ -314,7 +314,7 @@ def test_the_theme_is_that_of_the_system_until_one_chooses(browser: Browser, fil
         assert page.evaluate(ground) != dark
 
 
-def test_what_changed_is_in_front_and_leads_to_its_place(browser: Browser, file: Path) -> None:
+def test_changes_at_the_top_link_to_their_place(browser: Browser, file: Path) -> None:
     with opened(browser, file) as page:
         front = page.locator("#changes")
         assert front.get_by_text("Since main.").is_visible()

@@ -14,7 +14,7 @@ SVG = b'<?xml version="1.0"?>\n<svg xmlns="http://www.w3.org/2000/svg"/>'
 
 
 @pytest.mark.parametrize("data", [PNG, SVG, b"GIF89a", b"\xff\xd8\xff\xe0", b"RIFF1234WEBP", b"<!-- x -->\n<svg >"])
-def test_pictures_are_known_by_their_first_bytes(data: bytes) -> None:
+def test_images_are_recognised_by_their_first_bytes(data: bytes) -> None:
     assert from_data_url(f"data:image/png;base64,{b64encode(data).decode()}") == as_data_url(data) != ""
 
 
@@ -30,11 +30,11 @@ def test_pictures_are_known_by_their_first_bytes(data: bytes) -> None:
         None,
     ],
 )
-def test_what_is_no_picture_gets_a_monogram(url: object) -> None:
+def test_other_values_are_not_images(url: object) -> None:
     assert from_data_url(url) == ""
 
 
-def test_a_picture_has_its_largest_size() -> None:
+def test_a_large_image_is_not_shown() -> None:
     assert as_data_url(PNG.ljust(MAX_BYTES)) != ""
     assert as_data_url(PNG.ljust(MAX_BYTES + 1)) == ""
 

@@ -58,7 +58,7 @@ class Read(HTMLParser):
         return [attributes["id"] or "" for _, attributes in self.tags if "id" in attributes]
 
 
-def shelf(source: Path | str, broker: str = "a", before: str | None = None) -> PageCatalog:
+def page_catalog(source: Path | str, broker: str = "a", before: str | None = None) -> PageCatalog:
     return PageCatalog(broker, read_source(str(source)), read_source(before) if before else None)
 
 
@@ -75,8 +75,8 @@ def service(**fields: Any) -> dict[str, Any]:
     return {"services": [{"id": "s-1", "name": "db", "description": "A database", "plans": [plan], **fields}]}
 
 
-def test_a_page_tells_all_of_a_catalog() -> None:
-    read = Read(make_page([shelf(SHIPPED)], PageOptions()))
+def test_a_page_has_all_parts_of_a_catalog() -> None:
+    read = Read(make_page([page_catalog(SHIPPED)], PageOptions()))
     for service in Catalog.of(read_source(str(SHIPPED)).data).services:
         for words in (service.metadata["displayName"], service.description, *service.tags):
             assert words in read.text
@@ -88,19 +88,20 @@ def test_a_page_tells_all_of_a_catalog() -> None:
 
 
 def test_the_same_bytes_each_time() -> None:
-    one, other = (make_page([shelf(SHIPPED)], PageOptions(date="2026-11-01")) for _ in range(2))
+    one, other = (make_page([page_catalog(SHIPPED)], PageOptions(date="2026-11-01")) for _ in range(2))
     assert one == other
 
 
 def test_a_colour_may_be_short() -> None:
     short, long = (
-        make_page([shelf(SHIPPED)], PageOptions(look=Branding(accent=color))) for color in ("#0A7", "#00aa77")
+        make_page([page_catalog(SHIPPED)], PageOptions(branding=Branding(accent=color)))
+        for color in ("#0A7", "#00aa77")
     )
     assert short == long
 
 
 def test_the_policy_allows_this_style_and_script_alone() -> None:
-    html = make_page([shelf(SHIPPED)], PageOptions(look=Branding(accent="#00aa77")))
+    html = make_page([page_catalog(SHIPPED)], PageOptions(branding=Branding(accent="#00aa77")))
     policy = next(a["content"] or "" for t, a in Read(html).tags if a.get("http-equiv") == "Content-Security-Policy")
     rules = dict(rule.split(" ", 1) for rule in policy.split("; "))
     assert (rules["default-src"], rules["base-uri"], rules["form-action"]) == ("'none'",) * 3
@@ -125,7 +126,7 @@ def test_a_page_without_data_is_small() -> None:
     assert len(page({"services": []}).encode()) <= 100_000
 
 
-def test_anchors_are_made_of_ids_and_last() -> None:
+def test_anchors_are_made_of_ids_and_survive_changes() -> None:
     data = service(plan={"schemas": {"service_instance": {"create": {"parameters": {"properties": {"a b": {}}}}}}})
     ids = Read(page(data)).ids()
     created = "service/s-1/parameters/create"
@@ -134,7 +135,7 @@ def test_anchors_are_made_of_ids_and_last() -> None:
     assert set(ids) <= set(Read(page(data)).ids())
 
 
-def test_anchors_stay_apart_where_ids_do_not() -> None:
+def test_anchors_differ_if_ids_are_equal() -> None:
     data = service()
     data["services"] *= 2
     html = render_page(Content([Part("a", Catalog.of(data)), Part("b", Catalog.of(service()))]))
@@ -162,12 +163,12 @@ def test_anchors_stay_apart_where_ids_do_not() -> None:
         ["https://docs.example"],
     ],
 )
-def test_links_lead_to_the_web_alone(url: Any) -> None:
+def test_only_web_addresses_become_links(url: Any) -> None:
     html = page(service(metadata={"documentationUrl": url, "supportUrl": url}))
     assert all((a.get("href") or "#").startswith(("#", "data:,")) for _, a in Read(html).tags)
 
 
-def test_hostile_texts_stay_texts() -> None:
+def test_markup_in_texts_is_escaped() -> None:
     text = "</script><script>alert(1)</script><img src=x onerror=alert(1)>\u202e\u200b\x00id\x00{{ 7*7 }}%(id)s"
     schema = {"properties": {text: {"type": "string", "default": text, "description": text}, "__proto__": {}}}
     data = service(
@@ -187,7 +188,7 @@ def test_hostile_texts_stay_texts() -> None:
     assert len(html) < 3_000_000
 
 
-def test_secrets_are_left_out_and_said_to_be() -> None:
+def test_secrets_are_left_out_and_counted() -> None:
     schema = {"properties": {"password": {"type": "string", "default": "hunter2", "examples": ["hunter2"]}}}
     data = service(
         dashboard_client={"id": "x", "secret": "hunter2", "redirect_uri": "https://d.example"},
@@ -208,7 +209,7 @@ def test_a_secret_that_a_reference_leads_to_is_left_out() -> None:
     assert "hunter2" not in page(service(plan={"schemas": {"service_instance": {"create": {"parameters": schema}}}}))
 
 
-def test_schemas_with_loops_and_of_great_depth_make_a_page() -> None:
+def test_recursive_and_deep_schemas_make_a_page() -> None:
     schemas: list[dict[str, Any]] = [{"properties": {"a": {"$ref": "#"}}}]
     for depth in (100, 600, 2_000):
         deep: dict[str, Any] = {}
@@ -221,7 +222,7 @@ def test_schemas_with_loops_and_of_great_depth_make_a_page() -> None:
         assert "a.a.a" in Read(html).text
 
 
-def test_platforms_speak_at_the_service_that_they_refuse() -> None:
+def test_a_refusal_is_shown_at_its_service_offering() -> None:
     data = service(bindable=True)
     data["services"].append({"id": "s-2", "name": "bare", "description": "No plans", "bindable": True, "plans": []})
     html = make_page([PageCatalog("a", read_source_of(data))], PageOptions())
@@ -242,11 +243,11 @@ def read_source_of(data: dict[str, Any]) -> Any:
     return parse_document(json.dumps(data).encode(), "catalog.json")
 
 
-def test_changes_stand_in_front_and_at_what_they_are_about() -> None:
+def test_changes_are_at_the_top_and_at_their_service_offering() -> None:
     old, new = service(), service(plan={"free": False})
     new["services"][0]["bindable"] = True
-    shelves = [PageCatalog("a", read_source_of(new), read_source_of(old))]
-    html = make_page(shelves, PageOptions(since="main"))
+    catalogs = [PageCatalog("a", read_source_of(new), read_source_of(old))]
+    html = make_page(catalogs, PageOptions(since="main"))
     front, article = html.split('id="services"')
     assert "Since main." in front
     assert 'href="#service/s-1/p-1"' in front
@@ -254,14 +255,14 @@ def test_changes_stand_in_front_and_at_what_they_are_about() -> None:
     assert 'class="badge changed"' in article
 
 
-def test_findings_are_told_on_request() -> None:
+def test_findings_are_shown_on_request() -> None:
     data = service(description="")
     with_findings = make_page([PageCatalog("a", read_source_of(data))], PageOptions(findings=True))
     assert "catalog.json:1:" in Read(with_findings).text
     assert "catalog.json:1:" not in Read(make_page([PageCatalog("a", read_source_of(data))], PageOptions())).text
 
 
-def test_commands_and_examples_have_their_places() -> None:
+def test_commands_and_examples_are_shown() -> None:
     schema = {"properties": {"a": {"type": "string"}}}
     data = service(plan={"schemas": {"service_instance": {"create": {"parameters": schema}}}})
     file = ("params.json", '{\n  "a": ""\n}')
@@ -301,13 +302,13 @@ def test_each_plan_has_the_commands_with_its_own_name(name: str) -> None:
         ({"metadata": {"deprecated": "no", "state": "active"}, "description": "Undeprecated"}, ""),
     ],
 )
-def test_deprecation_is_said_of_services_and_plans(fields: dict[str, Any], said: str) -> None:
+def test_deprecated_services_and_plans_have_a_badge(fields: dict[str, Any], said: str) -> None:
     badge = f'<span class="badge deprecated">{said}</span>'
     for data in (service(**fields), service(plan=fields)):
         assert (badge in page(data), "badge deprecated" in page(data)) == (bool(said), bool(said))
 
 
-def test_plans_of_one_title_are_told_apart_by_name() -> None:
+def test_plans_with_one_title_have_their_names() -> None:
     plans = [
         {"id": n, "name": n, "description": "d", "metadata": {"displayName": t}}
         for n, t in zip("abc", "XXY", strict=True)
@@ -336,7 +337,7 @@ def test_plans_are_compared_in_words() -> None:
     ]  # fmt: skip
 
 
-def test_nothing_that_reads_alike_is_lost_of_a_comparison() -> None:
+def test_a_comparison_keeps_features_with_equal_labels() -> None:
     metadata = {"maxUsers": 5, "max_users": 6, "bullets": ["1 GB RAM", "2 GB RAM", "2 GB RAM", "backups"]}
     data = service()
     data["services"][0]["plans"] = [{"id": n, "name": n, "description": "d", "metadata": metadata} for n in "ab"]
@@ -360,7 +361,7 @@ def test_a_feature_has_one_row_with_the_value_of_each_plan() -> None:
     ]  # fmt: skip
 
 
-def test_parameters_of_several_plans_stand_once_with_their_differences() -> None:
+def test_parameters_of_several_plans_are_merged() -> None:
     plans = []
     for name, most, more in (("small", 10, {}), ("large", 20, {}), ("huge", 20, {"zone": {"type": "string"}})):
         size = {"type": "integer", "maximum": most, "default": most, "description": "Storage in gigabytes."}
@@ -380,7 +381,7 @@ def test_parameters_of_several_plans_stand_once_with_their_differences() -> None
     assert "Examples for 1 more plan" in text
 
 
-def test_a_description_is_split_at_blank_lines_and_list_items_alone() -> None:
+def test_a_description_is_split_at_blank_lines_and_list_items() -> None:
     words = "One sentence that is\nbroken at its\r\nwidth.\n\n\nAnother:\n- one\n- two\n  more\n1. three"
     html = page(service(metadata={"longDescription": words}))
     assert re.findall(r'<div class="inside">\s*((?:<p>[^<]*</p>\s*)*)', html)[0].split("\n")[:-1] == [
@@ -392,14 +393,14 @@ def test_a_description_is_split_at_blank_lines_and_list_items_alone() -> None:
 @needs_corpus
 def test_real_catalogs_make_a_page() -> None:
     for file in catalogs():
-        read = Read(make_page([shelf(file)], PageOptions(findings=True)))
+        read = Read(make_page([page_catalog(file)], PageOptions(findings=True)))
         catalog = Catalog.of(read_source(str(file)).data)
         assert [t for t, _ in read.tags].count("article") == len(catalog.services), file.name
         ids = read.ids()
         assert len(ids) == len(set(ids)), file.name
 
 
-def test_a_page_of_very_many_plans_says_what_it_leaves_out(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_page_of_very_many_plans_has_no_commands(monkeypatch: pytest.MonkeyPatch) -> None:
     told = "commands and examples are left out"
     full = make_page([PageCatalog("a", read_source_of(service()))], PageOptions())
     assert told not in full
@@ -411,7 +412,7 @@ def test_a_page_of_very_many_plans_says_what_it_leaves_out(monkeypatch: pytest.M
 
 
 @needs_corpus
-def test_requests_of_real_catalogs_are_right(tmp_path: Path) -> None:
+def test_requests_of_real_catalogs_are_valid(tmp_path: Path) -> None:
     """Each example is proved by two validators; a real bash hands each line on as the names of the order."""
     proved, expected, script = 0, [], []
     for file in [SHIPPED, *catalogs()]:

@@ -1,4 +1,4 @@
-"""`--format html` of validate, diff and drift: the same page with what they tell in front."""
+"""`--format html` of validate, diff and drift: a page that begins with their report."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def changes(**fields: str) -> list:
     return compare_catalogs(SHIPPED.data, new)
 
 
-def test_diff_is_a_page_with_the_changes_in_front_and_the_new_catalog_behind() -> None:
+def test_diff_shows_the_changes_before_the_new_catalog() -> None:
     report = DiffReport("old.yaml", "new.yaml", changes(), {}, catalog=SHIPPED.data)
     html = render(report, DiffFormat.HTML)
     front, behind = html.split('id="services"')
@@ -40,12 +40,12 @@ def test_diff_is_a_page_with_the_changes_in_front_and_the_new_catalog_behind() -
     assert behind.count("<article") == len(Catalog.of(SHIPPED.data).services)
 
 
-def test_what_was_accepted_is_told_with_its_reason() -> None:
+def test_accepted_changes_have_their_reason() -> None:
     report = DiffReport("old", "new", [], {}, accepted=[(changes()[0], "nobody has it")])
     assert "nobody has it" in Read(render(report, DiffFormat.HTML)).text
 
 
-def test_validate_is_a_page_with_the_findings_in_front_and_at_the_services() -> None:
+def test_validate_shows_findings_at_the_top_and_at_the_services() -> None:
     faulty = read_source(str(catalogs_folder() / "faulty.yaml"))
     judgement = validate_document(faulty, ValidationOptions())
     html = render_findings(Report([judgement], {}), Format.HTML)
@@ -63,7 +63,7 @@ def test_a_source_that_cannot_be_read_is_a_finding() -> None:
     assert Read(render_findings(Report([lost], {}), Format.HTML)).text
 
 
-def test_drift_of_all_is_an_overview_with_the_gravest_first() -> None:
+def test_drift_of_all_is_an_overview_with_the_worst_first() -> None:
     empty = DiffReport("stored", "brokers", [], {})
     wording = changes(description="Other words")
     reports = [
@@ -87,7 +87,7 @@ def test_drift_of_all_is_an_overview_with_the_gravest_first() -> None:
 def test_a_page_since_another_has_the_refusals_of_diff() -> None:
     new = json.loads(json.dumps(SHIPPED.data))
     new["services"][0]["plans"] = []
-    shelf = PageCatalog("a", SHIPPED._replace(data=new), SHIPPED)
-    text = Read(make_page([shelf], PageOptions(since="main"))).text
+    catalog = PageCatalog("a", SHIPPED._replace(data=new), SHIPPED)
+    text = Read(make_page([catalog], PageOptions(since="main"))).text
     assert "Since main." in text
     assert "refused" in text
