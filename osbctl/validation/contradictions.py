@@ -105,10 +105,8 @@ class _Contradictions:
         if crossed or kind not in ("object", "array"):
             return crossed
         if kind == "object":
-            return next(
-                filter(None, (self._of_property(name, constraints, depth) for name in sorted(constraints.required()))),
-                "",
-            )
+            reasons = (self._of_property(name, constraints, depth) for name in sorted(constraints.required()))
+            return next(filter(None, reasons), "")
         is_item_needed = constraints.counts(kind)[0] > 0
         return "its items cannot be" if is_item_needed and self._reason(constraints.at_item(), depth) else ""
 

@@ -29,6 +29,12 @@ class _IgnoredLines:
         self.rules: set[str] = set()
         self.used: set[str] = set()
 
+    def ignores(self, rule: str) -> bool:
+        """Return whether a comment names `rule`, and remember that it was used."""
+        if rule in self.rules:
+            self.used.add(rule)
+        return rule in self.rules
+
 
 class _Comment(NamedTuple):
     """One word of a comment, and its rules. `whole`: the comment is inside the catalog, not beside it."""
@@ -52,17 +58,14 @@ def without_ignored(
 
 
 def _kept(findings: list[Finding], document: Document, comments: list[_Comment]) -> list[Finding]:
+    if not comments:
+        return findings
     around = _by_line({comment.held for comment in comments})
-    rules = frozenset[str]().union(*(comment.rules for comment in comments))
-    paths = {finding.path for finding in findings if finding.rule in rules and not finding.location}
-    places = document.locate(paths) if paths else {}
+    places = document.locate({finding.path for finding in findings if not finding.location})
     kept = []
     for finding in findings:
-        place = finding.location or places.get(finding.path)
-        held = around.get((place.source, place.line), []) if place else []
-        ignoring = [one for one in held if finding.rule in one.rules]
-        for one in ignoring:
-            one.used.add(finding.rule)
+        place = finding.location or places[finding.path]
+        ignoring = [one for one in around.get((place.source, place.line), ()) if one.ignores(finding.rule)]
         if not ignoring:
             kept.append(finding)
     return kept

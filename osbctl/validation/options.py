@@ -75,8 +75,8 @@ class Selection:
         return [entry for entry in self._entries if self.picks(entry.rule) and entry not in self._matched]
 
     def _is_ignored(self, finding: Finding, data: dict[str, Any]) -> bool:
-        hits = [entry for entry in self._entries if entry.rule == finding.rule]
         service, plan = names_at(finding.path, data)
-        hits = [e for e in hits if e.service in (None, service) and e.plan in (None, plan)]
+        entries = (entry for entry in self._entries if entry.rule == finding.rule)
+        hits = [entry for entry in entries if entry.service in (None, service) and entry.plan in (None, plan)]
         self._matched.update(hits)
         return bool(hits)

@@ -41,7 +41,7 @@ def validate_document(
     """
     selection = selection or Selection(options)
     options = options._replace(literal=options.literal or document.syntax == "brokerpak")  # its broker sends `${…}`
-    outcomes = _ask_platforms(document, options)
+    outcomes = _ask_platforms(document.data, options)
     found, unnamed = _check(document, options)
     selected, others = _parted(found, selection)
     hidden = unnamed | {finding.path for finding in others if _is_fault(finding)}
@@ -64,12 +64,9 @@ def unreadable(name: str, findings: tuple[Finding, ...]) -> ValidationResult:
     return ValidationResult(name, findings, dict.fromkeys(Platform, Verdict(VerdictKind.UNREADABLE)))
 
 
-# The platforms.
-
-
-def _ask_platforms(document: Document, options: ValidationOptions) -> dict[Platform, Outcome]:
+def _ask_platforms(data: dict[str, Any], options: ValidationOptions) -> dict[Platform, Outcome]:
     asked = options.platforms if options.errors_only else tuple(Platform)
-    judged = (judge_all if options.literal else judge_template)(document.data, asked)
+    judged = (judge_all if options.literal else judge_template)(data, asked)
     return {platform: outcome.redacted for platform, outcome in judged.items()}
 
 
@@ -107,9 +104,6 @@ def _verdict(outcome: Outcome) -> Verdict:
     more = f", and {len(outcome.doubts) - 1:,} more" if len(outcome.doubts) > 1 else ""
     why = "".join(f"{doubt.message} at {pointer(doubt.path)}{more}" for doubt in outcome.doubts[:1])
     return Verdict(outcome.kind, outcome.messages, len(outcome.refusals), why)
-
-
-# The schemas and the rules.
 
 
 def _check(document: Document, options: ValidationOptions) -> tuple[list[Finding], set[Path]]:
@@ -205,9 +199,6 @@ def _below(path: Path, finding: Finding) -> Finding:
     return finding._replace(path=(*path, *finding.path), fixes=fixes)
 
 
-# Findings and refusals together.
-
-
 def _parted(findings: list[Finding], selection: Selection) -> tuple[list[Finding], list[Finding]]:
     """The findings of selected rules, and the others."""
     selected = [finding for finding in findings if selection.picks(finding.rule)]
@@ -227,7 +218,7 @@ def _join_refusals(
     a refusal is a finding only if its rule was selected. The reason why the verdict of a chosen platform
     is unclear is a warning, unless there is a finding of its rule.
     """
-    findings, faults = list(findings), _faults_by_place(findings)
+    findings, faults = list(findings), _faults_by_path(findings)
     for platform, outcome in outcomes.items():
         counts = platform in options.platforms
         findings += _doubts(platform, outcome, findings) if counts else ()
@@ -237,9 +228,13 @@ def _join_refusals(
                 findings[at] = _joined(findings[at], platform, refusal.message, bool(outcome.messages), counts)
             elif refusal.path not in hidden or refusal.rule in (options.select or ()):
                 severity = Severity.ERROR if counts else Severity.WARNING
-                lone = Finding(refusal.rule, severity, refusal.message, refusal.path, refused_by=(platform,))
-                findings.append(lone)
+                findings.append(Finding(refusal.rule, severity, refusal.message, refusal.path, refused_by=(platform,)))
     return findings
+
+
+def _faults_by_path(findings: list[Finding]) -> dict[Path, int]:
+    """The index of the first fault at each path."""
+    return {finding.path: at for at, finding in reversed([*enumerate(findings)]) if _is_fault(finding)}
 
 
 def _fault_at(path: Path, faults: Mapping[Path, int], findings: list[Finding]) -> int | None:
@@ -248,15 +243,6 @@ def _fault_at(path: Path, faults: Mapping[Path, int], findings: list[Finding]) -
     if path not in faults and around is not None and findings[around].rule == "schema-type":
         return around
     return faults.get(path)
-
-
-def _faults_by_place(findings: list[Finding]) -> dict[Path, int]:
-    """The index of the first fault at each path."""
-    places: dict[Path, int] = {}
-    for number, finding in enumerate(findings):
-        if _is_fault(finding):
-            places.setdefault(finding.path, number)
-    return places
 
 
 def _doubts(platform: Platform, outcome: Outcome, findings: list[Finding]) -> list[Finding]:
@@ -300,9 +286,6 @@ def graded(findings: list[Finding], options: ValidationOptions) -> list[Finding]
     """The findings with the configured severities of their rules."""
     severity = dict(options.severity)
     return [f._replace(severity=severity[f.rule]) if f.rule in severity else f for f in findings]
-
-
-# Places.
 
 
 def _located(findings: list[Finding], document: Document) -> list[Finding]:

@@ -112,7 +112,7 @@ _BREAKS: dict[str, Callable[[Any, Any], bool]] = {
 def more(rule: str, severity: Severity, most: int = MAX_FINDINGS) -> Finding:
     """The note on findings beyond the limit."""
     kind = "errors" if severity is Severity.ERROR else "warnings"
-    return Finding(rule, severity, f"more than {most} {kind} of the schema; the rest is left out")
+    return Finding(rule, severity, f"more than {most} {kind} of the schema; the rest is omitted")
 
 
 def _finding(data: dict[str, Any], fault: CatalogFault, severity: Severity) -> Finding:
@@ -168,9 +168,7 @@ def _is_convention(path: Path) -> bool:
 
 
 def _rule(keyword: str) -> str:
-    if keyword in ("minLength", "minItems"):
-        return "schema-empty"
-    return f"schema-{keyword}" if keyword in ("required", "type", "enum") else "schema-other"
+    return "schema-empty" if keyword in ("minLength", "minItems") else f"schema-{keyword}"
 
 
 def _advice(fault: CatalogFault, safe: bool) -> tuple[str, tuple[Fix, ...]]:

@@ -139,7 +139,7 @@ def test_what_cannot_be_read_is_unreadable_to_all() -> None:
     assert list(verdicts) == list(Platform)
 
 
-LEFT_OUT = "more than 10,000 reasons; the rest is left out"
+LEFT_OUT = "more than 10,000 reasons; the rest is omitted"
 
 
 @pytest.mark.parametrize(

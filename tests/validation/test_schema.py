@@ -275,7 +275,7 @@ def test_findings_are_capped() -> None:
     found = schema_findings({"services": [{}] * MAX_FINDINGS}, ApiVersion.V2_14)[0]
     assert len(found) == MAX_FINDINGS + 1
     assert (found[-1].rule, found[-1].severity) == ("schema-other", Severity.ERROR)
-    assert found[-1].message == "more than 1000 errors of the schema; the rest is left out"
+    assert found[-1].message == "more than 1000 errors of the schema; the rest is omitted"
 
 
 def test_many_warnings_hide_no_error() -> None:
@@ -283,7 +283,7 @@ def test_many_warnings_hide_no_error() -> None:
     found = schema_findings(service(plans=[bullets, {**PLAN, "free": 0}]), ApiVersion.V2_14)[0]
     assert [f.path for f in found if f.severity is Severity.ERROR] == [("services", 0, "plans", 1, "free")]
     assert sum(f.severity is Severity.WARNING for f in found) == MAX_FINDINGS + 1
-    assert found[-1].message == "more than 1000 warnings of the schema; the rest is left out"
+    assert found[-1].message == "more than 1000 warnings of the schema; the rest is omitted"
 
 
 def test_what_is_wrong_thirty_thousand_times_is_passed_over_quickly() -> None:

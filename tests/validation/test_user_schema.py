@@ -88,7 +88,7 @@ def test_sentences(house: Any, expected: list[str]) -> None:
 def test_findings_are_capped() -> None:
     found = check_user_schema({"services": [0] * 2 * MAX_FINDINGS}, of_service(type="string"), "house.json")
     assert len(found) == MAX_FINDINGS + 1
-    assert found[-1].message == "more than 1000 errors of the schema; the rest is left out"
+    assert found[-1].message == "more than 1000 errors of the schema; the rest is omitted"
 
 
 @pytest.mark.parametrize(

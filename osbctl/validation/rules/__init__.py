@@ -21,16 +21,12 @@ def load_checks() -> tuple[Rule, ...]:
     """The rules with a check, in the order of their modules."""
     for name in CHECKED:
         import_module(f"{__name__}.{name}")
-    return tuple(rule for rule in _registered() if rule.check)
+    return tuple(rule for rule in list(RULES.values()) if rule.check)
 
 
 def load_all() -> Mapping[str, Rule]:
     """Every rule of validation by id."""
     for name in (*CHECKED, "external"):
         import_module(f"{__name__}.{name}")
-    return {rule.id: rule for rule in _registered() if rule.category not in ELSEWHERE}
-
-
-def _registered() -> list[Rule]:
-    """A copy of all rules; another thread may be importing rules of other packages at this moment."""
-    return list(RULES.values())
+    # A copy, because another thread may be importing rules of other packages at this moment.
+    return {rule.id: rule for rule in list(RULES.values()) if rule.category not in ELSEWHERE}

@@ -81,9 +81,8 @@ _READING_ERRORS = {
     Source: RFC 6901""",
     "catalog-elsewhere": """The catalog is not at the top of the document, or there are several.
 
-    `--at POINTER` selects one. Without it, commands that only read take the only catalog, wherever it is; `fix`,
-    `serve` and `split` do not guess. In a YAML stream, the pointer begins with the number of the document, from 0. It
-    can lead into JSON or YAML inside a string.
+    `--at POINTER` selects one, also inside a string. Without it, commands that only read take the only catalog; `fix`,
+    `serve` and `split` do not guess. In a YAML stream, the pointer begins with the number of the document, from 0.
     Bad:
         blue: {services: [{name: postgres, plans: []}]}
         green: {services: [{name: postgres, plans: []}]}
@@ -91,8 +90,7 @@ _READING_ERRORS = {
     Source: OSB 2.14, Catalog Management: the answer has `services`""",
     "no-catalog": """There is no catalog in the document.
 
-    At no depth is there an object with `services`, a list of service offerings, or a single one: nothing was checked,
-    and no platform has a verdict. Render a template first; name the folder of a brokerpak.
+    Nothing was checked, and no platform has a verdict. Render a template first; name the folder of a brokerpak.
     Bad: kind: ConfigMap
     Good: services: []
     Source: OSB 2.14, Catalog Management: the answer has `services`""",
@@ -100,17 +98,15 @@ _READING_ERRORS = {
 _READING_WARNINGS = {
     "yaml-1.1": """YAML 1.1 readers see another value here.
 
-    osbctl reads YAML 1.2, where `no` is a string. Readers of YAML 1.1 see a boolean, `012` as ten, and `2001-01-01` as
-    a date.
+    osbctl reads YAML 1.2, where `no` is a string. In YAML 1.1 it is a boolean, `012` is ten, `2001-01-01` a date.
     Bad: free: no
     Good: free: false
     Fix: puts the text in quotes, with --unsafe, since it changes the value for readers of YAML 1.1.
     Source: YAML 1.2, section 10.3, against YAML 1.1's type repository""",
     "ignore-unused": """A comment `# osbctl: ignore[rule]` silences nothing.
 
-    It names no rule, the fault is repaired, or the comment is in another line than the finding: put it at the end of
-    that line, or on a line of its own above. A comment for a rule that was not checked (`--platform`, `--schema`,
-    `--select`, `--together`) is not reported.
+    It names no rule, the fault is repaired, or the comment is neither at the end of the finding's line nor on a line of
+    its own above. Comments for rules that were not checked are not reported.
     Bad: name: postgres  # osbctl: ignore[name-characters] published in 2019
     Good: name: postgres""",
 }
@@ -127,8 +123,8 @@ _BUILD_ERRORS = {
     "folder-two-files": """Two files of the folder have one stem.""",
     "folder-unread": """A file under `services/`, or a folder with a name like that, looks like a part and is none.
 
-    Its plans or its service would be missing from the catalog. Examples: a folder of plans without a service of that
-    name, a misspelt `services/` or `plans/`, an ending in capitals, a template, TOML, a name with a dot before it.""",
+    Plans or a service would be missing. Examples: a folder of plans without a service, a misspelt `services/` or
+    `plans/`, an ending in capitals, a template, TOML, a name that begins with a dot.""",
     "folder-order": """A list of files names one that is not there, one twice, or forgets one.
     Bad: services: [postgres, postgres]
     Good: services: [postgres, redis]""",
@@ -161,8 +157,7 @@ _BUILD_ERRORS = {
     Source: catalog.lock; OSB 2.16: ids SHOULD NOT be reused""",
     "brokerpak-refused": """cloud-service-broker refuses the brokerpak, and does not start.
 
-    It does not accept a name or an id, a service has no plans, or plans in a variable are not a list. Other fields and
-    templates of OpenTofu are not checked.
+    A name or an id is invalid, a service has no plans, or plans in a variable are not a list. Nothing else is checked.
     Source: cloud-service-broker, pkg/providers/tf/definition.go, pkg/broker/registry.go, internal/brokerpak""",
 }
 _BUILD_WARNINGS = {
@@ -219,9 +214,8 @@ _SCHEMA_WARNINGS = {
 _SHARED_ID = {
     "shared-id": """Two catalogs that are validated together share the id of a service offering or of a plan.
 
-    Service Catalog names the objects of a cluster by their ids, and refuses the later broker. Cloud Foundry, Service
-    Manager and Korifi identify an object by broker and id, and accept both. A test catalog that shares ids with
-    production on purpose is for another platform: omit `--together`.
+    Service Catalog names the objects of a cluster by their ids, and refuses the later broker. The other platforms
+    identify an object by broker and id, and accept both. Omit `--together` for catalogs of different platforms.
     Source: OSB 2.14, Service Offering Object and Service Plan Object: id MUST be globally unique""",
 }
 _SHARED_NAME = {

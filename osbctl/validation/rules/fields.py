@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import cache
 
-from osbctl.catalog import parameter_holders
 from osbctl.fields import BOOLEAN_WORDS, known, since, wanted
 from osbctl.findings import Fix, Severity
 from osbctl.paths import JSON_TYPES
@@ -50,12 +49,16 @@ def _slip(part: Part, key: str) -> RuleMatch | None:
     fits = type_of_it in ("", JSON_TYPES.get(type(value)))
     if not meant or meant in holder or (kind in _FREE and not fits):
         return None
-    question, at = f"did you mean {meant}?", (*path, key)
-    is_open = isinstance(value, str) and holds_placeholder(value)
-    can_fit = fits or (type_of_it == "boolean" and str(value).lower() in BOOLEAN_WORDS)
-    fixes = (Fix("rename", at, meant),) if can_fit and not is_open else ()
-    hint = f"rename to {meant}" if fits or is_open else f"rename to {meant}, and make it {type_of_it}"
-    return RuleMatch(f"unknown field {key!r}: {question}", at, hint, fixes, f"fields are named {key!r}: {question}")
+    at, hint = (*path, key), f"rename to {meant}"
+    message, several = (
+        f"unknown field {key!r}: did you mean {meant}?",
+        f"fields are named {key!r}: did you mean {meant}?",
+    )
+    if isinstance(value, str) and holds_placeholder(value):
+        return RuleMatch(message, at, hint, (), several)
+    becomes_fit = fits or (type_of_it == "boolean" and str(value).lower() in BOOLEAN_WORDS)
+    fixes = (Fix("rename", at, meant),) if becomes_fit else ()
+    return RuleMatch(message, at, hint if fits else f"{hint}, and make it {type_of_it}", fixes, several)
 
 
 @rule("field-near-miss", Severity.WARNING, Category.ADVICE)
@@ -148,8 +151,8 @@ def binding_schema_unused(catalog: CatalogNode) -> Iterator[RuleMatch]:
     for service, plans in catalog.services_with_plans:
         for plan in plans:
             bindable = service.get("bindable") if plan.get("bindable") is None else plan.get("bindable")
-            places = (place for place, _ in parameter_holders(plan.value)) if bindable is False else ()
-            if ("service_binding", "create") in places:
+            create = plan.child("schemas").child("service_binding").child("create")
+            if bindable is False and isinstance(create.get("parameters"), dict):
                 message = f"plan {plan.label} is not bindable, but has a schema for bindings"
                 yield plan.hit(message, ("schemas", "service_binding"), "make the plan bindable, or remove the schema")
 
@@ -197,8 +200,7 @@ def cloudfoundry_feature(catalog: CatalogNode) -> Iterator[RuleMatch]:
     for service in catalog.services:
         requires = service.get("requires")
         for place, needed in enumerate(requires if isinstance(requires, list) else ()):
-            feature = {"route_forwarding": "route_services", "volume_mount": "volume_services"}.get(str(needed))
-            if feature:
-                flag = f"{feature}_enabled"
+            flags = {"route_forwarding": "route_services_enabled", "volume_mount": "volume_services_enabled"}
+            if flag := flags.get(str(needed)):
                 message = f"{service.label} requires {needed}: Cloud Foundry takes the catalog only with {flag}"
                 yield service.hit(message, ("requires", place), "ask its operator")

@@ -1,4 +1,4 @@
-"""Ids and names are unique where the specification wants them so."""
+"""Rules on unique ids and names."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from osbctl.validation.node import CatalogNode, Node, RuleMatch
 def id_duplicate(catalog: CatalogNode) -> Iterator[RuleMatch]:
     """An id is used twice in the catalog.
 
-    Platforms know a service offering and a plan by its id alone: with two of the same id, one of them cannot be
-    ordered, or hides the other.
+    Platforms identify a service offering and a plan by its id. With two of the same id, one of them cannot be ordered,
+    or hides the other.
 
     Bad:
         plans:
@@ -37,19 +37,16 @@ def id_duplicate(catalog: CatalogNode) -> Iterator[RuleMatch]:
 def id_shared(catalog: CatalogNode) -> Iterator[RuleMatch]:
     """A plan has the id of a service offering.
 
-    Ids must be unique, but no known platform mixes the two up, so that this is a warning. Do not change the id of what
-    is already published.
+    No known platform confuses the two. Do not change the id of a published object.
 
     Bad:
         services:
-          - id: 6C3B1D0E-8A4F-4E57-9B1C-2D7F5A90E3B4
-            name: postgres
-            plans: [{id: 6C3B1D0E-8A4F-4E57-9B1C-2D7F5A90E3B4, name: small, free: true}]
+          - {id: 6C3B1D0E-8A4F-4E57-9B1C-2D7F5A90E3B4, name: postgres,
+             plans: [{id: 6C3B1D0E-8A4F-4E57-9B1C-2D7F5A90E3B4, name: small, free: true}]}
     Good:
         services:
-          - id: 6C3B1D0E-8A4F-4E57-9B1C-2D7F5A90E3B4
-            name: postgres
-            plans: [{id: A1F7C254-3B6D-4C8E-8F02-9E5D4B7A6C13, name: small, free: true}]
+          - {id: 6C3B1D0E-8A4F-4E57-9B1C-2D7F5A90E3B4, name: postgres,
+             plans: [{id: A1F7C254-3B6D-4C8E-8F02-9E5D4B7A6C13, name: small, free: true}]}
     Source: OSB 2.14, Service Offering Object and Service Plan Object: id MUST be globally unique
     """
     taken = {service.text("id"): service for service in catalog.services}
@@ -65,7 +62,7 @@ def id_shared(catalog: CatalogNode) -> Iterator[RuleMatch]:
 def service_name_duplicate(catalog: CatalogNode) -> Iterator[RuleMatch]:
     """Two service offerings share a name.
 
-    Users order a service offering by its name; with two of the same name the platform cannot tell which is meant.
+    Users order a service offering by its name. With two of the same name, the platform cannot know which to use.
 
     Bad:
         services:
@@ -86,8 +83,8 @@ def service_name_duplicate(catalog: CatalogNode) -> Iterator[RuleMatch]:
 def plan_name_duplicate(catalog: CatalogNode) -> Iterator[RuleMatch]:
     """Two plans of one service offering share a name.
 
-    Users order a plan by the service's name and the plan's; with two of the same name the platform cannot tell
-    which one is meant.
+    Users order a plan by the names of service offering and plan. With two of the same name, the platform cannot know
+    which to use.
 
     Bad:
         plans:
@@ -106,7 +103,7 @@ def plan_name_duplicate(catalog: CatalogNode) -> Iterator[RuleMatch]:
 
 
 def _repeated(things: Iterable[Node], key: str) -> Iterator[tuple[Node, Node]]:
-    """Each thing whose `key` an earlier one has, with the first of them; unresolved placeholders do not count."""
+    """Each object with the `key` of an earlier one, and the first of these; unresolved placeholders do not count."""
     seen: dict[str, Node] = {}
     for thing in things:
         value = thing.text(key)

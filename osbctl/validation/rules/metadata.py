@@ -13,10 +13,6 @@ from osbctl.redaction import is_secret_name
 from osbctl.rule import Category, rule
 from osbctl.validation.node import CatalogNode, Node, RuleMatch
 
-_NUMBER = (int, float)
-_SILENT = "not set `free: false`"
-_LISTS = ("supportedPlatforms", "supportedPlatformNames", "excludedPlatformNames")
-_SHARING = "supportsInstanceSharing"
 _CURRENCY = re.compile("[a-zA-Z]{3}")
 _LINKS = ("imageUrl", "documentationUrl", "supportUrl")
 _WEB = re.compile(r"https?://[^\s/?#]", re.IGNORECASE)
@@ -56,13 +52,11 @@ def cost_amount(catalog: CatalogNode) -> Iterator[RuleMatch]:
         seen: set[str] = set()
         for currency, value in _amounts(cost):
             text, spelling = "", currency.casefold()
-            if not currency.strip():
-                text = "has no currency"
-            elif not _CURRENCY.fullmatch(currency):
+            if not _CURRENCY.fullmatch(currency):
                 text = f"has the currency {currency[:20]!r}, which is no code such as usd"
             elif spelling in seen:
                 text = f"has the currency {currency!r} in two spellings"
-            elif isinstance(value, _NUMBER) and value < 0:
+            elif isinstance(value, int | float) and value < 0:
                 text = "is negative"
             seen.add(spelling)
             if text:
@@ -87,16 +81,15 @@ def cost_of_free_plan(catalog: CatalogNode) -> Iterator[RuleMatch]:
     for plan in catalog.plans:
         free = plan.get("free")
         if free in (None, True) and has_price(plan):
-            text, of_several = ("is free", "are free") if free else (f"does {_SILENT}", f"do {_SILENT}")
-            several = f"plans {of_several}, but have a price"
-            hint = "set `free: false`, or remove the costs"
-            yield plan.hit(f"plan {plan.label} {text}, but has a price", "free", hint, several=several)
+            state = "free" if free else "free by default"
+            message, several = f"plan {plan.label} is {state}, but has a price", f"plans are {state}, but have a price"
+            yield plan.hit(message, "free", "set `free: false`, or remove the costs", several=several)
 
 
 def has_price(plan: Node) -> bool:
     """Return whether a cost of the plan has an amount above zero."""
     costs = objects(plan.child("metadata").value, "costs")
-    return any(isinstance(price, _NUMBER) and price > 0 for cost, _ in costs for _, price in _amounts(cost))
+    return any(isinstance(price, int | float) and price > 0 for cost, _ in costs for _, price in _amounts(cost))
 
 
 def _amounts(cost: dict[str, Any]) -> Iterable[tuple[str, Any]]:
@@ -117,13 +110,13 @@ def sap_metadata_ignored(catalog: CatalogNode) -> Iterator[RuleMatch]:
     """
     for plan in catalog.plans:
         metadata = plan.child("metadata")
-        for key in _LISTS:
+        for key in ("supportedPlatforms", "supportedPlatformNames", "excludedPlatformNames"):
             if key in metadata and not isinstance(metadata.get(key), list):
                 text = f"Service Manager ignores {key} of plan {plan.label}, and offers it everywhere"
-                yield plan.hit(text, ("metadata", key), "make it a list")
-        if not isinstance(metadata.get(_SHARING), bool | None):
+                yield metadata.hit(text, key, "make it a list")
+        if not isinstance(metadata.get("supportsInstanceSharing"), bool | None):
             text = f"Service Manager does not share plan {plan.label}"
-            yield plan.hit(text, ("metadata", _SHARING), "write true without quotes")
+            yield metadata.hit(text, "supportsInstanceSharing", "write true without quotes")
 
 
 @rule("url-not-https", Severity.WARNING, Category.ADVICE)

@@ -34,7 +34,7 @@ def long_name(catalog: CatalogNode) -> Iterator[RuleMatch]:
 def long_description(catalog: CatalogNode) -> Iterator[RuleMatch]:
     """A description is longer than 255 characters.
 
-    Platforms must store only 255. Cloud Foundry stores 10,000. `metadata.longDescription` may be longer.
+    Platforms must store only 255; Cloud Foundry stores 10,000. `metadata.longDescription` may be longer.
 
     Source: OSB 2.17, guidance for supported string lengths: at least 255 characters
     """
