@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import pathlib
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from osbctl.findings import Location
@@ -12,12 +10,11 @@ from osbctl.paths import Path, get_at
 from osbctl.sources.document import Document
 
 
-@dataclass(frozen=True, slots=True, eq=False)
 class SourcePart:
     """One text that a catalog is composed from. `file` is the resolved path of a file of a source folder."""
 
-    document: Document
-    file: pathlib.Path = pathlib.Path()
+    def __init__(self, document: Document, file: str = "") -> None:
+        self.document, self.file = document, file
 
     @property
     def data(self) -> dict[str, Any]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from copy import copy
 from functools import cache
 from typing import Any
 
@@ -107,11 +106,13 @@ def renamed_fields(document: Document) -> Document:
 
 
 def _renamed(value: Any, kind: str, here: Origin, origins: PathOrigins) -> Any:
-    """Copy the object of this kind at `here`, or the list of objects, as it is sent."""
+    """Copy the object of this kind at `here`, or the list of objects, as it is sent; `kind` is empty for other maps."""
     part, path = here
     if isinstance(value, list):
         return [_renamed(item, kind, (part, (*path, index)), origins) for index, item in enumerate(value)]
-    return _renamed_object(value, kind, here, origins) if isinstance(value, dict) else value
+    if not isinstance(value, dict):
+        return value
+    return _renamed_object(value, kind, here, origins) if kind else {**value}
 
 
 def _renamed_object(value: dict[str, Any], kind: str, here: Origin, origins: PathOrigins) -> dict[str, Any]:
@@ -120,8 +121,7 @@ def _renamed_object(value: dict[str, Any], kind: str, here: Origin, origins: Pat
     for key, place, item in _entries(value, kind, path):
         parts = _IN_BRACKETS.fullmatch(key) if kind == "input_parameters" else None
         name = _sent_name(parts[1] if parts else key, kind, value)
-        inner = PARTS.get(kind, {}).get(name)
-        below = _renamed(item, inner, (part, place), origins) if inner else copy(item)
+        below = _renamed(item, PARTS.get(kind, {}).get(name, ""), (part, place), origins)
         if parts and isinstance(holder := sent.setdefault(name, {}), dict):
             origins.put(holder, parts[2], item, (part, place))
         elif isinstance(below, dict) and isinstance(holder := sent.get(name), dict):

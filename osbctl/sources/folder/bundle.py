@@ -8,6 +8,7 @@ where the schema's draft keeps them: `definitions` up to draft-07, `$defs` from 
 from __future__ import annotations
 
 import os
+import pathlib
 import re
 from collections.abc import Iterator
 from typing import Any
@@ -115,7 +116,7 @@ class _Bundle:
         return f"#/{self._store}/{self._names[target]}"
 
     def _free_name(self, part: SourcePart, inside: Path) -> str:
-        word = re.sub(r"[^A-Za-z0-9_-]+", "-", str(inside[-1]) if inside else part.file.stem) or "schema"
+        word = re.sub(r"[^A-Za-z0-9_-]+", "-", str(inside[-1]) if inside else pathlib.Path(part.file).stem) or "schema"
         name, number = word, 1
         while name in self._taken:
             number += 1
@@ -147,7 +148,7 @@ class _Bundle:
         if os.path.isabs(name):  # noqa: PTH117
             self._problem(part, path, f"{name!r} is an absolute path", "write it relative to this file")
             return None
-        file, folder = part.file.parent / name, self._parts.folder
+        file, folder = pathlib.Path(part.file).parent / name, self._parts.folder
         try:
             resolved = file.resolve()
             if resolved.is_relative_to(folder.resolve()):

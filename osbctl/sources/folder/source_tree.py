@@ -160,7 +160,7 @@ class Parts:
     def _part(self, file: Path, resolved: Path) -> SourcePart | None:
         try:
             self.documents.append(parse_document(self._bytes(file, resolved), str(file), limits=self._limits))
-            return SourcePart(self.documents[-1], resolved)
+            return SourcePart(self.documents[-1], str(resolved))
         except DocumentError as error:
             self.problems.extend(error.findings)
             return None
