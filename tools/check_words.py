@@ -21,7 +21,15 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 ROOT = Path(__file__).parent.parent
-FILES = ("README.md", "CONTRIBUTING.md", "DECISIONS.md", "SECURITY.md", "deploy/README.md", "benchmarks/README.md")
+FILES = (
+    "README.md",
+    "CHANGELOG.md",
+    "CONTRIBUTING.md",
+    "DECISIONS.md",
+    "SECURITY.md",
+    "deploy/README.md",
+    "benchmarks/README.md",
+)
 
 CLAUSES = re.compile(r"(What|Whatever|Whether|Whoever|Who|Whom|Whose|Where|When|Which|Why|How|That)\b")
 """Beginnings of a clause without a subject. A docstring begins with a noun phrase or an imperative."""

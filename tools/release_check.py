@@ -115,7 +115,7 @@ def tag(root: Path) -> Outcome:
     faults += [f"{wanted} is another commit: raise the version" for _ in elsewhere]
     changed = run("git", "status", "--porcelain", cwd=root).stdout.splitlines()
     faults += [f"{len(changed)} files are not committed, as {changed[0][3:]}"] if changed else []
-    if here and re.search(r"(?m)^## \[Unreleased\]\n\s*[^\s#]", (root / "CHANGELOG.md").read_text(encoding="utf-8")):
+    if here and re.search(r"(?m)^## \[Unreleased\]\n\s*(?!## )\S", (root / "CHANGELOG.md").read_text(encoding="utf-8")):
         faults.append("the changelog has changes under Unreleased")
     return outcome("tag", faults, wanted if here else f"untagged; {wanted} is free")
 
