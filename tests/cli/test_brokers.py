@@ -859,7 +859,9 @@ def test_what_the_specification_forbids_and_the_platform_takes_is_a_warning(adde
 
 def test_each_refresh_on_korifi_says_that_it_empties_lists_of_organisations(added: Program) -> None:
     said = added("refresh", "--as", "korifi")
-    assert said.startswith("my-db: unchanged\n  Korifi empties the lists of organisations that may see a plan")
+    assert said.startswith(
+        "my-db: unchanged\n  At each update, Korifi empties the lists of organisations that may see a plan"
+    )
 
 
 def test_kubernetes_saves_what_stands_before_the_first_fault(added: Program, server: FakeBroker) -> None:
