@@ -128,7 +128,7 @@ def with_dashboard(address: str) -> dict[str, Any]:
         ("parameters-keyword", with_parameters(anyOf=[{"enums": [1]}]), "did you mean enum?"),
         ("parameters-keyword", with_parameters(properties={"minumum": {"note": "x"}}), None),
         ("parameters-keyword", with_parameters(title="x", minimum=1, minumum=1), None),
-        ("parameters-keyword", with_parameters(form={"enums": [1]}), None),
+        ("parameters-keyword", with_parameters(form={"properties": {"a": {"enums": [1]}}}), None),
         ("parameters-required", with_parameters(items={"properties": {"a": {}}, "required": ["b"]}), "it requires 'b'"),
         ("parameters-required", with_parameters(required=["b"]), None),
         ("parameters-required", with_parameters(properties={"a": {}}, required=["b"], additionalProperties={}), None),

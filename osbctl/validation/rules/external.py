@@ -195,8 +195,7 @@ _SCHEMA_ERRORS = {
 _SCHEMA_NOTES = {
     "null-object": """A null stands where an object may be left out.
 
-    Brokers of Go's SDK send `parameters: null`, `metadata: null` and `dashboard_client: null`. The specification allows
-    no null there, and every platform treats it as a missing field.
+    Brokers of Go's SDK send them, as in `parameters: null`. Every platform treats such a null as a missing field.
     Bad: dashboard_client: null
     Good: tags: [sql]
     Fix: removes the field.
