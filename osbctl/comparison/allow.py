@@ -1,4 +1,4 @@
-"""Changes that were looked at and accepted: a committed TOML file of `[[allow]]` entries.
+"""Accepted changes: a committed TOML file of `[[allow]]` entries.
 
 [[allow]]
 rule = "change-plan-removed"
@@ -37,13 +37,13 @@ class AllowEntry:
     expires: datetime.date | None = None
 
     def covers(self, change: Change) -> bool:
-        """Return whether the entry speaks of `change`, expired or not."""
+        """Return whether the entry matches `change`, expired or not."""
         return (self.rule, self.object) == (change.rule, change.object) and self.field in (None, change.field)
 
 
 @dataclass(frozen=True, slots=True)
 class TriagedChanges:
-    """Changes by whether they were accepted; `problems` names the entries that expired, match nothing, name no rule."""
+    """Open and accepted changes; `problems` names entries that are expired, match no change or name no rule."""
 
     open: list[Change]
     accepted: list[tuple[Change, str]]
@@ -53,7 +53,7 @@ class TriagedChanges:
 def load_allowed(path: str) -> list[AllowEntry]:
     """The entries of the file at `path`.
 
-    Raises ConfigError: there is no such file, it is no TOML, or an entry is wrong.
+    Raises ConfigError: the file does not exist, is not TOML, or an entry is wrong.
     """
     try:
         table = parse_toml(read_bounded(path, _MAX_BYTES), path)
@@ -61,12 +61,12 @@ def load_allowed(path: str) -> list[AllowEntry]:
         raise ConfigError(f"{path}: cannot be read: {error.strerror}") from error
     entries = table.get("allow", [])
     if set(table) - {"allow"} or not isinstance(entries, list):
-        raise ConfigError(f"{path}: only [[allow]] entries may stand there")
+        raise ConfigError(f"{path}: the file may only hold [[allow]] entries")
     return [_entry(path, number, entry) for number, entry in enumerate(entries, 1)]
 
 
 def sort_out(changes: Iterable[Change], allowed: Iterable[AllowEntry], today: datetime.date) -> TriagedChanges:
-    """Tell the accepted changes from the others. The first entry that covers a change gives the reason."""
+    """Separate accepted changes from open ones. The first entry that covers a change gives the reason."""
     valid, problems = _without_expired(allowed, today)
     left, accepted, matched = [], [], set()
     for change in changes:

@@ -1,4 +1,4 @@
-"""Two catalogs, compared as the platforms that have them registered would take the new one."""
+"""Comparison of two catalogs: the changes, and how the platforms react to the new catalog."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from datetime import date
 
 
-_UNTOLD = "the catalogs differ only in absent, null and empty values, or in parts that no platform reads"
+_NO_EFFECT = "no effective difference: only null, empty or ignored fields differ"
 
 
 def compare_catalogs(
@@ -38,10 +38,10 @@ def compare_catalogs(
 ) -> list[Change]:
     """The changes from the catalog `old` to `new`, without locations, in the order of the catalogs.
 
-    Platforms that take the names of fields in any case see what they read. `platforms` are those in view, none for
-    all. `instances` are the ids of the plans that have instances, None where that is not known. `today` is the day by
-    which a sunset has passed or not, by default that of the clock. Never fails: values of a wrong type are skipped,
-    as in `osbctl.catalog`.
+    Platforms that ignore the case of field names are compared by the fields that they read. `platforms` are those in
+    view, none for all. `instances` are the ids of the plans that have instances, None if that is not known. `today`
+    decides whether a sunset has passed; the default is the current date. Never fails: values of a wrong type are
+    skipped, as in `osbctl.catalog`.
     """
     before, after = Catalog.of(old), Catalog.of(new)
     changes: dict[str, Change] = {}
@@ -50,10 +50,10 @@ def compare_catalogs(
             old_path = _spelt(before.data, was.data, change.old_path)
             change = replace(change, old_path=old_path, new_path=_spelt(after.data, now.data, change.new_path))
             key = repr(replace(change, effects=()))
-            changes[key] = _together(changes.get(key), change)
+            changes[key] = _merged(changes.get(key), change)
     if not changes and not same(before.data, after.data):
         collector = Collector(platforms or tuple(Platform))
-        collector.add(fields.OTHER, MatchedPair(), _UNTOLD)
+        collector.add(fields.OTHER, MatchedPair(), _NO_EFFECT)
         return collector.changes
     return list(changes.values())
 
@@ -61,7 +61,7 @@ def compare_catalogs(
 def _as_read(
     old: Catalog, new: Catalog, platforms: Collection[Platform]
 ) -> Iterator[tuple[list[Platform], Catalog, Catalog]]:
-    """Both catalogs as platforms read their fields, with the platforms that read them so: mostly all as they stand."""
+    """Both catalogs with the field names that platforms read, with these platforms. Usually all read the same."""
     if not (is_respelt(old.data) or is_respelt(new.data)):
         yield list(platforms), old, new
         return
@@ -79,8 +79,8 @@ def _as_read(
         yield view, old if was is old.data else Catalog.of(was), new if now is new.data else Catalog.of(now)
 
 
-def _together(one: Change | None, other: Change) -> Change:
-    """The same change, as more platforms see it."""
+def _merged(one: Change | None, other: Change) -> Change:
+    """One change with the effects of both."""
     if one is None:
         return other
     order = list(Platform)
@@ -89,7 +89,7 @@ def _together(one: Change | None, other: Change) -> Change:
 
 
 def _spelt(data: Any, read: Mapping[str, Any], path: Path) -> Path:
-    """`path` of `read` with the fields as `data` spells them, of which the last counts where it has several."""
+    """`path` of `read` with the fields as `data` spells them. The last of several spellings counts."""
     found: list[str | int] = []
     for number, step in enumerate(path):
         if data is read or step in ("metadata", "parameters"):  # below, names are not fields
@@ -122,7 +122,7 @@ class _Comparison:
         pairs = (*self._services.kept, *self._replaced)
         left = _without_counterpart(old.services, {id(before): after for before, after in pairs})
         came = _without_counterpart(new.services, {id(after): before for before, after in pairs})
-        # A plan has moved where it is gone from its old home; where it is not, the new one is a copy.
+        # A plan has moved if its old service offering no longer has it; otherwise the new one is a copy.
         self._moves = [(*left[plan], *came[plan]) for plan in left if plan in came]
         self._movers = {id(plan) for _, before, _, after in self._moves for plan in (before, after)}
 
@@ -160,7 +160,7 @@ class _Comparison:
         if old.name != new.name:
             kind = identity.SERVICE_NAME_CASE if self._names.crashes(new) else identity.SERVICE_RENAMED
             message = (
-                f"the name changed from {shown(old.name)} to {shown(new.name)}, which differs in case or blanks alone"
+                f"the name changed from {shown(old.name)} to {shown(new.name)}, which differs only in case or blanks"
             )
             self._to.add(kind, MatchedPair(old, new), message, ("name",), old.name, new.name)
 
@@ -190,13 +190,13 @@ class _Comparison:
             self._to.add(fields.ORDER, MatchedPair(old, new), "the plans changed order", ("plans",))
 
     def _removed(self, kind: Kind, pair: MatchedPair, message: str, gone: ServiceOffering | ServicePlan) -> None:
-        """Report a removal; after its sunset, availability was not promised."""
+        """Report a removal. After its sunset, an object may be removed."""
         sunset = gone.deprecation and gone.deprecation.sunset
         passed = False
         if sunset:
             from datetime import date
 
-            passed = sunset < (self._today or date.today())  # the day where the author is
+            passed = sunset < (self._today or date.today())  # the author's local date
             message += f"; its sunset was {sunset}" if passed else f"; deprecated, but promised until {sunset}"
         self._to.add(kind, pair, message, old=gone.id, expired=passed)
 
@@ -227,7 +227,7 @@ def _alike(gone: Identified, fresh: Iterable[Identified]) -> str:
 def _without_counterpart(
     services: Iterable[ServiceOffering], counterparts: Mapping[int, ServiceOffering]
 ) -> dict[str, tuple[ServiceOffering, ServicePlan]]:
-    """By id, the first of the plans that the counterpart of their service (by its `id()`) does not have, and where."""
+    """Plans that the counterpart of their service (by its `id()`) lacks: the first of each id, with its service."""
     found: dict[str, tuple[ServiceOffering, ServicePlan]] = {}
     for service in services:
         other = counterparts.get(id(service))

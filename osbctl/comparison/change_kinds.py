@@ -14,7 +14,7 @@ from osbctl.rule import Category, describe
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """A kind of change. `advice` is the safe way to do what was meant; empty where there is nothing to say."""
+    """A kind of change. `advice` is a safe way to do what was meant, or empty."""
 
     id: str
     answers: dict[Platform, Reaction | DependsOnInstances]
@@ -44,9 +44,9 @@ def kind(
     advice: str = "",
     level: Level | None = None,
 ) -> Kind:
-    """Register a kind of change and its rule; `every` is what platforms do that do not name it among their reactions.
+    """Register a kind of change and its rule; `every` is the reaction of platforms that have none of their own.
 
-    `level` is that of the rule's record, by default the strictest that a platform answers with.
+    `level` is the level of the rule, by default the strictest of all platforms.
     """
     answers = {platform: answer for platform in Platform if (answer := platform.record.reactions.get(id, every))}
     usual = {platform: one.unknown if isinstance(one, DependsOnInstances) else one for platform, one in answers.items()}

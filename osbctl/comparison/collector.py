@@ -17,7 +17,7 @@ from osbctl.sources.document import Document
 
 @dataclass(frozen=True, slots=True)
 class MatchedPair:
-    """The object that a change is about, on both sides; None where a side lacks it.
+    """The object of a change on both sides; None if a side lacks it.
 
     Without a service offering it is the catalog, without a plan the service offering.
     """
@@ -29,12 +29,12 @@ class MatchedPair:
 
     @property
     def service(self) -> ObjectRef | None:
-        """The service offering by id and name, as it was if it was."""
+        """The service offering by id and name; the old ones if there are any."""
         return _named(self.old_service or self.new_service)
 
     @property
     def plan(self) -> ObjectRef | None:
-        """The plan by id and name, as it was if it was."""
+        """The plan by id and name; the old ones if there are any."""
         return _named(self.old_plan or self.new_plan)
 
     def old_path(self, field: Path) -> Path:
@@ -48,10 +48,7 @@ class MatchedPair:
 
 @dataclass(slots=True)
 class Collector:
-    """Gathers the changes; `view` are the platforms that count, `instances` the ids of plans that have some.
-
-    `instances` None: not known.
-    """
+    """Changes found so far. `instances` are the ids of plans with instances, None if not known."""
 
     view: Collection[Platform]
     instances: frozenset[str] | None = None
@@ -74,12 +71,11 @@ class Collector:
         by_platform: Mapping[Platform, Kind] | None = None,
         expired: bool = False,
     ) -> None:
-        """Note a change of `kind` in the field `at` of the object.
+        """Add a change of `kind` in the field `at` of the object.
 
-        The instances of the service offering `holder` count where it is given, else those of the object.
-        `old_at` and `new_at` say where it stands on each side, if not there. `effects` replaces those of the kind,
-        `level` that of each. `by_platform` has the kinds that it is to some platforms; `expired`: the sunset of the
-        object has passed.
+        `holder` is a service offering whose instances count instead of the object's. `old_at` and `new_at` are the
+        locations on each side, if they differ from `at`. `effects` replaces those of the kind, `level` that of each.
+        `by_platform` has the kinds of change on some platforms; `expired`: the sunset of the object has passed.
         """
         if effects is None:
             used = self._used(MatchedPair(holder) if holder else pair)
@@ -147,7 +143,7 @@ def _path(about_plan: ObjectRef | None, service: ServiceOffering | None, plan: S
 def with_places(changes: Sequence[Change], old: Document, new: Document) -> list[Change]:
     """`changes` with the locations of their paths; one pass over each source.
 
-    The text of the line is left out: a catalog on one line holds its secrets there, too.
+    Locations have no excerpt: the line may hold secrets of the catalog.
     """
     if not changes:
         return []
@@ -164,7 +160,7 @@ def with_places(changes: Sequence[Change], old: Document, new: Document) -> list
 
 
 def is_added(change: Change) -> bool:
-    """Return whether the old catalog lacks the service offering or plan; its path is then that of the list."""
+    """Return whether the old catalog lacks the service offering or plan; its old path is then that of the list."""
     entry = isinstance(change.new_path[-1], int) if change.new_path else False
     return entry and change.old_path[-1:] in (("services",), ("plans",))
 

@@ -1,8 +1,8 @@
 """Drift: changes from the catalog that a platform has stored to the broker's current one.
 
-The stored side is the old one: the changes are those that the platform would meet at its next refresh. Both sides are
-first shaped as that platform keeps them, with what it takes for what a catalog leaves out; absent, null and empty are
-one. Lists keep their length, so that a path leads to the same object as before.
+The stored side is the old one: the changes are those of the platform's next refresh. Both sides are first reduced to
+what the platform stores, with its values for omitted fields; absent, null and empty are the same. Lists keep their
+length, so that paths stay valid.
 """
 
 from __future__ import annotations
@@ -36,10 +36,10 @@ def find_drift(
 ) -> list[Change]:
     """Changes if the platform replaced the `stored` catalog by that of `broker`.
 
-    `platforms` and `instances` are as in `compare_catalogs`; an export is looked at as its own platform does. The paths
-    are those of `stored.document` and of `broker`.
+    `platforms` and `instances` are as in `compare_catalogs`; an export is compared for its own platform. The paths are
+    those of `stored.document` and of `broker`.
 
-    Raises SourceError: the export is that of another broker.
+    Raises SourceError: the export belongs to another broker.
     """
     shape = stored.shape
     broker = Catalog.of(broker)
@@ -56,12 +56,12 @@ def find_drift(
 
 
 def _check_same_broker(stored: StoredCatalog, broker: Catalog, shape: RowFields) -> None:
-    """Refuse an export that has nothing in common with the broker's catalog, where both hold something."""
+    """Raise SourceError if neither side is empty and they have no id or name in common."""
     ours, theirs = _marks(broker), _marks(stored.document.catalog)
     theirs |= {mark for ids in stored.kept for mark in ids if mark}
     if ours and theirs and not ours & theirs:
         raise SourceError(
-            f"{stored.document.name}: no service offering or plan there is of this broker: no id or name is the same",
+            f"{stored.document.name}: the export has no id or name of this broker's catalog",
             f"export the rows of the broker itself: {shape.whole}",
         )
 
@@ -72,24 +72,25 @@ def _marks(catalog: Catalog) -> set[str]:
 
 
 def notes(stored: StoredCatalog, broker: Mapping[str, Any] | Catalog) -> list[str]:
-    """Notes on the stored side, a sentence each.
-
-    What the platform keeps though it is gone, and what of the broker's catalog it does not store.
-    """
+    """Notes on the stored side: removed objects that the platform keeps, and fields that it does not store."""
     broker, shape = Catalog.of(broker), stored.shape
     offered = {(service.id, "") for service in broker.services}  # as `StoredCatalog.kept` has them
     offered |= {(service.id, plan.id) for service in broker.services for plan in service.plans}
     gone = [name for ids, name in stored.kept.items() if ids not in offered]
-    sentences = [f"gone from the catalog and kept by the platform, so not compared: {', '.join(gone)}"] if gone else []
+    sentences = (
+        [f"not compared, as the platform keeps them though the catalog does not have them: {', '.join(gone)}"]
+        if gone
+        else []
+    )
     return [*sentences, *_notes_on_export(stored, broker, shape)] if shape else sentences
 
 
 def _notes_on_export(stored: StoredCatalog, broker: Catalog, shape: RowFields) -> Iterator[str]:
     has = {plan.id for plan in stored.document.catalog.plans}
     if stored.public and any(plan.id not in has for plan in broker.plans):
-        yield f"every plan of the export is public, and only administrators see others: {shape.whole}"
+        yield f"every plan of the export is public; only administrators see others: {shape.whole}"
     if stored.platform and (left_out := [*_left_out(broker, shape)]):
-        yield f"{stored.platform.label} does not keep or show, so it is not compared: {', '.join(left_out)}"
+        yield f"not compared, as {stored.platform.label} does not store or show it: {', '.join(left_out)}"
     for name, sentence in shape.unsure.items():
         if _any_true(broker, name) and not _any_true(stored.document.catalog, name):
             yield sentence
@@ -100,7 +101,7 @@ def _any_true(catalog: Catalog, name: str) -> bool:
 
 
 def _is_shape_alone(change: Change) -> bool:
-    """No drift: no platform keeps the order of service offerings and plans, nor tells absent from empty."""
+    """Return whether a change is no drift: platforms keep no order of objects, and treat absent and empty alike."""
     if change.rule == fields.ORDER.id:
         return change.field in ("services", "plans")
     return change.rule == fields.OTHER.id and change.service is None and not change.field
@@ -123,19 +124,19 @@ def _unknown(things: Iterable[Mapping[str, Any]], known: Fields, word: str) -> I
 
 
 def normalised(data: Mapping[str, Any], shape: RowFields, false: Collection[str]) -> dict[str, Any]:
-    """The catalog `data` as a platform keeps it that exports `shape`, every boolean written out.
+    """The catalog `data` as a platform with the export format `shape` stores it, with explicit booleans.
 
-    `false` are the booleans of a plan that it takes for false where a catalog leaves them out.
+    `false` are the booleans of a plan that it reads as false if a catalog omits them.
     """
     return {"services": _each(data.get("services"), lambda service: _service(service, shape, false))}
 
 
 def silence(stored: dict[str, Any], broker: dict[str, Any], said: Mapping[str, Any], false: Collection[str]) -> None:
-    """Take out of both sides what plans have from their service offering alone.
+    """Remove values that plans inherit from both sides, so that a changed service offering is one change.
 
-    The platform shows inherited values as the plans' own. Where the broker's plan is silent and the stored one has
-    what it would inherit, it is taken to have been silent, too: one change of the service offering is one change.
-    `said` is the broker's catalog as it was written, before it became `broker`.
+    The platform shows inherited values as the plan's own. If the broker's plan omits a value, and the stored plan has
+    the inherited one, the stored catalog is assumed to have omitted it, too. `said` is the broker's catalog as written,
+    before `normalised`.
     """
     for old, new, original in _pairs(stored, broker, said, "services"):
         for before, after, plan in _pairs(old, new, original, "plans"):
@@ -148,7 +149,7 @@ def silence(stored: dict[str, Any], broker: dict[str, Any], said: Mapping[str, A
 def _pairs(
     old: dict[str, Any], new: dict[str, Any], original: Mapping[str, Any], key: str
 ) -> list[tuple[dict[str, Any], dict[str, Any], dict[str, Any]]]:
-    """Objects of one id on both sides, with the broker's as it was written."""
+    """Objects of one id on both sides, with the broker's object as written."""
     stored: dict[Any, dict[str, Any]] = {}
     for thing in old[key]:
         if isinstance(thing, dict) and isinstance(thing.get("id"), str):
@@ -199,24 +200,24 @@ def _stored_part(data: dict[str, Any], fields: Fields, shape: RowFields) -> dict
 
 _GONE = "the platform has it, the broker no longer offers it"
 _NEW = "the broker offers it, the platform does not have it"
-_BACK = "the broker offers it again, the platform keeps it as gone"
+_BACK = "the broker offers it again, the platform keeps it as removed"
 _SENTENCES = {
     identity.SERVICE_REMOVED.id: _GONE,
     identity.PLAN_REMOVED.id: _GONE,
     identity.SERVICE_ADDED.id: _NEW,
     identity.PLAN_ADDED.id: _NEW,
-    identity.CATALOG_EMPTIED.id: "the broker offers no service any more",
-    identity.SERVICE_WITHOUT_PLANS.id: "the broker offers no plan of it any more",
+    identity.CATALOG_EMPTIED.id: "the broker no longer offers a service",
+    identity.SERVICE_WITHOUT_PLANS.id: "the broker no longer offers a plan of it",
 }
 _ENTRIES = {kind.id: word for word, *kinds, _ in ENTRIES.values() for kind in kinds}
 _OF_REQUESTS = "change-schema-"
-"""The rules whose messages say of a request what is true at the broker."""
+"""Prefix of rules whose messages describe requests to the broker."""
 
 
 def _as_drift(change: Change, kept: Collection[tuple[str, str]]) -> Change:
-    """`change` with a message that names the platform and the broker in place of before and after.
+    """`change` with a message about platform and broker instead of old and new.
 
-    `kept` are the ids of what the platform had deactivated, and still keeps.
+    `kept` are the ids of objects that the platform has deactivated, and keeps.
     """
     ids = (change.service.id if change.service else "", change.plan.id if change.plan else "")
     return replace(change, message=_BACK if ids in kept else _message(change))
@@ -239,7 +240,7 @@ def _message(change: Change) -> str:
 def _two_values(change: Change) -> str:
     name = shown(change.field.replace("/", "."))[1:-1]
     if SECRET in (change.old, change.new):
-        return f"{name}: the platform and the broker differ (it may be a secret, and is not shown)"
+        return f"{name}: the platform and the broker differ (not shown: it may be a secret)"
     if change.old is None and change.new is None:
         return f"{name}: the platform and the broker differ"
     stored, said = shown_both(change.old, change.new)

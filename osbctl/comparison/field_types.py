@@ -1,4 +1,4 @@
-"""Known fields that are not of the type that they must have: there is no telling what they mean."""
+"""Known fields with values of the wrong type; their meaning is undefined."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _TYPES: dict[str, type] = {
 
 
 def has_wrong_type(key: str, *sides: Mapping[str, Any]) -> bool:
-    """Return whether the known field `key` has a wrong type on any side. A null has none: it counts as left out."""
+    """Return whether the known field `key` has a wrong type on any side. Null counts as omitted."""
     return not all(has_type(side.get(key), _TYPES[key]) for side in sides)
 
 
@@ -46,7 +46,7 @@ def has_type(value: Any, shape: type) -> bool:
 def without_wrong_types(
     to: Collector, pair: MatchedPair, old: Mapping[str, Any], new: Mapping[str, Any]
 ) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
-    """Tell the known fields of a wrong type, and return both sides without them: there is no telling what they mean."""
+    """Report changed fields of a wrong type, and return both sides without the fields of a wrong type."""
     wrong = [key for key in _TYPES if (key in old or key in new) and has_wrong_type(key, old, new)]
     for key in wrong:
         if not same(old.get(key), new.get(key)):

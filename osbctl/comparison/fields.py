@@ -1,8 +1,8 @@
-"""The fields of a service offering or plan that is in both catalogs."""
+"""Comparison of the fields of a service offering or plan that is in both catalogs."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 from typing import Any
 
@@ -14,16 +14,15 @@ from osbctl.comparison.field_types import FLAGS, INHERITED, WRONG_TYPE, has_type
 from osbctl.comparison.parameters import compare_parameters
 from osbctl.comparison.rules import fields as rules
 from osbctl.comparison.values import from_to, same, shown, table
-from osbctl.comparison.visibility import LISTS, compare_visibility
 from osbctl.fields import CONVENTIONS
 from osbctl.paths import Path, get_at
 from osbctl.redaction import SECRET
 
 _MOST_KEYS = 5
-"""Keys that are named of an object in which several differ."""
+"""Maximum number of keys that a message names if several of an object differ."""
 _IDENTITY = {"id", "name", "plans"}
 _TEXTS = CONVENTIONS - {"costs"} | {"description"}
-_TOLD = {*_IDENTITY, *INHERITED, *FLAGS, "free", "metadata", "schemas", "description", "tags", "requires"} | {
+_COMPARED = {*_IDENTITY, *INHERITED, *FLAGS, "free", "metadata", "schemas", "description", "tags", "requires"} | {
     "dashboard_client",
     "maintenance_info",
     "maximum_polling_duration",
@@ -33,7 +32,7 @@ _TOLD = {*_IDENTITY, *INHERITED, *FLAGS, "free", "metadata", "schemas", "descrip
 def compare_service(
     to: Collector, old: ServiceOffering, new: ServiceOffering, plans: list[tuple[ServicePlan, ServicePlan]]
 ) -> None:
-    """The service offering's own fields; `plans` are those that are in both, for what they inherit."""
+    """Compare the service offering's own fields; `plans`, those in both catalogs, may inherit some."""
     pair = MatchedPair(old, new)
     was, now = without_wrong_types(to, pair, old.data, new.data)
     for name in INHERITED:
@@ -65,7 +64,7 @@ def _strays(values: Any) -> list[Any]:
 
 
 def compare_plan(to: Collector, pair: MatchedPair, moved: bool = False) -> None:
-    """The plan's own fields; `moved`: it stands under another service offering than before."""
+    """Compare the plan's own fields; `moved`: it belonged to another service offering before."""
     old, new = pair.old_plan, pair.new_plan
     assert old and new and pair.old_service and pair.new_service
     if not moved and _is_same(old, new):
@@ -88,7 +87,7 @@ def _is_same(old: ServicePlan, new: ServicePlan) -> bool:
 
 
 def _inherited(to: Collector, pair: MatchedPair, name: str, services: tuple[bool, bool] | None) -> None:
-    """A boolean of the plan, unless the change of its service offering, by the values `services`, tells it."""
+    """Compare a boolean of the plan, unless the change of its service offering, by `services`, reports it."""
     assert pair.old_plan and pair.new_plan
     before, after = getattr(pair.old_plan, name), getattr(pair.new_plan, name)
     if not (_inherits(name, pair.old_plan, pair.new_plan) and services == (before, after)):
@@ -102,7 +101,7 @@ def _common(to: Collector, pair: MatchedPair, old: Mapping[str, Any], new: Mappi
     _field(to, rules.WORDING, pair, ("description",), old.get("description"), new.get("description"))
     _metadata(to, pair, table(old.get("metadata")), table(new.get("metadata")))
     for key in _keys(old, new):
-        if key not in _TOLD:
+        if key not in _COMPARED:
             _field(to, rules.OTHER, pair, (key,), old.get(key), new.get(key))
 
 
@@ -123,7 +122,7 @@ def _flag(to: Collector, pair: MatchedPair, path: Path, old: bool, new: bool) ->
 
 
 def _explicitness(to: Collector, pair: MatchedPair, name: str, same_effect: bool) -> None:
-    """A value written out on one side only, where it means the same."""
+    """Report a value that is explicit on one side only, if it means the same."""
     thing_old, thing_new = (pair.old_plan, pair.new_plan) if pair.plan else (pair.old_service, pair.new_service)
     assert thing_old and thing_new
     before, after = name in _explicit(thing_old.data), name in _explicit(thing_new.data)
@@ -137,7 +136,7 @@ def _explicitness(to: Collector, pair: MatchedPair, name: str, same_effect: bool
 
 
 def _by_platform(effects: tuple[Effect, ...], name: str, pair: MatchedPair) -> tuple[Effect, ...]:
-    """`effects` of a change of a plan's boolean, with those of the platforms that read an omitted one as false."""
+    """`effects` of a change of a plan's boolean, adapted for platforms that read an omitted one as false."""
     old, new = pair.old_plan, pair.new_plan
     differ = {effect.platform for effect in effects if name in effect.platform.record.omitted_is_false}
     if not (old and new and differ):
@@ -158,14 +157,14 @@ _OMITTED_IS_FALSE = {
 
 
 def _free(to: Collector, pair: MatchedPair, old: ServicePlan, new: ServicePlan) -> None:
-    """The price by the specification, by which an omitted `free` is true; `_by_platform` knows who differs."""
+    """Compare `free` by the specification: an omitted one is true. `_by_platform` adapts platforms that differ."""
     _explicitness(to, pair, "free", old.free == new.free)
     if old.free == new.free:
         return
     kind = rules.FREE if new.free else rules.PAID
     effects = kind.effects(to.view, None)
     if "free" not in _explicit(new.data):
-        # The new catalog does not say that the plan is free: the line may have been lost.
+        # The new catalog does not say that the plan is free: a line may be lost.
         effects = tuple(
             Effect(e.platform, Level.RISKY, "reads an omitted value as true: it is free now") for e in effects
         )
@@ -175,17 +174,50 @@ def _free(to: Collector, pair: MatchedPair, old: ServicePlan, new: ServicePlan) 
 
 
 def _metadata(to: Collector, pair: MatchedPair, old: dict[str, Any], new: dict[str, Any]) -> None:
-    hidden = pair.plan is not None and compare_visibility(to, pair, old, new)
+    hidden = pair.plan is not None and _compare_visibility(to, pair, old, new)
     flag = "supportsInstanceSharing" if pair.plan else "shareable"
     for key in _keys(old, new):
         path: Path = ("metadata", key)
-        if hidden and key in LISTS:
+        if hidden and key in _VISIBILITY_LISTS:
             continue
         if key == flag:
             _metadata_flag(to, pair, path, old.get(key), new.get(key))
         else:
             kind = rules.COSTS if key == "costs" else rules.WORDING if key in _TEXTS else rules.METADATA
             _field(to, kind, pair, path, old.get(key), new.get(key))
+
+
+_EXCLUDED = "excludedPlatformNames"
+_VISIBILITY_LISTS = (_EXCLUDED, "supportedPlatformNames", "supportedPlatforms")
+"""Lists of platforms in the metadata of a plan; the first that is there counts."""
+
+
+def _compare_visibility(to: Collector, pair: MatchedPair, old: Mapping[str, Any], new: Mapping[str, Any]) -> bool:
+    """Report platforms that lose the plan, by its metadata before and after; return whether there are any."""
+    (was, before), (now, after) = _visibility_list(old), _visibility_list(new)
+    if was == now:
+        old_side, new_side = (after, before) if now == _EXCLUDED else (before, after)
+        whom = _shown_entries(entry for entry in old_side if entry not in new_side)
+    else:
+        whom = f"{'' if now == _EXCLUDED else 'all platforms but '}{_shown_entries(after)}" if now else ""
+    if whom:
+        message = f"metadata.{now} hides the plan from {whom}"
+        path, old_at = ("metadata", now), ("metadata", was or now)
+        to.add(rules.PLATFORMS_WITHDRAWN, pair, message, path, old.get(was), new.get(now), old_at=old_at)
+    return bool(whom)
+
+
+def _shown_entries(entries: Iterable[Any]) -> str:
+    return ", ".join(map(shown, entries))
+
+
+def _visibility_list(metadata: Mapping[str, Any]) -> tuple[str, list[Any]]:
+    """The list that counts, with its field. Other types are ignored, and an empty list allows every platform."""
+    for key in _VISIBILITY_LISTS:
+        values = metadata.get(key)
+        if isinstance(values, list) and values:
+            return key, values
+    return "", []
 
 
 def _metadata_flag(to: Collector, pair: MatchedPair, path: Path, old: Any, new: Any) -> None:
@@ -199,11 +231,11 @@ ENTRIES = {
     "tags": ("tag", rules.TAG_REMOVED, rules.TAG_ADDED, "the tags"),
     "requires": ("requires", rules.REQUIRES_REMOVED, rules.REQUIRES_ADDED, "the permissions in requires"),
 }
-"""The lists of texts: what a message calls an entry, what it is to lose and to gain one, and what it calls them all."""
+"""Lists of texts: the word for an entry, the kinds of change to lose and to gain one, the words for all of them."""
 
 
 def _entries(to: Collector, pair: MatchedPair, key: str, old: Any, new: Any) -> None:
-    """The entries of a list of texts that came or went; a change's field holds the text, its paths the index."""
+    """Report added and removed entries of a list of texts. A change's field has the text, its paths the index."""
     if same(old, new):
         return
     word, removed, added, _ = ENTRIES[key]
@@ -221,17 +253,16 @@ def _entries(to: Collector, pair: MatchedPair, key: str, old: Any, new: Any) -> 
 
 
 def _same_entries(to: Collector, pair: MatchedPair, key: str, old: Any, new: Any) -> None:
-    """A list of the same texts that is another one all the same."""
+    """Report a list of the same texts in another order, or not as often, or with other values between them."""
     all_of_them = ENTRIES[key][-1]
-    if sorted(map(repr, old or ())) == sorted(map(repr, new or ())):
-        to.add(rules.ORDER, pair, f"{all_of_them} changed order", (key,), old, new)
-    elif _only_texts(old) and _only_texts(new):
-        twice = ", ".join(shown(text) for text in _texts(old) if (old or ()).count(text) != (new or ()).count(text))
-        to.add(
-            rules.ORDER, pair, f"{all_of_them} are the same, but for how often {twice} stands there", (key,), old, new
-        )
-    else:
+    if not all(isinstance(value, str) for value in (*(old or ()), *(new or ()))):
         to.add(rules.OTHER, pair, _changed(key, old, new, (key,)), (key,), old, new)
+    elif sorted(old or ()) == sorted(new or ()):
+        to.add(rules.ORDER, pair, f"{all_of_them} changed order", (key,), old, new)
+    else:
+        repeated = ", ".join(shown(text) for text in _texts(old) if (old or ()).count(text) != (new or ()).count(text))
+        message = f"{all_of_them} are the same, except for how often {repeated} is listed"
+        to.add(rules.ORDER, pair, message, (key,), old, new)
 
 
 def _dashboard(to: Collector, pair: MatchedPair, old: Any, new: Any) -> None:
@@ -255,7 +286,7 @@ def _client_field(to: Collector, pair: MatchedPair, key: str, old: Any, new: Any
 
 
 def _maintenance(to: Collector, pair: MatchedPair, old: Any, new: Any) -> None:
-    # No platform tells an empty version from none.
+    # Platforms treat an empty version like none.
     old, new = ({key: value for key, value in table(side).items() if value != ""} for side in (old, new))
     for key in _keys(old, new):
         kind = rules.MAINTENANCE if key == "version" else rules.WORDING if key == "description" else rules.OTHER
@@ -263,7 +294,7 @@ def _maintenance(to: Collector, pair: MatchedPair, old: Any, new: Any) -> None:
 
 
 def _polling(to: Collector, pair: MatchedPair, old: Any, new: Any) -> None:
-    # None means the platform's own, which is a week or so: longer than any that is set.
+    # None means the platform's default, about a week: longer than any value.
     before, after = (float("inf") if value is None else value for value in (old, new))
     if before == after:
         return
@@ -284,7 +315,7 @@ def _field(to: Collector, kind: Kind, pair: MatchedPair, path: Path, old: Any, n
 
 
 def _narrowed(path: Path, old: Any, new: Any) -> tuple[Path, dict[str, str]]:
-    """The path on into objects that differ at one key alone; there, what became of each key that differs."""
+    """The path into objects that differ at only one key, and the fate of each differing key at its end."""
     while isinstance(old, dict) and isinstance(new, dict) and old and new:
         keys = {
             key: "added" if old.get(key) is None else "removed" if new.get(key) is None else "changed"
@@ -323,10 +354,6 @@ def _inherits(name: str, old: ServicePlan, new: ServicePlan) -> bool:
 
 def _explicit(data: Mapping[str, Any]) -> set[str]:
     return {name for name in (*INHERITED, "free") if isinstance(data.get(name), bool)}
-
-
-def _only_texts(values: Any) -> bool:
-    return all(isinstance(value, str) for value in values or ())
 
 
 def _texts(values: list[Any] | None) -> dict[str, int]:

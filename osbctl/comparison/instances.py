@@ -17,16 +17,16 @@ _MAX_BYTES = 256 * 1024 * 1024
 
 
 NO_INSTANCES = "none"
-"""The word, in place of a file, that says that no plan has instances."""
+"""The value instead of a file if no plan has instances."""
 
 
 def read_instances(file: str) -> frozenset[str]:
     """The plan ids in `file`: lines of text (`#` starts a comment), a JSON list of ids, or an export in JSON.
 
-    An export is any JSON that holds plans as a platform exports them, such as Cloud Foundry's /v3/service_plans. Where
-    it holds service instances, too, only the plans that these name count. `none` in place of a file means no plan.
+    An export is any JSON with plans as a platform exports them, such as Cloud Foundry's /v3/service_plans. If it has
+    service instances, too, only their plans count. `none` instead of a file means no plan.
 
-    Raises ConfigError: the file cannot be read, or holds no such thing, or no id at all.
+    Raises ConfigError: the file cannot be read, has another format, or no id.
     """
     if file == NO_INSTANCES:
         return frozenset()
@@ -44,25 +44,25 @@ def read_instances(file: str) -> frozenset[str]:
 
 
 def parse_instances(text: str, name: str) -> frozenset[str]:
-    """The plan ids in `text`, as `read_instances`; `name` is what errors call it.
+    """The plan ids in `text`, as `read_instances`; `name` is its name in errors.
 
     Raises ConfigError: there is JSON without plan ids.
     """
     is_json = text.lstrip()[:1] in ("[", "{", '"')
     found = _from_json(text, name) if is_json else frozenset(_from_lines(text, name))
-    if not found:  # most often of a command that failed
-        raise ConfigError(f"{name}: there is no plan id in it", _IF_NONE)
+    if not found:  # usually the output of a command that failed
+        raise ConfigError(f"{name}: the file has no plan id", _IF_NONE)
     return found
 
 
-_IF_NONE = f"where no plan has instances, say --instances {NO_INSTANCES}"
+_IF_NONE = f"if no plan has instances, use --instances {NO_INSTANCES}"
 
 
 def _from_lines(text: str, name: str) -> Iterator[str]:
     for number, line in enumerate(text.splitlines(), 1):
         word = line.partition("#")[0].strip()
         if not word.isprintable() or len(word.split()) > 1:
-            advice = "write one id a line; a JSON list may hold ids with blanks"
+            advice = "write one id on each line; a JSON list may hold ids with blanks"
             raise ConfigError(f"{name}: line {number} is not a plan id: {shown(word)}", advice)
         if word:
             yield word
@@ -104,14 +104,14 @@ def _exported(value: Any, name: str) -> frozenset[str]:
     plans, used = max(found, key=lambda one: (len(one[1]), len(one[0])))
     if used - plans.keys() or not (plans or used):
         raise ConfigError(
-            f"{name}: no plan ids of the catalog there",
-            "export the plans, too: cf curl '/v3/service_plans?per_page=5000'; or list the ids, one a line",
+            f"{name}: the file has no plan ids of the catalog",
+            "export the plans, too: cf curl '/v3/service_plans?per_page=5000'; or list one id on each line",
         )
     return frozenset(plans[key] for key in used or plans)
 
 
 def _plans_and_used(value: Any, shape: RowFields) -> tuple[dict[str, str], set[str]]:
-    """The catalog ids of rows by what the platform calls them, and the plans that instances name."""
+    """The catalog ids of rows by their key on the platform, and the keys of plans that instances name."""
     plans: dict[str, str] = {}
     used: set[str] = set()
     todo = [value]

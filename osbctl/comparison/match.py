@@ -1,4 +1,4 @@
-"""Pairing of old and new objects by id alone, and the reuse of their names."""
+"""Pairing of old and new objects by id, and the origin of their new names."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Match(Generic[T]):
 
 
 def by_id(old: Sequence[T], new: Sequence[T]) -> Match[T]:
-    """Match by id; of several with one id (or with none) those of one name, then the first with the first."""
+    """Match by id. Several objects of one id (or none) are matched by name, then in order."""
     both = {(thing.id, thing.name) for thing in old} & {(thing.id, thing.name) for thing in new}
     before, after = _numbered(old, both), _numbered(new, both)
     return Match(
@@ -37,7 +37,7 @@ def by_id(old: Sequence[T], new: Sequence[T]) -> Match[T]:
 
 
 def by_name(gone: list[T], fresh: list[T]) -> list[tuple[T, T]]:
-    """Pairs of one name, compared without regard to case and outer blanks, taken out of both lists."""
+    """Remove pairs of one name from both lists and return them; case and outer blanks do not count."""
     waiting = {folded(thing): thing for thing in reversed(fresh) if thing.name}
     pairs = []
     for thing in list(gone):
@@ -55,12 +55,12 @@ def _take_out(things: list[T], taken: list[T]) -> None:
 
 
 def folded(thing: Identified) -> str:
-    """The name as people compare it. Each platform compares as it likes: see `saving` in its folder."""
+    """The name without case and outer blanks. How platforms compare names stands in their `saving`."""
     return thing.name.strip().lower()
 
 
 def _numbered(things: Sequence[T], first: set[tuple[str, str]]) -> dict[tuple[str, int], T]:
-    """In order, each by its id and a running number among those of this id, which counts those in `first` first."""
+    """Objects by id and a running number among those of one id; objects in `first` are counted first."""
     if len({thing.id for thing in things}) == len(things):
         return {(thing.id, 0): thing for thing in things}
     counts: Counter[str] = Counter()
@@ -81,12 +81,12 @@ class Renaming(Enum):
 
 
 def is_all_the_same(match: Match[T]) -> bool:
-    """Return whether no name changed and none came: then there is nothing to be said of names."""
+    """Return whether no name changed, and no object is new."""
     return not match.fresh and all(old.name == new.name for old, new in match.kept)
 
 
 def renamings(match: Match[T]) -> Iterator[tuple[T, T, Renaming]]:
-    """The kept pairs with another name, each with the kind of name that the new one is. A wrong type is no name."""
+    """The kept pairs with another name, each with its origin. Values of a wrong type are no names."""
     kept = match.kept
     how = _kinds_of_names(kept, {folded(thing) for thing in match.gone if thing.name})
     for number, (old, new) in enumerate(kept):
@@ -95,7 +95,7 @@ def renamings(match: Match[T]) -> Iterator[tuple[T, T, Renaming]]:
 
 
 def _kinds_of_names(kept: list[tuple[T, T]], removed: set[str]) -> dict[int, Renaming]:
-    """The kinds of the names that the pairs of these numbers take, where they are not new."""
+    """The origins of names that are not new, by the number of the pair."""
     moving = {number: folded(new) for number, (old, new) in enumerate(kept) if folded(old) != folded(new)}
     before = {folded(old): number for number, (old, _) in enumerate(kept) if old.name}
     # Which pair's old name each renamed pair takes.

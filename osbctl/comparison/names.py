@@ -1,4 +1,4 @@
-"""Changes of names. Each platform's own order of saving decides who still has a name when another one takes it."""
+"""Changes of names. A platform's order of saving decides whether a name is still taken when another object gets it."""
 
 from __future__ import annotations
 
@@ -41,20 +41,20 @@ _PLAN_NAMES = {
 _SWAPS = (identity.PLAN_NAMES_SWAPPED, identity.SERVICE_NAMES_SWAPPED)
 _WORDS = {
     Renaming.NEW: "",
-    Renaming.REUSED: ", the name of one that is removed",
+    Renaming.REUSED: ", the name of a removed one",
     Renaming.SWAPPED: ", and names are exchanged",
     Renaming.PASSED_ON: ", a name that another one gives up",
 }
 
 
 class NameChanges:
-    """Notes the changes of names between two catalogs in a collector."""
+    """Reports the changes of names between two catalogs to a collector."""
 
     def __init__(self, old: Catalog, new: Catalog, to: Collector) -> None:
         self._old, self._new, self._to = old, new, to
 
     def of_services(self, match: Match[ServiceOffering]) -> None:
-        """Note those of service offerings."""
+        """Report those of service offerings."""
         if is_all_the_same(match):
             return
         holders = {folded(old): old for old in self._old.services if old.name}
@@ -76,7 +76,7 @@ class NameChanges:
                 self._to.add(kind, pair, message, ("name",), None, fresh.name, holder=holder)
 
     def of_plans(self, old: ServiceOffering, new: ServiceOffering, match: Match[ServicePlan]) -> None:
-        """Note those of the plans of a service offering."""
+        """Report those of the plans of a service offering."""
         if is_all_the_same(match):  # most service offerings, most of the time
             return
         for before, after, how in renamings(match):
@@ -93,7 +93,7 @@ class NameChanges:
             self._new_plan(MatchedPair(old, new, None, fresh), fresh, folded(fresh) in passed_on)
 
     def _new_plan(self, pair: MatchedPair, fresh: ServicePlan, is_passed_on: bool) -> None:
-        """Note the name of a new plan that another one has, or had."""
+        """Report a new plan whose name another one has or had."""
         holder = self._holder(fresh)
         kind = identity.PLAN_NAME_PASSED_ON if is_passed_on else identity.PLAN_ADDED
         if holder:
@@ -106,7 +106,7 @@ class NameChanges:
             self._to.add(kind, pair, message, ("name",), None, fresh.name)
 
     def of_clients(self) -> None:
-        """Note the dashboard clients that change in an update which is refused for the name of a plan."""
+        """Report dashboard clients that change in an update that is refused for the name of a plan."""
         before = {service.id: service for service in self._old.services}
         after = {service.id: service for service in self._new.services}
         touched = [key for key in {**before, **after} if _client(before.get(key)) != _client(after.get(key))]
@@ -115,7 +115,7 @@ class NameChanges:
             self._to.add(CLIENT_LEFT_CHANGED, pair, f"dashboard client: {words}", ("dashboard_client",))
 
     def _is_refused_late(self) -> bool:
-        """Return whether a platform in view, to which that matters, refuses nothing but names of plans."""
+        """Return whether a platform that changes clients before it checks names refuses only names of plans."""
         for effect in CLIENT_LEFT_CHANGED.effects(self._to.view, None):
             clashes = self._saved[effect.platform] if effect.level is not Level.SAFE else []
             if clashes and all(clash.path in self._clashes[effect.platform] for clash in clashes):
@@ -123,10 +123,10 @@ class NameChanges:
         return False
 
     def _kinds(self, new: Identified, kind: Kind, free: Kind, taken: Kind) -> dict[Platform, Kind]:
-        """The kind of change that it is to each platform.
+        """The kind of change on each platform.
 
-        It is `taken` to one that finds the name in use, if it refuses nothing for `kind`, and `free` to one that
-        refuses `kind` but does not find the name in use.
+        It is `taken` if the platform finds the name in use, but does not refuse `kind` anyway; it is `free` if it
+        refuses `kind`, but does not find the name in use.
         """
         found = {}
         for platform, clashes in self._clashes.items():
@@ -140,7 +140,7 @@ class NameChanges:
         return found
 
     def _holder(self, new: Identified) -> Clash | None:
-        """The clash over its name on the first platform that has one."""
+        """The conflict over its name on the first platform that has one."""
         return next((clashes[new.path] for clashes in self._clashes.values() if new.path in clashes), None)
 
     def crashes(self, new: Identified) -> bool:
@@ -150,13 +150,13 @@ class NameChanges:
 
     @cached_property
     def _saved(self) -> dict[Platform, list[Clash]]:
-        """The clashes of an update on each platform."""
+        """The conflicts of the update on each platform."""
         used = self._to.instances or ()
         return {platform: save_catalog(platform, self._old, self._new, used).clashes for platform in Platform}
 
     @cached_property
     def _clashes(self) -> dict[Platform, dict[Path, Clash]]:
-        """Those over names, by the place of what would take the name."""
+        """Conflicts over names, by the path of the object that would take the name."""
         return {
             platform: {
                 clash.path: clash
@@ -168,12 +168,12 @@ class NameChanges:
 
     @cached_property
     def _lists(self) -> dict[Platform, set[Path]]:
-        """The lists in which one is refused for its name: where names were swapped, it came before the others."""
+        """Lists with a conflict over a name. If names were swapped, the first object causes it."""
         return {platform: {path[:-1] for path in clashes} for platform, clashes in self._clashes.items()}
 
     @cached_property
     def _twice(self) -> set[Path]:
-        """The places of what has a name twice in the new catalog: to judge that catalog alone tells it."""
+        """Paths of objects whose name stands twice in the new catalog, which validation reports."""
         things: list[Identified] = [*self._new.services, *self._new.plans]
         counts = Counter((thing.path[:-1], thing.name) for thing in things)
         return {thing.path for thing in things if counts[thing.path[:-1], thing.name] > 1}

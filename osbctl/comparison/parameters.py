@@ -1,4 +1,4 @@
-"""The parameter schemas of a plan that is in both catalogs."""
+"""Comparison of the parameter schemas of a plan that is in both catalogs."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _PLACES: tuple[Path, ...] = tuple((outer, inner, "parameters") for outer, inner 
 
 
 class _RedactedSchemas:
-    """A `schemas` object of which some places, with all below them, may not be shown."""
+    """A `schemas` object with places, and everything below them, that must not be shown."""
 
     def __init__(self, value: JsonValue) -> None:
         found = ((place, secret_places(_schema(get_at(value, place)))) for place in _PLACES)

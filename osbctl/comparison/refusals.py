@@ -1,4 +1,4 @@
-"""Refusals of the new catalog that the old one did not meet; who works them out hands them in."""
+"""Refusals of the new catalog that the old one did not cause, as changes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from osbctl.platforms.outcome import redacted
 
 
 class Refused(NamedTuple):
-    """One reason of a platform to refuse a catalog: the rule's id, the place, and what the platform says of it."""
+    """One reason of a platform to refuse a catalog: rule id, path and message."""
 
     platform: Platform
     rule: str
@@ -39,10 +39,8 @@ def new_refusals(
 ) -> list[Change]:
     """The refusals `after` of the catalog `new` that are not among those `before` of `old`.
 
-    `partly` are the platforms that apply something of it all the same.
-
-    A refusal is the same where platform, rule, ids and field are. What one of `changes` tells already, a refusal of the
-    same platform at the same place, is left out.
+    `partly` are the platforms that still apply a part of it. Two refusals are the same if platform, rule, ids and field
+    are. Refusals that one of `changes` reports, by the same platform at the same path, are omitted.
     """
     known = {(one.platform, one.rule, *_identity(_place(old, one.path))) for one in before}
     reported = {(e.platform, c.new_path) for c in changes for e in c.effects if e.level is Level.REFUSED}
@@ -73,7 +71,7 @@ def _change(kind: Kind, one: Refused, place: _Place, old: Mapping[str, Any]) -> 
 
 
 def _naming(field: Path, words: str) -> str:
-    """`words` with the field before them, unless they name it themselves: a report shows no path."""
+    """`words`, after the field unless they name it: a report shows no path."""
     named = str(field[-1]).replace("_", " ").casefold() if field else ""
     known = named in words.replace("_", " ").casefold()
     return words if known else f"{'.'.join(map(str, field))}: {words}"

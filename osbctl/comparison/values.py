@@ -1,4 +1,4 @@
-"""Values of catalogs made fit to be shown: secrets replaced, long ones cut."""
+"""Values of catalogs as text: secrets redacted, long values cut."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ MAX_TEXT = 80
 
 
 def same(left: JsonValue, right: JsonValue) -> bool:
-    """Return whether two values of a field say the same; absent, null, `{}` and `[]` do."""
+    """Return whether two values of a field mean the same; absent, null, `{}` and `[]` do."""
     if type(left) is type(right) is str:
         return bool(left == right)  # the most frequent case by far
     return same_value(_empty_is_none(left), _empty_is_none(right))
 
 
 def masked(value: JsonValue, path: Path = ()) -> JsonValue:
-    """`value`, which stands at `path`, without secrets: what goes under such a name, and what texts hold of them."""
+    """`value` at `path` without secrets: values under secret names, and secrets in texts."""
     if value is None or isinstance(value, bool):
         return value
     if any(may_be_secret_name(step) for step in path):
@@ -35,7 +35,7 @@ def shown(value: JsonValue, path: Path = ()) -> str:
 
 
 def shown_both(old: JsonValue, new: JsonValue, path: Path = ()) -> tuple[str, str]:
-    """Both values as `shown` does it, but so that the first difference between long ones is seen."""
+    """Both values as `shown` formats them; long ones are cut around the first difference."""
     before, after = _line(old, path), _line(new, path)
     if max(len(before), len(after)) <= MAX_TEXT:
         return before, after
@@ -45,7 +45,7 @@ def shown_both(old: JsonValue, new: JsonValue, path: Path = ()) -> tuple[str, st
 
 
 def from_to(old: JsonValue, new: JsonValue, path: Path = ()) -> str:
-    """`from … to …` with both values as `shown_both` does it; `(secret)` where only what is hidden differs."""
+    """`from … to …` with both values as `shown_both` formats them; `(secret)` if only secrets differ."""
     if same(masked(old, path), masked(new, path)):
         return SECRET
     return "from {} to {}".format(*shown_both(old, new, path))
@@ -61,7 +61,7 @@ def _cut(text: str, start: int = 0) -> str:
 
 
 def table(value: JsonValue) -> dict[str, Any]:
-    """`value` where it is an object, else an empty one."""
+    """`value` if it is an object, else an empty one."""
     return value if isinstance(value, dict) else {}
 
 

@@ -117,7 +117,7 @@ def test_instances(tmp_path: Path, text: str, ids: set[str]) -> None:
         ("FAILED\nNot logged in.\n", 'line 2 is not a plan id: "Not logged in."'),
         ("<!DOCTYPE html>\n<html></html>", 'line 1 is not a plan id: "<!DOCTYPE html>"'),
         ("p1\0\n", "line 1 is not a plan id"),
-        *((text, "there is no plan id in it") for text in ("", "# none\n", "[]")),
+        *((text, "the file has no plan id") for text in ("", "# none\n", "[]")),
     ],
 )
 def test_wrong_instances_are_refused(text: str, told: str) -> None:

@@ -561,7 +561,7 @@ def test_words_name_what_differs() -> None:
         'moved from service "queue" (id "s1") to "queue" (id "s2")'
     )
     twice = by_rule(one(tags=["a", "b"]), one(tags=["b", "a", "b"]))["change-order"]
-    assert twice.message == 'the tags are the same, but for how often "b" stands there'
+    assert twice.message == 'the tags are the same, except for how often "b" is listed'
 
 
 def test_every_rule_stands_in_the_table() -> None:

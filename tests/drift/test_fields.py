@@ -227,14 +227,14 @@ def test_whole_catalogs_are_compared_as_diff_does() -> None:
 
 
 WORDS: list[tuple[str, Any, bool, str]] = [
-    ("metadata/apiKey", "hunter2", False, "metadata.apiKey: the platform and the broker differ (it may be a secret"),
+    ("metadata/apiKey", "hunter2", False, "metadata.apiKey: the platform and the broker differ (not shown"),
     ("metadata", "text", False, "metadata: the platform and the broker differ"),
     ("metadata/new", 1, True, "metadata.new: the platform has nothing, the broker says 1"),
     ("tags", ["sql", "fast", "new"], False, 'tag "new": the broker has it, the platform does not'),
     ("requires", None, False, 'requires "syslog_drain": the platform has it, the broker does not'),
     ("tags", ["fast", "sql"], False, "the broker has its tags in another order"),
     ("schemas/service_binding", None, True, "at the broker: service_binding.create: the schema was removed"),
-    ("plans", [], False, "the broker offers no plan of it any more"),
+    ("plans", [], False, "the broker no longer offers a plan of it"),
 ]
 
 

@@ -162,7 +162,7 @@ def test_drift_reads_its_export_with_its_defaults(place: Path) -> None:
     said = run(place, "drift", "broker.json", "export.json", broker=catalog(), export={"toys": [service, plan]})
     assert 'name: the platform has "large", the brok' in said
     assert "1 breaking" in said  # and nothing about free: the toy takes an omitted one for false
-    assert "Toy Box does not keep or show" in said
+    assert "as Toy Box does not store or show" in said
 
 
 def test_params_prints_its_command(place: Path) -> None:

@@ -11,7 +11,7 @@ BINDABLE = kind(
     "change-bindable-withdrawn",
     """Instances can no longer be bound.
 
-    What counts is the effective value: a plan that does not set it inherits it from its service offering.
+    The effective value counts: a plan that does not set it inherits it from its service offering.
     """,
     every=breaking("refuses new bindings; those that exist are kept"),
     advice="add a plan that is not bindable beside this one",
@@ -37,7 +37,7 @@ BINDINGS_RETRIEVABLE = kind(
 )
 CONTEXT_UPDATES = kind(
     "change-context-updates-withdrawn",
-    """The broker no longer hears when the context of an instance changes.""",
+    """The broker is no longer notified when the context of an instance changes.""",
     every=breaking("no longer sends updates of the context, such as a new name of the instance"),
 )
 SHAREABLE = kind("change-shareable-withdrawn", """Instances can no longer be shared between spaces.""", every=NO_ACT)
@@ -56,7 +56,7 @@ PLATFORMS_WITHDRAWN = kind(
     """Platforms lose a plan that they could offer.
 
     Service Manager shows a plan to the platforms that `supportedPlatforms` (by type), `supportedPlatformNames` or
-    `excludedPlatformNames` of its metadata leaves over.
+    `excludedPlatformNames` of its metadata allow.
     """,
     every=NO_ACT,
     advice="first move or delete the instances on these platforms",
@@ -68,7 +68,7 @@ BINDING_ROTATABLE = kind(
 )
 GRANTED = kind("change-capability-granted", """A capability is new: a boolean is true now.""", every=_STORES)
 GRANTED_AS: dict[str, Kind] = {"metadata/supportsInstanceSharing": INSTANCE_SHARING_GRANTED}
-"""The rule of each boolean that turns true and has one of its own."""
+"""The kind of change of each boolean that becomes true and has its own."""
 WITHDRAWN: dict[str, Kind] = {
     "bindable": BINDABLE,
     "plan_updateable": PLAN_UPDATEABLE,
@@ -79,7 +79,7 @@ WITHDRAWN: dict[str, Kind] = {
     "metadata/supportsInstanceSharing": INSTANCE_SHARING,
     "binding_rotatable": BINDING_ROTATABLE,
 }
-"""The rule of each boolean that turns false."""
+"""The kind of change of each boolean that becomes false."""
 
 SERVICE_FLAG = kind(
     "change-service-default",
@@ -151,13 +151,13 @@ POLLING_RAISED = kind(
 DASHBOARD = kind(
     "change-dashboard-client",
     """The OAuth client of the dashboard changed. Its secret is never shown.""",
-    advice="let the dashboard accept both clients during the change",
+    advice="let the dashboard accept both clients until all platforms have the new one",
 )
 CLIENT_LEFT_CHANGED = kind(
     "change-dashboard-client-left",
     """A dashboard client changes in an update that is refused for the name of a plan.
 
-    Cloud Foundry changes its clients in UAA before it checks the names of plans, and its database alone is rolled back.
+    Cloud Foundry changes its clients in UAA before it checks the names of plans, and rolls back only its database.
     """,
     every=safe("changes no client of a refused update"),
     advice="correct the names in the same update, or change the client in an update of its own",
@@ -167,11 +167,11 @@ COSTS = kind(
     """The price of a plan changed.""",
     every=risky("shows the new price; whether users agreed to it is not known"),
 )
-METADATA = kind("change-metadata", """Something among the metadata changed.""", every=_STORES)
+METADATA = kind("change-metadata", """A field of the metadata changed.""", every=_STORES)
 WORDING = kind("change-wording", """A text, a link or an image for people changed.""", every=safe("shows the new one"))
 ORDER = kind(
     "change-order",
-    """The order of services, plans, tags or required permissions changed, or one stands there twice.""",
+    """The order of services, plans, tags or required permissions changed, or an entry is listed twice.""",
     every=safe("ignores the order"),
 )
 OTHER = kind("change-other-field", """An unknown field changed.""", every=safe("ignores fields that it does not know"))

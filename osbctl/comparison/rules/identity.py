@@ -10,7 +10,7 @@ NOW_REFUSED = kind(
     "change-now-refused",
     """The platform refuses the new catalog for a reason that the old one did not give.
 
-    It reads the whole catalog again at the update, and applies nothing of one that it refuses.
+    It reads the whole catalog again at an update, and applies nothing of a refused one.
     """,
     every=refused("refuses the whole update"),
     advice="osbctl validate shows where, and how to correct it",
@@ -19,16 +19,16 @@ REFUSED_IN_PART = kind(
     "change-refused-in-part",
     """The platform refuses a part of the new catalog for a reason that the old one did not give, and applies the rest.
 
-    It saves one object after the other, stops at the first that it refuses, and leaves applied what came before.
+    It saves one object after another, and stops at the first that it refuses; earlier ones stay applied.
     """,
-    every=refused("applies what comes before, and stops here"),
-    advice="correct it soon: osbctl validate shows where; what came before is applied already",
+    every=refused("applies earlier objects, and stops here"),
+    advice="correct it soon: osbctl validate shows where; earlier objects are already applied",
 )
 CATALOG_EMPTIED = kind(
     "change-catalog-emptied",
-    """The new catalog offers no service any more.
+    """The new catalog no longer offers a service.
 
-    Most often a sign of a build or a template that went wrong.
+    The usual cause is a broken build or template.
     """,
     advice="if that is intended, delete the service broker instead",
 )
@@ -92,7 +92,7 @@ PLAN_NAME_REUSED = kind(
     "change-plan-name-reused",
     """A plan takes the name of one that is removed at the same time.
 
-    Cloud Foundry and Service Manager delete what is gone last: the name is still taken when its new holder is saved.
+    Cloud Foundry and Service Manager delete removed objects last: the name is still taken when its new holder is saved.
     """,
     advice="remove the old plan, and rename in a later update: Cloud Foundry keeps the name while the plan has "
     "instances, and until the first update after the last one is gone",
@@ -110,8 +110,8 @@ PLAN_NAMES_SWAPPED = kind(
     "change-plan-names-swapped",
     """Plans exchanged their names.
 
-    They are saved one after another, and names are compared ignoring case: the first takes a name that the next still
-    holds.
+    They are saved one after another, and names are compared ignoring case: the first takes a name that the next one
+    still has.
     """,
     advice="first rename one of them to a third name, in a separate update",
 )
@@ -119,7 +119,7 @@ SERVICE_NAMES_SWAPPED = kind(
     "change-service-names-swapped",
     """Service offerings exchanged their names.
 
-    Cloud Foundry refuses it where the one that had the name has instances.
+    Cloud Foundry refuses it if the old holder of a name has instances.
     """,
     advice="first rename one of them to a third name, in a separate update",
 )

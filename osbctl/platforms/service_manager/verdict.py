@@ -108,7 +108,7 @@ def _support(plan: Struct, service: Struct, metadata: dict[str, Any]) -> Iterato
 def _missing(thing: Struct, keys: tuple[str, ...]) -> Iterator[Refusal]:
     for key in keys:
         if not thing[key]:
-            yield Refusal("service-manager-required", thing.at(key), f"Service Manager requires a {key} here")
+            yield Refusal("service-manager-required", thing.at(key), f"Service Manager requires the field {key}")
 
 
 def _shapes(thing: Struct, wanted: dict[str, type]) -> Iterator[Refusal]:

@@ -125,8 +125,8 @@ def test_rows_that_are_kept_for_their_instances() -> None:
     broker = copy.deepcopy(CATALOG)
     del broker["services"][1], broker["services"][0]["plans"][1]
     assert find_drift(kept, broker) == []
-    assert any(note.endswith("so not compared: db/large, queue, queue/only") for note in notes(kept, broker))
-    again = "the broker offers it again, the platform keeps it as gone"
+    assert any(note.endswith("does not have them: db/large, queue, queue/only") for note in notes(kept, broker))
+    again = "the broker offers it again, the platform keeps it as removed"
     assert {(c.rule, c.message) for c in find_drift(kept, CATALOG)} == {
         ("change-plan-added", again),
         ("change-service-added", again),
