@@ -98,7 +98,7 @@ def test_the_closest_file_wins(tmp_path: Path) -> None:
         ("[[per-path]]\npaths = ['a']\nschema = ['b']", "per-path: unknown key 'schema'"),
     ],
 )
-def test_what_is_wrong_is_said(tmp_path: Path, text: str, told: str) -> None:
+def test_configuration_errors(tmp_path: Path, text: str, told: str) -> None:
     file = tmp_path / "osbctl.toml"
     file.write_text(text)
     with pytest.raises(ConfigError, match=r"osbctl\.toml") as caught:
@@ -122,7 +122,7 @@ def test_a_named_file_must_be_there(tmp_path: Path) -> None:
         ("select = []\nx = 1 2", ":2:7: not valid TOML: Expected newline"),
     ],
 )
-def test_a_fault_is_told_with_its_line_and_key(tmp_path: Path, text: str, place: str) -> None:
+def test_an_error_names_line_and_key(tmp_path: Path, text: str, place: str) -> None:
     file = tmp_path / "osbctl.toml"
     file.write_text(text)
     with pytest.raises(ConfigError) as caught:
@@ -130,7 +130,7 @@ def test_a_fault_is_told_with_its_line_and_key(tmp_path: Path, text: str, place:
     assert caught.value.message.startswith(f"{file}{place}")
 
 
-def test_a_fault_in_a_project_file_is_told_below_our_table(tmp_path: Path) -> None:
+def test_an_error_in_pyproject_names_a_line_of_our_table(tmp_path: Path) -> None:
     file = tmp_path / "pyproject.toml"
     file.write_text("[tool.ruff]\nselect = ['E']\n[tool.osbctl]\nselect = 'E'\n")
     with pytest.raises(ConfigError) as caught:
@@ -147,7 +147,7 @@ def test_our_table_of_a_project_file_must_be_one(tmp_path: Path, text: str) -> N
 
 
 @pytest.mark.parametrize("text", ["tool = 'osbctl'", "[[tool]]\nosbctl = 1"])
-def test_a_project_file_without_tables_of_tools_says_nothing_of_us(tmp_path: Path, text: str) -> None:
+def test_pyproject_without_tool_tables_has_no_configuration(tmp_path: Path, text: str) -> None:
     (tmp_path / "osbctl.toml").write_text("fail-on = 'never'")
     folder = tmp_path / "project"
     folder.mkdir()
@@ -155,19 +155,19 @@ def test_a_project_file_without_tables_of_tools_says_nothing_of_us(tmp_path: Pat
     assert find_config(str(folder)).fail_on == "never"
 
 
-def test_one_that_is_named_may_be_called_anything(tmp_path: Path) -> None:
+def test_a_named_configuration_may_have_any_name(tmp_path: Path) -> None:
     file = tmp_path / "strict.toml"
     file.write_text("fail-on = 'info'")
     assert load_config(str(file)).fail_on == "info"
 
 
-def test_one_that_is_there_and_cannot_be_read_is_told(tmp_path: Path) -> None:
+def test_an_unreadable_configuration_is_an_error(tmp_path: Path) -> None:
     (tmp_path / "osbctl.toml").symlink_to("/proc/self/mem")
     with pytest.raises(ConfigError, match=r"osbctl\.toml: cannot be read: Input/output error"):
         find_config(str(tmp_path))
 
 
-def test_a_fifo_is_waited_for_only_where_it_is_named(tmp_path: Path) -> None:
+def test_a_fifo_is_read_only_if_named(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "osbctl.toml")
     with mock.patch("osbctl.files.WRITER_WAIT", 5.0), pytest.raises(ConfigError, match="it is not a regular file"):
         find_config(str(tmp_path))

@@ -84,7 +84,7 @@ def test_a_file_that_is_protected_from_writing_stays() -> None:
             os.seteuid(user)
 
 
-def test_the_data_is_on_disk_before_the_name_and_the_name_before_the_end(
+def test_data_is_flushed_before_the_rename_and_the_rename_before_return(
     file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     steps = []
@@ -112,9 +112,7 @@ def test_a_write_that_fails_leaves_the_old_file(file: Path, monkeypatch: pytest.
     assert [path.name for path in file.parent.iterdir()] == ["a.json"]
 
 
-def test_what_is_told_is_why_it_failed_and_not_that_it_could_not_be_tidied_up(
-    file: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_failed_cleanup_does_not_hide_the_error(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
@@ -127,7 +125,7 @@ def test_what_is_told_is_why_it_failed_and_not_that_it_could_not_be_tidied_up(
         write_file(file, NEW)
 
 
-def test_what_is_not_yet_whole_lies_hidden_in_the_same_folder(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_temporary_file_is_hidden_in_the_same_folder(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A rename from another file system is none, and a pattern such as `*.json` is not to find it."""
     seen = []
     real = os.replace
@@ -154,7 +152,7 @@ def test_a_mode_asked_for_replaces_that_of_the_file(file: Path) -> None:
 
 
 @pytest.mark.parametrize(("most", "length"), [(len(OLD) - 2, len(OLD) - 1), (len(OLD), len(OLD)), (0, 1)])
-def test_no_more_is_read_than_one_byte_too_many(file: Path, most: int, length: int) -> None:
+def test_reading_stops_one_byte_over_the_limit(file: Path, most: int, length: int) -> None:
     assert read_bounded(file, most) == OLD[:length]
 
 
@@ -183,14 +181,14 @@ def test_a_fifo_is_read_to_its_end(fifo: Path) -> None:
 
 
 @pytest.mark.parametrize("most", [9, 10])
-def test_a_fifo_that_holds_more_is_told_from_one_that_does_not(fifo: Path, most: int) -> None:
+def test_a_fifo_over_the_limit_is_noticed(fifo: Path, most: int) -> None:
     thread = fed(fifo, b"12345", b"67890", b"!")
     assert read_bounded(fifo, most) == b"1234567890!"[: most + 1]
     thread.join(10)
 
 
 @pytest.mark.parametrize("chunks", [(), (b"x",) * 40])
-def test_a_fifo_that_does_not_end_is_not_waited_for(
+def test_a_fifo_that_does_not_end_has_a_timeout(
     fifo: Path, monkeypatch: pytest.MonkeyPatch, chunks: tuple[bytes, ...]
 ) -> None:
     """Neither a FIFO without a writer, nor one with a slow writer."""
@@ -215,7 +213,7 @@ def test_a_terminal_is_waited_for() -> None:
         os.close(theirs)
 
 
-def test_what_is_no_regular_file_is_told_from_one(file: Path, fifo: Path) -> None:
+def test_check_regular(file: Path, fifo: Path) -> None:
     check_regular(file)
     with pytest.raises(OSError, match="it is not a regular file") as error:
         check_regular(fifo)
@@ -265,7 +263,7 @@ def test_a_fifo_stays_one_and_its_reader_gets_all(tmp_path: Path, through: bool)
     assert stat.S_ISFIFO(fifo.stat().st_mode)
 
 
-def test_a_fifo_that_nobody_reads(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_fifo_without_a_reader(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("osbctl.files.READER_WAIT", 0.1)
     os.mkfifo(tmp_path / "fifo")
     with pytest.raises(SourceError, match=r"/fifo: cannot be written: this FIFO has no reader$"):
@@ -294,7 +292,7 @@ def test_a_device_stays_one(tmp_path: Path) -> None:
     assert (after.st_ino, after.st_rdev) == (before.st_ino, before.st_rdev)
 
 
-def test_a_device_that_takes_nothing(tmp_path: Path) -> None:
+def test_a_device_that_refuses_writes(tmp_path: Path) -> None:
     with pytest.raises(SourceError, match="No space left"):
         write_file(device(tmp_path, "full", 7), NEW)
 

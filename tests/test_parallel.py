@@ -43,7 +43,7 @@ def test_no_more_than_the_bound_are_at_work_or_waiting() -> None:
     assert now == 0
 
 
-def test_the_quick_do_not_wait_for_the_slow() -> None:
+def test_fast_items_do_not_wait_for_slow_ones() -> None:
     release = threading.Event()
     results = in_parallel(lambda item: release.wait(10) if item == 0 else True, range(5), 2)
     assert [next(results)[0] for _ in range(4)] == [1, 2, 3, 4]
@@ -51,7 +51,7 @@ def test_the_quick_do_not_wait_for_the_slow() -> None:
     assert list(results) == [(0, True)]
 
 
-def test_what_work_raises_is_raised() -> None:
+def test_exceptions_are_raised() -> None:
     def work(item: int) -> int:
         return 1 // (item - 3)
 

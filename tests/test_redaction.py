@@ -54,12 +54,12 @@ def test_keys_of_tables_are_texts_too_and_flags_are_no_secrets() -> None:
 @pytest.mark.parametrize(
     "name", ["password", "dbPassword", "X-Api-Key", "API_KEY", "access-key", "clientSecret", "TOKEN"]
 )
-def test_names_that_surely_hold_a_secret(name: str) -> None:
+def test_certainly_secret_names(name: str) -> None:
     assert is_secret_name(name)
     assert may_be_secret_name(name)
 
 
-def test_names_that_may_or_do_not() -> None:
+def test_possibly_secret_names() -> None:
     assert [name for name in ("passphrase", "Credentials", "pwd", "keyring") if is_secret_name(name)] == []
     assert all(may_be_secret_name(name) for name in ("passphrase", "Credentials", "pwd", "keyring"))
     assert not any(
@@ -68,7 +68,7 @@ def test_names_that_may_or_do_not() -> None:
     assert not may_be_secret_name(0)
 
 
-def test_what_is_known_to_be_secret_is_hidden_wherever_it_stands() -> None:
+def test_known_secrets_are_redacted_everywhere() -> None:
     known = frozenset({"hunter2", 4711, 1})
     value = {"a": ["hunter2", "hunter2-and-more", "not hunter2"], "b": {"c": 4711, "d": True, "e": [[4711]]}, "f": 2}
     shown = {"a": [SECRET, SECRET, "not hunter2"], "b": {"c": SECRET, "d": True, "e": [[SECRET]]}, "f": 2}
@@ -124,7 +124,7 @@ def test_texts_are_found_in_keys_and_values_in_any_case_and_percent_encoded() ->
     ]
 
 
-def test_what_a_page_leaves_out_is_counted() -> None:
+def test_redactions_of_a_page_are_counted() -> None:
     redactor = Redactor()
     assert [redactor.text(one) for one in ("see https://hunter2@host", "plain", 5)] == [
         "see https://***@host",

@@ -110,7 +110,7 @@ def test_an_excerpt_of_a_long_line_says_that_it_is_cut() -> None:
         ("x" * 1_000, 900, 5_000, " " * 34 + "^" * 67),
     ],
 )
-def test_carets_stand_under_all_that_is_meant(line: str, column: int, end: int, carets: str) -> None:
+def test_carets_mark_the_whole_range(line: str, column: int, end: int, carets: str) -> None:
     shown, below = excerpt(line, column, end)
     assert below == carets or (len(line) > 100 and display_width(below) == display_width(shown))
 
@@ -123,7 +123,7 @@ def test_a_long_line_is_broken_at_its_words(words: list[str], width: int) -> Non
     assert all(line.startswith("  ") for line in lines[1:])
 
 
-def test_colours_take_no_room_in_a_line() -> None:
+def test_colours_do_not_count_for_wrapping() -> None:
     assert wrapped("\x1b[1;31mred\x1b[0m \x1b[2m[rule]\x1b[0m", 10).count("\n") == 0
     assert wrapped("a b", 0) == "a b"
 

@@ -63,7 +63,7 @@ def digests(files: dict[str, Path]) -> dict[str, str]:
     return {file.name: hashlib.sha256(file.read_bytes()).hexdigest() for file in files.values()}
 
 
-def test_it_is_the_same_bytes_in_another_folder_with_other_modes(built: dict[str, Path], tmp_path: Path) -> None:
+def test_builds_are_reproducible(built: dict[str, Path], tmp_path: Path) -> None:
     there = build(copy(tmp_path / "elsewhere" / "checkout", umask=0o077))
     assert digests(there) == digests(built)
     assert len(there) == 2
@@ -76,7 +76,7 @@ def test_the_wheel_of_the_sdist_is_the_wheel_of_the_checkout(built: dict[str, Pa
     assert digests(build(folder))[built[".whl"].name] == digests(built)[built[".whl"].name]
 
 
-def test_the_wheel_holds_all_that_the_program_reads_and_nothing_else(built: dict[str, Path]) -> None:
+def test_the_wheel_contains_exactly_the_needed_files(built: dict[str, Path]) -> None:
     names = set(zipfile.ZipFile(built[".whl"]).namelist())
     code = {f"osbctl/{file.relative_to(ROOT / 'osbctl')}" for file in (ROOT / "osbctl").rglob("*.py")}
     data = {
@@ -121,7 +121,7 @@ def test_the_installed_program_validates_and_shows(program: Path, tmp_path: Path
     assert "pytest" not in packages
 
 
-def test_the_wheel_alone_makes_a_database(built: dict[str, Path], tmp_path: Path) -> None:
+def test_the_wheel_can_create_a_database(built: dict[str, Path], tmp_path: Path) -> None:
     zipfile.ZipFile(built[".whl"]).extractall(tmp_path / "wheel")
     environment = {"PATH": os.environ["PATH"], "PYTHONPATH": str(tmp_path / "wheel"), "HOME": str(tmp_path)}
     make = "from osbctl.registry.store import Registry; Registry.open('brokers.sqlite').close()"

@@ -97,7 +97,7 @@ URL_SAFE = set("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_
         ("x" * 512, "x", "longer"),
     ],
 )
-def test_what_basic_credentials_cannot_carry_is_refused(identity: str, password: str, says: str) -> None:
+def test_identities_and_passwords_unfit_for_basic_are_refused(identity: str, password: str, says: str) -> None:
     with pytest.raises(ConfigError, match=says):
         make_record(identity, password, rounds=1000)
 
@@ -121,7 +121,7 @@ def test_rounds_are_bounded(rounds: int) -> None:
         make_record("admin", "x", rounds=rounds)
 
 
-def test_a_record_that_costs_more_than_a_client_waits_for_is_refused_with_the_figure(tmp_path: Path) -> None:
+def test_a_too_expensive_record_is_refused_with_its_cost(tmp_path: Path) -> None:
     path = tmp_path / "c.json"
     path.write_text(record_json(RECORD).replace("=1000$", "=10000000$"))
     ran = osbctl("serve", "catalogs/interface-example.json", "--credentials", str(path), "--insecure-http", cwd=ROOT)
@@ -129,7 +129,7 @@ def test_a_record_that_costs_more_than_a_client_waits_for_is_refused_with_the_fi
     assert f"{path}: 10000000 rounds take about 10 seconds: the maximum is 5000000\n" in ran.stderr
 
 
-def test_no_secret_shows_in_a_record_or_its_mistakes() -> None:
+def test_records_and_their_errors_show_no_secret() -> None:
     record = make_record("admin", "top-secret-pw", rounds=1000, include_password=True)
     shown = [repr(record), str(record), f"{record}", repr([record])]
     for changes in ({"salt": "other"}, {"expires": "soon"}, {"label": ""}, {"hash": record.hash + "x"}):
@@ -181,12 +181,12 @@ def test_one_record_a_list_and_htpasswd_are_read() -> None:
     ],
     ids=count(),  # the salts are random, and workers of one run must agree on the names
 )
-def test_what_is_no_credentials_file_is_refused_with_its_place(text: str, says: str) -> None:
+def test_an_invalid_credentials_file_is_refused_with_its_location(text: str, says: str) -> None:
     with pytest.raises(ConfigError, match=says):
         parse_credentials(text, "creds")
 
 
-def test_what_is_no_json_does_not_travel_on_as_a_cause() -> None:
+def test_a_json_error_is_not_chained() -> None:
     with pytest.raises(ConfigError) as refused:
         parse_credentials('{"password": "top-secret"', "creds")
     assert refused.value.__cause__ is None, "it would hold the whole text"
@@ -200,12 +200,12 @@ def test_what_is_no_json_does_not_travel_on_as_a_cause() -> None:
         ("1970-01-01 00:00:10.5z", 10.5),
     ],
 )
-def test_expiry_is_a_moment(text: str, seconds: float) -> None:
+def test_expiry_is_parsed(text: str, seconds: float) -> None:
     assert CredentialRecord("a", RECORD.salt, HASH, expires=text).ends == seconds
     assert RECORD.ends == float("inf")
 
 
-def test_files_that_cannot_be_opened_are_the_runs_mistake(tmp_path: Path) -> None:
+def test_unreadable_files_are_source_errors(tmp_path: Path) -> None:
     with pytest.raises(SourceError, match="No such file"):
         read_credentials(tmp_path / "none")
     with pytest.raises(SourceError, match="directory"):
@@ -218,13 +218,13 @@ def test_files_that_cannot_be_opened_are_the_runs_mistake(tmp_path: Path) -> Non
         read_credentials(tmp_path / "large")
 
 
-def test_a_byte_order_mark_is_no_matter(tmp_path: Path) -> None:
+def test_a_byte_order_mark_is_accepted(tmp_path: Path) -> None:
     path = tmp_path / "c.json"
     path.write_text(record_json(RECORD), "utf-8-sig")
     assert read_credentials(path) == (RECORD,)
 
 
-def test_a_written_file_is_the_owners_alone_and_reads_back(tmp_path: Path) -> None:
+def test_a_written_file_is_private_and_reads_back(tmp_path: Path) -> None:
     path = tmp_path / "c.json"
     path.write_text("old")
     path.chmod(0o644)
@@ -234,7 +234,7 @@ def test_a_written_file_is_the_owners_alone_and_reads_back(tmp_path: Path) -> No
     assert [each.name for each in tmp_path.iterdir()] == ["c.json"]
 
 
-def test_a_symbolic_link_stays_one(tmp_path: Path) -> None:
+def test_a_symbolic_link_is_kept(tmp_path: Path) -> None:
     (tmp_path / "real").mkdir()
     link = tmp_path / "link.json"
     link.symlink_to(tmp_path / "real" / "c.json")
@@ -281,7 +281,7 @@ def test_appending_keeps_the_others_also_when_many_append(tmp_path: Path) -> Non
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
 
 
-def test_the_wait_for_a_lock_has_an_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_lock_has_a_timeout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(file, "LOCK_SECONDS", 0.2)
     folder = os.open(tmp_path, os.O_RDONLY)
     try:

@@ -91,7 +91,7 @@ def test_no_script_holds_an_expression_and_every_input_is_used() -> None:
 
 
 @pytest.mark.parametrize("name", SCRIPTS)
-def test_shellcheck_has_nothing_to_say(name: str, tmp_path: Path) -> None:
+def test_shellcheck_passes(name: str, tmp_path: Path) -> None:
     script = tmp_path / "script"
     script.write_text(STEPS[name]["run"])
     shellcheck = Path(sys.executable).with_name("shellcheck")
@@ -128,7 +128,7 @@ def test_a_faulty_catalog_fails_with_annotations(job: Job) -> None:
 
 @pytest.mark.parametrize("name", ["validate", "diff"])
 @pytest.mark.parametrize("bad", ["$(touch hacked)", "'; touch hacked; '", "--help"])
-def test_what_an_input_holds_is_never_run(job: Job, name: str, bad: str) -> None:
+def test_inputs_are_never_executed(job: Job, name: str, bad: str) -> None:
     program = job.temp / "osbctl/bin/osbctl"
     ours = program.read_text()
     # A program whose every word is hostile, too, on its streams and in its reports.
@@ -190,7 +190,7 @@ def test_a_catalog_that_cannot_be_read_is_never_called_unchanged(job: Job) -> No
     assert "`catalog.yaml:" in job.summary
 
 
-def test_what_keeps_diff_from_its_work_is_in_the_summary(job: Job) -> None:
+def test_errors_of_diff_are_in_the_summary(job: Job) -> None:
     code, _ = job.step("diff", allow="missing.toml")
     assert code == 3
     assert job.summary == "catalog.yaml could not be compared: the log of the job says why.\n\n"
@@ -286,7 +286,7 @@ def test_a_comment_that_may_not_be_written_is_a_warning(job: Job, github: GitHub
     assert "t0ken" not in said
 
 
-def test_the_page_tells_what_changes(job: Job) -> None:
+def test_the_page_shows_the_changes(job: Job) -> None:
     code, said = job.step("page", sources="catalog.yaml", page="true")
     assert code == 0, said
     page = (job.temp / "osbctl-page.html").read_text()

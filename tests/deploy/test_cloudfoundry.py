@@ -35,7 +35,7 @@ def environment(app: Path, credentials: Path, port: int) -> dict[str, str]:
     return {**APP["env"], **given, "PATH": f"{app}/bin:{Path(sys.executable).parent}:/usr/bin:/bin"}
 
 
-def test_the_router_gets_the_catalog_and_nobody_without_https(app: Path, credentials: Path) -> None:
+def test_the_router_gets_the_catalog_only_over_https(app: Path, credentials: Path) -> None:
     port = free_port()
     command = ["sh", "-c", APP["command"]]
     with started(command, app, "credentials: ", cwd=app / "app", **environment(app, credentials, port)) as program:
@@ -47,7 +47,7 @@ def test_the_router_gets_the_catalog_and_nobody_without_https(app: Path, credent
     assert (app / "tmp/credentials.json").stat().st_mode & 0o777 == 0o600
 
 
-def test_without_the_service_it_says_so(app: Path, credentials: Path) -> None:
+def test_a_missing_service_is_a_clear_error(app: Path, credentials: Path) -> None:
     given = {**environment(app, credentials, free_port()), "VCAP_SERVICES": "{}"}
     done = run("sh", "-c", APP["command"], cwd=app / "app", env=given)
     assert (done.returncode, done.stderr) == (1, "osbctl-credentials is not bound\n")

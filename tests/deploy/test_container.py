@@ -25,12 +25,12 @@ def instructions(name: str) -> list[str]:
     return re.findall(rf"^ *{name} +(.*)$", TEXT, re.MULTILINE)
 
 
-def test_hadolint_has_nothing_to_say() -> None:
+def test_hadolint_passes() -> None:
     done = run(Path(sys.executable).with_name("hadolint"), "--no-color", FILE, cwd=ROOT)
     assert (done.returncode, done.stdout) == (0, "")
 
 
-def test_it_runs_as_nobody_in_particular() -> None:
+def test_it_runs_as_an_unprivileged_user() -> None:
     assert instructions("USER") == ["10001:10001"]
     assert TEXT.rindex("USER") > TEXT.rindex("COPY")
 

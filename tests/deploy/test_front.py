@@ -145,7 +145,7 @@ def test_refusals(front: Ask, method: str, path: str, changes: dict[str, Any], e
     assert ("www-authenticate" in headers) == (status == 401)
 
 
-def test_the_log_names_the_client_that_the_front_saw(front: Ask) -> None:
+def test_the_log_names_the_client_of_the_proxy(front: Ask) -> None:
     assert front(X_Forwarded_For="6.6.6.6", X_Forwarded_Proto="http")[0] == 200
     assert until(lambda: "127.0.0.1 " in front.log())
     assert "6.6.6.6" not in front.log()

@@ -52,7 +52,7 @@ def test_each_manifest_meets_the_schema_of_kubernetes(version: str) -> None:
         kubernetes_validate.validate(document, version, strict=True)
 
 
-def test_kustomize_makes_the_whole_of_it() -> None:
+def test_kustomize_builds_all_manifests() -> None:
     documents = built()
     assert {document["kind"] for document in documents} == {
         "ConfigMap", "Deployment", "HorizontalPodAutoscaler", "NetworkPolicy", "PodDisruptionBudget", "Service",
@@ -64,7 +64,7 @@ def test_kustomize_makes_the_whole_of_it() -> None:
     assert of_kind("ConfigMap", documents)["metadata"]["name"] == catalog
 
 
-def test_the_schema_would_see_a_slip() -> None:
+def test_the_schema_rejects_a_misspelled_field() -> None:
     deployment = of_kind("Deployment", manifests())
     deployment["spec"]["template"]["spec"]["containers"][0]["readinesProbe"] = {}
     with pytest.raises(kubernetes_validate.ValidationError):
@@ -84,7 +84,7 @@ def test_everything_selects_the_pods() -> None:
     assert of_kind("HorizontalPodAutoscaler", documents)["spec"]["minReplicas"] == 2
 
 
-def test_the_pod_is_given_nothing_that_it_does_not_need() -> None:
+def test_the_pod_has_least_privileges() -> None:
     assert POD["securityContext"]["runAsNonRoot"]
     assert CONTAINER["securityContext"] == {
         "allowPrivilegeEscalation": False, "readOnlyRootFilesystem": True, "capabilities": {"drop": ["ALL"]},

@@ -66,7 +66,7 @@ def test_the_manifest_is_one_that_pre_commit_takes(tmp_path: Path) -> None:
         ("catalogs/README.md", False),
     ],
 )
-def test_what_the_first_hook_looks_at(path: str, taken: bool) -> None:
+def test_files_of_the_first_hook(path: str, taken: bool) -> None:
     """As pre-commit does: both patterns are searched for in the path from the top of the repository."""
     hook = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text())[0]
     assert (bool(re.search(hook["files"], path)) and not re.search(hook["exclude"], path)) is taken

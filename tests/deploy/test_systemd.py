@@ -81,7 +81,7 @@ def test_the_exposure_is_below_3(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["osbctl@.service", "front/service.conf"])
-def test_each_credential_that_is_named_is_loaded(name: str) -> None:
+def test_each_named_credential_is_loaded(name: str) -> None:
     text = (UNITS / name).read_text()
     assert set(re.findall(r"%d/(\S+)", text)) == set(re.findall(r"^LoadCredential=([^:\n]+):", text, re.MULTILINE))
 
@@ -122,7 +122,7 @@ os.execv(sys.argv[1], sys.argv[1:])
 """The effect of MemoryDenyWriteExecute=, set with prctl (Linux 6.3), for the program in argv."""
 
 
-def test_it_needs_no_memory_that_is_written_and_run(tmp_path: Path, command: list[str], trust: ssl.SSLContext) -> None:
+def test_it_needs_no_writable_and_executable_memory(tmp_path: Path, command: list[str], trust: ssl.SSLContext) -> None:
     forbid = [sys.executable, "-c", FORBID]
     probe = "import mmap; mmap.mmap(-1, 4096, prot=mmap.PROT_READ | mmap.PROT_WRITE | mmap.PROT_EXEC)"
     if run(*forbid, sys.executable, "-c", probe, cwd=tmp_path).returncode == 0:
@@ -153,7 +153,7 @@ def calls_of(group: str) -> set[str]:
 
 @needs("strace")
 @needs("systemd-analyze")
-def test_it_makes_no_call_that_the_filter_forbids(tmp_path: Path, command: list[str], trust: ssl.SSLContext) -> None:
+def test_it_makes_no_forbidden_system_call(tmp_path: Path, command: list[str], trust: ssl.SSLContext) -> None:
     if run("strace", "-f", "true", cwd=tmp_path).returncode:
         pytest.skip("processes may not be traced here")
     port, trace = free_port(), tmp_path / "trace"

@@ -128,7 +128,7 @@ def test_text_breaks_at_words_of_a_terminal_and_nowhere_else() -> None:
     assert narrow.split() == render(report(wide), DiffFormat.TEXT).split()
 
 
-def test_what_every_platform_does_is_said_of_every_platform() -> None:
+def test_a_common_effect_names_every_platform() -> None:
     alike = tuple(Effect(platform, Level.BREAKING, "deletes it") for platform in Platform)
     assert "    every platform: deletes it\n" in render(report(replace(REMOVED, effects=alike)), DiffFormat.TEXT)
     assert "    Cloud Foundry, " in render(report(replace(REMOVED, effects=alike[:3])), DiffFormat.TEXT)
@@ -152,14 +152,14 @@ def test_sentences_of_a_finding_have_one_end_each(end: str) -> None:
 
 @pytest.mark.parametrize("level", Level)
 @pytest.mark.parametrize("format", DiffFormat)
-def test_every_format_tells_every_level(format: DiffFormat, level: Level) -> None:
+def test_every_format_shows_every_level(format: DiffFormat, level: Level) -> None:
     text = render(report(at_level(level), fail_on=DiffFailOn.ANY), format)
     assert "change-plan-removed" in text
     assert "removed" in text
 
 
 @pytest.mark.parametrize("format", DiffFormat)
-def test_no_change_is_no_text_but_for_programs(format: DiffFormat) -> None:
+def test_without_changes_only_documents_have_text(format: DiffFormat) -> None:
     text = render(report(), format)
     if format in (DiffFormat.JSON, DiffFormat.GITLAB, DiffFormat.SARIF):
         json.loads(text)
@@ -172,7 +172,7 @@ def test_no_change_is_no_text_but_for_programs(format: DiffFormat) -> None:
 
 
 @pytest.mark.parametrize("level", [Level.RISKY, Level.SAFE])
-def test_no_breaking_change_is_said_apart(level: Level) -> None:
+def test_the_summary_says_no_breaking_changes(level: Level) -> None:
     last = render(report(at_level(level)), DiffFormat.TEXT).splitlines()[-1]
     assert last == f"old.yaml → new.yaml: no breaking changes, but the catalogs differ: 1 {level}"
 
@@ -230,7 +230,7 @@ HOSTILE = "::error::z##vso[task.x]##[error]x\x1b[31m\x07\r\n::error::y\u202e]]>&
 
 
 @pytest.mark.parametrize("format", DiffFormat)
-def test_text_of_a_catalog_cannot_leave_its_place(format: DiffFormat) -> None:
+def test_text_of_a_catalog_is_escaped(format: DiffFormat) -> None:
     hostile = replace(
         REMOVED,
         message=HOSTILE,
@@ -316,7 +316,7 @@ def _checked_sarif(text: str) -> bool:
     return '"startLine": 3' in text and '"level": "error"' in text
 
 
-def test_errors_are_named_only_where_there_are_some() -> None:
+def test_json_has_errors_only_if_there_are_some() -> None:
     assert "errors" not in json.loads(render(report(REMOVED), DiffFormat.JSON))
 
 

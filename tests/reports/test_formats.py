@@ -146,7 +146,7 @@ def without_place() -> Finding:
 
 @pytest.mark.parametrize("format", Format)
 @pytest.mark.parametrize("severity", Severity)
-def test_every_format_tells_every_severity(format: Format, severity: Severity) -> None:
+def test_every_format_shows_every_severity(format: Format, severity: Severity) -> None:
     text = render(report(FINDING._replace(severity=severity)), format)
     assert FINDING.rule in text
     assert "already used" in text
@@ -197,7 +197,7 @@ def hostile_text(format: Format, severity: Severity = Severity.ERROR) -> str:
 
 @pytest.mark.parametrize("severity", Severity)
 @pytest.mark.parametrize("format", LINES)
-def test_text_from_a_catalog_cannot_leave_its_place(format: Format, severity: Severity) -> None:
+def test_text_from_a_catalog_is_escaped(format: Format, severity: Severity) -> None:
     text = hostile_text(format, severity)
     assert not re.search("[\x00-\x09\x0b-\x1f\x7f\u202e\u2028]", text)
     assert all(not line.startswith("::error::y") for line in text.splitlines())

@@ -53,7 +53,7 @@ def test_bash_hands_each_tool_the_very_words(
         assert (parameters is not None) == bool({"my params.json", '{"size": 3}'} & set(words))
 
 
-def test_a_name_that_cannot_be_typed_gets_a_reason_and_the_manifest_still_holds_it() -> None:
+def test_a_name_that_cannot_be_quoted_has_a_reason_and_a_manifest() -> None:
     made = by_tool(Order("a%b", "two\nlines"), Purpose.CREATE)
     assert made["cf"].text == ""
     assert "cannot be" in made["cf"].why

@@ -63,7 +63,7 @@ def prove(schema: Any, value: Any) -> None:
         ),
     ],
 )
-def test_where_none_is_found_it_says_so(schema: Any, why: str) -> None:
+def test_a_missing_example_has_a_reason(schema: Any, why: str) -> None:
     found = examples(schema)
     assert found.smallest is None and found.fullest is None
     assert why in found.why
@@ -89,7 +89,7 @@ def test_a_heavy_pattern_and_a_schema_that_refers_to_itself_end() -> None:
 @pytest.mark.fuzz
 @given(pairs())
 @settings(max_examples=2_000 if "OSBCTL_FUZZ" in os.environ else 40, suppress_health_check=list(HealthCheck))
-def test_whatever_is_shown_is_accepted(pair: Any) -> None:
+def test_every_example_is_accepted(pair: Any) -> None:
     schema = pair[0]
     found = examples(schema)
     for value in (found.smallest, found.fullest):

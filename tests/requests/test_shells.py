@@ -91,12 +91,12 @@ def argv(line: str) -> list[str]:
         ('"" "a""b"', ["", 'a"b']),
     ],
 )
-def test_programs_are_read_as_their_maker_tells(line: str, words: list[str]) -> None:
+def test_program_arguments_follow_the_documented_rules(line: str, words: list[str]) -> None:
     """The examples of "Parsing C command-line arguments"."""
     assert argv(line) == words
 
 
-def test_powershell_and_cmd_are_read_as_their_maker_tells() -> None:
+def test_powershell_and_cmd_follow_the_documented_rules() -> None:
     assert powershell('cf "it\'s" a -x') == ["cf", "it's", "a", "-x"]
     for line in ("a $b", "a; b", "a (b)", "a 'b'", "a #b", "a @b", "a,b", 'a "$b"', 'a "b\u201c"', 'a "b'):
         with pytest.raises(AssertionError):
@@ -153,7 +153,7 @@ def assert_alike(found: list[Command]) -> int:
 
 
 @pytest.mark.parametrize("word", [*NEVER, "$(id)", "`id`", 'say "hi"', "50%", "a!", "a\\", "\u201ccurly\u201d"])
-def test_what_a_shell_or_a_tool_would_take_for_something_else_is_not_written(word: str) -> None:
+def test_ambiguous_words_are_not_quoted(word: str) -> None:
     with pytest.raises(UnquotableError):
         quote_argument(word)
 

@@ -47,7 +47,7 @@ def all_views(shown: Catalog) -> dict[str, list[str]]:
 
 
 @pytest.mark.parametrize("view", ["table", "plain", "markdown", "detail"])
-def test_hostile_text_does_nothing(view: str) -> None:
+def test_hostile_text_is_escaped(view: str) -> None:
     for line in all_views(catalog(HOSTILE))[view]:
         assert escape_line(line.replace("\t", " ")) == line.replace("\t", " ")
     whole = "\n".join(all_views(catalog(HOSTILE))[view])
@@ -96,7 +96,7 @@ def test_a_table_cuts_nothing(width: int) -> None:
     assert all(len(line) <= width for line in lines)
 
 
-def test_a_column_that_would_be_empty_gives_its_room_to_the_others() -> None:
+def test_empty_columns_are_omitted() -> None:
     plans = [{"id": ID, "name": "p", "description": "room " * 13 + "enough"}]
     shown = as_table(Catalog.of({"services": [{"name": "s", "plans": plans}]}), 139)
     assert "Includes" not in shown
@@ -142,7 +142,7 @@ def test_the_caller_says_width_and_colour(monkeypatch: pytest.MonkeyPatch, term:
     assert max(map(len, bare.split("\n"))) in range(width - 5, width + 1)
 
 
-def test_an_id_that_is_not_there_is_said_so() -> None:
+def test_a_missing_id_is_shown_as_missing() -> None:
     page = list(markdown.markdown_lines(catalog("x", "")))
     assert page[4].startswith("(no id) — ")
     assert not any("``" in line for line in page)
@@ -195,7 +195,7 @@ def test_costs() -> None:
         ({"usd": "on request"}, "MONTHLY", "on request USD / MONTHLY"),
     ],
 )
-def test_prices_are_as_people_write_them(amount: Any, unit: str, shown: str) -> None:
+def test_prices_are_phrases(amount: Any, unit: str, shown: str) -> None:
     data = {"costs": [{"amount": amount, "unit": unit}]}
     (plan,) = Catalog.of({"services": [{"plans": [{"metadata": data}]}]}).plans
     assert "; ".join(words.costs(plan)) == shown
@@ -298,7 +298,7 @@ def test_schemas_that_refer_to_themselves_end() -> None:
 
 
 @pytest.mark.parametrize("view", ["table", "markdown", "detail"])
-def test_what_is_deprecated_is_told(view: str) -> None:
+def test_deprecation_is_shown(view: str) -> None:
     mark = {"state": "deprecated", "sunset": "2027-03-31"}
     plans = [{"id": "p1", "name": "a", "metadata": mark}, {"id": "p2", "name": "b", "metadata": {"state": "active"}}]
     shown = Catalog.of({"services": [{"id": "s", "name": "s", "plans": plans, "metadata": {"state": "deprecated"}}]})
