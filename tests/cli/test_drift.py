@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
+import os
 import re
 import sys
 import threading
@@ -15,13 +16,13 @@ from xml.etree import ElementTree
 
 import pytest
 
-from osbctl.__main__ import main
 from osbctl.changes import DiffFailOn
 from osbctl.platforms import Platform
 from osbctl.registry.store import Registry
 from osbctl.reports.changes import DiffFormat
 from osbctl.sources.exports.read import StoredAs
 from osbctl.sources.yaml_text import dump
+from tests.cli import program
 from tests.drift.test_fields import CATALOG, changed
 from tests.folders import catalogs_folder
 from tests.sources.exports.make import export_as
@@ -39,24 +40,18 @@ Run = Callable[..., Done]
 
 
 @pytest.fixture
-def osbctl(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsysbinary: pytest.CaptureFixture[bytes]) -> Run:
+def osbctl(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
     """Runs a command in a folder of its own, with a registry of its own."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("OSBCTL_DATABASE", str(tmp_path / "brokers.sqlite"))
-    monkeypatch.setattr("gc.freeze", lambda: None)  # this process goes on, and others look for who refers to whom
     for name in ("GITHUB_ACTIONS", "OSBCTL_PASSWORD", "FORCE_COLOR"):
         monkeypatch.delenv(name, raising=False)
 
     def run(*arguments: str) -> Done:
-        monkeypatch.setattr(sys, "argv", ["osbctl", *arguments])
-        with pytest.raises(SystemExit) as ended:
-            main()
-        code = ended.value.code
-        assert isinstance(code, int)
-        out, err = (text.decode() for text in capsysbinary.readouterr())
-        assert SECRET not in out + err
-        assert "Traceback" not in err
-        return Done(code, out, err)
+        done = program.osbctl(*arguments, **os.environ)
+        assert SECRET not in done.stdout + done.stderr
+        assert "Traceback" not in done.stderr
+        return Done(done.returncode, done.stdout, done.stderr)
 
     return run
 
