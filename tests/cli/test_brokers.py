@@ -28,7 +28,7 @@ from osbctl.registry import location
 from osbctl.registry.records import RefreshOutcome
 from osbctl.registry.store import Registry
 from tests.broker.harness import Authority, certificate, until
-from tests.cli import program
+from tests.cli import program, warm
 from tests.cli.broker_server import BASIC, PASSWORD, USER, FakeBroker, broker
 from tests.cli.program import ROOT
 from tests.folders import schemas_folder
@@ -108,10 +108,7 @@ def test_the_life_of_a_registered_broker_without_a_trace_of_its_password(
     osbctl: Program, server: FakeBroker, tmp_path: Path
 ) -> None:
     assert "there is no such database" in osbctl("list", code=3)
-    assert (
-        osbctl.process("add", "my-db", server.url, "--user", USER, "--password-stdin", stdin=PASSWORD)
-        == "my-db: added\n"
-    )
+    assert osbctl("add", "my-db", server.url, "--user", USER, "--password-stdin", stdin=PASSWORD) == "my-db: added\n"
     osbctl.environment.update(at("my-db", server.url))
     assert osbctl("refresh") == "my-db: unchanged\n"
     assert server.statuses == [200, 304]
@@ -464,7 +461,7 @@ def test_many_are_asked_at_once_and_no_more_than_the_bound(many: Program, server
 
 def test_a_bar_shows_progress_at_a_terminal_and_spoils_no_line(many: Program, server: FakeBroker) -> None:
     code = "import os, pty, sys; sys.exit(os.waitstatus_to_exitcode(pty.spawn(sys.argv[1:])))"
-    words = [sys.executable, "-m", "osbctl", "brokers", "refresh"]
+    words = [str(warm.command()), "brokers", "refresh"]
     done = subprocess.run(
         [sys.executable, "-c", code, *words], env=many.environment | {"TERM": "xterm", "NO_COLOR": "1"}, cwd=many.folder,
         stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60,
@@ -478,7 +475,7 @@ def test_a_bar_shows_progress_at_a_terminal_and_spoils_no_line(many: Program, se
 
 def test_two_processes_that_refresh_all_at_once_lose_nothing(many: Program, server: FakeBroker) -> None:
     server.put(NEW)
-    words = [sys.executable, "-m", "osbctl", "brokers", "refresh"]
+    words = [str(warm.command()), "brokers", "refresh"]
     both = [
         subprocess.Popen(words, env=many.environment, cwd=many.folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
         for _ in range(2)
@@ -684,7 +681,7 @@ def test_without_the_extra_a_sentence_says_what_to_install(osbctl: Program, miss
 def test_a_reader_that_has_gone_is_no_finding(many: Program, command: str) -> None:
     reading, writing = os.pipe()
     os.close(reading)
-    words = [sys.executable, "-m", "osbctl", *command.split()]
+    words = [str(warm.command()), *command.split()]
     done = subprocess.run(
         words, stdout=writing, stderr=subprocess.PIPE, env=many.environment, cwd=many.folder, check=False
     )

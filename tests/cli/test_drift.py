@@ -22,7 +22,7 @@ from osbctl.registry.store import Registry
 from osbctl.reports.changes import DiffFormat
 from osbctl.sources.exports.read import StoredAs
 from osbctl.sources.yaml_text import dump
-from tests.cli import program
+from tests.cli import program, warm
 from tests.drift.test_fields import CATALOG, changed
 from tests.folders import catalogs_folder
 from tests.sources.exports.make import export_as
@@ -432,13 +432,11 @@ def test_an_answer_that_cannot_be_read_is_no_drift(osbctl: Run, brokers: Brokers
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there are no pseudo-terminals")
 def test_a_progress_bar_at_a_terminal_alone(osbctl: Run, several: Brokers) -> None:
-    import os
     import pty
     import subprocess
 
-    root = str(Path(__file__).parents[2])
-    command = [sys.executable, "-m", "osbctl", "drift", "--all"]
-    environment = {**os.environ, "PYTHONPATH": root, "TERM": "xterm"}
+    command = [str(warm.command()), "drift", "--all"]
+    environment = {**os.environ, "TERM": "xterm"}
     main_end, child_end = pty.openpty()
     try:
         done = subprocess.run(command, stdout=subprocess.PIPE, stderr=child_end, env=environment, timeout=60)
