@@ -5,13 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from osbctl.fields import PARTS, known
 from osbctl.findings import DocumentError, Finding, Severity
 from osbctl.paths import Path, get_at
 from osbctl.sources.document import Document
-from osbctl.sources.origins import Origin, PathOrigins, SourcePart
+
+if TYPE_CHECKING:
+    from osbctl.sources.origins import Origin, PathOrigins
 
 _PROPERTY = "spring.cloud.openservicebroker.catalog"
 _SERVICES = f"{_PROPERTY}.services"
@@ -98,6 +100,8 @@ def renamed_fields(document: Document) -> Document:
     in `properties` of metadata is sent as metadata. Keys of parameter schemas and of other maps stay. `bindable`
     is false by default. A field that is also present under the sent name keeps its own. Locations are in the text.
     """
+    from osbctl.sources.origins import PathOrigins, SourcePart
+
     top = (SourcePart(document), ())
     origins = PathOrigins({}, top)
     data = origins.data = _renamed(document.data, "catalog", top, origins)
