@@ -31,9 +31,9 @@ OPEN = ("wire-open", Severity.ERROR)
 EXPECTED = {
     "openbrokerapi with Flask's server": ({IDENTITY}, b"A small one."),
     "openbrokerapi with waitress": ({IDENTITY}, b"A small one."),
-    # It hands a list to openbrokerapi, which takes no list any more: no platform can register it.
+    # It hands a list to openbrokerapi, which no longer accepts one: no platform can register it.
     "atlasbroker as its README starts it": ({("wire-status", Severity.ERROR)}, None),
-    # It asks nobody for a password.
+    # It accepts requests without a password.
     "atlasbroker as it must be started": ({IDENTITY, OPEN}, b"atlas-mongodb-cluster"),
 }
 """The other findings of each broker of the program, in its order, and a part of its catalog."""
