@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from osbctl.catalog import ServicePlan
 from osbctl.redaction import Redactor
@@ -35,6 +35,9 @@ class Feature(NamedTuple):
     def keys(self) -> tuple[str, ...]:
         """The words as they are compared: without case, marks and the `s` of a plural."""
         return tuple(word.casefold().strip(_MARKS).removesuffix("s") for word in self.words)
+
+
+_Cells: TypeAlias = Sequence[Sequence[Feature]]
 
 
 class Row(NamedTuple):
@@ -75,7 +78,7 @@ def _aligned(plans: Sequence[dict[str, str]]) -> Iterable[Row]:
         yield _row(label[:1].upper() + label[1:], [plan.get(label, NONE) for plan in plans])
 
 
-def _features(plans: Sequence[Sequence[Feature]]) -> Iterable[Row]:
+def _features(plans: _Cells) -> Iterable[Row]:
     """A row for each feature. Lines with one last word share a row, unless a plan has two of them."""
     for cells in _grouped(plans, lambda feature: feature.keys[-1:]):
         if all(len(set(cell)) < 2 for cell in cells):
@@ -84,9 +87,7 @@ def _features(plans: Sequence[Sequence[Feature]]) -> Iterable[Row]:
             yield from map(_feature_row, _grouped(cells, lambda feature: feature.keys))
 
 
-def _grouped(
-    plans: Sequence[Sequence[Feature]], key: Callable[[Feature], tuple[str, ...]]
-) -> Iterable[Sequence[Sequence[Feature]]]:
+def _grouped(plans: _Cells, key: Callable[[Feature], tuple[str, ...]]) -> Iterable[_Cells]:
     """The features with one key, a list for each plan."""
     groups: dict[tuple[str, ...], list[list[Feature]]] = {}
     for at, features in enumerate(plans):
@@ -95,7 +96,7 @@ def _grouped(
     return groups.values()
 
 
-def _feature_row(cells: Sequence[Sequence[Feature]]) -> Row:
+def _feature_row(cells: _Cells) -> Row:
     """A row whose label is the last words that all features have in common; the other words are values."""
     found = [feature for cell in cells for feature in cell]
     lengths = range(1, min(len(feature.words) for feature in found) + 1)

@@ -36,11 +36,6 @@ def fragment(*words: str) -> str:
     return "/".join(quote(word.encode("utf-8", "surrogatepass"), safe="") for word in words)
 
 
-def broker_anchor(broker: str) -> str:
-    """Anchor of a broker's changes in an overview."""
-    return fragment("broker", broker)
-
-
 class Anchors:
     """Anchors of service offerings and plans, made of their ids.
 

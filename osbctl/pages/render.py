@@ -19,7 +19,7 @@ from osbctl.changes import Level
 from osbctl.findings import Severity
 from osbctl.pages.content import MAX_WITH_REQUESTS, Content
 from osbctl.pages.icons import accent_rules
-from osbctl.pages.links import broker_anchor
+from osbctl.pages.links import fragment
 from osbctl.pages.offerings import Offerings
 from osbctl.pages.view_models import ChangeNote, FindingNote, ServiceView, by_kind, place_changes, place_findings
 from osbctl.redaction import Redactor
@@ -57,7 +57,7 @@ def render_page(content: Content) -> str:
             for broker, notes in changes.items()
             if notes
         ],
-        broker_anchor=broker_anchor,
+        fragment=fragment,
         findings=by_kind(findings, attrgetter("finding.severity"), Severity),
         left_out=secrets.left_out,
         most_plans=f"{MAX_WITH_REQUESTS:,}",
