@@ -1,4 +1,4 @@
 """The platform's side: the database of registered brokers and their stored catalogs.
 
-`store.Registry` is the door. The database never holds a password.
+`store.Registry` is its interface. The database never holds a password.
 """

@@ -1,4 +1,4 @@
-"""The connection to the database: SQLite or PostgreSQL through SQLAlchemy, each fault as a sentence."""
+"""Connection to the database: SQLite or PostgreSQL through SQLAlchemy. Each failure becomes one sentence."""
 
 from __future__ import annotations
 
@@ -47,8 +47,8 @@ class Database:
 
     @contextmanager
     def reading(self) -> Iterator[Connection]:
-        """A transaction that only reads. Raises RegistryError: the database cannot be used; the sentence says why."""
-        with self._told(), self.engine.begin() as connection:
+        """A transaction that only reads. Raises RegistryError if the database cannot be used; the message says why."""
+        with self._translated_errors(), self.engine.begin() as connection:
             yield connection
 
     @contextmanager
@@ -58,28 +58,28 @@ class Database:
         Raises RegistryError: as `reading`; also a lock that another process holds for too long, or a full disk.
         """
         with (
-            self._told(),
+            self._translated_errors(),
             self.engine.connect().execution_options(osbctl_writes=True) as connection,
             connection.begin(),
         ):
             yield connection
 
     def close(self) -> None:
-        """Give up all connections."""
+        """Close all connections."""
         self.engine.dispose()
 
     @contextmanager
-    def _told(self) -> Iterator[None]:
+    def _translated_errors(self) -> Iterator[None]:
         try:
             yield
-        except (SQLAlchemyError, UnicodeDecodeError) as error:  # the latter: the driver meets text that is none
+        except (SQLAlchemyError, UnicodeDecodeError) as error:  # the latter: text that is not UTF-8
             raise as_registry_error(error, self.name, self._url.password) from None
 
 
 def parse_url(url: str) -> URL:
-    """The SQLAlchemy URL that `url`, a path or a URL, stands for.
+    """The SQLAlchemy URL of `url`, a path or a URL.
 
-    Raises UsageError: it is of no database that osbctl knows. The message never holds a password.
+    Raises UsageError: osbctl does not support the database. The message never holds a password.
     """
     try:
         parsed = sqlalchemy.make_url(url) if "://" in url else sqlalchemy.URL.create("sqlite", database=url)
@@ -97,7 +97,7 @@ _URLS = "name a file for SQLite, or postgresql+psycopg://USER@HOST/DATABASE"
 
 
 def _check_file(path: str, name: str, *, make: bool) -> None:
-    """Check that the file is there; else `make` an empty one that only its owner may read: SQLite asks the umask."""
+    """Check that the file exists, or `make` an empty one that only its owner may read (SQLite follows the umask)."""
     try:
         if make:
             with suppress(FileExistsError):
@@ -113,12 +113,12 @@ def _check_file(path: str, name: str, *, make: bool) -> None:
 
 
 def _engine(url: URL, wait_seconds: float) -> Engine:
-    # A server that keeps no encoding (SQL_ASCII) would send bytes.
+    # A server without an encoding (SQL_ASCII) would send bytes.
     arguments: dict[str, Any] = {"connect_timeout": max(2, round(wait_seconds)), "client_encoding": "utf8"}
     if sqlite := url.get_backend_name() == "sqlite":
         arguments = {"timeout": wait_seconds, "isolation_level": None, "check_same_thread": False}
     try:
-        # Size 0: no limit of its own; there are never more than threads at work.
+        # Size 0: no limit; there are never more connections than working threads.
         engine = sqlalchemy.create_engine(
             url, poolclass=QueuePool, pool_size=0, hide_parameters=True, connect_args=arguments
         )
@@ -147,6 +147,6 @@ def _prepare_sqlite(connection: Any, _record: Any) -> None:
 
 
 def _begin_sqlite(connection: Connection) -> None:
-    """Take the write lock at once where a write is to follow: two readers that both want to write would be stuck."""
+    """Take the write lock at once for a transaction that writes: two readers that become writers would deadlock."""
     writes = connection.get_execution_options().get("osbctl_writes")
     connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")

@@ -1,4 +1,4 @@
-"""Errors of names and of the database, and the signal that another writer was faster."""
+"""Errors of broker names and of the database."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from osbctl.text import did_you_mean, escape_line
 
 
 def missing_extra() -> RegistryError:
-    """The error of a library that is not installed."""
+    """The error for a library that is not installed."""
     return RegistryError(
         "the registry of brokers needs SQLAlchemy, Alembic and platformdirs", command_to_install("registry")
     )
@@ -26,7 +26,7 @@ class UnknownBrokerError(UsageError):
 
 
 class NameTakenError(UsageError):
-    """The name is taken, or looks the same as one that is in the name of an environment variable."""
+    """The name is taken, or has the same variable for its password as another one."""
 
     def __init__(self, name: str, taken: str) -> None:
         if name == taken:
@@ -77,11 +77,11 @@ _KNOWN = (
     ("no such file or directory", "no server listens there", "check that PostgreSQL runs at that address"),
     ("permission denied", "the user may not do that in this database", "check who owns its tables"),
 )
-"""A piece of what the driver says, what we say, and what may help; the first that fits counts."""
+"""Text in the driver's message, our sentence, and advice; the first match counts."""
 
 
 def as_registry_error(error: Exception, name: str, password: object = None) -> RegistryError:
-    """The error of the database called `name` as one of ours; `password` will not be part of it."""
+    """The RegistryError for an error of the database `name`, without `password`."""
     words = str(getattr(error, "orig", None) or error)
     for piece, sentence, advice in _KNOWN:
         if piece in words.lower():

@@ -24,7 +24,7 @@ def open_registry(database: str | None, *, make: bool = False) -> Registry:
 
 
 def is_registered(word: str, database: str | None) -> bool:
-    """Return whether `word` names a registered broker. Where you have no database yet, none is made; a file needs none.
+    """Return whether `word` names a registered broker. Never makes a database; a file or folder needs none.
 
     Raises UsageError, RegistryError: as `open_registry`.
     """
@@ -36,7 +36,7 @@ def is_registered(word: str, database: str | None) -> bool:
 
 
 def _missing(database: str) -> str:
-    """The file that `database` means, if it is one and not there; else empty."""
+    """The file of `database` if it does not exist; else an empty string."""
     from osbctl.registry.database import parse_url
 
     url = parse_url(database)
@@ -55,12 +55,14 @@ def _default() -> str:
 
 
 def _made(file: str) -> str:
-    """`file`, in a folder that is there."""
+    """`file`, after making its folder."""
     from osbctl.errors import RegistryError
 
     folder = os.path.dirname(file)  # noqa: PTH120
     try:
         os.makedirs(folder, mode=0o700, exist_ok=True)  # noqa: PTH103
     except OSError as error:
-        raise RegistryError(f"{folder}: cannot be made: {error.strerror}", "--database names another file") from error
+        raise RegistryError(
+            f"{folder}: cannot be created: {error.strerror}", "--database names another file"
+        ) from error
     return file

@@ -1,7 +1,7 @@
 """Platform reaction to a new catalog of a registered broker.
 
-The platform's own order of saving decides what is stored and refused (`saving` in its folder); the comparison has the
-words for it. A platform may save a part of a catalog that it refuses.
+The platform's order of saving (`saving` in its folder) decides what is stored and refused; the comparison describes it.
+A platform may save a part of a catalog that it refuses.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ _NOTES = {
 }
 
 MAX_TOLD = 500
-"""The most changes of one refresh that are listed one by one."""
+"""Maximum number of changes of one refresh that are listed."""
 
 
 @dataclass(frozen=True, slots=True)
 class NewCatalog:
-    """A catalog that is to be saved, with what the platform refuses of it and the ids that other brokers have there."""
+    """A catalog to save, with its refusals by the platform, and the ids of other brokers on the platform."""
 
     data: dict[str, Any]
     refusals: Collection[Refusal] = ()
@@ -44,8 +44,8 @@ class NewCatalog:
 class Reconciliation:
     """Result of a new catalog on a platform.
 
-    `remarks` holds the changes, or the reasons of the refusal. `stored` is the catalog as the platform has it then,
-    which is not what the broker sent where it was saved in part; `kept` is what it keeps beside that.
+    `remarks` holds the changes, or the reasons of the refusal. `stored` is the catalog that the platform has then; it
+    differs from the broker's if only a part was saved. `kept` are removed objects that it keeps.
     """
 
     refused: bool
@@ -60,8 +60,8 @@ def reconcile(
 ) -> Reconciliation:
     """Compute the reaction of `platform` to the catalog `sent` of the broker `stored` at the time `at`.
 
-    `instances` are the ids of the plans that have instances. None: not known; then those have some that are kept
-    already, and no others.
+    `instances` are the ids of the plans that have instances. None: not known; then only plans that are kept already
+    count as used.
     """
     used = frozenset(one.plan_id for one in stored.kept) if instances is None else instances
     old, new = (Catalog.of(platform.record.read(data)) for data in (stored.data, sent.data))
@@ -98,10 +98,10 @@ def _kept(rows: Mapping[Key, StoredRow], before: Sequence[RetainedObject], at: s
 
 
 def _catalog(update: Update, base: dict[str, Any], as_read: Catalog) -> dict[str, Any]:
-    """The catalog of what is offered: `base`, which the platform reads so, unless it has something else."""
+    """The catalog of offered objects; `base` itself if the platform offers exactly its objects."""
     offered = by_key(row for row in update.rows.values() if not row.state)
     rows = list(rows_of(as_read))
-    if offered == by_key(rows) and len(rows) == len(offered):  # of an id that stands there twice, one is stored
+    if offered == by_key(rows) and len(rows) == len(offered):  # only one of several objects of one id is stored
         return base
     services = {row.service: {**row.data, "plans": []} for row in offered.values() if row.plan is None}
     for row in offered.values():
@@ -138,7 +138,7 @@ def _what(old: StoredRow | None, new: StoredRow | None) -> ActionKind | None:
 
 
 def _reasons(changes: Sequence[Change], clashes: Sequence[Clash], new: Catalog) -> tuple[Remark, ...]:
-    """The changes that are refused, and of what they do not tell the platform's words."""
+    """The refused changes; if there are none, the conflicts in the platform's words."""
     refused = [change for change in changes if change.level is Level.REFUSED]
     if refused:
         return _remarks(refused)

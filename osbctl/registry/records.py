@@ -51,9 +51,9 @@ class Action:
 
 @dataclass(frozen=True, slots=True)
 class Remark:
-    """A change, or a reason of a refusal, in short: rule, level (or severity), place, one sentence.
+    """A change, or a reason of a refusal: rule, level (or severity), object, one sentence.
 
-    `object` is a name, as `service/plan`, or the JSON pointer of a place in the catalog.
+    `object` is a name, as `service/plan`, or a JSON pointer into the catalog.
     """
 
     rule: str
@@ -64,7 +64,7 @@ class Remark:
 
 @dataclass(frozen=True, slots=True)
 class Refresh:
-    """One attempt to take over a broker's catalog. `at` is the time in UTC (RFC 3339, seconds).
+    """One attempt to store a broker's current catalog. `at` is the time in UTC (RFC 3339, seconds).
 
     `etag` is the tag of the broker's answer. `remarks` holds the changes, or the reasons of a refusal or failure.
     """
@@ -83,10 +83,10 @@ class Refresh:
 
 @dataclass(frozen=True, slots=True)
 class RetainedObject:
-    """A service offering, or a plan of it, that is gone from the catalog and kept by the platform.
+    """A service offering or plan that the platform keeps, though the catalog no longer has it.
 
-    `data` is the object as the catalog last had it, a service offering without its plans. `plan_id` is empty where it
-    is about the service offering itself. `since` is the time of the refresh that missed it.
+    `data` is the object as the catalog last had it, a service offering without its plans. `plan_id` is empty for a
+    service offering. `since` is the time of the refresh that first missed it.
     """
 
     service_id: str
@@ -106,7 +106,7 @@ class RetainedObject:
 class Registration:
     """Data of a broker at registration.
 
-    `url` is the base address without userinfo, `platform` the one whose rules a refresh follows.
+    `url` is the base address without userinfo; a refresh follows the rules of `platform`.
     """
 
     name: str
@@ -118,11 +118,11 @@ class Registration:
 
 @dataclass(frozen=True)
 class BrokerCatalog:
-    """A catalog as a broker sent it, read once: its bytes, what they hold, and what there is to say of it.
+    """A catalog as a broker sent it: its bytes, data and findings.
 
-    `refused` are the reasons to store nothing of it. `errors` are what its platform and the specification find wrong,
-    `refusals` the platform's own reasons, `infos` what Go's library writes for a field that is left out. `secrets` are
-    texts to redact in every catalog of this broker.
+    `refused` are reasons to store nothing of it. `errors` are faults by its platform and the specification, `refusals`
+    the platform's own reasons, `infos` nulls that Go's library writes for omitted fields. `secrets` are texts to redact
+    in every catalog of this broker.
     """
 
     body: bytes
@@ -165,7 +165,7 @@ class BrokerRow(Registration):
 
 @dataclass(frozen=True)
 class RegisteredBroker:
-    """A registered broker: its row, its catalog as the broker sent it but for secrets, and what is kept beside that."""
+    """A registered broker: its row, its stored catalog without secrets, and removed objects that are kept."""
 
     row: BrokerRow
     catalog: bytes
@@ -173,9 +173,9 @@ class RegisteredBroker:
 
     @cached_property
     def document(self) -> Document:
-        """The stored catalog, read.
+        """The stored catalog, parsed.
 
-        Raises RegistryError: it is no JSON object: something else than osbctl wrote to the database.
+        Raises RegistryError: it is no JSON object; another program wrote to the database.
         """
         name = self.row.name
         try:

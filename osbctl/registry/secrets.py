@@ -13,11 +13,11 @@ PLACEHOLDER = "(not stored)"
 """Replacement of a secret: a text, so that the catalog stays valid."""
 
 HELD = "password-in-catalog"
-"""The reason of a refusal: the catalog holds the password of its own broker."""
+"""Reason of a refusal: the catalog contains the password of its own broker."""
 
 
 def without_client_secrets(data: dict[str, Any]) -> dict[str, Any]:
-    """The catalog with each secret replaced; the same object where it holds none."""
+    """The catalog with each secret replaced; the same object if it has none."""
     services = data.get("services")
     if not isinstance(services, list) or not any(_holds(service) for service in services):
         return data
@@ -25,12 +25,12 @@ def without_client_secrets(data: dict[str, Any]) -> dict[str, Any]:
 
 
 def storable(catalog: BrokerCatalog) -> BrokerCatalog:
-    """The catalog without secrets, to the byte as it came where it holds none."""
+    """The catalog without secrets; unchanged to the byte if it has none."""
     return with_data(catalog, without_client_secrets(catalog.data))
 
 
 def with_data(catalog: BrokerCatalog, data: dict[str, Any]) -> BrokerCatalog:
-    """The catalog with `data` in place of its own, to the byte as it came where that is the same object."""
+    """The catalog with `data` instead of its own; unchanged to the byte if that is the same object."""
     if data is catalog.data:
         return catalog
     return replace(catalog, body=json.dumps(data, ensure_ascii=False, separators=(",", ":")).encode(), data=data)

@@ -43,12 +43,12 @@ class Registry:
     def open(cls, url: str, wait_seconds: float = WAIT_SECONDS, *, make: bool = True) -> Registry:
         """The registry at `url`, the path of an SQLite file or a URL of SQLAlchemy; migrated where needed.
 
-        `wait_seconds` bounds the wait for other writers; `make` one where there is none: a registry that is lost must
-        not look like one without brokers.
+        `wait_seconds` bounds the wait for other writers. `make` creates a missing one: without it, a lost registry
+        does not look like an empty one.
 
         Raises:
             UsageError: `url` names no database that osbctl knows.
-            RegistryError: it cannot be opened; this and all other calls raise it where the database fails.
+            RegistryError: it cannot be opened; all other calls raise it, too, if the database fails.
         """
         database = Database(url, wait_seconds, make=make)
         try:
@@ -65,7 +65,7 @@ class Registry:
         self.close()
 
     def close(self) -> None:
-        """Give up all connections."""
+        """Close all connections."""
         self._database.close()
 
     @property
@@ -74,7 +74,7 @@ class Registry:
         return self._database.name
 
     def brokers(self) -> Iterator[BrokerRow]:
-        """All brokers by name, read page by page: no lock is held between two, and none grows with their number."""
+        """All brokers by name, read page by page; no lock is held between two pages."""
         after = ""
         while True:
             query = select(*LIGHT).where(BROKERS.c.name > after).order_by(BROKERS.c.name).limit(_PAGE)
@@ -96,7 +96,7 @@ class Registry:
         return broker_row(rows[0])
 
     def broker(self, name: str, *, before: bool = False) -> RegisteredBroker:
-        """One broker with its catalog and what is kept beside it; `before`: with the catalog before that.
+        """One broker with its catalog and kept objects; `before`: with its previous catalog.
 
         Raises:
             UnknownBrokerError: there is none of that name.
@@ -108,15 +108,15 @@ class Registry:
                 raise UnknownBrokerError(name, self.names())
             kept = connection.execute(select(KEPT).where(KEPT.c.broker_id == row.id).order_by(KEPT.c.id)).all()
         if before and row.previous is None:
-            raise SourceError(f"the registry has no catalog of {name} before this one", "leave --version out")
-        if before:  # what was kept beside it is not known any more
+            raise SourceError(f"the registry has no previous catalog of {name}", "omit --version")
+        if before:  # its kept objects are not stored
             return RegisteredBroker(broker_row(row), previous_of(row))
         return RegisteredBroker(broker_row(row), catalog_of(row), kept_rows(kept))
 
     def add(self, new: Registration, catalog: BrokerCatalog, refresh: Refresh) -> None:
-        """Register a broker with its first catalog, which was found to be valid. `refresh` describes it.
+        """Register a broker with its first, valid catalog. `refresh` describes it.
 
-        Raises NameTakenError: the name is taken, or one that only differs in case and signs.
+        Raises NameTakenError: the name is taken, or another one differs only in case and punctuation.
         """
         row = asdict(new) | {
             "variable": variable_part(new.name),
@@ -152,14 +152,14 @@ class Registry:
         catalog: BrokerCatalog | None = None,
         kept: Sequence[RetainedObject] | None = None,
     ) -> None:
-        """Note `refresh` of the broker that was read as `seen`; with it its new `catalog` and what is `kept`, if any.
+        """Store `refresh` of the broker that was read as `seen`, with a new `catalog` and `kept` objects, if any.
 
-        Raises OutdatedError: the broker was changed or removed since it was read: read it again, and decide again.
+        Raises OutdatedError: the broker was changed or removed since it was read; read it again, and decide again.
         """
         values: dict[str, Any] = {"outcome": refresh.outcome.value, "revision": seen.revision + 1}
         if catalog is not None:
             values |= {"previous": BROKERS.c.catalog, **stored(catalog, refresh)}
-            if refresh.outcome is RefreshOutcome.REFUSED:  # saved in part: it is not what the broker offers
+            if refresh.outcome is RefreshOutcome.REFUSED:  # saved in part: not the broker's catalog
                 values["refreshed_at"] = seen.refreshed_at
         elif refresh.outcome in (RefreshOutcome.UNCHANGED, RefreshOutcome.CHANGED):
             values |= {"refreshed_at": refresh.at, "etag": refresh.etag}
@@ -173,7 +173,7 @@ class Registry:
                 _replace_kept(connection, seen.id, kept)
 
     def remove(self, name: str) -> None:
-        """Forget a broker with its catalogs. Raises UnknownBrokerError: there is none of that name."""
+        """Remove a broker with its catalogs. Raises UnknownBrokerError: there is none of that name."""
         with self._database.writing() as connection:
             removed = connection.execute(delete(BROKERS).where(BROKERS.c.name == name)).rowcount
         if not removed:

@@ -33,7 +33,7 @@ BROKERS = Table(
     METADATA,
     Column("id", Integer, primary_key=True),
     Column("name", String(100), nullable=False, unique=True),
-    # The name as it stands in the name of the variable with the password: no two brokers share one.
+    # The broker's part of the name of the variable with its password; unique.
     Column("variable", String(100), nullable=False, unique=True),
     Column("url", Text, nullable=False),
     Column("username", Text, nullable=False),
@@ -49,7 +49,7 @@ BROKERS = Table(
     Column("revision", Integer, nullable=False),
     Column("catalog", LargeBinary, nullable=False),
     Column("previous", LargeBinary),  # the catalog before it
-    sqlite_autoincrement=True,  # the id of a removed broker is never given again
+    sqlite_autoincrement=True,  # never reuse the id of a removed broker
 )
 
 KEPT = Table(
@@ -57,7 +57,7 @@ KEPT = Table(
     METADATA,
     Column("id", Integer, primary_key=True),
     Column("broker_id", ForeignKey("osbctl_brokers.id", ondelete="CASCADE"), nullable=False, index=True),
-    # JSON, escaped to ASCII: ids and names of catalogs may hold what a text column refuses.
+    # JSON, escaped to ASCII: a text column refuses some characters of ids and names.
     Column("content", Text, nullable=False),
 )
 
@@ -66,9 +66,9 @@ LIGHT = tuple(column for column in BROKERS.c if column.name not in ("catalog", "
 
 
 def broker_row(row: Row[Any]) -> BrokerRow:
-    """The broker in a row that has the columns `LIGHT`, and may have more."""
+    """The broker in a row with at least the columns `LIGHT`."""
     values = {column.name: getattr(row, column.name) for column in LIGHT}
-    with _understood():
+    with _checked_rows():
         if not all(isinstance(values[column.name], column.type.python_type) for column in LIGHT):
             raise TypeError
         ApiVersion(row.api_version)
@@ -76,17 +76,17 @@ def broker_row(row: Row[Any]) -> BrokerRow:
 
 
 def catalog_of(row: Row[Any]) -> bytes:
-    """The stored catalog in a row that has it."""
+    """The stored catalog of a row."""
     return _bytes(row.catalog)
 
 
 def previous_of(row: Row[Any]) -> bytes:
-    """The catalog before that in a row that has it."""
+    """The previous catalog of a row."""
     return _bytes(row.previous)
 
 
 def _bytes(value: Any) -> bytes:
-    with _understood():
+    with _checked_rows():
         if not isinstance(value, bytes):  # SQLite takes any value in any column
             raise TypeError
         return value
@@ -94,13 +94,13 @@ def _bytes(value: Any) -> bytes:
 
 def kept_rows(rows: Iterable[Row[Any]]) -> tuple[RetainedObject, ...]:
     """Kept objects from rows of their table."""
-    with _understood():
+    with _checked_rows():
         values = (json.loads(row.content) for row in rows)
         return tuple(RetainedObject(**value | {"state": State(value["state"])}) for value in values)
 
 
 def stored(catalog: BrokerCatalog, refresh: Refresh) -> dict[str, Any]:
-    """The columns of a broker that change with its catalog."""
+    """Values of the columns that change with a broker's catalog."""
     offered = catalog.offered
     return {
         "catalog": catalog.body,
@@ -113,8 +113,8 @@ def stored(catalog: BrokerCatalog, refresh: Refresh) -> dict[str, Any]:
 
 
 @contextmanager
-def _understood() -> Iterator[None]:
-    """Reports rows that osbctl did not write: other users of the database may have."""
+def _checked_rows() -> Iterator[None]:
+    """Raise RegistryError for rows that osbctl did not write; the database may have other users."""
     try:
         yield
     except (ValueError, TypeError, KeyError, RecursionError):
@@ -125,17 +125,17 @@ NEWEST = "0001"
 """The last migration in `migrations/versions`."""
 
 FOLDER = Path(__file__).parent / "migrations"
-"""Alembic's folder of them."""
+"""The folder of migrations."""
 
 _LOCK = 0x6F7362_63746C
 """The key of PostgreSQL's advisory lock: any fixed number does; this one spells osbctl."""
 
 
 def migrate(database: Database, *, make: bool = True) -> None:
-    """Bring the tables to the newest version, in one transaction that only one process at a time can have.
+    """Migrate the tables to the newest version, in one transaction that only one process at a time can have.
 
-    Raises RegistryError: there are none and `make` is false, they are another program's, a newer osbctl has been here,
-    the version is damaged, or the database cannot be used.
+    Raises RegistryError: there are no tables and `make` is false, they belong to another program or a newer osbctl, the
+    version is damaged, or the database cannot be used.
     """
     with database.reading() as connection:
         version = _version(connection, database.name)
@@ -152,9 +152,9 @@ def migrate(database: Database, *, make: bool = True) -> None:
 
 
 def _check_foreign(database: Database, tables: list[str], *, make: bool) -> None:
-    """Raise RegistryError where a database without tables of ours is not to get any."""
+    """Raise RegistryError if a database without our tables must not get any."""
     if tables and (database.is_sqlite or not make):
-        text = f"{database.name}: this database is another program's: it has a table {escape_line(tables[0])!r}"
+        text = f"{database.name}: this database belongs to another program: it has a table {escape_line(tables[0])!r}"
         raise RegistryError(text, "name another with --database")
     if not make:
         raise RegistryError(f"{database.name}: the database is empty", ADD_MAKES_ONE)

@@ -45,7 +45,7 @@ def broker_table(rows: Iterable[BrokerRow], width: int, *, colored: bool) -> str
 
 
 def broker_lines(broker: RegisteredBroker, paint: AnsiStyle) -> Iterator[str]:
-    """A broker in full: how it is registered, what it offers, and what is kept beside that."""
+    """A broker in full: registration, offered objects and kept ones."""
     row = broker.row
     facts = {
         "name": row.name,

@@ -151,7 +151,7 @@ def test_list_is_json_and_show_prints_a_catalog_for_a_pipe(added: Program, serve
     assert (row["name"], row["url"], row["username"], row["platform"]) == ("my-db", server.url, USER, "cloudfoundry")
     show = "show", "my-db", "--format", "json"
     assert json.loads(added(*show)) == OLD
-    assert "the registry has no catalog of my-db before this one" in added(*show, "--version", "-1", code=3)
+    assert "the registry has no previous catalog of my-db" in added(*show, "--version", "-1", code=3)
     server.put(NEW)
     added("refresh")
     assert (json.loads(added(*show)), json.loads(added(*show, "--version", "-1"))) == (NEW, OLD)
@@ -624,7 +624,8 @@ def test_nothing_registered_is_nothing_to_do(added: Program) -> None:
 
 @pytest.mark.parametrize("command", ["list", "show x", "remove x", "refresh", "drift x", "drift --all"])
 @pytest.mark.parametrize(
-    ("statement", "told"), [("", "the database is empty"), ("CREATE TABLE customers (id)", "another program's")]
+    ("statement", "told"),
+    [("", "the database is empty"), ("CREATE TABLE customers (id)", "belongs to another program")],
 )
 def test_a_registry_that_is_lost_is_never_green(osbctl: Program, command: str, statement: str, told: str) -> None:
     file = osbctl.folder / "lost.db"

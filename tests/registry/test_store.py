@@ -151,9 +151,9 @@ def test_only_who_asks_for_it_makes_a_registry(tmp_path: Path) -> None:
 
 def test_the_catalog_before_is_kept(registry: Registry) -> None:
     add(registry, "db", "other")
-    with pytest.raises(SourceError, match="the registry has no catalog of db before this one") as error:
+    with pytest.raises(SourceError, match="the registry has no previous catalog of db") as error:
         registry.broker("db", before=True)
-    assert error.value.advice == "leave --version out"
+    assert error.value.advice == "omit --version"
     contents = [body(service("s", *"pqr"[:number])) for number in (2, 3)]
     for content, before in zip(contents, (SMALL, contents[0]), strict=True):
         registry.store_refresh(registry.row("db"), refresh(), catalog=read(content))
