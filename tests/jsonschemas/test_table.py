@@ -272,6 +272,19 @@ def test_the_bound_that_refuses_a_value_is_named(keyword: str) -> None:
     assert change.pointer_new == ("properties", "size", keyword)
 
 
+@pytest.mark.parametrize("part", [{"allOf": [{"maximum": 4}]}, {"$ref": "#/$defs/few"}])
+def test_a_value_that_a_part_of_a_schema_refuses_is_one_change(part: dict[str, Any]) -> None:
+    old, new = size({"enum": [1, 5]}, DRAFT_2020), size(part, DRAFT_2020)
+    changes = compare_schemas(old, {**new, "$defs": {"few": {"maximum": 4}}})
+    assert [change.rule for change in changes if change.level != "safe"] == ["schema-bound-tightened"]
+
+
+def test_a_value_that_is_not_judged_leaves_its_schema_undecided() -> None:
+    old, new = size({"enum": ["a" * 2_000]}), size({"pattern": "^b"})
+    [change] = compare_schemas(old, new)
+    assert (change.rule, change.pointer_new) == ("schema-undecided", ("properties", "size"))
+
+
 def test_none_to_schema_and_back() -> None:
     schema = size(STRING)
     [added] = compare_schemas(None, schema)

@@ -136,7 +136,7 @@ class Subsumption:
         for value in values:
             objections = self.validator.objections(pair.new, value)
             if objections is None:
-                return [pair.candidate("", value)]
+                return [pair.candidate("")]
             for keyword in sorted(objections & set(pair.new.value) - {"allOf", "$ref"}):
                 if keyword != "format" or pair.new.get("format") not in formats:
                     refused.setdefault(keyword, []).append(value)
