@@ -213,6 +213,11 @@ SAME: list[tuple[str, Any, Any]] = [
         top(properties={"a": {"$ref": "#/definitions/s"}}, definitions={"s": STRING}),
     ),
     (
+        "reference written out, 2020-12",
+        top(DRAFT_2020, **A),
+        top(DRAFT_2020, properties={"a": {"$ref": "#/$defs/s"}}, **{"$defs": {"s": STRING}}),
+    ),
+    (
         "exclusive in both drafts",
         size({"type": "number", "minimum": 1, "exclusiveMinimum": True}, DRAFT_4),
         size({"type": "number", "exclusiveMinimum": 1}, DRAFT_7),
@@ -283,6 +288,11 @@ def test_a_value_that_is_not_judged_leaves_its_schema_undecided() -> None:
     old, new = size({"enum": ["a" * 2_000]}), size({"pattern": "^b"})
     [change] = compare_schemas(old, new)
     assert (change.rule, change.pointer_new) == ("schema-undecided", ("properties", "size"))
+
+
+def test_other_properties_that_are_forbidden_are_named_as_others() -> None:
+    [change] = compare_schemas(top(**A), top(**A, additionalProperties=False))
+    assert change.message == "the parameters no longer may have other properties"
 
 
 def test_none_to_schema_and_back() -> None:
