@@ -73,7 +73,8 @@ def _decimal(amount: Any) -> Decimal | None:
         return amount
     if isinstance(amount, bool) or not isinstance(amount, int | float):
         return None
-    return Decimal(str(amount))
+    # Twelve digits: a price that a program computed ends in binary noise, such as 52.44000000000001.
+    return Decimal(f"{amount:.12g}" if isinstance(amount, float) else amount)
 
 
 def costs(plan: ServicePlan) -> list[str]:

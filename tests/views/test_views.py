@@ -190,6 +190,7 @@ def test_costs() -> None:
     ("amount", "unit", "shown"),
     [
         ({"usd": 1234.5}, "MONTHLY", "1,234.50 USD a month"),
+        ({"usd": 52.44000000000001, "eur": 0.000125}, "MONTHLY", "52.44 USD or 0.000125 EUR a month"),
         ({"usd": 0.05, "eur": 0.04}, "HOURLY", "0.05 USD an hour; 0.04 EUR an hour"),
         ({"usd": 10}, "1GB of messages", "10 USD / 1GB of messages"),
         ({"usd": "on request"}, "MONTHLY", "on request USD / MONTHLY"),
