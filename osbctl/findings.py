@@ -82,10 +82,10 @@ class Finding(NamedTuple):
     words if known. `hint` says how to repair it. `location` is set only for a report. `identity` identifies the finding
     over time; empty if rule, source and path do. `fixes` are edits of `osbctl fix`; empty if the author must decide.
 
-    `earlier` is the path of another place that the message mentions, `related` its location.
+    `related_path` is the path of another place that the message mentions, `related` its location.
 
-    `several` is the text, behind a number, for a group of findings with one cause; empty if each is reported alone.
-    `also` are the paths of the other findings in the group.
+    `group_summary` follows a number where findings of one cause are grouped; empty if each is reported alone.
+    `other_paths` are the paths of the other findings in the group.
     """
 
     rule: str
@@ -95,12 +95,12 @@ class Finding(NamedTuple):
     location: Location | None = None
     hint: str = ""
     fixes: tuple[Fix, ...] = ()
-    several: str = ""
-    earlier: Path | None = None
+    group_summary: str = ""
+    related_path: Path | None = None
     refused_by: tuple[Platform, ...] = ()
     platform_messages: tuple[str, ...] = ()
     identity: str = ""
-    also: tuple[Path, ...] = ()
+    other_paths: tuple[Path, ...] = ()
     related: Location | None = None
 
 

@@ -114,7 +114,7 @@ class ActionBuilder:
 
 def _fixes_per_action(finding: Finding) -> list[tuple[Fix, ...]]:
     """The fixes of each action: one each, but all at once where one text stands for several values."""
-    if finding.also and not finding.several:
+    if finding.other_paths and not finding.group_summary:
         return [finding.fixes] if finding.fixes else []
     return [(fix,) for fix in finding.fixes]
 

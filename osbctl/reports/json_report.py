@@ -40,7 +40,7 @@ def _finding(finding: Finding) -> dict[str, Any]:
         "severity": finding.severity.value,
         "message": finding.message,
         "path": pointer(finding.path),
-        "also": [pointer(path) for path in finding.also],
+        "also": [pointer(path) for path in finding.other_paths],
         "location": place_as_json(finding.location),
         "refused_by": [platform.value for platform in finding.refused_by],
         "platform_messages": list(finding.platform_messages),

@@ -42,7 +42,7 @@ def with_fingerprints(findings: Iterable[Finding], root: str) -> Iterator[tuple[
     seen: Counter[tuple[str, ...]] = Counter()
     for finding in findings:
         source = relative(finding.location.source, root) if finding.location else ""
-        where = finding.several or pointer(finding.path)
+        where = finding.group_summary or pointer(finding.path)
         key = (finding.identity,) if finding.identity else (finding.rule, source, where)
         digest = hashlib.sha256("\0".join((*key, str(seen[key]))).encode("utf-8", "surrogatepass"))
         seen[key] += 1

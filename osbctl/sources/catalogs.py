@@ -251,9 +251,14 @@ def _as_catalog(place: _Place, at: str) -> Document:
         part = document.reshaped(data, lambda inside: (*path, *inside[dropped:]))
         document = part._replace(notes=_notes_below(document.notes, path, inserted), top=path)
     if where != at or (inserted and not at):
-        read_as = f"{_READ_AS.get(shape, 'the catalog')}{where and f' at {where}'}{' as a catalog' * bool(inserted)}"
-        document = document._replace(read_as=f"{document.name}: read {read_as}")
+        document = document._replace(read_as=f"{document.name}: read {_described(shape, where)}")
     return renamed_fields(document) if is_spring(where) else document
+
+
+def _described(shape: str, where: str) -> str:
+    """The value that was read: the catalog, or a list or an offering that stands for one, and its place."""
+    place = f" at {where}" if where else ""
+    return f"{_READ_AS[shape]}{place} as a catalog" if shape in _READ_AS else f"the catalog{place}"
 
 
 def _notes_below(notes: tuple[Finding, ...], path: Path, inserted: Path) -> tuple[Finding, ...]:

@@ -31,7 +31,7 @@ def write_baseline(file: str, results: Sequence[ValidationResult]) -> int:
             "rule": finding.rule,
             "source": relative(_absolute(finding), _folder(file)),
             "message": finding.message,
-            "places": 1 + len(finding.also),
+            "places": 1 + len(finding.other_paths),
             "fingerprint": fingerprint,
         }
         for finding, fingerprint in _fingerprints(file, results)
@@ -52,7 +52,7 @@ def without_baseline(file: str, results: Sequence[ValidationResult]) -> tuple[tu
     known = list(_fingerprints(file, results))
     # Findings are compared by id(), because their fixes may hold values without a hash. `also` are the locations
     # besides the first: as many as in the baseline, or fewer, are old.
-    old = {id(finding) for finding, mark in known if len(finding.also) < allowed.get(mark, 0)}
+    old = {id(finding) for finding, mark in known if len(finding.other_paths) < allowed.get(mark, 0)}
     kept = []
     for result in results:
         new = tuple(finding for finding in result.findings if id(finding) not in old)

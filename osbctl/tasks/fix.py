@@ -103,7 +103,9 @@ def with_fixes(findings: Iterable[Finding], document: Document) -> tuple[Finding
     """The findings with all their fixes: those of the rules, and of schemas whose draft is not accepted."""
     found = []
     for finding in findings:
-        drafts = (draft_fix(finding._replace(path=path), document.data) for path in (finding.path, *finding.also))
+        drafts = (
+            draft_fix(finding._replace(path=path), document.data) for path in (finding.path, *finding.other_paths)
+        )
         found.append(finding._replace(fixes=tuple(filter(None, drafts)) or finding.fixes))
     return tuple(found)
 

@@ -9,15 +9,15 @@ from osbctl.text import plural
 
 
 def group_findings(findings: Iterable[Finding]) -> list[Finding]:
-    """Join findings of one rule with the same group text (`Finding.several`) to the first of them.
+    """Join findings of one rule with the same group text (`Finding.group_summary`) to the first of them.
 
     It keeps the path of the first, and gets the other paths, and the fixes and platform messages of all.
     """
     groups: dict[object, list[Finding]] = {}
     for number, finding in enumerate(findings):
-        key = (finding.rule, finding.severity, finding.several, finding.hint) if finding.several else number
+        key = (finding.rule, finding.severity, finding.group_summary, finding.hint) if finding.group_summary else number
         groups.setdefault(key, []).append(finding)
-    return [_joined(group, f"{len(group):,} {group[0].several}") for group in groups.values()]
+    return [_joined(group, f"{len(group):,} {group[0].group_summary}") for group in groups.values()]
 
 
 def once_a_text(located: Iterable[Finding]) -> list[Finding]:
@@ -42,7 +42,10 @@ def _joined(group: list[Finding], message: str) -> Finding:
         return first
     return first._replace(
         message=message,
-        also=(*first.also, *(path for finding in group[1:] for path in (finding.path, *finding.also))),
+        other_paths=(
+            *first.other_paths,
+            *(path for finding in group[1:] for path in (finding.path, *finding.other_paths)),
+        ),
         fixes=tuple(fix for finding in group for fix in finding.fixes),
         refused_by=tuple(dict.fromkeys(platform for finding in group for platform in finding.refused_by)),
         platform_messages=tuple(dict.fromkeys(words for finding in group for words in finding.platform_messages)),

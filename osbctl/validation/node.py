@@ -16,15 +16,15 @@ from osbctl.platforms import DEFAULT_API_VERSION, ApiVersion
 class RuleMatch(NamedTuple):
     """Match of a rule: a message and a location. The engine makes a `Finding` of it.
 
-    `several`, `earlier`: as in `Finding`.
+    `group_summary`, `related_path`: as in `Finding`.
     """
 
     message: str
     path: Path
     hint: str = ""
     fixes: tuple[Fix, ...] = ()
-    several: str = ""
-    earlier: Path | None = None
+    group_summary: str = ""
+    related_path: Path | None = None
 
 
 class Node:
@@ -72,12 +72,12 @@ class Node:
         at: str | int | Path = (),
         hint: str = "",
         fixes: tuple[Fix, ...] = (),
-        several: str = "",
-        earlier: Path | None = None,
+        group_summary: str = "",
+        related_path: Path | None = None,
     ) -> RuleMatch:
         """A match at this object, or at the part of it at `at`."""
         below = at if isinstance(at, tuple) else (at,)
-        return RuleMatch(message, (*self.path, *below), hint, fixes, several, earlier)
+        return RuleMatch(message, (*self.path, *below), hint, fixes, group_summary, related_path)
 
 
 Part: TypeAlias = tuple[dict[str, Any], Path, str]

@@ -189,8 +189,8 @@ def _of_parameters(rules: list[Rule], catalog: CatalogNode) -> list[Finding]:
 
 def _findings(rule: Rule, node: Node) -> list[Finding]:
     return [
-        Finding(rule.id, rule.severity, message, path, None, hint, fixes, several, earlier)
-        for message, path, hint, fixes, several, earlier in (rule.check(node) if rule.check else ())
+        Finding(rule.id, rule.severity, message, path, None, hint, fixes, group_summary, related_path)
+        for message, path, hint, fixes, group_summary, related_path in (rule.check(node) if rule.check else ())
     ]
 
 
@@ -289,7 +289,7 @@ def graded(findings: list[Finding], options: ValidationOptions) -> list[Finding]
 
 
 def _located(findings: list[Finding], document: Document) -> list[Finding]:
-    paths = {path for f in findings if f.location is None for path in (f.path, f.earlier) if path is not None}
+    paths = {path for f in findings if f.location is None for path in (f.path, f.related_path) if path is not None}
     places = document.locate(paths) if paths else {}
     located = [f if f.location else _placed(f, places) for f in findings]
     return sorted(once_a_text(located), key=reading_order)
@@ -298,9 +298,9 @@ def _located(findings: list[Finding], document: Document) -> list[Finding]:
 def _placed(finding: Finding, places: Mapping[Path, Location]) -> Finding:
     """The finding with its location, and with the line of the earlier place in its message."""
     here = places[finding.path]
-    if finding.earlier is None:
+    if finding.related_path is None:
         return finding._replace(location=here)
-    there = places[finding.earlier]
+    there = places[finding.related_path]
     line = f"line {there.line}" if there.source == here.source else f"{there.source}:{there.line}"
     return finding._replace(location=here, message=f"{finding.message} ({line})", related=there)
 

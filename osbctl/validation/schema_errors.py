@@ -121,11 +121,13 @@ def _finding(data: dict[str, Any], fault: CatalogFault, severity: Severity) -> F
     if keyword == "required" and path[0] == "services" and len(path) == 3 and path[-1] in data:
         message = f"{about(data, path)}{path[-1]} stands at the top, not in the service offering"
         hint = "indent it, and what is below it"
-        return Finding("schema-required", Severity.ERROR, message, path, hint=hint, earlier=(str(path[-1]),))
+        return Finding("schema-required", Severity.ERROR, message, path, hint=hint, related_path=(str(path[-1]),))
     if keyword == "type" and fault.wanted == "object" and fault.value is None and isinstance(path[-1], str):
         # Every platform treats it as a missing object; brokers of Go's SDK send `parameters` this way.
-        several, fix = "nulls stand where an object may be left out", Fix("remove", path, safe=True)
-        return Finding("null-object", Severity.INFO, message, path, hint="leave it out", fixes=(fix,), several=several)
+        group_summary, fix = "nulls stand where an object may be left out", Fix("remove", path, safe=True)
+        return Finding(
+            "null-object", Severity.INFO, message, path, hint="leave it out", fixes=(fix,), group_summary=group_summary
+        )
     if _is_convention(path):
         return _of_convention(fault, severity, message)
     return _of_specification(data, fault, severity, message)
@@ -135,9 +137,9 @@ def _of_specification(data: dict[str, Any], fault: CatalogFault, severity: Sever
     path = fault.path
     things = CatalogNode(data).things if _is_id(path) and not fault.value else []
     if len(things) > 1 and not any(thing.get("id") for thing in things):  # @sap/sbf, README: it keeps existing ids
-        several = "service offerings and plans have no id, as if they were still to be made"
+        group_summary = "service offerings and plans have no id, as if they were still to be made"
         hint = "a GUID each, for example by gen-catalog-ids of @sap/sbf; once published, it never changes"
-        return Finding(_rule(fault.keyword), severity, message, path, hint=hint, several=several)
+        return Finding(_rule(fault.keyword), severity, message, path, hint=hint, group_summary=group_summary)
     hint, fixes = _advice(fault, safe=True)
     return Finding(_rule(fault.keyword), severity, message, path, hint=hint, fixes=fixes)
 
@@ -145,12 +147,14 @@ def _of_specification(data: dict[str, Any], fault: CatalogFault, severity: Sever
 def _of_convention(fault: CatalogFault, severity: Severity, message: str) -> Finding:
     path = fault.path
     if fault.keyword == "type" and isinstance(path[-1], str) and fault.value is None:
-        several = "fields of metadata are null"
-        return Finding("metadata-type", Severity.INFO, message, path, hint="leave out what is null", several=several)
+        group_summary = "fields of metadata are null"
+        return Finding(
+            "metadata-type", Severity.INFO, message, path, hint="leave out what is null", group_summary=group_summary
+        )
     hint, fixes = _advice(fault, safe=False)
     items = fault.sentence.partition(" of ")[2].replace("must be", "must each be")
-    several = f"items of {items}" if items and isinstance(path[-1], int) else ""
-    return Finding("metadata-type", severity, message, path, hint=hint, fixes=fixes, several=several)
+    group_summary = f"items of {items}" if items and isinstance(path[-1], int) else ""
+    return Finding("metadata-type", severity, message, path, hint=hint, fixes=fixes, group_summary=group_summary)
 
 
 def _is_id(path: Path) -> bool:

@@ -181,7 +181,7 @@ def no_new_findings(before: tuple[Finding, ...], left: tuple[Finding, ...], made
     places = [fix.path for _, fix in made if fix.path]
     renamed = {(*fix.path[:-1], fix.value): fix.path for _, fix in made if fix.action == "rename"}
     stopped = {platform for finding, _ in made for platform in finding.refused_by}
-    known = {(f.rule, path) for f in before for path in (f.path, *f.also)}
+    known = {(f.rule, path) for f in before for path in (f.path, *f.other_paths)}
     for finding in left:
         category = RULES[finding.rule].category
         depth = (
@@ -191,7 +191,7 @@ def no_new_findings(before: tuple[Finding, ...], left: tuple[Finding, ...], made
             if finding.rule in COMPARING or not RULES[finding.rule].check
             else 2
         )
-        for path in (finding.path, *finding.also):
+        for path in (finding.path, *finding.other_paths):
             was = next((old + path[len(new) :] for new, old in renamed.items() if path[: len(new)] == new), path)
             below = any(was[: len(place[:depth])] == place[:depth] for place in places)
             below |= category is Category.PLATFORM and stopped >= {*finding.refused_by} != set()

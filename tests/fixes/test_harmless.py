@@ -227,7 +227,7 @@ def test_one_merge_is_one_finding() -> None:
         ("free", 2), ("bindable", 7), ("bindable", 9),
     ]  # fmt: skip
     assert errors[0].message.endswith("(an alias or a merge repeats it in 1 more place)")
-    assert errors[0].also == (("services", 0, "plans", 1, "free"),)
+    assert errors[0].other_paths == (("services", 0, "plans", 1, "free"),)
 
 
 @needs_corpus

@@ -31,7 +31,7 @@ def test_a_file_has_one_word_on_free_with_the_fix_of_each_plan() -> None:
     assert one.message == "plan 'p1' does not set `free`, and platforms disagree on the default"
     (finding,) = found(plan(1) + plan(2, ", free: true") + plan(3))
     assert finding.message == "2 plans do not set `free`, and platforms disagree on the default"
-    assert (finding.path, finding.also) == (("services", 0, "plans", 0), (("services", 0, "plans", 2),))
+    assert (finding.path, finding.other_paths) == (("services", 0, "plans", 0), (("services", 0, "plans", 2),))
     assert [fix.path[3] for fix in finding.fixes] == [0, 2]
     assert finding.location and finding.location.line == 7
 
@@ -56,7 +56,7 @@ def test_like_names_ids_and_items_of_metadata_are_told_together() -> None:
 def test_a_name_is_reported_once_and_an_underscore_is_a_note() -> None:
     more = ", free: true"
     plans = plan(1, more).replace("name: p1", "name: p_1") + plan(2, more).replace("name: p2", "name: p 2_")
-    assert [(finding.rule, finding.severity, len(finding.also)) for finding in found(plans)] == [
+    assert [(finding.rule, finding.severity, len(finding.other_paths)) for finding in found(plans)] == [
         ("name-characters", Severity.INFO, 0),
         ("name-not-cli-friendly", Severity.WARNING, 0),
     ]
@@ -96,7 +96,7 @@ def test_fields_that_are_too_new_are_told_once_a_version() -> None:
     newer = ", free: true, maintenance_info: {version: 1.2.3}, plan_updateable: true"
     (finding,) = found(plan(1, newer) + plan(2, newer))
     assert finding.message.startswith("4 fields came with API version 2.15")
-    assert len(finding.also) == 3
+    assert len(finding.other_paths) == 3
 
 
 def test_null_in_metadata_is_a_note_and_other_types_are_warnings() -> None:

@@ -55,9 +55,7 @@ def merge(platform: Platform, shape: RowFields, pages: Sequence[Page], broker: s
     """
     rows = [row for page in pages for row in page.rows]
     services = _unique(shape, rows, of_plans=False)
-    plans: dict[str, list[ExportRow]] = defaultdict(list)
-    for plan in _unique(shape, rows, of_plans=True).values():
-        plans["/".join(plan.texts(shape.parent))].append(plan)
+    plans = _by_service(shape, _unique(shape, rows, of_plans=True).values())
     if gaps := [*_gaps(shape, pages, services, plans)]:
         raise SourceError(f"the export does not hold all: {'; '.join(gaps)}", f"export it again: {shape.whole}")
     names = {word: name for page in pages for word, name in page.names.items()}
@@ -68,6 +66,14 @@ def merge(platform: Platform, shape: RowFields, pages: Sequence[Page], broker: s
     live, kept = _without_gone(shape, families)
     sources = [*{id(row.document): row.document for row in rows}.values()]
     return StoredCatalog(_document(shape, sources, live), platform, shape, kept, _is_public(families))
+
+
+def _by_service(shape: RowFields, plans: Iterable[ExportRow]) -> dict[str, list[ExportRow]]:
+    """Group the rows of plans by the key of their service offering."""
+    found: dict[str, list[ExportRow]] = defaultdict(list)
+    for plan in plans:
+        found["/".join(plan.texts(shape.parent))].append(plan)
+    return found
 
 
 def _is_public(families: Family) -> bool:

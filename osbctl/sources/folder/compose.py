@@ -206,9 +206,7 @@ class Overlay:
         for name, patch in patches.items():
             named = [m for m in members if isinstance(m, dict) and m.get("name") == name]
             if not named:
-                there = ", ".join(str(m.get("name")) for m in members if isinstance(m, dict))
-                kind = "service" if key == "services" else "plan"
-                self._problem(f"there is no {kind} {name!r} to change", (*path, name), f"there are: {there}")
+                self._missing(key, members, (*path, name))
             elif patch is None:
                 members = [m for m in members if m is not named[0]]
             elif isinstance(patch, dict):
@@ -216,6 +214,11 @@ class Overlay:
             else:
                 self._problem(f"the change to {name!r} must be a mapping, or null to remove it", (*path, name))
         owner[key] = members
+
+    def _missing(self, key: str, members: list[Any], path: ValuePath) -> None:
+        there = ", ".join(str(m.get("name")) for m in members if isinstance(m, dict))
+        kind = "service" if key == "services" else "plan"
+        self._problem(f"there is no {kind} {path[-1]!r} to change", path, f"there are: {there}")
 
     def _add(self, service: dict[str, Any], added: Any, path: ValuePath) -> None:
         if not isinstance(added, list) or not all(isinstance(plan, dict) for plan in added):

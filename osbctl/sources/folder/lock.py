@@ -8,7 +8,7 @@ takes it for a new plan and flags the old one.
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -94,11 +94,16 @@ def updated(lock: Lock, catalog: dict[str, Any], accepted: Collection[str] = ())
     changed = [(name, path) for name, id_, path in named if lock.ids.get(name, id_) != id_]
     given_up = {lock.ids[name]: name for name, _ in changed if name in accepted}
     findings = [_changed(name, lock.ids[name], path) for name, path in changed if name not in accepted]
-    in_use = {id_ for _, id_, _ in named}  # what was given up once may be in use again
+    return _merged(lock, there, given_up), [*findings, *_reuses(lock, named, there)]
+
+
+def _merged(lock: Lock, there: Mapping[str, str], given_up: Mapping[str, str]) -> Lock:
+    """The lock with the ids of `there` by name; `given_up` are ids that accepted changes replace, with their names."""
+    in_use = set(there.values())  # an id that was given up once may be in use again
     retired = {id_: name for id_, name in {**lock.retired, **given_up}.items() if id_ not in in_use}
     # A name that has gone was renamed where another one has its id.
     ids = {name: id_ for name, id_ in {**lock.ids, **there}.items() if name in there or id_ not in in_use}
-    return Lock(ids, retired), [*findings, *_reuses(lock, named, there)]
+    return Lock(ids, retired)
 
 
 def _reuses(lock: Lock, named: Sequence[tuple[str, str, Path]], there: Collection[str]) -> Iterator[Finding]:

@@ -50,15 +50,15 @@ def _slip(part: Part, key: str) -> RuleMatch | None:
     if not meant or meant in holder or (kind in _FREE and not fits):
         return None
     at, hint = (*path, key), f"rename to {meant}"
-    message, several = (
+    message, group_summary = (
         f"unknown field {key!r}: did you mean {meant}?",
         f"fields are named {key!r}: did you mean {meant}?",
     )
     if isinstance(value, str) and holds_placeholder(value):
-        return RuleMatch(message, at, hint, (), several)
+        return RuleMatch(message, at, hint, (), group_summary)
     becomes_fit = fits or (type_of_it == "boolean" and str(value).lower() in BOOLEAN_WORDS)
     fixes = (Fix("rename", at, meant),) if becomes_fit else ()
-    return RuleMatch(message, at, hint if fits else f"{hint}, and make it {type_of_it}", fixes, several)
+    return RuleMatch(message, at, hint if fits else f"{hint}, and make it {type_of_it}", fixes, group_summary)
 
 
 @rule("field-near-miss", Severity.WARNING, Category.ADVICE)
@@ -95,7 +95,7 @@ def field_too_new(catalog: CatalogNode) -> Iterator[RuleMatch]:
         for key in filter(newer.__contains__, holder):
             came = f"came with API version {since(kind, key)}; platforms that speak {version} ignore"
             hint = f"check with --api-version {since(kind, key)}"
-            yield RuleMatch(f"{key} {came} it", (*path, key), hint, several=f"fields {came} them")
+            yield RuleMatch(f"{key} {came} it", (*path, key), hint, group_summary=f"fields {came} them")
 
 
 @rule("maintenance-version", Severity.ERROR, Category.SPEC)
@@ -176,14 +176,16 @@ def field_misplaced(catalog: CatalogNode) -> Iterator[RuleMatch]:
         for thing in things:
             for key in filter((places.keys() - known(ours)).__contains__, thing.value):
                 where = places[key]
-                several = f"{ours}s have {key!r}, which belongs {where}"
-                yield thing.hit(f"{key!r} of {thing.label} belongs {where}", key, "move it there", several=several)
+                group_summary = f"{ours}s have {key!r}, which belongs {where}"
+                yield thing.hit(
+                    f"{key!r} of {thing.label} belongs {where}", key, "move it there", group_summary=group_summary
+                )
     for holder, path, kind in catalog.parts:
         for key, where in _LEVELS.get(kind, {}).items():
             if key in holder:
-                several = f"fields of {path[-1]} belong {where}"
+                group_summary = f"fields of {path[-1]} belong {where}"
                 message = f"{key!r} of {path[-1]} belongs {where}"
-                yield RuleMatch(message, (*path, key), "move it there", several=several)
+                yield RuleMatch(message, (*path, key), "move it there", group_summary=group_summary)
 
 
 @rule("cloudfoundry-feature", Severity.INFO, Category.PLATFORM, only_for=Platform.CLOUD_FOUNDRY)

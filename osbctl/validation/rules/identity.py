@@ -30,7 +30,7 @@ def id_duplicate(catalog: CatalogNode) -> Iterator[RuleMatch]:
     for things in (catalog.services, catalog.plans):
         for thing, first in _repeated(things, "id"):
             message = f"{_called(thing)} reuses the id of {_called(first)}"
-            yield thing.hit(message, "id", "give it an id of its own", earlier=(*first.path, "id"))
+            yield thing.hit(message, "id", "give it an id of its own", related_path=(*first.path, "id"))
 
 
 @rule("id-shared", Severity.WARNING, Category.SPEC)
@@ -54,8 +54,8 @@ def id_shared(catalog: CatalogNode) -> Iterator[RuleMatch]:
         value = plan.text("id")
         if value and value in taken and not holds_placeholder(value):
             message = f"{_called(plan)} has the id of {_called(taken[value])}"
-            earlier = (*taken[value].path, "id")
-            yield plan.hit(message, "id", "keep it if it is published already", earlier=earlier)
+            related_path = (*taken[value].path, "id")
+            yield plan.hit(message, "id", "keep it if it is published already", related_path=related_path)
 
 
 @rule("service-name-duplicate", Severity.ERROR, Category.SPEC)
@@ -76,7 +76,7 @@ def service_name_duplicate(catalog: CatalogNode) -> Iterator[RuleMatch]:
     """
     for service, first in _repeated(catalog.services, "name"):
         message = f"another service offering has the name {service.label}"
-        yield service.hit(message, "name", "rename one of them", earlier=(*first.path, "name"))
+        yield service.hit(message, "name", "rename one of them", related_path=(*first.path, "name"))
 
 
 @rule("plan-name-duplicate", Severity.ERROR, Category.SPEC)
@@ -99,7 +99,7 @@ def plan_name_duplicate(catalog: CatalogNode) -> Iterator[RuleMatch]:
     for service, plans in catalog.services_with_plans:
         for plan, first in _repeated(plans, "name"):
             message = f"another plan of {service.label} has the name {plan.label}"
-            yield plan.hit(message, "name", "rename one of them", earlier=(*first.path, "name"))
+            yield plan.hit(message, "name", "rename one of them", related_path=(*first.path, "name"))
 
 
 def _repeated(things: Iterable[Node], key: str) -> Iterator[tuple[Node, Node]]:

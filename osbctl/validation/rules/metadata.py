@@ -82,8 +82,11 @@ def cost_of_free_plan(catalog: CatalogNode) -> Iterator[RuleMatch]:
         free = plan.get("free")
         if free in (None, True) and has_price(plan):
             state = "free" if free else "free by default"
-            message, several = f"plan {plan.label} is {state}, but has a price", f"plans are {state}, but have a price"
-            yield plan.hit(message, "free", "set `free: false`, or remove the costs", several=several)
+            message, group_summary = (
+                f"plan {plan.label} is {state}, but has a price",
+                f"plans are {state}, but have a price",
+            )
+            yield plan.hit(message, "free", "set `free: false`, or remove the costs", group_summary=group_summary)
 
 
 def has_price(plan: Node) -> bool:
@@ -134,7 +137,7 @@ def url_not_https(catalog: CatalogNode) -> Iterator[RuleMatch]:
         is_local_dashboard = path[-1] == "redirect_uri" and _LOOPBACK.match(text)
         if text.lower().startswith("http://") and not is_local_dashboard:
             message = f"{path[-1]} of {service.label} is not https"
-            yield service.hit(message, path, "use https", several="links and images are not https")
+            yield service.hit(message, path, "use https", group_summary="links and images are not https")
 
 
 @rule("url-invalid", Severity.WARNING, Category.ADVICE)
@@ -215,7 +218,9 @@ def dashboard_secret_literal(catalog: CatalogNode) -> Iterator[RuleMatch]:
         value = client.text("secret")
         if value and not holds_placeholder(value):
             message = f"the dashboard secret of {service.label} is written out"
-            yield client.hit(message, "secret", "keep it out of the file", several="dashboard secrets are written out")
+            yield client.hit(
+                message, "secret", "keep it out of the file", group_summary="dashboard secrets are written out"
+            )
 
 
 @rule("deprecated", Severity.INFO, Category.ADVICE)

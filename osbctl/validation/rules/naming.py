@@ -58,7 +58,9 @@ def name_characters(catalog: CatalogNode) -> Iterator[RuleMatch]:
         if wrong and not name.lstrip(_TYPED):
             message = f"the name {thing.label} has {wrong!r}, which API version {version} forbids"
             hint = f"use {words}; keep a name that is published"
-            yield thing.hit(message, "name", hint, several=f"names have characters that API version {version} forbids")
+            yield thing.hit(
+                message, "name", hint, group_summary=f"names have characters that API version {version} forbids"
+            )
 
 
 @rule("name-not-cli-friendly", Severity.WARNING, Category.ADVICE)
@@ -74,16 +76,16 @@ def name_not_cli_friendly(catalog: CatalogNode) -> Iterator[RuleMatch]:
         metadata: {displayName: Postgres (EU)}
     Source: OSB 2.15, Service Offering Object: a CLI-friendly name is RECOMMENDED
     """
-    several = "names are awkward on a command line"
+    group_summary = "names are awkward on a command line"
     for thing, name in _names(catalog):
         wrong = name.lstrip(_TYPED)[:1]
         if name.startswith("-") or not name.strip(".-_"):
             message = f"programs read the name {thing.label} as an option or a folder"
-            yield thing.hit(message, "name", "begin it with a letter or a digit", several=several)
+            yield thing.hit(message, "name", "begin it with a letter or a digit", group_summary=group_summary)
         elif wrong:
             message = f"the name {thing.label} has {wrong!r}, which is awkward on a command line"
             hint = "use letters, digits, dots and hyphens; metadata.displayName may hold the rest"
-            yield thing.hit(message, "name", hint, several=several)
+            yield thing.hit(message, "name", hint, group_summary=group_summary)
 
 
 def _names(catalog: CatalogNode) -> Iterator[tuple[Node, str]]:
@@ -109,7 +111,7 @@ def id_characters(catalog: CatalogNode) -> Iterator[RuleMatch]:
         if wrong and not reason:
             message = f"the id of {thing.label} has {wrong!r}, which must be encoded in a URL"
             hint = "use letters, digits and . _ ~ -; keep an id that is published"
-            yield thing.hit(message, "id", hint, several="ids have characters that must be encoded in a URL")
+            yield thing.hit(message, "id", hint, group_summary="ids have characters that must be encoded in a URL")
 
 
 @rule("id-not-guid", Severity.INFO, Category.ADVICE)
@@ -126,7 +128,7 @@ def id_not_guid(catalog: CatalogNode) -> Iterator[RuleMatch]:
     for thing, value, reason in _odd_ids(catalog):
         if not reason and not value.lstrip(_UNRESERVED):
             message = f"the id of {thing.label} is not a GUID"
-            yield thing.hit(message, "id", "keep an id that is published", several="ids are not GUIDs")
+            yield thing.hit(message, "id", "keep an id that is published", group_summary="ids are not GUIDs")
 
 
 @rule("id-almost-guid", Severity.WARNING, Category.ADVICE)
@@ -143,7 +145,7 @@ def id_almost_guid(catalog: CatalogNode) -> Iterator[RuleMatch]:
     for thing, _, reason in _odd_ids(catalog):
         if reason:
             message = f"the id of {thing.label} is almost a GUID: {reason}"
-            yield thing.hit(message, "id", "correct before publishing", several="ids are almost GUIDs")
+            yield thing.hit(message, "id", "correct before publishing", group_summary="ids are almost GUIDs")
 
 
 def _odd_ids(catalog: CatalogNode) -> Iterator[tuple[Node, str, str]]:
@@ -207,5 +209,5 @@ def _implicit(plan: Node, key: str, why: str) -> RuleMatch:
         f"plan {plan.label} does not set `{key}`, and {why}",
         hint=f"set `{key}: true` or `{key}: false`",
         fixes=(Fix("set", (*plan.path, key), True),),
-        several=f"plans do not set `{key}`, and {why}",
+        group_summary=f"plans do not set `{key}`, and {why}",
     )

@@ -123,6 +123,6 @@ def placeholder_unresolved(catalog: Node) -> Iterator[RuleMatch]:
     """
     for path, placeholder in placeholders(catalog.value).items():
         shown = placeholder if len(placeholder) <= 40 else placeholder[:39] + "…"
-        several = f"values hold {shown!r}, which was not replaced"
+        group_summary = f"values hold {shown!r}, which was not replaced"
         hint = "render the template, or write the value"
-        yield catalog.hit(f"{shown!r} was not replaced", path, hint, several=several)
+        yield catalog.hit(f"{shown!r} was not replaced", path, hint, group_summary=group_summary)
