@@ -172,16 +172,22 @@ def _probe(
             unchecked = tuple(dict.fromkeys(one.area for one in table[number:]))
             faults.append(fault("wire-limited", f"stopped by 429; not checked: {', '.join(unchecked)}", reply))
             return faults, unchecked
-        # A reply that fails as the good request does says nothing new.
-        says_new = reply.status == 200 or reply.status != first.status
         if not reply.status:
             faults.append(fault("wire-no-answer", reply.fault, reply, refused_by=()))
         elif reply.status != probes.TOO_MANY:
-            if says_new and probe.version:
-                answers[probe.version] = reply
-            faults += probe.faults(first, reply) if says_new or probe.even_if_same else ()
-            faults += probes.of_error(reply) if says_new else ()
+            faults += _judged(probe, first, reply, answers)
         silent += bool(reply.fault)
         if silent >= MOST_SILENT:
             break
     return faults, ()
+
+
+def _judged(probe: probes.Probe, first: Reply, reply: Reply, answers: dict[str, Reply]) -> Iterator[Fault]:
+    """The faults in the reply to a probe; one that fails as the good request does says nothing new."""
+    says_new = reply.status == 200 or reply.status != first.status
+    if says_new and probe.version:
+        answers[probe.version] = reply
+    if says_new or probe.even_if_same:
+        yield from probe.faults(first, reply)
+    if says_new:
+        yield from probes.of_error(reply)

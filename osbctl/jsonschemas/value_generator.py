@@ -139,10 +139,7 @@ class ValueGenerator:
         least = self._properties(constraints, needed, depth)
         optional = [name for name in described if name not in least][: _MAX_OPTIONAL if self.full else _MAX_FEW]
         extra = self._properties(constraints, optional, depth)
-        of_patterns = [s.child("patternProperties", word) for s in known for word in s.get("patternProperties") or ()]
-        for node in of_patterns[:_MAX_FEW]:
-            found = self.valid(Constraints().and_also(node), 1, depth + 1) or ["text"]
-            extra.update(dict.fromkeys(patterns.texts(str(node.pointer[-1]))[:1], found[0]))
+        extra.update(self._of_patterns(known, depth))
         if self.full:
             yield {**least, **extra}
         yield least
@@ -153,6 +150,15 @@ class ValueGenerator:
         names = [*extra, *(f"other{i}" for i in range(_MAX_ITEMS))]
         for count in _counts(known, "minProperties", "maxProperties", _MAX_ITEMS):
             yield {**least, **self._properties(constraints, names[: max(count - len(least), 0)], depth)}
+
+    def _of_patterns(self, known: list[Subschema], depth: int) -> dict[str, JsonValue]:
+        """A property for each of the first patterns of names."""
+        found: dict[str, JsonValue] = {}
+        nodes = [s.child("patternProperties", word) for s in known for word in s.get("patternProperties") or ()]
+        for node in nodes[:_MAX_FEW]:
+            values = self.valid(Constraints().and_also(node), 1, depth + 1) or ["text"]
+            found.update(dict.fromkeys(patterns.texts(str(node.pointer[-1]))[:1], values[0]))
+        return found
 
     def _properties(self, constraints: Constraints, names: list[str], depth: int) -> dict[str, JsonValue]:
         """These properties, as far as a valid value is found for each."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
+from itertools import pairwise
 
 from osbctl.jsonschemas.comparison.changes import SchemaChange, SchemaLevel
 from osbctl.jsonschemas.comparison.keywords import keywords_together
@@ -39,15 +40,22 @@ def dropped_properties(old: SchemaTree, new: SchemaTree, reported: Collection[Pa
             if name in after.names():
                 todo.append((inner, _described(*before.at_key(name).known), _described(*after.at_key(name).known)))
                 continue
-            place = next(s.pointer for s in before.known if name in (s.get("properties") or ()))
-            place = (*place, "properties", name)
-            if inner not in reported and place not in told:
-                told.add(place)
-                shown = cut(".".join(map(str, inner)))
-                message = f'"{shown}" is no longer described; requests may still hold it, but the broker may ignore it'
-                around = after.known[0].pointer if after.known else ()
-                yield SchemaChange("risky", "schema-property-dropped", place, around, message, place)
+            change = _dropped(before, after, inner)
+            if inner not in reported and change.field not in told:
+                told.add(change.field)
+                yield change
         todo.append(((*path, 0), _described(*before.at_item().known), _described(*after.at_item().known)))
+
+
+def _dropped(before: Constraints, after: Constraints, path: Path) -> SchemaChange:
+    around = next(schema for schema in before.known if path[-1] in (schema.get("properties") or ()))
+    place = (*around.pointer, "properties", path[-1])
+    message = (
+        f'"{cut(".".join(map(str, path)))}" is no longer described;'
+        " requests may still hold it, but the broker may ignore it"
+    )
+    pointer = after.known[0].pointer if after.known else ()
+    return SchemaChange("risky", "schema-property-dropped", place, pointer, message, place)
 
 
 def _described(*schemas: Subschema) -> Constraints:
@@ -72,19 +80,25 @@ def plain_differences(
     reworded: list[Path] = []
     for before, after, keyword in _differing(old, new):
         where = (*before.pointer, keyword)
-        related = [(*before.pointer, word) for word in keywords_together(keyword)] if keyword else [before.pointer]
-        is_told = any(place[: len(one)] == one or one[: len(place)] == place for one in related for place in reported)
         if keyword == "default":
             yield _changed("risky", "schema-default-changed", before, after, keyword, secrets)
         elif keyword and keyword not in before.tree.dialect.keywords | after.tree.dialect.keywords | STRUCTURE:
             reworded.append(where)
-        elif not is_told and not (reported and any(step in _DEFINITIONS for step in where)):
+        elif not _is_reported(before.pointer, keyword, reported):
             yield _changed("safe", "schema-relaxed", before, after, keyword, secrets)
     if reworded:
         *place, first = reworded[0]
         more = f", and {len(reworded) - 1} more" if len(reworded) > 1 else ""
         message = f"wording changed ({cut(str(first))}{more}); that refuses nothing"
         yield SchemaChange("safe", "schema-wording", tuple(place), tuple(place), message, tuple(place))
+
+
+def _is_reported(pointer: Path, keyword: str, reported: Collection[Path]) -> bool:
+    """Return whether a reported pointer covers the keyword, or those that work together with it."""
+    if reported and any(step in _DEFINITIONS for step in pointer):
+        return True
+    related = [(*pointer, word) for word in keywords_together(keyword)] if keyword else [pointer]
+    return any(place[: len(one)] == one or one[: len(place)] == place for one in related for place in reported)
 
 
 def _differing(old: SchemaTree, new: SchemaTree) -> Iterator[tuple[Subschema, Subschema, str]]:
@@ -99,12 +113,16 @@ def _differing(old: SchemaTree, new: SchemaTree) -> Iterator[tuple[Subschema, Su
         if not isinstance(before.value, dict) or not isinstance(after.value, dict):
             yield before, after, ""
             continue
-        inner = [{(word, part.pointer) for word, part in below(node)} for node in (before, after)]
         for keyword in sorted((before.value.keys() | after.value.keys()) - _UNTOLD):
-            values = (node.value.get(keyword, ABSENT) for node in (before, after))
-            parts = [{place for word, place in found if word == keyword} for found in inner]
-            if not same_value(*values) and not (parts[0] and parts[0] == parts[1]):
+            if _differs(before, after, keyword):
                 yield before, after, keyword
+
+
+def _differs(before: Subschema, after: Subschema, keyword: str) -> bool:
+    """Return whether a keyword differs, and not only in schemas that both places hold under it."""
+    values = (node.value.get(keyword, ABSENT) for node in (before, after))
+    parts = [{part.pointer for word, part in below(node) if word == keyword} for node in (before, after)]
+    return not same_value(*values) and not (parts[0] and parts[0] == parts[1])
 
 
 def _changed(
@@ -113,12 +131,17 @@ def _changed(
     values = [node.value.get(keyword, ABSENT) if keyword else node.value for node in (before, after)]
     path = before.pointer
     where = (*path, keyword) if keyword else path
-    named = subject([str(step) for at, step in enumerate(path) if at and path[at - 1] == "properties"])
     if keyword in BY_NAME:
         values = [value if value is ABSENT else list(value) for value in values]
+    named = subject(_names(path))
     shown = both_values(values, secrets, hidden=secrets.at(before, after))
     message = f"{named}: {keyword or cut(str(path[-1] if path else 'schema'))} changed{shown}; that refuses nothing"
     if keyword == "default":
         message = f"the default of {named} changed{shown}"
     pointers = [path if value is ABSENT else where for value in values]
     return SchemaChange(level, rule, pointers[0], pointers[1], message, where)
+
+
+def _names(pointer: Path) -> list[str]:
+    """The properties that a pointer leads through."""
+    return [str(step) for keyword, step in pairwise(pointer) if keyword == "properties"]
