@@ -52,11 +52,12 @@ def explained(data: dict[str, Any], version: ApiVersion, most: int) -> tuple[lis
     number: Counter[Severity] = Counter()
     findings = []
     left_out: set[Path] = set()
+    lacks_ids = _lacks_ids(data)
     for fault in schema_errors(data, LATEST):
         severity = _severity(fault.path, version)
         number[severity] += 1
         if number[severity] <= most:
-            findings.append(_finding(data, fault, severity))
+            findings.append(_finding(data, lacks_ids, fault, severity))
         elif severity is Severity.ERROR:
             left_out.add(fault.path)
             if len(left_out) == MAX_REFUSALS:
@@ -115,7 +116,13 @@ def more(rule: str, severity: Severity, most: int = MAX_FINDINGS) -> Finding:
     return Finding(rule, severity, f"more than {most} {kind} of the schema; the rest is omitted")
 
 
-def _finding(data: dict[str, Any], fault: CatalogFault, severity: Severity) -> Finding:
+def _lacks_ids(data: dict[str, Any]) -> bool:
+    """Return whether there are several service offerings and plans, and none has an id."""
+    things = CatalogNode(data).things
+    return len(things) > 1 and not any(thing.get("id") for thing in things)
+
+
+def _finding(data: dict[str, Any], lacks_ids: bool, fault: CatalogFault, severity: Severity) -> Finding:
     path, keyword, text = fault.path, fault.keyword, fault.sentence
     message = about(data, path) + text
     if keyword == "required" and path[0] == "services" and len(path) == 3 and path[-1] in data:
@@ -130,13 +137,12 @@ def _finding(data: dict[str, Any], fault: CatalogFault, severity: Severity) -> F
         )
     if _is_convention(path):
         return _of_convention(fault, severity, message)
-    return _of_specification(data, fault, severity, message)
+    return _of_specification(lacks_ids, fault, severity, message)
 
 
-def _of_specification(data: dict[str, Any], fault: CatalogFault, severity: Severity, message: str) -> Finding:
+def _of_specification(lacks_ids: bool, fault: CatalogFault, severity: Severity, message: str) -> Finding:
     path = fault.path
-    things = CatalogNode(data).things if _is_id(path) and not fault.value else []
-    if len(things) > 1 and not any(thing.get("id") for thing in things):  # @sap/sbf, README: it keeps existing ids
+    if lacks_ids and _is_id(path) and not fault.value:  # @sap/sbf, README: it keeps existing ids
         group_summary = "service offerings and plans have no id, as if they were still to be made"
         hint = "a GUID each, for example by gen-catalog-ids of @sap/sbf; once published, it never changes"
         return Finding(_rule(fault.keyword), severity, message, path, hint=hint, group_summary=group_summary)

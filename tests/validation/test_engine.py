@@ -13,11 +13,12 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from osbctl.platforms import ApiVersion, Platform
+from osbctl.platforms import DEFAULT_API_VERSION, ApiVersion, Platform
 from osbctl.sources.parse import parse_document
-from osbctl.validation.options import ValidationOptions
+from osbctl.validation.options import MAX_FINDINGS, ValidationOptions
 from osbctl.validation.pipeline import run_rules
 from osbctl.validation.rules import load_checks
+from osbctl.validation.schema_errors import explained
 from tests.fragments import grafted
 
 CHECKS = {rule.id: rule for rule in load_checks()}
@@ -208,11 +209,12 @@ GROWING = {
     "required of an invalid schema": lambda n: with_parameters(
         {"$schema": DRAFT_04, "required": [{"a": i} for i in range(n)]}
     ),
+    "service offerings without any field": lambda n: {"services": [{}] * n},
 }
 
 
 def calls(data: dict[str, Any]) -> int:
-    """Number of Python function calls of the rules."""
+    """Number of Python function calls of the rules and of the walk that explains the schema's errors."""
     count = 0
 
     def counted(frame: Any, event: str, argument: Any) -> None:
@@ -223,6 +225,7 @@ def calls(data: dict[str, Any]) -> int:
     sys.setprofile(counted)
     try:
         run_rules(data, ValidationOptions())
+        explained(data, DEFAULT_API_VERSION, MAX_FINDINGS)
     finally:
         sys.setprofile(previous)
     return count
