@@ -26,6 +26,7 @@ class Deprecation(NamedTuple):
 class ServicePlan(NamedTuple):
     """A service plan. `free`, `bindable` and `plan_updateable` are effective values (OSB, Service Plan Object).
 
+    `unclear` names those of them that the catalog gives as something else than a boolean; they have their defaults.
     `data` is the object in the document, including unknown fields; `path` is its location there.
     """
 
@@ -37,6 +38,7 @@ class ServicePlan(NamedTuple):
     plan_updateable: bool
     data: Mapping[str, Any]
     path: Path
+    unclear: frozenset[str] = frozenset()
 
     @property
     def metadata(self) -> Mapping[str, Any]:
@@ -66,6 +68,7 @@ class ServiceOffering(NamedTuple):
     plans: tuple[ServicePlan, ...]
     data: Mapping[str, Any]
     path: Path
+    unclear: frozenset[str] = frozenset()
 
     @property
     def metadata(self) -> Mapping[str, Any]:
@@ -115,6 +118,7 @@ def calendar_day(value: Any) -> date | None:
 
 def _service(data: Mapping[str, Any], path: Path) -> ServiceOffering:
     bindable, updateable = _flag(data, "bindable", False), _flag(data, "plan_updateable", False)
+    unclear = frozenset(key for key in ("bindable", "plan_updateable") if _is_unclear(data, key))
     tags = data.get("tags")
     return ServiceOffering(
         id=_text(data, "id"),
@@ -123,13 +127,17 @@ def _service(data: Mapping[str, Any], path: Path) -> ServiceOffering:
         bindable=bindable,
         plan_updateable=updateable,
         tags=tuple(tag for tag in tags if isinstance(tag, str)) if isinstance(tags, list) else (),
-        plans=tuple(_plan(value, at, bindable, updateable) for value, at in objects(data, "plans", path)),
+        plans=tuple(_plan(value, at, bindable, updateable, unclear) for value, at in objects(data, "plans", path)),
         data=data,
         path=path,
+        unclear=unclear,
     )
 
 
-def _plan(data: Mapping[str, Any], path: Path, bindable: bool, updateable: bool) -> ServicePlan:
+def _plan(
+    data: Mapping[str, Any], path: Path, bindable: bool, updateable: bool, inherited: frozenset[str]
+) -> ServicePlan:
+    own = frozenset(key for key in ("free", "bindable", "plan_updateable") if _is_unclear(data, key))
     return ServicePlan(
         id=_text(data, "id"),
         name=_text(data, "name"),
@@ -139,6 +147,7 @@ def _plan(data: Mapping[str, Any], path: Path, bindable: bool, updateable: bool)
         plan_updateable=_flag(data, "plan_updateable", updateable),
         data=data,
         path=path,
+        unclear=own.union(key for key in inherited if data.get(key) is None),
     )
 
 
@@ -175,6 +184,11 @@ def _object(data: Mapping[str, Any], key: str) -> dict[str, Any]:
 def _text(data: Mapping[str, Any], key: str) -> str:
     value = data.get(key)
     return value if isinstance(value, str) else ""
+
+
+def _is_unclear(data: Mapping[str, Any], key: str) -> bool:
+    value = data.get(key)
+    return value is not None and not isinstance(value, bool)
 
 
 def _flag(data: Mapping[str, Any], key: str, default: bool) -> bool:

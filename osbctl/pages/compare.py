@@ -9,7 +9,7 @@ from typing import NamedTuple, TypeAlias
 
 from osbctl.catalog import ServicePlan
 from osbctl.redaction import Redactor
-from osbctl.views.words import Prices, number, yes
+from osbctl.views.words import Prices, flag, number, yes
 
 NONE, HAS = "–", "✓"
 _MARKS = " :=-–.,;!"
@@ -57,8 +57,8 @@ def rows(
     found = [
         *_prices(prices),
         *_features([list(map(_feature, lines)) for lines in bullets]),
-        _row("Bindable", [yes(plan.bindable) for plan in plans]),
-        _row("Plan can be changed", [yes(plan.plan_updateable) for plan in plans]),
+        _row("Bindable", [flag(plan, "bindable") for plan in plans]),
+        _row("Plan can be changed", [flag(plan, "plan_updateable") for plan in plans]),
         *_aligned(_further(plans, secrets)),
     ]
     return found[:MAX_ROWS]

@@ -98,9 +98,9 @@ class Offerings:
                 id=text(plan.id, SHORT),
                 # Plans with the same title are distinguished by their names.
                 title=f"{title} ({name})" if title and titles.count(title) > 1 else title or name,
-                price="; ".join(words.costs(plan)) or ("Free" if plan.free else "Price not known"),
+                price="; ".join(words.costs(plan)) or ("Free" if words.is_free(plan) else "Price not known"),
                 description=text(plan.description),
-                free=plan.free,
+                free=words.is_free(plan),
                 deprecated=_deprecated(plan),
                 bullets=bullet_lines,
                 commands=requests.commands,
@@ -145,8 +145,8 @@ class Offerings:
     def _facts(self, service: ServiceOffering) -> Iterator[tuple[str, str]]:
         yield "Name", self._secrets.text(service.name, SHORT)
         yield "Id", self._secrets.text(service.id, SHORT)
-        yield "Bindable", "yes" if service.bindable else "no"
-        yield "Plan can be changed", "yes" if service.plan_updateable else "no"
+        yield "Bindable", words.flag(service, "bindable")
+        yield "Plan can be changed", words.flag(service, "plan_updateable")
         if service.metadata.get("shareable") is True:
             yield "Can be shared", "yes"
         requires = service.data.get("requires")
@@ -201,13 +201,13 @@ def _deprecated(thing: ServiceOffering | ServicePlan, tags: Sequence[str] = ()) 
 
 
 def _free(plans: Sequence[ServicePlan]) -> str:
-    kinds = {plan.free for plan in plans}
+    kinds = {words.is_free(plan) for plan in plans}
     return "both" if len(kinds) == 2 else "free" if True in kinds else "paid" if kinds else ""
 
 
 def _cheapest(plans: Sequence[ServicePlan], costs: Sequence[Prices]) -> str:
     """Lowest monthly price of a paid plan, in the first currency."""
-    paid = [cost.monthly for plan, cost in zip(plans, costs, strict=True) if not plan.free and cost.monthly]
+    paid = [cost.monthly for plan, cost in zip(plans, costs, strict=True) if not words.is_free(plan) and cost.monthly]
     if not paid:
         return ""
     currency = next(iter(paid[0]))
@@ -219,7 +219,7 @@ def _lowest(plans: Sequence[ServicePlan], costs: Sequence[Prices]) -> dict[str, 
     """Lowest monthly price by currency, for the filter; `*` stands for a free plan."""
     lowest: dict[str, Any] = {}
     for plan, cost in zip(plans, costs, strict=True):
-        for currency, total in ({"*": 0} if plan.free and not cost.monthly else cost.monthly).items():
+        for currency, total in ({"*": 0} if words.is_free(plan) and not cost.monthly else cost.monthly).items():
             lowest[currency] = min(lowest.get(currency, total), total)
     return lowest
 

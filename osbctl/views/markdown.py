@@ -33,7 +33,7 @@ def _plans(service: ServiceOffering) -> Iterator[str]:
     for plan in service.plans:
         price = "<br>".join(map(_text, (words.price(plan), *words.costs(plan))))
         includes = "<br>".join(map(_text, words.bullets(plan)))
-        cells = (_text(plan.name), _text(plan.description), price, words.yes(plan.bindable), includes)
+        cells = (_text(plan.name), _text(plan.description), price, words.flag(plan, "bindable"), includes)
         yield f"| {' | '.join(cells)} | {_code(plan.id)} |"
     yield ""
     for plan in service.plans:

@@ -27,7 +27,7 @@ def catalog_lines(catalog: Catalog) -> Iterator[str]:
         name, id_ = escape_line(service.name), escape_line(service.id)
         for plan in service.plans:
             costs, bullets = "; ".join(words.costs(plan)), "; ".join(words.bullets(plan))
-            middle = (words.price(plan), words.yes(plan.bindable), costs, bullets, id_, escape_line(plan.id))
+            middle = (words.price(plan), words.flag(plan, "bindable"), costs, bullets, id_, escape_line(plan.id))
             yield "\t".join((name, escape_line(plan.name), *middle, escape_line(plan.description)))
         if not service.plans:
             yield "\t".join((name, "", "", "", "", "", id_, "", escape_line(service.description)))
@@ -52,7 +52,7 @@ def offering_lines(service: ServiceOffering, paint: AnsiStyle, width: int = 0) -
             "Id": escape_line(plan.id),
             "Description": escape_line(plan.description),
             "Price": "; ".join([words.price(plan), *words.costs(plan)]),
-            "Bindable": words.yes(plan.bindable),
+            "Bindable": words.flag(plan, "bindable"),
         }
         for label, text in facts.items():
             yield _hanging(f"    {paint(f'{label:<11}', 'dim')}  ", text, 17, width)

@@ -53,21 +53,20 @@ def _plans(service: ServiceOffering) -> Table:
     if any(words.bullets(plan) for plan in service.plans):
         table.add_column("Includes", overflow="fold", ratio=2)
     for plan in service.plans:
-        price = Text(words.price(plan), style="green" if plan.free else "yellow")
+        price = Text(words.price(plan), style="green" if words.is_free(plan) else "yellow")
         for cost in words.costs(plan):
             price.append(f"\n{cost}", style="default")
         features = "\n".join(f"• {line}" for line in words.bullets(plan))
         name = Text().append(escape_line(plan.name), style="bold").append(f"\n{escape_line(plan.id)}", style="dim")
-        row = name, Text(escape_line(plan.description)), price, Text(words.yes(plan.bindable)), Text(features)
+        row = name, Text(escape_line(plan.description)), price, Text(words.flag(plan, "bindable")), Text(features)
         table.add_row(*row[: len(table.columns)])
     return table
 
 
 def _listed(service: ServiceOffering) -> Iterator[RenderableType]:
     for plan in service.plans:
-        bindable = "bindable" if plan.bindable else "not bindable"
         name = Text(f"\n  {escape_line(plan.name)}", style="bold")
-        yield name.append(f"  {words.price(plan)}, {bindable}", style="not bold")
+        yield name.append(f"  {words.price(plan)}, {words.bindable(plan)}", style="not bold")
         yield Text(f"    {escape_line(plan.id)}", style="dim", overflow="fold")
         lines = (escape_line(plan.description), *words.costs(plan))
         yield from (Padding(Text(line, overflow="fold"), (0, 0, 0, 4), expand=False) for line in lines)

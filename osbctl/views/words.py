@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from decimal import Decimal
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from osbctl.catalog import ServiceOffering, ServicePlan
 from osbctl.text import escape_line
@@ -100,8 +100,14 @@ def bullets(plan: ServicePlan) -> list[str]:
 
 
 def price(plan: ServicePlan) -> str:
-    """`free` or `paid`, and the deprecation of the plan."""
-    return ", ".join(["free" if plan.free else "paid", *_deprecated(plan)])
+    """`free`, `paid` or `unclear` (not a boolean), and the deprecation of the plan."""
+    word = "unclear" if "free" in plan.unclear else "free" if plan.free else "paid"
+    return ", ".join([word, *_deprecated(plan)])
+
+
+def is_free(plan: ServicePlan) -> bool:
+    """Return whether a plan is certainly free."""
+    return plan.free and "free" not in plan.unclear
 
 
 def yes(value: bool) -> str:
@@ -109,9 +115,19 @@ def yes(value: bool) -> str:
     return "yes" if value else "no"
 
 
+def flag(thing: ServiceOffering | ServicePlan, key: Literal["bindable", "plan_updateable"]) -> str:
+    """`yes`, `no`, or `unclear` if the catalog has something else than a boolean."""
+    return "unclear" if key in thing.unclear else yes(getattr(thing, key))
+
+
+def bindable(thing: ServiceOffering | ServicePlan) -> str:
+    """`bindable`, `not bindable`, or that it is unclear."""
+    return {"yes": "bindable", "no": "not bindable"}.get(flag(thing, "bindable"), "bindable: unclear")
+
+
 def facts(service: ServiceOffering) -> list[str]:
     """Properties of an offering in short phrases."""
-    words = ["bindable" if service.bindable else "not bindable"]
+    words = [bindable(service)]
     words += ["plan can be changed"] if service.plan_updateable else []
     words += ["shareable"] if service.metadata.get("shareable") is True else []
     words += [f"tags: {', '.join(map(escape_line, service.tags))}"] if service.tags else []

@@ -306,3 +306,12 @@ def test_deprecation_is_shown(view: str) -> None:
     text = "\n".join(all_views(shown)[view]).replace("\\", "")
     assert re.search(r"deprecated,\s+available", text)
     assert text.count("deprecated") == 2
+
+
+@pytest.mark.parametrize("view", ["table", "plain", "markdown", "detail"])
+def test_a_flag_that_is_no_boolean_is_unclear(view: str) -> None:
+    plans = [{"name": "a", "free": "no"}, {"name": "b", "free": False, "bindable": True}]
+    text = "\n".join(all_views(Catalog.of({"services": [{"name": "s", "bindable": "true", "plans": plans}]}))[view])
+    assert text.count("unclear") == (2 if view == "plain" else 3)  # the others have a line on the service
+    assert "paid" in text
+    assert " free" not in text.casefold()
