@@ -44,7 +44,7 @@ class Sources:
 
 def prepare(sources: Sources) -> Callable[[], Service]:
     """Load everything once, and return a function that creates the service. Raises OsbctlError."""
-    loaded, records = sources.load_catalog(), sources.load_credentials()
+    records, loaded = sources.load_credentials(), sources.load_catalog()  # the cheaper first
     return lambda: Service(sources, loaded, records)
 
 
