@@ -11,7 +11,7 @@ SITE   = $(BIN)/sphinx-build --quiet --fail-on-warning --keep-going --fresh-env 
 # Keep bytecode: otherwise each test process compiles every test again.
 export PYTHONDONTWRITEBYTECODE =
 
-.PHONY: demo test test-browser test-container test-oldest test-release release-check try-install extension check docs site bench fuzz mutants soak clean
+.PHONY: demo test test-every-case test-browser test-container test-oldest test-release release-check try-install extension check docs site bench fuzz mutants soak clean
 
 ## Install into .venv and walk through the main job on the shipped catalogs.
 demo: $(TRIED)
@@ -20,6 +20,11 @@ demo: $(TRIED)
 ## Run every test.
 test: $(READY)
 	$(BIN)/python -m pytest -n auto --dist worksteal
+
+## Run on every recorded case and real catalog what `make test` runs on a sample of them.
+test-every-case: $(READY)
+	OSBCTL_FUZZ=1 $(BIN)/python -m pytest -n auto -m fuzz -o faulthandler_timeout=3600 \
+		tests/platforms tests/fixes/test_harmless.py tests/editor/test_diagnostics.py tests/validation/test_parameters.py
 
 ## Run the tests of pages and of the documentation in Chromium.
 test-browser: $(READY)

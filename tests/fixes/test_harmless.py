@@ -18,6 +18,7 @@ from osbctl.errors import OsbctlError
 from osbctl.findings import Severity
 from osbctl.paths import get_at
 from osbctl.placeholders import holds_placeholder
+from osbctl.sources.catalogs import parse_catalog
 from osbctl.sources.parse import decoded, parse_document, parse_text
 from osbctl.tasks.fix import FixResult, fix_bytes
 from osbctl.validation.options import ValidationOptions
@@ -121,7 +122,7 @@ def texts(random: Random, number: int) -> Iterator[tuple[str, bytes]]:
 def readable(random: Random, number: int) -> Iterator[tuple[str, bytes]]:
     for name, data in texts(random, number):
         try:
-            parse_document(data, name)
+            parse_catalog(decoded(data, name), name, nested=False)
         except (OsbctlError, RecursionError):
             continue
         yield name, data
