@@ -1,4 +1,4 @@
-"""A self-signed certificate for testing, never written to disk."""
+"""A self-signed certificate for testing, kept in memory (outside of Linux, in a private temporary folder)."""
 
 from __future__ import annotations
 

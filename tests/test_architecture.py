@@ -16,6 +16,7 @@ import pytest
 
 import osbctl
 from osbctl.platforms import Platform
+from osbctl.validation.rules import CHECKED
 from tools.architecture import BASE, CALLS, LAYERS, packages
 
 PACKAGE = Path(osbctl.__file__).parent
@@ -153,6 +154,32 @@ def test_a_task_needs_no_terminal() -> None:
         if isinstance(node, ast.Name | ast.Attribute) and (name := ast.unparse(node)) in TERMINAL
     ]
     assert wrong == []
+
+
+OPENED = {"write_bytes", "write_text", "os.replace", "os.rename", "tempfile.mkstemp", "os.O_WRONLY", "os.O_RDWR"}
+WRITERS = {
+    "__main__.py": "closed standard streams become /dev/null",
+    "cli/output.py": "a closed standard output becomes /dev/null",
+    "files.py": "whole files, by rename",
+    "registry/database.py": "an empty database that only its owner may read",
+    "self_signed.py": "a key for OpenSSL, which takes files alone",
+}
+"""Modules that may write files, each with its reason."""
+
+
+def test_files_are_written_in_one_place() -> None:
+    found = {
+        file.relative_to(PACKAGE).as_posix()
+        for file in PACKAGE.rglob("*.py")
+        for node in ast.walk(parsed(file))
+        if isinstance(node, ast.Attribute) and (ast.unparse(node) in OPENED or node.attr in OPENED)
+    }
+    assert found == set(WRITERS)
+
+
+def test_every_module_of_rules_is_loaded() -> None:
+    names = {file.stem for file in (PACKAGE / "validation" / "rules").glob("*.py")} - {"__init__"}
+    assert names == {*CHECKED, "external"}
 
 
 def test_a_public_type_has_a_name_of_its_own() -> None:

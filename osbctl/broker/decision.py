@@ -48,7 +48,7 @@ class RequestOutcome(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """An outcome, and the label of the matching record (empty if there is none)."""
+    """An outcome, and the public name of the matching record: its label, else its number (empty if there is none)."""
 
     outcome: RequestOutcome
     label: str = ""

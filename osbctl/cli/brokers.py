@@ -166,14 +166,14 @@ def refresh(
     osbctl brokers refresh
     osbctl brokers refresh data --as korifi --instances plans.txt --dry-run
     """
-    from osbctl.comparison.instances import read_instances
+    from osbctl.comparison.instances import read_used_plans
 
     with location.open_registry(database) as registry:
         from osbctl.tasks.refresh import Policy, choose, doubted_instances, refresh_brokers, shared_sentences
         from osbctl.tasks.registered_broker_client import RegisteredBrokerClient
 
         chosen = choose(registry, names or ())
-        used = None if instances is None else read_instances(instances)
+        used = None if instances is None else read_used_plans(instances)
         for sentence in doubted_instances(registry, used, instances or ""):
             print_note(sentence)
         finder = passwords.Passwords(stdin=password_stdin, credentials=credentials, single=len(chosen) == 1)

@@ -116,13 +116,13 @@ def drift(
     osbctl drift data
     osbctl drift --all --format json -o drift.json
     """
-    from osbctl.comparison.instances import read_instances
+    from osbctl.comparison.instances import read_used_plans
     from osbctl.tasks.drift import compare_with_stored
 
     _check_words(broker, stored, all_brokers, sides)
     files = (broker, *(stored or ()), instances, sides.database, sides.credentials)
     display.check_output(*files, *sides.files)
-    used = None if instances is None else read_instances(instances)
+    used = None if instances is None else read_used_plans(instances)
     view, display = frozenset(platforms or ()), replace(display, words=DRIFT)
     if broker is None:
         return _every_broker(sides, view, used, instances or "", display, jobs)

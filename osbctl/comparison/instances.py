@@ -20,7 +20,7 @@ NO_INSTANCES = "none"
 """The value instead of a file if no plan has instances."""
 
 
-def read_instances(file: str) -> frozenset[str]:
+def read_used_plans(file: str) -> frozenset[str]:
     """The plan ids in `file`: lines of text (`#` starts a comment), a JSON list of ids, or an export in JSON.
 
     An export is any JSON with plans as a platform exports them, such as Cloud Foundry's /v3/service_plans. If it has
@@ -44,7 +44,7 @@ def read_instances(file: str) -> frozenset[str]:
 
 
 def parse_instances(text: str, name: str) -> frozenset[str]:
-    """The plan ids in `text`, as `read_instances`; `name` is its name in errors.
+    """The plan ids in `text`, as `read_used_plans`; `name` is its name in errors.
 
     Raises ConfigError: there is JSON without plan ids.
     """

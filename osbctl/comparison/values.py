@@ -39,8 +39,8 @@ def shown_both(old: JsonValue, new: JsonValue, path: Path = ()) -> tuple[str, st
     before, after = _line(old, path), _line(new, path)
     if max(len(before), len(after)) <= MAX_TEXT:
         return before, after
-    same = next((i for i, (a, b) in enumerate(zip(before, after, strict=False)) if a != b), 0)
-    start = max(0, same - MAX_TEXT // 2)
+    difference = next((i for i, (a, b) in enumerate(zip(before, after, strict=False)) if a != b), 0)
+    start = max(0, difference - MAX_TEXT // 2)
     return _cut(before, start), _cut(after, start)
 
 

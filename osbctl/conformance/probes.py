@@ -1,4 +1,4 @@
-"""The table of probes, and checks of what comes back anyway (`of_catalog`, `of_errors`)."""
+"""The table of probes, and checks of what comes back anyway (`of_catalog`, `of_error`)."""
 
 from __future__ import annotations
 

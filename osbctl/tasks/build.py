@@ -104,7 +104,7 @@ def _ordered(thing: Any, kind: str = "catalog") -> Any:
 
 def write_changed(file: str, text: str) -> None:
     """Write `text` to a file, unless it contains it already."""
-    if _present(file) != text:
+    if _text_or_empty(file) != text:
         write_file(file, text.encode("utf-8"))
 
 
@@ -113,7 +113,7 @@ def recorded(lock: Mapping[str, str]) -> contextlib.AbstractContextManager[None]
 
     If one of the two cannot be written, neither is.
     """
-    changed = [(file, text) for file, text in lock.items() if _present(file) != text]
+    changed = [(file, text) for file, text in lock.items() if _text_or_empty(file) != text]
     return staged(changed[0][0], changed[0][1].encode("utf-8")) if changed else contextlib.nullcontext()
 
 
@@ -121,7 +121,7 @@ def diff_outdated(files: Mapping[str, str]) -> str:
     """A diff of each file whose content is not the given text; empty if all are up to date."""
     found = ""
     for file, text in files.items():
-        present = _present(file)
+        present = _text_or_empty(file)
         if present != text:
             sides = present.splitlines(), text.splitlines()
             lines = difflib.unified_diff(*sides, file, f"{file} (as built)", lineterm="", n=2)
@@ -129,7 +129,7 @@ def diff_outdated(files: Mapping[str, str]) -> str:
     return found
 
 
-def _present(file: str) -> str:
+def _text_or_empty(file: str) -> str:
     """Text of a regular file; empty if there is none."""
     path = Path(file)
     try:

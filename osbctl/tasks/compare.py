@@ -36,9 +36,9 @@ def compare_documents(
     used: frozenset[str] | None = None
     notes: list[str] = []
     if instances is not None:
-        from osbctl.comparison.instances import doubts, read_instances  # loads the readers of all exports
+        from osbctl.comparison.instances import doubts, read_used_plans  # loads the readers of all exports
 
-        used = read_instances(instances)
+        used = read_used_plans(instances)
         notes = doubts(used, plan_ids(old, new), instances)
     changes = compare_catalogs(old.catalog, new.catalog, platforms=view, instances=used)
     if not changes:

@@ -44,7 +44,7 @@ def _entries_for_objects(config: Config) -> Iterator[tuple[str, set[IgnoreAt]]]:
         yield f"{place} of {word} for {about}", {IgnoreAt(rule, service, plan) for rule in matching_rules(word, rules)}
 
 
-def holds_for_others(config: Config, sources: Iterable[str]) -> bool:
+def may_concern_unread_files(config: Config, sources: Iterable[str]) -> bool:
     """Return whether a file below the configuration, none of `sources`, may be a catalog: it contains `plans`.
 
     True if there are too many files to read.

@@ -115,13 +115,13 @@ def _unused_entries(known: list[_Settings], request: Request) -> Iterator[str]:
 
     `per-path` makes several configurations of one file.
     """
-    from osbctl.tasks.unused_ignores import holds_for_others, unmatched
+    from osbctl.tasks.unused_ignores import may_concern_unread_files, unmatched
 
     sources = (*request.sources, request.stdin_filename or "-")
     for origin in dict.fromkeys(one.config.origin for one in known if one.config.origin):
         same = [one for one in known if one.config.origin == origin]
         found = list(unmatched(same[0].config, [one.selection for one in same]))
-        if found and not holds_for_others(same[0].config, sources):
+        if found and not may_concern_unread_files(same[0].config, sources):
             yield from found
 
 

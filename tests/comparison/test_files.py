@@ -11,7 +11,7 @@ import pytest
 
 from osbctl.changes import Change, ObjectRef
 from osbctl.comparison.allow import AllowEntry, load_allowed, sort_out
-from osbctl.comparison.instances import doubts, parse_instances, read_instances
+from osbctl.comparison.instances import doubts, parse_instances, read_used_plans
 from osbctl.errors import ConfigError
 from osbctl.platforms import Platform
 from tests.drift.test_fields import CATALOG
@@ -107,7 +107,7 @@ USED = {
 def test_instances(tmp_path: Path, text: str, ids: set[str]) -> None:
     file = tmp_path / "instances"
     file.write_text(text)
-    assert read_instances(str(file)) == ids
+    assert read_used_plans(str(file)) == ids
 
 
 @pytest.mark.parametrize(
@@ -159,7 +159,7 @@ def test_ids_of_which_no_plan_has_any_are_refused(ids: set[str], sentence: str) 
 
 def test_instances_that_cannot_be_read(tmp_path: Path) -> None:
     with pytest.raises(ConfigError):
-        read_instances(str(tmp_path / "missing"))
+        read_used_plans(str(tmp_path / "missing"))
     (tmp_path / "bytes").write_bytes(b"\xff\xfe")
     with pytest.raises(ConfigError):
-        read_instances(str(tmp_path / "bytes"))
+        read_used_plans(str(tmp_path / "bytes"))

@@ -185,7 +185,7 @@ def test_fail_on(fail_on: FailOn, failing: set[Severity]) -> None:
 HOSTILE = "x\x1b[31m\x07\r\n::error::y\u202e]]>&<\u2028##vso[task.x;a=b]##teamcity[x '|n']##[error]%3B;]🐘"
 
 
-LINES = [Format.TEXT, Format.GITHUB, Format.JUNIT]
+LINES = sorted({*Format} - {Format.JSON, Format.SARIF, Format.GITLAB, Format.HTML})
 
 
 def hostile_text(format: Format, severity: Severity = Severity.ERROR) -> str:
