@@ -142,8 +142,10 @@ class Watcher:
             _log.info("reloaded the %s", item.name)
             item.warn_of_readable_files()
         except OsbctlError as error:
-            _log.error("cannot reload the %s, the old version stays in use: %s", item.name, error.message)
-            for finding in getattr(error, "findings", ())[:FINDINGS_LOGGED]:
+            findings = getattr(error, "findings", ())
+            rule = f" [{findings[0].rule}]" if findings else ""  # the message is that of the first
+            _log.error("cannot reload the %s, the old version stays in use: %s%s", item.name, error.message, rule)
+            for finding in findings[1:FINDINGS_LOGGED]:
                 where = f"{finding.location}: " if finding.location else ""
                 _log.error("%s%s [%s]", where, finding.message, finding.rule)
         except Exception:

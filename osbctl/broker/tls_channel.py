@@ -17,7 +17,7 @@ from osbctl.broker.tls import NO_COMMON_PROTOCOL, offers_http
 
 _log = logging.getLogger("osbctl.broker")
 
-_PLAIN_BODY = error_response("400 Bad Request", "HttpsRequired", "this port speaks only HTTPS").body
+_PLAIN_BODY = error_response("400 Bad Request", "HttpsRequired", "This port speaks only HTTPS.").body
 PLAIN_ANSWER = (
     b"HTTP/1.1 400 Bad Request\r\nContent-Type: application/json\r\nConnection: close\r\n"
     b"Content-Length: %d\r\n\r\n%b" % (len(_PLAIN_BODY), _PLAIN_BODY)

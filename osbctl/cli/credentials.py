@@ -102,7 +102,7 @@ def _password(identity: str, *, stdin: bool, generate: bool) -> str:
     for _ in range(3):
         password = ask_password(f"Password of {identity}: ")
         check_password(password)
-        if ask_password("Once more: ") == password:
+        if ask_password("Repeat the password: ") == password:
             return password
         typer.echo("the two passwords differ", err=True)
     raise UsageError("the two passwords differed three times")
@@ -126,7 +126,7 @@ def _deliver(record: CredentialRecord, output: Path | None, append: Path | None,
         write_record(output, record, show)
     else:
         if generated:
-            typer.echo(f"the password of {record.identity}, shown this once: {generated}", err=True)
+            typer.echo(f"password of {record.identity} (shown only now): {generated}", err=True)
         write_output(record_json(record))
 
 

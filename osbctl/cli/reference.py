@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 import textwrap
 from collections.abc import Iterator, Sequence
@@ -12,7 +13,7 @@ from typing import Annotated, Any
 from typer import Argument, Option
 
 from osbctl.cli import options as common
-from osbctl.cli.output import use_color, wrap_width, write_json, write_lines, write_output
+from osbctl.cli.output import print_stderr, use_color, wrap_width, write_json, write_lines, write_output
 from osbctl.errors import OsbctlError
 from osbctl.extras import command_to_install
 from osbctl.platforms import DEFAULT_API_VERSION, ApiVersion, labels
@@ -148,6 +149,10 @@ def lsp(
             raise
         raise OsbctlError("the language server needs pygls", command_to_install("lsp")) from error
 
+    if sys.stdin.isatty():
+        print_stderr("osbctl lsp: waiting for an editor; Ctrl-C ends it")
+    # A thread of pygls waits for input and cannot be interrupted: a normal exit would wait for it.
+    signal.signal(signal.SIGINT, lambda *_: os._exit(130))
     # Standard output belongs to the protocol; other output goes to standard error.
     output, sys.stdout = os.fdopen(os.dup(sys.stdout.fileno()), "wb"), sys.stderr
     return EditorServer(variables_of(os.environ)).run(sys.stdin.buffer, output)

@@ -15,7 +15,7 @@ from osbctl.client.http_client import REQUEST_ERRORS, HttpClient, no_response_er
 from osbctl.errors import SourceError, UsageError
 from osbctl.findings import DocumentError
 from osbctl.paths import JsonValue
-from osbctl.redaction import redact_text
+from osbctl.redaction import SURE_LENGTH, redact_text
 from osbctl.sources.document import Document
 from osbctl.text import escape_line
 
@@ -213,5 +213,10 @@ def error_description(body: bytes, options: ConnectionOptions) -> str:
         said = json.loads(body)["description"]
     except (ValueError, KeyError, TypeError, RecursionError):
         return ""
+    if not isinstance(said, str):
+        return ""
     # Redact before cutting: half a password would not be recognised.
-    return f": {escape_line(redact_text(options.hide(said)))[:300]}" if isinstance(said, str) else ""
+    shown = options.hide(said)
+    if shown != said and len(options.password) < SURE_LENGTH:
+        return ""  # a short password may be any word of it: without the word, it makes no sense
+    return f": {escape_line(redact_text(shown))[:300]}"

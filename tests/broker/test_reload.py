@@ -98,6 +98,7 @@ def test_invalid_version_is_logged_and_the_old_one_stays(file: Path, caplog: pyt
         file.write_text("good again")
         assert until(lambda: held.value == "good again")
     assert "catalog.json:3:7: no such thing [rule-x]" in caplog.text
+    assert "catalog.json:3:7: no such thing\n" not in caplog.text  # once, with its rule
 
 
 def test_requested_reload_loads_unchanged_files(file: Path) -> None:

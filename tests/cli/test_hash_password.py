@@ -173,7 +173,7 @@ def at_a_terminal(*answers: str) -> tuple[int, str, str]:
             cwd=ROOT,
         )
         shown = b""
-        for prompt, answer in zip(cycle((b"Password of admin: ", b"Once more: ")), answers, strict=False):
+        for prompt, answer in zip(cycle((b"Password of admin: ", b"Repeat the password: ")), answers, strict=False):
             asked = b""
             while prompt not in asked:
                 asked += os.read(ours, 1000)

@@ -358,6 +358,12 @@ def test_a_password_is_hidden_as_it_is_and_as_it_is_sent() -> None:
     assert "secret" not in repr(replace(OPTIONS, proxies={"https": "http://u:secret@p"}))
 
 
+def test_a_description_that_contains_a_short_password_is_left_out() -> None:
+    body = json.dumps({"description": "The password is wrong."}).encode()
+    assert error_description(body, replace(OPTIONS, password="wrong")) == ""
+    assert error_description(body, replace(OPTIONS, password="another")) == ": The password is wrong."
+
+
 @pytest.mark.parametrize("before", range(296, 300))
 def test_no_part_of_a_password_is_left_where_a_description_is_cut(before: int) -> None:
     body = json.dumps({"description": "." * before + PASSWORD}).encode()

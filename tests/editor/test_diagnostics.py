@@ -7,8 +7,10 @@ import json
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
+import time
 from itertools import pairwise
 from pathlib import Path, PurePath
 from random import Random
@@ -379,6 +381,20 @@ def test_the_exit_code_says_whether_the_editor_asked_for_the_end(said: list[str]
     sent = b"".join(b"Content-Length: %d\r\n\r\n%s" % (len(body), body) for body in bodies)
     done = subprocess.run([sys.executable, "-m", "osbctl", "lsp"], input=sent, capture_output=True, timeout=60)
     assert done.returncode == code
+
+
+def test_an_interrupt_at_a_terminal_ends_the_server() -> None:
+    ours, theirs = os.openpty()
+    command = [sys.executable, "-m", "osbctl", "lsp"]
+    with subprocess.Popen(command, stdin=theirs, stdout=theirs, stderr=subprocess.PIPE) as server:
+        assert server.stderr
+        assert b"waiting for an editor; Ctrl-C ends it" in server.stderr.readline()
+        time.sleep(1)  # until it reads
+        server.send_signal(signal.SIGINT)
+        assert server.wait(timeout=5) == 130
+        assert server.stderr.read() == b""
+    os.close(ours)
+    os.close(theirs)
 
 
 @pytest.mark.parametrize("address", ["", "https://git.example.com/acme/osbctl"])
