@@ -5,11 +5,15 @@ Every row was written against a change of the code that turned a `breaking` into
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
+from osbctl.jsonschemas.bounded_validator import BoundedValidator
 from osbctl.jsonschemas.comparison import compare_schemas
+from osbctl.jsonschemas.comparison.subsumption import Subsumption
+from osbctl.jsonschemas.walk import UndecidableError
 
 from .strategies import DRAFT_4, DRAFT_6, DRAFT_7
 from .test_table import DRAFT_2019, DRAFT_2020, confirm, size, top
@@ -456,3 +460,26 @@ def test_boundary(old: Any, new: Any, safe: bool | None) -> None:
     for change in changes:
         if change.level == "breaking":
             confirm(old, new, change)
+
+
+def test_the_budget_counts_the_constraints_of_each_look() -> None:
+    """One step for a look, and one for each sixteen constraints; the last step may be spent."""
+    constraints: Any = SimpleNamespace(known=range(17))
+    once, twice = Subsumption(BoundedValidator(9), {}, steps=2), Subsumption(BoundedValidator(9), {}, steps=4)
+    once.spend(constraints)
+    for _ in range(2):
+        twice.spend(constraints)
+    for comparison in (once, twice):
+        with pytest.raises(UndecidableError, match=r"^the schemas are too large or too entangled to compare in full$"):
+            comparison.spend(constraints)
+
+
+def test_a_recursion_that_is_met_again_is_undecided() -> None:
+    node: Any = {"type": "object", "properties": {"next": {"$ref": "#/definitions/n"}, "a": {"type": "string"}}}
+    old = {"$schema": DRAFT_7, "definitions": {"n": node}, "$ref": "#/definitions/n"}
+    other = {**node, "properties": {**node["properties"], "a": {"type": ["string", "null"]}}}
+    (change,) = compare_schemas(old, {**old, "definitions": {"n": other}})
+    assert (change.level, change.rule) == ("risky", "schema-undecided")
+    assert change.message == (
+        '"next.next": the schema changed; whether it refuses requests that were valid cannot be decided'
+    )
