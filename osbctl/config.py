@@ -130,6 +130,8 @@ def load_config(path: str) -> Config:
         ConfigError: it does not exist, cannot be read, is a pyproject.toml without osbctl, or is invalid.
     """
     config = _load(path)
+    if config is None and not os.path.lexists(path):
+        raise ConfigError(f"{path}: there is no such file", "name an osbctl.toml with --config")
     if config is None:
         raise ConfigError(f"{path}: it has no configuration of osbctl", "give an osbctl.toml with --config")
     return config

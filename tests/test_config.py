@@ -107,7 +107,7 @@ def test_configuration_errors(tmp_path: Path, text: str, told: str) -> None:
 
 
 def test_a_named_file_must_be_there(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match="no configuration"):
+    with pytest.raises(ConfigError, match="there is no such file"):
         load_config(str(tmp_path / "none.toml"))
 
 

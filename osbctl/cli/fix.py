@@ -99,6 +99,9 @@ def _notes(result: FixResult, verb: str, unsafe: bool) -> Iterator[str]:
         yield f"{finding.location or result.source}: not fixed: {finding.message} [{finding.rule}]: {why}"
     more = f", {len(result.unsafe)} more with --unsafe" if result.unsafe else ""
     left = len(result.left) - len(result.unsafe)
+    if not result.mended and not result.left:
+        yield f"{result.source}: nothing to fix"
+        return
     yield f"{result.source}: {verb} {len(result.mended)}{more}; {left} left for you"
 
 

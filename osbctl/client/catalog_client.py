@@ -192,9 +192,14 @@ def read_json(body: bytes) -> tuple[JsonValue, str]:
     return value, "" if isinstance(value, dict) else "it is another kind of value"
 
 
+def wrong_credentials(options: ConnectionOptions) -> str:
+    """Advice after status 401."""
+    return "the user or the password is wrong" if options.user else "the broker asks for a password: add --user NAME"
+
+
 def _refused(status: int, body: bytes, client: HttpClient) -> SourceError:
     advice = {
-        401: "the user or the password is wrong",
+        401: wrong_credentials(client.options),
         404: "check that this is the broker's address",
         412: "the broker wants another version: --api-version",
     }.get(status, "")

@@ -11,7 +11,14 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from urllib.parse import urljoin, urlsplit
 
-from osbctl.client.catalog_client import MAX_REDIRECTS, error_description, is_same_origin, origin, redirect_target
+from osbctl.client.catalog_client import (
+    MAX_REDIRECTS,
+    error_description,
+    is_same_origin,
+    origin,
+    redirect_target,
+    wrong_credentials,
+)
 from osbctl.client.connection_options import ConnectionOptions, check_options
 from osbctl.client.http_client import Failure, NoResponseError
 from osbctl.conformance import probes
@@ -64,7 +71,7 @@ def check_broker(address: str, options: ConnectionOptions, patience: Deadlines =
         return CheckResult(tuple(findings_of(faults)), None)
     if first.status == 401:
         text = f"{exchange.name}: authentication failed (401){error_description(first.body, options)}"
-        raise SourceError(text, "the user or the password is wrong, so nothing can be checked")
+        raise SourceError(text, wrong_credentials(options))
     if first.silence:
         faults.append(_silence(exchange.name, first, first.silence))
         return CheckResult(tuple(findings_of(faults)), None)

@@ -129,7 +129,7 @@ def checked_tree(schema: JsonValue, dialect: Dialect | None = None) -> SchemaTre
                 jsonschema_rs.meta.validate({**node.value, "$schema": tree.dialect.uri})
         except (TypeError, ValueError, jsonschema_rs.ReferencingError) as error:
             place = pointer((*node.pointer, *getattr(error, "instance_path", ())))
-            where = f" at {escape_line(place[:80])}" if place else ""
+            where = f" (at {escape_line(place[:80])})" if place else ""
             raise UndecidableError(f"it is not a valid {tree.dialect.name} schema{where}") from None
     tree.check_supported()
     return tree

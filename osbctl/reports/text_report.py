@@ -60,7 +60,8 @@ def _finding(finding: Finding, paint: AnsiStyle, width: int = 0, marked: bool = 
 
 def _details(finding: Finding, paint: AnsiStyle) -> Iterator[str]:
     if finding.refused_by:
-        yield f"    refused by {labels(finding.refused_by)}"
+        how = "refused as an update by" if finding.rule == "build-id-changed" else "refused by"
+        yield f"    {how} {labels(finding.refused_by)}"
     for message in finding.platform_messages:
         # Other platforms may refuse as well, but only one is quoted.
         speaker = next(platform for platform in chain(finding.refused_by, Platform) if platform.record.is_quoted)

@@ -138,9 +138,9 @@ def _missing(revision: str, path: str) -> SourceError:
     if _git("rev-parse", "--git-dir") is None:
         return SourceError(f"{name}: there is no such file, and this is not a git repository")
     if _git("rev-parse", "--verify", "--quiet", f"{revision}^{{commit}}") is not None:
-        return SourceError(
-            f"{name}: there is no {path} in {revision}", f"git ls-tree -r --name-only {revision} lists it"
-        )
+        command = shlex.join(["git", "ls-tree", "-r", "--name-only", revision])
+        advice = f"`{command}` lists the files that {revision} has"
+        return SourceError(f"{name}: there is no {path} in {revision}", advice)
     return SourceError(f"{name}: there is no such file, and no revision {revision} in this clone", _fetch(revision))
 
 

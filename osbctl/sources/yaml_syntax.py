@@ -16,9 +16,9 @@ _NO_BREAK_SPACE = re.compile("^[ ]*(?:-[ ]*)?([\u00a0\u2007\u202f\u3000]+)", re.
 _NO_SPACE = re.compile(r"^[ ]*(?:-[ ]+)*[\w.-]+(:)(?=[^\s:/])", re.MULTILINE)
 
 _HINTS = {
-    "mapping values are not allowed in this context": "is the indentation right, or a text with a colon unquoted?",
-    "did not find expected key": "is the indentation that of the lines before, and every quote closed?",
-    "did not find expected '-' indicator": "is the indentation that of the items before?",
+    "mapping values are not allowed in this context": "check the indentation, and quote text that contains a colon",
+    "did not find expected key": "indent it like the lines above, and close every quote",
+    "did not find expected '-' indicator": "indent it like the keys of the item above",
     "could not find expected ':'": "is a colon missing after a key?",
     "found unexpected end of stream": "is a bracket never closed?",
     "did not find expected ',' or '}'": "is a comma, or the closing bracket, missing?",

@@ -47,7 +47,7 @@ def compare_documents(
     if known:
         refusing = {refused.platform for refused in known}
         who = labels([platform for platform in Platform if platform in refusing])
-        notes.append(f"{old.name} is already refused by {who}: any catalog stored there is an older one")
+        notes.append(f"{old.name} was refused by {who}, too: a platform that has this broker stores an earlier one")
     changes = with_places(changes + now_refused(old.data, new.data, changes, view, known), old, new)
     notes += _platform_notes(changes, view)
     return Comparison(old.name, new.name, changes, notes)

@@ -42,7 +42,7 @@ def _check_input(output: Path | str, name: Path | str) -> None:
     if os.path.isfile(output) and os.path.isfile(name) and os.path.samefile(output, name):  # noqa: PTH113, PTH121
         raise UsageError(f"{output} is an input of this command, and would be overwritten", "name another file")
     if _is_part_of(output, name):
-        advice = "write it outside of the folder: the next build would take it for a part"
+        advice = "write it outside of the folder: the next build would read it as part of the catalog"
         raise UsageError(f"{output} is in the source folder {name}", advice)
 
 

@@ -12,8 +12,9 @@ from itertools import chain
 from typing import NamedTuple
 
 from osbctl.findings import Finding, Location, Severity
-from osbctl.rule import matching_rules
+from osbctl.rule import RULES, Category, matching_rules
 from osbctl.sources.document import Document, Span
+from osbctl.text import did_you_mean
 from osbctl.validation.options import Selection
 
 _COMMENT = re.compile(r"(?:^|(?<=[ \t]))#[ \t]*osbctl:[ \t]*ignore\b(?:\[([^\]\n]*)\])?", re.MULTILINE)
@@ -93,8 +94,10 @@ def _unused(
 def _why_unused(comment: _Comment) -> tuple[str, str]:
     if not comment.word:
         return "the comment does not say which rule to ignore", "write the rule in brackets: ignore[RULE]"
-    nothing = f"there is no finding of {comment.word} to ignore here"
-    return nothing if comment.rules else f"there is no rule {comment.word!r} to ignore", "remove the comment"
+    if comment.rules:
+        return f"there is no finding of {comment.word} to ignore here", "remove the comment"
+    hint = did_you_mean(comment.word, (*RULES, *Category)) or "remove the comment"
+    return f"there is no rule {comment.word!r} to ignore", hint
 
 
 def _comments(document: Document) -> Iterator[_Comment]:

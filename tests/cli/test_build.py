@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import pty
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -325,3 +326,17 @@ def test_a_plan_that_moves_to_another_service_keeps_no_id(folder: Path) -> None:
     plan_file(folder, "postgres", "vast", FIRST)  # under another name in its own service it is renamed
     assert osbctl("build", "source", cwd=folder).returncode == 0
     assert "huge" not in (folder / "source" / "catalog.lock").read_text()
+
+
+def test_a_changed_id_is_refused_as_an_update(folder: Path) -> None:
+    assert osbctl("build", "source", cwd=folder).returncode == 0
+    lock = folder / "source/catalog.lock"
+    lock.write_text(re.sub(r'(\["postgres", ")[^"]+', r"\1another", lock.read_text()))
+    told = osbctl("validate", "source", cwd=folder).stdout
+    assert "    refused as an update by Cloud Foundry, SAP Service Manager\n" in told
+    assert "`osbctl build --accept-id-change postgres`" in told
+
+
+def test_an_output_in_the_source_folder_is_refused(folder: Path) -> None:
+    done = osbctl("build", "source", "-o", "source/out.yaml", cwd=folder)
+    assert "the next build would read it as part of the catalog" in done.stderr

@@ -247,3 +247,22 @@ def test_it_says_what_it_does_and_marks_unsafe_edits_of_a_patch(tmp_path: Path) 
     subprocess.run(
         ["git", "apply", "-p0", "--unsafe-paths", "--check"], input=done.stdout.encode(), cwd="/", check=True
     )
+
+
+def test_a_clean_file_has_nothing_to_fix(tmp_path: Path) -> None:
+    plan = "{id: 6C3B1D0E-8A4F-4E57-9B1C-2D7F5A90E3B5, name: p, description: d, free: true}"
+    service = f"id: 6C3B1D0E-8A4F-4E57-9B1C-2D7F5A90E3B4, name: a, description: d, bindable: true, plans: [{plan}]"
+    (tmp_path / "c.yaml").write_text(f"services: [{{{service}}}]\n")
+    assert osbctl("fix", "c.yaml", cwd=tmp_path).stderr == "osbctl: c.yaml: nothing to fix\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "hint"),
+    [
+        ("a: b: c\n", "check the indentation, and quote text that contains a colon"),
+        ("services:\n  - name: a\n  id: b\n", "indent it like the keys of the item above"),
+    ],
+)
+def test_a_wrong_indentation_has_a_hint(tmp_path: Path, text: str, hint: str) -> None:
+    (tmp_path / "c.yaml").write_text(text)
+    assert f"hint: {hint}\n" in osbctl("validate", "c.yaml", cwd=tmp_path).stdout

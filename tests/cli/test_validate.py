@@ -89,7 +89,7 @@ def test_a_syntax_error_is_a_finding(tmp_path: Path) -> None:
         (["rules", "advise"], 2, "did you mean advice?"),
         (["rules", "unlike"], 2, "osbctl rules lists them"),
         (["validate", "no-such-file.yaml"], 3, "no-such-file.yaml"),
-        (["validate", "--config", "none.toml", GOOD], 3, "none.toml"),
+        (["validate", "--config", "none.toml", GOOD], 3, "none.toml: there is no such file"),
         (["validate", "--schema", "none.json", GOOD], 3, "none.json"),
     ],
 )

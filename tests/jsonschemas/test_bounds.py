@@ -70,7 +70,7 @@ def test_a_broken_schema_is_risky_with_the_reason(schema: Any) -> None:
     for old, new in ((schema, FINE), (FINE, schema)):
         [change] = compare_schemas(old, new)
         assert (change.level, change.rule) == ("risky", "schema-undecided")
-        assert "cannot be compared: of the" in change.message
+        assert "cannot be compared: " in change.message
     assert compare_schemas(schema, json.loads(json.dumps(schema))) == []
 
 

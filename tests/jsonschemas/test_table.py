@@ -403,7 +403,7 @@ def test_a_request_that_is_near_is_found(name: str, old: Any, new: Any, rule: st
 
 def test_a_schema_that_is_none_is_named_with_the_place() -> None:
     (change,) = compare_schemas(size({"type": "int"}), size(STRING))
-    assert change.message.endswith("of the old schema, it is not a valid draft-07 schema at /properties/size/type")
+    assert change.message.endswith("the old schema is not a valid draft-07 schema (at /properties/size/type)")
 
 
 UNDECIDED: list[tuple[str, Any, Any]] = [

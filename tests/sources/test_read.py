@@ -261,7 +261,7 @@ def test_a_path_that_exists_wins_over_a_revision(repository: Path) -> None:
 def test_a_path_that_is_not_in_the_revision(repository: Path) -> None:
     error = refusal("HEAD~1:gone.json")
     assert "there is no gone.json in HEAD~1" in error.message
-    assert "git ls-tree" in error.advice
+    assert error.advice == "`git ls-tree -r --name-only 'HEAD~1'` lists the files that HEAD~1 has"
 
 
 def test_a_folder_in_a_revision(repository: Path) -> None:

@@ -64,6 +64,13 @@ def test_what_silences_nothing_is_told() -> None:
     assert found(text, ValidationOptions(ignore=frozenset({"ignore-unused"}))) == [("default-implicit", 15)]
 
 
+def test_an_unknown_rule_in_a_comment_has_a_suggestion() -> None:
+    text = b"services: []  # osbctl: ignore[nme-characters, zzz]\n"
+    findings = validate_document(parse_document(text, "c.yaml"), ValidationOptions()).findings
+    hints = [finding.hint for finding in findings if finding.rule == "ignore-unused"]
+    assert hints == ["did you mean name-characters?", "remove the comment"]
+
+
 @pytest.mark.parametrize("comment", ["ignore", "ignore legacy readers", "ignore[]", "ignore[ , ]", "ignore[schema"])
 def test_a_comment_that_names_no_rule_is_told(comment: str) -> None:
     text = f"services: []  # osbctl: {comment}\n"

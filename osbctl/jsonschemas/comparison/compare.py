@@ -85,7 +85,9 @@ def _trees(old: JsonValue, new: JsonValue) -> list[SchemaTree]:
         try:
             trees.append(checked_tree(value, shared))
         except UndecidableError as error:
-            raise UndecidableError(f"of the {side} schema, {error}") from None
+            why = str(error)
+            named = f"the {side} schema {why[3:]}" if why.startswith("it ") else f"of the {side} schema, {why}"
+            raise UndecidableError(named) from None
     return trees
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import Any
 
@@ -80,8 +81,12 @@ class Composer:
         elif isinstance(order, list) and all(isinstance(stem, str) for stem in order):
             order = self._listed(order, files, self._settings, path)
         else:
-            message = "services must be a list of file names without suffix"
-            self._problem("folder-settings", message, self._settings, path)
+            message, hint = "services must be a list of file names without suffix", ""
+            if isinstance(order, list) and all(isinstance(service, dict) for service in order):
+                file = shlex.quote(self._settings.document.name)
+                message = "this file is a whole catalog, not the settings of a source folder"
+                hint = f"`osbctl validate {file}`, or `osbctl split {file}`"
+            self._problem("folder-settings", message, self._settings, path, hint)
             order = []
         parts = {stem: self._parts.read(files[stem]) for stem in order}
         self._parts.problems.raise_any()

@@ -8,6 +8,7 @@ takes it for a new plan and flags the old one.
 from __future__ import annotations
 
 import json
+import shlex
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -152,7 +153,8 @@ def _reused(name: str, owner: str, path: Path, *, published: bool) -> Finding:
 
 def _changed(name: str, known: str, path: Path) -> Finding:
     kind = "plan" if "/" in name else "service"
-    hint = f"restore the old id, or accept the new one with --accept-id-change {name}"
+    command = shlex.join(["osbctl", "build", "--accept-id-change", name])
+    hint = f"restore the old id, or accept the new one: `{command}`"
     return _against("build-id-changed", f"the id of {kind} {name!r} has changed; it was {known!r}", path, hint)
 
 

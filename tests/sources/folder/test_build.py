@@ -361,6 +361,13 @@ def test_a_reference_that_cannot_be_followed(tmp_path: Path, reference: str) -> 
     assert ("leads out of the source folder" in finding.message) is reference.endswith(("outside.json", "link.json"))
 
 
+def test_a_whole_catalog_is_not_the_settings_of_a_folder(tmp_path: Path) -> None:
+    (finding,) = faults(write(tmp_path, catalog="services:\n- name: a\n"))
+    file = tmp_path / "catalog.yaml"
+    assert finding.message == "this file is a whole catalog, not the settings of a source folder"
+    assert finding.hint == f"`osbctl validate {file}`, or `osbctl split {file}`"
+
+
 @pytest.mark.parametrize(
     ("texts", "rule"),
     [

@@ -181,9 +181,9 @@ def test_an_id_that_changes() -> None:
     after, found = updated(lock, changed)
     assert told(found) == [
         ("build-id-changed", "the id of service 'a' has changed; it was '1'", ("services", 0, "id"),
-         "restore the old id, or accept the new one with --accept-id-change a"),
+         "restore the old id, or accept the new one: `osbctl build --accept-id-change a`"),
         ("build-id-changed", "the id of plan 'a/p' has changed; it was '2'", ("services", 0, "plans", 0, "id"),
-         "restore the old id, or accept the new one with --accept-id-change a/p"),
+         "restore the old id, or accept the new one: `osbctl build --accept-id-change a/p`"),
     ]  # fmt: skip
     assert Platform.CLOUD_FOUNDRY in found[0].refused_by
     assert after == Lock({"a": "8", "a/p": "9"})
