@@ -483,3 +483,15 @@ def test_a_recursion_that_is_met_again_is_undecided() -> None:
     assert change.message == (
         '"next.next": the schema changed; whether it refuses requests that were valid cannot be decided'
     )
+
+
+def test_other_properties_are_called_so() -> None:
+    old = {"$schema": DRAFT_7, "type": "object", "properties": {"a": S}, "additionalProperties": S}
+    messages = [
+        compare_schemas(old, {**old, "additionalProperties": rest})[0].message
+        for rest in (False, {"type": "string", "maxLength": 3})
+    ]
+    assert messages == [
+        "the parameters no longer may have other properties",
+        '"*" no longer accepts "text" (maxLength: 3)',
+    ]

@@ -139,6 +139,16 @@ def test_what_brings_no_catalog_leaves_the_stored_one(registry: Registry, outcom
     assert after == replace(before, row=replace(before.row, outcome=outcome, revision=2))
 
 
+def test_an_update_saved_in_part_is_no_refresh(registry: Registry) -> None:
+    add(registry)
+    before, content = registry.row("db"), body(service("t", "q"))
+    registry.store_refresh(before, refresh(RefreshOutcome.REFUSED, at="2026-05-05T00:00:00Z"), catalog=read(content))
+    after = registry.broker("db")
+    assert (after.catalog, after.row.refreshed_at) == (content, before.refreshed_at)
+    registry.store_refresh(after.row, refresh(at="2026-05-06T00:00:00Z"), catalog=read(content))
+    assert registry.row("db").refreshed_at == "2026-05-06T00:00:00Z"
+
+
 def test_only_who_asks_for_it_makes_a_registry(tmp_path: Path) -> None:
     for file in (tmp_path / "missing.db", tmp_path / "empty.db"):
         if file.stem == "empty":
