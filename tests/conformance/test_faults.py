@@ -259,13 +259,13 @@ def test_service_manager_gives_up_first() -> None:
 def test_what_a_refusal_says_is_told_without_the_password() -> None:
     with faulty("echoes") as (address, _):
         with pytest.raises(SourceError, match=r"authentication failed \(401\): .*You sent Basic \*\*\*") as caught:
-            check_broker(address, replace(OPTIONS, password="another"), PATIENCE)
+            check_broker(address, replace(OPTIONS, password="another-one"), PATIENCE)
         with pytest.raises(SourceError) as without_user:
             check_broker(address, replace(OPTIONS, user="", password=""), PATIENCE)
         assert without_user.value.advice == "the broker asks for a password: add --user NAME"
-        assert "another" not in caught.value.message
+        assert "another-one" not in caught.value.message
         with pytest.raises(SourceError, match=r"You sent Basic \*\*\*"):
-            fetch_catalog(address, replace(OPTIONS, password="another"))
+            fetch_catalog(address, replace(OPTIONS, password="another-one"))
 
 
 @pytest.mark.parametrize("name", ["drips-head", "drips-body"])

@@ -125,7 +125,7 @@ def test_what_another_draft_would_read_is_no_schema_to_reason_about(keyword: str
     assert list(impossible(schema)) == list(refused_values(schema)) == []
     assert (
         examples(schema).why
-        == f"no example can be made for this schema: it is not a valid draft-04 schema at {place}/{next(iter(broken))}"
+        == f"no example can be made for this schema: it is not a valid draft-04 schema (at {place}/{next(iter(broken))})"
     )
 
 
