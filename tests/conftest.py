@@ -13,12 +13,14 @@ from collections.abc import Generator
 import pytest
 from hypothesis import HealthCheck, settings
 
+from tests.corpus import EVERY_CASE
+
 signal.signal(signal.SIGINT, signal.default_int_handler)
 settings.register_profile(
     "short", max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True
 )
 settings.register_profile("fuzz", settings.get_profile("short"), max_examples=20_000, derandomize=False)
-settings.load_profile("fuzz" if os.environ.get("OSBCTL_FUZZ") else "short")
+settings.load_profile("fuzz" if EVERY_CASE else "short")
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -1,10 +1,14 @@
-"""Real catalogs and recorded verdicts from outside the project, where they are at hand."""
+"""Real catalogs and recorded verdicts from outside the project, where they are at hand, and how much of all is tried."""
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
+
+EVERY_CASE = bool(os.environ.get("OSBCTL_FUZZ"))
+"""True to try every case, as `make test-every-case` and `make fuzz` do; False for the sample of `make test`."""
 
 _ROOT = Path(__file__).parents[1]
 _PLACES = [_ROOT.parent / "shared" / "corpus", _ROOT.parent.parent / "shared" / "corpus"]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import random
 import signal
 import subprocess
@@ -16,9 +15,8 @@ from osbctl.credentials.file import write_record
 from osbctl.credentials.record import make_record
 from tests.broker.harness import until
 from tests.broker.processes import Process, process
+from tests.corpus import EVERY_CASE
 from tests.deploy.harness import ROOT
-
-LONG = bool(os.environ.get("OSBCTL_FUZZ"))
 
 
 def send_pair(started: subprocess.Popen[bytes], number: int, seconds: float) -> None:
@@ -32,7 +30,7 @@ def send_pair(started: subprocess.Popen[bytes], number: int, seconds: float) -> 
 
 @pytest.mark.fuzz
 def test_simultaneous_reload_signals_do_not_deadlock(tmp_path: Path) -> None:
-    for _ in range(4 if LONG else 1):
+    for _ in range(4 if EVERY_CASE else 1):
         with process(tmp_path, insecure_http=True) as broker:
             for _ in range(2500):
                 send_pair(broker.process, signal.SIGHUP, random.random() * 80e-6)
@@ -50,7 +48,7 @@ def reloads(broker: Process) -> bool:
 
 @pytest.mark.fuzz
 def test_simultaneous_stop_signals_exit_with_0(tmp_path: Path) -> None:
-    for number in range(200 if LONG else 3):
+    for number in range(200 if EVERY_CASE else 3):
         with process(tmp_path, insecure_http=True) as broker:
             send_pair(broker.process, signal.SIGTERM, number % 5 * 20e-6)
             assert broker.process.wait(10) == 0

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import shutil
 import time
@@ -20,10 +19,9 @@ import pytest
 from osbctl.sources.read import read_source
 from tests.cli.broker_server import PASSWORD, USER, broker
 from tests.cli.program import osbctl
-from tests.corpus import catalogs
+from tests.corpus import EVERY_CASE, catalogs
 from tests.folders import catalogs_folder
 
-LONG = "OSBCTL_FUZZ" in os.environ
 MOST_SECONDS = 8
 """Of processor time for one run; each takes a few hundredths, so that a slow machine changes nothing."""
 
@@ -110,18 +108,18 @@ def mutated(whole: Any, random: Random) -> str:
 @pytest.mark.parametrize("name", WILD)
 def test_no_file_is_too_wild(name: str, good: Any, tmp_path: Path) -> None:
     every = [(file, words) for file in ("wild.json", "wild.yaml") for words in commands(READERS, file)]
-    for file, words in every if LONG else Random(name).sample(every, 5):
+    for file, words in every if EVERY_CASE else Random(name).sample(every, 5):
         (tmp_path / file).write_bytes(WILD[name])
         endures(tmp_path, *words)
 
 
 @pytest.mark.fuzz
-@pytest.mark.parametrize("seed", range(16 if LONG else 1))
+@pytest.mark.parametrize("seed", range(16 if EVERY_CASE else 1))
 def test_no_value_in_a_catalog_is_too_wild(seed: int, good: Any, tmp_path: Path) -> None:
     random = Random(seed)
     example = read_source(str(catalogs_folder() / "interface-example.json")).data
-    for number in range(120 if LONG else 7):
-        real = random.choice(catalogs()) if LONG and number % 3 == 0 and catalogs() else None
+    for number in range(120 if EVERY_CASE else 7):
+        real = random.choice(catalogs()) if EVERY_CASE and number % 3 == 0 and catalogs() else None
         whole = read_source(str(real)).data if real else random.choice([good, example])
         (tmp_path / "wild.json").write_text(mutated(whole, random))
         for words in commands(OF_CATALOGS):
@@ -134,7 +132,7 @@ def test_no_broker_is_too_wild(good: Any, tmp_path: Path) -> None:
     with broker(good) as server:
         endures(tmp_path, "brokers", "add", "db", server.url, "--user", USER, "--database", "r.sqlite", **known)
         bodies = [*WILD.values(), *(mutated(good, random).encode() for _ in range(120))]
-        for server.body in bodies if LONG else random.sample(bodies, 2):
+        for server.body in bodies if EVERY_CASE else random.sample(bodies, 2):
             for words in commands(OF_REGISTRY):
                 endures(tmp_path, *words, "--database", "r.sqlite", **known)
             endures(tmp_path, "check", server.url, "--user", USER, **known)

@@ -34,7 +34,7 @@ from osbctl.text import escape_line
 from osbctl.validation.options import ValidationOptions
 from osbctl.validation.pipeline import validate_document
 from tests.cli.program import osbctl
-from tests.corpus import catalogs, needs_corpus
+from tests.corpus import EVERY_CASE, catalogs, needs_corpus
 from tests.editor.client import Editor, editing, in_editor
 from tests.folders import catalogs_folder
 from tests.sources.folder.brokerpaks import brokerpak
@@ -75,7 +75,7 @@ def test_the_same_as_the_command_line_on_every_real_catalog() -> None:
     """One in four in `make test`, all in `make fuzz`."""
     files = catalogs()
     assert len(files) == 76
-    files = files if os.environ.get("OSBCTL_FUZZ") else files[::4]
+    files = files if EVERY_CASE else files[::4]
     report = said(osbctl("validate", "--format", "json", *map(str, files)).stdout)
 
     async def look(editor: Editor) -> None:
@@ -368,7 +368,7 @@ def test_a_large_catalog_is_judged_while_one_types(tmp_path: Path) -> None:
 
 @pytest.mark.fuzz
 def test_random_edits_crash_nothing_and_leave_nothing_stale_and_memory_stays(tmp_path: Path) -> None:
-    early, late = asyncio.run(edit_at_random(1_000 if os.environ.get("OSBCTL_FUZZ") else 40, tmp_path))
+    early, late = asyncio.run(edit_at_random(1_000 if EVERY_CASE else 40, tmp_path))
     assert late < early * 1.2 + 5_000
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gzip
 import json
-import os
 from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
@@ -24,7 +23,7 @@ from osbctl.tasks.fix import FixResult, fix_bytes
 from osbctl.validation.options import ValidationOptions
 from osbctl.validation.pipeline import validate_document
 from tests.cli.program import osbctl
-from tests.corpus import CORPUS, catalogs, needs_corpus
+from tests.corpus import CORPUS, EVERY_CASE, catalogs, needs_corpus
 from tests.fixes.generated import catalog, text
 from tests.fixes.promises import differences
 from tests.fixes.test_fix import HEAD, PLAN, mend
@@ -34,7 +33,7 @@ PLACEHOLDERS = ["((x))", "(( grab meta.x ))", "<value>", "REPLACE_WITH_IT", "{{ 
 NOT_READ = object()
 LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 """libyaml's, where PyYAML has it: a tenth of the time."""
-EACH = 3_000 if os.environ.get("OSBCTL_FUZZ") else 50
+EACH = 3_000 if EVERY_CASE else 50
 """Catalogs of either kind, generated and mutated."""
 
 
@@ -113,7 +112,7 @@ def mutated() -> Iterator[Any]:
 
 def texts(random: Random, number: int) -> Iterator[tuple[str, bytes]]:
     yield from (text(random, catalog(random)) for _ in range(number))
-    for file in catalogs()[:: 1 if os.environ.get("OSBCTL_FUZZ") else 3]:
+    for file in catalogs()[:: 1 if EVERY_CASE else 3]:
         yield file.name, file.read_bytes()
     if CORPUS:
         yield from (text(random, one) for one in islice(mutated(), number))

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-TIMES = 500 if os.environ.get("OSBCTL_FUZZ") else 5
+from tests.corpus import EVERY_CASE
+
+TIMES = 500 if EVERY_CASE else 5
 
 
 @pytest.mark.fuzz

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gzip
 import json
-import os
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -21,20 +20,19 @@ from osbctl.sources.limits import MAX_DEPTH
 from osbctl.sources.parse import parse_document
 from osbctl.tasks.fix import fix_source, write
 from osbctl.validation.pipeline import validate_document
-from tests.corpus import CORPUS, catalogs, needs_corpus
+from tests.corpus import CORPUS, EVERY_CASE, catalogs, needs_corpus
 from tests.fixes.generated import catalog, text
 from tests.fixes.promises import FULL, PLAIN, check, differences, is_meant, no_new_findings
 
-LONG = bool(os.environ.get("OSBCTL_FUZZ"))
 MUTATED = ("cloudfoundry-mutations", "cloudfoundry-probes-2")
-CHUNKS = range(20 if LONG else 1)
+CHUNKS = range(20 if EVERY_CASE else 1)
 """Each is a test of its own, so that they run side by side."""
 
 
 def sample(number: int, whole: Iterable[int]) -> Iterator[int]:
     """One chunk of all, or the first few."""
     every = list(whole)
-    return iter(every[number :: len(CHUNKS)] if LONG else every)
+    return iter(every[number :: len(CHUNKS)] if EVERY_CASE else every)
 
 
 def held(texts: Iterable[tuple[int, str, bytes]]) -> int:
@@ -55,16 +53,16 @@ def held(texts: Iterable[tuple[int, str, bytes]]) -> int:
 @needs_corpus
 @pytest.mark.fuzz
 def test_real_catalogs() -> None:
-    whole = catalogs() if LONG else catalogs()[::5]
+    whole = catalogs() if EVERY_CASE else catalogs()[::5]
     ways = ((unsafe, options) for unsafe in (False, True) for options in (PLAIN, FULL))
     mended = 0
-    for unsafe, options in ways if LONG else [(True, PLAIN)]:
+    for unsafe, options in ways if EVERY_CASE else [(True, PLAIN)]:
         for file in whole:
             try:
                 mended += bool(check(file.name, file.read_bytes(), unsafe=unsafe, options=options))
             except DocumentError:
                 continue
-    assert mended >= (100 if LONG else 8)
+    assert mended >= (100 if EVERY_CASE else 8)
 
 
 def mutated() -> Iterator[Any]:
@@ -83,8 +81,8 @@ def mutated() -> Iterator[Any]:
 @pytest.mark.fuzz
 @pytest.mark.parametrize("chunk", CHUNKS)
 def test_mutated_catalogs(chunk: int) -> None:
-    found = list(zip(range(10**6 if LONG else 30), mutated(), strict=False))
-    assert not LONG or len(found) >= 2_000
+    found = list(zip(range(10**6 if EVERY_CASE else 30), mutated(), strict=False))
+    assert not EVERY_CASE or len(found) >= 2_000
     picked = [found[number] for number in sample(chunk, range(len(found)))]
     assert held((number, *text(Random(number), one)) for number, one in picked) > len(picked) // 10
 
@@ -92,7 +90,7 @@ def test_mutated_catalogs(chunk: int) -> None:
 @pytest.mark.fuzz
 @pytest.mark.parametrize("chunk", CHUNKS)
 def test_generated_catalogs(chunk: int) -> None:
-    picked = list(sample(chunk, range(5_000 if LONG else 60)))
+    picked = list(sample(chunk, range(5_000 if EVERY_CASE else 60)))
     made = ((number, *text(random, catalog(random))) for number in picked for random in [Random(number)])
     assert held(made) > len(picked) // 2
 
@@ -100,7 +98,7 @@ def test_generated_catalogs(chunk: int) -> None:
 @pytest.mark.fuzz
 def test_generated_source_folders(tmp_path: Path) -> None:
     mended = 0
-    for number in range(300 if LONG else 12):
+    for number in range(300 if EVERY_CASE else 12):
         random = Random(number)
         folder = tmp_path / str(number)
         try:
@@ -112,7 +110,7 @@ def test_generated_source_folders(tmp_path: Path) -> None:
             mended += folder_holds(folder, random.random() < 0.6)
         except (DocumentError, UsageError):  # a service without a name, say
             continue
-    assert mended >= (100 if LONG else 3)
+    assert mended >= (100 if EVERY_CASE else 3)
 
 
 def folder_holds(folder: Path, unsafe: bool) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import time
 
@@ -13,6 +12,7 @@ from osbctl.jsonschemas.bounded_validator import BoundedValidator
 from osbctl.jsonschemas.comparison import compare_schemas
 from osbctl.jsonschemas.schema_tree import SchemaTree
 from osbctl.requests.faults import request_errors
+from tests.corpus import EVERY_CASE
 
 
 def matches(pattern: str, text: str) -> bool | None:
@@ -93,7 +93,7 @@ EXTRAS: list[dict[str, object]] = [{}, {"minLength": 1_400}, {"enum": ["a" * 1_4
 COSTLY = [
     (pattern, EXTRAS[(number + more) % 3])
     for number, pattern in enumerate([*BACKTRACKING, *HEAVY[:2]])
-    for more in (range(3) if "OSBCTL_FUZZ" in os.environ else [0])
+    for more in (range(3) if EVERY_CASE else [0])
 ]
 
 

@@ -7,7 +7,6 @@ knows them all.
 from __future__ import annotations
 
 import json
-import os
 from typing import TYPE_CHECKING, Any
 
 import jsonschema_rs
@@ -19,7 +18,7 @@ from jsonschema.validators import validator_for
 from osbctl.jsonschemas import dialects
 from osbctl.jsonschemas.comparison import compare_schemas
 from osbctl.text import is_safe
-from tests.corpus import CORPUS, needs_corpus
+from tests.corpus import CORPUS, EVERY_CASE, needs_corpus
 
 from .strategies import pairs, request
 
@@ -38,9 +37,11 @@ BROKEN = st.recursive(
     lambda inner: st.dictionaries(KEYWORDS, inner, max_size=4) | st.lists(inner, max_size=3),
     max_leaves=12,
 )
-LONG = "OSBCTL_FUZZ" in os.environ
 MESSY = settings(
-    deadline=None, max_examples=2_000 if LONG else 40, suppress_health_check=list(HealthCheck), derandomize=not LONG
+    deadline=None,
+    max_examples=2_000 if EVERY_CASE else 40,
+    suppress_health_check=list(HealthCheck),
+    derandomize=not EVERY_CASE,
 )
 
 
@@ -61,8 +62,8 @@ def valid_by_rust(schema: Any, value: Any) -> bool | None:
 
 
 @pytest.mark.fuzz
-@pytest.mark.parametrize("part", range(24 if LONG else 1))  # each within the time limit of a test
-@settings(MESSY, max_examples=1_000 if LONG else 40)
+@pytest.mark.parametrize("part", range(24 if EVERY_CASE else 1))  # each within the time limit of a test
+@settings(MESSY, max_examples=1_000 if EVERY_CASE else 40)
 @given(pair=pairs())
 def test_levels_are_true_and_no_two_changes_of_a_rule_have_one_field(
     pair: tuple[dict[str, Any], dict[str, Any], random.Random], part: int
@@ -90,7 +91,7 @@ def test_schemas_that_hold_themselves_are_not_called_safe() -> None:
     assert {change.level for change in compare_schemas(case["old"], case["new"])} & {"risky", "breaking"}
 
 
-@settings(MESSY, max_examples=1_000 if LONG else 30)
+@settings(MESSY, max_examples=1_000 if EVERY_CASE else 30)
 @given(pairs())
 def test_a_schema_against_itself_and_twice_the_same(pair: tuple[dict[str, Any], dict[str, Any], Any]) -> None:
     old, new, _ = pair

@@ -12,7 +12,6 @@ import gzip
 import hashlib
 import json
 import lzma
-import os
 from collections import defaultdict
 from functools import cache
 from pathlib import Path
@@ -23,7 +22,7 @@ from osbctl.platforms import Platform
 from osbctl.platforms.outcome import VerdictKind
 from osbctl.platforms.verdicts import judge_all
 from osbctl.sources.parse import parse_document
-from tests.corpus import CORPUS
+from tests.corpus import CORPUS, EVERY_CASE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -33,7 +32,7 @@ if TYPE_CHECKING:
 FILE = Path(__file__).with_name("recorded.jsonl.xz")
 KEPT_MUTATIONS = 5
 """Of the random mutations, one in so many goes with the project, and is in `make test`."""
-ALL = bool(CORPUS and os.environ.get("OSBCTL_FUZZ"))
+ALL = bool(CORPUS and EVERY_CASE)
 """All mutations are read: `make fuzz` where the corpus is at hand."""
 
 CORPUS_FILES = {

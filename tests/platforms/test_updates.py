@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import gzip
 import json
-import os
 from collections import Counter
 from collections.abc import Iterator
 from functools import cache
@@ -23,12 +22,12 @@ from osbctl.platforms.shared_identities import unique_ids
 from osbctl.registry.reconcile import NewCatalog, reconcile
 from osbctl.registry.records import BrokerRow, RefreshOutcome, RegisteredBroker
 from osbctl.tasks.compare import now_refused
-from tests.corpus import CORPUS, needs_corpus
+from tests.corpus import CORPUS, EVERY_CASE, needs_corpus
 
 REFERENCE = "reference-instance"
 AT = "2026-01-02T03:04:05Z"
 NOTHING: dict[str, Any] = {"services": []}
-SHARE = 1 if os.environ.get("OSBCTL_FUZZ") else 3
+SHARE = 1 if EVERY_CASE else 3
 """One row in so many is played: all in `make fuzz`."""
 
 

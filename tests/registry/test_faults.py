@@ -18,6 +18,7 @@ from osbctl.errors import RegistryError, UsageError
 from osbctl.registry import tables
 from osbctl.registry.database import Database, parse_url
 from osbctl.registry.store import Registry
+from tests.corpus import EVERY_CASE
 from tests.registry import postgres
 from tests.registry.make import SMALL, add, body, plan, read, refresh, service
 
@@ -39,7 +40,7 @@ def python(*arguments: str, timeout: float = 120) -> subprocess.CompletedProcess
 @pytest.mark.fuzz
 def test_a_killed_refresh_leaves_the_old_or_the_new_state(url: str) -> None:
     """Kills at random moments; fewer on PostgreSQL, whose server outlives the client."""
-    times = (2 if "://" in url else 4) * (24 if "OSBCTL_FUZZ" in os.environ else 1)
+    times = (2 if "://" in url else 4) * (24 if EVERY_CASE else 1)
     done = python("-m", "tests.registry.killing", url, str(times))
     assert done.returncode == 0, done.stderr
     told = json.loads(done.stdout)

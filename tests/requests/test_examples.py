@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import time
 from typing import Any
 
@@ -12,6 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 from osbctl.requests.examples import examples
+from tests.corpus import EVERY_CASE
 from tests.jsonschemas.strategies import pairs
 
 D4 = "http://json-schema.org/draft-04/schema#"
@@ -88,7 +88,7 @@ def test_a_heavy_pattern_and_a_schema_that_refers_to_itself_end() -> None:
 
 @pytest.mark.fuzz
 @given(pairs())
-@settings(max_examples=2_000 if "OSBCTL_FUZZ" in os.environ else 40, suppress_health_check=list(HealthCheck))
+@settings(max_examples=2_000 if EVERY_CASE else 40, suppress_health_check=list(HealthCheck))
 def test_every_example_is_accepted(pair: Any) -> None:
     schema = pair[0]
     found = examples(schema)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import time
 from typing import Any
 
@@ -13,6 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from osbctl.errors import SourceError
 from osbctl.paths import pointer
 from osbctl.requests.faults import request_errors
+from tests.corpus import EVERY_CASE
 from tests.jsonschemas.strategies import pairs, request
 
 SCHEMA = {
@@ -85,7 +85,7 @@ def test_a_pattern_that_takes_too_long_is_an_error() -> None:
 
 @pytest.mark.fuzz
 @given(pairs())
-@settings(max_examples=2_000 if "OSBCTL_FUZZ" in os.environ else 40, suppress_health_check=list(HealthCheck))
+@settings(max_examples=2_000 if EVERY_CASE else 40, suppress_health_check=list(HealthCheck))
 def test_another_validator_agrees(pair: Any) -> None:
     schema, _, choose = pair
     sent = request(choose)
