@@ -26,9 +26,9 @@ from osbctl.tasks.params import plan_parameters
 from osbctl.validation.options import ValidationOptions
 from osbctl.validation.pipeline import validate_document
 from osbctl.validation.rules import load_all
+from tests.corpus import EVERY_CASE
 from tests.folders import catalogs_folder
-
-from .jsonschemas.test_sound import BROKEN, LONG
+from tests.jsonschemas.test_sound import BROKEN
 
 pytestmark = pytest.mark.fuzz
 RULES = load_all()
@@ -119,7 +119,7 @@ SCHEMAS = (
 )
 
 
-@settings(max_examples=2_000 if LONG else 8)  # each goes through all commands
+@settings(max_examples=2_000 if EVERY_CASE else 8)  # each goes through all commands
 @given(SCHEMAS, SCHEMAS)
 def test_parameter_schemas(create: Any, update: Any) -> None:
     methods = {"create": {"parameters": create}, "update": {"parameters": update}}
