@@ -15,7 +15,8 @@ from osbctl.catalog import parameter_holders
 from osbctl.fields import LATEST, load_schema
 from osbctl.findings import Finding, Location, Severity, ValidationResult, Verdict
 from osbctl.jsonschemas.metaschema import fast_validator
-from osbctl.paths import Path, pointer, value_at
+from osbctl.jsonschemas.walk import BY_NAME, LITERALS
+from osbctl.paths import JsonValue, Path, pointer, value_at
 from osbctl.placeholders import fill_placeholders, placeholders
 from osbctl.platforms import ApiVersion, Platform
 from osbctl.platforms.outcome import Outcome, Refusal, VerdictKind, bounded
@@ -174,17 +175,37 @@ def _sought(options: ValidationOptions, rules: frozenset[str]) -> bool:
 
 def _of_parameters(rules: list[Rule], catalog: CatalogNode) -> list[Finding]:
     """Run `rules` on each distinct parameter schema; report each occurrence."""
+    from osbctl.validation.rules.parameters import MAX_BYTES  # rules are loaded when the first catalog is checked
+
     found: list[Finding] = []
-    known: dict[str, list[Finding]] = {}
+    known: dict[tuple[str, int], list[Finding]] = {}
     for plan in catalog.plans:
         for place, holder in parameter_holders(plan.value):
-            text = json.dumps(holder["parameters"])
-            if text not in known:
-                schema = Node(holder["parameters"])
-                known[text] = [finding for rule in rules for finding in _findings(rule, schema)]
+            schema = holder["parameters"]
+            # No rule reads titles and descriptions; but they count for the size of the whole.
+            content = json.dumps(_without_texts(schema)), max(len(json.dumps(schema)), MAX_BYTES)
+            if content not in known:
+                known[content] = [finding for rule in rules for finding in _findings(rule, Node(schema))]
             path = (*plan.path, "schemas", *place, "parameters")
-            found += [_below(path, finding) for finding in known[text]]
+            found += [_below(path, finding) for finding in known[content]]
     return found
+
+
+def _without_texts(schema: JsonValue) -> JsonValue:
+    """The schema with empty titles and descriptions: these differ between plans whose parameters are the same."""
+    if isinstance(schema, list):
+        return [_without_texts(item) for item in schema]
+    if not isinstance(schema, dict):
+        return schema
+    shown: dict[str, JsonValue] = {}
+    for key, value in schema.items():
+        if key in BY_NAME and isinstance(value, dict):
+            shown[key] = {name: _without_texts(inner) for name, inner in value.items()}
+        elif key in ("title", "description") and isinstance(value, str):
+            shown[key] = ""
+        else:
+            shown[key] = value if key in LITERALS else _without_texts(value)
+    return shown
 
 
 def _findings(rule: Rule, node: Node) -> list[Finding]:

@@ -189,3 +189,44 @@ def test_refusals_of_errors_that_are_left_out_are_left_out_too() -> None:
 def test_as_many_refusals_as_are_kept_are_all_told() -> None:
     data = {"services": [1] * MAX_REFUSALS}
     assert "left out" not in judge_all(data)[Platform.KORIFI].refusals[-1].message
+
+
+def of_parameters(*schemas: dict[str, Any]) -> list[set[tuple[str, str, object]]]:
+    """The findings on the parameter schema of each plan."""
+    data = copy.deepcopy(GOOD)
+    service = data["services"][0]
+    service["plans"] = [{**service["plans"][0], "id": f"plan-{n}", "name": f"plan-{n}"} for n in range(len(schemas))]
+    for plan, schema in zip(service["plans"], schemas, strict=True):
+        plan["schemas"] = {"service_instance": {"create": {"parameters": {"$schema": D4, **schema}}}}
+    told: list[set[tuple[str, str, object]]] = [set() for _ in schemas]
+    for one in found(data):
+        if one.rule.startswith("parameters-"):
+            told[int(one.path[3])].add((one.rule, one.message, one.path[4:]))
+    return told
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        pytest.param(
+            {"title": "A", "properties": {"a": {"minimum": 9, "maximum": 3, "description": "x"}}},
+            {"title": "B", "properties": {"a": {"minimum": 9, "maximum": 3, "description": "y"}}},
+            id="titles",
+        ),
+        pytest.param(
+            {"properties": {"title": {"enum": ["a"]}}, "default": {"title": "a"}},
+            {"properties": {"title": {"enum": ["a"]}}, "default": {"title": "b"}},
+            id="data with the name of a text",
+        ),
+        pytest.param(
+            {"properties": {"title": "x"}}, {"properties": {"title": "y"}}, id="property with the name of a text"
+        ),
+        pytest.param({"title": "A" * 80_000}, {"title": "A" * 70_000}, id="large texts"),
+    ],
+)
+def test_parameter_schemas_that_differ_in_a_text_have_the_findings_of_each(
+    first: dict[str, Any], second: dict[str, Any]
+) -> None:
+    both = of_parameters(first, second)
+    assert both == [*of_parameters(first), *of_parameters(second)]
+    assert both[1]
