@@ -86,11 +86,12 @@ def fetch_catalog(address: str, options: ConnectionOptions, etag: str = "") -> C
         current = address
         for _ in range(MAX_REDIRECTS + 1):
             response = _request(client, current, etag)
-            location = redirect_target(response.status, response.headers.get("Location"))
-            if not location:
+            target = redirect_target(current, response.status, response.headers.get("Location"))
+            if target is None:
                 return _answer(response, client, etag)
             response.close()
-            current = _redirected(current, location)
+            _check_redirect(current, target)
+            current = target
     raise SourceError(f"{client.name}: more than {MAX_REDIRECTS} redirects", "a broker answers directly")
 
 
@@ -108,35 +109,41 @@ def parse_catalog_response(answer: CatalogResponse, max_bytes: int) -> Document:
         raise SourceError(error.message, "the broker's answer cannot be read as JSON") from None
 
 
-def redirect_target(status: int, location: str | None) -> str:
-    """Target of a redirect; empty if the status is not one (RFC 9110 §15.4)."""
-    return location or "" if status in (301, 302, 303, 307, 308) else ""
+def redirect_target(current: str, status: int, location: str | None) -> str | None:
+    """Address that `current` redirects to, empty if it is not an address; None without a redirect (RFC 9110 §15.4)."""
+    if not location or status not in (301, 302, 303, 307, 308):
+        return None
+    try:
+        target = urljoin(current, location)
+        return target if urlsplit(target).scheme in ("http", "https") and urlsplit(target).hostname else ""
+    except ValueError:
+        return ""
 
 
-def _request(client: HttpClient, current: str, etag: str) -> BaseHTTPResponse:
-    options = client.options
+def request_headers(options: ConnectionOptions) -> dict[str, str]:
+    """Headers of a request for the catalog."""
     headers = {"Accept": "application/json", "X-Broker-API-Version": options.api_version, "User-Agent": "osbctl"}
     if options.user or options.password:
         headers["Authorization"] = basic_auth(options.user, options.password)
-    if etag:
-        headers["If-None-Match"] = etag
+    return headers
+
+
+def _request(client: HttpClient, current: str, etag: str) -> BaseHTTPResponse:
+    tag = {"If-None-Match": etag} if etag else {}
     try:
-        return client.send("GET", current, headers)
+        return client.send("GET", current, request_headers(client.options) | tag)
     except REQUEST_ERRORS as error:
         raise no_response_error(error, client) from None
 
 
-def _redirected(current: str, location: str) -> str:
-    try:
-        target = urljoin(current, location)
-    except ValueError:
-        raise SourceError(f"{without_query(current)}: it redirects to something that is not an address") from None
+def _check_redirect(current: str, target: str) -> None:
+    if not target:
+        raise SourceError(f"{without_query(current)}: it redirects to something that is not an address")
     if not is_same_origin(current, target):
         raise SourceError(
             f"{without_query(current)}: it redirects to another place, {origin(target)}",
             "credentials are not sent there; name that address if it is the broker's",
         )
-    return target
 
 
 def is_same_origin(address: str, target: str) -> bool:
@@ -156,7 +163,7 @@ def _answer(response: BaseHTTPResponse, client: HttpClient, etag: str) -> Catalo
         return None
     body = b"".join(read_body(response, client))
     if response.status != 200:
-        raise _refused(response.status, body, client)
+        raise status_error(client.name, response.status, body, client.options)
     if not body.strip().startswith(b"{"):
         raise not_a_catalog(client.name, read_json(body)[1])
     return CatalogResponse(client.name, body, response.headers.get("ETag") or "")
@@ -192,19 +199,16 @@ def read_json(body: bytes) -> tuple[JsonValue, str]:
     return value, "" if isinstance(value, dict) else "it is another kind of value"
 
 
-def wrong_credentials(options: ConnectionOptions) -> str:
-    """Advice after status 401."""
-    return "the user or the password is wrong" if options.user else "the broker asks for a password: add --user NAME"
-
-
-def _refused(status: int, body: bytes, client: HttpClient) -> SourceError:
+def status_error(name: str, status: int, body: bytes, options: ConnectionOptions) -> SourceError:
+    """The error of an answer with another status than 200, with the broker's description."""
+    login = "the user or the password is wrong" if options.user else "the broker asks for a password: add --user NAME"
     advice = {
-        401: wrong_credentials(client.options),
+        401: login,
         404: "check that this is the broker's address",
         412: "the broker wants another version: --api-version",
     }.get(status, "")
     text = {401: "authentication failed (401)", 412: "it refuses the API version (412)"}.get(status, f"status {status}")
-    return SourceError(f"{client.name}: {text}{error_description(body, client.options)}", advice)
+    return SourceError(f"{name}: {text}{error_description(body, options)}", advice)
 
 
 def error_description(body: bytes, options: ConnectionOptions) -> str:

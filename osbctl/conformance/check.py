@@ -9,39 +9,22 @@ import ssl
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from urllib.parse import urljoin, urlsplit
+from urllib.parse import urlsplit
 
-from osbctl.client.catalog_client import (
-    MAX_REDIRECTS,
-    error_description,
-    is_same_origin,
-    origin,
-    redirect_target,
-    wrong_credentials,
-)
+from osbctl.client.catalog_client import MAX_REDIRECTS, is_same_origin, origin, redirect_target, status_error
 from osbctl.client.connection_options import ConnectionOptions, check_options
 from osbctl.client.http_client import Failure, NoResponseError
 from osbctl.conformance import probes
-from osbctl.conformance.exchange import Exchange, Fault, Reply, fault, findings_of
-from osbctl.errors import SourceError
+from osbctl.conformance.exchange import Exchange, Fault, Reply, findings_of
 from osbctl.findings import Finding, Severity
 from osbctl.platforms import Platform
 
 _SOON_DAYS = 14
+_TOO_MANY = 429
+"""The status of a broker that limits requests (RFC 6585 §4)."""
+
 MOST_SILENT = 2
 """After so many requests without a whole answer no more are sent."""
-
-
-@dataclass(frozen=True, slots=True)
-class Deadlines:
-    """Seconds: from when on the catalog is called slow, when each platform gives up, and the bound of each probe."""
-
-    slow: float = 5.0
-    gives_up: Mapping[Platform, float] = field(default_factory=lambda: {one: one.record.timeout for one in Platform})
-    probe: float = 15.0
-
-
-USUAL = Deadlines()
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,18 +32,21 @@ class CheckResult:
     """Findings, and the catalog as received (None without one).
 
     `own` holds what came at API versions that platforms send, as far as it is another answer than the first: a
-    catalog, or None where none came.
+    catalog, or None where none came. `unchecked` are areas that were not probed, since the broker limits requests.
     """
 
     findings: tuple[Finding, ...]
     catalog: bytes | None
     own: Mapping[str, bytes | None] = field(default_factory=dict)
     unchecked: tuple[str, ...] = ()
-    """Checks skipped because the broker limits requests."""
 
 
-def check_broker(address: str, options: ConnectionOptions, patience: Deadlines = USUAL) -> CheckResult:
+def check_broker(
+    address: str, options: ConnectionOptions, *, slow_seconds: float = 5.0, probe_seconds: float = 15.0
+) -> CheckResult:
     """Check the broker whose catalog is at `address` (as `split_url` gives it).
+
+    A catalog is called slow after `slow_seconds`; a probe is given up after `probe_seconds`.
 
     Raises SourceError: the broker cannot be reached, or the credentials are wrong.
     """
@@ -68,20 +54,16 @@ def check_broker(address: str, options: ConnectionOptions, patience: Deadlines =
     faults: list[Fault] = []
     exchange, first = _ask_catalog(Exchange(address, options), faults)
     if first is None:
-        return CheckResult(tuple(findings_of(faults)), None)
+        return CheckResult(findings_of(faults), None)
     if first.status == 401:
-        text = f"{exchange.name}: authentication failed (401){error_description(first.body, options)}"
-        raise SourceError(text, wrong_credentials(options))
-    if first.silence:
-        faults.append(_silence(exchange.name, first, first.silence))
-        return CheckResult(tuple(findings_of(faults)), None)
+        raise status_error(exchange.name, 401, first.body, options)
     answers = {options.api_version: first}
-    probed, unchecked = _probe(exchange, first, patience, answers)
+    probed, unchecked = _probe(exchange, first, probe_seconds, answers)
     if any(one.rule == "wire-unstable" for one in probed):  # then every answer is another
         probed = [one for one in probed if one.rule != "wire-version-differs"]
-    faults += [*probes.of_catalog(first, patience.slow, patience.gives_up, answers), *probes.of_error(first), *probed]
+    faults += [*probes.of_catalog(first, slow_seconds, answers), *probes.of_error(first), *probed]
     own = {version: _catalog(reply) for version, reply in answers.items() if reply.json != first.json}
-    return CheckResult(tuple(findings_of(faults)), _catalog(first), own, unchecked)
+    return CheckResult(findings_of(faults), _catalog(first), own, unchecked)
 
 
 def _catalog(reply: Reply) -> bytes | None:
@@ -89,99 +71,80 @@ def _catalog(reply: Reply) -> bytes | None:
 
 
 def _ask_catalog(exchange: Exchange, faults: list[Fault]) -> tuple[Exchange, Reply | None]:
-    """The reply to the good request, behind redirects, and whom to ask from now on; None where a redirect leads away.
+    """The reply to the good request, behind redirects, and whom to ask from now on; None where none came.
 
-    What is wrong with the way there is added to `faults`.
+    What is wrong with the way there is added to `faults`. Raises SourceError: the broker cannot be reached.
     """
     for hop in range(MAX_REDIRECTS + 1):
         reply = exchange.ask(changes={"X-Broker-API-Request-Identity": probes.IDENTITY})
         if not hop:
             faults += _transport(exchange, reply)
-        location = redirect_target(reply.status, reply.headers.get("location"))
-        if not location:
+        if reply.silence:
+            faults.append(_silence(reply, reply.silence))
+            return exchange, None
+        target = redirect_target(exchange.address, reply.status, reply.headers.get("location"))
+        if target is None:
             return exchange, reply
-        target = _target(exchange.address, location)
         faults.append(_redirect(exchange.address, target, reply))
         if not is_same_origin(exchange.address, target):  # credentials are sent to no other place
             return exchange, None
         exchange = Exchange(target, exchange.options)
-    faults.append(fault("wire-status", f"more than {MAX_REDIRECTS} redirects", reply))
+    faults.append(Fault("wire-status", f"more than {MAX_REDIRECTS} redirects", reply))
     return exchange, None
 
 
 def _transport(exchange: Exchange, reply: Reply) -> Iterator[Fault]:
     if not exchange.secure:
-        yield fault("wire-plain-http", f"{exchange.name} is plain HTTP", hint="serve it over HTTPS")
+        yield Fault("wire-plain-http", f"{exchange.name} is plain HTTP", hint="serve it over HTTPS")
     if reply.certificate_ends:
         days = (ssl.cert_time_to_seconds(reply.certificate_ends) - time.time()) / 86_400
         if days < _SOON_DAYS:
-            yield fault("wire-certificate-ends", f"the certificate ends in {max(days, 0):.0f} days", hint="renew it")
+            yield Fault("wire-certificate-ends", f"the certificate ends in {max(days, 0):.0f} days", hint="renew it")
 
 
-def _silence(name: str, reply: Reply, silence: NoResponseError) -> Fault:
+def _silence(reply: Reply, silence: NoResponseError) -> Fault:
     """Report a missing answer to the valid request as a fault. Raises SourceError if the broker cannot be reached."""
-    if silence.kind is Failure.TLS:
-        return fault("wire-certificate", reply.fault, hint=silence.advice)
     if silence.kind is Failure.UNREACHABLE:
-        raise SourceError(f"{name}: {reply.fault}", silence.advice)
-    return fault("wire-no-answer", reply.fault, reply)
+        raise silence
+    if silence.kind is Failure.TLS:
+        return Fault("wire-certificate", reply.fault, hint=silence.advice)
+    return Fault("wire-no-answer", reply.fault, reply)
 
 
 def _redirect(address: str, target: str, reply: Reply) -> Fault:
-    is_followed = is_same_origin(address, target)
-    refused = tuple(platform for platform in Platform if _stops(platform, address, target, reply.status))
-    where = "no address"
-    if target:
-        where = "another path" if is_followed else f"another place, {origin(target)}"
-    return fault(
-        "wire-redirect",
-        f"redirected ({reply.status}) to {reply.hide(where)}",
-        reply,
-        severity=None if is_followed and not refused else Severity.ERROR,
-        refused_by=refused,
-        hint="register the broker under the address where it answers" + ("" if is_followed else ", and check it there"),
-    )
-
-
-def _stops(platform: Platform, address: str, target: str, status: int) -> bool:
-    """Return whether the platform gets no catalog by this redirect."""
     ours, theirs = urlsplit(address), urlsplit(target)
     is_elsewhere = ours.hostname != theirs.hostname or (ours.scheme, theirs.scheme) == ("https", "http")
-    return is_elsewhere or status in platform.record.unfollowed_redirects
-
-
-def _target(address: str, location: str) -> str:
-    """Target of a redirect; empty if it is not an address."""
-    try:
-        target = urljoin(address, location)
-        return target if urlsplit(target).scheme in ("http", "https") and urlsplit(target).hostname else ""
-    except ValueError:
-        return ""
+    refused = [one for one in Platform if is_elsewhere or reply.status in one.record.unfollowed_redirects]
+    if is_same_origin(address, target):
+        where, severity, check_there = "another path", Severity.ERROR if refused else None, ""
+    else:
+        where, severity, check_there = f"another place, {origin(target)}", Severity.ERROR, ", and check it there"
+    said = f"redirected ({reply.status}) to {reply.hide(where if target else 'no address')}"
+    hint = f"register the broker under the address where it answers{check_there}"
+    return Fault("wire-redirect", said, reply, severity, refused, hint)
 
 
 def _probe(
-    exchange: Exchange, first: Reply, patience: Deadlines, answers: dict[str, Reply]
+    exchange: Exchange, first: Reply, seconds: float, answers: dict[str, Reply]
 ) -> tuple[list[Fault], tuple[str, ...]]:
     """The faults that the probes find, and the areas that were not probed, since the broker limits requests.
 
     Replies at API versions that platforms send are added to `answers`.
     """
-    if first.seconds > patience.probe:
-        slow = fault("wire-slow", "too slow to be asked anything else", first, severity=Severity.INFO, refused_by=())
+    if first.seconds > seconds:
+        slow = Fault("wire-slow", "too slow to be asked anything else", first, Severity.INFO, ())
         return ([] if first.fault else [slow]), ()
     faults: list[Fault] = []
-    silent, table = 0, probes.probe_table(exchange, first)
+    silent, table = 0, list(probes.probe_table(exchange, first))
     for number, probe in enumerate(table):
-        reply = exchange.ask(
-            probe.how, method=probe.method, path=probe.path, changes=probe.changes, seconds=patience.probe
-        )
-        if reply.status == probes.TOO_MANY != first.status:
+        reply = exchange.ask(probe.how, probe.changes, method=probe.method, path=probe.path, seconds=seconds)
+        if reply.status == _TOO_MANY != first.status:
             unchecked = tuple(dict.fromkeys(one.area for one in table[number:]))
-            faults.append(fault("wire-limited", f"stopped by 429; not checked: {', '.join(unchecked)}", reply))
+            faults.append(Fault("wire-limited", f"stopped by 429; not checked: {', '.join(unchecked)}", reply))
             return faults, unchecked
         if not reply.status:
-            faults.append(fault("wire-no-answer", reply.fault, reply, refused_by=()))
-        elif reply.status != probes.TOO_MANY:
+            faults.append(Fault("wire-no-answer", reply.fault, reply, refused_by=()))
+        else:
             faults += _judged(probe, first, reply, answers)
         silent += bool(reply.fault)
         if silent >= MOST_SILENT:
@@ -194,7 +157,7 @@ def _judged(probe: probes.Probe, first: Reply, reply: Reply, answers: dict[str, 
     says_new = reply.status == 200 or reply.status != first.status
     if says_new and probe.version:
         answers[probe.version] = reply
-    if says_new or probe.even_if_same:
+    if says_new or probe.version:
         yield from probe.faults(first, reply)
     if says_new:
         yield from probes.of_error(reply)

@@ -3,25 +3,17 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import urlsplit, urlunsplit
 
 from urllib3.util import SKIP_HEADER
 
-from osbctl.changes import SEVERITIES
-from osbctl.client.catalog_client import read_json
-from osbctl.client.connection_options import ConnectionOptions, basic_auth, without_query
-from osbctl.client.http_client import (
-    REQUEST_ERRORS,
-    HttpClient,
-    NoResponseError,
-    no_response_error,
-    read_body,
-)
-from osbctl.comparison.catalogs import compare_catalogs
+from osbctl.client.catalog_client import read_json, request_headers
+from osbctl.client.connection_options import ConnectionOptions, without_query
+from osbctl.client.http_client import REQUEST_ERRORS, HttpClient, NoResponseError, no_response_error, read_body
 from osbctl.conformance.rules import EVERY
 from osbctl.errors import SourceError
 from osbctl.findings import Finding, Severity
@@ -30,7 +22,7 @@ from osbctl.rule import RULES
 from osbctl.text import escape_line
 
 
-@dataclass(frozen=True)
+@dataclass
 class Reply:
     """Answer to a request. `request` is its first line without the version, `how` its special property.
 
@@ -87,10 +79,10 @@ class Exchange:
     def ask(
         self,
         how: str = "",
+        changes: Mapping[str, str | None] | None = None,
         *,
         method: str = "GET",
         path: str = "",
-        changes: Mapping[str, str | None] | None = None,
         seconds: float | None = None,
     ) -> Reply:
         """Send a good request, but for its `changes`: headers with other values, or None for none.
@@ -98,111 +90,71 @@ class Exchange:
         `how` says in a report what is special about it. It takes at most `seconds`.
         """
         options = self.options
-        login = basic_auth(options.user, options.password) if options.user or options.password else None
-        headers = {
-            "X-Broker-API-Version": options.api_version,
-            "Accept": "application/json",
-            "Authorization": login,
-            "Accept-Encoding": SKIP_HEADER,
-            "Connection": "close",
-            "User-Agent": "osbctl",
-            **(changes or {}),
-        }
-        sent = {name: value for name, value in headers.items() if value is not None}
-        options = replace(options, total_seconds=min(seconds or options.total_seconds, options.total_seconds))
+        usual = {**request_headers(options), "Accept-Encoding": SKIP_HEADER, "Connection": "close"}
+        sent = {name: value for name, value in {**usual, **(changes or {})}.items() if value is not None}
         url = urlunsplit((*urlsplit(self.address)[:2], path, "", "")) if path else self.address
+        reply = Reply(f"{method} {path or self.path}", how, sent=sent.get("Authorization", ""), options=options)
+        bounded = replace(options, total_seconds=min(seconds or options.total_seconds, options.total_seconds))
         began = time.monotonic()
-        with HttpClient(self.address, options) as client:
-            reply = _send(client, method, url, sent)
-        return replace(
-            reply,
-            request=f"{method} {path or self.path}",
-            how=how,
-            seconds=time.monotonic() - began,
-            sent=sent.get("Authorization", ""),
-            options=self.options,
-            fault=options.hide(reply.fault),
-            certificate_ends=client.certificate.get("notAfter", ""),
-        )
+        with HttpClient(self.address, bounded) as client:
+            try:
+                _receive(reply, client, method, url, sent)
+            except SourceError as error:
+                reply.fault = options.hide(error.message.removeprefix(f"{client.name}: "))
+        reply.seconds = time.monotonic() - began
+        reply.certificate_ends = client.certificate.get("notAfter", "")
+        return reply
 
 
-def _send(client: HttpClient, method: str, url: str, headers: Mapping[str, str]) -> Reply:
+def _receive(reply: Reply, client: HttpClient, method: str, url: str, headers: Mapping[str, str]) -> None:
+    """Fill in what comes. Raises SourceError: there is no answer, or its body did not come whole."""
     try:
         response = client.send(method, url, headers)
     except REQUEST_ERRORS as error:
-        silence = no_response_error(error, client)
-        return Reply("", fault=_sentence(silence, client), silence=silence)
-    found = {name.lower(): value for name, value in response.headers.items()}
-    body, fault = bytearray(), ""
+        reply.silence = no_response_error(error, client)
+        raise reply.silence from None
+    reply.status = response.status
+    reply.headers = {name.lower(): value for name, value in response.headers.items()}
+    body = bytearray()
     try:
         for piece in read_body(response, client):
             body += piece
-    except SourceError as error:
-        fault = _sentence(error, client)
-    return Reply("", "", response.status, found, bytes(body), fault=fault)
+    finally:
+        reply.body = bytes(body)
 
 
-def _sentence(error: SourceError, client: HttpClient) -> str:
-    return error.message.removeprefix(f"{client.name}: ")
+class Fault(NamedTuple):
+    """One thing that is wrong with the answer to one request; `reply` None: with the broker as a whole.
 
-
-@dataclass(frozen=True, slots=True)
-class Fault:
-    """One thing that is wrong with the answer to one request; `reply` None: with the broker as a whole."""
+    `severity` and `refused_by` None: as the record of the rule has them.
+    """
 
     rule: str
     text: str
-    reply: Reply | None
-    severity: Severity
-    refused_by: tuple[Platform, ...]
-    hint: str
+    reply: Reply | None = None
+    severity: Severity | None = None
+    refused_by: Collection[Platform] | None = None
+    hint: str = ""
 
 
-def fault(
-    rule: str,
-    text: str,
-    reply: Reply | None = None,
-    *,
-    severity: Severity | None = None,
-    refused_by: tuple[Platform, ...] | None = None,
-    hint: str = "",
-) -> Fault:
-    """A fault against `rule`, with the severity and the platforms of its record unless others are named."""
-    record = RULES[rule]
-    refused = record.refused_by if refused_by is None else refused_by
-    return Fault(rule, text, reply, severity or record.severity, refused, hint)
-
-
-def findings_of(faults: Iterable[Fault]) -> list[Finding]:
+def findings_of(faults: Iterable[Fault]) -> tuple[Finding, ...]:
     """A finding for each fault; one for all requests that show the same, with all platforms that it stops."""
     alike: dict[tuple[object, ...], list[Fault]] = {}
     for one in faults:
         alike.setdefault((one.rule, one.text, one.severity, one.hint), []).append(one)
-    return [_finding(group) for group in alike.values()]
+    return tuple(_finding(group) for group in alike.values())
 
 
 def _finding(group: list[Fault]) -> Finding:
-    first = group[0]
-    replies = [one.reply for one in group if one.reply]
+    rule, said, _, severity, _, hint = group[0]
+    record = RULES[rule]
     ways: dict[str, list[str]] = {}
-    for reply in replies:
+    for reply in (one.reply for one in group if one.reply):
         ways.setdefault(reply.request, []).append(reply.how)
     text = " and ".join(f"{request} {', '.join(filter(None, how))}".strip() for request, how in ways.items())
-    message = f"{text}: {first.text}" if text else first.text
-    refused = tuple(platform for platform in EVERY if any(platform in one.refused_by for one in group))
-    return Finding(first.rule, first.severity, escape_line(message), refused_by=refused, hint=first.hint)
-
-
-_MOST_TOLD = 3
-
-
-def moved(before: Any, after: Any) -> tuple[Severity, str]:
-    """Severity and description of the differences between two JSON values, most severe first."""
-    if not (isinstance(before, dict) and isinstance(after, dict)):
-        return Severity.ERROR, "one of them is not a JSON object"
-    changes = sorted(compare_catalogs(before, after), key=lambda change: -change.level.rank)
-    if not changes:
-        return Severity.INFO, "only in how it is written"
-    sentences = [f"{change.object}: {change.message}".removeprefix(": ") for change in changes[:_MOST_TOLD]]
-    more = [f"and {len(changes) - _MOST_TOLD} more"] if len(changes) > _MOST_TOLD else []
-    return SEVERITIES[changes[0].level], "; ".join([*sentences, *more])
+    message = escape_line(f"{text}: {said}" if text else said)
+    refusing = {platform for one in group for platform in one.refused_by or ()}
+    if any(one.refused_by is None for one in group):
+        refusing |= set(record.refused_by)
+    refused = tuple(platform for platform in EVERY if platform in refusing)
+    return Finding(rule, severity or record.severity, message, refused_by=refused, hint=hint)

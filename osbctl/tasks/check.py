@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from osbctl.client.connection_options import ConnectionOptions, without_query
-from osbctl.conformance.check import USUAL, Deadlines, check_broker
+from osbctl.conformance.check import check_broker
 from osbctl.findings import DocumentError, Finding, Severity, ValidationResult, Verdict
 from osbctl.platforms import ApiVersion, Platform
 from osbctl.platforms.outcome import VerdictKind
@@ -17,9 +17,7 @@ _FOR_FILES = "dashboard-secret-literal"
 """A rule for files only: a file should not hold the secret, but a broker must send it."""
 
 
-def check_and_judge(
-    address: str, connection: ConnectionOptions, options: ValidationOptions, patience: Deadlines = USUAL
-) -> ValidationResult:
+def check_and_judge(address: str, connection: ConnectionOptions, options: ValidationOptions) -> ValidationResult:
     """Check the answers of the broker at `address`, then its catalog, with the verdict of each platform.
 
     If the API version of a platform gets another catalog than that of `connection`, its verdict is on that catalog.
@@ -27,7 +25,7 @@ def check_and_judge(
     Raises:
         SourceError: the broker cannot be reached, or the credentials are wrong.
     """
-    checked = check_broker(address, connection, patience)
+    checked = check_broker(address, connection)
     name = without_query(address)
     main = _judged(name, checked.catalog, options)
     wire = graded(Selection(options).of(checked.findings, {}), options)

@@ -144,8 +144,14 @@ def test_redirects_end() -> None:
 
 @pytest.mark.parametrize("status", range(300, 310))
 def test_what_is_a_redirect(status: int) -> None:
-    assert redirect_target(status, "/x") == ("/x" if status in (301, 302, 303, 307, 308) else "")
-    assert redirect_target(status, None) == ""
+    here, there = "https://broker.example.com/v2/catalog", "https://broker.example.com/x"
+    assert redirect_target(here, status, "/x") == (there if status in (301, 302, 303, 307, 308) else None)
+    assert redirect_target(here, status, None) is None
+
+
+@pytest.mark.parametrize("location", ["http://[::1", "ftp://broker.example.com/x", "mailto:me@example.com"])
+def test_what_is_no_target_of_a_redirect(location: str) -> None:
+    assert redirect_target("https://broker.example.com/v2/catalog", 302, location) == ""
 
 
 def test_where_there_are_no_credentials_none_are_sent() -> None:

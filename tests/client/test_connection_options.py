@@ -22,7 +22,7 @@ from cryptography.hazmat.primitives import serialization
 from osbctl.client.catalog_client import error_description, fetch_catalog, is_same_origin
 from osbctl.client.connection_options import ConnectionOptions, basic_auth, check_options, proxy_of, without_query
 from osbctl.client.http_client import HttpClient
-from osbctl.conformance.check import Deadlines, check_broker
+from osbctl.conformance.check import check_broker
 from osbctl.errors import SourceError
 from tests.broker.conftest import authority as authority
 from tests.client.test_catalog_client import CATALOG, ROOT, broker, http
@@ -99,7 +99,7 @@ def test_a_proxy_sees_a_tunnel_and_no_credentials(authority: Authority) -> None:
         answer = fetch_catalog(f"https://{HOST}/v2/catalog", options)
         assert answer
         assert b'"services"' in answer.body
-        checked = check_broker(f"https://{HOST}/v2/catalog", options, Deadlines(probe=3))
+        checked = check_broker(f"https://{HOST}/v2/catalog", options, probe_seconds=3)
     assert checked.findings == ()
     assert len(seen) > 15, "the certificate and HEAD go through it, too"
     assert all(head.startswith(f"CONNECT {HOST}:443 HTTP/1.".encode()) for head in seen)
@@ -393,9 +393,9 @@ def test_half_of_what_is_packed_is_not_the_whole() -> None:
 def test_plain_http_is_told_and_tls_is_not(authority: Authority) -> None:
     options = replace(OPTIONS, ca_file=str(authority.cert))
     with faulty() as (address, _):
-        assert {one.rule for one in check_broker(address, options, Deadlines(probe=3)).findings} == {"wire-plain-http"}
+        assert {one.rule for one in check_broker(address, options, probe_seconds=3).findings} == {"wire-plain-http"}
     with faulty("", server_side(authority.issue("told"))) as (address, _):
-        assert check_broker(address, options, Deadlines(probe=3)).findings == ()
+        assert check_broker(address, options, probe_seconds=3).findings == ()
 
 
 def test_an_end_in_time_leaves_no_thread_behind() -> None:

@@ -17,16 +17,16 @@ import pytest
 from osbctl.client.catalog_client import error_description, fetch_catalog, split_url
 from osbctl.client.connection_options import ConnectionOptions, basic_auth
 from osbctl.client.http_client import HttpClient
-from osbctl.conformance.check import MOST_SILENT, Deadlines, check_broker
-from osbctl.conformance.exchange import Reply
-from osbctl.conformance.probes import of_error
+from osbctl.conformance.check import MOST_SILENT, check_broker
+from osbctl.conformance.exchange import Reply, findings_of
+from osbctl.conformance.probes import IDENTITY, of_catalog, of_error
 from osbctl.conformance.rules import EVERY
 from osbctl.errors import SourceError, UsageError
 from osbctl.findings import Severity
 from osbctl.platforms import Platform
 from osbctl.rule import RULES, Category
 from tests.broker.harness import Authority, until
-from tests.conformance.faulty import PASSWORD, SLOW_SECONDS, USER, faulty
+from tests.conformance.faulty import CATALOG, PASSWORD, SLOW_SECONDS, USER, faulty
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -35,10 +35,10 @@ if TYPE_CHECKING:
     from osbctl.conformance.check import MOST_SILENT, CheckResult
 
 OPTIONS = ConnectionOptions(user=USER, password=PASSWORD, api_version="2.15", connect_seconds=2, total_seconds=3)
-PATIENCE = Deadlines(slow=1.0, probe=2.0)
-HASTE = replace(PATIENCE, probe=0.7)
+PATIENCE = {"slow_seconds": 1.0, "probe_seconds": 2.0}
+HASTE = {**PATIENCE, "probe_seconds": 0.7}
 """For brokers that are silent to a probe: of the others, none fails because a machine is busy."""
-IMPATIENCE = replace(PATIENCE, slow=SLOW_SECONDS - 0.1)
+IMPATIENCE = {**PATIENCE, "slow_seconds": SLOW_SECONDS - 0.1}
 HTTP = "wire-plain-http"
 
 TABLE: dict[str, set[str]] = {
@@ -149,7 +149,7 @@ def test_a_fault_is_found(name: str) -> None:
     options = replace(OPTIONS, total_seconds=0.7) if name in ("drips-head", "drips-body", "hangs") else OPTIONS
     with faulty(name) as (address, server):
         checked = check_broker(
-            address, options, {"slow": IMPATIENCE, "hangs-later": HASTE, "drips-body": HASTE}.get(name, PATIENCE)
+            address, options, **{"slow": IMPATIENCE, "hangs-later": HASTE, "drips-body": HASTE}.get(name, PATIENCE)
         )
         assert rules(checked) == TABLE[name], [finding.message for finding in checked.findings]
         assert server.asked <= 20, "a handful of requests"
@@ -206,7 +206,7 @@ def test_every_rule_of_the_wire_is_shown() -> None:
 )
 def test_what_moves_between_two_requests_counts_as_much_as_it_hurts(name: str, severity: Severity, told: str) -> None:
     with faulty(name) as (address, _):
-        (found,) = (one for one in check_broker(address, OPTIONS, PATIENCE).findings if one.rule == "wire-unstable")
+        (found,) = (one for one in check_broker(address, OPTIONS, **PATIENCE).findings if one.rule == "wire-unstable")
     assert found.severity is severity
     assert re.search(f"two requests in a row got different catalogs: {told}$", found.message), found.message
 
@@ -223,7 +223,7 @@ def test_the_answer_at_a_platforms_own_version_is_looked_at(
     name: str, severity: Severity, told: str, own: set[str]
 ) -> None:
     with faulty(name) as (address, _):
-        checked = check_broker(address, OPTIONS, PATIENCE)
+        checked = check_broker(address, OPTIONS, **PATIENCE)
     (found,) = (one for one in checked.findings if one.rule in ("wire-version-differs", "wire-not-json"))
     assert (found.severity, set(checked.own)) == (severity, own)
     assert "with X-Broker-API-Version: 2.17" in found.message
@@ -233,7 +233,7 @@ def test_the_answer_at_a_platforms_own_version_is_looked_at(
 
 def test_what_was_not_followed_was_not_checked() -> None:
     with faulty("redirects-up") as (address, _):
-        (found,) = (one for one in check_broker(address, OPTIONS, PATIENCE).findings if one.rule != HTTP)
+        (found,) = (one for one in check_broker(address, OPTIONS, **PATIENCE).findings if one.rule != HTTP)
     assert (found.severity, found.refused_by) == (Severity.ERROR, ())
     assert found.message.endswith("to another place, https://localhost:1")
 
@@ -241,27 +241,36 @@ def test_what_was_not_followed_was_not_checked() -> None:
 @pytest.mark.parametrize(("version", "severity"), [("2.14", Severity.INFO), ("2.15", Severity.WARNING)])
 def test_the_identity_must_come_back_from_2_15_on(version: str, severity: Severity) -> None:
     with faulty("no-echo") as (address, _):
-        found = check_broker(address, replace(OPTIONS, api_version=version), PATIENCE).findings
+        found = check_broker(address, replace(OPTIONS, api_version=version), **PATIENCE).findings
     assert {one.severity for one in found if one.rule == "wire-request-identity"} == {severity}
 
 
-def test_service_manager_gives_up_first() -> None:
-    impatience = replace(IMPATIENCE, gives_up={Platform.SERVICE_MANAGER: 0.15})
-    with faulty("slow") as (address, _):
-        findings = check_broker(address, OPTIONS, impatience).findings
-    # Of another probe that the machine held up, too, nothing is asked here.
-    refused = [f.refused_by for f in findings if (f.rule, f.severity) == ("wire-slow", Severity.ERROR)]
-    assert refused == [(Platform.SERVICE_MANAGER,)]
-    usual = Deadlines().gives_up
-    assert usual.pop(Platform.SERVICE_MANAGER) == 15 < min(usual.values())
+@pytest.mark.parametrize(
+    ("seconds", "severity", "refused"),
+    [
+        (5.0, None, ()),
+        (15.0, Severity.WARNING, ()),
+        (15.1, Severity.ERROR, (Platform.SERVICE_MANAGER,)),
+        (60.1, Severity.ERROR, EVERY),
+    ],
+)
+def test_service_manager_gives_up_first(
+    seconds: float, severity: Severity | None, refused: tuple[Platform, ...]
+) -> None:
+    headers = {"content-type": "application/json", "x-broker-api-request-identity": IDENTITY}
+    reply = Reply("GET /v2/catalog", "", 200, headers, json.dumps(CATALOG).encode(), seconds)
+    found = findings_of(of_catalog(reply, 5.0, {}))
+    assert [(one.severity, one.refused_by) for one in found] == ([(severity, refused)] if severity else [])
+    if severity:
+        assert found[0].message == f"GET /v2/catalog: the answer took {seconds} seconds"
 
 
 def test_what_a_refusal_says_is_told_without_the_password() -> None:
     with faulty("echoes") as (address, _):
         with pytest.raises(SourceError, match=r"authentication failed \(401\): .*You sent Basic \*\*\*") as caught:
-            check_broker(address, replace(OPTIONS, password="another-one"), PATIENCE)
+            check_broker(address, replace(OPTIONS, password="another-one"), **PATIENCE)
         with pytest.raises(SourceError) as without_user:
-            check_broker(address, replace(OPTIONS, user="", password=""), PATIENCE)
+            check_broker(address, replace(OPTIONS, user="", password=""), **PATIENCE)
         assert without_user.value.advice == "the broker asks for a password: add --user NAME"
         assert "another-one" not in caught.value.message
         with pytest.raises(SourceError, match=r"You sent Basic \*\*\*"):
@@ -329,7 +338,7 @@ def test_a_connection_that_comes_too_late_is_not_used() -> None:
 def test_wrong_credentials_are_no_finding() -> None:
     with faulty() as (address, server):
         with pytest.raises(SourceError, match=r"authentication failed \(401\)"):
-            check_broker(address, replace(OPTIONS, password="wrong"), PATIENCE)
+            check_broker(address, replace(OPTIONS, password="wrong"), **PATIENCE)
         assert server.asked == 1
 
 
@@ -342,7 +351,7 @@ def test_files_that_cannot_be_used(option: str, content: str | None, authority: 
     options = replace(OPTIONS, **{option: str(file)})
     told = pytest.raises(SourceError, match=r"own\.pem: (cannot be read|this is not a PEM file)")
     with faulty("", context(authority.issue("check-files"))) as (address, _), told:
-        check_broker(address, options, PATIENCE)
+        check_broker(address, options, **PATIENCE)
 
 
 @pytest.mark.parametrize("url", ["https://host:99999", "https://host:abc", "https://.example.com", "http://[::1"])
@@ -381,7 +390,7 @@ def test_an_answer_that_holds_the_password_in_either_form(text: str) -> None:
 
 def test_nobody_there() -> None:
     with pytest.raises(SourceError, match="refused"):
-        check_broker("http://127.0.0.1:9/v2/catalog", OPTIONS, PATIENCE)
+        check_broker("http://127.0.0.1:9/v2/catalog", OPTIONS, **PATIENCE)
 
 
 def context(pair: tuple[Path, Path]) -> ssl.SSLContext:
@@ -396,7 +405,7 @@ def context(pair: tuple[Path, Path]) -> ssl.SSLContext:
 def test_certificates(authority: Authority, days: float, expected: set[str]) -> None:
     pair = authority.issue(f"check-{days}", days=days)
     with faulty("", context(pair)) as (address, _):
-        checked = check_broker(address, replace(OPTIONS, ca_file=str(authority.cert)), PATIENCE)
+        checked = check_broker(address, replace(OPTIONS, ca_file=str(authority.cert)), **PATIENCE)
         assert rules(checked) == expected
 
 
@@ -408,22 +417,22 @@ def test_a_client_certificate_opens_every_connection(authority: Authority, tmp_p
     mutual.load_verify_locations(authority.cert)
     options = replace(OPTIONS, ca_file=str(authority.cert), client_cert=str(both))
     with faulty("no-echo", mutual) as (address, _):
-        assert rules(check_broker(address, options, PATIENCE)) == {"wire-certificate-ends", "wire-request-identity"}
+        assert rules(check_broker(address, options, **PATIENCE)) == {"wire-certificate-ends", "wire-request-identity"}
 
 
 def test_an_unknown_authority_gets_no_password(authority: Authority) -> None:
     with faulty("", context(authority.issue("check-unknown"))) as (address, server):
-        assert rules(check_broker(address, OPTIONS, PATIENCE)) == {"wire-certificate"}
+        assert rules(check_broker(address, OPTIONS, **PATIENCE)) == {"wire-certificate"}
         assert next(server.counter) == 0, "no request came through"
-        found = rules(check_broker(address, replace(OPTIONS, insecure=True), PATIENCE))
+        found = rules(check_broker(address, replace(OPTIONS, insecure=True), **PATIENCE))
         assert found == set()
 
 
 def test_the_words_of_a_report_are_not_masked_where_a_password_is_one_of_them() -> None:
     with faulty("open") as (address, _):
-        checked = check_broker(address, replace(OPTIONS, password="password"), PATIENCE)
+        checked = check_broker(address, replace(OPTIONS, password="password"), **PATIENCE)
     (told,) = (finding.message for finding in checked.findings if finding.rule == "wire-open")
     assert "with a wrong password" in told
     with faulty("open") as (address, _):
-        checked = check_broker(address, replace(OPTIONS, password="p"), PATIENCE)
+        checked = check_broker(address, replace(OPTIONS, password="p"), **PATIENCE)
     assert f"{address} is plain HTTP" in [finding.message for finding in checked.findings]

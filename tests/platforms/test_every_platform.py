@@ -6,24 +6,20 @@ import pytest
 
 from osbctl.comparison.change_kinds import KINDS
 from osbctl.comparison.change_kinds import load_all as load_changes
-from osbctl.conformance import load_all as load_wire
 from osbctl.platforms import Platform
 from osbctl.platforms.verdicts import judge_all
-from osbctl.rule import RULES
-from osbctl.validation.rules import load_all
+from osbctl.tasks.rules import all_rules
 
 
 @pytest.mark.parametrize("platform", Platform)
 def test_each_platform_has_a_record_and_its_modules(platform: Platform) -> None:
-    load_all()
-    load_changes()
-    load_wire()
+    rules = all_rules()
     record = platform.record
     assert record.folder == f"osbctl.platforms.{platform.replace('-', '_')}"
     assert platform.label and platform.api_version
     assert platform in judge_all({"services": []})
-    assert record.refuses <= set(RULES)
-    assert {f"{platform}-{name}" for name in record.refusals} <= set(RULES)
+    assert record.refuses <= set(rules)
+    assert {f"{platform}-{name}" for name in record.refusals} <= set(rules)
     assert set(record.reactions) <= set(KINDS)
     assert record.export.shape.whole
     assert record.tools
