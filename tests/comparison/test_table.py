@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import date
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 
@@ -12,19 +12,41 @@ from osbctl.comparison.catalogs import compare_catalogs
 from osbctl.platforms import Platform
 
 from .make import by_rule, catalog, one, plan, service, with_plan
+from .test_levels import LETTERS
 
 CF, K8S, SM, KORIFI = Platform.CLOUD_FOUNDRY, Platform.KUBERNETES, Platform.SERVICE_MANAGER, Platform.KORIFI
 R, B, Y, S = Level.REFUSED, Level.BREAKING, Level.RISKY, Level.SAFE
 
-TWO = catalog(service("s1", "db", plan("p1", "small"), plan("p2", "large")))
-TWO_SERVICES = catalog(service("s1", "db", plan("p1", "small")), service("s2", "mq", plan("p2", "small")))
+SMALL, LARGE, OTHER_SMALL = plan("p1", "small"), plan("p2", "large"), plan("p2", "small")
+TINY, CAPITAL = plan("p1", "tiny"), plan("p2", "Small")
+BINDABLE = plan("p1", "small", bindable=True)
+DB, MQ = service("s1", "db", SMALL), service("s2", "mq", OTHER_SMALL)
+TWO = catalog(service("s1", "db", SMALL, LARGE))
+TWO_SERVICES = catalog(DB, MQ)
 NONE: frozenset[str] = frozenset()
 P2 = frozenset({"p2"})
 P1 = frozenset({"p1"})
 
 
-def two(first: dict[str, Any], *more: dict[str, Any]) -> dict[str, Any]:
-    return catalog(service("s1", "db", first, *more))
+def only(id: str, name: str, *plans: dict[str, Any], **fields: Any) -> dict[str, Any]:
+    """A catalog of this service offering alone."""
+    return catalog(service(id, name, *plans, **fields))
+
+
+def two(*plans: dict[str, Any]) -> dict[str, Any]:
+    return only("s1", "db", *plans)
+
+
+def polling(seconds: Any) -> dict[str, Any]:
+    return {"maximum_polling_duration": seconds}
+
+
+def version(text: str) -> dict[str, Any]:
+    return {"maintenance_info": {"version": text}}
+
+
+def offered_to(platforms: list[str]) -> dict[str, Any]:
+    return {"metadata": {"supportedPlatforms": platforms}}
 
 
 def schema(**keywords: Any) -> dict[str, Any]:
@@ -32,445 +54,198 @@ def schema(**keywords: Any) -> dict[str, Any]:
     return {"schemas": {"service_instance": {"create": {"parameters": parameters}}}}
 
 
-SMALL = plan("p1", "small")
-SWAPPED = catalog(service("s1", "mq", SMALL), service("s2", "db", plan("p2", "small")))
-REUSED = catalog(service("s2", "db", plan("p2", "small")))
-TAKER_FIRST = catalog(service("s2", "db", plan("p2", "small")), service("s1", "sql", SMALL))
-ROWS: list[tuple[str, Any, Any, frozenset[str] | None, str, dict[Platform, Level]]] = [
-    ("plan removed", TWO, two(SMALL), None, "plan-removed", {CF: B, K8S: B, SM: B, KORIFI: B}),
-    ("plan removed, unused", TWO, two(SMALL), NONE, "plan-removed", {CF: B, K8S: B, SM: B}),
-    ("plan removed, used", TWO, two(SMALL), P2, "plan-removed", {CF: B, K8S: B, SM: R}),
-    ("plan removed, another used", TWO, two(SMALL), P1, "plan-removed", {SM: B}),
-    ("plan id", TWO, two(plan("q", "SMALL"), plan("p2", "large")), None, "plan-id", {CF: R, K8S: B, SM: R}),
-    ("plan id, used", TWO, two(plan("q", "small"), plan("p2", "large")), P1, "plan-id", {CF: R, SM: R}),
-    ("plan id, unused", TWO, two(plan("q", "small"), plan("p2", "large")), P2, "plan-id", {CF: R, SM: Y}),
-    (
-        "service id, new plan ids",
-        TWO,
-        catalog(service("t", "db", plan("q1", "small"), plan("q2", "large"))),
-        None,
-        "service-id",
-        {CF: R, K8S: B, SM: R},
-    ),
-    ("service id, unused", TWO, catalog(service("t", "db", plan("q1", "small"))), NONE, "service-id", {CF: Y, SM: Y}),
-    ("service id, used", TWO, catalog(service("t", "db", plan("q1", "small"))), P1, "service-id", {CF: R, SM: R}),
-    (
-        "service id, plans kept",
-        TWO,
-        catalog(service("t", "db", SMALL)),
-        NONE,
-        "service-id-plans-kept",
-        {CF: R, K8S: B, SM: Y},
-    ),
-    (
-        "plan moved",
-        TWO_SERVICES,
-        catalog(service("s1", "db", plan("p3", "x")), service("s2", "mq", plan("p2", "small"), SMALL)),
-        NONE,
-        "plan-moved",
-        {CF: R, K8S: B, SM: Y},
-    ),
-    (
-        "plan moved, used",
-        TWO_SERVICES,
-        catalog(service("s1", "db", plan("p3", "x")), service("s2", "mq", plan("p2", "small"), SMALL)),
-        P1,
-        "plan-moved",
-        {CF: R, K8S: B, SM: R},
-    ),
-    ("name reused", TWO, two(plan("p2", "small")), None, "plan-name-reused", {CF: R, K8S: B, SM: R}),
-    (
-        "names swapped",
-        TWO,
-        two(plan("p1", "large"), plan("p2", "small")),
-        None,
-        "plan-names-swapped",
-        {CF: R, K8S: B, SM: R},
-    ),
-    (
-        "names swapped, one in another case",
-        TWO,
-        two(plan("p1", "Large"), plan("p2", "small")),
-        None,
-        "plan-names-swapped",
-        {CF: R, K8S: B, SM: B},
-    ),
-    ("service names swapped", TWO_SERVICES, SWAPPED, None, "service-names-swapped", {CF: B, K8S: B, SM: R}),
-    ("service names swapped, used", TWO_SERVICES, SWAPPED, frozenset({"p1", "p2"}), "service-names-swapped", {CF: R}),
-    ("service names swapped, unused", TWO_SERVICES, SWAPPED, NONE, "service-names-swapped", {CF: B}),
-    (
-        "service names swapped, one in another case",
-        TWO_SERVICES,
-        catalog(service("s1", "mq", SMALL), service("s2", "DB", plan("p2", "small"))),
-        NONE,
-        "service-name-case",
-        {CF: R, K8S: B, SM: B},
-    ),
-    ("service name reused", TWO_SERVICES, REUSED, None, "service-name-reused", {CF: B, SM: R}),
-    ("service name reused, used", TWO_SERVICES, REUSED, P1, "service-name-reused", {CF: R}),
-    ("service name reused, its own used", TWO_SERVICES, REUSED, P2, "service-name-reused", {CF: B, SM: R}),
-    (
-        "a service renamed in case alone",
-        one(),
-        catalog(service("s1", "DB", SMALL)),
-        NONE,
-        "service-name-case",
-        {CF: R, K8S: B},
-    ),
-    (
-        "a new service with the name of an old one but for the case, which is gone",
-        one(),
-        catalog(service("s2", "DB", plan("p2", "small"))),
-        NONE,
-        "service-name-case",
-        {CF: R},
-    ),
-    (
-        "old one renamed, new one takes the name",
-        TWO,
-        two(plan("p1", "tiny"), plan("p2", "large"), plan("p3", "small")),
-        None,
-        "plan-name-passed-on",
-        {CF: B, K8S: B, SM: B},
-    ),
-    (
-        "renamed to a name that another one has but for the case",
-        TWO,
-        two(SMALL, plan("p2", "Small")),
-        None,
-        "plan-name-taken",
-        {CF: R, K8S: B, SM: B},
-    ),
-    (
-        "new one with a name that another one has but for the case",
-        two(SMALL),
-        two(SMALL, plan("p2", "Small")),
-        None,
-        "plan-name-taken",
-        {CF: R, K8S: S, SM: S},
-    ),
-    (
-        "taker before giver",
-        TWO,
-        two(plan("p2", "small"), plan("p1", "tiny")),
-        None,
-        "plan-name-taken",
-        {CF: R, K8S: B, SM: R},
-    ),
-    (
-        "giver before taker",
-        TWO,
-        two(plan("p1", "tiny"), plan("p2", "small")),
-        None,
-        "plan-name-passed-on",
-        {CF: B, K8S: B, SM: B},
-    ),
-    (
-        "new plan before giver, but saved last",
-        two(SMALL),
-        two(plan("p3", "small"), plan("p1", "tiny")),
-        None,
-        "plan-name-passed-on",
-        {CF: B, K8S: B, SM: B},
-    ),
-    ("new service before giver", one(), TAKER_FIRST, None, "service-name-passed-on", {CF: B, K8S: B, SM: B}),
-    ("new service before giver, used", one(), TAKER_FIRST, P1, "service-name-passed-on", {CF: R, K8S: B}),
-    ("service taker before giver", TWO_SERVICES, TAKER_FIRST, P1, "service-name-passed-on", {CF: R, K8S: B, SM: R}),
-    ("service taker before giver, unused", TWO_SERVICES, TAKER_FIRST, P2, "service-name-passed-on", {CF: B, K8S: B}),
-    (
-        "service renamed to a name that another one keeps but for the case",
-        TWO_SERVICES,
-        catalog(service("s1", "db", SMALL), service("s2", "DB", plan("p2", "small"))),
-        P1,
-        "service-renamed",
-        {CF: B, K8S: B},
-    ),
-    ("renamed", TWO, two(plan("p1", "tiny"), plan("p2", "large")), None, "plan-renamed", {CF: B, K8S: B, SM: B}),
-    ("only the case", TWO, two(plan("p1", "Small"), plan("p2", "large")), None, "plan-renamed", {CF: B}),
-    ("service renamed", one(), catalog(service("s1", "sql", SMALL)), None, "service-renamed", {CF: B, K8S: B, SM: B}),
-    ("new plan", two(SMALL), TWO, None, "plan-added", {CF: S, K8S: S, SM: S, KORIFI: S}),
-    ("new service", one(), TWO_SERVICES, None, "service-added", {CF: S, K8S: S, SM: S}),
-    ("service removed", TWO_SERVICES, one(), None, "service-removed", {CF: B, K8S: B, SM: B}),
-    ("service removed, used", TWO_SERVICES, one(), P2, "service-removed", {SM: R}),
-    ("free to paid", with_plan(), with_plan(free=False), None, "free-to-paid", {CF: B}),
-    ("paid to free", with_plan(free=False), with_plan(free=True), None, "paid-to-free", {CF: S, K8S: S, SM: S}),
-    (
-        "paid is left out",
-        with_plan(free=False),
-        with_plan(),
-        None,
-        "paid-to-free",
-        {CF: Y, K8S: S, SM: Y, KORIFI: S},
-    ),
-    ("paid is null", with_plan(free=False), with_plan(free=None), None, "paid-to-free", {CF: Y, K8S: S}),
-    (
-        "paid is written out",
-        with_plan(free=None),
-        with_plan(free=False),
-        None,
-        "free-to-paid",
-        {CF: B, K8S: S, SM: Y, KORIFI: S},
-    ),
-    ("paid, written out", with_plan(free=True), with_plan(free=False), None, "free-to-paid", {CF: B, K8S: Y}),
-    (
-        "bindable of a plan, left out before",
-        with_plan(),
-        with_plan(bindable=False),
-        None,
-        "bindable-withdrawn",
-        {CF: B, KORIFI: S},
-    ),
-    (
-        "bindable of a plan, left out now",
-        with_plan(bindable=False),
-        with_plan(),
-        None,
-        "capability-granted",
-        {CF: S, KORIFI: S},
-    ),
-    ("bindable", one(), one(bindable=False), None, "bindable-withdrawn", {CF: B, K8S: B}),
-    ("bindable of a plan", with_plan(), with_plan(bindable=False), None, "bindable-withdrawn", {CF: B}),
-    (
-        "updateable",
-        one(plan_updateable=True),
-        one(),
-        None,
-        "plan-updateable-withdrawn",
-        {CF: B, K8S: B, SM: Y, KORIFI: Y},
-    ),
-    (
-        "updateable of a plan",
-        with_plan(plan_updateable=True),
-        with_plan(),
-        None,
-        "plan-updateable-withdrawn",
-        {CF: B, K8S: S},
-    ),
-    (
-        "instances retrievable",
-        one(instances_retrievable=True),
-        one(),
-        None,
-        "instances-retrievable-withdrawn",
-        {CF: B, K8S: S},
-    ),
-    (
-        "bindings retrievable",
-        one(bindings_retrievable=True),
-        one(),
-        None,
-        "bindings-retrievable-withdrawn",
-        {CF: B, K8S: S, KORIFI: Y},
-    ),
-    ("context updates", one(allow_context_updates=True), one(), None, "context-updates-withdrawn", {CF: B, K8S: S}),
-    (
-        "bindable, Korifi",
-        with_plan(bindable=True),
-        with_plan(bindable=False),
-        None,
-        "bindable-withdrawn",
-        {CF: B, KORIFI: Y},
-    ),
-    ("bindable dropped, Korifi", with_plan(bindable=True), with_plan(), None, "explicit-dropped", {CF: S, KORIFI: Y}),
-    (
-        "no version",
-        with_plan(maintenance_info={"version": ""}),
-        with_plan(maintenance_info=None),
-        None,
-        "other-field",
-        {KORIFI: S},
-    ),
-    (
-        "sharing of instances",
-        with_plan(metadata={"supportsInstanceSharing": True}),
-        with_plan(metadata={}),
-        None,
-        "instance-sharing-withdrawn",
-        {CF: S, SM: Y},
-    ),
-    (
-        "sharing of instances comes",
-        with_plan(),
-        with_plan(metadata={"supportsInstanceSharing": True}),
-        None,
-        "instance-sharing-granted",
-        {CF: S, SM: S},
-    ),
-    (
-        "platforms lost",
-        with_plan(metadata={"supportedPlatforms": ["a", "b"]}),
-        with_plan(metadata={"supportedPlatforms": ["b"]}),
-        None,
-        "platforms-withdrawn",
-        {CF: S, SM: B},
-    ),
-    (
-        "platforms gained",
-        with_plan(metadata={"supportedPlatforms": ["b"]}),
-        with_plan(metadata={"supportedPlatforms": []}),
-        None,
-        "metadata",
-        {SM: S},
-    ),
-    (
-        "shareable",
-        one(metadata={"shareable": True}),
-        one(metadata={"shareable": False}),
-        None,
-        "shareable-withdrawn",
-        {CF: B, K8S: S},
-    ),
-    (
-        "binding rotatable",
-        with_plan(binding_rotatable=True),
-        with_plan(),
-        None,
-        "binding-rotatable-withdrawn",
-        {CF: S, K8S: S, SM: S, KORIFI: S},
-    ),
-    ("granted", one(), one(plan_updateable=True), None, "capability-granted", {CF: S}),
-    (
-        "maintenance",
-        with_plan(maintenance_info={"version": "1.0.0"}),
-        with_plan(maintenance_info={"version": "1.0.1"}),
-        None,
-        "maintenance-version",
-        {CF: Y, K8S: S},
-    ),
-    (
-        "maintenance added",
-        with_plan(),
-        with_plan(maintenance_info={"version": "1.0.0"}),
-        None,
-        "maintenance-version",
-        {},
-    ),
-    (
-        "requires removed",
-        one(requires=["syslog_drain"]),
-        one(requires=[]),
-        None,
-        "requires-removed",
-        {CF: B, K8S: S},
-    ),
-    ("requires added", one(), one(requires=["syslog_drain"]), None, "requires-added", {CF: Y}),
-    (
-        "schema narrowed",
-        with_plan(**schema()),
-        with_plan(**schema(required=["a"])),
-        None,
-        "schema-required-added",
-        {CF: B},
-    ),
-    ("schema added", with_plan(), with_plan(**schema(required=["a"])), None, "schema-added", {CF: B}),
-    ("schema relaxed", with_plan(**schema(required=["a"])), with_plan(**schema()), None, "schema-relaxed", {CF: S}),
+SWAPPED = catalog(service("s1", "mq", SMALL), service("s2", "db", OTHER_SMALL))
+SHARING = {"metadata": {"supportsInstanceSharing": True}}
+REUSED = catalog(service("s2", "db", OTHER_SMALL))
+TAKER_FIRST = catalog(service("s2", "db", OTHER_SMALL), service("s1", "sql", SMALL))
+MOVED = catalog(service("s1", "db", plan("p3", "x")), service("s2", "mq", OTHER_SMALL, SMALL))
+
+
+class Row(NamedTuple):
+    """Two catalogs, a kind of change between them, and its level on each platform, in the order of `Platform`."""
+
+    name: str
+    old: Any
+    new: Any
+    rule: str
+    levels: str
+    used: frozenset[str] | None = None
+
+
+OF_SERVICE: list[tuple[str, dict[str, Any], dict[str, Any], str, str]] = [
+    ("bindable", {}, {"bindable": False}, "bindable-withdrawn", "BBBY"),
+    ("updateable", {"plan_updateable": True}, {}, "plan-updateable-withdrawn", "BBYY"),
+    ("instances retrievable", {"instances_retrievable": True}, {}, "instances-retrievable-withdrawn", "BSBY"),
+    ("bindings retrievable", {"bindings_retrievable": True}, {}, "bindings-retrievable-withdrawn", "BSBY"),
+    ("context updates", {"allow_context_updates": True}, {}, "context-updates-withdrawn", "BSBY"),
+    ("shareable", {"metadata": {"shareable": True}}, {"metadata": {"shareable": False}}, "shareable-withdrawn", "BSSS"),
+    ("granted", {}, {"plan_updateable": True}, "capability-granted", "SSSS"),
+    ("requires removed", {"requires": ["syslog_drain"]}, {"requires": []}, "requires-removed", "BSYS"),
+    ("requires added", {}, {"requires": ["syslog_drain"]}, "requires-added", "YSYS"),
+    ("dashboard", {"dashboard_client": {"id": "a"}}, {"dashboard_client": {"id": "b"}}, "dashboard-client", "YSYS"),
+    ("tag removed", {"tags": ["a", "b"]}, {"tags": ["b"]}, "tag-removed", "YYYY"),
+    ("tag added", {"tags": ["b"]}, {"tags": ["a", "b"]}, "tag-added", "SSSS"),
+    ("tags turned", {"tags": ["a", "b"]}, {"tags": ["b", "a"]}, "order", "SSSS"),
+    ("requires turned", {"requires": ["a", "b"]}, {"requires": ["b", "a"]}, "order", "SSSS"),
+    ("tags that are no texts", {"tags": [1]}, {"tags": [2]}, "other-field", "SSSS"),
+    ("a tag that stood there twice", {"tags": ["a", "a"]}, {"tags": ["a"]}, "order", "SSSS"),
+    ("dashboard gone", {"dashboard_client": {"id": "a", "secret": "x"}}, {}, "dashboard-client", "YSYS"),
+    ("dashboard new", {}, {"dashboard_client": {"id": "a", "secret": "x"}}, "dashboard-client", "YSYS"),
+    ("words", {}, {"description": "another"}, "wording", "SSSS"),
+    ("image", {}, {"metadata": {"imageUrl": "x"}}, "wording", "SSSS"),
+    ("metadata", {}, {"metadata": {"vendor": "x"}}, "metadata", "SSSS"),
+    ("unknown", {}, {"colour": "red"}, "other-field", "SSSS"),
+]
+OF_PLAN: list[tuple[str, dict[str, Any], dict[str, Any], str, str]] = [
+    ("free to paid", {}, {"free": False}, "free-to-paid", "BSYS"),
+    ("paid to free", {"free": False}, {"free": True}, "paid-to-free", "SSSS"),
+    ("paid is left out", {"free": False}, {}, "paid-to-free", "YSYS"),
+    ("paid is null", {"free": False}, {"free": None}, "paid-to-free", "YSYS"),
+    ("paid is written out", {"free": None}, {"free": False}, "free-to-paid", "BSYS"),
+    ("paid, written out", {"free": True}, {"free": False}, "free-to-paid", "BYYY"),
+    ("bindable of a plan, left out before", {}, {"bindable": False}, "bindable-withdrawn", "BBBS"),
+    ("bindable of a plan, left out now", {"bindable": False}, {}, "capability-granted", "SSSS"),
+    ("updateable of a plan", {"plan_updateable": True}, {}, "plan-updateable-withdrawn", "BSYY"),
+    ("bindable of a plan", {"bindable": True}, {"bindable": False}, "bindable-withdrawn", "BBBY"),
+    ("explicit bindable dropped", {"bindable": True}, {}, "explicit-dropped", "SSSY"),
+    ("no version", version(""), {"maintenance_info": None}, "other-field", "SSSS"),
+    ("sharing of instances", SHARING, {"metadata": {}}, "instance-sharing-withdrawn", "SSYS"),
+    ("sharing of instances comes", {}, SHARING, "instance-sharing-granted", "SSSS"),
+    ("platforms lost", offered_to(["a", "b"]), offered_to(["b"]), "platforms-withdrawn", "SSBS"),
+    ("platforms gained", offered_to(["b"]), offered_to([]), "metadata", "SSSS"),
+    ("binding rotatable", {"binding_rotatable": True}, {}, "binding-rotatable-withdrawn", "SSSS"),
+    ("maintenance", version("1.0.0"), version("1.0.1"), "maintenance-version", "YSYY"),
+    ("maintenance added", {}, version("1.0.0"), "maintenance-version", "YSYY"),
+    ("schema narrowed", schema(), schema(required=["a"]), "schema-required-added", "BBBB"),
+    ("schema added", {}, schema(required=["a"]), "schema-added", "BBBB"),
+    ("schema relaxed", schema(required=["a"]), schema(), "schema-relaxed", "SSSS"),
     (
         "schema default",
-        with_plan(**schema(properties={"a": {"default": 1}})),
-        with_plan(**schema(properties={"a": {"default": 2}})),
-        None,
+        schema(properties={"a": {"default": 1}}),
+        schema(properties={"a": {"default": 2}}),
         "schema-default-changed",
-        {CF: Y},
+        "YYYY",
     ),
-    ("emptied", one(), catalog(), None, "catalog-emptied", {CF: R, K8S: B}),
-    ("without plans", one(), catalog(service("s1", "db")), None, "service-without-plans", {CF: R, K8S: R}),
-    (
-        "polling lowered",
-        with_plan(maximum_polling_duration=60),
-        with_plan(maximum_polling_duration=30),
-        None,
-        "polling-lowered",
-        {CF: Y, K8S: S, KORIFI: S},
+    ("polling lowered", polling(60), polling(30), "polling-lowered", "YSYS"),
+    ("polling set", {}, polling(30), "polling-lowered", "YSYS"),
+    ("polling raised", polling(30), polling(60), "polling-raised", "SSSS"),
+    ("polling misshapen", polling("a"), polling("b"), "other-field", "SSSS"),
+    ("costs", {"metadata": {"costs": [1]}}, {"metadata": {"costs": [2]}}, "costs", "YYYY"),
+    ("explicit free dropped", {"free": True}, {}, "explicit-dropped", "SYSY"),
+    ("explicit added", {}, {"free": True}, "explicit-added", "SSSS"),
+]
+ROWS = [
+    Row("plan removed", TWO, two(SMALL), "plan-removed", "BBBB"),
+    Row("plan removed, unused", TWO, two(SMALL), "plan-removed", "BBBB", NONE),
+    Row("plan removed, used", TWO, two(SMALL), "plan-removed", "BBRB", P2),
+    Row("plan removed, another used", TWO, two(SMALL), "plan-removed", "BBBB", P1),
+    Row("plan id", TWO, two(plan("q", "SMALL"), LARGE), "plan-id", "RBRB"),
+    Row("plan id, used", TWO, two(plan("q", "small"), LARGE), "plan-id", "RBRB", P1),
+    Row("plan id, unused", TWO, two(plan("q", "small"), LARGE), "plan-id", "RBYB", P2),
+    Row(
+        "service id, new plan ids", TWO, only("t", "db", plan("q1", "small"), plan("q2", "large")), "service-id", "RBRB"
     ),
-    ("polling set", with_plan(), with_plan(maximum_polling_duration=30), None, "polling-lowered", {CF: Y}),
-    (
-        "polling raised",
-        with_plan(maximum_polling_duration=30),
-        with_plan(maximum_polling_duration=60),
-        None,
-        "polling-raised",
-        {CF: S},
-    ),
-    (
-        "dashboard",
-        one(dashboard_client={"id": "a"}),
-        one(dashboard_client={"id": "b"}),
-        None,
-        "dashboard-client",
-        {CF: Y, K8S: S},
-    ),
-    ("tag removed", one(tags=["a", "b"]), one(tags=["b"]), None, "tag-removed", {CF: Y}),
-    ("tag added", one(tags=["b"]), one(tags=["a", "b"]), None, "tag-added", {CF: S}),
-    ("tags turned", one(tags=["a", "b"]), one(tags=["b", "a"]), None, "order", {CF: S}),
-    ("requires turned", one(requires=["a", "b"]), one(requires=["b", "a"]), None, "order", {CF: S}),
-    ("tags that are no texts", one(tags=[1]), one(tags=[2]), None, "other-field", {CF: S}),
-    ("a tag that stood there twice", one(tags=["a", "a"]), one(tags=["a"]), None, "order", {CF: S}),
-    (
-        "polling misshapen",
-        with_plan(maximum_polling_duration="a"),
-        with_plan(maximum_polling_duration="b"),
-        None,
-        "other-field",
-        {CF: S},
-    ),
-    ("dashboard gone", one(dashboard_client={"id": "a", "secret": "x"}), one(), None, "dashboard-client", {CF: Y}),
-    ("dashboard new", one(), one(dashboard_client={"id": "a", "secret": "x"}), None, "dashboard-client", {CF: Y}),
-    ("plans turned", TWO, two(plan("p2", "large"), SMALL), None, "order", {CF: S}),
-    (
-        "services turned",
+    Row("service id, unused", TWO, only("t", "db", plan("q1", "small")), "service-id", "YBYB", NONE),
+    Row("service id, used", TWO, only("t", "db", plan("q1", "small")), "service-id", "RBRB", P1),
+    Row("service id, plans kept", TWO, only("t", "db", SMALL), "service-id-plans-kept", "RBYY", NONE),
+    Row("plan moved", TWO_SERVICES, MOVED, "plan-moved", "RBYY", NONE),
+    Row("plan moved, used", TWO_SERVICES, MOVED, "plan-moved", "RBRY", P1),
+    Row("name reused", TWO, two(OTHER_SMALL), "plan-name-reused", "RBRB"),
+    Row("names swapped", TWO, two(plan("p1", "large"), OTHER_SMALL), "plan-names-swapped", "RBRB"),
+    Row("names swapped, one in another case", TWO, two(plan("p1", "Large"), OTHER_SMALL), "plan-names-swapped", "RBBB"),
+    Row("service names swapped", TWO_SERVICES, SWAPPED, "service-names-swapped", "BBRB"),
+    Row("service names swapped, used", TWO_SERVICES, SWAPPED, "service-names-swapped", "RBRB", P1 | P2),
+    Row("service names swapped, unused", TWO_SERVICES, SWAPPED, "service-names-swapped", "BBRB", NONE),
+    Row(
+        "service names swapped, one in another case",
         TWO_SERVICES,
-        {"services": TWO_SERVICES["services"][::-1]},
-        None,
-        "order",
-        {CF: S},
+        catalog(service("s1", "mq", SMALL), service("s2", "DB", OTHER_SMALL)),
+        "service-name-case",
+        "RBBB",
+        NONE,
     ),
-    (
+    Row("service name reused", TWO_SERVICES, REUSED, "service-name-reused", "BBRB"),
+    Row("service name reused, used", TWO_SERVICES, REUSED, "service-name-reused", "RBRB", P1),
+    Row("service name reused, its own used", TWO_SERVICES, REUSED, "service-name-reused", "BBRB", P2),
+    Row("service renamed in case alone", one(), only("s1", "DB", SMALL), "service-name-case", "RBBB", NONE),
+    Row(
+        "new service, the old name in another case",
+        one(),
+        only("s2", "DB", OTHER_SMALL),
+        "service-name-case",
+        "RBBB",
+        NONE,
+    ),
+    Row(
+        "new one takes the name of a renamed one",
+        TWO,
+        two(TINY, LARGE, plan("p3", "small")),
+        "plan-name-passed-on",
+        "BBBB",
+    ),
+    Row("renamed, a taken name but for the case", TWO, two(SMALL, CAPITAL), "plan-name-taken", "RBBB"),
+    Row("new one, a taken name but for the case", two(SMALL), two(SMALL, CAPITAL), "plan-name-taken", "RSSS"),
+    Row("taker before giver", TWO, two(OTHER_SMALL, TINY), "plan-name-taken", "RBRB"),
+    Row("giver before taker", TWO, two(TINY, OTHER_SMALL), "plan-name-passed-on", "BBBB"),
+    Row(
+        "new one before giver, but saved last",
+        two(SMALL),
+        two(plan("p3", "small"), TINY),
+        "plan-name-passed-on",
+        "BBBB",
+    ),
+    Row("new service before giver", one(), TAKER_FIRST, "service-name-passed-on", "BBBB"),
+    Row("new service before giver, used", one(), TAKER_FIRST, "service-name-passed-on", "RBBB", P1),
+    Row("service taker before giver", TWO_SERVICES, TAKER_FIRST, "service-name-passed-on", "RBRB", P1),
+    Row("service taker before giver, unused", TWO_SERVICES, TAKER_FIRST, "service-name-passed-on", "BBRB", P2),
+    Row(
+        "service renamed to a kept name in another case",
+        TWO_SERVICES,
+        catalog(service("s1", "db", SMALL), service("s2", "DB", OTHER_SMALL)),
+        "service-renamed",
+        "BBBB",
+        P1,
+    ),
+    Row("renamed", TWO, two(TINY, LARGE), "plan-renamed", "BBBB"),
+    Row("only the case", TWO, two(plan("p1", "Small"), LARGE), "plan-renamed", "BBBB"),
+    Row("service renamed", one(), only("s1", "sql", SMALL), "service-renamed", "BBBB"),
+    Row("new plan", two(SMALL), TWO, "plan-added", "SSSS"),
+    Row("new service", one(), TWO_SERVICES, "service-added", "SSSS"),
+    Row("service removed", TWO_SERVICES, one(), "service-removed", "BBBB"),
+    Row("service removed, used", TWO_SERVICES, one(), "service-removed", "BBRB", P2),
+    Row("emptied", one(), catalog(), "catalog-emptied", "RBBB"),
+    Row("without plans", one(), catalog(service("s1", "db")), "service-without-plans", "RRBB"),
+    Row("plans turned", TWO, two(LARGE, SMALL), "order", "SSSS"),
+    Row("services turned", TWO_SERVICES, {"services": TWO_SERVICES["services"][::-1]}, "order", "SSSS"),
+    Row(
         "a dashboard client beside swapped names",
-        catalog(service("s1", "db", SMALL, plan("p2", "large"), dashboard_client={"id": "a"})),
-        catalog(service("s1", "db", plan("p1", "large"), plan("p2", "small"), dashboard_client={"id": "b"})),
-        None,
+        only("s1", "db", SMALL, LARGE, dashboard_client={"id": "a"}),
+        only("s1", "db", plan("p1", "large"), OTHER_SMALL, dashboard_client={"id": "b"}),
         "dashboard-client-left",
-        {CF: B},
+        "BSSS",
     ),
-    ("costs", with_plan(metadata={"costs": [1]}), with_plan(metadata={"costs": [2]}), None, "costs", {CF: Y}),
-    ("explicit free dropped", with_plan(free=True), with_plan(), None, "explicit-dropped", {CF: S, K8S: Y, KORIFI: Y}),
-    (
-        "explicit bindable dropped",
-        with_plan(bindable=True),
-        with_plan(),
-        None,
-        "explicit-dropped",
-        {CF: S, K8S: S, SM: S, KORIFI: Y},
-    ),
-    ("explicit added", with_plan(), with_plan(free=True), None, "explicit-added", {CF: S, K8S: S}),
-    ("words", one(), one(description="another"), None, "wording", {CF: S}),
-    ("image", one(), one(metadata={"imageUrl": "x"}), None, "wording", {CF: S}),
-    ("metadata", one(), one(metadata={"vendor": "x"}), None, "metadata", {CF: S}),
-    ("unknown", one(), one(colour="red"), None, "other-field", {CF: S}),
-    ("unknown at the top", one(), {**one(), "colour": "red"}, None, "other-field", {CF: S}),
-    (
+    Row("unknown at the top", one(), {**one(), "colour": "red"}, "other-field", "SSSS"),
+    Row(
         "default that no plan inherits",
-        catalog(service("s1", "db", plan("p1", "small", bindable=True))),
-        {"services": [{**service("s1", "db", plan("p1", "small", bindable=True)), "bindable": False}]},
-        None,
+        two(BINDABLE),
+        only("s1", "db", BINDABLE, bindable=False),
         "service-default",
-        {CF: S},
+        "SSSS",
     ),
+    *(Row(name, one(**old), one(**new), rule, levels) for name, old, new, rule, levels in OF_SERVICE),
+    *(Row(name, with_plan(**old), with_plan(**new), rule, levels) for name, old, new, rule, levels in OF_PLAN),
 ]
 
 
-@pytest.mark.parametrize(("old", "new", "instances", "rule", "levels"), [r[1:] for r in ROWS], ids=[r[0] for r in ROWS])
-def test_row(old: Any, new: Any, instances: frozenset[str] | None, rule: str, levels: dict[Platform, Level]) -> None:
-    found = by_rule(old, new, instances=instances)
-    assert f"change-{rule}" in found
-    change = found[f"change-{rule}"]
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
+def test_row(row: Row) -> None:
+    change = by_rule(row.old, row.new, instances=row.used)[f"change-{row.rule}"]
     told = {effect.platform: effect.level for effect in change.effects}
-    assert {platform: told[platform] for platform in levels} == levels
-    assert len(told) == len(Platform)
-    for platform in levels:
-        narrowed = by_rule(old, new, platform, instances=instances)[change.rule]
-        assert narrowed.level is levels[platform]
+    assert "".join(LETTERS[told[platform]] for platform in Platform) == row.levels
+    for platform in (CF,) if row.rule == "dashboard-client-left" else Platform:  # Cloud Foundry alone
+        narrowed = by_rule(row.old, row.new, platform, instances=row.used)[change.rule]
         assert [effect.platform for effect in narrowed.effects] == [platform]
+        assert narrowed.level is told[platform]
 
 
 SINGLE = {
@@ -481,17 +256,17 @@ SINGLE = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("row", [row for row in ROWS if row[0] in SINGLE], ids=lambda row: row[0])
-def test_one_cause_is_told_once(row: Any) -> None:
-    removed = {"change-plan-removed"} if row[0] == "service id, plans kept" else set()
-    assert set(by_rule(row[1], row[2])) - removed == {f"change-{row[4]}"}
+@pytest.mark.parametrize("row", [row for row in ROWS if row.name in SINGLE], ids=lambda row: row.name)
+def test_one_cause_is_told_once(row: Row) -> None:
+    removed = {"change-plan-removed"} if row.name == "service id, plans kept" else set()
+    assert set(by_rule(row.old, row.new)) - removed == {f"change-{row.rule}"}
 
 
-@pytest.mark.parametrize("row", [row for row in ROWS if row[0] in ("dashboard gone", "dashboard new")])
-def test_a_whole_dashboard_client_is_one_change(row: Any) -> None:
-    (change,) = compare_catalogs(row[1], row[2])
-    assert change.message in ("dashboard client removed", "dashboard client added")
-    assert change.field == "dashboard_client"
+def test_a_whole_dashboard_client_is_one_change() -> None:
+    client = one(dashboard_client={"id": "a", "secret": "x"})
+    for sides, message in (((client, one()), "dashboard client removed"), ((one(), client), "dashboard client added")):
+        (change,) = compare_catalogs(*sides)
+        assert (change.message, change.field) == (message, "dashboard_client")
 
 
 WRONG_TYPE: list[tuple[str, Any, Any]] = [
@@ -568,7 +343,7 @@ def test_every_rule_stands_in_the_table() -> None:
     from osbctl.comparison.change_kinds import KINDS, load_all
 
     load_all()
-    shown = {f"change-{row[4]}" for row in ROWS}
+    shown = {f"change-{row.rule}" for row in ROWS}
     elsewhere = {rule for rule in KINDS if rule.startswith("change-schema-")} | {
         "change-now-refused",
         "change-refused-in-part",
@@ -593,19 +368,19 @@ def test_three_names_that_go_round_are_swapped_and_a_chain_is_not() -> None:
 
 
 def test_a_taken_name_says_who_has_it() -> None:
-    renamed = by_rule(TWO, two(SMALL, plan("p2", "Small")))["change-plan-name-taken"]
+    renamed = by_rule(TWO, two(SMALL, CAPITAL))["change-plan-name-taken"]
     assert 'from "large" to "Small"' in renamed.message
     assert '"small" (id "p1") still has' in renamed.message
     assert '"small" (id "p1") still has' in by_rule(two(SMALL), two(SMALL, plan("x", "SMALL")))[renamed.rule].message
 
 
 def test_a_name_that_stands_twice_is_left_to_whoever_judges_the_new_catalog() -> None:
-    assert set(by_rule(TWO, two(SMALL, plan("p2", "small")))) == {"change-plan-renamed"}
-    assert set(by_rule(two(SMALL), two(SMALL, plan("p2", "small")))) == {"change-plan-added"}
+    assert set(by_rule(TWO, two(SMALL, OTHER_SMALL))) == {"change-plan-renamed"}
+    assert set(by_rule(two(SMALL), two(SMALL, OTHER_SMALL))) == {"change-plan-added"}
 
 
 def test_a_service_name_is_passed_on() -> None:
-    new = catalog(service("s1", "sql", SMALL), service("s2", "db", plan("p2", "small")))
+    new = catalog(service("s1", "sql", SMALL), service("s2", "db", OTHER_SMALL))
     assert "change-service-name-passed-on" in by_rule(one(), new)
 
 
@@ -681,8 +456,8 @@ def test_a_removal_after_its_sunset_is_risky_before_it_breaking(day: str, level:
     assert "2027-03-31" in change.message
     (used,) = compare_catalogs(old, two(plan("p2", "large")), today=today, instances=P1)
     assert {effect.level for effect in used.effects if effect.platform is SM} == {R}, "refused stays refused"
-    services = catalog(service("s1", "db", SMALL, metadata=mark), service("s2", "mq", plan("p2", "small")))
-    (gone,) = compare_catalogs(services, catalog(service("s2", "mq", plan("p2", "small"))), today=today, instances=NONE)
+    services = catalog(service("s1", "db", SMALL, metadata=mark), service("s2", "mq", OTHER_SMALL))
+    (gone,) = compare_catalogs(services, catalog(service("s2", "mq", OTHER_SMALL)), today=today, instances=NONE)
     assert gone.level is level
 
 
@@ -693,7 +468,7 @@ def refused_by(old: Any, new: Any, instances: frozenset[str] | None = NONE) -> s
 
 def test_a_plan_that_takes_the_name_of_one_that_moves_is_refused_by_service_manager() -> None:
     old = catalog(service("s1", "db", SMALL, plan("p2", "large")), service("s2", "mq", plan("p3", "x")))
-    new = catalog(service("s1", "db", plan("p2", "small")), service("s2", "mq", plan("p3", "x"), plan("p1", "other")))
+    new = catalog(service("s1", "db", OTHER_SMALL), service("s2", "mq", plan("p3", "x"), plan("p1", "other")))
     assert refused_by(old, new) == {CF, SM}
     assert "refuses the update: the name is taken" in str(by_rule(old, new, SM)["change-plan-name-taken"].effects)
     turned = catalog(service("s1", "db", plan("n", "small"), plan("p2", "large")), new["services"][1])
@@ -703,9 +478,9 @@ def test_a_plan_that_takes_the_name_of_one_that_moves_is_refused_by_service_mana
 @pytest.mark.parametrize(
     "plans",
     [
-        [plan("p1", "large"), plan("p2", "small")],
-        [plan("p2", "small")],
-        [plan("p1", "tiny"), plan("n", "small"), plan("p2", "large")],
+        [plan("p1", "large"), OTHER_SMALL],
+        [OTHER_SMALL],
+        [TINY, plan("n", "small"), plan("p2", "large")],
     ],
 )
 def test_a_service_offering_of_another_id_is_deleted_first_with_the_names_of_its_plans(plans: Any) -> None:
@@ -715,8 +490,8 @@ def test_a_service_offering_of_another_id_is_deleted_first_with_the_names_of_its
 
 
 def test_service_manager_compares_names_letter_by_letter() -> None:
-    assert refused_by(TWO, two(plan("p1", "Large"), plan("p2", "Small"))) == {CF}
-    swapped = catalog(service("s1", "MQ", SMALL), service("s2", "DB", plan("p2", "small")))
+    assert refused_by(TWO, two(plan("p1", "Large"), CAPITAL)) == {CF}
+    swapped = catalog(service("s1", "MQ", SMALL), service("s2", "DB", OTHER_SMALL))
     assert SM not in refused_by(TWO_SERVICES, swapped)
     assert SM in refused_by(TWO_SERVICES, SWAPPED)
 
@@ -727,7 +502,7 @@ def test_a_blank_after_the_name_of_a_service_offering_is_stripped_by_cloud_found
 
 
 def test_of_a_swap_cloud_foundry_names_the_first_plan_alone() -> None:
-    changes = compare_catalogs(TWO, two(plan("p1", "large"), plan("p2", "small")), platforms=(CF,))
+    changes = compare_catalogs(TWO, two(plan("p1", "large"), OTHER_SMALL), platforms=(CF,))
     assert [change.level for change in changes] == [R, R]
     assert [effect.does for change in changes for effect in change.effects] == [
         '"Plan names must be unique within a service. Service db already has a plan named large"',
@@ -749,14 +524,14 @@ def test_korifi_stores_and_shows_what_it_does_not_enforce() -> None:
 
 
 def test_advice_on_a_reused_name_fits_a_plan_with_instances() -> None:
-    advice = by_rule(TWO, two(plan("p2", "small")))["change-plan-name-reused"].advice
+    advice = by_rule(TWO, two(OTHER_SMALL))["change-plan-name-reused"].advice
     assert "while the plan has instances, and until the first update after the last one is gone" in advice
 
 
 def test_a_client_is_not_left_changed_where_the_catalog_is_refused_before() -> None:
     client = {"id": "a", "secret": "x"}
     old = catalog(service("s1", "db", SMALL, plan("p2", "large"), dashboard_client=client))
-    swapped = service("s1", "db", plan("p1", "large"), plan("p2", "small"))
+    swapped = service("s1", "db", plan("p1", "large"), OTHER_SMALL)
     assert "dashboard client" in by_rule(old, catalog(swapped), CF)["change-dashboard-client-left"].message
     moved = catalog({**swapped, "plans": swapped["plans"][1:]}, service("s3", "mq", plan("p1", "x")))
     assert "change-plan-moved" in by_rule(old, moved, CF)
