@@ -1,6 +1,7 @@
 """Reading files in bounded time, and replacing them atomically.
 
-FIFOs and devices are written into, never replaced, and have timeouts.
+FIFOs and devices are written into, never replaced, and have timeouts. A file with other hard links is overwritten in
+place, so only there a killed process can leave a part of it.
 """
 
 from __future__ import annotations
@@ -87,7 +88,7 @@ def write_file(path: Path | str, data: bytes, mode: int | None = None) -> None:
 
 
 def write_linked(path: str, data: bytes) -> None:
-    """Overwrite the file at `path` in place, because it has other hard links.
+    """Overwrite the file at `path` in place, because it has other hard links; not atomic.
 
     Raises:
         SourceError: it cannot be written; its old content is restored.

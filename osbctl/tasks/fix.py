@@ -126,7 +126,7 @@ def edits_of(
 
 
 def write(mended: FixResult) -> None:
-    """Write the files that change, each whole or not at all.
+    """Write the files that change, each whole or not at all unless it has other hard links.
 
     Raises:
         SourceError: one cannot be written, or was changed since it was read.
