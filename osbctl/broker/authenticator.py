@@ -28,7 +28,7 @@ from osbctl.broker.decision import (
     Resume,
     parse_basic,
 )
-from osbctl.broker.hashing import HashingError, HashingProcess
+from osbctl.broker.hashing_process import HashingError, HashingProcess
 from osbctl.broker.proxy import client_of
 from osbctl.broker.records import KnownRecords
 from osbctl.broker.throttle import Clients, LruCache

@@ -70,7 +70,7 @@ def build(
     from osbctl.sources.folder.brokerpak import is_brokerpak
     from osbctl.tasks import build as task
     from osbctl.tasks.options import variables_of
-    from osbctl.tasks.outputs import CATALOG, check_output
+    from osbctl.tasks.output_checks import CATALOG, check_output
 
     overlays, variables, accept = (given or [] for given in (overlays, variables, accept))
     is_pak = is_brokerpak(folder)

@@ -52,7 +52,7 @@ def check(
     """
     from osbctl.client.catalog_client import split_url
     from osbctl.tasks.check import check_and_judge
-    from osbctl.tasks.outputs import check_output
+    from osbctl.tasks.output_checks import check_output
 
     check_output(output, how.files)
     address, named, password = split_url(url)
@@ -102,7 +102,7 @@ def fetch(
     osbctl fetch http://localhost:8080 --start "go run ." -o catalog.json
     """
     from osbctl.client.catalog_client import not_a_catalog, read_json
-    from osbctl.tasks.outputs import CATALOG, check_output
+    from osbctl.tasks.output_checks import CATALOG, check_output
 
     check_output(output, connection.files, replaces=CATALOG)
     answer = _fetch_started(connection, url, start, wait) if start else connection.fetch(url)

@@ -82,7 +82,7 @@ def hash_password(
 
 
 def _check_target(output: Path | None, append: Path | None, force: bool) -> None:
-    from osbctl.tasks.outputs import CREDENTIALS, check_output
+    from osbctl.tasks.output_checks import CREDENTIALS, check_output
 
     if output and append:
         raise UsageError("-o and --append cannot be combined")
@@ -155,13 +155,15 @@ def verify_password(
     pass show broker | osbctl verify-password c.json admin --password-stdin
     """
     from osbctl.credentials.file import read_credentials
-    from osbctl.credentials.record import fits
+    from osbctl.credentials.record import password_matches
 
     records = [record for record in read_credentials(file) if record.identity == identity]
     if not records:
         _fail(f"{file} has no record of {identity!a}")
     password = read_password() if password_stdin else ask_password(f"Password of {identity}: ")
-    fitting = sorted((record for record in records if fits(record, password)), key=lambda record: -record.ends)
+    fitting = sorted(
+        (record for record in records if password_matches(record, password)), key=lambda record: -record.ends
+    )
     if not fitting:
         _fail(f"the password matches no record of {identity!a} ({len(records)} tried)")
     best = fitting[0]

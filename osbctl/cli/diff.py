@@ -47,7 +47,7 @@ class ChangesDisplay:
 
     def check_output(self, *inputs: str | None) -> None:
         """Raise UsageError if the report would overwrite an input or another file that must not be lost."""
-        from osbctl.tasks.outputs import check_output
+        from osbctl.tasks.output_checks import check_output
 
         check_output(self.output, [*inputs, self.allow])
 

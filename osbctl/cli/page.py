@@ -66,7 +66,7 @@ def page(
     osbctl page catalog.yaml --since main --findings -o review.html
     osbctl page services/*.yaml --title Shop --accent "#0a7" -o a.html
     """
-    from osbctl.tasks.outputs import check_output
+    from osbctl.tasks.output_checks import check_output
     from osbctl.tasks.page import PageOptions, make_page, read_branding
 
     check_output(output, [*sources, *(since or ()), logo, config, *connection.files])

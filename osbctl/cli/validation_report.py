@@ -46,7 +46,7 @@ def run(request: Request, display: Display, config: str | None = None) -> int:
 
 
 def _check_outputs(request: Request, display: Display, config: str | None) -> None:
-    from osbctl.tasks.outputs import check_output
+    from osbctl.tasks.output_checks import check_output
 
     inputs = (*request.sources, *request.schemas, config)
     check_output(display.output, (*inputs, request.baseline))

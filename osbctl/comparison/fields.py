@@ -42,7 +42,7 @@ def compare_service(
         if before != after and plans and not any(_inherits(name, *both) for both in plans):
             to.add(rules.SERVICE_FLAG, pair, _changed(name, before, after), (name,), before, after)
         else:
-            _flag(to, pair, (name,), before, after)
+            _compare_flag(to, pair, (name,), before, after)
             _explicitness(to, pair, name, before == after)
     _common(to, pair, was, now)
     for key in ENTRIES:
@@ -91,13 +91,13 @@ def _inherited(to: Collector, pair: MatchedPair, name: str, services: tuple[bool
     assert pair.old_plan and pair.new_plan
     before, after = getattr(pair.old_plan, name), getattr(pair.new_plan, name)
     if not (_inherits(name, pair.old_plan, pair.new_plan) and services == (before, after)):
-        _flag(to, pair, (name,), before, after)
+        _compare_flag(to, pair, (name,), before, after)
         _explicitness(to, pair, name, before == after)
 
 
 def _common(to: Collector, pair: MatchedPair, old: Mapping[str, Any], new: Mapping[str, Any]) -> None:
     for name in FLAGS:
-        _flag(to, pair, (name,), old.get(name) is True, new.get(name) is True)
+        _compare_flag(to, pair, (name,), old.get(name) is True, new.get(name) is True)
     _field(to, rules.WORDING, pair, ("description",), old.get("description"), new.get("description"))
     _metadata(to, pair, table(old.get("metadata")), table(new.get("metadata")))
     for key in _keys(old, new):
@@ -105,7 +105,8 @@ def _common(to: Collector, pair: MatchedPair, old: Mapping[str, Any], new: Mappi
             _field(to, rules.OTHER, pair, (key,), old.get(key), new.get(key))
 
 
-def _flag(to: Collector, pair: MatchedPair, path: Path, old: bool, new: bool) -> None:
+def _compare_flag(to: Collector, pair: MatchedPair, path: Path, old: bool, new: bool) -> None:
+    """Report a boolean that differs, with the effects of platforms that read or store it in their own way."""
     if old == new:
         return
     name = "/".join(map(str, path))
@@ -222,7 +223,7 @@ def _visibility_list(metadata: Mapping[str, Any]) -> tuple[str, list[Any]]:
 
 def _metadata_flag(to: Collector, pair: MatchedPair, path: Path, old: Any, new: Any) -> None:
     if has_type(old, bool) and has_type(new, bool):
-        _flag(to, pair, path, old is True, new is True)
+        _compare_flag(to, pair, path, old is True, new is True)
     elif not same(old, new):
         to.add(rules.OTHER, pair, WRONG_TYPE.format(".".join(map(str, path))), path)
 

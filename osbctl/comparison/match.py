@@ -26,7 +26,7 @@ class Match(Generic[T]):
 
 
 def by_id(old: Sequence[T], new: Sequence[T]) -> Match[T]:
-    """Match by id. Several objects of one id (or none) are matched by name, then in order."""
+    """Match by id. Of several objects of one id (or none), those of one name are matched first, the others in order."""
     both = {(thing.id, thing.name) for thing in old} & {(thing.id, thing.name) for thing in new}
     before, after = _numbered(old, both), _numbered(new, both)
     return Match(
@@ -60,12 +60,14 @@ def folded(thing: Identified) -> str:
 
 
 def _numbered(things: Sequence[T], first: set[tuple[str, str]]) -> dict[tuple[str, int], T]:
-    """Objects by id and a running number among those of one id; objects in `first` are counted first."""
+    """Objects by id and a running number among those of one id; those in `first` are counted first, by name."""
     if len({thing.id for thing in things}) == len(things):
         return {(thing.id, 0): thing for thing in things}
     counts: Counter[str] = Counter()
     numbers = {}
-    for thing in sorted(things, key=lambda thing: (thing.id, thing.name) not in first):
+    named = sorted((thing for thing in things if (thing.id, thing.name) in first), key=lambda thing: thing.name)
+    others = (thing for thing in things if (thing.id, thing.name) not in first)
+    for thing in (*named, *others):
         numbers[id(thing)] = counts[thing.id]
         counts[thing.id] += 1
     return {(thing.id, numbers[id(thing)]): thing for thing in things}

@@ -176,7 +176,7 @@ def make_record(
     return CredentialRecord(identity, salt, hashed, password if include_password else None, label, expires)
 
 
-def fits(record: CredentialRecord, password: str) -> bool:
+def password_matches(record: CredentialRecord, password: str) -> bool:
     """Return whether the password matches the record, in constant time; ignores expiry."""
     try:
         check_password(password)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from osbctl.findings import Finding, Severity
 from osbctl.reports import Report
-from osbctl.reports.machine_formats import in_one_line, relative, verdict_lines
+from osbctl.reports.format_helpers import in_one_line, relative, verdict_lines
 from osbctl.text import escape_line
 
 _ESCAPES = str.maketrans({"%": "%25", "\r": "%0D", "\n": "%0A"})

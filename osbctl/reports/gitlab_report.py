@@ -6,7 +6,7 @@ from typing import Any
 
 from osbctl.findings import Finding, Severity
 from osbctl.reports import Report
-from osbctl.reports.machine_formats import relative, with_fingerprints
+from osbctl.reports.format_helpers import relative, with_fingerprints
 from osbctl.text import json_text
 
 _SEVERITIES = {Severity.ERROR: "major", Severity.WARNING: "minor", Severity.INFO: "info"}

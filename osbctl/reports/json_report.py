@@ -7,7 +7,7 @@ from typing import Any
 from osbctl.findings import Finding, Severity, ValidationResult, Verdict
 from osbctl.paths import pointer
 from osbctl.reports import Report
-from osbctl.reports.machine_formats import place_as_json
+from osbctl.reports.format_helpers import place_as_json
 from osbctl.text import json_text
 
 VERSION = 1

@@ -14,7 +14,7 @@ from xml.sax.saxutils import escape, quoteattr
 
 from osbctl.findings import Finding, ValidationResult
 from osbctl.reports import Report
-from osbctl.reports.machine_formats import in_one_line
+from osbctl.reports.format_helpers import in_one_line
 from osbctl.text import escape_line
 
 

@@ -10,7 +10,7 @@ import osbctl
 from osbctl.findings import Finding, Location, Severity
 from osbctl.paths import pointer
 from osbctl.reports import Report
-from osbctl.reports.machine_formats import relative, with_fingerprints
+from osbctl.reports.format_helpers import relative, with_fingerprints
 from osbctl.rule import Rule
 from osbctl.text import json_text
 

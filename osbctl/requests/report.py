@@ -63,7 +63,7 @@ def _described(about: PlanParameters, paint: AnsiStyle, width: int) -> Iterator[
         others = ", ".join(f"--for {purpose}" for purpose in about.described)
         yield f"  none described{f'; described are those of {others}' if others else ''}"
         return
-    yield from _table(about.parameters, paint, width)
+    yield from _parameter_lines(about.parameters, paint, width)
     if about.examples is None:
         return
     if about.examples.why:
@@ -78,7 +78,7 @@ def _described(about: PlanParameters, paint: AnsiStyle, width: int) -> Iterator[
     yield f"\nCheck a request: osbctl params … --for {about.purpose} -c @params.json"
 
 
-def _table(rows: tuple[Parameter, ...], paint: AnsiStyle, width: int) -> Iterator[str]:
+def _parameter_lines(rows: tuple[Parameter, ...], paint: AnsiStyle, width: int) -> Iterator[str]:
     if not rows:
         yield "  the schema names none"
     wide = min(max((display_width(row.name) for row in rows), default=0), width // 3)

@@ -31,7 +31,7 @@ class Span(NamedTuple):
 
 
 class SourceMap(Protocol):
-    """Locations of the values of one text, computed at first use."""
+    """Locations and spans of the values of one text, computed at first use."""
 
     def locate(self, paths: Iterable[Path]) -> dict[Path, Location]:
         """The place of each of `paths`, or of its closest ancestor that exists."""
@@ -67,7 +67,7 @@ class _Read(NamedTuple):
 class Document(_Read):
     """A source that was read.
 
-    `name` is its name in reports. `data` is the catalog as plain JSON values; always a dict.
+    `name` is its name in reports. `data` is the catalog as plain JSON values; always a dict, except from `parse_text`.
     `notes` are findings of the reader (for example a scalar that other YAML readers take for a boolean), with
     locations. `locator` maps paths to places; call `locate`. `text` is the whole text that `data`
     was read from, and `top` the path in it at which `data` stands; `parts` are the files, each as it was read, where

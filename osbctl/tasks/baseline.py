@@ -14,7 +14,7 @@ from typing import Any
 from osbctl.errors import ConfigError
 from osbctl.files import read_bounded, write_file
 from osbctl.findings import Finding, ValidationResult
-from osbctl.reports.machine_formats import relative, with_fingerprints
+from osbctl.reports.format_helpers import relative, with_fingerprints
 
 VERSION = 1
 _MAX_BYTES = 100_000_000

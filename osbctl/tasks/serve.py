@@ -39,7 +39,7 @@ def sources(
     loaded = load(catalog) if catalog.source == "-" else None
     return Sources(
         load_catalog=(lambda: loaded) if loaded else lambda: _load(catalog),
-        load_credentials=lambda: read_credentials(_regular(credentials)),
+        load_credentials=lambda: read_credentials(_not_special(credentials)),
         catalog_paths=lambda: list(_watched(catalog.source)),
         credentials_paths=lambda: [credentials],
         allow_empty=allow_empty,
@@ -54,12 +54,12 @@ def sources(
 
 def _load(catalog: CatalogSource) -> LoadedCatalog:
     for path in _watched(catalog.source):
-        _regular(path)
+        _not_special(path)
     return load_apart(catalog)
 
 
-def _regular(path: Path) -> Path:
-    """`path`. Raises SourceError: it is not a regular file, so reading it may block or never end."""
+def _not_special(path: Path) -> Path:
+    """`path`, also if nothing is there. Raises SourceError for a FIFO, device or folder: reading it may never end."""
     if path.exists() and not path.is_file():
         raise SourceError(f"{path} is not a regular file")
     return path

@@ -24,10 +24,10 @@ def markdown_lines(catalog: Catalog) -> Iterator[str]:
         yield ""
         yield f"{_code(service.id)} — {_text(', '.join(words.facts(service)))}"
         yield ""
-        yield from _plans(service)
+        yield from _plans_and_parameters(service)
 
 
-def _plans(service: ServiceOffering) -> Iterator[str]:
+def _plans_and_parameters(service: ServiceOffering) -> Iterator[str]:
     yield "| Plan | Description | Price | Bindable | Includes | Id |"
     yield "|---|---|---|---|---|---|"
     for plan in service.plans:

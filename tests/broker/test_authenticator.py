@@ -38,7 +38,7 @@ from osbctl.broker.decision import (
     RequestOutcome,
     parse_basic,
 )
-from osbctl.broker.hashing import HashingError, HashingProcess
+from osbctl.broker.hashing_process import HashingError, HashingProcess
 from osbctl.broker.hashing_worker import first_match
 from osbctl.broker.proxy import client_of, network_of, plain_address
 from osbctl.broker.records import KnownRecords
@@ -740,7 +740,7 @@ def test_real_process_is_ended_during_a_hash() -> None:
 def test_hashing_process_ends_with_a_killed_parent() -> None:
     if not Path("/proc/self").exists():
         pytest.skip("no /proc here")
-    script = "from osbctl.broker.hashing import HashingProcess as H; p = H(); print(p.pid, flush=True); input()"
+    script = "from osbctl.broker.hashing_process import HashingProcess as H; p = H(); print(p.pid, flush=True); input()"
     parent = subprocess.Popen([sys.executable, "-c", script], stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=ROOT)
     assert parent.stdin and parent.stdout
     child = int(parent.stdout.readline())

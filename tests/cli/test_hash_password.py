@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from osbctl.credentials.file import parse_credentials, read_credentials, write_record
-from osbctl.credentials.record import fits, make_record
+from osbctl.credentials.record import make_record, password_matches
 from tests.cli import warm
 from tests.cli.program import ROOT, osbctl, process
 
@@ -42,7 +42,7 @@ def test_the_record_goes_to_standard_output_without_the_password() -> None:
     assert ran.returncode == 0
     (record,) = parse_credentials(ran.stdout)
     assert list(json.loads(ran.stdout)) == ["identity", "salt", "hash"]
-    assert fits(record, SECRET)
+    assert password_matches(record, SECRET)
     assert SECRET not in ran.stdout + ran.stderr
     assert "1000 rounds" in ran.stderr
 
@@ -58,7 +58,7 @@ def test_a_generated_password_is_shown_once_beside_the_record() -> None:
     (record,) = parse_credentials(ran.stdout)
     password = ran.stderr.splitlines()[0].rpartition(": ")[2]
     assert len(password) == 32
-    assert fits(record, password)
+    assert password_matches(record, password)
     assert password not in ran.stdout
     assert record.label == "autumn"
 
@@ -67,7 +67,7 @@ def test_with_a_file_the_generated_password_is_the_whole_output(tmp_path: Path) 
     path = tmp_path / "c.json"
     ran = run("hash-password", "admin", "--generate", "--rounds", "1000", "-o", path)
     (record,) = read_credentials(path)
-    assert fits(record, ran.stdout.strip())
+    assert password_matches(record, ran.stdout.strip())
     assert ran.stdout.strip() not in ran.stderr
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
 
@@ -80,8 +80,8 @@ def test_appending_rotates_a_password(tmp_path: Path) -> None:
     assert (ran.returncode, ran.stdout) == (0, "")
     assert "holds 2 records" in ran.stderr
     first, second = read_credentials(path)
-    assert fits(first, "first")
-    assert fits(second, SECRET)
+    assert password_matches(first, "first")
+    assert password_matches(second, SECRET)
     assert (second.label, second.expires) == ("second", "2099-01-01T00:00:00Z")
 
 
@@ -192,14 +192,14 @@ def at_a_terminal(*answers: str) -> tuple[int, str, str]:
 def test_at_a_terminal_it_asks_twice_and_shows_nothing() -> None:
     code, shown, out = at_a_terminal("typed-secret", "typed-secret")
     assert code == 0
-    assert fits(parse_credentials(out)[0], "typed-secret")
+    assert password_matches(parse_credentials(out)[0], "typed-secret")
     assert "typed-secret" not in shown
 
 
 def test_two_different_answers_ask_again() -> None:
     code, shown, out = at_a_terminal("typed-secret", "typo-secret", "typed-secret", "typed-secret")
     assert code == 0
-    assert fits(parse_credentials(out)[0], "typed-secret")
+    assert password_matches(parse_credentials(out)[0], "typed-secret")
     assert "differ" in shown
     assert "secret" not in shown
 
@@ -229,12 +229,12 @@ def test_records_that_stand_are_not_replaced_in_silence(tmp_path: Path) -> None:
     ran = run("hash-password", "admin", "--generate", "--rounds", "1000", "-o", path, "--force")
     assert ran.returncode == 0
     (record,) = read_credentials(path)
-    assert fits(record, ran.stdout.strip())
+    assert password_matches(record, ran.stdout.strip())
 
 
 def test_a_dash_is_standard_output() -> None:
     ran = run("hash-password", "admin", "--password-stdin", "--rounds", "1000", "-o", "-", stdin=SECRET)
-    assert fits(parse_credentials(ran.stdout)[0], SECRET)
+    assert password_matches(parse_credentials(ran.stdout)[0], SECRET)
 
 
 def test_help_has_examples() -> None:

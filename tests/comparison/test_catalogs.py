@@ -44,6 +44,14 @@ def test_a_redirect_uri_that_names_a_user_stays_hidden() -> None:
     assert "hunter2" not in repr(changes)
 
 
+def test_plans_of_one_id_in_another_order_keep_their_names() -> None:
+    old = copy.deepcopy(BASE)
+    service(old)["plans"] = [{"id": "P1", "name": name, "description": name} for name in ("a", "b", "c")]
+    new = copy.deepcopy(old)
+    service(new)["plans"].reverse()
+    assert [change.message for change in compare_catalogs(old, new)] == ["the plans changed order"]
+
+
 def run(tmp_path: Path, new: Any, *options: str) -> subprocess.CompletedProcess[str]:
     (tmp_path / "old.json").write_text(json.dumps(BASE, indent=1))
     (tmp_path / "new.json").write_text(json.dumps(new, indent=1))

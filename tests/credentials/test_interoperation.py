@@ -8,7 +8,7 @@ import subprocess
 import pytest
 
 from osbctl.credentials.file import parse_credentials
-from osbctl.credentials.record import CredentialRecord, fits, make_record, parse_hash
+from osbctl.credentials.record import CredentialRecord, make_record, parse_hash, password_matches
 
 PASSWORDS = ["simple", "with space: and colon", "Grüße-🔑", "x" * 120, "$6$'\"\\"]
 
@@ -36,15 +36,15 @@ def record(hashed: str) -> CredentialRecord:
 )
 def test_their_hash_verifies_here(command: tuple[str, ...], password: str) -> None:
     found = record(run(*command, text=password + "\n"))
-    assert fits(found, password)
-    assert not fits(found, password + "x")
+    assert password_matches(found, password)
+    assert not password_matches(found, password + "x")
 
 
 @pytest.mark.parametrize("password", PASSWORDS)
 def test_an_htpasswd_file_verifies_here(password: str) -> None:
     (found,) = parse_credentials(run("htpasswd", "-n", "-i", "-5", "admin", text=password + "\n"))
     assert found.identity == "admin"
-    assert fits(found, password)
+    assert password_matches(found, password)
 
 
 @pytest.mark.parametrize("password", PASSWORDS)

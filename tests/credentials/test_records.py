@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 from osbctl.broker.hashing_worker import first_match
 from osbctl.credentials import file
 from osbctl.credentials.file import append_record, parse_credentials, read_credentials, record_json, write_record
-from osbctl.credentials.record import CredentialRecord, default_rounds, fits, generate_password, make_record
+from osbctl.credentials.record import CredentialRecord, default_rounds, generate_password, make_record, password_matches
 from osbctl.errors import ConfigError, SourceError
 from tests.cli.program import ROOT, osbctl
 from tests.folders import schemas_folder
@@ -39,10 +39,10 @@ def raw(**changes: object) -> dict[str, object]:
 
 
 def test_a_record_fits_its_password_and_no_other() -> None:
-    assert fits(RECORD, PASSWORD)
-    assert not fits(RECORD, PASSWORD + "x")
-    assert not fits(RECORD, "")
-    assert not fits(RECORD, "x" * 5000)
+    assert password_matches(RECORD, PASSWORD)
+    assert not password_matches(RECORD, PASSWORD + "x")
+    assert not password_matches(RECORD, "")
+    assert not password_matches(RECORD, "x" * 5000)
 
 
 def test_hashes_are_compared_in_constant_time(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -54,7 +54,7 @@ def test_hashes_are_compared_in_constant_time(monkeypatch: pytest.MonkeyPatch) -
 
     monkeypatch.setattr("passlib.utils.handlers.consteq", compare)
     record = make_record("platform", "right", rounds=1000)
-    assert [fits(record, password) for password in ("right", "wrong")] == [True, False] == compared
+    assert [password_matches(record, password) for password in ("right", "wrong")] == [True, False] == compared
     assert [first_match(password, [record.hash]) for password in ("right", "wrong")] == [0, None]
     assert compared == [True, False] * 2
 
@@ -69,7 +69,7 @@ def test_each_record_has_its_own_salt_and_the_rounds_asked_for() -> None:
 
 def test_unicode_is_hashed_as_it_is_given() -> None:
     composed = make_record("admin", "caf\u00e9", rounds=1000)
-    assert not fits(composed, "cafe\u0301")
+    assert not password_matches(composed, "cafe\u0301")
 
 
 def test_generated_passwords_hold_192_bits_of_url_safe_text() -> None:
@@ -104,7 +104,7 @@ def test_identities_and_passwords_unfit_for_basic_are_refused(identity: str, pas
 
 def test_a_colon_and_511_bytes_are_fine_in_a_password() -> None:
     password = ":" + "x" * 510
-    assert fits(make_record("admin", password, rounds=1000), password)
+    assert password_matches(make_record("admin", password, rounds=1000), password)
 
 
 def test_a_record_without_a_label_is_known_by_its_number() -> None:

@@ -6,7 +6,7 @@ import statistics
 
 from osbctl.findings import DocumentError, Finding, Severity
 from osbctl.platforms import ApiVersion, Platform
-from osbctl.reports.machine_formats import with_fingerprints
+from osbctl.reports.format_helpers import with_fingerprints
 from osbctl.sources.parse import parse_document
 from osbctl.sources.read import read_source
 from osbctl.validation.options import IgnoreAt, ValidationOptions

@@ -34,7 +34,7 @@ _MUST_CONFORM = "Must conform to JSON Schema Draft 04 (experimental support for 
 class SchemaChecks:
     """Judges the schemas of one plan after another; schemas of one content are judged once.
 
-    `doubts` are the schemas for which the platform's answer is unclear.
+    `doubts` are the reasons why the platform's answer on a schema is unclear.
     """
 
     def __init__(self) -> None:
@@ -70,7 +70,7 @@ class SchemaChecks:
             # What a reference finds depends on the names of schemas that were loaded before.
             key = json.dumps(schema), len(self._ids)
             if key not in self._judged:
-                self._judged[key] = self._judge(schema)
+                self._judged[key] = self._refusals_of(schema)
             return self._judged[key]
         except RubyCrash as crash:
             raise RubyCrash(path) from crash
@@ -81,7 +81,8 @@ class SchemaChecks:
             self.doubts.append(Refusal("cloudfoundry-schema-unclear", path, "it is nested too deep"))
             return ()
 
-    def _judge(self, schema: dict[str, Any]) -> tuple[Refusal, ...]:
+    def _refusals_of(self, schema: dict[str, Any]) -> tuple[Refusal, ...]:
+        """Reasons to refuse one schema, with paths in it; its ids join `_ids`. Raises RubyCrash, UnclearSchemaError."""
         if json_length(schema) > _LONGEST_SCHEMA:
             return (Refusal("cloudfoundry-schema-size", (), "Must not be larger than 64KB"),)
         if schema.get("$schema") is None or schema["$schema"] is False:

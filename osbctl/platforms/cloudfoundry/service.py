@@ -29,7 +29,7 @@ _REQUIRES = frozenset({"syslog_drain", "route_forwarding", "volume_mount"})
 
 
 def judge_service(service: dict[str, Any], path: Path, judge: SchemaChecks) -> Errors:
-    """Errors of a service offering and its plans. Raises RubyError if the platform crashes."""
+    """Errors of a service offering and its plans. Raises RubyCrash if the platform crashes."""
     errors = Errors(f"Service {to_s(service.get('name'))}")
     check_rows(SERVICE_ROWS, service, path, errors)
     _check_strings(service, path, errors)
@@ -95,7 +95,7 @@ def _repeated(values: list[Any]) -> Iterator[tuple[int, Any]]:
 
 
 def _judge_plan(plan: dict[str, Any], path: Path, judge: SchemaChecks) -> Errors:
-    """Errors of a plan and its schemas. Raises RubyError if the platform crashes."""
+    """Errors of a plan and its schemas. Raises RubyCrash if the platform crashes."""
     errors = Errors(f"Plan {to_s(plan.get('name'))}")
     check_rows(PLAN_ROWS, plan, path, errors)
     info = plan.get("maintenance_info")

@@ -8,7 +8,7 @@ from osbctl.changes import Change, Level, ObjectRef
 from osbctl.findings import Finding
 from osbctl.paths import pointer
 from osbctl.reports.changes import DiffReport
-from osbctl.reports.machine_formats import place_as_json
+from osbctl.reports.format_helpers import place_as_json
 from osbctl.text import json_text
 
 VERSION = 1

@@ -9,7 +9,7 @@ from osbctl.changes import Change, Level, grouped_effects
 from osbctl.findings import Finding, Location
 from osbctl.paths import Path
 from osbctl.reports.changes import DiffReport, grouped
-from osbctl.reports.machine_formats import in_line
+from osbctl.reports.format_helpers import in_line
 from osbctl.text import escape_line
 
 MAX_CHARACTERS = 60_000

@@ -9,7 +9,7 @@ from osbctl.changes import Change, Level, grouped_effects
 from osbctl.findings import Location
 from osbctl.paths import Path
 from osbctl.reports.changes import DIFF, DiffReport, grouped
-from osbctl.reports.machine_formats import in_line
+from osbctl.reports.format_helpers import in_line
 from osbctl.text import AnsiStyle, escape_line, plural, wrapped
 
 _MEANINGS = {

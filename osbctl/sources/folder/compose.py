@@ -141,10 +141,13 @@ class Composer:
             taken.append(made)
         return taken
 
-    def _fill(self, value: dict[str, Any], defaults: dict[str, Any], path: ValuePath) -> None:
-        """Add defaults for missing keys; present values, also null, stay."""
+    def _fill(self, value: dict[str, Any], defaults: dict[str, Any], defaults_path: ValuePath) -> None:
+        """Add missing keys of `defaults`, at any depth; `defaults_path` is their place in catalog.yaml.
+
+        Present values, also null, stay.
+        """
         for key, default in defaults.items():
-            here = (*path, key)
+            here = (*defaults_path, key)
             if key not in value:
                 self.origins.put(value, key, self.take(self._settings, default, here), (self._settings, here))
             elif isinstance(value[key], dict) and isinstance(default, dict):
