@@ -1,11 +1,16 @@
-"""The drafts of JSON Schema, and which keywords each one asserts."""
+"""The drafts of JSON Schema: the keywords that each asserts, and whether a schema is valid under it."""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+import json
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from osbctl.jsonschemas.walk import UndecidableError, subschemas
-from osbctl.paths import JsonValue
+from osbctl.paths import JsonValue, Path
+
+if TYPE_CHECKING:
+    from jsonschema_rs import ValidationError
 
 
 def _words(text: str) -> frozenset[str]:
@@ -47,28 +52,32 @@ class Dialect(NamedTuple):
 _OLD, _NEW = "http://json-schema.org/draft-{}/schema", "https://json-schema.org/draft/{}/schema"
 DRAFT_4 = Dialect("draft-04", 2013, _OLD.format("04"), "Draft4Validator", _DRAFT_4)
 DRAFT_7 = Dialect("draft-07", 2018, _OLD.format("07"), "Draft7Validator", _DRAFT_7)
-
-DIALECTS = {
-    dialect.uri.partition("://")[2]: dialect
-    for dialect in (
-        DRAFT_4,
-        Dialect("draft-06", 2017, _OLD.format("06"), "Draft6Validator", _DRAFT_6),
-        DRAFT_7,
-        Dialect("2019-09", 2019, _NEW.format("2019-09"), "Draft201909Validator", _DRAFT_2019),
-        Dialect("2020-12", 2020, _NEW.format("2020-12"), "Draft202012Validator", _DRAFT_2020),
-    )
-}
+_ALL = (
+    DRAFT_4,
+    Dialect("draft-06", 2017, _OLD.format("06"), "Draft6Validator", _DRAFT_6),
+    DRAFT_7,
+    Dialect("2019-09", 2019, _NEW.format("2019-09"), "Draft201909Validator", _DRAFT_2019),
+    Dialect("2020-12", 2020, _NEW.format("2020-12"), "Draft202012Validator", _DRAFT_2020),
+)
+DIALECTS = {dialect.uri.partition("://")[2]: dialect for dialect in _ALL}
 """By URI, without the scheme: both are written."""
 
-KEYWORDS = frozenset[str]().union(*(dialect.keywords for dialect in DIALECTS.values()))
+DRAFTS = {dialect.uri: dialect.validator for dialect in _ALL}
+"""The validators of the drafts, by `$schema` without its empty fragment."""
+
+KEYWORDS = frozenset[str]().union(*(dialect.keywords for dialect in _ALL))
 """The keywords of all drafts that can refuse a value."""
+
+
+def named_dialect(uri: JsonValue) -> Dialect | None:
+    """The draft that a value of `$schema` names; None if it names none."""
+    return DIALECTS.get(uri.removesuffix("#").split("://")[-1]) if isinstance(uri, str) else None
 
 
 def misnamed_dialect(schema: dict[str, JsonValue]) -> str:
     """The key under which a schema names its draft, such as `schema`, if that is not `$schema`; empty if none does."""
     for key, value in schema.items() if "$schema" not in schema else ():
-        is_slip = isinstance(key, str) and key.strip("$ ").lower() == "schema"
-        if is_slip and isinstance(value, str) and value.removesuffix("#").split("://")[-1] in DIALECTS:
+        if isinstance(key, str) and key.strip("$ ").lower() == "schema" and named_dialect(value):
             return key
     return ""
 
@@ -79,23 +88,74 @@ def dialect_of(schema: JsonValue) -> Dialect:
     That is draft-07 where such a schema is not valid under draft-04, or uses a keyword that draft-04 ignores: a `const`
     that changed is a change, even with a wrong `$schema`. Raises `UndecidableError` for an unknown draft.
     """
-    if not isinstance(schema, dict) or "$schema" not in schema:
-        return DRAFT_4 if _is_draft_4(schema) else DRAFT_7
-    uri = schema["$schema"]
-    known = isinstance(uri, str) and DIALECTS.get(uri.removesuffix("#").split("://")[-1])
+    if not isinstance(schema, dict):
+        return DRAFT_4 if isinstance(schema, bool) else DRAFT_7
+    if "$schema" not in schema:
+        has_later = any(not (_DRAFT_7 - _DRAFT_4).isdisjoint(place.value) for place in subschemas(schema))
+        is_draft_4 = not has_later and _meets_metaschema({**schema, "$schema": DRAFT_4.uri})
+        return DRAFT_4 if is_draft_4 else DRAFT_7
+    known = named_dialect(schema["$schema"])
     if not known:
         raise UndecidableError("its $schema names no draft from 04 to 2020-12")
     return known
 
 
-def _is_draft_4(schema: JsonValue) -> bool:
+def fast_validator(schema: dict[str, Any], draft: str = "Draft7Validator") -> Callable[[Any], bool]:
+    """A function that returns whether a value meets `schema`: in milliseconds for a whole catalog.
+
+    It ignores `format`, and refuses values that are nested too deeply.
+    """
     import jsonschema_rs
 
-    if not isinstance(schema, dict):
-        return isinstance(schema, bool)
-    if any(not (_DRAFT_7 - _DRAFT_4).isdisjoint(place.value) for place in subschemas(schema)):
-        return False
+    validator = getattr(jsonschema_rs, draft)(schema, validate_formats=False)
+
+    def decide(value: Any) -> bool:
+        try:
+            return bool(validator.is_valid(value))
+        except ValueError:
+            return False
+
+    return decide
+
+
+def faults(schema: dict[str, Any], validator: str) -> Iterator[tuple[Path, str]]:
+    """The invalid places of a schema, each with a reason; `validator` is a value of `DRAFTS`."""
+    if is_valid(schema, validator):
+        return
+    import jsonschema
+    import jsonschema_rs
+
+    from osbctl.jsonschemas.sentences import sentence
+
+    metaschema = getattr(jsonschema, validator).META_SCHEMA
+    judge = getattr(jsonschema_rs, validator)(metaschema, validate_formats=False)
+    # A lone surrogate is no fault of a schema, but jsonschema-rs reads none.
+    readable = json.loads(json.dumps(schema, ensure_ascii=False).encode("utf-8", "replace"))
+    # From 2019-09 on a metaschema has several parts, and each says the same of a wrong type.
+    found = {(tuple(e.instance_path), sentence(_likeliest(e), "the schema")) for e in judge.iter_errors(readable)}
+    yield from sorted(found, key=lambda fault: (list(map(str, fault[0])), fault[1]))
+
+
+def _likeliest(error: ValidationError) -> ValidationError:
+    """Of a choice between schemas, the error that says most: about a part, or not about the kind of the value."""
+    found = [inner for branch in getattr(error.kind, "context", ()) for inner in branch]
+    return max(found, key=lambda e: (len(e.instance_path), e.kind.name not in ("type", "enum")), default=error)
+
+
+def is_valid(schema: dict[str, Any], validator: str) -> bool:
+    """Return whether a schema that names its draft is valid; faster than `faults`."""
+    import jsonschema_rs
+
+    # Its draft-04 takes an enum that is empty or holds an item twice.
+    enums = [p.value["enum"] for p in subschemas(schema) if "enum" in p.value] if validator == DRAFT_4.validator else []
+    right = jsonschema_rs.Draft4Validator({"type": "array", "minItems": 1, "uniqueItems": True})
+    return _meets_metaschema(schema) and all(map(right.is_valid, enums))
+
+
+def _meets_metaschema(schema: dict[str, Any]) -> bool:
+    import jsonschema_rs
+
     try:
-        return bool(jsonschema_rs.meta.is_valid({**schema, "$schema": DRAFT_4.uri}))
+        return bool(jsonschema_rs.meta.is_valid(schema))
     except (ValueError, jsonschema_rs.ReferencingError):
         return False

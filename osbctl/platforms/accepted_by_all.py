@@ -13,7 +13,7 @@ from functools import cache
 from typing import Any
 
 from osbctl.catalog import parameter_holders
-from osbctl.jsonschemas.metaschema import fast_validator
+from osbctl.jsonschemas.dialects import fast_validator
 
 _DRAFT = "Draft4Validator"  # which takes 1.0 for no integer
 _DRAFT_04 = "http://json-schema.org/draft-04/schema"

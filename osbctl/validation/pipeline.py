@@ -14,7 +14,7 @@ from typing import Any
 from osbctl.catalog import parameter_holders
 from osbctl.fields import LATEST, load_schema
 from osbctl.findings import Finding, Location, Severity, ValidationResult, Verdict
-from osbctl.jsonschemas.metaschema import fast_validator
+from osbctl.jsonschemas.dialects import fast_validator
 from osbctl.jsonschemas.walk import BY_NAME, LITERALS
 from osbctl.paths import JsonValue, Path, pointer, value_at
 from osbctl.placeholders import fill_placeholders, placeholders

@@ -11,7 +11,7 @@ from jsonschema_rs import ValidationErrorKind
 
 from osbctl.errors import ConfigError
 from osbctl.findings import Finding, Severity
-from osbctl.jsonschemas.dialects import DIALECTS
+from osbctl.jsonschemas.dialects import DIALECTS, named_dialect
 from osbctl.jsonschemas.sentences import field_name, innermost, refusal, sentence
 from osbctl.paths import Path, pointer
 from osbctl.text import escape_line
@@ -58,8 +58,8 @@ def _unusable(schema: object) -> str:
 
 
 def _validator(schema: Any) -> jsonschema_rs.Validator:
-    named = schema.get("$schema", "") if isinstance(schema, dict) else ""
-    dialect = DIALECTS.get(named.removesuffix("#").split("://")[-1], DIALECTS["json-schema.org/draft/2020-12/schema"])
+    named = named_dialect(schema.get("$schema")) if isinstance(schema, dict) else None
+    dialect = named or DIALECTS["json-schema.org/draft/2020-12/schema"]
     validator: jsonschema_rs.Validator = getattr(jsonschema_rs, dialect.validator)(
         schema, validate_formats=False, retriever=_fetch_nothing
     )

@@ -7,7 +7,7 @@ from typing import Any
 import jsonschema
 import pytest
 
-from osbctl.jsonschemas.metaschema import DRAFTS, faults
+from osbctl.jsonschemas.dialects import DRAFTS, faults
 from osbctl.jsonschemas.walk import subschemas
 from osbctl.validation.rules.references import MissingTarget, References
 from tests.corpus import EVERY_CASE

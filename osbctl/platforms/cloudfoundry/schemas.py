@@ -18,7 +18,7 @@ import warnings
 from collections.abc import Iterator
 from typing import Any
 
-from osbctl.jsonschemas.metaschema import faults
+from osbctl.jsonschemas.dialects import faults
 from osbctl.jsonschemas.walk import unquoted
 from osbctl.paths import Path, resolve_pointer, value_at
 from osbctl.platforms.cloudfoundry.fields import Errors

@@ -10,8 +10,7 @@ from functools import lru_cache
 from typing import Any
 
 from osbctl.findings import Fix, Severity
-from osbctl.jsonschemas.dialects import KEYWORDS, misnamed_dialect
-from osbctl.jsonschemas.metaschema import DRAFTS, faults, is_valid
+from osbctl.jsonschemas.dialects import DRAFTS, KEYWORDS, faults, is_valid, misnamed_dialect
 from osbctl.jsonschemas.walk import IN_PLACE, SchemaPlace, subschemas
 from osbctl.paths import value_at
 from osbctl.placeholders import holds_placeholder

@@ -8,7 +8,7 @@ from graphlib import CycleError, TopologicalSorter
 from typing import Any
 
 from osbctl.findings import Severity
-from osbctl.jsonschemas.metaschema import DRAFTS
+from osbctl.jsonschemas.dialects import DRAFTS
 from osbctl.jsonschemas.walk import IN_PLACE, SchemaPlace, subschemas, unquoted
 from osbctl.paths import resolve_pointer, value_at
 from osbctl.rule import Category, Scope, rule
