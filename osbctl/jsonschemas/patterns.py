@@ -8,17 +8,9 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from itertools import product
-from math import prod
 
 import jsonschema_rs
 
-from osbctl.jsonschemas.walk import UndecidableError
-
-_MAX_PATTERN, _MAX_NESTING, _MAX_COUNT = 300, 12, 4096
-_POOL = "a0A-_. bz19BZ/@:+x"
-_CLASS_TRAPS = ("[", "--", "&&", "||", "~~")
-"""`re` warns that these may change their meaning."""
 ENGINES = jsonschema_rs.RegexOptions(), jsonschema_rs.FancyRegexOptions(backtrack_limit=10_000)
 """The first that supports a pattern runs it: in time in proportion to the text and to the pattern's `weight`, or, with
 lookaround, in a limited number of steps. The second is the fallback, since it finds `^a+b?a+$` in `a` (0.60).
@@ -31,14 +23,20 @@ _LOOKING = 100
 ALWAYS = frozenset({"", ".*", "^"})
 """Patterns that every string matches."""
 
+_COUNTED = re.compile(r"([)}?*+]?)\{(\d{1,9}),?(\d{0,9})\}")
+
 
 @lru_cache(maxsize=4096)
 def weight(pattern: str) -> int:
     """The cost of a pattern for one character of a text: roughly the states that an engine has for it."""
-    read = _read(pattern)
-    counts = [min(int(count), 9_999) for count in re.findall(r"\d{1,9}(?=\})", pattern)]
-    size = read[1] if read else len(pattern) * prod(count or 1 for count in counts)
-    return size * (_LOOKING if re.search(r"\(\?<?[=!]|\\[1-9k]", pattern) else 1)
+    parts, groups = len(pattern), 1
+    for before, low, high in _COUNTED.findall(pattern):
+        count = min(int(high or low) or 1, 9_999)
+        if before:
+            groups *= count
+        else:
+            parts += count
+    return parts * groups * (_LOOKING if re.search(r"\(\?<?[=!]|\\[1-9k]", pattern) else 1)
 
 
 def affordable(length: int, weight: int) -> bool:
@@ -52,104 +50,60 @@ def gave_up(error: jsonschema_rs.ValidationError) -> bool:
     return isinstance(error.kind, kinds.BacktrackLimitExceeded | kinds.RegexEngineFailure)
 
 
+_MAX_PATTERN, _MAX_SAMPLE = 300, 4096
+_POOL = "a0A-_. bz19BZ/@:+x"
+_CLASS = r"\[\^?\]?(?:\\.|[^\]\\])*\]"
+_QUANTIFIER = r"(?:([*+?])|\{(\d+(?:,\d*)?)\})?\??"
+_SIGNS = {"*": "0,", "+": "1,", "?": "0,1"}
+_GROUP = re.compile(rf"(?<!\\)\((\?(?::|<?[=!]|<\w+>))?((?:\\.|{_CLASS}|[^()\\\[])*)\){_QUANTIFIER}")
+"""A group that holds no other."""
+_OR = re.compile(r"(?<!\\)\|")
+_PART = re.compile(rf"({_CLASS}|\\.|.){_QUANTIFIER}")
+
+
 @lru_cache(maxsize=128)  # each may be 80 kB
-def texts(pattern: str) -> tuple[str, ...]:
-    """A few texts that probably match the pattern, the shortest first; none if its syntax is not supported."""
-    found = [_read(pattern, variant, longer) for variant, longer in product((0, 1, 2, 4, 9), (0, 1))]
-    return tuple(dict.fromkeys(read[0] for read in found if read))
-
-
-def edge_texts(pattern: str) -> list[str]:
-    """Those of `texts`, and more: with other characters, with many, or with one more at an end."""
-    found = texts(pattern)
-    if not found:
-        return []
-    others = [_read(pattern, variant) for variant in range(2, 20)] + [_read(pattern, 0, 64)]
-    return [*found, *(read[0] for read in others if read), f"{found[0]}-", f"-{found[0]}"]
-
-
-_QUANTIFIER = re.compile(r"(?:([*+?])|\{(?!,?\})(\d*)(,?)(\d*)\})[?+]?")
-_SIGNS = {"*": (0, None), "+": (1, None), "?": (0, 1)}
-_OPENING = re.compile(r"\((?:\?(?::|=|!|<=|<!|P<\w+>))?(?!\?)")
-_ONE = re.compile(r"\[\^?\]?(?:\\.|[^\]\\])*\]|\\(?:x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|[^1-9pPkxucN])|\.|[^*+?\\\[(]")
-"""A class, an escape, a dot or a plain character."""
-_EMPTY = ("^", "$", "\\b", "\\B", "\\A", "\\Z")
-
-
-def _read(pattern: str, variant: int = 0, longer: int = 0) -> tuple[str, int] | None:
-    """A text that should match, and the number of characters in the pattern, repeated as its counts say.
-
-    `variant` picks characters and branches, `longer` adds repetitions. None if the syntax is not shared by ECMA 262
-    and Python.
-    """
+def samples(pattern: str) -> tuple[str, ...]:
+    """Texts that match the pattern if it is a plain one, or that only just do not; the simplest first."""
     if len(pattern) > _MAX_PATTERN:
-        return None
-    reader = _Reader(pattern, variant, longer)
-    try:
-        found = reader.branches(0)
-    except (UndecidableError, re.error, ValueError, OverflowError):
-        return None
-    return found if reader.at == len(pattern) else None
+        return ()
+    variants = [(0, 0), (0, 1), *((variant, variant % 2) for variant in range(1, 20)), (0, 64)]
+    found = [_sample(pattern, *variant) for variant in variants]
+    return tuple(dict.fromkeys([*found, f"{found[0]}-", f"-{found[0]}"]))
 
 
-class _Reader:
-    """Reads a pattern from left to right; each method returns a text and a number of characters, as `_read` does."""
+def _sample(pattern: str, variant: int, longer: int) -> str:
+    """A text made from a pattern; `variant` picks characters and branches, `longer` adds repetitions."""
 
-    def __init__(self, pattern: str, variant: int, longer: int) -> None:
-        self.pattern, self.variant, self.longer = pattern, variant, longer
-        self.at = 0
+    def repeated(text: str, sign: str, numbers: str) -> str:
+        low, comma, high = (_SIGNS.get(sign, numbers) or "1").partition(",")
+        most = int(high or _MAX_SAMPLE) if comma else int(low)
+        return (text * min(int(low) + longer, most, _MAX_SAMPLE))[:_MAX_SAMPLE]
 
-    def branches(self, nesting: int) -> tuple[str, int]:
-        if nesting > _MAX_NESTING:
-            raise UndecidableError
-        rows, size = [""], 1
-        while self.at < len(self.pattern) and self.pattern[self.at] != ")":
-            if self.pattern[self.at] == "|":
-                rows.append("")
-                self.at += 1
-                continue
-            text, weight = self._repeated(*self._atom(nesting))
-            rows[-1] += text
-            size += weight
-        return rows[self.variant % len(rows)][:_MAX_COUNT], size
+    def of_group(found: re.Match[str]) -> str:
+        kind, body, *quantifier = found.groups(default="")
+        branches = _OR.split(body)
+        looks_around = kind.endswith(("=", "!"))
+        return "" if looks_around else repeated(branches[variant % len(branches)], *quantifier)
 
-    def _repeated(self, text: str, size: int) -> tuple[str, int]:
-        found = _QUANTIFIER.match(self.pattern, self.at)
-        if not found:
-            return text, size
-        self.at = found.end()
-        sign, low, comma, high = found.groups()
-        if sign:
-            least, most = _SIGNS[sign]
-        else:
-            least = int(low or 0)
-            most = (int(high) if high else None) if comma else least
-        count = least + self.longer if most is None else min(least + self.longer, most)
-        return text * min(count, _MAX_COUNT), size * max(least, most or 0, 1)
+    def of_part(found: re.Match[str]) -> str:
+        part, *quantifier = found.groups(default="")
+        chars = _chars(part)
+        return repeated(chars[variant % len(chars)], *quantifier) if chars else ""
 
-    def _atom(self, nesting: int) -> tuple[str, int]:
-        opening = _OPENING.match(self.pattern, self.at)
-        if opening:
-            self.at = opening.end()
-            text, size = self.branches(nesting + 1)
-            if not self.pattern.startswith(")", self.at):
-                raise UndecidableError
-            self.at += 1
-            return "" if opening.group()[-1] in "=!" else text, size
-        found = _ONE.match(self.pattern, self.at)
-        source = found.group() if found else ""
-        if not found or (source[0] == "[" and any(trap in source[1:] for trap in _CLASS_TRAPS)):
-            raise UndecidableError
-        self.at = found.end()
-        chars = "" if source in _EMPTY else _chars(source)
-        return chars and chars[self.variant % len(chars)], 1
+    inner, groups = f"({pattern})", 1
+    while groups and len(inner) <= _MAX_SAMPLE:
+        inner, groups = _GROUP.subn(of_group, inner)
+    return _PART.sub(of_part, inner[:_MAX_SAMPLE])[:_MAX_SAMPLE]
 
 
 @lru_cache(maxsize=1024)
-def _chars(source: str) -> str:
-    """Some of the characters that a class, an escape or a dot stands for, or the one that it is."""
-    if len(source) == 1 and source != ".":
-        return source
-    fits = re.compile(source).fullmatch
+def _chars(part: str) -> str:
+    """Some of the characters that a class, an escape or a dot stands for, or the one that it is; none for an anchor."""
+    if len(part) == 1 and part not in ".^$":
+        return part
+    try:
+        fits = jsonschema_rs.Draft7Validator({"pattern": f"^{part}$"}).is_valid
+    except ValueError:
+        return ""
     # The class may name characters outside the pool itself.
-    return "".join(char for char in dict.fromkeys(_POOL + source) if fits(char)) or "a"
+    return "".join(char for char in dict.fromkeys(_POOL + part) if fits(char))

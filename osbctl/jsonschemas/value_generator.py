@@ -157,7 +157,7 @@ class ValueGenerator:
         nodes = [s.child("patternProperties", word) for s in known for word in s.get("patternProperties") or ()]
         for node in nodes[:_MAX_FEW]:
             values = self.valid(Constraints().and_also(node), 1, depth + 1) or ["text"]
-            found.update(dict.fromkeys(patterns.texts(str(node.pointer[-1]))[:1], values[0]))
+            found.update(dict.fromkeys(patterns.samples(str(node.pointer[-1]))[:1], values[0]))
         return found
 
     def _properties(self, constraints: Constraints, names: list[str], depth: int) -> dict[str, JsonValue]:
@@ -216,7 +216,7 @@ def _limits(known: list[Subschema], *keywords: str) -> list[Any]:
 
 def _strings(known: list[Subschema], word: str) -> Iterator[JsonValue]:
     yield from (_FORMATS[form] for schema in known if (form := schema.get("format")) in _FORMATS)
-    shapes = [text for pattern in _limits(known, "pattern") for text in patterns.texts(pattern)]
+    shapes = [text for pattern in _limits(known, "pattern") for text in patterns.samples(pattern)]
     yield from sorted((text for text in shapes if text), key=lambda text: abs(len(text) - 6))
     for count in dict.fromkeys([len(word), *_counts(known, "minLength", "maxLength", _MAX_TEXT)]):
         yield (word * (count // len(word) + 1))[:count]

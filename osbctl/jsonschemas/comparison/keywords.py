@@ -93,7 +93,7 @@ def check_pattern(_: Subsumption, pair: PlacePair) -> Iterator[Candidate]:
     pattern = pair.new.get("pattern")
     known = {old for schema in pair.old.known if (old := schema.get("pattern")) is not None}
     if "string" in pair.old.kinds and pattern not in patterns.ALWAYS and pattern not in known:
-        yield pair.candidate("pattern", *(text for old in sorted(known) for text in patterns.edge_texts(old)))
+        yield pair.candidate("pattern")
 
 
 def check_required(_: Subsumption, pair: PlacePair) -> Iterator[Candidate]:
