@@ -6,6 +6,7 @@ JSON, and YAML in brackets, are read token by token up to the cursor; block YAML
 from __future__ import annotations
 
 import re
+from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -132,6 +133,7 @@ def _later_keys(first: list[str], tokens: Iterator[str]) -> Iterator[str]:
 _VALUE_BELOW = re.compile(r"(?:[&!][^\s]*[ \t]*)*(?:#.*)?$")
 """Text allowed after the colon of a key whose value is on the lines below."""
 
+_HYPHEN = re.compile(r"-(?![^ \t])[ \t]*")
 _COLON = re.compile(r":(?=[ \t]|$)|[ \t]#")
 _QUOTED = re.compile(r""""(?:[^"\\]|\\.)*"|'[^']*'""")
 
@@ -153,10 +155,9 @@ class _Line(NamedTuple):
 def _line(text: str) -> _Line:
     at = len(text) - len(text.lstrip(" "))
     dashes = []
-    while text[at : at + 1] == "-" and text[at + 1 : at + 2] in ("", " ", "\t"):
+    while hyphen := _HYPHEN.match(text, at):
         dashes.append(at)
-        at += 1
-        at += len(text[at:]) - len(text[at:].lstrip(" \t"))
+        at = hyphen.end()
     quoted = _QUOTED.match(text, at)
     colon = _COLON.search(text, quoted.end() if quoted else at)
     if not colon or colon[0] != ":" or text[at : at + 1] in ("#", "{", "["):
@@ -175,7 +176,7 @@ class _Block:
         end = text.find("\n", offset)
         self.end = len(text) if end < 0 else end
         self.line = _line(text[self.start : self.end].rstrip("\r"))
-        self.path: list[str | int] = []
+        self.path: deque[str | int] = deque()
         self.others: set[str] = set()
         self.flow: int | None = None
         self.limit, self.in_list = 0, False
@@ -242,14 +243,14 @@ class _Block:
             self._begin_flow(line.value)
         elif not _VALUE_BELOW.match(line.text, line.value):
             return False
-        self.path.insert(0, key)
+        self.path.appendleft(key)
         self.limit, self.in_list = line.at, False
         return True
 
     def _take_dashes(self, line: _Line) -> None:
         for dash in reversed(line.dashes):
             if dash < self.limit or (line is self.line and not self.in_list):
-                self.path.insert(0, 0)
+                self.path.appendleft(0)
                 self.limit, self.in_list = dash, True
 
     def _begin_flow(self, column: int) -> None:

@@ -1,16 +1,21 @@
-"""An editor: pygls' own client, talking over stdio to `osbctl lsp` in a process of its own."""
+"""An editor: pygls' own client, talking to the language server in a thread, or to `osbctl lsp` over stdio."""
 
 from __future__ import annotations
 
 import asyncio
+import os
+import socket
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from lsprotocol import types
 from pygls.lsp.client import LanguageClient
+
+from osbctl.editor.server import EditorServer
+from osbctl.tasks.options import variables_of
 
 SECONDS = 20.0
 """Time limit of one response: generous, since the machine may be busy."""
@@ -72,31 +77,56 @@ class Editor:
 
 
 @asynccontextmanager
-async def editing(
-    encodings: list[str] | None = None, program: tuple[str, ...] = ("-m", "osbctl"), **capabilities: Any
-) -> AsyncIterator[Editor]:
-    """An editor with a running server."""
-    client = LanguageClient("tests", "1")
-    editor = Editor(client)
-    await client.start_io(sys.executable, *program, "lsp", "--stdio")
+async def editing(encodings: list[str] | None = None) -> AsyncIterator[Editor]:
+    """An editor, and a server in a thread: the start of a process costs half a second."""
+    editor = Editor(LanguageClient("tests", "1"))
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        serving = asyncio.create_task(asyncio.to_thread(serve, listening))
+        await editor.client.start_tcp(*listening.getsockname())
+        async with session(editor, encodings):
+            yield editor
+        async with asyncio.timeout(SECONDS):
+            assert await serving == 0
+
+
+def serve(listening: socket.socket) -> int:
+    """Serve one editor; the exit code."""
+    connection, _ = listening.accept()
+    with connection, connection.makefile("rb") as received, connection.makefile("wb") as sent:
+        return EditorServer(variables_of(os.environ)).run(received, sent)
+
+
+@asynccontextmanager
+async def editing_in_a_process() -> AsyncIterator[tuple[Editor, int]]:
+    """An editor with a server that it started, and the id of that process."""
+    editor = Editor(LanguageClient("tests", "1"))
+    await editor.client.start_io(sys.executable, "-m", "osbctl", "lsp", "--stdio")
+    server = editor.client._server
+    assert server
+    try:
+        async with session(editor):
+            yield editor, server.pid
+        async with asyncio.timeout(SECONDS):
+            assert await server.wait() == 0
+    except BaseException:
+        server.kill()
+        raise
+
+
+@asynccontextmanager
+async def session(editor: Editor, encodings: list[str] | None = None) -> AsyncIterator[None]:
+    """The first and last messages of an editor to a server."""
+    client = editor.client
     try:
         async with asyncio.timeout(SECONDS):
             general = types.GeneralClientCapabilities(position_encodings=encodings)  # type: ignore[arg-type]
-            can = types.ClientCapabilities(general=general, **capabilities)
-            await client.initialize_async(types.InitializeParams(capabilities=can))
+            await client.initialize_async(types.InitializeParams(types.ClientCapabilities(general=general)))
             client.initialized(types.InitializedParams())
-        yield editor
+        yield
         async with asyncio.timeout(SECONDS):
             await client.shutdown_async(None)
-        client.exit(None)
-        assert client._server
-        async with asyncio.timeout(SECONDS):
-            assert await client._server.wait() == 0
-    except BaseException:
-        assert client._server
-        client._server.kill()
-        raise
     finally:
+        client.exit(None)
         async with asyncio.timeout(SECONDS):
             await client.stop()
 

@@ -1,4 +1,4 @@
-"""One server for all tests that do not need one of their own: its start costs half a second."""
+"""One editor with a server for all tests that do not need one of their own."""
 
 from __future__ import annotations
 
