@@ -138,8 +138,8 @@ def migrate(database: Database, *, make: bool = True) -> None:
     version is damaged, or the database cannot be used.
     """
     with database.reading() as connection:
-        version = _version(connection, database.name)
         tables = sqlalchemy.inspect(connection).get_table_names()
+        version = _version(connection, tables, database.name)
     if version == NEWEST:
         return
     if not version:
@@ -147,7 +147,8 @@ def migrate(database: Database, *, make: bool = True) -> None:
     with database.writing() as connection:
         if not database.is_sqlite:
             connection.execute(sqlalchemy.select(sqlalchemy.func.pg_advisory_xact_lock(_LOCK)))
-        if _version(connection, database.name) != NEWEST:  # another process may have been faster
+        tables = sqlalchemy.inspect(connection).get_table_names()
+        if _version(connection, tables, database.name) != NEWEST:  # another process may have been faster
             _upgrade(connection)
 
 
@@ -160,10 +161,9 @@ def _check_foreign(database: Database, tables: list[str], *, make: bool) -> None
         raise RegistryError(f"{database.name}: the database is empty", ADD_MAKES_ONE)
 
 
-def _version(connection: Connection, name: str) -> str | None:
-    """The version of the tables; None where there are none yet."""
-    tables = set(sqlalchemy.inspect(connection).get_table_names()) & {VERSION_TABLE, *METADATA.tables}
-    if not tables:
+def _version(connection: Connection, tables: list[str], name: str) -> str | None:
+    """The version of our tables among `tables`, all that the database has; None where there are none yet."""
+    if not {VERSION_TABLE, *METADATA.tables}.intersection(tables):
         return None
     found = []
     if VERSION_TABLE in tables:

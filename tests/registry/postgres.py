@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import os
 import pwd
 import secrets
@@ -12,18 +13,21 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import count
 from pathlib import Path
 from typing import Any
 
-PASSWORD = "pg-p4ss-" + secrets.token_hex(8)
+PASSWORD = "pg-p4ss-" + os.environ.get("PYTEST_XDIST_TESTRUNUID", secrets.token_hex(8))[:16]
+"""The same in all processes of a run, which copy one cluster."""
 _NUMBERS = count(1)
 
 
 @dataclass(frozen=True)
 class Cluster:
     port: int
+    _open: list[Any] = field(default_factory=list)
+    """The connection that `empty` leaves open for the next test."""
 
     def url(self, database: str) -> str:
         return f"postgresql+psycopg://osbctl:{PASSWORD}@127.0.0.1:{self.port}/{database}"
@@ -43,17 +47,19 @@ class Cluster:
         return self.url(name)
 
     def empty(self) -> str:
-        """The URL of the one database that most tests have in turn, empty again: a new one is 300 files to copy."""
-        import psycopg.errors
+        """The URL of the one database that tests have in turn, empty again: a new one is 300 files to copy."""
+        if not self._open:
+            self._open.append(self.connect())
+        self._open[0].execute(
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+            " WHERE datname = 'postgres' AND pid <> pg_backend_pid();"
+            "DROP SCHEMA public CASCADE; CREATE SCHEMA public"
+        )
+        return self.url("postgres")
 
-        with self.connect() as connection:
-            connection.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = 'shared'")
-            with contextlib.suppress(psycopg.errors.DuplicateDatabase):
-                connection.execute("CREATE DATABASE shared")
-        with self.connect("shared") as connection:
-            connection.execute("DROP SCHEMA public CASCADE")
-            connection.execute("CREATE SCHEMA public")
-        return self.url("shared")
+    def close(self) -> None:
+        for connection in self._open:
+            connection.close()
 
 
 def programs() -> Path | None:
@@ -65,34 +71,50 @@ def programs() -> Path | None:
 
 
 @contextlib.contextmanager
-def cluster(bin: Path) -> Iterator[Cluster]:
-    folder = Path(tempfile.mkdtemp(prefix="osbctl-pg-"))
-    who = _user()
-    if who:
-        os.chown(folder, pwd.getpwnam(who["user"]).pw_uid, -1)
-    (folder / "password").write_text(PASSWORD)
-    (folder / "password").chmod(0o644)
-    try:
-        init = [bin / "initdb", "-D", folder / "data", "-U", "osbctl", "--auth=scram-sha-256", "-E", "UTF8"]
-        _run([*init, "--no-sync", "--locale=C", f"--pwfile={folder / 'password'}"], folder, who)
+def cluster(bin: Path, shared: Path) -> Iterator[Cluster]:
+    """A running cluster; its first files are in `shared`, a folder that all processes of a run have in common."""
+    with _folder() as (folder, who):
+        first = _first_files(bin, shared)
+        subprocess.run(["cp", "-a", first, folder / "data"], check=True)
         with _serving(bin, folder / "data", who) as served:
             yield served
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
+            served.close()
+
+
+def _first_files(bin: Path, shared: Path) -> Path:
+    """The first files of a cluster: `initdb` takes ten times as long as to copy them."""
+    first = shared / "postgresql"
+    with (shared / "postgresql.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not first.exists():
+            with _folder() as (folder, who):
+                (folder / "password").write_text(PASSWORD)
+                (folder / "password").chmod(0o644)
+                init = [bin / "initdb", "-D", folder / "data", "-U", "osbctl", "--auth=scram-sha-256", "-E", "UTF8"]
+                _run([*init, "--no-sync", "--locale=C", f"--pwfile={folder / 'password'}"], folder, who)
+                subprocess.run(["mv", folder / "data", first], check=True)  # which keeps the owner
+    return first
 
 
 @contextlib.contextmanager
 def standby(bin: Path, primary: Cluster) -> Iterator[Cluster]:
     """A hot standby of `primary`, which streams what is written there."""
+    with _folder() as (folder, who):
+        source = f"host=127.0.0.1 port={primary.port} user=osbctl password={PASSWORD}"
+        _run([bin / "pg_basebackup", "-d", source, "-D", folder / "data", "-R", "-c", "fast", "-N"], folder, who)
+        with _serving(bin, folder / "data", who) as served:
+            yield served
+
+
+@contextlib.contextmanager
+def _folder() -> Iterator[tuple[Path, dict[str, Any]]]:
+    """A temporary folder of PostgreSQL's user, and the arguments that start a program as that user."""
     folder = Path(tempfile.mkdtemp(prefix="osbctl-pg-"))
     who = _user()
     if who:
         os.chown(folder, pwd.getpwnam(who["user"]).pw_uid, -1)
     try:
-        source = f"host=127.0.0.1 port={primary.port} user=osbctl password={PASSWORD}"
-        _run([bin / "pg_basebackup", "-d", source, "-D", folder / "data", "-R", "-c", "fast", "-N"], folder, who)
-        with _serving(bin, folder / "data", who) as served:
-            yield served
+        yield folder, who
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import resource
 import shutil
 import sqlite3
 import stat
@@ -41,6 +42,7 @@ def python(*arguments: str, timeout: float = 120) -> subprocess.CompletedProcess
 def test_a_killed_refresh_leaves_the_old_or_the_new_state(url: str) -> None:
     """Kills at random moments; fewer on PostgreSQL, whose server outlives the client."""
     times = (2 if "://" in url else 4) * (24 if EVERY_CASE else 1)
+    Registry.open(url).close()  # its tables; the process need not load Alembic
     done = python("-m", "tests.registry.killing", url, str(times))
     assert done.returncode == 0, done.stderr
     told = json.loads(done.stdout)
@@ -123,29 +125,8 @@ def test_a_row_that_another_session_holds_is_told_after_the_wait(cluster: postgr
         registry.store_refresh(registry.row("db"), refresh())
 
 
-_FULL = """
-    import resource, signal, sys
-    from osbctl.errors import RegistryError
-    from osbctl.registry.store import Registry
-    from tests.registry.make import add, read, refresh
-    from tests.registry.test_faults import BIG
-    with Registry.open(sys.argv[1]) as registry:
-        if sys.argv[2] == "quota":
-            resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))
-        for call in (
-            lambda: registry.store_refresh(registry.row("db"), refresh(), catalog=read(BIG), kept=()),
-            lambda: add(registry, "other", content=BIG),
-        ):
-            try:
-                call()
-            except RegistryError as error:
-                print(error.message, "|", error.advice)
-    """
-
-
 def test_a_quota_that_is_reached_leaves_what_was_stored(tmp_path: Path) -> None:
-    file = str(tmp_path / "brokers.sqlite")
-    _fill(file, "quota")
+    fill(tmp_path / "brokers.sqlite", quota=100_000)
 
 
 @pytest.mark.skipif(os.getuid() != 0, reason="only root may mount a small file system")
@@ -156,20 +137,29 @@ def test_a_full_disk_leaves_what_was_stored(tmp_path: Path) -> None:
     if mounted.returncode:
         pytest.skip("no file system may be mounted here")
     try:
-        _fill(str(tmp_path / "brokers.sqlite"), "disk")
+        fill(tmp_path / "brokers.sqlite", quota=resource.RLIM_INFINITY)
     finally:
         subprocess.run(["umount", tmp_path], check=True)
 
 
-def _fill(file: str, how: str) -> None:
-    with Registry.open(file) as registry:
+def fill(file: Path, quota: int) -> None:
+    """Store more than fits: each call is refused, and stores nothing."""
+    with Registry.open(str(file)) as registry:
         add(registry)
         before = registry.broker("db")
-    done = python("-c", textwrap.dedent(_FULL), file, how)
-    assert done.returncode == 0, done.stderr
-    assert len(done.stdout.splitlines()) == 2, done.stdout
-    assert all("full" in line and "nothing was changed" in line for line in done.stdout.splitlines()), done.stdout
-    with Registry.open(file) as registry:
+        soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (quota, hard))
+        try:
+            for call in (
+                lambda: registry.store_refresh(registry.row("db"), refresh(), catalog=read(BIG), kept=()),
+                lambda: add(registry, "other", content=BIG),
+            ):
+                with pytest.raises(RegistryError, match="full") as error:
+                    call()
+                assert "nothing was changed" in f"{error.value.message} {error.value.advice}"
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    with Registry.open(str(file)) as registry:
         assert registry.broker("db") == before
         assert registry.names() == ["db"]
         registry.store_refresh(before.row, refresh(), catalog=read(SMALL))  # and goes on once there is room
