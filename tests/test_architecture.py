@@ -170,8 +170,8 @@ WRITERS = {
     "__main__.py": "closed standard streams become /dev/null",
     "cli/output.py": "a closed standard output becomes /dev/null",
     "files.py": "whole files, by rename",
+    "broker/tls.py": "a key for OpenSSL, which takes files alone",
     "registry/database.py": "an empty database that only its owner may read",
-    "self_signed.py": "a key for OpenSSL, which takes files alone",
 }
 """Modules that may write files, each with its reason."""
 
@@ -273,9 +273,14 @@ def test_a_platform_is_loaded_when_asked_for() -> None:
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
     assert set(done.stdout.split()) == {
         "osbctl",
+        "osbctl.catalog",
+        "osbctl.jsonschemas",
+        "osbctl.jsonschemas.dialects",
+        "osbctl.jsonschemas.walk",
+        "osbctl.paths",
         "osbctl.platforms",
-        "osbctl.platforms.verdicts",
         "osbctl.platforms.outcome",
+        "osbctl.platforms.verdicts",
     }
 
 

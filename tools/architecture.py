@@ -34,7 +34,7 @@ LAYERS = {
 
 BASE = (
     ("errors", "extras", "parallel", "paths", "text"),
-    ("catalog", "files", "redaction", "self_signed"),
+    ("catalog", "files", "redaction"),
     ("config", "credentials", "jsonschemas"),
     ("parameter_table", "platforms"),
     ("fields", "findings"),

@@ -12,7 +12,7 @@ from osbctl.parameter_table import Parameter
 from osbctl.paths import pointer
 from osbctl.platforms.commands import Purpose
 from osbctl.requests.commands import Command
-from osbctl.requests.examples import Examples
+from osbctl.requests.parameters import Examples
 from osbctl.text import AnsiStyle, display_width, escape_line, escape_text, json_text, wrapped
 
 

@@ -20,7 +20,7 @@ from osbctl.platforms import Platform
 from osbctl.platforms.commands import Order, Purpose
 from osbctl.platforms.outcome import Outcome
 from osbctl.requests.commands import Command, commands
-from osbctl.requests.examples import Examples, examples
+from osbctl.requests.parameters import Examples, examples
 from osbctl.sources.document import Document
 from osbctl.validation.pipeline import judge_template
 

@@ -10,8 +10,7 @@ from osbctl.parameter_table import parameters
 from osbctl.platforms.commands import PARAMETERS_FILE, Order, Purpose
 from osbctl.redaction import redact
 from osbctl.requests.commands import commands
-from osbctl.requests.examples import examples
-from osbctl.requests.faults import request_errors
+from osbctl.requests.parameters import examples, request_errors
 from osbctl.requests.report import PlanParameters
 from osbctl.sources.document import Document
 from osbctl.sources.parse import parse_document

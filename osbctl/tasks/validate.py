@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
 
 from osbctl.config import Config
 from osbctl.errors import OsbctlError, SourceError
+from osbctl.files import check_regular, read_bounded
 from osbctl.findings import DocumentError, Finding, Severity, ValidationResult
 from osbctl.platforms.outcome import VerdictKind
+from osbctl.rule import matching_rules
 from osbctl.sources.document import Document
 from osbctl.tasks.options import Request, config_of, effective_fail_on, validation_options
+from osbctl.tasks.rules import all_rules
 from osbctl.text import plural
-
-if TYPE_CHECKING:
-    from osbctl.validation.options import Selection, ValidationOptions
+from osbctl.validation.options import IgnoreAt, Selection, ValidationOptions
 
 
 class Validation(NamedTuple):
@@ -100,8 +101,6 @@ def _apply_baseline(
 
 def _settings(config: Config, request: Request, known: list[_Settings]) -> _Settings:
     """The settings of a configuration, made once for all sources that it holds for."""
-    from osbctl.validation.options import Selection
-
     found = next((one for one in known if one.config == config), None)
     if found is None:
         options = validation_options(request, config)
@@ -115,13 +114,11 @@ def _unused_entries(known: list[_Settings], request: Request) -> Iterator[str]:
 
     `per-path` makes several configurations of one file.
     """
-    from osbctl.tasks.unused_ignores import may_concern_unread_files, unmatched
-
     sources = (*request.sources, request.stdin_filename or "-")
     for origin in dict.fromkeys(one.config.origin for one in known if one.config.origin):
         same = [one for one in known if one.config.origin == origin]
-        found = list(unmatched(same[0].config, [one.selection for one in same]))
-        if found and not may_concern_unread_files(same[0].config, sources):
+        found = list(_unmatched(same[0].config, [one.selection for one in same]))
+        if found and not _may_concern_unread_files(same[0].config, sources):
             yield from found
 
 
@@ -170,3 +167,63 @@ def _validate(source: str, request: Request, settings: _Settings) -> _Validated:
 def _is_editable(source: str, document: Document) -> bool:
     """Return whether `osbctl fix` can edit it: a file, a folder or standard input with the catalog at its top."""
     return not (document.embedded or document.read_as) and (source == "-" or os.path.exists(source))  # noqa: PTH110
+
+
+# Unused entries of a configuration.
+
+_MOST_FILES = 5_000
+_MAX_BYTES = 1_000_000
+
+
+def _unmatched(config: Config, selections: Sequence[Selection]) -> Iterator[str]:
+    """A sentence for each entry of `config` that silenced nothing in any of its selections."""
+    matched = {entry for selection in selections for entry in selection.matched}
+    idle = {entry for selection in selections for entry in selection.unmatched()} - matched
+    for name, entries in _entries(config) if idle else ():
+        if entries & idle and not entries & matched:
+            yield f"{name} matched nothing: remove it"
+
+
+def _entries(config: Config) -> Iterator[tuple[str, set[IgnoreAt]]]:
+    """Each entry of `ignore` and `ignore-at`: its place and words, and the ignored rules and objects."""
+    from osbctl.validation.rules import ELSEWHERE
+
+    rules = all_rules()
+    everywhere = (*config.ignore, *(word for entry in config.per_path for word in entry.settings.ignore))
+    for word in dict.fromkeys(everywhere):
+        here = (rule for rule in matching_rules(word, rules) if rules[rule].category not in ELSEWHERE)
+        yield f"{config.locate('ignore', word)} of {word}", set(map(IgnoreAt, here))
+    yield from _entries_for_objects(config)
+
+
+def _entries_for_objects(config: Config) -> Iterator[tuple[str, set[IgnoreAt]]]:
+    rules = all_rules()
+    for word, service, plan in config.ignore_at:
+        about = ", ".join(filter(None, [service and f"service {service!r}", plan and f"plan {plan!r}"]))
+        place = config.locate("ignore-at", plan or service or "")
+        yield f"{place} of {word} for {about}", {IgnoreAt(rule, service, plan) for rule in matching_rules(word, rules)}
+
+
+def _may_concern_unread_files(config: Config, sources: Iterable[str]) -> bool:
+    """Return whether a file below the configuration, none of `sources`, may be a catalog: it contains `plans`.
+
+    True if there are too many files to read.
+    """
+    read = tuple(os.path.realpath(source) + os.sep for source in sources)
+    seen = 0
+    for folder, folders, files in os.walk(os.path.dirname(config.origin) or os.curdir):  # noqa: PTH120
+        folders[:] = [name for name in folders if not name.startswith((".", "node_modules"))]
+        seen += len(files)
+        if seen > _MOST_FILES or any(_may_be_catalog(os.path.join(folder, name), read) for name in files):  # noqa: PTH118
+            return True
+    return False
+
+
+def _may_be_catalog(path: str, read: tuple[str, ...]) -> bool:
+    if not path.endswith((".yaml", ".yml", ".json")) or (os.path.realpath(path) + os.sep).startswith(read):
+        return False
+    try:
+        check_regular(path)
+        return b"plans" in read_bounded(path, _MAX_BYTES)
+    except OSError:
+        return False

@@ -11,8 +11,7 @@ from osbctl.jsonschemas import patterns
 from osbctl.jsonschemas.bounded_validator import BoundedValidator
 from osbctl.jsonschemas.comparison import compare_schemas
 from osbctl.jsonschemas.schema_tree import SchemaTree
-from osbctl.requests.examples import examples
-from osbctl.requests.faults import request_errors
+from osbctl.requests.parameters import examples, request_errors
 from tests.corpus import EVERY_CASE
 
 

@@ -10,9 +10,8 @@ import pytest
 
 from osbctl.paths import value_at
 from osbctl.platforms import Platform, PlatformRecord
-from osbctl.platforms.accepted_by_all import accepted_by_all
 from osbctl.platforms.outcome import VerdictKind
-from osbctl.platforms.verdicts import judge_all
+from osbctl.platforms.verdicts import accepted_by_all, judge_all
 from osbctl.tasks.compare import refusals_of
 
 if TYPE_CHECKING:

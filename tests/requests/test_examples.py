@@ -10,7 +10,7 @@ import jsonschema_rs
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-from osbctl.requests.examples import examples
+from osbctl.requests.parameters import examples
 from tests.corpus import EVERY_CASE
 from tests.jsonschemas.strategies import pairs
 

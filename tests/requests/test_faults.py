@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 
 from osbctl.errors import SourceError
 from osbctl.paths import pointer
-from osbctl.requests.faults import request_errors
+from osbctl.requests.parameters import request_errors
 from tests.corpus import EVERY_CASE
 from tests.jsonschemas.strategies import pairs, request
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from osbctl.requests.examples import examples
+from osbctl.requests.parameters import examples
 from osbctl.sources.parse import parse_document
 from osbctl.validation.contradictions import impossible, refused_values
 from osbctl.validation.node import Node
