@@ -118,7 +118,7 @@ def calendar_day(value: Any) -> date | None:
 
 def _service(data: Mapping[str, Any], path: Path) -> ServiceOffering:
     bindable, updateable = _flag(data, "bindable", False), _flag(data, "plan_updateable", False)
-    unclear = frozenset(key for key in ("bindable", "plan_updateable") if _is_unclear(data, key))
+    unclear = _unclear(data, "bindable", "plan_updateable")
     tags = data.get("tags")
     return ServiceOffering(
         id=_text(data, "id"),
@@ -137,7 +137,7 @@ def _service(data: Mapping[str, Any], path: Path) -> ServiceOffering:
 def _plan(
     data: Mapping[str, Any], path: Path, bindable: bool, updateable: bool, inherited: frozenset[str]
 ) -> ServicePlan:
-    own = frozenset(key for key in ("free", "bindable", "plan_updateable") if _is_unclear(data, key))
+    own = _unclear(data, "free", "bindable", "plan_updateable")
     return ServicePlan(
         id=_text(data, "id"),
         name=_text(data, "name"),
@@ -186,9 +186,9 @@ def _text(data: Mapping[str, Any], key: str) -> str:
     return value if isinstance(value, str) else ""
 
 
-def _is_unclear(data: Mapping[str, Any], key: str) -> bool:
-    value = data.get(key)
-    return value is not None and not isinstance(value, bool)
+def _unclear(data: Mapping[str, Any], *keys: str) -> frozenset[str]:
+    """Those of `keys` whose value is there, and is not a boolean."""
+    return frozenset(key for key in keys if not isinstance(data.get(key), bool | None))
 
 
 def _flag(data: Mapping[str, Any], key: str, default: bool) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from itertools import islice
 from typing import Any
 
@@ -14,6 +14,7 @@ from osbctl.comparison.field_types import FLAGS, INHERITED, WRONG_TYPE, has_type
 from osbctl.comparison.parameters import compare_parameters
 from osbctl.comparison.rules import fields as rules
 from osbctl.comparison.values import from_to, same, shown, table
+from osbctl.comparison.visibility import VISIBILITY_LISTS, compare_visibility
 from osbctl.fields import CONVENTIONS
 from osbctl.paths import Path, get_at
 from osbctl.redaction import SECRET
@@ -175,50 +176,17 @@ def _free(to: Collector, pair: MatchedPair, old: ServicePlan, new: ServicePlan) 
 
 
 def _metadata(to: Collector, pair: MatchedPair, old: dict[str, Any], new: dict[str, Any]) -> None:
-    hidden = pair.plan is not None and _compare_visibility(to, pair, old, new)
+    hidden = pair.plan is not None and compare_visibility(to, pair, old, new)
     flag = "supportsInstanceSharing" if pair.plan else "shareable"
     for key in _keys(old, new):
         path: Path = ("metadata", key)
-        if hidden and key in _VISIBILITY_LISTS:
+        if hidden and key in VISIBILITY_LISTS:
             continue
         if key == flag:
             _metadata_flag(to, pair, path, old.get(key), new.get(key))
         else:
             kind = rules.COSTS if key == "costs" else rules.WORDING if key in _TEXTS else rules.METADATA
             _field(to, kind, pair, path, old.get(key), new.get(key))
-
-
-_EXCLUDED = "excludedPlatformNames"
-_VISIBILITY_LISTS = (_EXCLUDED, "supportedPlatformNames", "supportedPlatforms")
-"""Lists of platforms in the metadata of a plan; the first that is there counts."""
-
-
-def _compare_visibility(to: Collector, pair: MatchedPair, old: Mapping[str, Any], new: Mapping[str, Any]) -> bool:
-    """Report platforms that lose the plan, by its metadata before and after; return whether there are any."""
-    (was, before), (now, after) = _visibility_list(old), _visibility_list(new)
-    if was == now:
-        old_side, new_side = (after, before) if now == _EXCLUDED else (before, after)
-        whom = _shown_entries(entry for entry in old_side if entry not in new_side)
-    else:
-        whom = f"{'' if now == _EXCLUDED else 'all platforms but '}{_shown_entries(after)}" if now else ""
-    if whom:
-        message = f"metadata.{now} hides the plan from {whom}"
-        path, old_at = ("metadata", now), ("metadata", was or now)
-        to.add(rules.PLATFORMS_WITHDRAWN, pair, message, path, old.get(was), new.get(now), old_at=old_at)
-    return bool(whom)
-
-
-def _shown_entries(entries: Iterable[Any]) -> str:
-    return ", ".join(map(shown, entries))
-
-
-def _visibility_list(metadata: Mapping[str, Any]) -> tuple[str, list[Any]]:
-    """The list that counts, with its field. Other types are ignored, and an empty list allows every platform."""
-    for key in _VISIBILITY_LISTS:
-        values = metadata.get(key)
-        if isinstance(values, list) and values:
-            return key, values
-    return "", []
 
 
 def _metadata_flag(to: Collector, pair: MatchedPair, path: Path, old: Any, new: Any) -> None:

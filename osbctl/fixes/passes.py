@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterable
 from itertools import chain
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -24,6 +25,11 @@ DRAFT_04 = "http://json-schema.org/draft-04/schema#"
 """The one draft that Cloud Foundry, Service Manager and Korifi all take (OSB 2.13, Input Parameters Schema Object)."""
 
 MISSING, NOT_TAKEN = "parameters-dialect-missing", "cloudfoundry-schema-dialect"
+
+
+def each_once(wanted: Iterable[Wanted]) -> list[Finding]:
+    """The findings, each once; by identity, because the values of fixes have no hash."""
+    return list({id(finding): finding for finding, _ in wanted}.values())
 
 
 class Pass:
@@ -64,7 +70,7 @@ class Pass:
     @property
     def done(self) -> list[Finding]:
         """The findings with an edit, each once."""
-        return list({id(finding): finding for finding, _ in chain(*self.made.values())}.values())
+        return each_once(chain(*self.made.values()))
 
     def keeps_the_rest(self) -> bool:
         """Return whether files stay unchanged outside of the catalog, which may be a part of a larger document."""

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from osbctl.errors import OsbctlError, SourceError, UsageError
 from osbctl.files import write_file, write_linked
 from osbctl.findings import Finding
-from osbctl.fixes.passes import Pass, Wanted, draft_fix
+from osbctl.fixes.passes import Pass, Wanted, draft_fix, each_once
 from osbctl.sources.catalogs import parse_catalog
 from osbctl.sources.document import Document
 from osbctl.sources.folder import read_folder
@@ -166,14 +166,9 @@ def _passes(
         before, after = {name: step.content(name) for name in changes} | before, after | changes
         mended += step.done
         findings = _findings(document, options)
-    would = {} if unsafe else _unsafe(findings, document)
+    would = () if unsafe else each_once(one for one in _wanted(findings, document, True) if not one[1].safe)
     stuck = tuple(_stuck(_wanted(findings, document, unsafe), failed))
-    return FixResult(source, before, after, tuple(mended), tuple(would.values()), findings, document.read_as, stuck)
-
-
-def _unsafe(findings: Iterable[Finding], document: Document) -> dict[int, Finding]:
-    """The findings with an unsafe fix, by their `id()`."""
-    return {id(finding): finding for finding, fix in _wanted(findings, document, True) if not fix.safe}
+    return FixResult(source, before, after, tuple(mended), tuple(would), findings, document.read_as, stuck)
 
 
 def _wanted(findings: Iterable[Finding], document: Document, unsafe: bool) -> list[Wanted]:
@@ -187,7 +182,7 @@ def _wanted(findings: Iterable[Finding], document: Document, unsafe: bool) -> li
 
 def _stuck(wanted: list[Wanted], failed: list[Wanted]) -> Iterator[tuple[Finding, str]]:
     known = {(finding.rule, finding.path) for finding, _ in failed}
-    for finding in {id(finding): finding for finding, _ in wanted}.values():
+    for finding in each_once(wanted):
         if (finding.rule, finding.path) in known:
             yield finding, "the same text is used elsewhere, too"
         else:
