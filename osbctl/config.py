@@ -108,8 +108,7 @@ KEYS: dict[str, str] = {
 def find_config(folder: str) -> Config:
     """Find the configuration for `folder`; an empty one if there is none.
 
-    Raises:
-        ConfigError: the file cannot be read, is not valid TOML, or has an unknown key or a value of a wrong type.
+    Raises ConfigError: the file cannot be read, is not valid TOML, or has an unknown key or a value of a wrong type.
     """
     current = os.path.abspath(folder)  # noqa: PTH100  # pathlib costs its import at every start
     while True:
@@ -126,8 +125,7 @@ def find_config(folder: str) -> Config:
 def load_config(path: str) -> Config:
     """Load the configuration file at `path`.
 
-    Raises:
-        ConfigError: it does not exist, cannot be read, is a pyproject.toml without osbctl, or is invalid.
+    Raises ConfigError: it does not exist, cannot be read, is a pyproject.toml without osbctl, or is invalid.
     """
     config = _load(path)
     if config is None and not os.path.lexists(path):

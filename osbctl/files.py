@@ -35,8 +35,7 @@ _LINKS = 40
 def read_bounded(path: Path | str, most: int) -> bytes:
     """Read a file, FIFO or device; at most `most` + 1 bytes, so that the caller notices a larger one.
 
-    Raises:
-        OSError: it cannot be opened or read, or does not end in time; IsADirectoryError for a folder.
+    Raises OSError: it cannot be opened or read, or does not end in time; IsADirectoryError for a folder.
     """
     with open(path, "rb", opener=_opened) as file:  # `path` may be /dev/fd/N
         if stat.S_ISREG(os.fstat(file.fileno()).st_mode):
@@ -80,8 +79,7 @@ def write_file(path: Path | str, data: bytes, mode: int | None = None) -> None:
     (a new one gets the umask's) and, if permitted, its owner. A symbolic link is followed, not replaced. FIFOs,
     devices and paths in /dev/fd or /proc are written into.
 
-    Raises:
-        SourceError: the folder is missing, it or the file is not writable, or the FIFO has no reader.
+    Raises SourceError: the folder is missing, it or the file is not writable, or the FIFO has no reader.
     """
     with staged(path, data, mode):
         pass
@@ -90,8 +88,7 @@ def write_file(path: Path | str, data: bytes, mode: int | None = None) -> None:
 def write_linked(path: str, data: bytes) -> None:
     """Overwrite the file at `path` in place, because it has other hard links; not atomic.
 
-    Raises:
-        SourceError: it cannot be written; its old content is restored.
+    Raises SourceError: it cannot be written; its old content is restored.
     """
     try:
         with open(path, "r+b", buffering=0) as file:  # noqa: PTH123

@@ -19,8 +19,7 @@ def write_output(text: str, file: str | None = None) -> None:
     A byte of a file name that is not UTF-8 becomes U+FFFD. If the reader of standard output has gone, the command goes
     on, because its exit code still matters.
 
-    Raises:
-        SourceError: it cannot be written.
+    Raises SourceError: it cannot be written.
     """
     data = text.encode("utf-8", "surrogateescape").decode("utf-8", "replace").encode("utf-8")
     if file is not None and file != "-":

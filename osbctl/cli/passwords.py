@@ -54,8 +54,7 @@ class Passwords:
     def password_of(self, broker: Registration) -> str:
         """The password of `broker`; empty if it was registered without a username.
 
-        Raises:
-            SourceError: there is none, or it is for another address.
+        Raises SourceError: there is none, or it is for another address.
         """
         if not broker.username:
             return ""

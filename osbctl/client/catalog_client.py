@@ -62,8 +62,7 @@ def split_url(url: str) -> tuple[str, str, str]:
 def base_url(url: str) -> tuple[str, str]:
     """Split the address of a broker into the base address, as the registry stores it, and the user name.
 
-    Raises:
-        UsageError: it is no address of a broker, or holds a password or a query.
+    Raises UsageError: it is no address of a broker, or holds a password or a query.
     """
     address, user, password = split_url(url)
     if "?" in address or not address.isprintable():

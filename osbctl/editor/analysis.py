@@ -126,8 +126,7 @@ def read_open_source(
 ) -> Document:
     """The catalog of a source as it is in the editor; `at` as in `Analysis`.
 
-    Raises:
-        OsbctlError: it cannot be read.
+    Raises OsbctlError: it cannot be read.
     """
     if source not in unsaved:
         buffers = {Path(path): text.encode("utf-8", "surrogatepass") for path, text in unsaved.items()}

@@ -93,8 +93,7 @@ def monogram(name: str, used: Counter[str]) -> Monogram:
 def accent_rules(accent: str) -> str:
     """Custom properties of the style sheet: the accent colour of both themes, and a text colour for each.
 
-    Raises:
-        UsageError: `accent` is not `#rgb` or `#rrggbb`.
+    Raises UsageError: `accent` is not `#rgb` or `#rrggbb`.
     """
     color = (accent or DEFAULT_ACCENT).lower()
     if _SHORT.fullmatch(color):

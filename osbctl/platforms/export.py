@@ -84,8 +84,7 @@ class ExportRow:
     def need(self, place: Path) -> str:
         """The text at `place`.
 
-        Raises:
-            WrongShapeError: there is none.
+        Raises WrongShapeError: there is none.
         """
         value = get_at(self.data, place)
         if not isinstance(value, str) or not value:
@@ -140,8 +139,7 @@ def _texts(data: Any, places: tuple[Path, ...]) -> Iterator[str]:
 def rows_at(document: Exported, path: Path) -> Iterator[tuple[Path, dict[str, Any]]]:
     """The objects of the list at `path`, each with its own path; none without a list.
 
-    Raises:
-        WrongShapeError: something else stands there, or in the list.
+    Raises WrongShapeError: something else stands there, or in the list.
     """
     values = get_at(document.data, path)
     if values is None:

@@ -54,9 +54,8 @@ def _made(tree: SchemaTree, *, full: bool) -> dict[str, JsonValue] | None:
 def request_errors(schema: JsonValue, request: dict[str, JsonValue]) -> list[Finding]:
     """Validate a request, including formats. Findings have the keyword as rule, and no location or secret values.
 
-    Raises:
-        SourceError: the schema is invalid, has an unknown draft, an external reference or a pattern that takes too
-            long.
+    Raises SourceError: the schema is invalid, has an unknown draft, an external reference or a pattern that takes too
+    long.
     """
     try:
         tree = checked_tree(schema)

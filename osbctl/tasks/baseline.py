@@ -23,8 +23,7 @@ _MAX_BYTES = 100_000_000
 def write_baseline(file: str, results: Sequence[ValidationResult]) -> int:
     """Write all findings into `file`, and return their number. Those of sources that cannot be read are left out.
 
-    Raises:
-        SourceError: it cannot be written.
+    Raises SourceError: it cannot be written.
     """
     entries = [
         {
@@ -44,8 +43,7 @@ def write_baseline(file: str, results: Sequence[ValidationResult]) -> int:
 def without_baseline(file: str, results: Sequence[ValidationResult]) -> tuple[tuple[ValidationResult, ...], str]:
     """The results without findings of the baseline `file`, and a sentence if some of its entries are gone, else empty.
 
-    Raises:
-        ConfigError: the file cannot be read, or is no baseline.
+    Raises ConfigError: the file cannot be read, or is no baseline.
     """
     entries = _read(file)
     allowed = {entry["fingerprint"]: entry["places"] for entry in entries}

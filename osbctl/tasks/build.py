@@ -28,8 +28,7 @@ if TYPE_CHECKING:
 def variable_values(given: Iterable[str], prefix: str | None, environment: Mapping[str, str]) -> dict[str, str]:
     """The values of `${NAME}`: those of `environment` behind `prefix`, then the pairs `NAME=VALUE`, which win.
 
-    Raises:
-        UsageError: one of `given` is no pair.
+    Raises UsageError: one of `given` is no pair.
     """
     found: dict[str, str] = {}
     if prefix is not None:
@@ -70,8 +69,7 @@ def compose_folder(
 def check_built(document: Document) -> tuple[Finding, ...]:
     """Validate a composed catalog; warnings on characters of names, which can never be changed once published.
 
-    Raises:
-        DocumentError: validation finds errors.
+    Raises DocumentError: validation finds errors.
     """
     result = validate_document(document, validation_options(Request((document.name,)), find_config(os.curdir)))
     if result.errors:

@@ -22,8 +22,7 @@ def check_and_judge(address: str, connection: ConnectionOptions, options: Valida
 
     If the API version of a platform gets another catalog than that of `connection`, its verdict is on that catalog.
 
-    Raises:
-        SourceError: the broker cannot be reached, or the credentials are wrong.
+    Raises SourceError: the broker cannot be reached, or the credentials are wrong.
     """
     checked = check_broker(address, connection)
     name = without_query(address)

@@ -30,8 +30,7 @@ def compare_documents(
 ) -> Comparison:
     """Compare two catalogs for the platforms in `view`; `instances` is a file that lists plans with instances.
 
-    Raises:
-        OsbctlError: that file cannot be read, or holds no plan of either catalog.
+    Raises OsbctlError: that file cannot be read, or holds no plan of either catalog.
     """
     used: frozenset[str] | None = None
     notes: list[str] = []

@@ -81,8 +81,7 @@ def check_registered(
 def registered_catalog(broker: RegisteredBroker, client: RegisteredBrokerClient) -> Document:
     """The current catalog of a registered broker.
 
-    Raises:
-        SourceError: it cannot be fetched, or it or the stored one holds the broker's password.
+    Raises SourceError: it cannot be fetched, or it or the stored one holds the broker's password.
     """
     # No ETag is sent: the answer is to be compared with the stored catalog.
     answer = client.fetch(broker.row, "")

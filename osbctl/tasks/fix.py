@@ -71,8 +71,7 @@ def fix_source(
 ) -> FixResult:
     """Fix one source: a file, a source folder, or a brokerpak. Nothing is written: `write` does that.
 
-    Raises:
-        SourceError, DocumentError: it cannot be opened or read.
+    Raises SourceError, DocumentError: it cannot be opened or read.
     """
     if Path(source).is_file():
         return fix_bytes(source, read_bytes(source)[0], options, unsafe=unsafe, at=at)
@@ -128,8 +127,7 @@ def edits_of(
 def write(mended: FixResult) -> None:
     """Write the files that change, each whole or not at all unless it has other hard links.
 
-    Raises:
-        SourceError: one cannot be written, or was changed since it was read.
+    Raises SourceError: one cannot be written, or was changed since it was read.
     """
     for name, (before, after) in mended.changed.items():
         if (now := read_bytes(name)[0]) not in (before, after):

@@ -48,8 +48,7 @@ class Request(NamedTuple):
 def config_of(source: str, stdin_filename: str | None = None, config: Config | None = None) -> Config:
     """Configuration of a source: `config`, else the closest above its file, else above the working folder.
 
-    Raises:
-        ConfigError: the configuration is wrong.
+    Raises ConfigError: the configuration is wrong.
     """
     file = (stdin_filename or "") if source == "-" else _file_of(source)
     if config is None:
@@ -99,8 +98,7 @@ def effective_fail_on(request: Request, config: Config) -> FailOn:
 def validation_options(request: Request, config: Config) -> ValidationOptions:
     """The request completed by the configuration; what the request selects, the configuration cannot ignore.
 
-    Raises:
-        UsageError, ConfigError: a rule or a platform is not known; a user schema cannot be read.
+    Raises UsageError, ConfigError: a rule or a platform is not known; a user schema cannot be read.
     """
     from osbctl.validation.options import ValidationOptions
 

@@ -51,8 +51,7 @@ class PageOptions:
 def make_page(catalogs: Sequence[PageCatalog], options: PageOptions) -> str:
     """Render the page as HTML, the same for the same sources and options.
 
-    Raises:
-        UsageError: the accent is not a colour.
+    Raises UsageError: the accent is not a colour.
     """
     parts = [_part(catalog, options) for catalog in catalogs]
     too_many = sum(len(list(part.catalog.plans)) for part in parts) > MAX_WITH_REQUESTS
@@ -70,8 +69,7 @@ def make_page(catalogs: Sequence[PageCatalog], options: PageOptions) -> str:
 def read_branding(asked: Mapping[str, str | None], configured: Mapping[str, str]) -> Branding:
     """Return title, logo (a file) and accent colour; options override the configuration.
 
-    Raises:
-        SourceError: the logo cannot be read, or is not an image that browsers show.
+    Raises SourceError: the logo cannot be read, or is not an image that browsers show.
     """
     chosen = {**configured, **{key: value for key, value in asked.items() if value is not None}}
     logo = _logo(chosen["logo"]) if chosen.get("logo") else ""

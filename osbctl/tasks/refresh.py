@@ -72,8 +72,7 @@ def register_broker(
 def choose(registry: Registry, names: Sequence[str]) -> list[str]:
     """The brokers of these names, each once; all if none is named.
 
-    Raises:
-        UnknownBrokerError: one of them is not registered.
+    Raises UnknownBrokerError: one of them is not registered.
     """
     known = dict.fromkeys(registry.names())
     for name in names:

@@ -41,8 +41,7 @@ class RegisteredBrokerClient:
     def fetch(self, broker: Registration, etag: str) -> CatalogResponse | None:
         """The answer of the broker; None if the catalog still has this `etag`.
 
-        Raises:
-            SourceError: the broker cannot be reached, or its password is not found.
+        Raises SourceError: the broker cannot be reached, or its password is not found.
         """
         address, _, _ = split_url(broker.url)
         password = self._sent[broker.name] = self.passwords.password_of(broker)

@@ -50,8 +50,7 @@ def rules_named(word: str, error: type[OsbctlError] = UsageError, origin: str = 
 def object_named(objects: Iterable[CatalogObject], name: str, missing: str) -> CatalogObject:
     """The service offering or plan of that name, else of that id.
 
-    Raises:
-        UsageError: there is none; its message begins with `missing`.
+    Raises UsageError: there is none; its message begins with `missing`.
     """
     objects = tuple(objects)
     if found := [each for each in objects if each.name == name] or [each for each in objects if each.id == name]:

@@ -26,8 +26,7 @@ def sources(
 ) -> Sources:
     """Make the sources of catalog and credentials, with the options of their answers.
 
-    Raises:
-        UsageError: the minimum version is not `2.N`, the status not 412 or 400, or the path not a valid one.
+    Raises UsageError: the minimum version is not `2.N`, the status not 412 or 400, or the path not a valid one.
     """
     if missing_version_status not in (412, 400):
         raise UsageError("--missing-version-status must be 412 or 400")

@@ -51,9 +51,8 @@ class _Validated(NamedTuple):
 def validate(request: Request, config: Config | None = None) -> Validation:
     """Validate every source of the request, by `config`, or by the configuration that is closest to it.
 
-    Raises:
-        UsageError, ConfigError: standard input is named twice; a rule or a platform is not known; a user schema
-            cannot be read.
+    Raises UsageError, ConfigError: standard input is named twice; a rule or a platform is not known; a user schema
+    cannot be read.
     """
     from osbctl.sources.read_bytes import check_stdin
 

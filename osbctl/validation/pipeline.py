@@ -37,8 +37,7 @@ def validate_document(
 
     `selection` filters the findings, and remembers over several documents which of its ignores matched.
 
-    Raises:
-        ConfigError: a user schema is invalid.
+    Raises ConfigError: a user schema is invalid.
     """
     selection = selection or Selection(options)
     options = options._replace(literal=options.literal or document.syntax == "brokerpak")  # its broker sends `${…}`

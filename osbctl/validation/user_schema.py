@@ -23,8 +23,7 @@ from osbctl.validation.schema_errors import about, more
 def check_user_schema(data: dict[str, Any], schema: Any, name: str) -> list[Finding]:
     """Validate `data` against a user schema; `name` is its name in reports.
 
-    Raises:
-        ConfigError: the schema is invalid, cannot be applied, or refers to something outside of itself.
+    Raises ConfigError: the schema is invalid, cannot be applied, or refers to something outside of itself.
     """
     if reason := _unusable(schema):
         raise ConfigError(f"user schema {name}: {reason}")

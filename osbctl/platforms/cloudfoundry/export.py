@@ -58,8 +58,7 @@ def recognised(document: Exported) -> bool:
 def read(document: Exported) -> Page:
     """Read the rows of a page, also the included ones.
 
-    Raises:
-        WrongShapeError: it is no page of service offerings or plans.
+    Raises WrongShapeError: it is no page of service offerings or plans.
     """
     pagination = document.data.get("pagination")
     page = Page(total=count(get_at(pagination, ("total_results",))), more=get_at(pagination, ("next",)) is not None)

@@ -57,8 +57,7 @@ def recognised(document: Exported) -> bool:
 def read(document: Exported) -> Page:
     """Read the rows of a list, also plans inside of service offerings.
 
-    Raises:
-        WrongShapeError: it is no list of service offerings or plans.
+    Raises WrongShapeError: it is no list of service offerings or plans.
     """
     page = Page(total=count(document.data.get("num_items")), more=bool(document.data.get("token")))
     for key in _LISTS:
