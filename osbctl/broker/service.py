@@ -6,23 +6,15 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from osbctl.broker.authenticator import Authenticator
 from osbctl.broker.catalog_app import CatalogApp, ServedCatalog
+from osbctl.broker.loaded_catalog import LoadedCatalog
 from osbctl.broker.reload import WatchedFiles
 from osbctl.credentials.record import CredentialRecord
 from osbctl.errors import ConfigError
 from osbctl.text import plural
-
-
-class LoadedCatalog(NamedTuple):
-    """A validated catalog: JSON in UTF-8, numbers of services and plans; `read_as` as in `Document`."""
-
-    body: bytes
-    services: int
-    plans: int
-    read_as: str = ""
 
 
 @dataclass(frozen=True)

@@ -1,25 +1,18 @@
-"""Load the catalog of `osbctl serve`; in a child process, so that the service does not block or run out of memory."""
+"""Load the catalog of `osbctl serve`."""
 
 from __future__ import annotations
 
 import json
 import os
-import signal
-import subprocess
-from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
-from osbctl.broker.service import LoadedCatalog
+from osbctl.broker.loaded_catalog import LoadedCatalog
 from osbctl.errors import ConfigError
-from osbctl.findings import DocumentError, Finding, Location, Severity
-from osbctl.parallel import start_module
+from osbctl.findings import DocumentError
 from osbctl.platforms import ApiVersion, Platform
 
 LARGEST = 10_000_000
 """Default limit in bytes. Validating a catalog of this size takes seconds and 100 to 200 MB."""
-
-SECONDS = 60
-"""Timeout of a source, such as a FIFO without a writer."""
 
 
 def memory_for(size: int) -> int:
@@ -31,8 +24,7 @@ def memory_for(size: int) -> int:
     return 64_000_000 + 20 * size
 
 
-@dataclass(frozen=True, slots=True)
-class CatalogSource:
+class CatalogSource(NamedTuple):
     """A source of a catalog and its checks: a catalog that one of `platforms` refuses is an error."""
 
     source: str
@@ -85,25 +77,3 @@ def _fits(data: Any, most: int) -> bool:
 
 def _too_large(source: CatalogSource) -> ConfigError:
     return ConfigError(f"as JSON the catalog is larger than {source.max_bytes:,} bytes", "raise --max-bytes")
-
-
-def load_apart(source: CatalogSource) -> LoadedCatalog:
-    """Load it in a child process, within `SECONDS` and `memory_for` the source. Raises OsbctlError as `load`."""
-    request = json.dumps({**asdict(source), "seconds": SECONDS})
-    child = start_module("osbctl.tasks.load_worker", request, stdin=subprocess.DEVNULL)
-    with child:
-        head, _, body = child.communicate()[0].partition(b"\n")
-    if child.returncode == -signal.SIGALRM:
-        raise ConfigError(f"reading and checking it took longer than {SECONDS} seconds")
-    if child.returncode:
-        raise ConfigError(f"reading and checking it failed (exit code {child.returncode}); is there enough memory?")
-    reply: dict[str, Any] = json.loads(head)
-    if "message" in reply:
-        raise ConfigError(reply["message"], reply["advice"])
-    if "findings" in reply:
-        found = (
-            Finding(rule, Severity.ERROR, message, location=Location(*place) if place else None)
-            for rule, message, place in reply["findings"]
-        )
-        raise DocumentError(tuple(found))
-    return LoadedCatalog(body, **reply)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import resource
 import signal
 import sys
@@ -25,6 +26,8 @@ def _main() -> None:
     source = CatalogSource(**request, api_version=version and ApiVersion(version), platforms=platforms)
     head, body = _load(source) or _out_of_memory(memory)
     sys.stdout.buffer.write(json.dumps(head).encode() + b"\n" + body)
+    sys.stdout.buffer.flush()
+    os._exit(0)  # an orderly end would take a sixth of the time
 
 
 def _load(source: CatalogSource) -> tuple[dict[str, Any], bytes] | None:

@@ -8,11 +8,13 @@ from functools import partial
 from pathlib import Path
 
 from osbctl.broker.catalog_app import CatalogApp
+from osbctl.broker.loaded_catalog import LoadedCatalog
 from osbctl.broker.negotiation import Version, parse_version
-from osbctl.broker.service import LoadedCatalog, Sources
+from osbctl.broker.service import Sources
 from osbctl.credentials.file import read_credentials
 from osbctl.errors import SourceError, UsageError
-from osbctl.tasks.load_catalog import CatalogSource, load, load_apart
+from osbctl.tasks.load_catalog import CatalogSource, load
+from osbctl.tasks.load_in_subprocess import load_in_subprocess
 
 
 def sources(
@@ -54,7 +56,7 @@ def sources(
 def _load(catalog: CatalogSource) -> LoadedCatalog:
     for path in _watched(catalog.source):
         _not_special(path)
-    return load_apart(catalog)
+    return load_in_subprocess(catalog)
 
 
 def _not_special(path: Path) -> Path:

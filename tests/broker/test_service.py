@@ -15,14 +15,16 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from osbctl.broker.service import LoadedCatalog, Sources, prepare
+from osbctl.broker.loaded_catalog import LoadedCatalog
+from osbctl.broker.service import Sources, prepare
 from osbctl.broker.tls import load_certificate
 from osbctl.credentials.record import make_record
 from osbctl.errors import ConfigError, SourceError
 from osbctl.findings import DocumentError
 from osbctl.platforms import Platform
-from osbctl.tasks import load_catalog
-from osbctl.tasks.load_catalog import CatalogSource, load_apart
+from osbctl.tasks import load_in_subprocess as subprocess_module
+from osbctl.tasks.load_catalog import CatalogSource
+from osbctl.tasks.load_in_subprocess import load_in_subprocess
 from osbctl.tasks.serve import sources
 from tests.broker.harness import ask, until
 from tests.cli.program import osbctl
@@ -40,7 +42,8 @@ from pathlib import Path
 from osbctl.broker import logs
 from osbctl.broker.settings import ServeOptions
 from osbctl.broker.serve import serve
-from osbctl.broker.service import LoadedCatalog, Sources, prepare
+from osbctl.broker.loaded_catalog import LoadedCatalog
+from osbctl.broker.service import Sources, prepare
 from osbctl.broker.serve import Signals
 from osbctl.credentials.file import read_credentials
 
@@ -192,7 +195,7 @@ def test_catalog_refused_by_a_chosen_platform_is_not_loaded(tmp_path: Path) -> N
     catalog.write_text('{"services": []}')
 
     def load(*platforms: Platform) -> LoadedCatalog:
-        return load_apart(CatalogSource(str(catalog), platforms=platforms))
+        return load_in_subprocess(CatalogSource(str(catalog), platforms=platforms))
 
     assert load().services == 0
     with pytest.raises(DocumentError, match="at least one service"):
@@ -203,7 +206,7 @@ def test_invalid_catalog_error_has_locations(tmp_path: Path) -> None:
     catalog = tmp_path / "catalog.json"
     catalog.write_text('{"services":\n [{"id": "A"}]}')
     with pytest.raises(DocumentError) as caught:
-        load_apart(CatalogSource(str(catalog)))
+        load_in_subprocess(CatalogSource(str(catalog)))
     place = caught.value.findings[0].location
     assert place
     assert (place.source, place.line, place.column) == (str(catalog), 2, 3)
@@ -213,7 +216,7 @@ def test_catalog_over_the_size_limit_is_refused(tmp_path: Path) -> None:
     catalog = tmp_path / "catalog.json"
     catalog.write_text('{"services": []}' + " " * 1000)
     with pytest.raises(DocumentError, match="larger than 500 bytes"):
-        load_apart(CatalogSource(str(catalog), max_bytes=500))
+        load_in_subprocess(CatalogSource(str(catalog), max_bytes=500))
 
 
 @pytest.mark.parametrize(
@@ -228,7 +231,7 @@ def test_catalog_over_the_size_limit_as_json_is_refused(tmp_path: Path, text: st
     catalog = tmp_path / "catalog.yaml"
     catalog.write_text(text)
     with pytest.raises(ConfigError, match="as JSON the catalog is larger than 500 bytes"):
-        load_apart(CatalogSource(str(catalog), max_bytes=500))
+        load_in_subprocess(CatalogSource(str(catalog), max_bytes=500))
 
 
 def test_yaml_aliases_are_counted_before_expansion(tmp_path: Path) -> None:
@@ -238,7 +241,7 @@ def test_yaml_aliases_are_counted_before_expansion(tmp_path: Path) -> None:
     catalog.write_text(f"l0: &l0 {'x' * 20_000}\n{levels}services: []\n")
     began = time.monotonic()
     with pytest.raises(ConfigError, match="as JSON the catalog is larger than"):
-        load_apart(CatalogSource(str(catalog)))
+        load_in_subprocess(CatalogSource(str(catalog)))
     assert time.monotonic() - began < 10
 
 
@@ -248,7 +251,7 @@ def test_catalog_over_the_memory_limit_is_refused(tmp_path: Path) -> None:
     catalog = tmp_path / "catalog.json"
     catalog.write_text('{"services": [' + ",".join(["{}"] * 150_000) + "]}")
     with pytest.raises(ConfigError, match="takes more than 74 MB of memory") as caught:
-        load_apart(CatalogSource(str(catalog), max_bytes=500_000))
+        load_in_subprocess(CatalogSource(str(catalog), max_bytes=500_000))
     assert "--max-bytes" in caught.value.advice
 
 
@@ -256,10 +259,10 @@ def test_loading_has_a_timeout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     """The child has its own timeout, so that it ends even without its parent."""
     fifo = tmp_path / "catalog.json"
     os.mkfifo(fifo)
-    monkeypatch.setattr(load_catalog, "SECONDS", 1)
+    monkeypatch.setattr(subprocess_module, "SECONDS", 1)
     began = time.monotonic()
     with pytest.raises(ConfigError, match="took longer than 1 second"):
-        load_apart(CatalogSource(str(fifo)))
+        load_in_subprocess(CatalogSource(str(fifo)))
     assert time.monotonic() - began < 20
 
 
