@@ -24,13 +24,22 @@ FINDINGS_LOGGED = 20
 CONFIRMING_CHECKS = 12
 
 
+def stamp_files(paths: Callable[[], Sequence[Path]]) -> FileStamp:
+    """Stamp the files that `paths` lists."""
+    try:
+        return tuple(_stat(path) for path in paths())
+    except OSError:
+        return (None,)
+
+
 @dataclass(frozen=True)
 class WatchedFiles(Generic[T]):
     """Files from which one value is loaded.
 
     `name` is for the log. `paths()` lists the files now. `load()` reads and checks them; if it raises, the old value
     stays. `apply(value)` swaps one reference and must not fail. Files in `secrets` should be private to their owner.
-    `loss(value)` describes the loss if more than half would go: the file may be incomplete.
+    `loss(value)` describes the loss if more than half would go: the file may be incomplete. `loaded` is the stamp from
+    before the first value was loaded (None: the files are as they were), so that a change during the start is read.
     """
 
     name: str
@@ -39,12 +48,10 @@ class WatchedFiles(Generic[T]):
     apply: Callable[[T], None]
     secrets: Sequence[Path] = ()
     loss: Callable[[T], str] = lambda _: ""
+    loaded: FileStamp | None = None
 
     def stamp(self) -> FileStamp:
-        try:
-            return tuple(_stat(path) for path in self.paths())
-        except OSError:
-            return (None,)
+        return stamp_files(self.paths)
 
     def warn_of_readable_files(self) -> None:
         """Warn of secrets that other users may read or change, or the group may change.
@@ -85,8 +92,8 @@ class Watcher:
         self._watched, self._stats, self._on_check, self._seconds = watched, stats, on_check, seconds
         self._now = threading.Event()
         self._ended = False
-        self._applied = [item.stamp() for item in watched]
-        self._seen = list(self._applied)
+        self._seen = [item.stamp() for item in watched]
+        self._applied = [item.loaded or seen for item, seen in zip(watched, self._seen, strict=True)]
         self._held: list[tuple[FileStamp, float]] = [((), 0.0)] * len(watched)
         """The stamp of a version held back for its loss, and until when (monotonic time)."""
         self._thread = threading.Thread(target=self._run, name="reload", daemon=True)

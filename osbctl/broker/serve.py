@@ -8,7 +8,7 @@ import socket
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from queue import SimpleQueue
@@ -22,7 +22,7 @@ from osbctl.broker.catalog_app import Application
 from osbctl.broker.channel import Channel
 from osbctl.broker.logs import AccessLog, json_line, text_line
 from osbctl.broker.proxy import ProxyRule
-from osbctl.broker.reload import WatchedFiles, Watcher
+from osbctl.broker.reload import WatchedFiles, Watcher, stamp_files
 from osbctl.broker.server import Server
 from osbctl.broker.service import Service
 from osbctl.broker.settings import (
@@ -162,24 +162,27 @@ class Signals:
 
 
 def serve(
-    options: ServeOptions, make_service: Callable[[], Service], environ: Mapping[str, str], signals: Signals
+    options: ServeOptions, load: Callable[[], Callable[[], Service]], environ: Mapping[str, str], signals: Signals
 ) -> int:
     """Serve until SIGTERM or SIGINT, drain, and return the exit code (0).
 
-    `make_service` is called once the sockets are bound. Raises OsbctlError if the options conflict, the certificate
+    `load` is called once the certificate is read, which is cheaper than a catalog; the function that it returns, which
+    creates the service, once the sockets are bound. Raises OsbctlError if the options conflict, the certificate
     cannot be used or an address cannot be bound.
     Must run in the main thread. `signals` may already hold requests to reload.
     """
     options.check()
     proxy = ProxyRule.of(options.trusted_proxies) if options.behind_proxy else None
-    shared = Shared(options.settings, Stats(), tls=_tls(options), proxy=proxy)
+    tls, certificate = load_tls(options)
+    shared = Shared(options.settings, Stats(), tls=tls, proxy=proxy)
+    make_service = load()
     handed = listeners.systemd_sockets(environ)
     made = None if handed else options.unix_socket  # removed at the end; one from systemd stays
     sockets = handed or ([listeners.listen_unix(made)] if made else listeners.listen_tcp(options.host, options.port))
     file = _file_id(made)
     try:
         _check_sockets(options, sockets)
-        _run(options, sockets, shared, make_service, signals)
+        _run(options, sockets, shared, make_service, certificate, signals)
         return 0  # connections left after the drain had enough time
     finally:
         if made and file == _file_id(made):  # a new process may have replaced it while this one drained
@@ -196,12 +199,18 @@ def _file_id(path: Path | None) -> tuple[int, int, int] | None:
     return found.st_dev, found.st_ino, found.st_mtime_ns
 
 
-def _tls(options: ServeOptions) -> Tls | None:
-    if options.self_signed:
-        return Tls(self_signed()[0])
-    if options.tls_cert and options.tls_key:
-        return Tls(load_certificate(options.tls_cert, options.tls_key))
-    return None
+def load_tls(options: ServeOptions) -> tuple[Tls | None, list[WatchedFiles[Certificate]]]:
+    """Load the certificate, None for plain HTTP, and the files to watch for it."""
+    cert, key = options.tls_cert, options.tls_key
+    if not (cert and key):
+        return Tls(self_signed()[0]) if options.self_signed else None, []
+    stamp = stamp_files(lambda: (cert, key))
+    tls = Tls(load_certificate(cert, key))
+
+    def load() -> Certificate:
+        return tls.check_not_expired(load_certificate(cert, key))
+
+    return tls, [WatchedFiles("certificate", lambda: (cert, key), load, tls.swap, (key,), loaded=stamp)]
 
 
 def _check_sockets(options: ServeOptions, sockets: Sequence[socket.socket]) -> None:
@@ -223,12 +232,13 @@ def _run(
     sockets: Sequence[socket.socket],
     shared: Shared,
     make_service: Callable[[], Service],
+    certificate: Sequence[WatchedFiles[Certificate]],
     signals: Signals,
 ) -> None:
     """Serve until stopped."""
     signals.collect(signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
     loop, service = Loop(options.settings), make_service()
-    watched = [*service.watched, *_certificate(options, shared.tls)]
+    watched = [*service.watched, *certificate]
     remind = shared.tls.log_expiry_daily if shared.tls else None
     watcher = Watcher(watched, shared.stats, remind, seconds=options.settings.reload_seconds)
     shared.authenticate, shared.access_log = service.authenticator.check, _access_log(options)
@@ -247,18 +257,6 @@ def _run(
         service.authenticator.close()
         if shared.access_log:
             shared.access_log.close()
-
-
-def _certificate(options: ServeOptions, tls: Tls | None) -> Iterator[WatchedFiles[Certificate]]:
-    cert, key = options.tls_cert, options.tls_key
-    if tls and cert and key:
-        yield WatchedFiles(
-            "certificate",
-            lambda: (cert, key),
-            lambda: tls.check_not_expired(load_certificate(cert, key)),
-            tls.swap,
-            (key,),
-        )
 
 
 def _access_log(options: ServeOptions) -> AccessLog | None:

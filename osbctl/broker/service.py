@@ -11,7 +11,7 @@ from typing import Any
 from osbctl.broker.authenticator import Authenticator
 from osbctl.broker.catalog_app import CatalogApp, ServedCatalog
 from osbctl.broker.loaded_catalog import LoadedCatalog
-from osbctl.broker.reload import WatchedFiles
+from osbctl.broker.reload import FileStamp, WatchedFiles, stamp_files
 from osbctl.credentials.record import CredentialRecord
 from osbctl.errors import ConfigError
 from osbctl.text import plural
@@ -36,17 +36,25 @@ class Sources:
 
 def prepare(sources: Sources) -> Callable[[], Service]:
     """Load everything once, and return a function that creates the service. Raises OsbctlError."""
+    stamps = stamp_files(sources.catalog_paths), stamp_files(sources.credentials_paths)
     records, loaded = sources.load_credentials(), sources.load_catalog()  # the cheaper first
-    return lambda: Service(sources, loaded, records)
+    return lambda: Service(sources, loaded, records, stamps)
 
 
 class Service:
     """The application, the authenticator before it, and the files that are watched for both.
 
-    `summary` are sentences for the log at the start.
+    `stamps` are those of catalog and credentials from before they were loaded. `summary` are sentences for the log at
+    the start.
     """
 
-    def __init__(self, sources: Sources, loaded: LoadedCatalog, records: Sequence[CredentialRecord]) -> None:
+    def __init__(
+        self,
+        sources: Sources,
+        loaded: LoadedCatalog,
+        records: Sequence[CredentialRecord],
+        stamps: tuple[FileStamp, FileStamp],
+    ) -> None:
         self._sources = sources
         self._records = records
         self.authenticator = Authenticator(records)
@@ -59,6 +67,7 @@ class Service:
                 self._load_catalog,
                 self._replace_catalog,
                 loss=lambda new: _loss(self.app.catalog.services, new.services),
+                loaded=stamps[0],
             ),
             WatchedFiles(
                 "credentials",
@@ -67,6 +76,7 @@ class Service:
                 self._replace_records,
                 paths(),
                 loss=lambda new: _loss(len(self._records), len(new)),
+                loaded=stamps[1],
             ),
         )
         names = (record.label or f"{record.public_name} ({record.identity})" for record in records)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 from enum import StrEnum
+from functools import partial
 from logging import getLevelNamesMapping
 from pathlib import Path
 from typing import Annotated
@@ -106,7 +107,7 @@ def serve(
     signals.collect(signal.SIGHUP)  # what changes while the catalog is being read is read again
     made = sources(catalog, credentials, base_path, minimum_version, missing_version_status, allow_empty=allow_empty)
     try:
-        return run(options, prepare(made), os.environ, signals)
+        return run(options, partial(prepare, made), os.environ, signals)
     except DocumentError:
         load(catalog)  # once more, here: the report shows the lines
         raise

@@ -18,6 +18,10 @@ import pytest
 from cryptography.hazmat.primitives import serialization
 
 from osbctl.broker import tls
+from osbctl.broker.reload import Watcher
+from osbctl.broker.serve import load_tls
+from osbctl.broker.settings import ServeOptions
+from osbctl.broker.shared_state import Stats
 from osbctl.broker.tls import Certificate, Tls
 from osbctl.credentials.file import write_record
 from osbctl.credentials.record import make_record
@@ -52,6 +56,19 @@ def test_expired_certificate_does_not_replace_a_valid_one(
     with process(tmp_path, **told) as broker:  # at the start an expired certificate is logged, and served
         assert "ERROR the certificate expired on" in broker.log
         assert admin(broker.port("admin on"), "/readyz") == (200, b"ready, but the certificate has expired\n")
+
+
+def test_a_certificate_renewed_during_the_start_is_loaded(authority: Authority) -> None:
+    cert, key = authority.issue("renewed", days=9)
+    served, watched = load_tls(ServeOptions(tls_cert=cert, tls_key=key))
+    assert served
+    authority.issue("renewed", days=20)
+    watcher = Watcher(watched, Stats(), seconds=0.01)
+    try:
+        watcher.start()
+        assert until(lambda: served.certificate.days_left() > 19)
+    finally:
+        watcher.close()
 
 
 def test_certificate_expiry_is_logged_daily(caplog: pytest.LogCaptureFixture) -> None:

@@ -10,15 +10,19 @@ import ssl
 import subprocess
 import sys
 import time
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from osbctl.broker.loaded_catalog import LoadedCatalog
+from osbctl.broker.reload import Watcher
 from osbctl.broker.service import Sources, prepare
+from osbctl.broker.shared_state import Stats
 from osbctl.broker.tls import load_certificate
-from osbctl.credentials.record import make_record
+from osbctl.credentials.file import write_record
+from osbctl.credentials.record import CredentialRecord, make_record
 from osbctl.errors import ConfigError, SourceError
 from osbctl.findings import DocumentError
 from osbctl.platforms import Platform
@@ -56,7 +60,7 @@ sources = Sources(
     lambda: [catalog],
     lambda: [credentials],
 )
-sys.exit(serve(ServeOptions(port=0, self_signed=True), prepare(sources), os.environ, Signals()))
+sys.exit(serve(ServeOptions(port=0, self_signed=True), lambda: prepare(sources), os.environ, Signals()))
 """
 
 
@@ -67,8 +71,6 @@ def request(password: str) -> bytes:
 
 
 def test_broker_end_to_end(tmp_path: Path) -> None:
-    from osbctl.credentials.file import write_record
-
     (tmp_path / "catalog.json").write_bytes(b'{"services": []}')
     write_record(tmp_path / "credentials.json", make_record("platform", "right", rounds=5000))
     with (tmp_path / "log").open("w") as log:
@@ -130,6 +132,50 @@ def test_missing_credentials_file_error_says_how_to_create_it(tmp_path: Path) ->
     assert ran.returncode == 3
     assert f"cannot read {missing}: No such file or directory" in ran.stderr
     assert "osbctl hash-password" in ran.stderr
+
+
+def test_unusable_files_are_an_error_before_the_catalog_is_loaded(tmp_path: Path, pair: tuple[Path, Path]) -> None:
+    """Loading a catalog takes longest; it is missing here, too."""
+    broken, record = tmp_path / "broken", tmp_path / "record"
+    broken.write_text("broken")
+    write_record(record, make_record("platform", "right", rounds=1000))
+    for files, told in (
+        ((record, broken, pair[1]), f"the TLS certificate {broken} and key {pair[1]} cannot be used"),
+        ((broken, *pair), f"{broken}:1: neither JSON nor an htpasswd line"),
+        ((record, *pair), "missing.json: there is no such file"),
+    ):
+        options = zip(("--credentials", "--tls-cert", "--tls-key"), map(str, files), strict=True)
+        ran = osbctl("serve", "missing.json", *chain(*options), "--port", "0", cwd=tmp_path)
+        assert (ran.returncode, told in ran.stderr) == (3, True), (told, ran.stderr)
+
+
+def test_a_change_during_the_start_is_loaded(tmp_path: Path) -> None:
+    """While a large catalog is loaded, seconds may pass."""
+    catalog, credentials = tmp_path / "catalog", tmp_path / "credentials"
+    catalog.write_bytes(b"one")
+    credentials.write_text("one")
+    changes = ["two"]
+
+    def load_catalog() -> LoadedCatalog:
+        body = catalog.read_bytes()
+        for change in changes:
+            catalog.write_text(change)
+            credentials.write_text(change)
+        changes.clear()
+        return LoadedCatalog(body, 1, 1)
+
+    def load_credentials() -> list[CredentialRecord]:
+        return [make_record("platform", "right", rounds=1000, label=credentials.read_text())]
+
+    service = prepare(Sources(load_catalog, load_credentials, lambda: [catalog], lambda: [credentials]))()
+    watcher = Watcher(service.watched, Stats(), seconds=0.01)
+    try:
+        watcher.start()
+        assert until(lambda: service.app.catalog.body == b"two")
+        assert until(lambda: [record.label for record in service._records] == ["two"])
+    finally:
+        watcher.close()
+        service.authenticator.close()
 
 
 def _connect(context: ssl.SSLContext, port: int) -> ssl.SSLSocket:
