@@ -68,13 +68,6 @@ class Editor:
                 await self.news.wait()
         return list(self.said[uri].diagnostics)
 
-    async def quiet(self, uri: str) -> list[types.Diagnostic]:
-        """The server's latest diagnostics for a file that is not open."""
-        async with asyncio.timeout(SECONDS):
-            self.news.clear()
-            await self.news.wait()
-        return list(self.said[uri].diagnostics)
-
 
 @asynccontextmanager
 async def editing(encodings: list[str] | None = None) -> AsyncIterator[Editor]:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import shutil
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
 from tests.editor import client
+from tests.folders import catalogs_folder
 
 
 @pytest.fixture(scope="package")
@@ -18,3 +21,9 @@ def one_server() -> Iterator[None]:
         yield
         runner.run(session.__aexit__(None, None, None))
         client.SESSION.clear()
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A copy of the example of a source folder."""
+    return Path(shutil.copytree(catalogs_folder() / "source", tmp_path / "source"))

@@ -7,11 +7,11 @@ import io
 import json
 import os
 import re
-import shutil
 import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path, PurePath
 from random import Random
@@ -44,7 +44,6 @@ from tests.sources.folder.brokerpaks import brokerpak
 pytestmark = pytest.mark.usefixtures("one_server")
 
 FAULTY = catalogs_folder() / "faulty.yaml"
-SOURCE = catalogs_folder() / "source"
 WORDS = {severity.value: number for severity, number in SEVERITIES.items()}
 
 
@@ -71,6 +70,12 @@ def said(report: str) -> dict[str, list[tuple[Any, ...]]]:
     return {name: sorted(rows) for name, rows in by_file.items()}
 
 
+async def until(condition: Callable[[], bool]) -> None:
+    async with asyncio.timeout(30):
+        while not condition():
+            await asyncio.sleep(0.05)
+
+
 @needs_corpus
 @pytest.mark.fuzz
 def test_the_same_as_the_command_line_on_every_real_catalog() -> None:
@@ -89,8 +94,7 @@ def test_the_same_as_the_command_line_on_every_real_catalog() -> None:
     in_editor(look)
 
 
-def test_a_folder_is_judged_as_one_with_what_is_not_saved(tmp_path: Path) -> None:
-    folder = Path(shutil.copytree(SOURCE, tmp_path / "source"))
+def test_a_folder_is_judged_as_one_with_what_is_not_saved(folder: Path) -> None:
     changed = sorted((folder / "services").glob("*.yaml"))
     broken = {file: file.read_text() + 'bindable: "yes"\n' for file in changed}
 
@@ -106,9 +110,7 @@ def test_a_folder_is_judged_as_one_with_what_is_not_saved(tmp_path: Path) -> Non
             assert shown(await editor.heard(uri)) == expected[str(file)] != []
         editor.close(first)
         editor.close(second)
-        async with asyncio.timeout(30):
-            while any(said.diagnostics for said in editor.said.values()):
-                await asyncio.sleep(0.05)
+        await until(lambda: not any(said.diagnostics for said in editor.said.values()))
 
     in_editor(look)
 
@@ -120,9 +122,7 @@ def test_the_definition_of_a_brokerpak_is_judged_in_its_folder(tmp_path: Path) -
 
     async def look(editor: Editor) -> None:
         uri = editor.open(file, file.read_text().replace("acme-database.v1", "acme_database"))
-        async with asyncio.timeout(30):
-            while uri not in editor.said:
-                await asyncio.sleep(0.05)
+        await until(lambda: uri in editor.said)
         codes = {(found.code, found.range.start.line + 1) for found in editor.said[uri].diagnostics}
         assert {("brokerpak-refused", 2), ("parameters-default", 36), ("parameters-default", 40)} <= codes
 
@@ -132,17 +132,14 @@ def test_the_definition_of_a_brokerpak_is_judged_in_its_folder(tmp_path: Path) -
     assert {"display_name", "bullets", "provision_overrides"} <= set(fields)
 
 
-def test_what_is_found_in_another_file_of_the_folder_is_shown_there(tmp_path: Path) -> None:
-    folder = Path(shutil.copytree(SOURCE, tmp_path / "source"))
+def test_what_is_found_in_another_file_of_the_folder_is_shown_there(folder: Path) -> None:
     settings = folder / "catalog.yaml"
 
     async def look(editor: Editor) -> None:
         service = next(iter(sorted((folder / "services").glob("*.yaml"))))
         other = service.rename(service.with_name("other.yaml"))
         editor.open(other)
-        async with asyncio.timeout(30):
-            while settings.as_uri() not in editor.said:
-                await asyncio.sleep(0.05)
+        await until(lambda: settings.as_uri() in editor.said)
         assert {d.code for d in editor.said[settings.as_uri()].diagnostics} == {"folder-order"}
 
     in_editor(look)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import re
-import shutil
 import time
 from collections.abc import Awaitable, Callable
 from pathlib import Path
@@ -15,7 +14,6 @@ from lsprotocol import types
 
 from tests.editor.client import Editor, in_editor
 from tests.editor.test_diagnostics import place
-from tests.folders import catalogs_folder
 
 pytestmark = pytest.mark.usefixtures("one_server")
 
@@ -45,12 +43,21 @@ def ask(path: Path, text: str, question: Callable[[Editor, types.TextDocumentIde
     return in_editor(lambda editor: question(editor, types.TextDocumentIdentifier(editor.open(path, text))))
 
 
+def ask_at(path: Path, marked: str, question: str, params: Any) -> Any:
+    """The answer to a question about the place of `|`."""
+    text, where = at(marked)
+    return ask(path, text, lambda editor, file: getattr(editor.client, question)(params(text_document=file, **where)))
+
+
+def completions(path: Path, marked: str) -> list[types.CompletionItem]:
+    found: list[types.CompletionItem] = ask_at(path, marked, "text_document_completion_async", types.CompletionParams)
+    return found
+
+
 def complete(path: Path, marked: str) -> dict[str, str]:
     """Completions at `|`: label and resulting text."""
-    text, where = at(marked)
-    items = ask(path, text, lambda editor, file: editor.client.text_document_completion_async(
-        types.CompletionParams(text_document=file, **where)))  # fmt: skip
-    return {item.label: applied(text, [item.text_edit]) for item in items}
+    text = at(marked)[0]
+    return {item.label: applied(text, [item.text_edit]) for item in completions(path, marked)}  # type: ignore[list-item]
 
 
 def test_fields_are_offered_that_are_not_there_yet(tmp_path: Path) -> None:
@@ -74,19 +81,14 @@ def test_fields_and_values_in_json_that_is_not_whole(tmp_path: Path) -> None:
 
 def test_a_field_of_a_later_version_is_offered_last_with_its_version(tmp_path: Path) -> None:
     def offered(name: str) -> list[tuple[str, str]]:
-        text, where = at("services:\n- plans:\n  - |")
-        items = ask(tmp_path / name, text, lambda editor, file: editor.client.text_document_completion_async(
-            types.CompletionParams(text_document=file, **where)))  # fmt: skip
-        return [(item.label, item.detail or "") for item in sorted(items, key=lambda item: item.sort_text)]
+        items = completions(tmp_path / name, "services:\n- plans:\n  - |")
+        return [(item.label, item.detail or "") for item in sorted(items, key=lambda item: str(item.sort_text))]
 
     *others, last = offered("catalog.yaml")
     assert last[0] == "plan_updateable"
     assert last[1].endswith(", since 2.15")
-    assert [name for name, detail in others if "since" in detail] == [
-        "binding_rotatable",
-        "maintenance_info",
-        "maximum_polling_duration",
-    ]
+    later = ["binding_rotatable", "maintenance_info", "maximum_polling_duration"]
+    assert [name for name, detail in others if "since" in detail] == later
     assert others[0][0] == "description"
     (tmp_path / "osbctl.toml").write_text('api-version = "2.17"\n')
     assert not any("since" in detail for _, detail in offered("new-catalog.yaml"))  # before anything was found
@@ -109,18 +111,14 @@ def test_required_names_are_completed_in_a_schema_inside_another(tmp_path: Path,
     assert complete(tmp_path / "catalog.yaml", "services:\n- requires: [|]\n").keys() >= {"syslog_drain"}
 
 
-def test_references_to_the_definitions_of_their_schema_are_completed(tmp_path: Path) -> None:
+def test_references_to_the_definitions_of_their_schema_are_completed(tmp_path: Path, folder: Path) -> None:
     text = PARAMETERS + '{definitions: {a/b: {}, "c d": {}}, properties: {outer: {$ref: |}}}}}}'
     offered = complete(tmp_path / "catalog.yaml", text)
     assert offered.keys() == {"#/definitions/a~1b", "#/definitions/c%20d"}
     file = tmp_path / "catalog.yaml"
-    complete_text = offered["#/definitions/c%20d"]
-    assert definition(file, complete_text.replace("c%20d", "c%2|0d")) == (
-        file.as_uri(),
-        3,
-        complete_text.split("\n")[3].index('"c d"'),
-    )
-    folder = Path(shutil.copytree(catalogs_folder() / "source", tmp_path / "source"))
+    whole = offered["#/definitions/c%20d"]
+    column = whole.split("\n")[3].index('"c d"')
+    assert definition(file, whole.replace("c%20d", "c%2|0d")) == (file.as_uri(), 3, column)
     schema = '{"definitions": {"size": {}}, "properties": {"disk": {"$ref": "|"}, "$ref": {"enum": [1]}}}'
     assert complete(folder / "schemas" / "storage.json", schema).keys() == {"#/definitions/size"}
 
@@ -135,8 +133,7 @@ def test_ids_and_the_schemas_of_parameters(tmp_path: Path) -> None:
     assert {"string", "integer"} <= complete(tmp_path / "catalog.yaml", schema + "type: |").keys()
 
 
-def test_the_files_of_a_source_folder_are_what_they_are(tmp_path: Path) -> None:
-    folder = Path(shutil.copytree(catalogs_folder() / "source", tmp_path / "source"))
+def test_the_files_of_a_source_folder_are_what_they_are(folder: Path) -> None:
     assert "plan_updateable" in complete(folder / "services" / "redis.yaml", "name: redis\n|")
     assert "free" in complete(folder / "services" / "redis" / "plans" / "cache.yaml", "name: cache\n|")
     assert complete(folder / "catalog.yaml", "|").keys() == {"services", "defaults", "fields"}
@@ -145,8 +142,7 @@ def test_the_files_of_a_source_folder_are_what_they_are(tmp_path: Path) -> None:
     assert "type" in complete(folder / "schemas" / "storage.json", "{|}")
 
 
-def test_an_overlay_is_offered_the_names_of_its_folder(tmp_path: Path) -> None:
-    folder = Path(shutil.copytree(catalogs_folder() / "source", tmp_path / "source"))
+def test_an_overlay_is_offered_the_names_of_its_folder(folder: Path) -> None:
     overlay = folder / "overlays" / "staging.yaml"
     assert complete(overlay, "services:\n  redis: {}\n  |") == {"postgres": "services:\n  redis: {}\n  postgres:"}
     assert complete(overlay, "services:\n  redis:\n    plans:\n      |").keys() == {"cache", "durable"}
@@ -154,9 +150,7 @@ def test_an_overlay_is_offered_the_names_of_its_folder(tmp_path: Path) -> None:
 
 
 def hover(path: Path, marked: str) -> str:
-    text, where = at(marked)
-    said = ask(path, text, lambda editor, file: editor.client.text_document_hover_async(
-        types.HoverParams(text_document=file, **where)))  # fmt: skip
+    said = ask_at(path, marked, "text_document_hover_async", types.HoverParams)
     return said.contents.value if said else ""
 
 
@@ -186,10 +180,14 @@ def test_what_a_catalog_says_is_no_markup(tmp_path: Path) -> None:
         assert marked not in said
 
 
+def outline(path: Path, text: str) -> Any:
+    return ask(path, text, lambda editor, file: editor.client.text_document_document_symbol_async(
+        types.DocumentSymbolParams(file)))  # fmt: skip
+
+
 def test_the_outline_is_services_and_plans(tmp_path: Path) -> None:
     text = "services:\n- name: a\n  id: x\n  plans:\n  - name: p\n  - id: q\n- id: b\n"
-    found = ask(tmp_path / "catalog.yaml", text, lambda editor, file: editor.client.text_document_document_symbol_async(
-        types.DocumentSymbolParams(file)))  # fmt: skip
+    found = outline(tmp_path / "catalog.yaml", text)
     assert [(one.name, one.detail, [inner.name for inner in one.children]) for one in found] == [
         ("a", "x", ["p", "number 2"]),
         ("number 2", "b", []),
@@ -199,32 +197,26 @@ def test_the_outline_is_services_and_plans(tmp_path: Path) -> None:
 
 
 def definition(path: Path, marked: str) -> tuple[str, int, int] | None:
-    text, where = at(marked)
-    found = ask(path, text, lambda editor, file: editor.client.text_document_definition_async(
-        types.DefinitionParams(text_document=file, **where)))  # fmt: skip
+    found = ask_at(path, marked, "text_document_definition_async", types.DefinitionParams)
     return (found.uri, *place(found.range.start)) if found else None
 
 
-def test_a_reference_leads_to_its_schema(tmp_path: Path) -> None:
+def test_a_reference_leads_to_its_schema(tmp_path: Path, folder: Path) -> None:
     file = tmp_path / "catalog.json"
     text = '{"services": [{"plans": [{"schemas": {"service_instance": {"create": {"parameters":\n{"$ref": "#/definitions/a~1b|",\n"definitions": {\n  "a/b": {}}}}}}}]}]}'
     assert definition(file, text) == (file.as_uri(), 3, 2)
     assert definition(file, text.replace("a~1b", "other")) is None
-    folder = Path(shutil.copytree(catalogs_folder() / "source", tmp_path / "source"))
     service = folder / "services" / "postgres.yaml"
     marked = service.read_text().replace("storage.json#/definitions/size", "storage.json#/definitions/si|ze", 1)
     found = definition(service, marked)
     assert found
     assert found[0] == (folder / "schemas" / "storage.json").as_uri()
     assert '"size"' in (folder / "schemas" / "storage.json").read_text().split("\n")[found[1]]
-    assert (
-        definition(service, marked.replace("../schemas/storage.json#/definitions/si|ze", "../../../../etc/hostn|ame"))
-        is None
-    )
+    outside = marked.replace("../schemas/storage.json#/definitions/si|ze", "../../../../etc/hostn|ame")
+    assert definition(service, outside) is None
 
 
-def test_an_id_leads_to_its_line_of_the_lock(tmp_path: Path) -> None:
-    folder = Path(shutil.copytree(catalogs_folder() / "source", tmp_path / "source"))
+def test_an_id_leads_to_its_line_of_the_lock(folder: Path) -> None:
     service = folder / "services" / "redis.yaml"
     found = definition(service, re.sub(r"^id: ", "id: |", service.read_text(), flags=re.MULTILINE))
     assert found
@@ -238,6 +230,11 @@ def actions(path: Path, text: str, line: int, only: list[str] | None = None) -> 
     found = ask(path, text, lambda editor, file: editor.client.text_document_code_action_async(
         types.CodeActionParams(file, span, context)))  # fmt: skip
     return {action.title: action for action in found}
+
+
+def carried_out(path: Path, text: str, action: types.CodeAction) -> str:
+    assert action.edit and action.edit.changes
+    return applied(text, action.edit.changes[path.as_uri()])  # type: ignore[arg-type]
 
 
 TEXT = f"""services:
@@ -259,17 +256,15 @@ def test_a_fix_at_the_cursor_and_all_that_are_safe(tmp_path: Path) -> None:
     assert found.keys() == {"Set bindable to true", "Ignore schema-type here", "Apply all safe fixes (osbctl)"}
     one, everything = found["Set bindable to true"], found["Apply all safe fixes (osbctl)"]
     assert one.is_preferred
-    assert one.edit and one.edit.changes and everything.edit and everything.edit.changes
-    assert applied(TEXT, one.edit.changes[file.as_uri()]) == TEXT.replace('"yes"', "true")  # type: ignore[arg-type]
-    mended = applied(TEXT, everything.edit.changes[file.as_uri()])  # type: ignore[arg-type]
+    assert carried_out(file, TEXT, one) == TEXT.replace('"yes"', "true")
+    mended = carried_out(file, TEXT, everything)
     assert "bindable: true  # well" in mended
     assert "plan_updatable:" in mended
     assert actions(file, TEXT, 4, ["source.fixAll"]).keys() == {"Apply all safe fixes (osbctl)"}
     assert actions(file, TEXT, 0) == {}
 
 
-def test_all_safe_fixes_of_a_file_leave_the_others_of_its_folder_alone(tmp_path: Path) -> None:
-    folder = Path(shutil.copytree(catalogs_folder() / "source", tmp_path / "source"))
+def test_all_safe_fixes_of_a_file_leave_the_others_of_its_folder_alone(folder: Path) -> None:
     plans = [folder / "services" / "redis" / "plans" / name for name in ("cache.yaml", "durable.yaml")]
     for plan in plans:
         plan.write_text(plan.read_text() + 'bindable: "true"\n')
@@ -284,8 +279,8 @@ def test_ignore_here_silences_one_rule_and_then_another(tmp_path: Path) -> None:
     text, line = TEXT, 9
     for number in range(2):
         action = next(one for title, one in actions(file, text, line).items() if title.startswith("Ignore"))
-        assert action.edit and action.edit.changes and action.diagnostics
-        text = applied(text, action.edit.changes[file.as_uri()])  # type: ignore[arg-type]
+        assert action.diagnostics
+        text = carried_out(file, text, action)
         rule = str(action.diagnostics[0].code)
         silenced = re.search(r"# osbctl: ignore\[(.*)\]$", text.split("\n")[line])
         assert silenced and silenced[1].split(", ")[number:] == [rule]
@@ -308,42 +303,33 @@ def test_an_unsafe_fix_says_so(tmp_path: Path) -> None:
 @pytest.mark.parametrize(("line", "count"), [(8, 1), (9, 2)])
 def test_a_fresh_guid_for_an_id_that_is_double_or_missing(tmp_path: Path, line: int, count: int) -> None:
     file = tmp_path / "catalog.yaml"
-    action = actions(file, TEXT, line)["Set a fresh GUID"]
-    assert action.edit and action.edit.changes
-    mended = applied(TEXT, action.edit.changes[file.as_uri()])  # type: ignore[arg-type]
+    mended = carried_out(file, TEXT, actions(file, TEXT, line)["Set a fresh GUID"])
     fresh = set(re.findall(GUID, mended)) - {ID, ID[::-1]}
     assert len(fresh) == 1
     assert mended.count(ID[::-1]) == count
     assert "description: é😀 d" in mended
 
 
-def test_a_missing_id_in_a_folder_is_written_into_its_file(tmp_path: Path) -> None:
-    folder = Path(shutil.copytree(catalogs_folder() / "source", tmp_path / "source"))
+def test_a_missing_id_in_a_folder_is_written_into_its_file(folder: Path) -> None:
     plan = folder / "services" / "redis" / "plans" / "cache.yaml"
     text = re.sub(r"^id: .*\n", "", plan.read_text(), flags=re.MULTILINE)
     named = next(number for number, line in enumerate(text.split("\n")) if line.startswith("name:"))
     found: dict[str, types.CodeAction] = {}
     for line in range(named + 1):
         found |= actions(plan, text, line)
-    action = found["Set a fresh GUID"]
-    assert action.edit and action.edit.changes
-    assert re.search(rf"^id: \"?{GUID}\"?$", applied(text, action.edit.changes[plan.as_uri()]), flags=re.MULTILINE)  # type: ignore[arg-type]
+    mended = carried_out(plan, text, found["Set a fresh GUID"])
+    assert re.search(rf"^id: \"?{GUID}\"?$", mended, flags=re.MULTILINE)
 
 
-def test_in_a_folder_a_comment_silences_and_quotes_are_put(tmp_path: Path) -> None:
-    folder = Path(shutil.copytree(catalogs_folder() / "source", tmp_path / "source"))
+def test_in_a_folder_a_comment_silences_and_quotes_are_put(folder: Path) -> None:
     plan = folder / "services" / "redis" / "plans" / "cache.yaml"
     text = plan.read_text() + "bindable: maybe\ncolour: no\n"
     last = text.count("\n") - 1
-    found = actions(plan, text, last - 1)
-    silenced = found["Ignore schema-type here"].edit
-    assert silenced and silenced.changes
-    text = applied(text, silenced.changes[plan.as_uri()])  # type: ignore[arg-type]
+    text = carried_out(plan, text, actions(plan, text, last - 1)["Ignore schema-type here"])
     assert text.split("\n")[last - 1] == "bindable: maybe  # osbctl: ignore[schema-type]"
     assert "Ignore schema-type here" not in actions(plan, text, last - 1)
-    quoted = actions(plan, text, last)["Put it in quotes (platforms may behave differently)"].edit
-    assert quoted and quoted.changes
-    assert applied(text, quoted.changes[plan.as_uri()]).endswith('\ncolour: "no"\n')  # type: ignore[arg-type]
+    quoted = actions(plan, text, last)["Put it in quotes (platforms may behave differently)"]
+    assert carried_out(plan, text, quoted).endswith('\ncolour: "no"\n')
 
 
 def test_what_nobody_waits_for_keeps_no_other_waiting(tmp_path: Path) -> None:
@@ -390,14 +376,15 @@ def test_a_catalog_inside_a_larger_file_is_completed_and_outlined(tmp_path: Path
     path = tmp_path / "application.yml"
     assert {"free", "description"} <= complete(path, NESTED).keys()
 
-    async def outline(editor: Editor) -> Any:
-        uri = editor.open(path, NESTED.replace("fr|", "free: true"))
-        params = types.DocumentSymbolParams(types.TextDocumentIdentifier(uri))
+    async def look(editor: Editor) -> Any:
+        params = types.DocumentSymbolParams(
+            types.TextDocumentIdentifier(editor.open(path, NESTED.replace("fr|", "free: true")))
+        )
         found = await editor.client.text_document_document_symbol_async(params)
         editor.log.clear()  # which says where the catalog is
         return found
 
-    assert [(one.name, [below.name for below in one.children]) for one in in_editor(outline)] == [("a", ["b"])]
+    assert [(one.name, [below.name for below in one.children]) for one in in_editor(look)] == [("a", ["b"])]
 
 
 def test_the_outline_stays_while_a_text_cannot_be_read(tmp_path: Path) -> None:
