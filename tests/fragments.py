@@ -7,6 +7,7 @@ from typing import Any
 
 import yaml
 
+from osbctl.paths import Path, entries, value_at
 from osbctl.rule import Category, Rule
 
 DRAFT_04 = "http://json-schema.org/draft-04/schema#"
@@ -42,6 +43,22 @@ def catalog(service: dict[str, Any] | None = None, plan: dict[str, Any] | None =
 def with_parameters(parameters: Any) -> dict[str, Any]:
     """A catalog with one parameter schema."""
     return catalog(plan={"schemas": {"service_instance": {"create": {"parameters": parameters}}}})
+
+
+def places(value: Any, path: Path = ()) -> list[Path]:
+    """The paths of a value and of all that it holds."""
+    return [path, *(place for key, inner in entries(value) for place in places(inner, (*path, key)))]
+
+
+def changed(data: Any, path: Path, value: Any) -> Any:
+    """A copy of `data` with `value` at `path`, or without what stands there if it is `...`."""
+    data = copy.deepcopy(data)
+    holder: Any = value_at(data, path[:-1])
+    if value is ...:
+        del holder[path[-1]]
+    else:
+        holder[path[-1]] = value
+    return data
 
 
 def grafted(fragment: Any) -> Any:

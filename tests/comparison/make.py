@@ -7,7 +7,9 @@ from typing import Any
 
 from osbctl.changes import Change
 from osbctl.comparison.catalogs import compare_catalogs
+from osbctl.comparison.refusals import Refused
 from osbctl.platforms import Platform
+from osbctl.platforms.verdicts import judge_all
 
 
 def plan(id: str, name: str, **fields: Any) -> dict[str, Any]:
@@ -34,3 +36,12 @@ def with_plan(**fields: Any) -> dict[str, Any]:
 
 def by_rule(old: Any, new: Any, *platforms: Platform, instances: frozenset[str] | None = None) -> dict[str, Change]:
     return {c.rule: c for c in compare_catalogs(old, new, platforms=platforms, instances=instances)}
+
+
+def with_schema(parameters: Any) -> dict[str, Any]:
+    """A catalog whose plan has this parameter schema."""
+    return with_plan(schemas={"service_instance": {"create": {"parameters": parameters}}})
+
+
+def refusals(data: Any) -> list[Refused]:
+    return [Refused(p, r.rule, r.path, r.message) for p, outcome in judge_all(data).items() for r in outcome.refusals]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -18,9 +18,6 @@ from osbctl.sources.yaml_text import dump
 from tests.corpus import needs_corpus
 
 from .pairs import edited, real_catalogs, real_pairs, well_formed
-
-if TYPE_CHECKING:
-    pass
 
 MIRRORED = {
     f"change-{one}": f"change-{other}"

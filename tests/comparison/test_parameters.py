@@ -10,7 +10,7 @@ from osbctl.changes import Change
 from osbctl.comparison.allow import AllowEntry, sort_out
 from osbctl.comparison.catalogs import compare_catalogs
 
-from .make import with_plan
+from .make import with_schema
 from .test_files import TODAY
 
 OPEN: dict[str, Any] = {"type": "object", "properties": {"a": {}, "b": {}}}
@@ -20,10 +20,6 @@ P = {"$ref": "#/definitions/p"}
 
 def defined(p: Any, **keywords: Any) -> dict[str, Any]:
     return {"definitions": {"p": p}, **keywords}
-
-
-def with_schema(parameters: Any) -> dict[str, Any]:
-    return with_plan(schemas={"service_instance": {"create": {"parameters": parameters}}})
 
 
 def compared(old: Any, new: Any) -> list[Change]:

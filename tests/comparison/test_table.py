@@ -545,3 +545,8 @@ def test_changes_stand_in_one_order_whatever_the_order_of_the_platforms() -> Non
     found = [compare_catalogs(old, new, platforms=view) for view in ((CF, K8S), (K8S, CF))]
     assert found[0] == found[1]
     assert len(found[0]) > 2
+
+
+def test_plans_of_one_id_in_another_order_keep_their_names() -> None:
+    plans = [plan("p1", name, description=name) for name in "abc"]
+    assert [one.message for one in compare_catalogs(two(*plans), two(*plans[::-1]))] == ["the plans changed order"]

@@ -27,6 +27,7 @@ from tests.corpus import CORPUS, EVERY_CASE, catalogs, needs_corpus
 from tests.fixes.generated import catalog, text
 from tests.fixes.promises import differences
 from tests.fixes.test_fix import HEAD, PLAN, mend
+from tests.fragments import places
 
 OPTIONS = ValidationOptions()
 PLACEHOLDERS = ["((x))", "(( grab meta.x ))", "<value>", "REPLACE_WITH_IT", "{{ .Values.x }}", "${X}"]
@@ -140,19 +141,12 @@ def test_nothing_beside_the_catalog_changes() -> None:
             check_outside(random, data)
 
 
-def strings(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
-    """The paths of all values but the top."""
-    inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-    below = [found for key, item in inner for found in strings(item, (*path, key))]
-    return [path, *below] if path else below
-
-
 @pytest.mark.fuzz
 def test_no_value_with_a_placeholder_changes() -> None:
     random = Random(3)
     for name, data in readable(random, EACH):
         whole = json.loads(json.dumps(parse_document(data, name).data))
-        paths = strings(whole)
+        _, *paths = places(whole)
         made: list[tuple[Any, ...]] = []
         for path in random.sample(paths, min(len(paths), 3)):
             holder = get_at(whole, path[:-1])
@@ -237,5 +231,5 @@ def test_real_catalogs_keep_their_placeholders() -> None:
             data = parse_document(file.read_bytes(), file.name).data
         except OsbctlError:
             continue
-        held = [path for path in strings(data) if isinstance(one := get_at(data, path), str) and holds_placeholder(one)]
+        held = [path for path in places(data) if isinstance(one := get_at(data, path), str) and holds_placeholder(one)]
         check_placeholders(file.name, file.read_bytes(), held)

@@ -13,6 +13,7 @@ from osbctl.platforms import Platform, PlatformRecord
 from osbctl.platforms.outcome import VerdictKind
 from osbctl.platforms.verdicts import accepted_by_all, judge_all
 from osbctl.tasks.compare import refusals_of
+from tests.fragments import changed, places
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -67,26 +68,6 @@ KEYS = [
 ]  # fmt: skip
 
 
-def places(value: Any, path: Path = ()) -> Iterator[Path]:
-    yield path
-    inside = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-    for step, inner in inside:
-        yield from places(inner, (*path, step))
-
-
-def changed(path: Path, value: Any, data: dict[str, Any] = GOOD) -> dict[str, Any]:
-    """`data` with `value` at `path`, or without what stands there where it is `...`."""
-    data = copy.deepcopy(data)
-    holder: Any = data
-    for step in path[:-1]:
-        holder = holder[step]
-    if value is ...:
-        del holder[path[-1]]
-    else:
-        holder[path[-1]] = value
-    return data
-
-
 def changes() -> Iterator[tuple[Path, Any]]:
     for path in places(GOOD):
         if not path or 1 in path or "parameters" in path or "tags" in path[:-1]:
@@ -97,7 +78,7 @@ def changes() -> Iterator[tuple[Path, Any]]:
 
 
 def test_what_is_accepted_by_all_is_accepted_by_each_platform() -> None:
-    accepted = [data for data in (changed(*change) for change in changes()) if accepted_by_all(data)]
+    accepted = [data for data in (changed(GOOD, *change) for change in changes()) if accepted_by_all(data)]
     assert len(accepted) > 120
     for data in accepted:
         kinds = {platform.record.judge(data).kind for platform in Platform}
@@ -125,7 +106,7 @@ def test_platforms_are_not_asked_of_what_all_accept(monkeypatch: pytest.MonkeyPa
     monkeypatch.delattr(PlatformRecord, "judge")
     assert refusals_of(GOOD, frozenset(Platform)) == []
     with pytest.raises(AttributeError):
-        refusals_of(changed(("services", 0, "id"), "id-queue"), frozenset(Platform))
+        refusals_of(changed(GOOD, ("services", 0, "id"), "id-queue"), frozenset(Platform))
 
 
 DRAFT_04 = {"$schema": "http://json-schema.org/draft-04/schema#"}
@@ -145,7 +126,7 @@ def with_schemas(*schemas: dict[str, Any]) -> dict[str, Any]:
     """`GOOD` with a plan for each parameter schema."""
     holders = [{"service_instance": {"create": {"parameters": copy.deepcopy(schema)}}} for schema in schemas]
     plans = [{**plan(f"p{at}"), "schemas": holder} for at, holder in enumerate(holders)]
-    return changed(("services", 0, "plans"), plans)
+    return changed(GOOD, ("services", 0, "plans"), plans)
 
 
 def test_each_of_several_parameter_schemas_is_judged_by_itself() -> None:

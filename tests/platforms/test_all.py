@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import copy
 import json
+from contextlib import suppress
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from osbctl.paths import Path
 from osbctl.platforms import Platform
 from osbctl.platforms.outcome import Outcome, VerdictKind
 from osbctl.platforms.verdicts import judge_all
+from tests.comparison.make import catalog, plan, service
+from tests.fragments import changed, places
 
 SCHEMA = {
     "$schema": "http://json-schema.org/draft-04/schema#",
@@ -21,87 +25,36 @@ SCHEMA = {
     "definitions": {"x": {"type": "string", "maxLength": 4}},
     "required": ["a"],
 }
-GOOD: dict[str, Any] = {
-    "services": [
-        {
-            "id": "s1",
-            "name": "svc",
-            "description": "d",
-            "bindable": True,
-            "tags": ["a"],
-            "requires": ["syslog_drain"],
-            "metadata": {"shareable": True, "documentationUrl": "https://example.com"},
-            "dashboard_client": {"id": "a", "secret": "b", "redirect_uri": "c"},
-            "plans": [
-                {
-                    "id": "p1",
-                    "name": "p",
-                    "description": "d",
-                    "free": True,
-                    "metadata": {"supportedPlatforms": ["kubernetes"]},
-                    "maintenance_info": {"version": "1.2.3"},
-                    "maximum_polling_duration": 60,
-                    "schemas": {
-                        "service_instance": {
-                            "create": {"parameters": SCHEMA},
-                            "update": {"parameters": SCHEMA},
-                        },
-                        "service_binding": {"create": {"parameters": SCHEMA}},
-                    },
-                },
-                {"id": "p2", "name": "q", "description": "d"},
-            ],
-        }
-    ]
-}
-ODD: list[Any] = [
-    None,
-    True,
-    False,
-    0,
-    -1,
-    1.5,
-    1e30,
-    "",
-    " ",
-    "id",
-    "#",
-    "http://[",
-    [],
-    ["a"],
-    [None],
-    {},
-    {"a": 1},
-]
-json_values = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
-    lambda inner: (
-        st.lists(inner, max_size=3)
-        | st.dictionaries(
-            st.sampled_from([*SCHEMA, "$ref", "id", "extends", "not", "allOf"]) | st.text(), inner, max_size=3
-        )
-    ),
-    max_leaves=8,
+GOOD = catalog(
+    service(
+        "s1",
+        "svc",
+        plan(
+            "p1",
+            "p",
+            free=True,
+            metadata={"supportedPlatforms": ["kubernetes"]},
+            maintenance_info={"version": "1.2.3"},
+            maximum_polling_duration=60,
+            schemas={
+                "service_instance": {"create": {"parameters": SCHEMA}, "update": {"parameters": SCHEMA}},
+                "service_binding": {"create": {"parameters": SCHEMA}},
+            },
+        ),
+        plan("p2", "q"),
+        tags=["a"],
+        requires=["syslog_drain"],
+        metadata={"shareable": True, "documentationUrl": "https://example.com"},
+        dashboard_client={"id": "a", "secret": "b", "redirect_uri": "c"},
+    )
 )
-
-
-def places(value: Any, path: tuple[str | int, ...] = ()) -> list[tuple[str | int, ...]]:
-    found = [path] if path else []
-    for key, inner in value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ():
-        found += places(inner, (*path, key))
-    return found
-
-
-PLACES = places(GOOD)
-
-
-def grafted(path: tuple[str | int, ...], value: Any) -> dict[str, Any]:
-    data = copy.deepcopy(GOOD)
-    holder: Any = data
-    for key in path[:-1]:
-        holder = holder[key]
-    holder[path[-1]] = value
-    return data
+ODD = [None, True, False, 0, -1, 1.5, 1e30, "", " ", "id", "#", "http://[", [], ["a"], [None], {}, {"a": 1}]
+KEYS = st.sampled_from([*SCHEMA, "$ref", "id", "extends", "not", "allOf"]) | st.text()
+SCALARS = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text()
+VALUES = st.recursive(
+    SCALARS, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(KEYS, inner, max_size=3), max_leaves=8
+)
+_, *PLACES = places(GOOD)
 
 
 def check(outcome: Outcome) -> None:
@@ -117,25 +70,18 @@ def test_all_platforms_accept_a_good_catalog() -> None:
 
 
 @pytest.mark.parametrize("path", PLACES, ids=lambda path: "/".join(map(str, path)))
-def test_every_odd_value_in_every_place(path: tuple[str | int, ...]) -> None:
+def test_every_odd_value_in_every_place(path: Path) -> None:
     for odd in ODD:
-        for outcome in judge_all(grafted(path, copy.deepcopy(odd))).values():
+        for outcome in judge_all(changed(GOOD, path, copy.deepcopy(odd))).values():
             check(outcome)
 
 
 @pytest.mark.fuzz
-@given(st.sampled_from(PLACES), json_values, st.sampled_from(PLACES), json_values)
-def test_any_graft_comes_to_one_outcome(
-    first: tuple[str | int, ...], one: Any, second: tuple[str | int, ...], other: Any
-) -> None:
-    data = grafted(first, one)
-    try:
-        holder: Any = data
-        for key in second[:-1]:
-            holder = holder[key]
-        holder[second[-1]] = other
-    except (KeyError, IndexError, TypeError):
-        pass
+@given(st.sampled_from(PLACES), VALUES, st.sampled_from(PLACES), VALUES)
+def test_any_graft_comes_to_one_outcome(first: Path, one: Any, second: Path, other: Any) -> None:
+    data = changed(GOOD, first, one)
+    with suppress(KeyError, IndexError, TypeError):
+        data = changed(data, second, other)
     before = json.dumps(data)
     outcomes = judge_all(data)
     assert json.dumps(data) == before
@@ -144,8 +90,8 @@ def test_any_graft_comes_to_one_outcome(
         check(outcome)
 
 
-def rules(platform: Platform, path: tuple[str | int, ...], value: Any) -> list[str]:
-    return [refusal.rule for refusal in judge_all(grafted(path, value))[platform].refusals]
+def rules(platform: Platform, path: Path, value: Any) -> list[str]:
+    return [refusal.rule for refusal in judge_all(changed(GOOD, path, value))[platform].refusals]
 
 
 PLAN = ("services", 0, "plans", 0)
@@ -210,9 +156,7 @@ PLAN = ("services", 0, "plans", 0)
         (Platform.KORIFI, ("services", 0, "dashboard_client"), "a", ["korifi-type"]),
     ],
 )
-def test_rules_of_the_platforms_written_in_go(
-    platform: Platform, path: tuple[str | int, ...], value: Any, expected: list[str]
-) -> None:
+def test_rules_of_the_platforms_written_in_go(platform: Platform, path: Path, value: Any, expected: list[str]) -> None:
     assert rules(platform, path, value) == expected
 
 
@@ -224,7 +168,7 @@ SHARED = {"supportsInstanceSharing": True}
     [(True, None, False), (True, False, True), (None, None, True), (False, None, True), (False, True, False)],
 )
 def test_a_shared_plan_must_be_bindable_to_service_manager(service: Any, plan: Any, refused: bool) -> None:
-    data = grafted((*PLAN, "metadata"), SHARED)
+    data = changed(GOOD, (*PLAN, "metadata"), SHARED)
     data["services"][0].update(bindable=service)
     data["services"][0]["plans"][0].update(bindable=plan)
     found = [refusal.rule for refusal in judge_all(data)[Platform.SERVICE_MANAGER].refusals]
@@ -237,7 +181,7 @@ def test_only_true_shares() -> None:
 
 
 def test_service_manager_stops_at_its_first_fault() -> None:
-    data = grafted((*PLAN, "name"), "")
+    data = changed(GOOD, (*PLAN, "name"), "")
     data["services"][0]["plans"].append(None)
     outcome = judge_all(data)[Platform.SERVICE_MANAGER]
     assert outcome.kind.value == "refuses"
