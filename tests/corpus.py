@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import gzip
+import json
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -22,6 +25,13 @@ needs_corpus = pytest.mark.skipif(CORPUS is None, reason="the corpus of real cat
 def catalogs() -> list[Path]:
     """The real catalogs; empty where the corpus is absent."""
     return sorted((CORPUS / "catalogs").iterdir()) if CORPUS else []
+
+
+def records(name: str) -> list[dict[str, Any]]:
+    """The records of a file of the corpus."""
+    assert CORPUS
+    with gzip.open(CORPUS / f"{name}.jsonl.gz", "rt", encoding="utf-8") as lines:
+        return [json.loads(line) for line in lines]
 
 
 TOO_DEEP = {"034-doc-deep-nesting"}

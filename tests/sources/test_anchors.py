@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from osbctl.findings import DocumentError
+from osbctl.paths import parse_pointer
 from osbctl.sources.parse import parse_document
 
 if TYPE_CHECKING:
@@ -135,31 +136,40 @@ def test_values_and_places(seed: int) -> None:
         assert (place.line, place.column) == (before.count("\n") + 1, len(before) - before.rfind("\n")), path
 
 
+MERGED = "a: &a\n  p: 1\n  q: {r: 1}\nb: &b\n  p: 2\n  s: 2\nz:\n  <<: [*a, *b]\n  own: 1\ny:\n  <<: *a\n  <<: *b\n"
+
+
 @pytest.mark.parametrize(
-    ("text", "value", "line", "column"),
+    ("text", "value", "at"),
     [
         # The most recent anchor before the alias, in the order of the text (YAML 1.2, 7.1).
-        ("a: &x [{k: 0}, &x {k: 1}]\nz: *x\n", {"k": 1}, 1, 20),
-        ("a: &x {p: &x {k: 1}}\nz: *x\n", {"k": 1}, 1, 15),
-        ("a: &x {p: &y {k: 1}, q: &x {k: 2}, r: *x}\nz: *x\n", {"k": 2}, 1, 29),
-        ("a: &x {p: &x {k: 1}}\nb: &x {k: 3}\nz: *x\n", {"k": 3}, 2, 8),
-        ("a: &x {k: 1}\nz: {<<: *x}\n", {"k": 1}, 1, 8),
-        ("z: {&m <<: {k: 1}}\n", {"k": 1}, 1, 13),
-        ("z:\n  !!str <<: 2\n  k: 1\n", {"<<": 2, "k": 1}, 3, 3),
+        ("a: &x [{k: 0}, &x {k: 1}]\nz: *x\n", {"k": 1}, {"/z/k": (1, 20)}),
+        ("a: &x {p: &x {k: 1}}\nz: *x\n", {"k": 1}, {"/z/k": (1, 15)}),
+        ("a: &x {p: &y {k: 1}, q: &x {k: 2}, r: *x}\nz: *x\n", {"k": 2}, {"/z/k": (1, 29)}),
+        ("a: &x {p: &x {k: 1}}\nb: &x {k: 3}\nz: *x\n", {"k": 3}, {"/z/k": (2, 8)}),
+        # The alias itself is where the path enters; what is below was written down at the anchor.
+        ("b: &b {x: 1, y: [2, 3]}\nz:\n  - *b\n", [{"x": 1, "y": [2, 3]}], {"/z/0": (3, 5), "/z/0/y/1": (1, 21)}),
+        # Merged keys stand where they were written, an overriding one at its own text.
+        ("a: &x {k: 1}\nz: {<<: *x}\n", {"k": 1}, {"/z/k": (1, 8)}),
+        ("z: {&m <<: {k: 1}}\n", {"k": 1}, {"/z/k": (1, 13)}),
+        ("z:\n  !!str <<: 2\n  k: 1\n", {"<<": 2, "k": 1}, {"/z/k": (3, 3)}),
+        ("a: &a {p: 1}\nz:\n  <<: *a\n  p: 2\n", {"p": 2}, {"/z/p": (4, 3)}),
+        (MERGED, {"p": 1, "q": {"r": 1}, "s": 2, "own": 1}, {"/z/p": (2, 3), "/z/q/r": (3, 7), "/z/s": (6, 3)}),
+        (MERGED, {"p": 1, "q": {"r": 1}, "s": 2, "own": 1}, {"/z/own": (9, 3), "/z/gone": (7, 1)}),
+        (MERGED.replace("z:", "x:").replace("y:", "z:"), {"p": 2, "q": {"r": 1}, "s": 2}, {"/z/p": (5, 3), "/z/q": (3, 3)}),
+        # An anchor of a key, and an alias as one.
+        ("a: &x name\nz:\n  *x : 1\n", {"name": 1}, {"/z/name": (3, 3)}),
+        ("&x a: 1\nz: *x\n", "a", {"/a": (1, 1), "/z": (2, 1)}),
+        ("a: {&m <<: {k: 1}}\nb: *m\nz: {*m : 2}\n", {"<<": 2}, {"/z/<<": (3, 5)}),
+        ("a: {&m <<: {k: 1}}\nz: *m\n", "<<", {"/a/k": (1, 13), "/z": (2, 1)}),
     ],
-)
-def test_by_hand(text: str, value: Any, line: int, column: int) -> None:
+)  # fmt: skip
+def test_by_hand(text: str, value: Any, at: dict[str, tuple[int, int]]) -> None:
     document = parse_document(text.encode(), "a.yaml")
-    assert document.data["z"] == value
-    place = document.locate([("z", "k")])[("z", "k")]
-    assert (place.line, place.column) == (line, column)
-
-
-def test_an_anchored_merge_key_is_a_text_elsewhere() -> None:
-    document = parse_document(b"a: {&m <<: {k: 1}}\nb: *m\nc: {*m : 2}\n", "a.yaml")
-    assert json.dumps(document.data) == '{"a": {"k": 1}, "b": "<<", "c": {"<<": 2}}'
-    place = document.locate([("c", "<<")])[("c", "<<")]
-    assert (place.line, place.column) == (3, 5)
+    assert json.dumps(document.data["z"], sort_keys=True) == json.dumps(value, sort_keys=True)
+    paths = {pointer: tuple(int(s) if s.isdigit() else s for s in parse_pointer(pointer)) for pointer in at}
+    found = document.locate(paths.values())
+    assert {pointer: (found[path].line, found[path].column) for pointer, path in paths.items()} == at
 
 
 @pytest.mark.parametrize("text", ["a: &x [&y {k: *x}]\n", "a: &x {p: &x [*x]}\n", "a: &x\n  - <<: *x\n"])

@@ -3,31 +3,19 @@
 from __future__ import annotations
 
 import base64
-import gzip
 import json
-from typing import TYPE_CHECKING, Any
 
 from osbctl.findings import DocumentError
 from osbctl.sources.parse import parse_document
 from osbctl.sources.read import read_source
-from tests.corpus import CORPUS, TOO_DEEP, catalogs, needs_corpus
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from osbctl.paths import Path
+from tests.corpus import TOO_DEEP, catalogs, needs_corpus, records
+from tests.values import paths_in
 
 UNREADABLE_PROBES = 24
 """As many probes are no JSON object by RFC 8259, or hold a key twice, says the corpus's README."""
 
 READ_ALL_THE_SAME = {"007-doc-bom"}
 """One of the 24 begins with a byte order mark, which RFC 8259 (8.1) lets a reader pass over, and which files have."""
-
-
-def paths(value: Any, path: Path = ()) -> Iterator[Path]:
-    for step, item in value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ():
-        yield (*path, step)
-        yield from paths(item, (*path, step))
 
 
 @needs_corpus
@@ -38,7 +26,7 @@ def test_every_real_catalog_is_read_and_every_entry_stands_at_its_key() -> None:
         assert document.data, file.name
         if file.suffix == ".json":
             assert document.data == json.loads(file.read_text(encoding="utf-8-sig")), file.name
-        every = [path for path in paths(document.data) if isinstance(path[-1], str)]
+        every = [path for path in paths_in(document.data)[1:] if isinstance(path[-1], str)]
         for path, place in document.locate(every).items():
             key, there = str(path[-1]), place.excerpt[place.column - 1 :]
             written = (key, json.dumps(key), json.dumps(key, ensure_ascii=False), f"'{key}'")
@@ -47,41 +35,29 @@ def test_every_real_catalog_is_read_and_every_entry_stands_at_its_key() -> None:
 
 @needs_corpus
 def test_probes() -> None:
-    assert CORPUS
-    refused, with_yaml_notes = [], []
-    with gzip.open(CORPUS / "cloudfoundry-probes.jsonl.gz", "rt", encoding="utf-8") as lines:
-        for line in lines:
-            probe = json.loads(line)
-            data = (
-                base64.b64decode(probe["base64"])
-                if "base64" in probe
-                else probe["text"].encode("utf-8", "surrogatepass")
-            )
-            try:
-                document = parse_document(data, "probe.json")
-            except DocumentError as error:
-                assert all(finding.location for finding in error.findings)
-                refused.append(probe["case"])
-                continue
-            if document.syntax == "json":
-                assert document.data == json.loads(data.decode("utf-8-sig"))
-            else:
-                with_yaml_notes.append(probe["case"])
-    assert with_yaml_notes == []
+    refused = set()
+    for probe in records("cloudfoundry-probes"):
+        case, encoded = probe["case"], probe.get("base64")
+        data = base64.b64decode(encoded) if encoded is not None else probe["text"].encode("utf-8", "surrogatepass")
+        try:
+            document = parse_document(data, "probe.json")
+        except DocumentError as error:
+            assert all(finding.location for finding in error.findings)
+            refused.add(case)
+        else:
+            assert (case, document.syntax) == (case, "json")
+            assert document.data == json.loads(data.decode("utf-8-sig"))
     assert all("-doc-" in case for case in refused)
-    assert {*refused} >= TOO_DEEP
-    assert len(({*refused} - TOO_DEEP) | READ_ALL_THE_SAME) == UNREADABLE_PROBES
+    assert refused >= TOO_DEEP
+    assert len((refused - TOO_DEEP) | READ_ALL_THE_SAME) == UNREADABLE_PROBES
     assert READ_ALL_THE_SAME.isdisjoint(refused)
 
 
 @needs_corpus
 def test_mutations() -> None:
-    assert CORPUS
-    count = 0
-    with gzip.open(CORPUS / "cloudfoundry-mutations.jsonl.gz", "rt", encoding="utf-8") as lines:
-        for line in lines:
-            catalog = json.loads(line)["catalog"]
-            text = catalog if isinstance(catalog, str) else json.dumps(catalog)
-            assert parse_document(text.encode(), "mutation.json").data == json.loads(text)
-            count += 1
-    assert count == 1500
+    mutations = records("cloudfoundry-mutations")
+    assert len(mutations) == 1500
+    for mutation in mutations:
+        catalog = mutation["catalog"]
+        text = catalog if isinstance(catalog, str) else json.dumps(catalog)
+        assert parse_document(text.encode(), "mutation.json").data == json.loads(text)

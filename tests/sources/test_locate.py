@@ -43,104 +43,30 @@ def places(document: Document, *paths: tuple[str | int, ...]) -> list[tuple[int,
     return [(found[path].line, found[path].column) for path in paths]
 
 
-PATHS: tuple[tuple[str | int, ...], ...] = (
-    (),
-    ("services",),
-    ("services", 0),
-    ("services", 0, "name"),
-    ("services", 0, "plans"),
-    ("services", 0, "plans", 0),
-    ("services", 0, "plans", 1, "name"),
-    ("services", 0, "plans", 1, "free"),
-    ("services", 1),
-    ("services", 0, "plans", 1, "missing", "deeper"),
-    ("services", 7, "name"),
-    ("services", 1, "name"),
-    ("nowhere",),
-    (0,),
-)
+PATHS: dict[Path, tuple[tuple[int, int], tuple[int, int]]] = {
+    (): ((1, 1), (2, 1)),
+    ("services",): ((2, 3), (2, 1)),
+    ("services", 0): ((3, 5), (3, 3)),
+    ("services", 0, "name"): ((3, 6), (3, 3)),
+    ("services", 0, "plans"): ((3, 20), (4, 3)),
+    ("services", 0, "plans", 0): ((4, 7), (5, 7)),
+    ("services", 0, "plans", 1, "name"): ((5, 8), (6, 8)),
+    ("services", 0, "plans", 1, "free"): ((5, 25), (6, 21)),
+    ("services", 1): ((7, 5), (7, 3)),
+    ("services", 0, "plans", 1, "missing", "deeper"): ((5, 7), (6, 7)),
+    ("services", 7, "name"): ((2, 3), (2, 1)),
+    ("services", 1, "name"): ((7, 5), (7, 3)),
+    ("nowhere",): ((1, 1), (2, 1)),
+    (0,): ((1, 1), (2, 1)),
+}
+"""Line and column in `JSON` and in `YAML`."""
 
 
-def test_json() -> None:
-    at = [
-        (1, 1),
-        (2, 3),
-        (3, 5),
-        (3, 6),
-        (3, 20),
-        (4, 7),
-        (5, 8),
-        (5, 25),
-        (7, 5),
-        (5, 7),
-        (2, 3),
-        (7, 5),
-        (1, 1),
-        (1, 1),
-    ]
-    assert places(parse_document(JSON.encode(), "a.json"), *PATHS) == at
-
-
-def test_yaml() -> None:
-    at = [
-        (2, 1),
-        (2, 1),
-        (3, 3),
-        (3, 3),
-        (4, 3),
-        (5, 7),
-        (6, 8),
-        (6, 21),
-        (7, 3),
-        (6, 7),
-        (2, 1),
-        (7, 3),
-        (2, 1),
-        (2, 1),
-    ]
-    assert places(parse_document(YAML.encode(), "a.yaml"), *PATHS) == at
-
-
-def test_no_paths() -> None:
-    assert parse_document(JSON.encode(), "a.json").locate([]) == {}
-    assert parse_document(YAML.encode(), "a.yaml").locate([]) == {}
-
-
-def test_through_an_alias_a_path_stands_where_its_text_does() -> None:
-    """The alias itself is where the path enters; what is below was written down at the anchor."""
-    text = "base: &b {x: 1, y: [2, 3]}\nuse:\n  - *b\n"
-    document = parse_document(text.encode(), "a.yaml")
-    assert places(document, ("use", 0), ("use", 0, "x"), ("use", 0, "y", 1)) == [(3, 5), (1, 11), (1, 24)]
-
-
-def test_merged_in_keys_stand_where_they_were_written() -> None:
-    text = "a: &a\n  p: 1\n  q: {r: 1}\nb: &b\n  p: 2\n  s: 2\nz:\n  <<: [*a, *b]\n  own: 1\ny:\n  <<: *a\n  <<: *b\n"
-    document = parse_document(text.encode(), "a.yaml")
-    assert document.data["z"]["p"] == 1
-    assert document.data["y"]["p"] == 2
-    wanted = (("z", "p"), ("z", "q", "r"), ("z", "s"), ("z", "own"), ("z", "gone"), ("y", "p"), ("y", "q"))
-    assert places(document, *wanted) == [(2, 3), (3, 7), (6, 3), (9, 3), (7, 1), (5, 3), (3, 3)]
-
-
-def test_an_overridden_key_stands_at_its_own_text() -> None:
-    document = parse_document(b"a: &a {p: 1}\nz:\n  <<: *a\n  p: 2\n", "a.yaml")
-    assert places(document, ("z", "p")) == [(4, 3)]
-
-
-def test_an_anchor_defined_twice_means_the_latest() -> None:
-    document = parse_document(b"a: &x {k: 1}\nb: &x {k: 2}\nc: *x\n", "a.yaml")
-    assert places(document, ("c", "k")) == [(2, 8)]
-
-
-def test_an_alias_as_key_is_a_key() -> None:
-    document = parse_document(b"a: &x name\nz:\n  *x : 1\n", "a.yaml")
-    assert places(document, ("z", "name")) == [(3, 3)]
-
-
-def test_a_key_with_an_anchor() -> None:
-    document = parse_document(b"&x a: 1\nb: *x\n", "a.yaml")
-    assert document.data == {"a": 1, "b": "a"}
-    assert places(document, ("a",), ("b",)) == [(1, 1), (2, 1)]
+@pytest.mark.parametrize(("name", "text"), [("a.json", JSON), ("a.yaml", YAML)])
+def test_places_by_hand(name: str, text: str) -> None:
+    document = parse_document(text.encode(), name)
+    assert places(document, *PATHS) == [at[name == "a.yaml"] for at in PATHS.values()]
+    assert document.locate([]) == {}
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"], ids=["LF", "CRLF", "CR"])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tracemalloc
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -11,17 +11,15 @@ from osbctl.sources.limits import Limits
 from osbctl.sources.parse import parse_document
 from osbctl.sources.read import read_source
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
 SIZE = 3_000_000
 
 
 @pytest.mark.parametrize(("name", "text"), [("a.json", '{"services": "%s"}'), ("a.yaml", 'services: "%s"')])
 def test_reading_holds_the_text_and_the_values_once(tmp_path: Path, name: str, text: str) -> None:
     file = tmp_path / name
-    read_source(str(_written(file, text % "x")))  # what is imported
-    _written(file, text % ("x" * SIZE))
+    file.write_text(text % "x")
+    read_source(str(file))  # what is imported
+    file.write_text(text % ("x" * SIZE))
     tracemalloc.start()
     try:
         read_source(str(file), limits=Limits(bytes=SIZE + 100))  # a buffer of the limit is asked for
@@ -29,11 +27,6 @@ def test_reading_holds_the_text_and_the_values_once(tmp_path: Path, name: str, t
     finally:
         tracemalloc.stop()
     assert peak < 2.5 * SIZE
-
-
-def _written(file: Path, text: str) -> Path:
-    file.write_text(text)
-    return file
 
 
 def test_a_text_that_repeats_in_yaml_is_kept_once() -> None:

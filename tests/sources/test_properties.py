@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import yaml
 from hypothesis import example, given
 from hypothesis import strategies as st
 
 from osbctl.findings import DocumentError
+from osbctl.paths import Path
 from osbctl.sources.parse import parse_document
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from osbctl.paths import Path
+from tests.values import paths_in
 
 TEXTS = st.text(max_size=8) | st.sampled_from(
     ["no", "012", "<<", "1e3", "~", "null", "a: b", "- x", "😀", "\x85", "\ud7ff"]
@@ -66,12 +63,6 @@ def test_the_two_readers_agree_about_one_text(value: Any) -> None:
     assert parse_document(f"%YAML 1.2\n---\n{text}".encode(), "a.yaml").data == value
 
 
-def paths(value: Any, path: Path = ()) -> Iterator[Path]:
-    yield path
-    for step, item in value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ():
-        yield from paths(item, (*path, step))
-
-
 class Writer:
     """Writes JSON and notes, independent of any reader, at which line and column each path begins."""
 
@@ -110,7 +101,7 @@ class Writer:
 @example({"a": [{"b": []}, "😀", {"": {}}]}, "\r\n ")
 def test_every_path_stands_where_it_was_written(value: Any, newline: str) -> None:
     writer = Writer(newline).write(value)
-    every = list(paths(value))
+    every = paths_in(value)
     assert set(every) == set(writer.places)
     for name, text in (("a.json", writer.text), ("a.yaml", f"%YAML 1.2\n---\n{writer.text}")):
         found = parse_document(text.encode(), name).locate(every)
@@ -120,7 +111,7 @@ def test_every_path_stands_where_it_was_written(value: Any, newline: str) -> Non
 
 @given(st.dictionaries(PLAIN, PLAIN_VALUES, max_size=4))
 def test_a_part_of_the_paths_is_found_where_all_are(value: Any) -> None:
-    every = list(paths(value))
+    every = paths_in(value)
     text = yaml.dump(value, Dumper=Dumper, allow_unicode=True).encode()
     document = parse_document(text, "a.yaml")
     together = document.locate(every)
@@ -141,7 +132,7 @@ def read_or_refuse(data: bytes, name: str) -> None:
             assert finding.location.line >= 1
             assert 1 <= finding.location.column <= len(finding.location.excerpt) + 2
         return
-    every = list(paths(document.data))[:200]
+    every = paths_in(document.data)[:200]
     assert set(document.locate(every)) == set(every)
     json.dumps(document.data, allow_nan=False).encode()
 
@@ -154,49 +145,12 @@ def test_any_bytes(data: bytes, name: str) -> None:
     read_or_refuse(data, name)
 
 
+TOKENS = "{ } [ ] , : ? - {{ }} // \" ' & * !!int !x --- ... %YAML # | >- a b ~ no 1 0x .nan 1e999 null"
 PIECES = st.sampled_from(
     [
-        *(
-            "{",
-            "}",
-            "[",
-            "]",
-            ",",
-            ":",
-            ": ",
-            "- ",
-            "? ",
-            "\n",
-            "\n  ",
-            "\t",
-            "\r",
-            '"',
-            "'",
-            "{{",
-            "}}",
-            '"a": ',
-            "//",
-        ),
-        *(
-            "&a ",
-            " &a",
-            "*a",
-            " *a",
-            "<<: ",
-            "!!int ",
-            "!x ",
-            "---",
-            "...",
-            "%YAML",
-            "#",
-            "|",
-            ">-",
-            "a",
-            "b",
-            "~",
-            "no",
-        ),
-        *("1", "0x", ".nan", "1e999", "null", "\\ud800", "\\", "\0", "\ufeff", "\u2028", "\x85", "😀", "é"),
+        *TOKENS.split(),
+        *(": ", "- ", "? ", "\n", "\n  ", "\t", "\r", '"a": ', "&a ", " &a", "*a", " *a", "<<: ", "!!int ", "!x "),
+        *("\\ud800", "\\", "\0", "\ufeff", "\u2028", "\x85", "😀", "é"),
     ]
 )
 
@@ -207,7 +161,9 @@ def test_any_heap_of_tokens(pieces: list[str], name: str) -> None:
     read_or_refuse("".join(pieces).encode(), name)
 
 
-YAML_BASE = b"""base: &b {free: no, list: [1, 2]}
+BASE = (
+    b'{"services": [{"name": "db", "id": "x", "plans": [{"name": "s", "free": true, "n": 1.5e3}]}], "e": "\\u00e9"}',
+    b"""base: &b {free: no, list: [1, 2]}
 services:
 - name: db
   plans:
@@ -215,10 +171,7 @@ services:
     text: |
       x
     q: 'it''s'
-"""
-BASE = (
-    b'{"services": [{"name": "db", "id": "x", "plans": [{"name": "s", "free": true, "n": 1.5e3}]}], "e": "\\u00e9"}',
-    YAML_BASE,
+""",
 )
 
 

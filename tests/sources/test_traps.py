@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import pytest
@@ -12,212 +11,165 @@ from osbctl.sources.limits import MAX_PROBLEMS, Limits
 from osbctl.sources.parse import parse_document
 
 
-@dataclass(frozen=True)
-class Fault:
-    rule: str
-    line: int
-    column: int
-    words: str = ""
-
-
-def faults(data: bytes, name: str, **options: Any) -> list[Fault]:
+def faults(data: bytes, name: str, **options: Any) -> list[str]:
+    """Each fault as "RULE LINE:COLUMN MESSAGE HINT"."""
     with pytest.raises(DocumentError) as caught:
         parse_document(data, name, **options)
     found = caught.value.findings
-    assert all(finding.severity is Severity.ERROR for finding in found)
-    assert all(finding.location is not None and finding.location.source == name for finding in found)
-    return [
-        Fault(finding.rule, finding.location.line, finding.location.column, f"{finding.message} {finding.hint}")
-        for finding in found
-        if finding.location
-    ]
+    assert all(one.severity is Severity.ERROR and one.location and one.location.source == name for one in found)
+    places = [(one.location.line, one.location.column) for one in found if one.location]
+    return [f"{f.rule} {line}:{at} {f.message} {f.hint}" for f, (line, at) in zip(found, places, strict=True)]
 
 
-REFUSED: dict[str, tuple[str, str | bytes, list[Fault]]] = {
+REFUSED: dict[str, tuple[str, str | bytes, str]] = {
     # duplicate keys: both positions
     "duplicate key in JSON": (
         "a.json",
         '{"a": 1,\n "a": 2, "b": {"c": 1, "c": 1}}',
-        [
-            Fault("duplicate-key", 2, 2, "'a' appears twice in one object; first at line 1, column 2"),
-            Fault("duplicate-key", 2, 24, "first at line 2, column 16"),
-        ],
+        "duplicate-key 2:2 'a' appears twice in one object; first at line 1, column 2 + duplicate-key 2:24 first at line 2, column 16",
     ),
-    "duplicate key by an escape in JSON": ("a.json", '{"a": 1, "\\u0061": 2}', [Fault("duplicate-key", 1, 10)]),
+    "duplicate key by an escape in JSON": ("a.json", '{"a": 1, "\\u0061": 2}', "duplicate-key 1:10"),
     "duplicate key in YAML": (
         "a.yaml",
         "a: 1\nb: {c: 1, c: 2}\na: 2\n",
-        [
-            Fault("duplicate-key", 2, 11, "first at line 2, column 5"),
-            Fault("duplicate-key", 3, 1, "'a' appears twice in one mapping; first at line 1, column 1"),
-        ],
+        "duplicate-key 2:11 first at line 2, column 5 + duplicate-key 3:1 'a' appears twice in one mapping; first at line 1, column 1",
     ),
     "a key three times": (
         "a.yaml",
         "a: 1\n'a': 2\n\"\\x61\": 3\n",
-        [Fault("duplicate-key", 2, 1), Fault("duplicate-key", 3, 1, "first at line 1, column 1")],
+        "duplicate-key 2:1 + duplicate-key 3:1 first at line 1, column 1",
     ),
-    "duplicate key and a fault of syntax": (
-        "a.yaml",
-        "a: 1\na: 2\nb: [\n",
-        [Fault("duplicate-key", 2, 1), Fault("syntax", 4, 1)],
-    ),
+    "duplicate key and a fault of syntax": ("a.yaml", "a: 1\na: 2\nb: [\n", "duplicate-key 2:1 + syntax 4:1"),
     # keys that are no strings
-    "a number as key": ("a.yaml", "1: x\n", [Fault("key-not-string", 1, 1, "not the number 1 write it in quotes")]),
-    "a boolean as key": ("a.yaml", "true: x\n", [Fault("key-not-string", 1, 1, "not the boolean true")]),
-    "null as key": ("a.yaml", "~: x\n", [Fault("key-not-string", 1, 1, "not null")]),
-    "a tagged number as key": ("a.yaml", '!!int "3": x\n', [Fault("key-not-string", 1, 1, "the number 3")]),
-    "a sequence as key": ("a.yaml", "? [1]\n: x\n", [Fault("key-not-string", 1, 3, "a collection")]),
-    "an alias to a mapping as key": ("a.yaml", "a: &a {b: 1}\n*a : x\n", [Fault("key-not-string", 2, 1)]),
-    "a template that was not rendered": ("a.yaml", "a: {{ x }}\n", [Fault("key-not-string", 1, 5, "a template?")]),
+    "a number as key": ("a.yaml", "1: x\n", "key-not-string 1:1 not the number 1 write it in quotes"),
+    "a boolean as key": ("a.yaml", "true: x\n", "key-not-string 1:1 not the boolean true"),
+    "null as key": ("a.yaml", "~: x\n", "key-not-string 1:1 not null"),
+    "a tagged number as key": ("a.yaml", '!!int "3": x\n', "key-not-string 1:1 the number 3"),
+    "a sequence as key": ("a.yaml", "? [1]\n: x\n", "key-not-string 1:3 a collection"),
+    "an alias to a mapping as key": ("a.yaml", "a: &a {b: 1}\n*a : x\n", "key-not-string 2:1"),
+    "a template that was not rendered": ("a.yaml", "a: {{ x }}\n", "key-not-string 1:5 a template?"),
     # numbers
-    "NaN in JSON": ("a.json", '{"a": NaN}', [Fault("number-out-of-range", 1, 7, "NaN")]),
+    "NaN in JSON": ("a.json", '{"a": NaN}', "number-out-of-range 1:7 NaN"),
     "infinities in JSON": (
         "a.json",
         '{"a": [-Infinity, 1e400, Infinity]}',
-        [
-            Fault("number-out-of-range", 1, 8, "-Infinity"),
-            Fault("number-out-of-range", 1, 19, "1e400"),
-            Fault("number-out-of-range", 1, 26, "Infinity"),
-        ],
+        "number-out-of-range 1:8 -Infinity + number-out-of-range 1:19 1e400 + number-out-of-range 1:26 Infinity",
     ),
     "no finite number in YAML": (
         "a.yaml",
         "a: .inf\nb: [.nan, -.INF, 1e400]\n",
-        [
-            Fault("number-out-of-range", 1, 4, ".inf"),
-            Fault("number-out-of-range", 2, 5, ".nan"),
-            Fault("number-out-of-range", 2, 11, "-.INF"),
-            Fault("number-out-of-range", 2, 18, "1e400"),
-        ],
+        "number-out-of-range 1:4 .inf + number-out-of-range 2:5 .nan + number-out-of-range 2:11 -.INF + number-out-of-range 2:18 1e400",
     ),
-    "no finite number as key": (
-        "a.yaml",
-        "1e400: x\n",
-        [Fault("number-out-of-range", 1, 1), Fault("key-not-string", 1, 1)],
-    ),
-    ".nan as key": ("a.yaml", ".nan: x\n", [Fault("number-out-of-range", 1, 1), Fault("key-not-string", 1, 1)]),
-    "5,000 digits in JSON": ("a.json", f'{{"a": {"9" * 5000}}}', [Fault("number-out-of-range", 1, 7, "5000 digits")]),
-    "5,000 digits in YAML": ("a.yaml", f"a: -{'9' * 5000}", [Fault("number-out-of-range", 1, 4, "digits")]),
-    "5,000 hexadecimal digits": ("a.yaml", f"a: 0x{'f' * 5000}", [Fault("number-out-of-range", 1, 4)]),
-    "a great integer as float": ("a.yaml", f"a: !!float {'9' * 400}", [Fault("number-out-of-range", 1, 4)]),
+    "no finite number as key": ("a.yaml", "1e400: x\n", "number-out-of-range 1:1 + key-not-string 1:1"),
+    ".nan as key": ("a.yaml", ".nan: x\n", "number-out-of-range 1:1 + key-not-string 1:1"),
+    "5,000 digits in JSON": ("a.json", f'{{"a": {"9" * 5000}}}', "number-out-of-range 1:7 5000 digits"),
+    "5,000 digits in YAML": ("a.yaml", f"a: -{'9' * 5000}", "number-out-of-range 1:4 digits"),
+    "5,000 hexadecimal digits": ("a.yaml", f"a: 0x{'f' * 5000}", "number-out-of-range 1:4"),
+    "a great integer as float": ("a.yaml", f"a: !!float {'9' * 400}", "number-out-of-range 1:4"),
     # documents
-    "an empty JSON file": ("a.json", " \n", [Fault("empty-document", 1, 1)]),
-    "an empty YAML file": ("a.yaml", "", [Fault("empty-document", 1, 1)]),
-    "only a comment": ("a.yaml", "# nothing\n", [Fault("empty-document", 1, 1)]),
-    "only a document marker": ("a.yaml", "---\n", [Fault("empty-document", 1, 1)]),
-    "only a byte order mark": ("a.yaml", b"\xef\xbb\xbf", [Fault("empty-document", 1, 1)]),
-    "a second YAML document": ("a.yaml", "a: 1\n---\nb: 2\n", [Fault("several-documents", 2, 1, "---")]),
+    "an empty JSON file": ("a.json", " \n", "empty-document 1:1"),
+    "an empty YAML file": ("a.yaml", "", "empty-document 1:1"),
+    "only a comment": ("a.yaml", "# nothing\n", "empty-document 1:1"),
+    "only a document marker": ("a.yaml", "---\n", "empty-document 1:1"),
+    "only a byte order mark": ("a.yaml", b"\xef\xbb\xbf", "empty-document 1:1"),
+    "a second YAML document": ("a.yaml", "a: 1\n---\nb: 2\n", "several-documents 2:1 ---"),
     "an empty document and another": (
         "a.yaml",
         "---\n---\na: 1\n",
-        [Fault("empty-document", 1, 1), Fault("several-documents", 2, 1, "remove the ---")],
+        "empty-document 1:1 + several-documents 2:1 remove the ---",
     ),
-    "a second document that is broken": ("a.yaml", "a: 1\n---\nb: ]\n", [Fault("several-documents", 2, 1)]),
-    "a second JSON document": ("a.json", '{"a": 1}\n{"b": 2}', [Fault("several-documents", 2, 1)]),
-    "an array": ("a.json", "[1]", [Fault("not-an-object", 1, 1, "the document is an array")]),
+    "a second document that is broken": ("a.yaml", "a: 1\n---\nb: ]\n", "several-documents 2:1"),
+    "a second JSON document": ("a.json", '{"a": 1}\n{"b": 2}', "several-documents 2:1"),
+    "an array": ("a.json", "[1]", "not-an-object 1:1 the document is an array"),
     "a list where an object belongs": (
         "a.yaml",
         "- name: x\n  plans: []\n",
-        [Fault("not-an-object", 1, 1, "the document is an array")],
+        "not-an-object 1:1 the document is an array",
     ),
-    "a string": ("a.yaml", "hello", [Fault("not-an-object", 1, 1, "a string")]),
-    "null": ("a.json", "null", [Fault("not-an-object", 1, 1, "null")]),
+    "a string": ("a.yaml", "hello", "not-an-object 1:1 a string"),
+    "null": ("a.json", "null", "not-an-object 1:1 null"),
     # encodings
-    "UTF-16 with a mark": ("a.json", '{"a": 1}'.encode("utf-16"), [Fault("encoding", 1, 1, "UTF-16")]),
-    "UTF-16 without a mark": ("a.yaml", "a: 1".encode("utf-16-le"), [Fault("encoding", 1, 1, "UTF-16")]),
-    "UTF-32": ("a.yaml", "a: 1".encode("utf-32-be"), [Fault("encoding", 1, 1)]),
-    "Latin-1": ("a.yaml", b"a: 1\nb: caf\xe9\n", [Fault("encoding", 2, 7, "0xe9")]),
-    "Latin-1 after a byte order mark": ("a.yaml", b"\xef\xbb\xbfb: \xc3\xa9\xe9", [Fault("encoding", 1, 5)]),
-    "an encoded surrogate": ("a.json", b'{"a": "\xed\xa0\x80"}', [Fault("encoding", 1, 8)]),
-    "half a surrogate pair in JSON": ("a.json", '{"a":\n"x\\ud800"}', [Fault("lone-surrogate", 2, 1)]),
-    "half a surrogate pair as key": ("a.json", '{"\\uDFFF": 1}', [Fault("lone-surrogate", 1, 2)]),
-    "half a surrogate pair in YAML": ("a.yaml", 'a: "\\ud800"\n', [Fault("lone-surrogate", 1, 7)]),
-    "an escape beyond Unicode": ("a.yaml", 'a: "\\U00110000"\n', [Fault("syntax", 1, 7, "not a Unicode character")]),
-    "NUL in YAML": ("a.yaml", b"a: b\0c", [Fault("syntax", 1, 5, "U+0000")]),
-    "NUL in JSON": ("a.json", b'{"a": "b\0c"}', [Fault("syntax", 1, 9, "control character")]),
-    "a bell in YAML": ("a.yaml", b"x: 1\na: b\x07c", [Fault("syntax", 2, 5, "U+0007")]),
-    "a line break in a JSON string": ("a.json", '{"a": "b\nc"}', [Fault("syntax", 1, 9, "control character")]),
+    "UTF-16 with a mark": ("a.json", '{"a": 1}'.encode("utf-16"), "encoding 1:1 UTF-16"),
+    "UTF-16 without a mark": ("a.yaml", "a: 1".encode("utf-16-le"), "encoding 1:1 UTF-16"),
+    "UTF-32": ("a.yaml", "a: 1".encode("utf-32-be"), "encoding 1:1"),
+    "Latin-1": ("a.yaml", b"a: 1\nb: caf\xe9\n", "encoding 2:7 0xe9"),
+    "Latin-1 after a byte order mark": ("a.yaml", b"\xef\xbb\xbfb: \xc3\xa9\xe9", "encoding 1:5"),
+    "an encoded surrogate": ("a.json", b'{"a": "\xed\xa0\x80"}', "encoding 1:8"),
+    "half a surrogate pair in JSON": ("a.json", '{"a":\n"x\\ud800"}', "lone-surrogate 2:1"),
+    "half a surrogate pair as key": ("a.json", '{"\\uDFFF": 1}', "lone-surrogate 1:2"),
+    "half a surrogate pair in YAML": ("a.yaml", 'a: "\\ud800"\n', "lone-surrogate 1:7"),
+    "an escape beyond Unicode": ("a.yaml", 'a: "\\U00110000"\n', "syntax 1:7 not a Unicode character"),
+    "NUL in YAML": ("a.yaml", b"a: b\0c", "syntax 1:5 U+0000"),
+    "NUL in JSON": ("a.json", b'{"a": "b\0c"}', "syntax 1:9 control character"),
+    "a bell in YAML": ("a.yaml", b"x: 1\na: b\x07c", "syntax 2:5 U+0007"),
+    "a line break in a JSON string": ("a.json", '{"a": "b\nc"}', "syntax 1:9 control character"),
     # aliases, merge keys, tags
-    "a recursive alias": ("a.yaml", "a: &a [*a]\n", [Fault("recursive-alias", 1, 8)]),
-    "a recursive merge": ("a.yaml", "a: &a {<<: *a}\n", [Fault("recursive-alias", 1, 12)]),
-    "an alias without an anchor": ("a.yaml", "a: *b\n", [Fault("syntax", 1, 4, "&b")]),
-    "a merge of a number": ("a.yaml", "a:\n  <<: 3\n", [Fault("syntax", 2, 7, "<<")]),
+    "a recursive alias": ("a.yaml", "a: &a [*a]\n", "recursive-alias 1:8"),
+    "a recursive merge": ("a.yaml", "a: &a {<<: *a}\n", "recursive-alias 1:12"),
+    "an alias without an anchor": ("a.yaml", "a: *b\n", "syntax 1:4 &b"),
+    "a merge of a number": ("a.yaml", "a:\n  <<: 3\n", "syntax 2:7 <<"),
     "a tag of an application": (
         "a.yaml",
         "a: !Ref x\nb: !!binary aGk=\nc: !foo {a: 1}\nd: !!set {x}\n",
-        [
-            Fault("unknown-tag", 1, 4, "!Ref"),
-            Fault("unknown-tag", 2, 4, "!!binary"),
-            Fault("unknown-tag", 3, 4, "!foo"),
-            Fault("unknown-tag", 4, 4, "!!set"),
-        ],
+        "unknown-tag 1:4 !Ref + unknown-tag 2:4 !!binary + unknown-tag 3:4 !foo + unknown-tag 4:4 !!set",
     ),
-    "a tag that does not fit": ("a.yaml", "a: !!int x\n", [Fault("unknown-tag", 1, 4, "does not fit")]),
+    "a tag that does not fit": ("a.yaml", "a: !!int x\n", "unknown-tag 1:4 does not fit"),
     # syntax, in words that help
-    "a trailing comma": ("a.json", '{"a": [1, 2, ],\n}', [Fault("syntax", 1, 12, "remove the comma")]),
-    "a trailing comma in an object": ("a.json", '{"a": 1,\n}', [Fault("syntax", 1, 8, "remove the comma")]),
-    "single quotes": ("a.json", "{'a': 1}", [Fault("syntax", 1, 2, "double quotes only")]),
-    "a comment at a key": ("a.json", '{// x\n"a": 1}', [Fault("syntax", 1, 2, "no comments")]),
-    "a comment after a value": ("a.json", '{"a": 1 /* x */}', [Fault("syntax", 1, 9, "no comments")]),
-    "a comment before it all": ("a.json", '# x\n{"a": 1}', [Fault("syntax", 1, 1, "no comments")]),
-    "an open array": ("a.json", '{"a": [1, 2', [Fault("syntax", 1, 11, "ends before its ']'")]),
-    "an open string": ("a.json", '{"a": "x', [Fault("syntax", 1, 7, "never closed")]),
-    "the wrong bracket": ("a.json", '{"a": [1}', [Fault("syntax", 1, 9, "']' is expected")]),
-    "a missing comma": ("a.json", '{"a": 1 "b": 2}', [Fault("syntax", 1, 9, "is a comma missing?")]),
-    "a missing colon": ("a.json", '{"a" 1}', [Fault("syntax", 1, 6, "colon")]),
-    "a word of Python": ("a.json", '{"a": None}', [Fault("syntax", 1, 7, "write null")]),
-    "a word in capitals": ("a.json", '{"a": TRUE}', [Fault("syntax", 1, 7, "write true")]),
-    "curly quotes": ("a.json", '{"a": “x”}', [Fault("syntax", 1, 7, "straight double quotes only")]),
-    "a value that is cut off": ("a.json", '{"a":\n', [Fault("syntax", 2, 1, "is it cut short?")]),
-    "a key that is cut off": ("a.json", '{"a": 1,', [Fault("syntax", 1, 9, "is it cut short?")]),
-    "a colon that is cut off": ("a.json", '{"a"', [Fault("syntax", 1, 5, "is it cut short?")]),
-    "a plus in JSON": ("a.json", '{"a": +1}', [Fault("syntax", 1, 7, "begins with a digit")]),
-    "a point without digits": ("a.json", '{"a": 1.}', [Fault("syntax", 1, 7, "a digit after the point")]),
-    "two commas": ("a.json", '{"a": [1,,2]}', [Fault("syntax", 1, 10, "a value is expected")]),
-    "text after the end": ("a.json", '{"a": 1}]', [Fault("syntax", 1, 9, "after the end of the document")]),
-    "a leading zero in JSON": ("a.json", '{"a": 012}', [Fault("syntax", 1, 7, "no leading zeros")]),
-    "a wrong escape": ("a.json", '{"a": "\\x"}', [Fault("syntax", 1, 8, "escape")]),
-    "an open flow sequence": ("a.yaml", "a: [1, 2\nb: 3\n", [Fault("syntax", 2, 2, "began at line 1")]),
-    "a wrong indentation": ("a.yaml", "a:\n  b: 1\n c: 2\n", [Fault("syntax", 3, 2, "indent it like")]),
-    "two colons": ("a.yaml", "a: b: c\n", [Fault("syntax", 1, 5, "quote text that contains a colon")]),
-    "a text after the end": ("a.yaml", "a: 1\n...\nb: 2\n", [Fault("syntax", 3, 1, "one document")]),
-    "an item behind a key": ("a.yaml", "a: - b\n", [Fault("syntax", 1, 4, "a line of its own")]),
-    "an open quote": ("a.yaml", "b: 1\na: 'x\nb: 1\n", [Fault("syntax", 2, 4, "is not closed in its line close it")]),
-    "an open quote that the next one closes": ("a.yaml", 'a: "x\nb: "y"\n', [Fault("syntax", 1, 4, "not closed")]),
-    "an apostrophe in single quotes": ("a.yaml", "a: 'it's'\n", [Fault("syntax", 1, 8, "write '' for '")]),
-    "no space behind a colon": ("a.yaml", "a: 1\nb:true\nc: 1\n", [Fault("syntax", 2, 2, "a space is missing")]),
-    "no space behind the last colon": ("a.yaml", "a: 1\nb:true\n", [Fault("syntax", 2, 2, "a space is missing")]),
-    "no space behind the first colon": ("a.yaml", "- b:x\n  c: 1\n", [Fault("syntax", 1, 4, "a space is missing")]),
-    "no-break spaces as indentation": (
-        "a.yaml",
-        "x:\n  a: 1\n\u00a0\u00a0b: 1\n  c: 1",
-        [Fault("syntax", 3, 1, "no-break")],
-    ),
-    "no-break spaces in the last line": (
-        "a.yaml",
-        "x:\n  a: 1\n\u00a0\u00a0b: 1\n",
-        [Fault("syntax", 3, 1, "no-break")],
-    ),
-    "a decimal comma in YAML": ("a.yaml", "a: {usd: 9,5}\n", [Fault("key-not-string", 1, 12, "a point, not a comma")]),
-    "a decimal comma in JSON": ("a.json", '{"usd": 9,5}', [Fault("syntax", 1, 11, "a point, not a comma")]),
-    "an unknown escape": ("a.yaml", 'a: "\\q"\n', [Fault("syntax", 1, 5, "write \\\\ for a backslash")]),
-    "a lone asterisk": ("a.yaml", "a: * b\n", [Fault("syntax", 1, 5, "in quotes")]),
-    "a tab after spaces": ("a.yaml", "a:\n  b: 1\n\tc: 2\n", [Fault("syntax", 3, 1, "indent with spaces")]),
-    "a tab as indentation": ("a.yaml", "a:\n\tb: 1\n", [Fault("syntax", 2, 1, "a tab stands where YAML wants spaces")]),
-    "a value that begins with @": ("a.yaml", "a: @x\n", [Fault("syntax", 1, 4, "put the text in quotes")]),
+    "a trailing comma": ("a.json", '{"a": [1, 2, ],\n}', "syntax 1:12 remove the comma"),
+    "a trailing comma in an object": ("a.json", '{"a": 1,\n}', "syntax 1:8 remove the comma"),
+    "single quotes": ("a.json", "{'a': 1}", "syntax 1:2 double quotes only"),
+    "a comment at a key": ("a.json", '{// x\n"a": 1}', "syntax 1:2 no comments"),
+    "a comment after a value": ("a.json", '{"a": 1 /* x */}', "syntax 1:9 no comments"),
+    "a comment before it all": ("a.json", '# x\n{"a": 1}', "syntax 1:1 no comments"),
+    "an open array": ("a.json", '{"a": [1, 2', "syntax 1:11 ends before its ']'"),
+    "an open string": ("a.json", '{"a": "x', "syntax 1:7 never closed"),
+    "the wrong bracket": ("a.json", '{"a": [1}', "syntax 1:9 ']' is expected"),
+    "a missing comma": ("a.json", '{"a": 1 "b": 2}', "syntax 1:9 is a comma missing?"),
+    "a missing colon": ("a.json", '{"a" 1}', "syntax 1:6 colon"),
+    "a word of Python": ("a.json", '{"a": None}', "syntax 1:7 write null"),
+    "a word in capitals": ("a.json", '{"a": TRUE}', "syntax 1:7 write true"),
+    "curly quotes": ("a.json", '{"a": “x”}', "syntax 1:7 straight double quotes only"),
+    "a value that is cut off": ("a.json", '{"a":\n', "syntax 2:1 is it cut short?"),
+    "a key that is cut off": ("a.json", '{"a": 1,', "syntax 1:9 is it cut short?"),
+    "a colon that is cut off": ("a.json", '{"a"', "syntax 1:5 is it cut short?"),
+    "a plus in JSON": ("a.json", '{"a": +1}', "syntax 1:7 begins with a digit"),
+    "a point without digits": ("a.json", '{"a": 1.}', "syntax 1:7 a digit after the point"),
+    "two commas": ("a.json", '{"a": [1,,2]}', "syntax 1:10 a value is expected"),
+    "text after the end": ("a.json", '{"a": 1}]', "syntax 1:9 after the end of the document"),
+    "a leading zero in JSON": ("a.json", '{"a": 012}', "syntax 1:7 no leading zeros"),
+    "a wrong escape": ("a.json", '{"a": "\\x"}', "syntax 1:8 escape"),
+    "an open flow sequence": ("a.yaml", "a: [1, 2\nb: 3\n", "syntax 2:2 began at line 1"),
+    "a wrong indentation": ("a.yaml", "a:\n  b: 1\n c: 2\n", "syntax 3:2 indent it like"),
+    "two colons": ("a.yaml", "a: b: c\n", "syntax 1:5 quote text that contains a colon"),
+    "a text after the end": ("a.yaml", "a: 1\n...\nb: 2\n", "syntax 3:1 one document"),
+    "an item behind a key": ("a.yaml", "a: - b\n", "syntax 1:4 a line of its own"),
+    "an open quote": ("a.yaml", "b: 1\na: 'x\nb: 1\n", "syntax 2:4 is not closed in its line close it"),
+    "an open quote that the next one closes": ("a.yaml", 'a: "x\nb: "y"\n', "syntax 1:4 not closed"),
+    "an apostrophe in single quotes": ("a.yaml", "a: 'it's'\n", "syntax 1:8 write '' for '"),
+    "no space behind a colon": ("a.yaml", "a: 1\nb:true\nc: 1\n", "syntax 2:2 a space is missing"),
+    "no space behind the last colon": ("a.yaml", "a: 1\nb:true\n", "syntax 2:2 a space is missing"),
+    "no space behind the first colon": ("a.yaml", "- b:x\n  c: 1\n", "syntax 1:4 a space is missing"),
+    "no-break spaces as indentation": ("a.yaml", "x:\n  a: 1\n\u00a0\u00a0b: 1\n  c: 1", "syntax 3:1 no-break"),
+    "no-break spaces in the last line": ("a.yaml", "x:\n  a: 1\n\u00a0\u00a0b: 1\n", "syntax 3:1 no-break"),
+    "a decimal comma in YAML": ("a.yaml", "a: {usd: 9,5}\n", "key-not-string 1:12 a point, not a comma"),
+    "a decimal comma in JSON": ("a.json", '{"usd": 9,5}', "syntax 1:11 a point, not a comma"),
+    "an unknown escape": ("a.yaml", 'a: "\\q"\n', "syntax 1:5 write \\\\ for a backslash"),
+    "a lone asterisk": ("a.yaml", "a: * b\n", "syntax 1:5 in quotes"),
+    "a tab after spaces": ("a.yaml", "a:\n  b: 1\n\tc: 2\n", "syntax 3:1 indent with spaces"),
+    "a tab as indentation": ("a.yaml", "a:\n\tb: 1\n", "syntax 2:1 a tab stands where YAML wants spaces"),
+    "a value that begins with @": ("a.yaml", "a: @x\n", "syntax 1:4 put the text in quotes"),
 }
+"""The name and the text of a file, and its faults: the rule, the place, and words of the message or hint."""
 
 
 @pytest.mark.parametrize("case", REFUSED)
 def test_refused(case: str) -> None:
     name, text, expected = REFUSED[case]
     found = faults(text if isinstance(text, bytes) else text.encode(), name)
-    assert [(fault.rule, fault.line, fault.column) for fault in found] == [
-        (fault.rule, fault.line, fault.column) for fault in expected
-    ]
-    for told, wanted in zip(found, expected, strict=True):
-        assert wanted.words in told.words
+    for told, wanted in zip(found, expected.split(" + "), strict=True):
+        rule, at, *words = wanted.split(" ", 2)
+        assert told.startswith(f"{rule} {at} ")
+        assert all(one in told for one in words)
 
 
 READ: dict[str, tuple[str, str | bytes, Any]] = {
@@ -229,25 +181,9 @@ READ: dict[str, tuple[str, str | bytes, Any]] = {
     "an escaped pair in JSON": ("a.json", '{"a": "\\ud83d\\ude00"}', {"a": "😀"}),
     "a backslash before ud800 in JSON": ("a.json", '{"a": "\\\\ud800"}', {"a": "\\ud800"}),
     "4,300 digits": ("a.json", f'{{"a": {"9" * 4300}}}', {"a": int("9" * 4300)}),
-    "an anchor defined twice": ("a.yaml", "a: &x 1\nb: &x 2\nc: *x\n", {"a": 1, "b": 2, "c": 2}),
-    "an alias as key": ("a.yaml", "a: &x s\n*x : 1\n", {"a": "s", "s": 1}),
     "an end of the document": ("a.yaml", "---\na: 1\n...\n", {"a": 1}),
     "one << in a mapping": ("a.yaml", "a: &a {p: 1, q: 1}\nz: {q: 2, <<: *a}\n", {"p": 1, "q": 2}),
-    "a list of mappings": (
-        "a.yaml",
-        "a: &a {p: 1, q: 1}\nb: &b {q: 2, r: 2}\nz: {<<: [*a, *b], s: 3}\n",
-        {"p": 1, "q": 1, "r": 2, "s": 3},
-    ),
-    "<< twice in a mapping": (
-        "a.yaml",
-        "a: &a {p: 1, q: 1}\nb: &b {q: 2, r: 2}\nz:\n  <<: *a\n  <<: *b\n  r: 9\n",
-        {"p": 1, "q": 2, "r": 9},
-    ),
-    "<< of what was merged": (
-        "a.yaml",
-        "a: &a {p: 1}\nb: &b {<<: *a, q: 2}\nz: {<<: *b, p: 3}\n",
-        {"p": 3, "q": 2},
-    ),
+    "<< of what was merged": ("a.yaml", "a: &a {p: 1}\nb: &b {<<: *a, q: 2}\nz: {<<: *b, p: 3}\n", {"p": 3, "q": 2}),
     "<< of a mapping in place": ("a.yaml", "z: {<<: {p: 1}}\n", {"p": 1}),
     "<< in quotes": ("a.yaml", 'z: {"<<": 3}\n', {"<<": 3}),
     "<< as a value": ("a.yaml", "z: [<<]\n", ["<<"]),
@@ -377,8 +313,8 @@ def test_depth_is_counted_alike(case: str) -> None:
     name, text = DEEP[case]
     assert parse_document(text.encode(), name, limits=Limits(depth=101)).data
     (fault,) = faults(text.encode(), name, limits=Limits(depth=100))
-    assert fault.rule == "nesting-too-deep"
-    assert "100 levels" in fault.words
+    assert fault.startswith("nesting-too-deep ")
+    assert "100 levels" in fault
 
 
 def test_what_is_merged_in_is_no_deeper() -> None:
@@ -391,7 +327,7 @@ def test_nodes_count_with_aliases_expanded() -> None:
     count = 1 + 1 + 4 + 1 + 1 + 8
     assert parse_document(text, "a.yaml", limits=Limits(nodes=count)).data["b"] == [[1, 2, 3]] * 2
     (fault,) = faults(text, "a.yaml", limits=Limits(nodes=count - 1))
-    assert (fault.rule, fault.line, fault.column) == ("too-many-nodes", 2, 9)
+    assert fault.startswith("too-many-nodes 2:9 ")
 
 
 def test_expanded_values_are_shared_not_copied() -> None:

@@ -62,53 +62,56 @@ def _features(service: dict[str, Any]) -> dict[str, bool]:
     return {name: _value(service, name, False) for name in names}
 
 
+SHOWN_BESIDE = {
+    "available": True,
+    "created_at": "2026-01-01T00:00:00Z",
+    "updated_at": "2026-01-01T00:00:00Z",
+    "metadata": {"labels": {"a": "b"}, "annotations": {}},
+    "links": {"self": {"href": "https://api.example.com"}},
+}
+"""Fields that Cloud Foundry shows beside those of the catalog."""
+
+
 def _cloud_foundry(catalog: dict[str, Any]) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     offerings, plans = [], []
     for number, service in enumerate(catalog["services"]):
         guid = f"offering-{number}"
         metadata = service.get("metadata") or {}
         offerings.append(
-            {
+            SHOWN_BESIDE
+            | {
                 "guid": guid,
                 "name": service["name"],
                 "description": service["description"],
-                "available": True,
                 "tags": service.get("tags") or [],
                 "requires": service.get("requires") or [],
-                "created_at": "2026-01-01T00:00:00Z",
-                "updated_at": "2026-01-01T00:00:00Z",
                 "shareable": metadata.get("shareable") is True,
                 "documentation_url": metadata.get("documentationUrl"),
                 "broker_catalog": {"id": service["id"], "metadata": metadata, "features": _features(service)},
                 "relationships": {"service_broker": {"data": {"guid": BROKER}}},
-                "metadata": {"labels": {"a": "b"}, "annotations": {}},
-                "links": {"self": {"href": "https://api.example.com"}},
             }
         )
         for index, plan in enumerate(service["plans"]):
+            flags = ("bindable", "plan_updateable")
+            broker_catalog = {
+                "id": plan["id"],
+                "metadata": plan.get("metadata") or {},
+                "maximum_polling_duration": plan.get("maximum_polling_duration"),
+                "features": {name: _value(plan, name, _value(service, name, False)) for name in flags},
+            }
             plans.append(
-                {
+                SHOWN_BESIDE
+                | {
                     "guid": f"plan-{number}-{index}",
                     "name": plan["name"],
                     "visibility_type": "admin",
-                    "available": True,
                     "free": _value(plan, "free", True),
                     "costs": [],
                     "description": plan["description"],
                     "maintenance_info": plan.get("maintenance_info") or {},
-                    "broker_catalog": {
-                        "id": plan["id"],
-                        "metadata": plan.get("metadata") or {},
-                        "maximum_polling_duration": plan.get("maximum_polling_duration"),
-                        "features": {
-                            name: _value(plan, name, _value(service, name, False))
-                            for name in ("bindable", "plan_updateable")
-                        },
-                    },
+                    "broker_catalog": broker_catalog,
                     "schemas": _schemas(plan, {}),
                     "relationships": {"service_offering": {"data": {"guid": guid}}},
-                    "metadata": {"labels": {}, "annotations": {}},
-                    "links": {},
                 }
             )
     return offerings, plans
@@ -128,9 +131,8 @@ def _korifi(catalog: dict[str, Any]) -> tuple[list[dict[str, Any]], list[dict[st
         plan["available"] = False  # visible to administrators only
         plan["free"] = _value(original, "free", False)
         plan["schemas"] = _schemas(original, None)
-        plan["broker_catalog"]["features"] = {
-            name: _value(original, name, False) for name in ("bindable", "plan_updateable")
-        }
+        flags = ("bindable", "plan_updateable")
+        plan["broker_catalog"]["features"] = {name: _value(original, name, False) for name in flags}
     return offerings, plans
 
 
@@ -139,85 +141,68 @@ def _present(**fields: Any) -> dict[str, Any]:
     return {key: value for key, value in fields.items() if value not in (None, {}, [], "", 0) or value is False}
 
 
+def _shared(thing: dict[str, Any], **fields: str) -> dict[str, Any]:
+    """The fields of `thing` that are there, by the names that the platform gives them."""
+    return _present(**{name: thing.get(key) for name, key in fields.items()})
+
+
 def _kubernetes(catalog: dict[str, Any]) -> dict[str, Any]:
     items: list[dict[str, Any]] = []
-    for number, service in enumerate(catalog["services"]):
-        class_name = f"class-{number}"
-        spec = {
-            "clusterServiceBrokerName": BROKER,
-            "externalID": service["id"],
-            "externalName": service["name"],
-            "description": service["description"],
-            "bindable": _value(service, "bindable", False),
-            "bindingRetrievable": _value(service, "bindings_retrievable", False),
-            "planUpdatable": _value(service, "plan_updateable", False),
-            **_present(
-                externalMetadata=service.get("metadata"), tags=service.get("tags"), requires=service.get("requires")
-            ),
-        }
-        items.append(_item("ClusterServiceClass", class_name, spec))
-        for index, plan in enumerate(service["plans"]):
-            spec = {
-                "clusterServiceBrokerName": BROKER,
-                "clusterServiceClassRef": {"name": class_name},
-                "externalID": plan["id"],
-                "externalName": plan["name"],
-                "description": plan["description"],
-                "free": _value(plan, "free", False),
-                **_present(
-                    bindable=plan.get("bindable"),
-                    externalMetadata=plan.get("metadata"),
-                    instanceCreateParameterSchema=_schema(plan, "service_instance", "create"),
-                    instanceUpdateParameterSchema=_schema(plan, "service_instance", "update"),
-                    serviceBindingCreateParameterSchema=_schema(plan, "service_binding", "create"),
-                ),
+
+    def add(kind: str, name: str, thing: dict[str, Any], **more: Any) -> None:
+        names = {"externalID": thing["id"], "externalName": thing["name"], "description": thing["description"]}
+        items.append(
+            {
+                "apiVersion": "servicecatalog.k8s.io/v1beta1",
+                "kind": kind,
+                "metadata": {"name": name, "uid": f"uid-{name}"},
+                "spec": {"clusterServiceBrokerName": BROKER, **names, **more},
+                "status": {"removedFromBrokerCatalog": False},
             }
-            items.append(_item("ClusterServicePlan", f"plan-{number}-{index}", spec))
+        )
+
+    for number, service in enumerate(catalog["services"]):
+        add(
+            "ClusterServiceClass",
+            f"class-{number}",
+            service,
+            bindable=_value(service, "bindable", False),
+            bindingRetrievable=_value(service, "bindings_retrievable", False),
+            planUpdatable=_value(service, "plan_updateable", False),
+            **_shared(service, externalMetadata="metadata", tags="tags", requires="requires"),
+        )
+        for index, plan in enumerate(service["plans"]):
+            schemas = {
+                "instanceCreateParameterSchema": _schema(plan, "service_instance", "create"),
+                "instanceUpdateParameterSchema": _schema(plan, "service_instance", "update"),
+                "serviceBindingCreateParameterSchema": _schema(plan, "service_binding", "create"),
+            }
+            add(
+                "ClusterServicePlan",
+                f"plan-{number}-{index}",
+                plan,
+                clusterServiceClassRef={"name": f"class-{number}"},
+                free=_value(plan, "free", False),
+                **_shared(plan, bindable="bindable", externalMetadata="metadata"),
+                **_present(**schemas),
+            )
     return {"apiVersion": "v1", "kind": "List", "metadata": {"resourceVersion": ""}, "items": items}
-
-
-def _item(kind: str, name: str, spec: dict[str, Any]) -> dict[str, Any]:
-    return {
-        "apiVersion": "servicecatalog.k8s.io/v1beta1",
-        "kind": kind,
-        "metadata": {"name": name, "uid": f"uid-{name}"},
-        "spec": spec,
-        "status": {"removedFromBrokerCatalog": False},
-    }
 
 
 def _service_manager(catalog: dict[str, Any]) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     offerings, plans = [], []
+
+    def row(thing: dict[str, Any], guid: str, *fields: str, **more: Any) -> dict[str, Any]:
+        texts = {"name": thing["name"], "description": thing.get("description") or ""}
+        names = {"id": guid, "catalog_id": thing["id"], "catalog_name": thing["name"], "ready": True}
+        return {**texts, **names, **_shared(thing, **{field: field for field in fields}), **more}
+
     for number, service in enumerate(catalog["services"]):
         guid = f"offering-{number}"
-        offerings.append(
-            {
-                "id": guid,
-                "name": service["name"],
-                "description": service.get("description") or "",
-                **_features(service),
-                **_present(
-                    tags=service.get("tags"), requires=service.get("requires"), metadata=service.get("metadata")
-                ),
-                "broker_id": BROKER,
-                "catalog_id": service["id"],
-                "catalog_name": service["name"],
-                "created_at": "2026-01-01T00:00:00Z",
-                "ready": True,
-            }
-        )
+        more = {"broker_id": BROKER, "created_at": "2026-01-01T00:00:00Z", **_features(service)}
+        offerings.append(row(service, guid, "tags", "requires", "metadata", **more))
         for index, plan in enumerate(service["plans"]):
             fields = ("free", "bindable", "plan_updateable", "metadata", "schemas", "maximum_polling_duration")
-            plans.append(
-                {
-                    "id": f"plan-{number}-{index}",
-                    "name": plan["name"],
-                    "description": plan["description"],
-                    "catalog_id": plan["id"],
-                    "catalog_name": plan["name"],
-                    **_present(**{name: plan.get(name) for name in (*fields, "maintenance_info")}),
-                    "service_offering_id": guid,
-                    "ready": True,
-                }
-            )
+            made = row(plan, f"plan-{number}-{index}", *fields, "maintenance_info", service_offering_id=guid)
+            plans.append(made)
     return offerings, plans

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import itertools
 import json
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -13,17 +14,19 @@ from hypothesis import strategies as st
 
 from osbctl.comparison.drift import find_drift, notes
 from osbctl.errors import OsbctlError, SourceError, UsageError
+from osbctl.findings import DocumentError
 from osbctl.platforms import Platform
 from osbctl.sources.document import Document
 from osbctl.sources.exports.merge import StoredCatalog
-from osbctl.sources.exports.read import StoredAs, recognise, stored_catalog
+from osbctl.sources.exports.read import StoredAs, parse_documents, recognise, stored_catalog
 from osbctl.sources.parse import parse_document
 from osbctl.sources.yaml_text import dump
 from tests.corpus import EVERY_CASE
 from tests.drift.test_fields import CATALOG
 from tests.sources.exports.make import export_as, page
+from tests.values import paths_in, with_value
 
-CF, KORIFI = Platform.CLOUD_FOUNDRY, Platform.KORIFI
+CF, K8S, SM, KORIFI = Platform.CLOUD_FOUNDRY, Platform.KUBERNETES, Platform.SERVICE_MANAGER, Platform.KORIFI
 
 
 def document(data: Any, name: str = "x.json") -> Document:
@@ -56,51 +59,9 @@ def test_a_catalog_is_recognised_and_kept_whole() -> None:
 
 
 @pytest.mark.parametrize("platform", Platform)
-def test_the_order_of_files_does_not_matter(platform: Platform) -> None:
-    files = export_as(platform, CATALOG)
-    assert find_drift(read(*reversed(files)), CATALOG) == []
-
-
-def test_pages_are_merged_and_what_comes_twice_counts_once() -> None:
-    offerings, plans = rows(CF)
-    files = [page([row], 2) for row in offerings] + [page([row], 3) for row in plans]
-    kept = read(*files, page(plans[:1], 3))
-    assert find_drift(kept, CATALOG) == []
-
-
-def test_offerings_that_are_included_with_their_plans() -> None:
-    offerings, plans = rows(CF)
-    brokers = [{"guid": "the-broker", "name": "mine"}]
-    file = page(plans, included={"service_offerings": offerings, "service_brokers": brokers})
-    assert find_drift(read(file), CATALOG) == []
-    assert find_drift(read(file, stored_as=StoredAs("cloudfoundry"), broker="mine"), CATALOG) == []
-
-
-def test_plans_inside_of_their_offerings() -> None:
-    offerings, plans = export_as(Platform.SERVICE_MANAGER, CATALOG)
-    for offering in offerings["items"]:
-        offering["plans"] = [plan for plan in plans["items"] if plan["service_offering_id"] == offering["id"]]
-    assert find_drift(read(offerings), CATALOG) == []
-
-
-def test_other_objects_of_a_cluster_are_skipped() -> None:
-    (whole,) = export_as(Platform.KUBERNETES, CATALOG)
-    whole["items"].append({"kind": "ClusterServiceBroker", "metadata": {"name": "b"}, "spec": {"url": "https://x"}})
-    assert find_drift(read(whole), CATALOG) == []
-
-
-def test_one_object_of_a_cluster() -> None:
-    (whole,) = export_as(Platform.KUBERNETES, {"services": CATALOG["services"][1:]})
-    assert find_drift(read(*whole["items"]), {"services": CATALOG["services"][1:]}) == []
-
-
-@pytest.mark.parametrize("platform", Platform)
 def test_several_brokers_in_one_export(platform: Platform) -> None:
-    other = {
-        "services": [
-            {"id": "o", "name": "o", "description": "o", "plans": [{"id": "q", "name": "q", "description": "q"}]}
-        ]
-    }
+    plan = {"id": "q", "name": "q", "description": "q"}
+    other = {"services": [{"id": "o", "name": "o", "description": "o", "plans": [plan]}]}
     text = json.dumps(export_as(platform, other)).replace("the-broker", "other").replace("offering-", "of-")
     text = text.replace("class-", "cl-").replace('"plan-', '"pl-')
     files = [*export_as(platform, CATALOG), *json.loads(text)]
@@ -135,7 +96,7 @@ def test_rows_that_are_kept_for_their_instances() -> None:
 
 
 def test_classes_that_were_removed_from_the_catalog() -> None:
-    (whole,) = export_as(Platform.KUBERNETES, CATALOG)
+    (whole,) = export_as(K8S, CATALOG)
     whole["items"][1]["status"]["removedFromBrokerCatalog"] = True
     assert read(whole).kept == {("s1", "p1"): "db/small"}
 
@@ -146,43 +107,30 @@ def test_korifi_keeps_nothing_for_instances() -> None:
     assert len(kept.document.data["services"][0]["plans"]) == 2
 
 
-def test_korifi_that_shows_maintenance_information() -> None:
-    offerings, plans = rows(KORIFI)
-    for plan in plans:
-        plan["maintenance_info"] = {"version": "1.2.3"}
-    kept = read(page(offerings), page(plans))
-    broker = copy.deepcopy(CATALOG)
-    assert find_drift(kept, broker) == []
-    broker["services"][0]["plans"][0]["maintenance_info"]["version"] = "2.0.0"
-    assert [c.rule for c in find_drift(kept, broker)] == ["change-maintenance-version"]
-
-
 def test_stored_as_decides_between_two_platforms_of_one_shape() -> None:
     files = export_as(CF, CATALOG)
     assert read(*files, stored_as=StoredAs("korifi")).platform is KORIFI
     assert read(*export_as(KORIFI, CATALOG), stored_as=StoredAs("cloudfoundry")).platform is CF
 
 
-K8S_FILE = export_as(Platform.KUBERNETES, CATALOG)[0]
+K8S_FILE = export_as(K8S, CATALOG)[0]
 SM_FILES = export_as(Platform.SERVICE_MANAGER, CATALOG)
+(OFFERINGS, PLANS), (SM_OFFERINGS, SM_PLANS) = rows(CF), (file["items"] for file in SM_FILES)
 PARTIAL: dict[str, tuple[list[Any], str]] = {
-    "a page is missing": ([page(rows(CF)[0]), page(rows(CF)[1][:2], 3)], "it holds 2 of 3 plans"),
+    "a page is missing": ([page(OFFERINGS), page(PLANS[:2], 3)], "it holds 2 of 3 plans"),
     "a page of another broker is missing": (
-        [
-            page(rows(CF)[0], asked="?names=a"),
-            *(page(rows(CF)[1][:2], 3, asked=f"?service_broker_names={n}") for n in "ab"),
-        ],
+        [page(OFFERINGS), *(page(PLANS[:2], 3, asked=f"?service_broker_names={name}") for name in "ab")],
         "it holds 2 of 3 plans",
     ),
-    "a page follows": ([page(rows(CF)[0]), {**page(rows(CF)[1]), "pagination": {"next": {"href": "x"}}}], "more plans"),
+    "a page follows": ([page(OFFERINGS), {**page(PLANS), "pagination": {"next": {"href": "x"}}}], "more plans"),
     "a filter": (
-        [page(rows(CF)[0]), page(rows(CF)[1], asked="?available=true&organization_guids=x&order_by=name")],
+        [page(OFFERINGS), page(PLANS, asked="?available=true&organization_guids=x&order_by=name")],
         "it was filtered by available, organization_guids",
     ),
-    "no plans": ([page(rows(CF)[0])], "it holds no plan"),
-    "no plans of one": ([page(rows(CF)[0]), page(rows(CF)[1][:2])], "it holds no plan of queue"),
-    "plans alone": ([page(rows(CF)[1])], "it holds plans and no service offerings"),
-    "an offering is missing": ([page(rows(CF)[0][:1]), page(rows(CF)[1])], "it lacks the service offering of only"),
+    "no plans": ([page(OFFERINGS)], "it holds no plan"),
+    "no plans of one": ([page(OFFERINGS), page(PLANS[:2])], "it holds no plan of queue"),
+    "plans alone": ([page(PLANS)], "it holds plans and no service offerings"),
+    "an offering is missing": ([page(OFFERINGS[:1]), page(PLANS)], "it lacks the service offering of only"),
     "a name that no broker has": ([page([])], "it holds no service offering"),
     "no classes": ([{"kind": "List", "items": []}], "it holds no service offering"),
     "nothing of Service Manager": ([{"num_items": 0, "items": []}], "it holds no service offering"),
@@ -197,21 +145,34 @@ PARTIAL: dict[str, tuple[list[Any], str]] = {
 }
 
 
-def test_the_pages_of_a_cluster_and_of_service_manager_are_whole_together() -> None:
-    """All but the last say that there is more."""
-    items = K8S_FILE["items"]
-    chunks = [items[:3], items[3:]]
-    files = [
-        {"kind": "List", "items": chunk, "metadata": {"continue": "x"} if not n else {}}
-        for n, chunk in enumerate(chunks)
-    ]
-    assert find_drift(read(*files), CATALOG) == []
-    paged = [
-        {"num_items": len(file["items"]), "items": [row], **({} if row is file["items"][-1] else {"token": "t"})}
-        for file in SM_FILES
-        for row in file["items"]
-    ]
-    assert find_drift(read(*paged), CATALOG) == []
+def parts(file: dict[str, Any], at: int, **more: Any) -> list[Any]:
+    """Two pages, of which the first says that there is more."""
+    return [{**file, **more, "items": file["items"][:at]}, {**file, "items": file["items"][at:]}]
+
+
+INSIDE = [{**o, "plans": [p for p in SM_PLANS if p["service_offering_id"] == o["id"]]} for o in SM_OFFERINGS]
+BROKER_OF_CLUSTER = {"kind": "ClusterServiceBroker", "metadata": {"name": "b"}, "spec": {"url": "https://x"}}
+INCLUDED = {"service_offerings": OFFERINGS, "service_brokers": [{"guid": "the-broker", "name": "mine"}]}
+WHOLE: dict[str, list[Any]] = {
+    **{f"{platform}, the last file first": export_as(platform, CATALOG)[::-1] for platform in Platform},
+    "pages": [*(page([row], 2) for row in OFFERINGS), *(page([row], 3) for row in PLANS)],
+    "a page twice": [page(OFFERINGS), *(page([row], 3) for row in (*PLANS, PLANS[0]))],
+    "offerings that are included with their plans": [page(PLANS, included=INCLUDED)],
+    "plans inside of their offerings": [{"items": INSIDE}],
+    "other objects of a cluster": [{**K8S_FILE, "items": [*K8S_FILE["items"], BROKER_OF_CLUSTER]}],
+    "pages of a cluster": parts(K8S_FILE, 3, metadata={"continue": "x"}),
+    "pages of Service Manager": [page for file in SM_FILES for page in parts(file, 1, token="t")],
+}
+
+
+@pytest.mark.parametrize("case", WHOLE)
+def test_an_export_that_is_whole_shows_no_drift(case: str) -> None:
+    assert find_drift(read(*WHOLE[case]), CATALOG) == []
+
+
+def test_a_broker_is_chosen_by_its_name_too() -> None:
+    kept = read(page(PLANS, included=INCLUDED), stored_as=StoredAs("cloudfoundry"), broker="mine")
+    assert find_drift(kept, CATALOG) == []
 
 
 @pytest.mark.parametrize("platform", [Platform.SERVICE_MANAGER, KORIFI])
@@ -240,10 +201,10 @@ def test_public_plans_alone_are_doubted_where_the_broker_has_more() -> None:
 
 def test_a_feature_that_is_off_by_default_is_named() -> None:
     catalog = copy.deepcopy(CATALOG)
-    kept = read(*export_as(Platform.KUBERNETES, catalog))
+    kept = read(*export_as(K8S, catalog))
     assert not any("AsyncBinding" in note for note in notes(kept, CATALOG))
     catalog["services"][0]["bindings_retrievable"] = False
-    kept = read(*export_as(Platform.KUBERNETES, catalog))
+    kept = read(*export_as(K8S, catalog))
     assert any("AsyncBinding" in note for note in notes(kept, CATALOG))
 
 
@@ -270,7 +231,7 @@ def test_places_lead_into_the_export(platform: Platform) -> None:
     assert {place.source for place in whole.values()} == {"0.json"}
 
 
-OFFERING, PLAN = rows(CF)[0][0], rows(CF)[1][0]
+OFFERING, PLAN = OFFERINGS[0], PLANS[0]
 UNHAPPY: dict[str, tuple[list[Any], str]] = {
     "not logged in": ([{"errors": [{"code": 1000, "detail": "Invalid Auth Token"}]}], "a refusal: Invalid Auth Token"),
     "not allowed": ([{"kind": "Status", "message": "is forbidden"}], "a refusal: is forbidden"),
@@ -318,11 +279,6 @@ JSON = st.recursive(
 )
 
 
-def places(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
-    items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-    return [path, *(deeper for key, inner in items for deeper in places(inner, (*path, key)))]
-
-
 SMALL: dict[str, Any] = {"services": [{**CATALOG["services"][0], "plans": CATALOG["services"][0]["plans"][:1]}]}
 EXPORTS = {platform: export_as(platform, SMALL) for platform in Platform}
 
@@ -330,15 +286,11 @@ EXPORTS = {platform: export_as(platform, SMALL) for platform in Platform}
 @pytest.mark.fuzz
 @given(st.sampled_from(list(Platform)), st.data())
 def test_no_export_is_wrong_enough_for_a_traceback(platform: Platform, data: st.DataObject) -> None:
-    files = copy.deepcopy(EXPORTS[platform])
+    files = EXPORTS[platform]
     for _ in range(data.draw(st.integers(1, 3))):
-        path = data.draw(st.sampled_from(places(files)))
-        if len(path) < 2:
-            continue
-        here: Any = files
-        for key in path[:-1]:
-            here = here[key]
-        here[path[-1]] = data.draw(JSON)
+        path = data.draw(st.sampled_from(paths_in(files)))
+        if len(path) > 1:
+            files = with_value(files, path, data.draw(JSON))
     broker = data.draw(st.sampled_from([CATALOG, SMALL, {"services": None}, {"services": [None, {"plans": [1]}]}]))
     check(files, broker, data.draw(st.none() | st.sampled_from(StoredAs)))
 
@@ -363,12 +315,142 @@ def check(files: list[Any], broker: dict[str, Any], stored_as: StoredAs | None =
 @pytest.mark.parametrize("platform", Platform)
 def test_any_one_value_may_be_any_other(platform: Platform) -> None:
     """Each with each under `make fuzz`, else one in five: each place with one or two."""
-    tried = itertools.product(places(EXPORTS[platform]), [None, True, 0, "x", [], {}, [None], {"x": []}])
+    tried = itertools.product(paths_in(EXPORTS[platform]), [None, True, 0, "x", [], {}, [None], {"x": []}])
     for path, value in tried if EVERY_CASE else itertools.islice(tried, None, None, 5):
         if len(path) > 1:
-            files = copy.deepcopy(EXPORTS[platform])
-            here: Any = files
-            for key in path[:-1]:
-                here = here[key]
-            here[path[-1]] = value
-            check(files, SMALL)
+            check(with_value(EXPORTS[platform], path, value), SMALL)
+
+
+# The files that people have of an export: pages, arrays, several documents in one, JSON or YAML.
+
+
+def read_texts(*texts: str, ending: str = "json") -> StoredCatalog:
+    named = [(text.encode(), f"{number}.{ending}") for number, text in enumerate(texts)]
+    return stored_catalog([one for data, name in named for one in parse_documents(data, name)])
+
+
+def cloud_foundry_pages() -> list[dict[str, Any]]:
+    """As `/v3/service_plans?include=service_offering` and `/v3/service_offerings?fields[service_broker]=name,guid`."""
+    brokers = [{"guid": "the-broker", "name": "mine", "relationships": {}, "links": {}}]
+    files = []
+    for kind, every, query in (
+        ("service_plans", PLANS, "include=service_offering"),
+        ("service_offerings", OFFERINGS, "fields%5Bservice_broker%5D=name%2Cguid"),
+    ):
+        for number, row in enumerate(every, 1):
+            parent = row["relationships"].get("service_offering", {}).get("data", {}).get("guid")
+            included = [offering for offering in OFFERINGS if offering["guid"] == parent]
+            more = {"service_offerings": included} if included else {"service_brokers": brokers}
+            asked = f"https://api.example.com/v3/{kind}?page=NUMBER&per_page=1&{query}&service_broker_names=mine"
+            made = page([row], len(every), included=more)
+            made["pagination"] |= {
+                "total_pages": len(every),
+                "first": {"href": asked.replace("NUMBER", "1")},
+                "next": {"href": asked.replace("NUMBER", str(number + 1))} if number < len(every) else None,
+                "previous": {"href": asked.replace("NUMBER", str(number - 1))} if number > 1 else None,
+            }
+            files.append(made)
+    return files
+
+
+JOINED: dict[str, Callable[[list[Any]], str]] = {
+    "one after the other": lambda files: "".join(map(json.dumps, files)),
+    "printed one after the other": lambda files: "\n".join(json.dumps(file, indent=2) for file in files) + "\n",
+    "jq --slurp": lambda files: json.dumps(files, indent=2),
+    "YAML documents": lambda files: "---\n".join(map(dump, files)),
+    "YAML documents with a first ---": lambda files: "".join(f"---\n{dump(file)}" for file in files),
+    "a YAML list": dump,
+}
+
+
+@pytest.mark.parametrize("how", JOINED)
+@pytest.mark.parametrize("ending", ["json", "yaml", "txt"])
+def test_pages_in_one_file(how: str, ending: str) -> None:
+    text = JOINED[how](cloud_foundry_pages())
+    stored = read_texts(text, ending=ending)
+    assert (stored.platform, find_drift(stored, CATALOG)) == (CF, [])
+    path = ("services", 1, "plans", 0, "metadata", "displayName")
+    place = stored.document.locate([path])[path]
+    assert text.splitlines()[place.line - 1][place.column - 1 :].lstrip('"').startswith("displayName")
+
+
+@pytest.mark.parametrize("ending", ["json", "yaml"])
+@pytest.mark.parametrize("kinds", ["cluster", "namespace"])
+def test_what_svcat_prints_is_what_kubectl_prints(ending: str, kinds: str) -> None:
+    """Bare arrays in later versions, lists in earlier ones; objects of a typed client do not name their kind."""
+    items = export_as(K8S, CATALOG)[0]["items"]
+    for item in items:
+        del item["apiVersion"]
+    classes = [item for item in items if item["kind"] == "ClusterServiceClass"]
+    plans = [item for item in items if item["kind"] == "ClusterServicePlan"]
+    for item in items:
+        del item["kind"]
+        if kinds == "namespace":
+            item["metadata"]["namespace"] = "here"
+            item["spec"]["serviceBrokerName"] = item["spec"].pop("clusterServiceBrokerName")
+            if "clusterServiceClassRef" in item["spec"]:
+                item["spec"]["serviceClassRef"] = item["spec"].pop("clusterServiceClassRef")
+    write: Callable[[Any], str] = json.dumps if ending == "json" else dump
+    prefix = "Service" if kinds == "namespace" else "ClusterService"
+    of_kinds = [{"kind": f"{prefix}ClassList", "items": classes}, {"kind": f"{prefix}PlanList", "items": plans}]
+    lists = [{"metadata": {}, "items": classes}, {"metadata": {}, "items": plans}]
+    for files in ([classes, plans], lists, of_kinds, items):
+        stored = read_texts(*map(write, files), ending=ending)
+        assert (stored.platform, find_drift(stored, CATALOG)) == (K8S, [])
+    path = ("services", 1, "name")
+    text = write(classes)
+    place = read_texts(text, write(plans), ending=ending).document.locate([path])[path]
+    assert "externalName" in text.splitlines()[place.line - 1][place.column - 1 :]
+
+
+def test_service_manager_adds_plans_and_metadata_of_its_own() -> None:
+    offerings, plans = (file["items"] for file in export_as(SM, CATALOG))
+    for row in (*offerings, *plans):
+        row.setdefault("metadata", {})["sm_offering_id"] = "x"
+        row["metadata"]["sm_plan_id"] = "y"
+    name = "reference-instance"
+    added = {**plans[0], "id": "z", "catalog_id": "z", "name": name, "catalog_name": name}
+    stored = read({"num_items": 2, "items": offerings}, {"num_items": 4, "items": [*plans, added]})
+    assert find_drift(stored, CATALOG) == []
+    bare = copy.deepcopy(CATALOG)
+    del bare["services"][0]["metadata"]
+    assert {c.field.partition("/")[0] for c in find_drift(stored, bare)} == {"metadata"}
+
+
+@pytest.mark.parametrize(
+    ("shown", "of_broker", "rule"),
+    [
+        ("", "", ""),
+        ("1.2.3", "", "change-maintenance-version"),
+        ("1.2.3", "1.2.3", ""),
+        ("1.2.3", "2.0.0", "change-maintenance-version"),
+    ],
+)
+def test_korifi_may_show_a_version_empty_where_there_is_none(shown: str, of_broker: str, rule: str) -> None:
+    offerings, plans = rows(KORIFI)
+    for plan in plans:
+        plan["maintenance_info"] = {"version": shown}
+    broker = copy.deepcopy(CATALOG)
+    for plan in [plan for service in broker["services"] for plan in service["plans"]]:
+        plan["maintenance_info"] = {"version": of_broker} if of_broker else None
+    drift = find_drift(read(page(offerings), page(plans)), broker)
+    assert {change.rule for change in drift} == ({rule} if rule else set())
+
+
+@pytest.mark.parametrize(
+    "text", ["", "[", '{"resources": [1, 2', '{"a": 1} {"b": ', "a: 1\n---\nb: [", "[1]", "[]", "3"]
+)
+def test_a_file_that_cannot_be_read_is_told_with_its_place(text: str) -> None:
+    with pytest.raises(DocumentError) as caught:
+        parse_documents(text.encode(), "x.txt")
+    location = caught.value.findings[0].location
+    assert location and location.source == "x.txt"
+
+
+def test_the_end_of_a_truncated_file_is_where_it_is(tmp_path: Any) -> None:
+    whole = json.dumps(cloud_foundry_pages()[0], indent=1)
+    with pytest.raises(DocumentError) as caught:
+        parse_documents(f"{whole}\n{whole[:200]}".encode(), "x.json")
+    location = caught.value.findings[0].location
+    assert location
+    assert location.line == whole.count("\n") + 1 + whole[:200].count("\n") + 1

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 from pathlib import Path
 
 PNG = b"\x89PNG\r\n\x1a\nnot much of a picture"
@@ -95,10 +94,3 @@ def brokerpak(folder: Path, **texts: str) -> Path:
     for name, text in files.items():
         (folder / name).write_text(texts.get(Path(name).stem.removeprefix("."), text))
     return folder
-
-
-def commit(folder: Path) -> None:
-    """Put all that is in `folder` into a revision of a repository there."""
-    who = ["-c", "user.name=a", "-c", "user.email=a@example.com"]
-    for words in (["init", "-q"], ["add", "-A"], [*who, "commit", "-qm", "x"]):
-        subprocess.run(["git", *words], cwd=folder, check=True)

@@ -12,9 +12,7 @@ from osbctl.errors import SourceError
 from osbctl.findings import DocumentError, Finding
 from osbctl.sources.folder import compose, read_folder, read_lock
 from osbctl.sources.folder.scaffold import split_files
-from osbctl.sources.parse import parse_document
 from osbctl.sources.read import read_source
-from osbctl.sources.yaml_text import dump
 from tests.corpus import catalogs, needs_corpus
 
 SERVICE = """\
@@ -150,27 +148,27 @@ def test_an_overlay_that_addresses_nothing_is_an_error(tmp_path: Path, overlay: 
     assert only(found[:1]) == ("build-overlay", "overlay.yaml", line)
 
 
-VARIABLES = [
-    ("in ${REGION}", "in eu"),
-    ("${REGION}${REGION}", "eueu"),
-    ("${NONE:-default}", "default"),
-    ("${NONE:-}", ""),
-    ("$${REGION}", "${REGION}"),
-    ("$REGION {x}", "$REGION {x}"),
+VARIABLES: list[tuple[dict[str, str] | None, str, str | None]] = [
+    ({"REGION": "eu"}, "in ${REGION}", "in eu"),
+    ({"REGION": "eu"}, "${REGION}${REGION}", "eueu"),
+    ({"REGION": "eu"}, "${NONE:-default}", "default"),
+    ({"REGION": "eu"}, "${NONE:-}", ""),
+    ({"REGION": "eu"}, "$${REGION}", "${REGION}"),
+    ({"REGION": "eu"}, "$REGION {x}", "$REGION {x}"),
+    *(({"REGION": "eu"}, text, None) for text in ("${NONE}", "${}", "${1x}", "${REGION")),
+    (None, "${REGION:-eu} $${X}", "eu ${X}"),
+    (None, "${REGION}", None),
 ]
 
 
-@pytest.mark.parametrize(("text", "expected"), VARIABLES)
-def test_variables(tmp_path: Path, text: str, expected: str) -> None:
+@pytest.mark.parametrize(("variables", "text", "expected"), VARIABLES)
+def test_variables(tmp_path: Path, variables: dict[str, str] | None, text: str, expected: str | None) -> None:
     write(tmp_path, services__postgres=SERVICE.replace("A database.", f"'{text}'"))
-    assert built(tmp_path, variables={"REGION": "eu"})["services"][0]["description"] == expected
-
-
-def test_without_variables_the_same_rule_holds(tmp_path: Path) -> None:
-    write(tmp_path, services__postgres=SERVICE.replace("A database.", "'${REGION:-eu} $${X}'"))
-    assert built(tmp_path)["services"][0]["description"] == "eu ${X}"
-    write(tmp_path, services__postgres=SERVICE.replace("A database.", "'${REGION}'"))
-    assert only(faults(tmp_path)) == ("build-variable", "postgres.yaml", 3)
+    options = {} if variables is None else {"variables": variables}
+    if expected is None:
+        assert only(faults(tmp_path, **options)) == ("build-variable", "postgres.yaml", 3)
+    else:
+        assert built(tmp_path, **options)["services"][0]["description"] == expected
 
 
 def test_plans_that_are_no_list_are_composed_too(tmp_path: Path) -> None:
@@ -241,19 +239,16 @@ def test_other_files_under_services_are_nobodys(tmp_path: Path) -> None:
     assert names(built(tmp_path)) == [("postgres", ["small"])]
 
 
-@pytest.mark.parametrize("name", ["services/loop.yaml", "catalog.yaml"])
-def test_a_loop_of_links_is_an_error(tmp_path: Path, name: str) -> None:
+@pytest.mark.parametrize("name", ["services/odd.yaml", "catalog.yaml"])
+@pytest.mark.parametrize(
+    ("make", "words"),
+    [(lambda file: file.symlink_to(file.name), "symbolic links"), (os.mkfifo, "not a regular file")],
+    ids=["a loop of links", "a FIFO, which is not waited for"],
+)
+def test_what_is_no_file_is_an_error(tmp_path: Path, name: str, make: Any, words: str) -> None:
     write(tmp_path, services__postgres=SERVICE)
-    (tmp_path / name).symlink_to(Path(name).name)
-    with pytest.raises(SourceError, match="symbolic links"):
-        built(tmp_path)
-
-
-@pytest.mark.parametrize("name", ["services/fifo.yaml", "catalog.yaml"])
-def test_what_is_no_file_is_not_waited_for(tmp_path: Path, name: str) -> None:
-    write(tmp_path, services__postgres=SERVICE)
-    os.mkfifo(tmp_path / name)
-    with pytest.raises(SourceError, match="not a regular file"):
+    make(tmp_path / name)
+    with pytest.raises(SourceError, match=words):
         built(tmp_path)
 
 
@@ -286,12 +281,6 @@ def test_a_merge_conflict_is_told_at_its_marker(tmp_path: Path) -> None:
     assert "both sides" in finding.hint
 
 
-@pytest.mark.parametrize("text", ["${NONE}", "${}", "${1x}", "${REGION"])
-def test_an_unset_variable_is_an_error_at_its_line(tmp_path: Path, text: str) -> None:
-    write(tmp_path, services__postgres=SERVICE.replace("A database.", f"'{text}'"))
-    assert only(faults(tmp_path, variables={"REGION": "eu"})) == ("build-variable", "postgres.yaml", 3)
-
-
 WITH_SCHEMA = """\
 name: postgres
 id: S1
@@ -310,24 +299,18 @@ def bundled(folder: Path, parameters: str, **texts: str) -> Any:
     return built(folder)["services"][0]["plans"][0]["schemas"]["service_instance"]["create"]["parameters"]
 
 
-def test_a_lone_reference_becomes_the_file(tmp_path: Path) -> None:
-    made = bundled(tmp_path, "{$ref: ../schemas/p.json}", schemas__p_json=f'{{{D4}, "type": "object"}}')
-    assert made == {"$schema": "http://json-schema.org/draft-04/schema#", "type": "object"}
-
-
 def test_references_become_definitions_with_recursion(tmp_path: Path) -> None:
-    tree = (
-        '{"definitions": {"node": {"properties": {"next": {"$ref": "#/definitions/node"}, "s": {"$ref": "s.json"}}}}}'
-    )
+    node = '{"properties": {"next": {"$ref": "#/definitions/node"}, "s": {"$ref": "s.json"}}}'
     made = bundled(
         tmp_path,
         f'{{{D4}, properties: {{a: {{$ref: "../schemas/t.json#/definitions/node"}}, b: {{$ref: "../schemas/s.json"}}}}}}',
-        schemas__t_json=tree,
+        schemas__t_json=f'{{"definitions": {{"node": {node}}}}}',
         schemas__s_json='{"type": "integer"}',
     )
     assert made["properties"] == {"a": {"$ref": "#/definitions/node"}, "b": {"$ref": "#/definitions/s"}}
-    node = {"properties": {"next": {"$ref": "#/definitions/node"}, "s": {"$ref": "#/definitions/s"}}}
-    assert made["definitions"] == {"node": node, "s": {"type": "integer"}}
+    moved = {"properties": {"next": {"$ref": "#/definitions/node"}, "s": {"$ref": "#/definitions/s"}}}
+    assert made["definitions"] == {"node": moved, "s": {"type": "integer"}}
+    assert bundled(tmp_path, "{$ref: ../schemas/s.json}") == {"type": "integer"}, "a lone reference becomes the file"
 
 
 def test_a_reference_in_data_is_data(tmp_path: Path) -> None:
@@ -420,9 +403,3 @@ def test_hostile_names_stay_in_the_folder() -> None:
     paths = [name for name, _ in split_files(catalog)]
     assert len(set(map(str.lower, paths))) == len(paths)
     assert all(".." not in path.split("/") and path.count("/") <= 1 for path in paths)
-
-
-def test_yaml_is_read_back_as_it_was() -> None:
-    value = {"a": ["yes", "1e3", "0o14", "2001-01-01", "", " x", "a\nb\n", "~", 1.5, 1e30, "012", "=", "<<", "\u2028"]}
-
-    assert parse_document(dump(value).encode(), "a.yaml").data == value

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -17,37 +16,34 @@ from osbctl.sources.folder.lock import Lock, is_lock, missing_ids, parse, update
 from osbctl.sources.folder.scaffold import ATTRIBUTES
 from osbctl.validation.options import ValidationOptions
 from osbctl.validation.pipeline import validate_document
+from tests.git import commit, git
 from tests.sources.folder.test_build import SERVICE, write
 
 
-def lock_findings(folder: Path, accepted: tuple[str, ...] = ()) -> list[str]:
+def lock_findings(folder: Path, *accepted: str) -> list[str]:
+    """The rules of the errors of a build, which writes the lock."""
     document, lock = compose(str(folder), accepted=accepted)
     (folder / "catalog.lock").write_text(lock.text())
-    return [f"{note.rule} {note.message}" for note in document.notes if note.severity is Severity.ERROR]
+    return [note.rule for note in document.notes if note.severity is Severity.ERROR]
 
 
 def test_the_lock_knows_ids(tmp_path: Path) -> None:
     write(tmp_path, services__postgres=SERVICE)
     assert lock_findings(tmp_path) == []
     assert read_lock(tmp_path).ids == {"postgres": "S1", "postgres/small": "P1"}
-    write(tmp_path, services__postgres=SERVICE.replace("P1", "P2"))
-    document, _ = compose(str(tmp_path))
-    assert [note.rule for note in document.notes] == ["build-id-changed"]
-    assert lock_findings(tmp_path, ("postgres/small",)) == []
-    write(tmp_path, services__postgres=SERVICE + "  - {name: other, id: P1, description: Old id.}\n")
-    (tmp_path / "services" / "postgres.yaml").write_text(
-        SERVICE.replace("P1", "P2") + "  - {name: other, id: P1, description: Old id.}\n"
-    )
-    document, _ = compose(str(tmp_path))
-    assert [note.rule for note in document.notes] == ["build-id-reused"]
+    changed = SERVICE.replace("P1", "P2")
+    write(tmp_path, services__postgres=changed)
+    assert [note.rule for note in compose(str(tmp_path))[0].notes] == ["build-id-changed"]
+    assert lock_findings(tmp_path, "postgres/small") == []
+    write(tmp_path, services__postgres=changed + "  - {name: other, id: P1, description: Old id.}\n")
+    assert lock_findings(tmp_path) == ["build-id-reused"]
 
 
 def test_a_renamed_plan_keeps_its_id(tmp_path: Path) -> None:
-    write(tmp_path, services__postgres=SERVICE)
-    assert lock_findings(tmp_path) == []
-    write(tmp_path, services__postgres=SERVICE.replace("small", "tiny"))
-    assert lock_findings(tmp_path) == []
-    assert read_lock(tmp_path).ids == {"postgres": "S1", "postgres/tiny": "P1"}
+    for name in ("small", "tiny"):
+        write(tmp_path, services__postgres=SERVICE.replace("small", name))
+        assert lock_findings(tmp_path) == []
+        assert read_lock(tmp_path).ids == {"postgres": "S1", f"postgres/{name}": "P1"}
 
 
 def test_swapped_ids_are_an_error(tmp_path: Path) -> None:
@@ -55,8 +51,7 @@ def test_swapped_ids_are_an_error(tmp_path: Path) -> None:
     write(tmp_path, services__postgres=two)
     assert lock_findings(tmp_path) == []
     write(tmp_path, services__postgres=two.replace("P1", "X").replace("P2", "P1").replace("X", "P2"))
-    document, _ = compose(str(tmp_path))
-    assert {note.rule for note in document.notes} == {"build-id-changed", "build-id-reused"}
+    assert set(lock_findings(tmp_path)) == {"build-id-changed", "build-id-reused"}
 
 
 def test_the_newcomer_is_blamed_for_an_id_twice(tmp_path: Path) -> None:
@@ -73,21 +68,10 @@ def test_the_newcomer_is_blamed_for_an_id_twice(tmp_path: Path) -> None:
     assert any("Plan ids must be unique" in words for words in finding.platform_messages)
 
 
-def git(folder: Path, *arguments: str) -> None:
-    person = ("-c", "user.name=T", "-c", "user.email=t@example.com", "-c", "init.defaultBranch=main")
-    subprocess.run(["git", *person, *arguments], cwd=folder, check=True, capture_output=True, timeout=30)
-
-
-def commit(folder: Path) -> None:
-    git(folder, "add", "-A")
-    git(folder, "commit", "-m", "x")
-
-
 def test_git_merges_the_locks_of_two_branches(tmp_path: Path) -> None:
     write(tmp_path, services__postgres=SERVICE)
     (tmp_path / ATTRIBUTES[0]).write_text(ATTRIBUTES[1])
     assert lock_findings(tmp_path) == []
-    git(tmp_path, "init")
     commit(tmp_path)
     for branch, id_ in (("one", "P2"), ("two", "P3")):
         git(tmp_path, "checkout", "-b", branch, "main")
@@ -107,6 +91,8 @@ def test_git_merges_the_locks_of_two_branches(tmp_path: Path) -> None:
 
 HEADER = "# osbctl catalog.lock, version 2"
 MERGE = "keep the lines of both sides, not the markers"
+DELETE = "keep the line whose id is published, and delete the other"
+RETIRED_TWICE = '["a", "1", "retired", "retired"]'
 RESTORE = "restore it from git: without it nothing remembers which ids are published"
 
 
@@ -118,21 +104,22 @@ RESTORE = "restore it from git: without it nothing remembers which ids are publi
         (HEADER.replace("2", "3"), "c.lock: a lock file of another version", "use a newer osbctl"),
         *(
             (f"{HEADER}\n{line}", "c.lock:2: not a line of a lock file", RESTORE)
-            for line in ("{", '["a"]', '["a", 1]', '["a", "1", "gone"]')
+            for line in (
+                "{",
+                '["a"]',
+                '["a", 1]',
+                '["a", "1", "gone"]',
+                "[" * 100_000,
+                '{"a": 1, "b": 2}',
+                RETIRED_TWICE,
+            )
         ),
         ("<<<<<<< HEAD\n" + HEADER, "c.lock:1: there is a merge conflict here", MERGE),
-        (HEADER + "\n" + "[" * 100_000, "c.lock:2: not a line of a lock file", RESTORE),
-        (HEADER + '\n["a", "1", "retired", "retired"]', "c.lock:2: not a line of a lock file", RESTORE),
-        (HEADER + '\n{"a": 1, "b": 2}', "c.lock:2: not a line of a lock file", RESTORE),
         *(
             (f"{HEADER}\n{mark} x", "c.lock:2: there is a merge conflict here", MERGE)
             for mark in ("<<<<<<<", "|||||||", "=======", ">>>>>>>")
         ),
-        (
-            HEADER + '\n["a", "1"]\n["a", "1"]\n\n["a", "2"]',
-            "c.lock:5: 'a' has another id in line 2",
-            "keep the line whose id is published, and delete the other",
-        ),
+        (f'{HEADER}\n["a", "1"]\n["a", "1"]\n\n["a", "2"]', "c.lock:5: 'a' has another id in line 2", DELETE),
     ],
 )
 def test_the_words_for_a_broken_lock(text: str, message: str, advice: str) -> None:
@@ -229,10 +216,8 @@ def test_names_that_went_stay_remembered() -> None:
     lock = Lock({"a": "1", "a/p": "2", "gone": "3"})
     assert updated(lock, catalog(a=("1", {})))[0] == lock
     assert updated(lock, catalog(b=("1", {"p": "2"})))[0] == Lock({"gone": "3", "b": "1", "b/p": "2"})
-    assert updated(Lock(), {"services": [{"name": "", "id": "1"}, {"name": "a", "id": 5}, {"id": "x"}, 7]}) == (
-        Lock(),
-        [],
-    )
+    nameless = {"services": [{"name": "", "id": "1"}, {"name": "a", "id": 5}, {"id": "x"}, 7]}
+    assert updated(Lock(), nameless) == (Lock(), [])
 
 
 def test_a_missing_id_has_a_fresh_one_to_paste() -> None:
