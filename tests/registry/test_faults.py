@@ -10,32 +10,19 @@ import sqlite3
 import stat
 import subprocess
 import sys
-import textwrap
 from pathlib import Path
 
 import pytest
 
 from osbctl.errors import RegistryError, UsageError
-from osbctl.registry import tables
 from osbctl.registry.database import Database, parse_url
 from osbctl.registry.store import Registry
 from tests.corpus import EVERY_CASE
+from tests.deploy.harness import ROOT, run
 from tests.registry import postgres
 from tests.registry.make import SMALL, add, body, plan, read, refresh, service
 
-ROOT = Path(__file__).parents[2]
 BIG = body(*(service(f"s{number}", "p", metadata={"text": "x" * 2000}) for number in range(200)))
-
-
-def python(*arguments: str, timeout: float = 120) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, *arguments],
-        capture_output=True,
-        text=True,
-        timeout=timeout,
-        cwd=ROOT,
-        env={"PATH": os.environ["PATH"], "PYTHONPATH": str(ROOT)},
-    )
 
 
 @pytest.mark.fuzz
@@ -43,7 +30,7 @@ def test_a_killed_refresh_leaves_the_old_or_the_new_state(url: str) -> None:
     """Kills at random moments; fewer on PostgreSQL, whose server outlives the client."""
     times = (2 if "://" in url else 4) * (24 if EVERY_CASE else 1)
     Registry.open(url).close()  # its tables; the process need not load Alembic
-    done = python("-m", "tests.registry.killing", url, str(times))
+    done = run(sys.executable, "-m", "tests.registry.killing", url, str(times), cwd=ROOT, timeout=120)
     assert done.returncode == 0, done.stderr
     told = json.loads(done.stdout)
     assert told["kills"] >= times
@@ -69,11 +56,11 @@ def test_every_connection_to_sqlite_writes_through_and_holds_its_references(tmp_
 
 
 _SYNCS = """
-    import sys
-    from osbctl.registry.store import Registry
-    from tests.registry.make import refresh
-    with Registry.open(sys.argv[1]) as registry:
-        registry.store_refresh(registry.row("db"), refresh())
+import sys
+from osbctl.registry.store import Registry
+from tests.registry.make import refresh
+with Registry.open(sys.argv[1]) as registry:
+    registry.store_refresh(registry.row("db"), refresh())
 """
 
 
@@ -84,8 +71,7 @@ def test_a_stored_refresh_is_on_the_disk_before_the_journal_goes(tmp_path: Path)
     with Registry.open(str(file)) as registry:
         add(registry)
     command = ["strace", "-f", "-y", "-o", log, "-e", "trace=fsync,fdatasync,unlink,unlinkat", sys.executable]
-    environment = {"PATH": os.environ["PATH"], "PYTHONPATH": str(ROOT), "PYTHONDONTWRITEBYTECODE": "1"}
-    subprocess.run([*command, "-c", textwrap.dedent(_SYNCS), file], cwd=ROOT, env=environment, check=True, timeout=120)
+    assert run(*command, "-c", _SYNCS, file, cwd=ROOT, timeout=120).returncode == 0
     calls = [
         ("unlink" if "unlink" in line else "sync", "journal" if "-journal" in line else "database")
         for line in log.read_text().splitlines()
@@ -225,40 +211,18 @@ def test_a_server_without_an_encoding_answers_in_text(cluster: postgres.Cluster)
         assert registry.broker("db").row.name == "db"
 
 
-def test_a_version_that_does_not_fit_its_tables_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    file = str(tmp_path / "brokers.sqlite")
-    Registry.open(file).close()
-    folder = tmp_path / "migrations"
-    shutil.copytree(tables.FOLDER, folder, ignore=shutil.ignore_patterns("__pycache__"))
-    again = f'from alembic import op\nrevision = "9000"\ndown_revision = "{tables.NEWEST}"\n'
-    again += 'def upgrade():\n    op.create_table("osbctl_brokers")\n'
-    (folder / "versions" / "9000_again.py").write_text(again)
-    monkeypatch.setattr(tables, "FOLDER", folder)
-    monkeypatch.setattr(tables, "NEWEST", "9000")
-    with pytest.raises(RegistryError, match="the version of the database does not fit its tables") as error:
-        Registry.open(file)
-    assert error.value.advice == "restore it from a backup"
-
-
-def test_a_damaged_database_is_called_so(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("place", "length"),
+    [(b"", 10**9), (b"CREATE TABLE osbctl_kept", 1), (b"(\n\tid INTEGER", 1)],
+    ids=["pages", "no UTF-8 in the name of a table", "no UTF-8 in a column"],
+)
+def test_a_damaged_database_is_called_so(tmp_path: Path, place: bytes, length: int) -> None:
     file = tmp_path / "brokers.sqlite"
     with Registry.open(str(file)) as registry:
         add(registry, content=BIG)
-    data = bytearray(file.read_bytes())
-    data[4096 * 2 :] = b"\xa5" * (len(data) - 4096 * 2)
-    file.write_bytes(data)
-    with pytest.raises(RegistryError, match="the database is damaged"), Registry.open(str(file)) as registry:
-        list(registry.brokers())
-
-
-@pytest.mark.parametrize("place", [b"CREATE TABLE osbctl_kept", b"(\n\tid INTEGER"])
-def test_a_byte_that_is_not_utf_8_in_the_schema_is_damage(tmp_path: Path, place: bytes) -> None:
-    file = tmp_path / "brokers.sqlite"
-    with Registry.open(str(file)) as registry:
-        add(registry)
-    data = bytearray(file.read_bytes())
-    data[data.index(place) + 3] = 0xFF
-    file.write_bytes(data)
+    data = file.read_bytes()
+    start = data.index(place) + 3 if place else 2 * 4096
+    file.write_bytes(data[:start] + b"\xff" * len(data[start:][:length]) + data[start + length :])
     with pytest.raises(RegistryError, match="the database is damaged"), Registry.open(str(file)) as registry:
         list(registry.brokers())
 

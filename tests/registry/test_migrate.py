@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 import sqlalchemy
 
+from osbctl.errors import RegistryError
 from osbctl.platforms import State
 from osbctl.registry import tables
 from osbctl.registry.database import Database
@@ -51,7 +52,7 @@ with Registry.open(sys.argv[1]) as registry:
 @pytest.fixture
 def second(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The file of one more migration, beside the others, as a newer osbctl has it once `NEWEST` says so."""
-    folder = tmp_path / "migrations"
+    folder = tmp_path / "migrations 100%"
     shutil.copytree(tables.FOLDER, folder, ignore=shutil.ignore_patterns("__pycache__"))
     monkeypatch.setattr(tables, "FOLDER", folder)
     return folder / "versions" / "0002_labels.py"
@@ -90,8 +91,9 @@ def test_what_was_stored_outlives_a_second_schema(url: str, second: Path, monkey
     assert state(url) == before
     assert labels(url) == ["Broker db", "Broker other"]
     monkeypatch.undo()
-    with pytest.raises(Exception, match="a newer osbctl made this database"):
+    with pytest.raises(RegistryError, match="a newer osbctl made this database"):
         Registry.open(url)
+    assert labels(url) == ["Broker db", "Broker other"]
 
 
 def test_a_migration_that_fails_changes_nothing(url: str, second: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -102,8 +104,19 @@ def test_a_migration_that_fails_changes_nothing(url: str, second: Path, monkeypa
     second.unlink()
     monkeypatch.setattr(tables, "NEWEST", "0001")
     assert state(url) == before
-    with pytest.raises(Exception, match="a column of it is missing"):
+    with pytest.raises(RegistryError, match="a column of it is missing"):
         labels(url)
+
+
+def test_a_version_that_does_not_fit_its_tables_is_told(
+    tmp_path: Path, second: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    url = str(tmp_path / "brokers.sqlite")
+    fill(url)
+    become_newer(second, monkeypatch, SECOND.partition("op.add")[0] + 'op.create_table("osbctl_brokers")\n')
+    with pytest.raises(RegistryError, match="the version of the database does not fit its tables") as error:
+        Registry.open(url)
+    assert error.value.advice == "restore it from a backup"
 
 
 def test_another_process_stores_on_while_several_migrate(

@@ -86,28 +86,21 @@ def test_an_unchanged_catalog_costs_a_304_and_is_looked_at_again(registry: Regis
     assert registry.broker("db").catalog == SMALL
 
 
-def test_what_the_catalog_before_held_of_a_secret_is_not_told(registry: Registry) -> None:
-    """A name that contains the password, stored by an older version, is removed."""
+@pytest.mark.parametrize(
+    ("new", "outcome"),
+    [(EMPTY, RefreshOutcome.CHANGED), (body(service("s", plan("q", "plan-p"))), RefreshOutcome.REFUSED)],
+)
+def test_what_the_catalog_before_held_of_a_secret_is_not_told(
+    registry: Registry, new: bytes, outcome: RefreshOutcome
+) -> None:
+    """A name that contains the password, stored by an older version, is removed, or a refusal quotes it."""
     add(registry)
 
     def knowing(body: bytes, broker: Registration) -> BrokerCatalog:
         return replace(read(body), secrets=("service-s",))
 
-    done = refresh(registry, "db", client(Broker(EMPTY).fetch, knowing), Policy())
-    assert done.outcome is RefreshOutcome.CHANGED
-    assert "service-s" not in str(done)
-    assert "***" in str(done)
-
-
-def test_a_refusal_tells_no_secret_that_the_catalog_before_held(registry: Registry) -> None:
-    add(registry)
-
-    def knowing(body: bytes, broker: Registration) -> BrokerCatalog:
-        return replace(read(body), secrets=("service-s",))
-
-    done = refresh(registry, "db", client(Broker(body(service("s", plan("q", "plan-p")))).fetch, knowing), Policy())
-    assert done.outcome is RefreshOutcome.REFUSED
-    assert ("service-s" in str(done), "***" in str(done)) == (False, True)
+    done = refresh(registry, "db", client(Broker(new).fetch, knowing), Policy())
+    assert (done.outcome, "service-s" in str(done), "***" in str(done)) == (outcome, False, True)
 
 
 def test_a_changed_catalog_is_stored_with_what_happened(registry: Registry) -> None:

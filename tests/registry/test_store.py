@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime
-import shutil
 import threading
 import time
 from contextlib import closing
@@ -304,55 +303,6 @@ def test_the_newest_migration_is_the_one_that_the_program_knows() -> None:
     from alembic.script import ScriptDirectory
 
     assert ScriptDirectory(str(tables.FOLDER)).get_heads() == [tables.NEWEST]
-
-
-NEXT = """
-import sqlalchemy as sa
-from alembic import op
-revision, down_revision = "0002", "0001"
-def upgrade():
-    op.add_column("osbctl_brokers", sa.Column("owner", sa.Text, nullable=False, server_default="nobody"))
-    FAULT
-"""
-
-
-@pytest.mark.parametrize("fault", ["", "raise ZeroDivisionError"])
-def test_a_later_version_takes_over_the_data_or_changes_nothing(
-    url: str, fault: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with Registry.open(url) as registry:
-        add(registry)
-        before = registry.broker("db")
-    shutil.copytree(tables.FOLDER, tmp_path / "migrations 100%")
-    (tmp_path / "migrations 100%" / "versions" / "0002_next.py").write_text(NEXT.replace("FAULT", fault))
-    with monkeypatch.context() as later:
-        later.setattr(tables, "FOLDER", tmp_path / "migrations 100%")
-        later.setattr(tables, "NEWEST", "0002")
-        if fault:
-            with pytest.raises(ZeroDivisionError):
-                Registry.open(url)
-        else:
-            Registry.open(url).close()
-    if fault:
-        with Registry.open(url) as registry:
-            assert registry.broker("db") == before
-    with closing(Database(url)) as database, database.reading() as connection:
-        columns = {column["name"] for column in sqlalchemy.inspect(connection).get_columns("osbctl_brokers")}
-        assert ("owner" in columns) is not bool(fault)
-        if not fault:
-            found = connection.execute(sqlalchemy.text("SELECT name, owner FROM osbctl_brokers")).all()
-            assert [tuple(row) for row in found] == [("db", "nobody")]
-
-
-def test_a_database_of_a_newer_program_is_left_alone(url: str) -> None:
-    with Registry.open(url) as registry:
-        add(registry)
-    with closing(Database(url)) as database, database.writing() as connection:
-        connection.execute(sqlalchemy.text("UPDATE osbctl_version SET version_num = '9999'"))
-    with pytest.raises(RegistryError, match="a newer osbctl made this database"):
-        Registry.open(url)
-    with closing(Database(url)) as database, database.reading() as connection:
-        assert connection.scalar(sqlalchemy.text("SELECT count(*) FROM osbctl_brokers")) == 1
 
 
 def test_a_current_database_is_opened_without_alembic(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
