@@ -99,6 +99,16 @@ class Update:
         """The rows of plans."""
         return [row for row in self.rows.values() if row.plan is not None]
 
+    def gone_services(self) -> list[StoredRow]:
+        """The rows of service offerings that the new catalog lacks."""
+        ids = {service.id for service in self.catalog.services}
+        return [row for row in self.services() if row.service not in ids]
+
+    def gone_plans(self) -> list[StoredRow]:
+        """The rows of plans whose id the new catalog lacks."""
+        ids = {plan.id for plan in self.catalog.plans}
+        return [row for row in self.plans() if row.plan not in ids]
+
     def leave(self, row: StoredRow, state: State | None) -> None:
         """Keep a row in that state, or delete it."""
         if state:

@@ -91,13 +91,9 @@ def _save_plan(update: Update, names: Names, service: ServiceOffering, plan: Ser
 
 
 def _remove_missing(update: Update) -> None:
-    plans = {plan.id for plan in update.catalog.plans}
-    services = {service.id for service in update.catalog.services}
     used = update.used_rows()
-    for row in update.plans():
-        if row.plan not in plans:
-            update.leave(row, State.INACTIVE if row.key in used else None)
+    for row in update.gone_plans():
+        update.leave(row, State.INACTIVE if row.key in used else None)
     with_plans = {row.service for row in update.plans()}
-    for row in update.services():
-        if row.service not in services:
-            update.leave(row, State.INACTIVE if row.service in with_plans else None)
+    for row in update.gone_services():
+        update.leave(row, State.INACTIVE if row.service in with_plans else None)

@@ -23,8 +23,8 @@ def save(update: Update) -> None:
             update.put(service.id, service)
             for plan in service.plans:
                 _put_plan(update, homes, service, plan)
-    if first is None:
-        _keep_missing(update)
+    for row in [*update.gone_services(), *update.gone_plans()] if first is None else ():
+        update.leave(row, State.OFFERED)
 
 
 def _put_plan(update: Update, homes: dict[str | None, StoredRow], service: ServiceOffering, plan: ServicePlan) -> None:
@@ -35,11 +35,3 @@ def _put_plan(update: Update, homes: dict[str | None, StoredRow], service: Servi
         update.moved[key] = home.key
     update.put(service.id, plan)
     homes[plan.id] = update.rows[key]
-
-
-def _keep_missing(update: Update) -> None:
-    services = {service.id for service in update.catalog.services}
-    plans = {plan.id for plan in update.catalog.plans}
-    for row in [*update.services(), *update.plans()]:
-        if (row.service not in services) if row.plan is None else (row.plan not in plans):
-            update.leave(row, State.OFFERED)

@@ -33,16 +33,14 @@ def save(update: Update) -> None:
 
 
 def _save_classes(update: Update) -> bool:
-    ids = {service.id for service in update.catalog.services}
     for service in _sound(update, update.catalog.services, 2):
         if (service.id, None) not in update.rows and _is_taken(update, service, Identity.SERVICE_ID):
             return False
         update.put(service.id, service)
     if update.clashes:
         return False
-    for row in update.services():
-        if row.service not in ids:
-            update.leave(row, State.FLAGGED)
+    for row in update.gone_services():
+        update.leave(row, State.FLAGGED)
     return True
 
 
@@ -53,15 +51,8 @@ def _save_plans(update: Update) -> None:
         if plan.id not in rows and _is_taken(update, plan, Identity.PLAN_ID):
             return
         update.put(rows[plan.id].service if plan.id in rows else homes[plan.path], plan)
-    if not update.clashes:
-        _flag_missing_plans(update)
-
-
-def _flag_missing_plans(update: Update) -> None:
-    ids = {plan.id for plan in update.catalog.plans}
-    for row in update.plans():
-        if row.plan not in ids:
-            update.leave(row, State.FLAGGED)
+    for row in update.gone_plans() if not update.clashes else ():
+        update.leave(row, State.FLAGGED)
 
 
 def _sound(update: Update, things: Sequence[T], depth: int) -> Sequence[T]:
