@@ -193,3 +193,14 @@ class RegisteredBroker:
     def offered(self) -> Catalog:
         """The stored catalog; raises as `document`."""
         return self.document.catalog
+
+    @property
+    def kept_names(self) -> dict[tuple[str, str], str]:
+        """The names of the kept objects, `service` or `service/plan`, by their ids; raises as `document`."""
+        services = {one.service_id: one.name for one in self.kept if not one.plan_id}
+        services |= {service.id: service.name for service in self.offered.services}
+        return {
+            (one.service_id, one.plan_id): services.get(one.service_id, one.service_id)
+            + (f"/{one.name}" if one.plan_id else "")
+            for one in self.kept
+        }

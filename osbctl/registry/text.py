@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from osbctl.registry.records import Action, BrokerRow, Refresh, RefreshOutcome, RegisteredBroker, Remark, RetainedObject
+from osbctl.registry.records import Action, BrokerRow, Refresh, RefreshOutcome, RegisteredBroker, Remark
 from osbctl.text import AnsiStyle, escape_line, plural, rendered
 
 COLUMNS = ("NAME", "URL", "USER", "PLATFORM", "SERVICES", "PLANS", "KEPT", "REFRESHED", "LAST")
@@ -62,22 +62,12 @@ def broker_lines(broker: RegisteredBroker, paint: AnsiStyle) -> Iterator[str]:
     for service in broker.offered.services:
         yield f"\n{paint(escape_line(service.name), 'bold')}  {paint(escape_line(service.id), 'dim')}"
         yield from (f"  {escape_line(plan.name)}  {paint(escape_line(plan.id), 'dim')}" for plan in service.plans)
-    if broker.kept:
-        yield from _kept_lines(broker)
-
-
-def _kept_lines(broker: RegisteredBroker) -> Iterator[str]:
-    yield "\nkept, though gone from the catalog:"
-    names = {one.service_id: one.name for one in broker.kept if not one.plan_id}
-    names |= {service.id: service.name for service in broker.offered.services}
-    yield from (f"  {_kept(one, names)}" for one in broker.kept)
-
-
-def _kept(one: RetainedObject, services: dict[str, str]) -> str:
-    service = services.get(one.service_id, one.service_id)
-    name = f"{service}/{one.name}" if one.plan_id else service
-    identity = escape_line(one.plan_id or one.service_id)
-    return f"{escape_line(name)}  {identity}  {one.state.value} since {escape_line(one.since)}"
+    names = broker.kept_names
+    if names:
+        yield "\nkept, though gone from the catalog:"
+    for one in broker.kept:
+        name, identity = names[one.service_id, one.plan_id], one.plan_id or one.service_id
+        yield f"  {escape_line(name)}  {escape_line(identity)}  {one.state.value} since {escape_line(one.since)}"
 
 
 def refresh_lines(name: str, refresh: Refresh, paint: AnsiStyle, dry_run: bool = False) -> Iterator[str]:

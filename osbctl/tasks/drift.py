@@ -94,14 +94,7 @@ def registered_catalog(broker: RegisteredBroker, client: RegisteredBrokerClient)
 
 def stored_in_registry(broker: RegisteredBroker) -> StoredCatalog:
     """The stored catalog of a registered broker, as its platform keeps it."""
-    services = {service.id: service.name for service in broker.offered.services}
-    services |= {one.service_id: one.name for one in broker.kept if not one.plan_id}
-    kept = {
-        (one.service_id, one.plan_id): services.get(one.service_id, one.service_id)
-        + (f"/{one.name}" if one.plan_id else "")
-        for one in broker.kept
-    }
-    return StoredCatalog(broker.document, broker.row.platform, kept=kept, without_secrets=True)
+    return StoredCatalog(broker.document, broker.row.platform, kept=broker.kept_names, without_secrets=True)
 
 
 def _view(stored: StoredCatalog, platforms: frozenset[Platform]) -> frozenset[Platform]:
