@@ -22,8 +22,9 @@ from typing import TYPE_CHECKING
 from validate import catalog, write
 
 from osbctl.catalog import Catalog
+from osbctl.pages.content import Content
 from osbctl.sources.read import read_source
-from osbctl.tasks.page import PageCatalog, PageOptions, make_page
+from osbctl.tasks.page import PageCatalog, make_page
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -57,9 +58,9 @@ def making(source: str, rounds: int) -> tuple[list[float], int]:
     works = (
         lambda: read_source(source),
         lambda: read_source(source).locate(plans),
-        lambda: make_page([catalog], PageOptions()),
+        lambda: make_page([catalog], Content()),
     )
-    size = len(make_page([catalog], PageOptions()).encode())
+    size = len(make_page([catalog], Content()).encode())
     times = [[seconds(work) for work in works] for _ in range(rounds)]
     return [statistics.median(each) for each in zip(*times, strict=True)], size
 
@@ -95,7 +96,7 @@ def main() -> None:
         many = folder / "many.json"
         many.write_text(json.dumps(catalog(1_000, 10)), encoding="utf-8")
         page = folder / "many.html"
-        page.write_text(make_page([PageCatalog("a", read_source(str(many)))], PageOptions()), encoding="utf-8")
+        page.write_text(make_page([PageCatalog("a", read_source(str(many)))], Content()), encoding="utf-8")
         if CHROMIUM is None:
             print("\nThere is no Chromium on PATH: filtering is not measured.")
             return

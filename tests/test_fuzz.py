@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from osbctl.errors import OsbctlError
 from osbctl.findings import DocumentError
+from osbctl.pages.content import Content
 from osbctl.platforms import Platform
 from osbctl.platforms.commands import Purpose
 from osbctl.reports import Format, Report, render
@@ -21,7 +22,7 @@ from osbctl.sources.read import read_source
 from osbctl.sources.yaml_text import dump
 from osbctl.tasks.compare import compare_documents
 from osbctl.tasks.fix import fix_bytes
-from osbctl.tasks.page import PageCatalog, PageOptions, make_page
+from osbctl.tasks.page import PageCatalog, make_page
 from osbctl.tasks.params import plan_parameters
 from osbctl.validation.options import ValidationOptions
 from osbctl.validation.pipeline import validate_document
@@ -134,7 +135,7 @@ def test_parameter_schemas(create: Any, update: Any) -> None:
         return
     compare_documents(old, new, frozenset(Platform))
     fix_bytes("a.json", texts[0], ValidationOptions(), unsafe=True)
-    make_page([PageCatalog("db", new, old)], PageOptions(findings=True))
+    make_page([PageCatalog("db", new, old)], Content(findings=True))
     for purpose, request in product(Purpose, (None, "{}", '{"a": 1, "b": 2.5}')):
         with contextlib.suppress(OsbctlError):
             plan_parameters(new, "db", "small", purpose, request)

@@ -13,8 +13,9 @@ from pathlib import Path
 
 from playwright.sync_api import sync_playwright
 
+from osbctl.pages.content import Content
 from osbctl.sources.read import read_source
-from osbctl.tasks.page import PageCatalog, PageOptions, make_page
+from osbctl.tasks.page import PageCatalog, make_page
 
 ROOT = Path(__file__).parent.parent
 SOURCE = ROOT / "catalogs" / "data-services.yaml"
@@ -26,9 +27,7 @@ PICTURES = {"page-services.png": ("", "light"), "page-plans.png": (PLANS, "dark"
 def main() -> None:
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as driver:
         page = Path(folder) / "page.html"
-        page.write_text(
-            make_page([PageCatalog("northwind", read_source(str(SOURCE)))], PageOptions()), encoding="utf-8"
-        )
+        page.write_text(make_page([PageCatalog("northwind", read_source(str(SOURCE)))], Content()), encoding="utf-8")
         arguments = ["--headless", "--no-sandbox", "--disable-gpu"]
         browser = driver.chromium.launch(executable_path=shutil.which("chromium"), args=arguments)
         for name, (place, theme) in PICTURES.items():

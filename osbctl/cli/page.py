@@ -66,21 +66,18 @@ def page(
     osbctl page catalog.yaml --since main --findings -o review.html
     osbctl page services/*.yaml --title Shop --accent "#0a7" -o a.html
     """
+    from osbctl.pages.content import Content
     from osbctl.tasks.output_checks import check_output
-    from osbctl.tasks.page import PageOptions, make_page, read_branding
+    from osbctl.tasks.page import make_page, read_branding
 
     check_output(output, [*sources, *(since or ()), logo, config, *connection.files])
     gc.disable()  # as in validation: the run is short, and makes next to no garbage in circles
     settings = load_config(config) if config else find_config(".")
     catalogs = _page_catalogs(connection, sources, since or [], where)
-    options = PageOptions(
-        branding=read_branding({"title": title, "logo": logo, "accent": accent}, settings.page),
-        platforms=frozenset(platforms or Platform),
-        date=date,
-        since=", ".join(map(_old_name, since)) if since else None,
-        findings=findings,
-    )
-    write_output(make_page(catalogs, options), output)
+    branding = read_branding({"title": title, "logo": logo, "accent": accent}, settings.page)
+    told = f"Since {', '.join(map(_old_name, since))}." if since else None
+    content = Content(branding=branding, date=date, since=told, findings=findings)
+    write_output(make_page(catalogs, content, frozenset(platforms or Platform)), output)
     return 0
 
 

@@ -96,7 +96,7 @@ class Content:
     shows findings, `notes` are sentences at the top. `without_requests`: too many plans for commands and examples.
     """
 
-    parts: Sequence[Part]
+    parts: Sequence[Part] = ()
     branding: Branding = field(default_factory=Branding)
     date: str = ""
     since: str | None = None

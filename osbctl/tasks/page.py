@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from osbctl.catalog import ServiceOffering, ServicePlan
@@ -34,36 +34,19 @@ class PageCatalog:
     before: Document | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class PageOptions:
-    """Content of the page besides the catalogs; fields as in `osbctl.pages.content.Content`.
+def make_page(
+    catalogs: Sequence[PageCatalog], content: Content, platforms: frozenset[Platform] = frozenset(Platform)
+) -> str:
+    """Render the catalogs as HTML, with the rest of the `content`, and verdicts and commands of the `platforms`.
 
-    `platforms`: their verdicts and commands are shown.
-    """
-
-    branding: Branding = field(default_factory=Branding)
-    platforms: frozenset[Platform] = frozenset(Platform)
-    date: str = ""
-    since: str | None = None
-    findings: bool = False
-
-
-def make_page(catalogs: Sequence[PageCatalog], options: PageOptions) -> str:
-    """Render the page as HTML, the same for the same sources and options.
+    The page is the same for the same sources and options.
 
     Raises UsageError: the accent is not a colour.
     """
-    parts = [_part(catalog, options) for catalog in catalogs]
+    parts = [_part(catalog, content.findings, platforms) for catalog in catalogs]
     too_many = sum(len(list(part.catalog.plans)) for part in parts) > MAX_WITH_REQUESTS
-    content = Content(
-        parts if too_many else with_requests(parts, options.platforms),
-        branding=options.branding,
-        date=options.date,
-        since=None if options.since is None else f"Since {options.since}.",
-        findings=options.findings,
-        without_requests=too_many,
-    )
-    return render_page(content)
+    parts = parts if too_many else with_requests(parts, platforms)
+    return render_page(replace(content, parts=parts, without_requests=too_many))
 
 
 def read_branding(asked: Mapping[str, str | None], configured: Mapping[str, str]) -> Branding:
@@ -90,9 +73,9 @@ def _logo(file: str) -> str:
     return picture
 
 
-def _part(catalog: PageCatalog, options: PageOptions) -> Part:
-    document, old, view = catalog.document, catalog.before, options.platforms
-    outcomes, findings = _validated(document, options.findings)
+def _part(catalog: PageCatalog, with_findings: bool, view: frozenset[Platform]) -> Part:
+    document, old = catalog.document, catalog.before
+    outcomes, findings = _validated(document, with_findings)
     shown = {platform: outcome for platform, outcome in outcomes.items() if platform in view}
     changes: Sequence[Change] = ()
     if old:

@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from osbctl.pages.content import Content
 from osbctl.reports.changes import DiffFormat, DiffReport
 from osbctl.reports.changes.brokers import BrokerReport, render_all
 from osbctl.sources.parse import parse_document
 from osbctl.sources.read import read_source
-from osbctl.tasks.page import PageCatalog, PageOptions, make_page
+from osbctl.tasks.page import PageCatalog, make_page
 from tests.folders import catalogs_folder
 from tests.pages.browser import browser as browser
 from tests.pages.browser import opened
@@ -42,7 +43,7 @@ def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     other = {"services": [{"id": "x-1", "name": "postgres", "description": "From elsewhere", "bindable": True,
                            "tags": ["<b>bold</b>"], "plans": [plan("p-1")]}]}  # fmt: skip
     catalogs = [PageCatalog("northwind", whole, document(before)), PageCatalog("second", document(other))]
-    return written(tmp_path_factory.mktemp("page"), catalogs, since="main", findings=True)
+    return written(tmp_path_factory.mktemp("page"), catalogs, since="Since main.", findings=True)
 
 
 def plan(id_: str, schema: Any = None) -> dict[str, Any]:
@@ -56,7 +57,7 @@ def document(data: dict[str, Any]) -> Any:
 
 def written(folder: Path, catalogs: list[PageCatalog], **options: Any) -> Path:
     path = folder / "page.html"
-    path.write_text(make_page(catalogs, PageOptions(**options)), "utf-8")
+    path.write_text(make_page(catalogs, Content(**options)), "utf-8")
     return path
 
 

@@ -23,7 +23,7 @@ from osbctl.platforms import Platform
 from osbctl.platforms.commands import Order, Purpose
 from osbctl.requests.commands import commands
 from osbctl.sources.read import read_source
-from osbctl.tasks.page import PageCatalog, PageOptions, make_page, with_requests
+from osbctl.tasks.page import PageCatalog, make_page, with_requests
 from osbctl.text import escape_line
 from tests.corpus import catalogs, needs_corpus
 from tests.folders import catalogs_folder
@@ -76,7 +76,7 @@ def service(**fields: Any) -> dict[str, Any]:
 
 
 def test_a_page_has_all_parts_of_a_catalog() -> None:
-    read = Read(make_page([page_catalog(SHIPPED)], PageOptions()))
+    read = Read(make_page([page_catalog(SHIPPED)], Content()))
     for service in Catalog.of(read_source(str(SHIPPED)).data).services:
         for words in (service.metadata["displayName"], service.description, *service.tags):
             assert words in read.text
@@ -88,20 +88,19 @@ def test_a_page_has_all_parts_of_a_catalog() -> None:
 
 
 def test_the_same_bytes_each_time() -> None:
-    one, other = (make_page([page_catalog(SHIPPED)], PageOptions(date="2026-11-01")) for _ in range(2))
+    one, other = (make_page([page_catalog(SHIPPED)], Content(date="2026-11-01")) for _ in range(2))
     assert one == other
 
 
 def test_a_colour_may_be_short() -> None:
     short, long = (
-        make_page([page_catalog(SHIPPED)], PageOptions(branding=Branding(accent=color)))
-        for color in ("#0A7", "#00aa77")
+        make_page([page_catalog(SHIPPED)], Content(branding=Branding(accent=color))) for color in ("#0A7", "#00aa77")
     )
     assert short == long
 
 
 def test_the_policy_allows_this_style_and_script_alone() -> None:
-    html = make_page([page_catalog(SHIPPED)], PageOptions(branding=Branding(accent="#00aa77")))
+    html = make_page([page_catalog(SHIPPED)], Content(branding=Branding(accent="#00aa77")))
     policy = next(a["content"] or "" for t, a in Read(html).tags if a.get("http-equiv") == "Content-Security-Policy")
     rules = dict(rule.split(" ", 1) for rule in policy.split("; "))
     assert (rules["default-src"], rules["base-uri"], rules["form-action"]) == ("'none'",) * 3
@@ -225,12 +224,10 @@ def test_recursive_and_deep_schemas_make_a_page() -> None:
 def test_a_refusal_is_shown_at_its_service_offering() -> None:
     data = service(bindable=True)
     data["services"].append({"id": "s-2", "name": "bare", "description": "No plans", "bindable": True, "plans": []})
-    html = make_page([PageCatalog("a", read_source_of(data))], PageOptions())
+    html = make_page([PageCatalog("a", read_source_of(data))], Content())
     first, second = html.split("<article")[1:3]
     assert 'class="platforms"' in first
-    assert 'class="platforms"' not in make_page(
-        [PageCatalog("a", read_source_of(service(bindable=True)))], PageOptions()
-    )
+    assert 'class="platforms"' not in make_page([PageCatalog("a", read_source_of(service(bindable=True)))], Content())
     assert "refuses the catalog, but not because of this service" in first
     assert "<dd>refused" in second
     assert 'class="words"' in second
@@ -247,7 +244,7 @@ def test_changes_are_at_the_top_and_at_their_service_offering() -> None:
     old, new = service(), service(plan={"free": False})
     new["services"][0]["bindable"] = True
     catalogs = [PageCatalog("a", read_source_of(new), read_source_of(old))]
-    html = make_page(catalogs, PageOptions(since="main"))
+    html = make_page(catalogs, Content(since="Since main."))
     front, article = html.split('id="services"')
     assert "Since main." in front
     assert 'href="#service/s-1/p-1"' in front
@@ -257,9 +254,9 @@ def test_changes_are_at_the_top_and_at_their_service_offering() -> None:
 
 def test_findings_are_shown_on_request() -> None:
     data = service(description="")
-    with_findings = make_page([PageCatalog("a", read_source_of(data))], PageOptions(findings=True))
+    with_findings = make_page([PageCatalog("a", read_source_of(data))], Content(findings=True))
     assert "catalog.json:1:" in Read(with_findings).text
-    assert "catalog.json:1:" not in Read(make_page([PageCatalog("a", read_source_of(data))], PageOptions())).text
+    assert "catalog.json:1:" not in Read(make_page([PageCatalog("a", read_source_of(data))], Content())).text
 
 
 def test_commands_and_examples_are_shown() -> None:
@@ -393,7 +390,7 @@ def test_a_description_is_split_at_blank_lines_and_list_items() -> None:
 @needs_corpus
 def test_real_catalogs_make_a_page() -> None:
     for file in catalogs():
-        read = Read(make_page([page_catalog(file)], PageOptions(findings=True)))
+        read = Read(make_page([page_catalog(file)], Content(findings=True)))
         catalog = Catalog.of(read_source(str(file)).data)
         assert [t for t, _ in read.tags].count("article") == len(catalog.services), file.name
         ids = read.ids()
@@ -402,11 +399,11 @@ def test_real_catalogs_make_a_page() -> None:
 
 def test_a_page_of_very_many_plans_has_no_commands(monkeypatch: pytest.MonkeyPatch) -> None:
     told = "commands and examples are left out"
-    full = make_page([PageCatalog("a", read_source_of(service()))], PageOptions())
+    full = make_page([PageCatalog("a", read_source_of(service()))], Content())
     assert told not in full
     assert "cf create-service" in full
     monkeypatch.setattr("osbctl.tasks.page.MAX_WITH_REQUESTS", 0)
-    short = make_page([PageCatalog("a", read_source_of(service()))], PageOptions())
+    short = make_page([PageCatalog("a", read_source_of(service()))], Content())
     assert told in short
     assert "cf create-service" not in short
 

@@ -6,12 +6,13 @@ import json
 from dataclasses import replace
 
 from osbctl.catalog import Catalog
+from osbctl.pages.content import Content
 from osbctl.reports import Format, Report
 from osbctl.reports import render as render_findings
 from osbctl.reports.changes import DiffFormat, DiffReport, render
 from osbctl.reports.changes.brokers import BrokerReport, render_all
 from osbctl.sources.read import read_source
-from osbctl.tasks.page import PageCatalog, PageOptions, make_page
+from osbctl.tasks.page import PageCatalog, make_page
 from osbctl.validation.options import ValidationOptions
 from osbctl.validation.pipeline import unreadable, validate_document
 from tests.folders import catalogs_folder
@@ -88,6 +89,6 @@ def test_a_page_since_another_has_the_refusals_of_diff() -> None:
     new = json.loads(json.dumps(SHIPPED.data))
     new["services"][0]["plans"] = []
     catalog = PageCatalog("a", SHIPPED._replace(data=new), SHIPPED)
-    text = Read(make_page([catalog], PageOptions(since="main"))).text
+    text = Read(make_page([catalog], Content(since="Since main."))).text
     assert "Since main." in text
     assert "refused" in text
