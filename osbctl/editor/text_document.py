@@ -14,6 +14,7 @@ from osbctl.paths import Path
 from osbctl.platforms import labels
 from osbctl.sources.document import Document, Span
 from osbctl.sources.parse import decoded, parse_text
+from osbctl.sources.text_lines import LINE_END
 from osbctl.tasks.rules import all_rules
 from osbctl.text import escape_line
 
@@ -23,7 +24,6 @@ SEVERITIES = {
     Severity.INFO: types.DiagnosticSeverity.Information,
 }
 _BOM = "\ufeff"
-_LINE_END = re.compile(r"\r\n?|\n")
 _WIDE = {
     "utf-8": re.compile(r"[^\x00-\x7f]"),
     "utf-16": re.compile("[\U00010000-\U0010ffff]"),
@@ -81,7 +81,7 @@ class TextDocument:
     @cached_property
     def lines(self) -> list[int]:
         """Offset of each line."""
-        return [0, *(found.end() for found in _LINE_END.finditer(self.body))]
+        return [0, *(found.end() for found in LINE_END.finditer(self.body))]
 
     @cached_property
     def _wide(self) -> list[int]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterable
 from itertools import chain
 from pathlib import Path
@@ -16,6 +15,7 @@ from osbctl.paths import get_at, pointer, value_at
 from osbctl.sources.document import Document, Span
 from osbctl.sources.parse import decoded, parse_text
 from osbctl.sources.spring import is_spring, spring_name
+from osbctl.sources.text_lines import Lines
 
 Wanted: TypeAlias = tuple[Finding, Fix]
 
@@ -108,7 +108,7 @@ class _Text:
         self._document = parse_text(decoded(data, name), name)
         self.text = self._document.text
         self.spans: dict[Steps, Span] = self._document.source_map().spans(aliases=True)
-        self._lines = [0, *(found.end() for found in re.finditer(r"\r\n?|\n", self.text))]
+        self._lines = Lines(name, self.text)
         self._keys = {span.key[0]: path for path, span in self.spans.items() if span.key[1]}
         self._items = {span.start: path for path, span in self.spans.items() if not span.key[1]}
         self._plain = {}  # what begins with a key begins where that does: the key comes last
@@ -123,7 +123,7 @@ class _Text:
         `place` is the location of the value, or of the object that it is added to. `alone`: do not quote a scalar that
         an alias may refer to.
         """
-        offset = self._lines[place.line - 1] + place.column - 1
+        offset = self._lines.offset(place)
         if not fix.path:
             shared = alone and any(one.anchored and one.start <= offset < one.end for one in self.spans.values())
             return (None if shared else quote_scalar(self.text, self._plain.get(offset))), ()

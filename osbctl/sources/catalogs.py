@@ -19,11 +19,11 @@ from osbctl.sources.document import Document
 from osbctl.sources.limits import DEFAULT_LIMITS, Limits
 from osbctl.sources.parse import TEMPLATE, is_template, no_object, parse_stream
 from osbctl.sources.spring import active_document, is_spring, renamed_fields
+from osbctl.sources.text_lines import LINE_END
 from osbctl.text import closest, did_you_mean
 
 _FETCH = "osbctl fetch URL gets the catalog of a running broker"
 _TEXT_OF_CATALOG = re.compile(r"\b(?:plans|bindable)\b")
-_LINE_END = re.compile(r"\r\n?|\n")
 
 
 class _Place(NamedTuple):
@@ -218,8 +218,8 @@ def _mover(place: _Place) -> Callable[[Location], Location]:
         document, path = place.document, place.path
         span = document.source_map().spans().get(path)
         is_block = span is not None and span.style == "|"
-        lines = _LINE_END.split(document.text) if is_block else []
-        first = len(_LINE_END.findall(document.text, 0, span.start)) + 1 if span else 0
+        lines = LINE_END.split(document.text) if is_block else []
+        first = len(LINE_END.findall(document.text, 0, span.start)) + 1 if span else 0
         return document.locate([path])[path], lines, first
 
     def moved(inner: Location) -> Location:

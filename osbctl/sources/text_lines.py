@@ -17,8 +17,12 @@ def is_decimal_comma(text: str, at: int) -> bool:
     return bool(re.fullmatch(r"[0-9],[0-9]", text[max(0, at - 2) : at + 1]))
 
 
+LINE_END = re.compile(r"\r\n?|\n")
+"""LF, CRLF or a lone CR, as in YAML 1.2 (5.4) and in editors (LSP 3.17, "Text Documents")."""
+
+
 class Lines:
-    """The lines of a text. LF, CRLF and a lone CR end a line, as in YAML 1.2 (5.4) and in editors."""
+    """The lines of a text."""
 
     def __init__(self, name: str, text: str) -> None:
         self._name = name
@@ -33,6 +37,10 @@ class Lines:
         length = len(excerpt[column - 1 : max(0, end - start)].rstrip())
         return Location(self._name, line, column, excerpt, column + length if length else 0)
 
+    def offset(self, place: Location) -> int:
+        """The offset of a location."""
+        return self._starts[place.line - 1] + place.column - 1
+
     def _excerpt(self, start: int) -> str:
         # Cached: a file of 5 MB may be one line, and a thousand findings must not hold a thousand copies of it.
         if start not in self._excerpts:
@@ -43,4 +51,4 @@ class Lines:
     @cached_property
     def _starts(self) -> list[int]:
         """Offsets of the lines."""
-        return [0, *(match.end() for match in re.finditer(r"\r\n?|\n", self._text))]
+        return [0, *(match.end() for match in LINE_END.finditer(self._text))]

@@ -18,7 +18,6 @@ from osbctl.text import did_you_mean
 from osbctl.validation.options import Selection
 
 _COMMENT = re.compile(r"(?:^|(?<=[ \t]))#[ \t]*osbctl:[ \t]*ignore\b(?:\[([^\]\n]*)\])?", re.MULTILINE)
-_LINE_END = re.compile(r"\r\n?|\n")
 
 
 class _IgnoredLines:
@@ -104,10 +103,10 @@ def _comments(document: Document) -> Iterator[_Comment]:
     """The comments of one file, including those around a catalog that is a part of the file."""
     if document.syntax != "yaml" or "osbctl:" not in document.text:
         return
-    from osbctl.sources.text_lines import Lines
+    from osbctl.sources.text_lines import LINE_END, Lines
     from osbctl.validation.rules import load_all
 
-    places, lines, rules = Lines(document.name, document.text), _LINE_END.split(document.text), load_all()
+    places, lines, rules = Lines(document.name, document.text), LINE_END.split(document.text), load_all()
     spans = document.source_map().spans()
     catalog = spans.get(document.top)
     held: dict[range, _IgnoredLines] = {}

@@ -89,9 +89,7 @@ def compose(
     parts.report_unread()
     problems.raise_any()
     lock, against = locks.updated(read_lock(Path(folder), unsaved), origins.data, accepted)
-    # The notes of the reader are about files; their paths are not paths of the catalog.
-    read = (note._replace(path=()) for document in parts.documents for note in document.notes)
-    notes = [*read, *locks.missing_ids(origins.data), *against]
+    notes = [*parts.notes, *locks.missing_ids(origins.data), *against]
     return Document(folder, origins.data, "folder", origins.locate, tuple(notes), parts=tuple(parts.documents)), lock
 
 

@@ -66,6 +66,11 @@ class Parts:
         self._read: dict[Path, SourcePart | None] = {}
         self.documents: list[Document] = []
 
+    @property
+    def notes(self) -> list[Finding]:
+        """The notes of the readers, without paths: those are of files, not of the catalog."""
+        return [note._replace(path=()) for document in self.documents for note in document.notes]
+
     def read(self, file: Path) -> SourcePart | None:
         """Read a file; None (and a problem) if it cannot be parsed or is outside of the folder.
 

@@ -44,9 +44,7 @@ def read_brokerpak(folder: str, *, limits: Limits, unsaved: Mapping[Path, bytes]
     parts = Parts(Path(folder), limits, unsaved, _load)
     catalog = BrokerpakCatalog(parts, variables)
     origins = catalog.compute()
-    # The notes of the reader are about files; their paths are not paths of the catalog.
-    read = (note._replace(path=()) for document in parts.documents for note in document.notes)
-    notes = (*read, *parts.problems, *catalog.refusals)
+    notes = (*parts.notes, *parts.problems, *catalog.refusals)
     read_as = f"{folder}: read as a brokerpak; {'; '.join(_conditions(catalog))}"
     texts = tuple(parts.documents)
     return Document(folder, origins.data, "brokerpak", origins.locate, notes, parts=texts, read_as=read_as)
