@@ -6,9 +6,8 @@ import ssl
 from typing import TYPE_CHECKING
 
 import pytest
-from cryptography.hazmat.primitives import serialization
 
-from tests.broker.harness import Authority, Broker, certificate, running
+from tests.broker.harness import Authority, Broker, running
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -17,11 +16,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture(scope="session")
 def authority(tmp_path_factory: pytest.TempPathFactory) -> Authority:
-    folder = tmp_path_factory.mktemp("tls")
-    authority = Authority(folder, folder / "ca.pem")
-    cert = certificate(authority.key, authority.key, "test authority", ca=True, days=50)
-    authority.cert.write_bytes(cert.public_bytes(serialization.Encoding.PEM))
-    return authority
+    return Authority(tmp_path_factory.mktemp("tls"))
 
 
 @pytest.fixture(scope="session")

@@ -56,11 +56,18 @@ def let_in(header: str | None, address: str, resume: Any) -> Decision:
 
 @dataclass
 class Authority:
-    """A certificate authority of the test run, and the folder of its files."""
+    """A certificate authority, and the folder of its files, which has its own certificate, too."""
 
     folder: Path
-    cert: Path
-    serial: int = 0
+    key: Any = field(default_factory=lambda: ec.generate_private_key(ec.SECP256R1()))
+
+    @property
+    def cert(self) -> Path:
+        return self.folder / "ca.pem"
+
+    def __post_init__(self) -> None:
+        own = certificate(self.key, self.key, "test authority", ca=True, days=50)
+        self.cert.write_bytes(own.public_bytes(serialization.Encoding.PEM))
 
     def issue(self, name: str, *, days: float = 20, dns: str = "localhost") -> tuple[Path, Path]:
         key = ec.generate_private_key(ec.SECP256R1())
@@ -69,8 +76,6 @@ class Authority:
         cert_file.write_bytes(cert.public_bytes(serialization.Encoding.PEM))
         key_file.write_bytes(_pem(key))
         return cert_file, key_file
-
-    key: Any = field(default_factory=lambda: ec.generate_private_key(ec.SECP256R1()))
 
 
 def _pem(key: Any) -> bytes:

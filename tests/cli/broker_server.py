@@ -6,7 +6,6 @@ import hashlib
 import json
 import ssl
 import threading
-import time
 from base64 import b64decode, b64encode
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -14,25 +13,37 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
+from tests.broker.harness import until
+
 USER, PASSWORD = "platform", "kn0wn-S3cret-p4ss"
 BASIC = b64encode(f"{USER}:{PASSWORD}".encode()).decode()
 
 
 class FakeBroker:
-    """`statuses` holds what was answered, `most` how many requests there were at once at most; `delay` is in seconds; with `quotes` it takes none. An error quotes it."""
+    """`statuses` holds what was answered, `most` how many requests there were at once at most; `delay` is in seconds.
+
+    With `quotes` it takes no credentials. An error quotes them.
+    """
 
     def __init__(self, url: str, catalog: dict[str, Any]) -> None:
-        self.url, self.delay, self.quotes, self.tags = url, 0.0, False, True
-        self.body = json.dumps(catalog).encode()
+        self.url, self.lock, self.now, self.hurry = url, threading.Lock(), 0, threading.Event()
+        self.reset(catalog)
+
+    def reset(self, catalog: dict[str, Any]) -> None:
+        """Answer what still waits, and be as new, with this catalog."""
+        self.hurry.set()
+        assert until(lambda: self.now == 0)
+        self.hurry.clear()
+        self.delay, self.quotes, self.tags, self.most = 0.0, False, True, 0
         self.statuses: list[int] = []
-        self.now = self.most = 0
-        self.lock = threading.Lock()
+        vars(self).pop("answer", None)
+        self.put(catalog)
 
     def put(self, catalog: dict[str, Any]) -> None:
         self.body = json.dumps(catalog).encode()
 
     def answer(self, headers: Any) -> tuple[int, bytes, str]:
-        time.sleep(self.delay)
+        self.hurry.wait(self.delay)
         tag = f'"{hashlib.sha256(self.body).hexdigest()[:16]}"'
         sent = headers.get("Authorization", "Basic ").removeprefix("Basic ")
         if sent != BASIC or self.quotes:
@@ -52,10 +63,12 @@ def broker(catalog: dict[str, Any], pair: tuple[Path, Path] | None = None) -> It
             with made.lock:
                 made.now += 1
                 made.most = max(made.most, made.now)
-            status, body, tag = made.answer(self.headers)
-            with made.lock:
-                made.now -= 1
-            made.statuses.append(status)
+            try:
+                status, body, tag = made.answer(self.headers)
+                made.statuses.append(status)
+            finally:
+                with made.lock:
+                    made.now -= 1
             self.send_response(status)
             if tag:
                 self.send_header("ETag", tag)

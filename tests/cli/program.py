@@ -7,11 +7,15 @@ import functools
 import gc
 import io
 import os
+import pty
 import subprocess
 import sys
+from collections.abc import Iterable
 from pathlib import Path
+from select import select
 from subprocess import CompletedProcess
-from typing import Any
+from tempfile import TemporaryFile
+from typing import Any, NamedTuple
 from unittest import mock
 
 from osbctl import __main__ as program
@@ -37,29 +41,82 @@ def environment(**more: str) -> dict[str, str]:
     return {"PATH": os.environ["PATH"], "PYTHONPATH": str(ROOT), "SSL_CERT_FILE": os.devnull, **more}
 
 
-def osbctl(*words: str, cwd: Path | None = None, stdin: str | bytes = "", **variables: str) -> CompletedProcess[str]:
-    """Inside this process, at a tenth of the cost: everything below `main`, with streams that stand in for its three."""
-    out, err = (io.TextIOWrapper(io.BytesIO(), encoding="utf-8", write_through=True) for _ in range(2))
+def osbctl(
+    *words: str, cwd: Path | None = None, stdin: str | bytes = "", stdout: str | None = "", **variables: str
+) -> CompletedProcess[str]:
+    """Inside this process, at a tenth of the cost: everything below `main`, with streams that stand in for its three.
+
+    `stdout` is the name of a file to open as standard output, or None for a closed one.
+    """
+    memory, err = (io.TextIOWrapper(io.BytesIO(), encoding="utf-8", write_through=True) for _ in range(2))
     data = stdin.encode() if isinstance(stdin, str) else stdin
     typed = io.TextIOWrapper(io.BytesIO(data), encoding="ascii")  # of no use: what is read here is bytes
     connection._from_stdin.cache_clear()  # what a process reads once
+    file = Path(stdout).open("w") if stdout else None  # noqa: SIM115
     with (
         mock.patch.dict(os.environ, environment(**variables), clear=True),
-        mock.patch.multiple(sys, stdin=typed, stdout=out, stderr=err),
+        mock.patch.multiple(sys, stdin=typed, stdout=memory if stdout == "" else file, stderr=err),
         mock.patch.object(app, "build", _group),
         contextlib.chdir(cwd or Path.cwd()),
     ):
+        program._open_closed_streams()
+        out = sys.stdout
         try:
             code = program._run([*words])
         finally:
             gc.enable()  # commands leave it off: their process ends
-    said, told = (stream.buffer.getvalue().decode() for stream in (out, err))  # type: ignore[attr-defined]
+        if out is not memory:
+            out.close()  # writes the rest, as the end of a process does
+    said, told = (stream.buffer.getvalue().decode() for stream in (memory, err))  # type: ignore[attr-defined]
     return CompletedProcess(words, code, said, told)
 
 
 def forked(*words: str, cwd: Path | None = None, stdin: str = "", **variables: str) -> CompletedProcess[str]:
     """As `process`, where its start is not the subject (tests/cli/warm.py)."""
-    return _started([str(warm.command()), *words], cwd, stdin, variables)
+    with TemporaryFile("w+") as typed, TemporaryFile("w+") as out, TemporaryFile("w+") as err:
+        typed.write(stdin)
+        typed.seek(0)
+        streams = {number: stream.fileno() for number, stream in enumerate((typed, out, err))}
+        code = warm.call(words, cwd or Path.cwd(), environment(**variables), streams)
+        out.seek(0)
+        err.seek(0)
+        return CompletedProcess(words, code, out.read(), err.read())
+
+
+class Seen(NamedTuple):
+    code: int
+    screen: str
+    stdout: str
+    stderr: str
+
+
+def at_terminal(
+    streams: str, *words: str, answers: Iterable[tuple[str, str]] = (), cwd: Path = ROOT, **variables: str
+) -> Seen:
+    """Run it with a terminal as these of its streams, where each prompt gets its answer; the others are pipes."""
+    ours, theirs = pty.openpty()
+    ends: Any = {name: theirs if name in streams.split() else subprocess.PIPE for name in ("stdin", "stdout", "stderr")}
+    try:
+        running = subprocess.Popen(
+            [warm.command(), *words], cwd=cwd, env=environment(TERM="xterm", **variables), **ends
+        )
+        screen = b""
+        for prompt, answer in answers:
+            asked = b""
+            while prompt.encode() not in asked:
+                assert select([ours], [], [], 20)[0], f"no {prompt!r} after {asked!r}"
+                asked += os.read(ours, 1000)
+            screen += asked
+            os.write(ours, answer.encode())
+        out, err = running.communicate(timeout=60)
+        os.set_blocking(ours, False)
+        with contextlib.suppress(BlockingIOError):
+            while True:
+                screen += os.read(ours, 10_000)
+    finally:
+        os.close(ours)
+        os.close(theirs)
+    return Seen(running.returncode, screen.decode(), (out or b"").decode(), (err or b"").decode())
 
 
 def process(*words: str, cwd: Path | None = None, stdin: str = "", **variables: str) -> CompletedProcess[str]:

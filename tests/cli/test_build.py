@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import json
-import os
-import pty
 import re
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from osbctl.cli.app import run_app
 from osbctl.sources.read import read_source
-from tests.cli.program import environment, osbctl, process
+from tests.cli.program import at_terminal, osbctl, process
 from tests.corpus import CORPUS, needs_corpus
 
 
@@ -39,16 +36,8 @@ def test_init_builds_at_once_and_overwrites_nothing(folder: Path) -> None:
 
 
 def test_init_asks_for_no_name_where_a_folder_stands(folder: Path) -> None:
-    ours, theirs = pty.openpty()
-    words = [sys.executable, "-m", "osbctl", "init", "source"]
-    try:
-        done = subprocess.run(
-            words, stdin=theirs, capture_output=True, text=True, cwd=folder, env=environment(), timeout=30, check=False
-        )
-    finally:
-        os.close(ours)
-        os.close(theirs)
-    assert (done.returncode, done.stdout) == (3, "")
+    done = at_terminal("stdin", "init", "source", cwd=folder)
+    assert (done.code, done.stdout) == (3, "")
     assert done.stderr.startswith("error: source/catalog.yaml already exists, and nothing is overwritten\n")
 
 

@@ -6,7 +6,6 @@ import copy
 import json
 import os
 import re
-import sys
 import threading
 from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -22,7 +21,7 @@ from osbctl.registry.store import Registry
 from osbctl.reports.changes import DiffFormat
 from osbctl.sources.exports.read import StoredAs
 from osbctl.sources.yaml_text import dump
-from tests.cli import program, warm
+from tests.cli import program
 from tests.drift.test_fields import CATALOG, changed
 from tests.folders import catalogs_folder
 from tests.sources.exports.make import export_as
@@ -430,22 +429,10 @@ def test_an_answer_that_cannot_be_read_is_no_drift(osbctl: Run, brokers: Brokers
         assert osbctl("drift", *arguments).code == 3
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="there are no pseudo-terminals")
 def test_a_progress_bar_at_a_terminal_alone(osbctl: Run, several: Brokers) -> None:
-    import pty
-    import subprocess
-
-    command = [str(warm.command()), "drift", "--all"]
-    environment = {**os.environ, "TERM": "xterm"}
-    main_end, child_end = pty.openpty()
-    try:
-        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=child_end, env=environment, timeout=60)
-        os.close(child_end)
-        shown = os.read(main_end, 65_536).decode()
-    finally:
-        os.close(main_end)
-    assert b"checking" not in done.stdout
-    assert "checking" in shown
+    seen = program.at_terminal("stderr", "drift", "--all", cwd=Path.cwd(), OSBCTL_DATABASE="brokers.sqlite")
+    assert "checking" not in seen.stdout
+    assert "checking" in seen.screen
     assert "checking" not in osbctl("drift", "--all").err
 
 

@@ -6,13 +6,13 @@ A command, option or argument that has no row here fails.
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import re
-import shutil
 import signal
 import stat
-import subprocess
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -23,9 +23,11 @@ from unittest import mock
 import pytest
 
 from osbctl.cli.app import build as application
-from tests.broker.harness import Authority, certificate
-from tests.cli import warm
-from tests.cli.machine import PASSWORD, Machine
+from osbctl.credentials.file import write_record
+from osbctl.credentials.record import make_record
+from tests.broker.harness import Authority
+from tests.case import case
+from tests.cli.broker_server import PASSWORD, USER, broker
 from tests.cli.program import osbctl
 from tests.folders import catalogs_folder
 
@@ -84,14 +86,14 @@ ROWS = {
         changes=("source/catalog.lock",),
         onto="{} -o @",
     ),
-    "init": Row("new --service a", writes={"folder": "@ --service a"}, prints=False, changes=("new/",)),
+    "init": Row("new --service a", writes={"folder": "@ --service a"}, prints=False, changes=("new",)),
     "new": Row("plan postgres big -C source", writes={"folder": "service a -C @"}, prints=False, changes=("source/",)),
     "split": Row(
         "catalog.json new",
         {"source": "@ new", "env": "catalog.json new --env @"},
         {"folder": "catalog.json @"},
         prints=False,
-        changes=("new/",),
+        changes=("new",),
         onto="@ @",
     ),
     "diff": Row(
@@ -236,9 +238,6 @@ FINE = {
 }
 """Cases with a faulty file and exit code 0, with the reason."""
 
-FAULTS = ("empty", "truncated", "unreadable", "fifo", "gone")
-"""Faults of input files. Reading /proc/self/mem fails for root, too."""
-
 
 def commands() -> dict[str, Any]:
     found = {}
@@ -255,124 +254,134 @@ def test_every_command_has_a_row_and_every_parameter_is_known() -> None:
         assert {parameter.name for parameter in command.params} <= known, name
 
 
-PROCESSES = ("serve", "lsp")
-"""Commands that handle signals or use the streams of their process."""
-STREAMS = {"": "", "full": " >/dev/full", "closed": " >&-"}
-"""Redirections of the shell by the kind of standard output."""
-
-
 class Ran(NamedTuple):
     code: int
     said: str
 
 
-class Runner:
-    """Runs command lines inside this process; those that need one of their own in a fork of another: tests/cli/warm.py."""
+Files = dict[str, tuple[int, bytes]]
+"""The mode of each file and folder, and the content of each regular file."""
 
-    def __init__(self, good: Path, url: str) -> None:
-        self.good = good
+
+def contents(folder: Path) -> Files:
+    found = {}
+    waiting = [str(folder)]
+    while waiting:
+        for entry in os.scandir(waiting.pop()):
+            mode = entry.stat(follow_symlinks=False).st_mode
+            found[entry.path.removeprefix(f"{folder}/")] = mode, Path(entry).read_bytes() if stat.S_ISREG(mode) else b""
+            if stat.S_ISDIR(mode):
+                waiting.append(entry.path)
+    return found
+
+
+class Desk:
+    """A folder with a good file of each kind, the address of a broker, and the runs of commands in that folder."""
+
+    def __init__(self, folder: Path, url: str) -> None:
+        self.folder = folder
         self.url = url
+        self.good = contents(folder)
+        self.before = self.good
 
-    def run(self, folder: Path, command: str, words: str, stdout: str = "") -> Ran:
-        line = [*command.split(), *words.replace("URL", self.url).split()]
-        stdin = "--password-stdin" in line
-        if not stdout and command not in PROCESSES:
-            with bounded():
-                done = osbctl(*line, cwd=folder, stdin=PASSWORD * stdin, HOME=str(self.good))
-            return Ran(done.returncode, done.stdout + done.stderr)
-        shell = ["sh", "-c", f'exec "$0" "$@"{STREAMS[stdout]}', str(warm.command()), *line]
-        variables = {"PATH": os.environ["PATH"], "HOME": str(self.good), warm.WAIT: "0.05"}
-        done = subprocess.run(
-            shell, cwd=folder, env=variables, input=PASSWORD * stdin, capture_output=True, text=True, timeout=SECONDS
-        )
-        return Ran(done.returncode, done.stdout + done.stderr)
+    def restore(self) -> None:
+        """Put back all good files, and remove all others."""
+        changed = self.changed(self.good)
+        for name in sorted(changed, reverse=True):
+            path = self.folder / name
+            if path.is_dir() and not path.is_symlink():
+                path.rmdir()
+            else:
+                path.unlink(missing_ok=True)
+        for name in sorted(changed & self.good.keys()):
+            mode, content = self.good[name]
+            if stat.S_ISDIR(mode):
+                (self.folder / name).mkdir()
+            else:
+                (self.folder / name).write_bytes(content)
+            (self.folder / name).chmod(stat.S_IMODE(mode))
+
+    def run(self, command: str, words: str, *last: str, stdout: str | None = "") -> Ran:
+        self.before = contents(self.folder)
+        line = [*command.split(), *words.replace("URL", self.url).split(), *last]
+        stdin = PASSWORD * ("--password-stdin" in line)
+        if command == "lsp" and stdout == "":
+            stdout = os.devnull  # it needs a descriptor
+        with bounded(), warnings.catch_warnings():
+            done = osbctl(*line, cwd=self.folder, stdin=stdin, stdout=stdout, HOME=str(self.folder))
+            if command == "lsp":  # it leaves a stream for the end of its process
+                warnings.simplefilter("ignore", ResourceWarning)
+                gc.collect()
+        ran = Ran(done.returncode, done.stdout + done.stderr)
+        assert ran.code in (0, 1, 2, 3), ran.said
+        assert "Traceback" not in ran.said
+        assert "internal error" not in ran.said
+        assert "Exception" not in ran.said
+        return ran
+
+    def changed(self, before: Files | None = None) -> set[str]:
+        """The names of the files that differ from those `before`, by default before the last run."""
+        before, after = before or self.before, contents(self.folder)
+        return {name for name in before.keys() | after.keys() if before.get(name) != after.get(name)}
 
 
 @contextmanager
 def bounded() -> Iterator[None]:
-    """Fail a command after `SECONDS`."""
+    """Fail a command after `SECONDS`, and restore the handlers of signals and logs that it may set."""
 
     def late(*_: object) -> NoReturn:
         raise TimeoutError
 
-    before = signal.signal(signal.SIGALRM, late)
+    handlers = {number: signal.getsignal(number) for number in (signal.SIGALRM, signal.SIGINT, signal.SIGHUP)}
+    signal.signal(signal.SIGALRM, late)
     signal.setitimer(signal.ITIMER_REAL, SECONDS)
     try:
-        yield
+        with mock.patch("osbctl.broker.logs.configure_logging"):
+            yield
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
+        for number, handler in handlers.items():
+            signal.signal(number, handler)
 
 
 @pytest.fixture(scope="module")
-def runner(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Runner]:
-    with mock.patch.multiple("osbctl.files", WRITER_WAIT=0.05, READER_WAIT=0.05):
-        yield from running(tmp_path_factory)
-
-
-def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Runner]:
+def good(tmp_path_factory: pytest.TempPathFactory, authority: Authority) -> Iterator[Desk]:
     folder = tmp_path_factory.mktemp("good")
-    from cryptography.hazmat.primitives import serialization
-
-    authority = Authority(folder, folder / "ca.pem")
-    cert = certificate(authority.key, authority.key, "test authority", ca=True, days=50)
-    authority.cert.write_bytes(cert.public_bytes(serialization.Encoding.PEM))
-    cert_file, key_file = authority.issue("cert")
-    (folder / "key.pem").write_bytes(key_file.read_bytes())
-    (folder / "client.pem").write_bytes(cert_file.read_bytes() + key_file.read_bytes())
-    catalog = (catalogs_folder() / "interface-example.json").read_text()
+    cert, key = authority.issue("every-command")
+    certificate, catalog = cert.read_text(), (catalogs_folder() / "interface-example.json").read_text()
     files = {
-        "catalog.json": catalog, "catalog.yaml": catalog, "other.json": catalog.replace("description\": \"", "description\": \"x"),
-        "schema.json": '{"type": "object"}', "request.json": '{"a": 1}', "config.toml": 'fail-on = "error"\n', "overlay.yaml": "services: {postgres: {bindable: true}}\n",
-        "instances.txt": "\n".join(plan["id"] for plan in json.loads(catalog)["services"][0]["plans"]), "stdin": PASSWORD,
+        "ca.pem": authority.cert.read_text(), "cert.pem": certificate, "key.pem": key.read_text(),
+        "client.pem": certificate + key.read_text(),
+        "catalog.json": catalog, "other.json": catalog.replace('description": "', 'description": "x'),
+        "schema.json": '{"type": "object"}', "request.json": '{"a": 1}', "config.toml": 'fail-on = "error"\n',
+        "overlay.yaml": "services: {postgres: {bindable: true}}\n",
+        "instances.txt": "\n".join(plan["id"] for plan in json.loads(catalog)["services"][0]["plans"]),
         "allow.toml": '[[allow]]\nrule = "change-plan-removed"\nobject = "a/b"\nreason = "x"\n',
     }  # fmt: skip
-    (folder / "logo.png").write_bytes(b"\x89PNG\r\n\x1a\n" + bytes(100))
     for name, text in files.items():
         (folder / name).write_text(text)
-    machine = Machine(folder)
-    machine.run("hash-password", "platform", "--password-stdin", "--rounds", "1000", "-o", "credentials.json",
-                "--include-password", stdin=PASSWORD)  # fmt: skip
-    machine.run("init", "source", "--service", "postgres")
-    machine.run("build", "source")
-    with machine.serving(cert_file, key_file) as url:
-        line = ["brokers", "add", "one", url, "--as", "cloudfoundry", *ACCESS.split(), "--database", "brokers.sqlite"]
-        machine.run(*line, stdin=PASSWORD)
-        (folder / "serve.log").rename(folder.with_name("serve.log"))
-        yield Runner(folder, url)
-        folder.with_name("serve.log").rename(folder / "serve.log")
+    (folder / "logo.png").write_bytes(b"\x89PNG\r\n\x1a\n" + bytes(100))
+    write_record(folder / "credentials.json", make_record(USER, PASSWORD, rounds=1000, include_password=True))
+    with broker(json.loads(catalog), (cert, key)) as server:
+        desk = Desk(folder, server.url)
+        for line in (
+            ("init", "source --service postgres"),
+            ("build", "source"),
+            ("brokers add", f"one URL --as cloudfoundry {ACCESS} --database brokers.sqlite"),
+        ):
+            assert desk.run(*line).code == 0
+        desk.good = contents(folder)
+        with mock.patch.multiple("osbctl.files", WRITER_WAIT=0.05, READER_WAIT=0.05):
+            yield desk
 
 
 @pytest.fixture
-def folder(runner: Runner, tmp_path: Path) -> Path:
-    return Path(shutil.copytree(runner.good, tmp_path / "work"))
-
-
-def contents(folder: Path) -> dict[str, Any]:
-    found = {}
-    for top, _, names in os.walk(folder):
-        for path in (Path(top, name) for name in names):
-            mode = path.lstat().st_mode
-            found[str(path.relative_to(folder))] = mode, path.read_bytes() if stat.S_ISREG(mode) else b""
-    return found
-
-
-def changed(before: dict[str, Any], after: dict[str, Any]) -> set[str]:
-    return {name for name in before.keys() | after.keys() if before.get(name) != after.get(name)}
-
-
-def holds(ran: Ran) -> None:
-    """Properties of every run."""
-    assert ran.code in (0, 1, 2, 3), ran.said
-    assert "Traceback" not in ran.said
-    assert "internal error" not in ran.said
-    assert "Exception" not in ran.said
+def desk(good: Desk) -> Iterator[Desk]:
+    yield good
+    good.restore()
 
 
 def spoil(good: Path, path: Path, fault: str) -> None:
-    if path.is_dir():
-        shutil.rmtree(path)
-    path.unlink(missing_ok=True)
     if fault == "empty":
         path.write_bytes(b"")
     elif fault == "truncated":
@@ -382,45 +391,38 @@ def spoil(good: Path, path: Path, fault: str) -> None:
         path.symlink_to("/proc/self/mem")
     elif fault == "fifo":
         os.mkfifo(path)
+    elif fault == "folder":
+        path.mkdir()
 
 
-READS = [
-    (name, parameter, fault)
-    for name, row in ROWS.items()
-    for parameter in row.reads
-    for fault in FAULTS
-    # All commands open these in one place: fetch shows it, or list and add; the others that they ask there.
-    if name in ("fetch", "brokers list", "brokers add") or parameter not in (*TLS, *DATABASE) or fault == "fifo"
-]
+READS = [(name, parameter) for name, row in ROWS.items() for parameter in row.reads]
 WRITES = [(name, parameter) for name, row in ROWS.items() for parameter in row.writes]
-
-
-ONTO = [(name, parameter) for name, row in ROWS.items() if row.onto for parameter in row.reads]
 
 
 def test_every_command_that_writes_is_asked_to_write_over_its_inputs() -> None:
     assert {name for name, row in ROWS.items() if row.writes and not row.onto} == {"init", "new"}  # they read none
 
 
-@pytest.mark.parametrize(("command", "parameter"), ONTO)
-def test_an_output_that_is_an_input(runner: Runner, folder: Path, command: str, parameter: str) -> None:
+def test_an_output_that_is_an_input(desk: Desk) -> None:
     """Also by another name: of a link, or of a file inside of the source folder."""
-    good = GOOD.get(parameter, "catalog.json")
-    if "--database" in ROWS[command].onto and parameter == "database":
-        return  # what is written there is added
-    call = ROWS[command].reads[parameter].replace("@", good).replace("AT", "@")
-    call = re.sub(r"--database brokers.sqlite(?=.*--database)", "", ROWS[command].onto.format(call))
-    (folder / "link").symlink_to(good)
-    names = [f"{good}/catalog.json", f"{good}/services/postgres.yaml"] if (folder / good).is_dir() else [good, "link"]
-    for name in names:
-        line = call.replace("@", name if "@ @" not in call else good)
-        before = contents(folder)
-        ran = runner.run(folder, command, line)
-        holds(ran)
-        assert ran.code, ran.said
-        if "-o" in ROWS[command].onto and command != "hash-password":
-            assert "is an input of this command" in ran.said or "is in the source folder" in ran.said
-        assert {one for one in changed(before, contents(folder)) if not one.startswith("brokers.sqlite")} == set()
+    (desk.folder / "link").symlink_to("catalog.json")
+    for command, parameter in READS:
+        onto = ROWS[command].onto
+        if not onto or (parameter == "database" and "--database" in onto):  # what is written there is added
+            continue
+        good = GOOD.get(parameter, "catalog.json")
+        call = ROWS[command].reads[parameter].replace("@", good).replace("AT", "@")
+        call = re.sub(r"--database brokers.sqlite(?=.*--database)", "", onto.format(call))
+        (desk.folder / "link").unlink()
+        (desk.folder / "link").symlink_to(good)
+        is_folder = (desk.folder / good).is_dir()
+        for name in [f"{good}/catalog.json", f"{good}/services/postgres.yaml"] if is_folder else [good, "link"]:
+            with case(command, parameter, name):
+                ran = desk.run(command, call.replace("@", name if "@ @" not in call else good))
+                assert ran.code, ran.said
+                if "-o" in onto and command != "hash-password":
+                    assert "is an input of this command" in ran.said or "is in the source folder" in ran.said
+                assert {one for one in desk.changed() if not one.startswith("brokers.sqlite")} == set()
 
 
 KEPT = {
@@ -432,63 +434,68 @@ KEPT = {
 }
 
 
-@pytest.mark.parametrize("name", KEPT)
-@pytest.mark.parametrize(("command", "parameter"), [row for row in WRITES if "folder" not in row])
-def test_what_nobody_can_make_again(runner: Runner, folder: Path, command: str, parameter: str, name: str) -> None:
+def test_what_nobody_can_make_again(desk: Desk) -> None:
     """A glob after -o, say: what is there is a catalog, though not one that the command reads."""
-    kept = folder / ("osbctl.toml" if name == "osbctl.toml" else "kept")
-    text = KEPT[name]
-    kept.write_text((folder / name).read_text() if text is None else text)
-    before = contents(folder)
-    ran = runner.run(folder, command, ROWS[command].writes[parameter].replace("@", kept.name))
-    holds(ran)
-    if name == "catalog.json" and command in ("build", "fetch"):
-        assert ran.code == 0, ran.said  # they make catalogs
-        return
-    assert ran.code in (2, 3), ran.said
-    assert changed(before, contents(folder)) == set()
+    for name, text in KEPT.items():
+        for command, parameter in WRITES:
+            if parameter == "folder":
+                continue
+            desk.restore()
+            kept = desk.folder / ("osbctl.toml" if name == "osbctl.toml" else "kept")
+            kept.write_text((desk.folder / name).read_text() if text is None else text)
+            with case(command, parameter, name):
+                ran = desk.run(command, ROWS[command].writes[parameter].replace("@", kept.name))
+                if name == "catalog.json" and command in ("build", "fetch"):
+                    assert ran.code == 0, ran.said  # they make catalogs
+                else:
+                    assert ran.code in (2, 3), ran.said
+                    assert desk.changed() == set()
 
 
-@pytest.mark.parametrize(("command", "parameter"), [row for row in WRITES if row[1] == "output"])
-def test_an_output_without_a_name(runner: Runner, folder: Path, command: str, parameter: str) -> None:
-    line = [*command.split(), *ROWS[command].writes[parameter].replace("URL", runner.url).replace("@", "").split(), ""]
-    with bounded():
-        done = osbctl(*line, cwd=folder, stdin=PASSWORD * ("--password-stdin" in line))
-    assert done.returncode == 2
-    assert "-o needs a file name" in done.stderr
+def test_an_output_without_a_name(desk: Desk) -> None:
+    for command in (name for name, parameter in WRITES if parameter == "output"):
+        with case(command):
+            ran = desk.run(command, ROWS[command].writes["output"].replace("@", ""), "")
+            assert ran.code == 2
+            assert "-o needs a file name" in ran.said
 
 
-@pytest.mark.parametrize("command", ROWS)
-def test_the_call_of_the_row_works(runner: Runner, folder: Path, command: str) -> None:
-    row, before = ROWS[command], contents(folder)
-    ran = runner.run(folder, command, row.call)
-    holds(ran)
-    assert ran.code == (3 if command == "serve" else 0), ran.said
-    undeclared = {name for name in changed(before, contents(folder)) if not name.startswith(row.changes or "-")}
-    assert undeclared == set()
+def test_the_call_of_each_row_works(desk: Desk) -> None:
+    for command, row in ROWS.items():
+        desk.restore()
+        with case(command):
+            ran = desk.run(command, row.call)
+            assert ran.code == (3 if command == "serve" else 0), ran.said
+            assert {name for name in desk.changed() if not name.startswith(row.changes or "-")} == set()
 
 
-@pytest.mark.parametrize(("command", "parameter", "fault"), READS)
-def test_a_file_that_cannot_be_read(runner: Runner, folder: Path, command: str, parameter: str, fault: str) -> None:
-    good = GOOD.get(parameter, "catalog.json")
-    subject = "subject" + Path(good).suffix
-    spoil(runner.good / good, folder / subject, fault)
-    before = contents(folder)
-    ran = runner.run(folder, command, ROWS[command].reads[parameter].replace("@", subject).replace("AT", "@"))
-    holds(ran)
-    if (command, parameter, fault) in FINE:
-        assert ran.code == 0, ran.said
-        return
-    assert ran.code != 0, ran.said
-    assert "standard output" not in ran.said  # that is no file which is read
-    # A database is made where there is none, and an empty file is one.
-    databases = ("brokers.sqlite", "subject.sqlite")
-    assert {name for name in changed(before, contents(folder)) if not name.startswith(databases)} == set()
+@pytest.mark.parametrize("fault", ["empty", "truncated", "unreadable", "fifo", "gone"])
+def test_a_file_that_cannot_be_read(desk: Desk, fault: str) -> None:
+    """Reading /proc/self/mem fails for root, too."""
+    for command, parameter in READS:
+        # All commands open these in one place: fetch shows it, or list and add; the others that they ask there.
+        alike = parameter in (*TLS, *DATABASE) and command not in ("fetch", "brokers list", "brokers add")
+        if alike and fault != "fifo":
+            continue
+        desk.restore()
+        good = GOOD.get(parameter, "catalog.json")
+        subject = "subject" + Path(good).suffix
+        spoil(desk.folder / good, desk.folder / subject, fault)
+        with case(command, parameter):
+            ran = desk.run(command, ROWS[command].reads[parameter].replace("@", subject).replace("AT", "@"))
+            if (command, parameter, fault) in FINE:
+                assert ran.code == 0, ran.said
+                continue
+            assert ran.code != 0, ran.said
+            assert "standard output" not in ran.said  # that is no file which is read
+            # A database is made where there is none, and an empty file is one.
+            databases = ("brokers.sqlite", "subject.sqlite")
+            assert {name for name in desk.changed() if not name.startswith(databases)} == set()
 
 
-@pytest.mark.parametrize(
-    ("command", "parameter", "fault", "said"),
-    [
+def test_it_says_what_is_wrong(desk: Desk) -> None:
+    """With what is there and is no file."""
+    for command, parameter, fault, said in (
         ("validate", "config", "fifo", "cannot be read: it did not end"),
         ("validate", "config", "folder", "cannot be read: Is a directory"),
         ("validate", "schemas", "folder", "this is a folder"),
@@ -496,44 +503,38 @@ def test_a_file_that_cannot_be_read(runner: Runner, folder: Path, command: str, 
         ("brokers list", "database", "fifo", "cannot be opened: it is not a regular file"),
         ("brokers list", "database", "folder", "cannot be opened: it is not a regular file"),
         ("brokers list", "database", "/dev/full", "cannot be opened: it is not a regular file"),
-    ],
-)
-def test_it_says_what_is_wrong(  # with what is there and is no file
-    runner: Runner, folder: Path, command: str, parameter: str, fault: str, said: str
-) -> None:
-    if fault == "folder":
-        (folder / "subject").mkdir()
-    else:
-        spoil(folder, folder / "subject", fault)
-    subject = fault if fault.startswith("/") else "subject"
-    ran = runner.run(folder, command, ROWS[command].reads[parameter].replace("@", subject).replace("AT", "@"))
-    assert ran.code == 3
-    assert f"{subject}: " in ran.said
-    assert said in ran.said
+    ):
+        desk.restore()
+        spoil(desk.folder, desk.folder / "subject", fault)
+        subject = fault if fault.startswith("/") else "subject"
+        with case(command, parameter, fault):
+            ran = desk.run(command, ROWS[command].reads[parameter].replace("@", subject).replace("AT", "@"))
+            assert ran.code == 3
+            assert f"{subject}: " in ran.said
+            assert said in ran.said
 
 
-@pytest.mark.parametrize("stdout", ["full", "closed"])
-@pytest.mark.parametrize("command", ROWS)
-def test_standard_output_that_takes_nothing(runner: Runner, folder: Path, command: str, stdout: str) -> None:
-    row = ROWS[command]
-    ran = runner.run(folder, command, row.call, stdout)
-    holds(ran)
-    if row.prints:
-        assert ran.code == 3
-        assert "standard output cannot be written" in ran.said
-    elif command != "serve":
-        assert ran.code == 0, ran.said
+@pytest.mark.parametrize("stdout", ["/dev/full", None])
+def test_standard_output_that_takes_nothing(desk: Desk, stdout: str | None) -> None:
+    for command, row in ROWS.items():
+        desk.restore()
+        with case(command):
+            ran = desk.run(command, row.call, stdout=stdout)
+            if row.prints:
+                assert ran.code == 3
+                assert "standard output cannot be written" in ran.said
+            elif command != "serve":
+                assert ran.code == 0, ran.said
 
 
-@pytest.mark.parametrize("target", ["none/out", "fifo", "/dev/full", "file/out"])
-@pytest.mark.parametrize(("command", "parameter"), WRITES)
-def test_what_cannot_be_written(runner: Runner, folder: Path, command: str, parameter: str, target: str) -> None:
-    os.mkfifo(folder / "fifo")
-    (folder / "file").write_text("")
-    if command in ("init", "split") and target == "none/out":
-        pytest.skip("folders are made")
-    before = contents(folder)
-    ran = runner.run(folder, command, ROWS[command].writes[parameter].replace("@", target))
-    holds(ran)
-    assert ran.code == 3, ran.said
-    assert changed(before, contents(folder)) == set()
+def test_what_cannot_be_written(desk: Desk) -> None:
+    os.mkfifo(desk.folder / "fifo")
+    (desk.folder / "file").write_text("")
+    for command, parameter in WRITES:
+        for target in ("none/out", "fifo", "/dev/full", "file/out"):
+            if command in ("init", "split") and target == "none/out":
+                continue  # folders are made
+            with case(command, parameter, target):
+                ran = desk.run(command, ROWS[command].writes[parameter].replace("@", target))
+                assert ran.code == 3, ran.said
+                assert desk.changed() == set()

@@ -8,19 +8,14 @@ from typing import TYPE_CHECKING
 import click
 import pytest
 
-from osbctl.credentials.file import write_record
-from osbctl.credentials.record import make_record
 from osbctl.errors import UsageError
 from osbctl.text import escape_line
 from tests.cli.machine import Machine
 from tests.client.test_catalog_client import broker, http
 from tests.conformance.faulty import CATALOG, PASSWORD, USER, faulty
-from tests.folders import catalogs_folder
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-    from tests.broker.harness import Authority
 
 
 @pytest.fixture
@@ -128,18 +123,6 @@ def test_a_query_is_not_printed(machine: Machine, command: str) -> None:
 def test_an_address_that_is_taken_for_a_file_is_not_printed(machine: Machine, command: str, word: str) -> None:
     machine.run(command, word, code=3 if command == "build" else 2)
     assert "hunter2" not in machine.output
-
-
-def test_a_password_of_any_letters(machine: Machine, authority: Authority) -> None:
-    password = "pä-€-correct-horse"
-    (machine.folder / "catalog.yaml").write_bytes((catalogs_folder() / "data-services.yaml").read_bytes())
-    write_record(machine.folder / "credentials.json", make_record("jürgen", password, rounds=1000))
-    options = ("--user", "jürgen", "--password-stdin", "--ca-file", str(authority.cert))
-    with machine.serving(*authority.issue("broker")) as address:
-        for command in ("fetch", "check"):
-            machine.run(command, address, *options, stdin=password)
-        machine.run("fetch", address, *options, stdin="pä-€-wrong-horse", code=3)
-    assert password not in machine.output
 
 
 @pytest.mark.parametrize("version", ["abc", "2", "2.14\n", "2.1\r\n4", "2.14.0", "\u0662.14"])

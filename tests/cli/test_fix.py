@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import errno
 import os
-import pty
 import shutil
 import subprocess
 import sys
@@ -13,7 +12,7 @@ from unittest import mock
 
 import pytest
 
-from tests.cli.program import environment, osbctl
+from tests.cli.program import at_terminal, osbctl
 
 OSBCTL = [sys.executable, "-m", "osbctl"]
 TEXT = """services:
@@ -99,12 +98,7 @@ def test_the_changes_are_a_patch(tmp_path: Path, name: str, tool: list[str]) -> 
 def test_at_a_terminal_the_changes_steer_nothing(tmp_path: Path) -> None:
     file = tmp_path / "c.yaml"
     file.write_bytes(ODD.replace("\n", "\r").replace("# well", "# \u202e").encode())
-    main_end, child_end = pty.openpty()
-    subprocess.run([*OSBCTL, "fix", "--diff", str(file)], stdout=child_end, stderr=subprocess.DEVNULL,
-                   env=environment(TERM="xterm"), timeout=60)  # fmt: skip
-    os.close(child_end)
-    said = os.read(main_end, 65_536).decode()
-    os.close(main_end)
+    said = at_terminal("stdout", "fix", "--diff", str(file)).screen
     assert "\x1b[32m+" in said and "\\u202e" in said and "\\r" in said
     assert not set("\u202e\u200b") & set(said) and "\r" not in said.replace("\r\n", "")
 

@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-import contextlib
-import fcntl
 import json
 import os
-import pty
 import stat
 import subprocess
-import sys
-import termios
 from itertools import cycle
 from pathlib import Path
 from subprocess import CompletedProcess
@@ -21,15 +16,13 @@ import pytest
 from osbctl.credentials.file import parse_credentials, read_credentials, write_record
 from osbctl.credentials.record import make_record, password_matches
 from tests.cli import warm
-from tests.cli.program import ROOT, osbctl, process
+from tests.cli.program import ROOT, at_terminal, osbctl, process
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 SECRET = "known-pass-Wörd"
 CTRL_C = "\x03"
-
-PROGRAM = "from osbctl.__main__ import main; main()"
 
 
 def run(*arguments: str | Path, stdin: str | bytes = "") -> CompletedProcess[str]:
@@ -161,32 +154,10 @@ def test_a_password_that_cannot_be_shown_leaves_the_old_record(tmp_path: Path, o
 
 def at_a_terminal(*answers: str) -> tuple[int, str, str]:
     """Run hash-password with a terminal as standard input; what it shows there, and its output."""
-    ours, theirs = pty.openpty()
-    try:
-        program = subprocess.Popen(
-            [sys.executable, "-c", PROGRAM, "hash-password", "admin", "--rounds", "1000"],
-            stdin=theirs,
-            stdout=subprocess.PIPE,
-            stderr=theirs,
-            start_new_session=True,
-            preexec_fn=lambda: fcntl.ioctl(theirs, termios.TIOCSCTTY, 0),  # so that Ctrl-C reaches it
-            cwd=ROOT,
-        )
-        shown = b""
-        for prompt, answer in zip(cycle((b"Password of admin: ", b"Repeat the password: ")), answers, strict=False):
-            asked = b""
-            while prompt not in asked:
-                asked += os.read(ours, 1000)
-            shown += asked
-            os.write(ours, answer.encode() + (b"" if answer == CTRL_C else b"\n"))
-        out = program.communicate(timeout=30)[0]
-        os.set_blocking(ours, False)
-        with contextlib.suppress(BlockingIOError):
-            shown += os.read(ours, 10_000)
-        return program.returncode, shown.decode(), out.decode()
-    finally:
-        os.close(ours)
-        os.close(theirs)
+    prompts = cycle(("Password of admin: ", "Repeat the password: "))
+    typed = [(prompt, answer if answer == CTRL_C else f"{answer}\n") for prompt, answer in zip(prompts, answers)]  # noqa: B905
+    seen = at_terminal("stdin stderr", "hash-password", "admin", "--rounds", "1000", answers=typed)
+    return seen.code, seen.screen, seen.stdout
 
 
 def test_at_a_terminal_it_asks_twice_and_shows_nothing() -> None:

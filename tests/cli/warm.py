@@ -1,16 +1,17 @@
 """An `osbctl` for tests of scripts, streams and exit codes: each call is a fork of one process that has loaded osbctl.
 
 `command()` is the path of a program that hands its arguments, folder, environment and open streams to that process, and
-ends with the exit code of the fork: a tenth of the cost of a start. It is not for tests of signals, terminals and start-up.
+ends with the exit code of the fork: a tenth of the cost of a start. It is not for tests of signals and start-up.
 """
 
 from __future__ import annotations
 
 import atexit
 import contextlib
+import fcntl
 import functools
 import gc
-import json
+import marshal
 import os
 import pkgutil
 import signal
@@ -18,6 +19,8 @@ import socket
 import subprocess
 import sys
 import tempfile
+import termios
+from collections.abc import Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
 from typing import Any, NoReturn
@@ -33,21 +36,23 @@ WAIT = "OSBCTL_TEST_WAIT"
 SECONDS = 60
 """A call that takes longer is ended."""
 CLIENT = """#!{python} -ISE
-import json, os, socket, sys
+import _socket, marshal, posix, sys
 streams = []
 for number in range(3):
     try:
-        os.fstat(number)
+        posix.fstat(number)
     except OSError:
         continue
     streams.append(number)
-with socket.socket(socket.AF_UNIX) as there:
-    there.connect({address!r})
-    asked = json.dumps([streams, sys.argv[1:], os.getcwd(), dict(os.environ)]).encode()
-    socket.send_fds(there, [len(asked).to_bytes(4, "big")], streams)
-    there.sendall(asked)
-    os._exit((there.recv(1) or b"\\x46")[0])
+sent = b"".join(number.to_bytes(4, sys.byteorder) for number in streams)
+asked = marshal.dumps([streams, sys.argv[1:], posix.getcwd(), dict(posix.environ)])
+there = _socket.socket(_socket.AF_UNIX)
+there.connect({address!r})
+there.sendmsg([len(asked).to_bytes(4, "big")], [(_socket.SOL_SOCKET, _socket.SCM_RIGHTS, sent)])
+there.sendall(asked)
+posix._exit((there.recv(1) or b"\\x46")[0])
 """
+"""The program: it imports nothing that costs time, since a script may call it often."""
 
 
 @functools.cache
@@ -64,6 +69,18 @@ def command() -> Path:
     file.write_text(CLIENT.format(python=sys.executable, address=str(folder / "socket")))
     file.chmod(0o755)
     return file
+
+
+def call(words: Sequence[str], folder: Path, environment: Mapping[str, str], streams: Mapping[int, int]) -> int:
+    """The exit code of a call with `streams`: a descriptor for each standard stream that is not closed."""
+    variables = {os.fsencode(name): os.fsencode(value) for name, value in environment.items()}
+    asked = marshal.dumps([[*streams], [*words], str(folder), variables])
+    with socket.socket(socket.AF_UNIX) as there:
+        there.settimeout(SECONDS)
+        there.connect(str(command().with_name("socket")))
+        socket.send_fds(there, [len(asked).to_bytes(4, "big")], [*streams.values()])
+        there.sendall(asked)
+        return (there.recv(1) or b"\x46")[0]
 
 
 def _end(server: subprocess.Popen[bytes], folder: Path) -> None:
@@ -106,7 +123,7 @@ def _be(there: socket.socket) -> NoReturn:
         data = b""
         while len(data) < int.from_bytes(head, "big"):
             data += there.recv(65_536)
-        code = _run(streams, *json.loads(data))
+        code = _run(streams, *marshal.loads(data))
     except BaseException:
         import traceback
 
@@ -116,7 +133,7 @@ def _be(there: socket.socket) -> NoReturn:
         os._exit(code)
 
 
-def _run(streams: list[int], numbers: list[int], words: list[str], folder: str, environment: dict[str, str]) -> int:
+def _run(streams: list[int], numbers: list[int], words: list[str], folder: str, environment: dict[bytes, bytes]) -> int:
     """`streams` are what standard input, output and error are to be: those of `numbers`, the others are closed."""
     for number in range(3):
         os.close(number)
@@ -125,11 +142,13 @@ def _run(streams: list[int], numbers: list[int], words: list[str], folder: str, 
         os.close(stream)
     signal.alarm(SECONDS)
     os.setsid()
+    if numbers[:1] == [0] and os.isatty(0):
+        fcntl.ioctl(0, termios.TIOCSCTTY, 0)  # as the terminal that has started it: Ctrl-C reaches it
     os.chdir(folder)
-    if WAIT in environment:
-        files.WRITER_WAIT = files.READER_WAIT = float(environment.pop(WAIT))
-    os.environ.clear()
-    os.environ.update(environment)
+    os.environb.clear()
+    os.environb.update(environment)
+    if WAIT in os.environ:
+        files.WRITER_WAIT = files.READER_WAIT = float(os.environ.pop(WAIT))
     opened = [open(number, mode, closefd=False) if number in numbers else None for number, mode in enumerate("rww")]  # noqa: SIM115
     sys.stdin, sys.stdout, sys.stderr = opened  # type: ignore[assignment]
     if sys.stderr:
