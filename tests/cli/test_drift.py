@@ -22,7 +22,7 @@ from osbctl.reports.changes import DiffFormat
 from osbctl.sources.exports.read import StoredAs
 from osbctl.sources.yaml_text import dump
 from tests.cli import program
-from tests.drift.test_fields import CATALOG, changed
+from tests.drift.test_fields import CATALOG, with_field
 from tests.folders import catalogs_folder
 from tests.sources.exports.make import export_as
 
@@ -80,7 +80,7 @@ def test_nothing_is_said_where_nothing_drifts(osbctl: Run, platform: Platform, e
 @pytest.mark.parametrize("platform", Platform)
 @pytest.mark.parametrize("format", DiffFormat)
 def test_one_finding_in_every_format(osbctl: Run, platform: Platform, format: DiffFormat) -> None:
-    broker = changed("name", "base", of_plan=False)
+    broker = with_field("name", "base", of_plan=False)
     done = osbctl("drift", put(broker), *write(platform), "--format", format)
     assert done.code == 1
     assert "change-service-renamed" in done.out
@@ -108,21 +108,21 @@ def _check_schema(report: Any, name: str = "diff-1.json") -> None:
 
 @pytest.mark.parametrize("fail_on", DiffFailOn)
 def test_fail_on_is_as_in_diff(osbctl: Run, fail_on: DiffFailOn) -> None:
-    broker = changed("description", "told otherwise", of_plan=True)
+    broker = with_field("description", "told otherwise", of_plan=True)
     done = osbctl("drift", put(broker), *write(Platform.CLOUD_FOUNDRY), "--fail-on", fail_on)
     assert done.code == (fail_on is DiffFailOn.ANY)
     assert "1 safe" in done.out
 
 
 def test_a_broker_whose_answer_the_platform_would_refuse(osbctl: Run) -> None:
-    broker = changed("tags", "sql", of_plan=False)
+    broker = with_field("tags", "sql", of_plan=False)
     done = osbctl("drift", put(broker), *write(Platform.CLOUD_FOUNDRY), "--format", "json")
     changes = json.loads(done.out)["changes"]
     assert "change-now-refused" in {change["rule"] for change in changes}
 
 
 def test_accepted_drift(osbctl: Run) -> None:
-    sources = (put(changed("free", False, of_plan=True)), *write(Platform.CLOUD_FOUNDRY))
+    sources = (put(with_field("free", False, of_plan=True)), *write(Platform.CLOUD_FOUNDRY))
     Path("allow.toml").write_text(osbctl("drift", *sources, "--format", "allow").out)
     done = osbctl("drift", *sources, "--allow", "allow.toml")
     assert (done.code, "1 accepted" in done.out) == (0, True)
@@ -165,7 +165,7 @@ def test_a_side_that_cannot_be_read_leaves_no_empty_report(osbctl: Run, format: 
 def test_an_ordinary_catalog_is_stored(osbctl: Run) -> None:
     put(CATALOG, "stored.json")
     assert osbctl("drift", put(CATALOG), "stored.json") == (0, "", "")
-    done = osbctl("drift", put(changed("free", False, of_plan=True)), "stored.json", "--stored-as", "catalog")
+    done = osbctl("drift", put(with_field("free", False, of_plan=True)), "stored.json", "--stored-as", "catalog")
     assert done.code == 1
     assert "free: the platform has true, the broker says false" in done.out
     assert "Korifi: shows it as paid" in done.out
@@ -292,7 +292,7 @@ def test_a_broker_at_an_address(osbctl: Run, brokers: Brokers, monkeypatch: pyte
     monkeypatch.setenv("OSBCTL_PASSWORD", SECRET)
     url = brokers.put("data", CATALOG)
     assert osbctl("drift", url, *write(Platform.CLOUD_FOUNDRY), "--user", "u").code == 0
-    brokers.put("data", changed("free", False, of_plan=True))
+    brokers.put("data", with_field("free", False, of_plan=True))
     done = osbctl("drift", url, *write(Platform.CLOUD_FOUNDRY), "--user", "u")
     assert done.code == 1
     assert done.out.splitlines()[-1].startswith(f"export-0.json, export-1.json → {url}/v2/catalog: ")

@@ -3,69 +3,62 @@
 from __future__ import annotations
 
 import copy
+import json
 from typing import Any
 
 import pytest
 
+from osbctl.comparison.catalogs import compare_catalogs
 from osbctl.comparison.drift import find_drift, notes
 from osbctl.paths import pointer
 from osbctl.platforms import Platform
+from osbctl.sources.exports.merge import StoredCatalog
+from osbctl.sources.parse import parse_document
+from tests.comparison.make import catalog, plan, service
 from tests.drift.test_round_trip import stored
+from tests.fragments import changed
 
-CF, K8S, SM, KORIFI = (
-    Platform.CLOUD_FOUNDRY,
-    Platform.KUBERNETES,
-    Platform.SERVICE_MANAGER,
-    Platform.KORIFI,
-)
+CF, K8S, SM, KORIFI = Platform
 ALL = {CF, K8S, SM, KORIFI}
 
 
-def schema(**properties: Any) -> dict[str, Any]:
-    return {"$schema": "http://json-schema.org/draft-04/schema#", "type": "object", "properties": properties}
+def accepts(**properties: Any) -> dict[str, Any]:
+    schema = {"$schema": "http://json-schema.org/draft-04/schema#", "type": "object", "properties": properties}
+    return {"parameters": schema}
 
 
-def plan(id: str, name: str) -> dict[str, Any]:
-    return {
-        "id": id,
-        "name": name,
-        "description": "a plan",
-        "free": True,
-        "metadata": {"displayName": "Plan", "bullets": ["one"], "costs": [{"amount": {"eur": 1}, "unit": "MONTHLY"}]},
-        "schemas": {
-            "service_instance": {
-                "create": {"parameters": schema(size={"type": "integer"})},
-                "update": {"parameters": schema(size={"type": "integer"})},
-            },
-            "service_binding": {"create": {"parameters": schema(role={"type": "string"})}},
+def full_plan(id: str, name: str) -> dict[str, Any]:
+    return plan(
+        id,
+        name,
+        free=True,
+        metadata={"displayName": "Plan", "bullets": ["one"], "costs": [{"amount": {"eur": 1}, "unit": "MONTHLY"}]},
+        schemas={
+            "service_instance": {way: accepts(size={"type": "integer"}) for way in ("create", "update")},
+            "service_binding": {"create": accepts(role={"type": "string"})},
         },
-        "maintenance_info": {"version": "1.2.3"},
-        "maximum_polling_duration": 600,
-        "binding_rotatable": True,
-    }
+        maintenance_info={"version": "1.2.3"},
+        maximum_polling_duration=600,
+        binding_rotatable=True,
+    )
 
 
-CATALOG: dict[str, Any] = {
-    "services": [
-        {
-            "id": "s1",
-            "name": "db",
-            "description": "a service",
-            "bindable": True,
-            "plan_updateable": True,
-            "instances_retrievable": True,
-            "bindings_retrievable": True,
-            "allow_context_updates": True,
-            "tags": ["sql", "fast"],
-            "requires": ["syslog_drain"],
-            "metadata": {"displayName": "DB", "shareable": True, "other": {"deep": [1, {"x": None}]}},
-            "dashboard_client": {"id": "c", "secret": "hunter2", "redirect_uri": "https://x.example"},
-            "x-unknown": 1,
-            "plans": [plan("p1", "small"), plan("p2", "large")],
-        },
-        {"id": "s2", "name": "queue", "description": "q", "bindable": False, "plans": [plan("p3", "only")]},
-    ]
-}
+FLAGS = ("plan_updateable", "instances_retrievable", "bindings_retrievable", "allow_context_updates")
+CATALOG: dict[str, Any] = catalog(
+    service(
+        "s1",
+        "db",
+        full_plan("p1", "small"),
+        full_plan("p2", "large"),
+        **dict.fromkeys(FLAGS, True),
+        tags=["sql", "fast"],
+        requires=["syslog_drain"],
+        metadata={"displayName": "DB", "shareable": True, "other": {"deep": [1, {"x": None}]}},
+        dashboard_client={"id": "c", "secret": "hunter2", "redirect_uri": "https://x.example"},
+        **{"x-unknown": 1},
+    ),
+    service("s2", "queue", full_plan("p3", "only"), bindable=False),
+)
 
 SERVICE: list[tuple[str, Any, set[Platform]]] = [
     ("id", "another", ALL),
@@ -106,21 +99,10 @@ PLAN: list[tuple[str, Any, set[Platform]]] = [
 ]
 
 
-def put(thing: dict[str, Any], field: str, value: Any) -> None:
-    *above, last = field.split("/")
-    for key in above:
-        thing = thing[key]
-    if value is None:
-        del thing[last]
-    else:
-        thing[last] = value
-
-
-def changed(field: str, value: Any, of_plan: bool) -> dict[str, Any]:
-    catalog = copy.deepcopy(CATALOG)
-    service = catalog["services"][0]
-    put(service["plans"][1] if of_plan else service, field, value)
-    return catalog
+def with_field(field: str, value: Any, of_plan: bool) -> Any:
+    """The catalog with another value in a field, or without the field for None."""
+    above = ("services", 0, "plans", 1) if of_plan else ("services", 0)
+    return changed(CATALOG, (*above, *field.split("/")), ... if value is None else value)
 
 
 CASES = [(case, of_plan) for of_plan, cases in ((False, SERVICE), (True, PLAN)) for case in cases]
@@ -134,7 +116,7 @@ CASES = [(case, of_plan) for of_plan, cases in ((False, SERVICE), (True, PLAN)) 
 )
 def test_one_field(case: tuple[str, Any, set[Platform]], of_plan: bool, platform: Platform) -> None:
     field, value, stored_by = case
-    kept, broker = stored(platform, CATALOG), changed(field, value, of_plan)
+    kept, broker = stored(platform, CATALOG), with_field(field, value, of_plan)
     changes = find_drift(kept, broker)
     assert [bool(c.message) for c in changes] == [True] * (platform in stored_by), [c.message for c in changes]
     for change in changes:
@@ -150,7 +132,7 @@ def test_what_comes_and_goes(platform: Platform) -> None:
     kept = stored(platform, CATALOG)
     for change, rule in (
         (lambda services: services[0]["plans"].pop(), "change-plan-removed"),
-        (lambda services: services[0]["plans"].append(plan("p9", "huge")), "change-plan-added"),
+        (lambda services: services[0]["plans"].append(full_plan("p9", "huge")), "change-plan-added"),
         (lambda services: services.pop(), "change-service-removed"),
         (lambda services: services.append({"id": "s9", "name": "new", "plans": []}), "change-service-added"),
     ):
@@ -210,18 +192,11 @@ def test_what_a_plan_leaves_out_is_taken_as_the_platform_takes_it(platform: Plat
 
 
 def test_whole_catalogs_are_compared_as_diff_does() -> None:
-    import json
-
-    from osbctl.comparison.catalogs import compare_catalogs
-    from osbctl.sources.exports.merge import StoredCatalog
-    from osbctl.sources.parse import parse_document
-
     document = parse_document(json.dumps(CATALOG).encode(), "stored.json")
-    broker = changed("binding_rotatable", False, True)
+    broker = with_field("binding_rotatable", False, True)
     found = find_drift(StoredCatalog(document), broker)
-    assert [(c.rule, c.level, c.effects) for c in found] == [
-        (c.rule, c.level, c.effects) for c in compare_catalogs(CATALOG, broker)
-    ]
+    expected = compare_catalogs(CATALOG, broker)
+    assert [(c.rule, c.level, c.effects) for c in found] == [(c.rule, c.level, c.effects) for c in expected]
     assert [c.message for c in found] == ["binding_rotatable: the platform has true, the broker says false"]
     assert notes(StoredCatalog(document), broker) == []
 
@@ -240,7 +215,7 @@ WORDS: list[tuple[str, Any, bool, str]] = [
 
 @pytest.mark.parametrize(("field", "value", "of_plan", "words"), WORDS, ids=[f"{w[0]}={w[1]}" for w in WORDS])
 def test_the_words_of_drift(field: str, value: Any, of_plan: bool, words: str) -> None:
-    messages = [change.message for change in find_drift(stored(CF, CATALOG), changed(field, value, of_plan))]
+    messages = [change.message for change in find_drift(stored(CF, CATALOG), with_field(field, value, of_plan))]
     assert any(message.startswith(words) for message in messages), messages
     assert "hunter2" not in "".join(messages)
 
@@ -249,13 +224,8 @@ def test_a_plan_that_moved() -> None:
     broker = copy.deepcopy(CATALOG)
     broker["services"][1]["plans"].append(broker["services"][0]["plans"].pop())
     first = find_drift(stored(CF, CATALOG), broker)[0]
-    assert (first.rule, first.message) == (
-        "change-plan-moved",
-        'at the broker: moved from service "db" to "queue"',
-    )
-
-
-SM = Platform.SERVICE_MANAGER
+    assert first.rule == "change-plan-moved"
+    assert first.message == 'at the broker: moved from service "db" to "queue"'
 
 
 @pytest.mark.parametrize(
@@ -264,18 +234,17 @@ SM = Platform.SERVICE_MANAGER
         (SM, None, False, None, {"bindable of s"}),  # inherited before and now: one change
         (SM, None, False, True, {"bindable of s"}),  # the plan says what it had: only the offering's own value changes
         (SM, False, True, None, {"bindable of p"}),  # the platform has a value of the plan's own, which goes
-        (Platform.KORIFI, True, True, None, {"bindable of p"}),  # reads what is left out as false
+        (KORIFI, True, True, None, {"bindable of p"}),  # reads what is left out as false
     ],
 )
 def test_what_a_plan_inherits_is_told_once_and_what_it_says_itself_is_told(
     platform: Platform, of_plan: bool | None, service_now: bool, plan_now: bool | None, found: set[str]
 ) -> None:
-    def catalog(bindable: bool, plan: bool | None) -> dict[str, Any]:
-        own = {} if plan is None else {"bindable": plan}
-        plans = [{"id": "p", "name": "small", "description": "a plan", **own}]
-        return {"services": [{"id": "s", "name": "db", "description": "d", "bindable": bindable, "plans": plans}]}
+    def bindable(of_service: bool, of_plan: bool | None) -> dict[str, Any]:
+        own = {} if of_plan is None else {"bindable": of_plan}
+        return catalog(service("s", "db", plan("p", "small", **own), bindable=of_service))
 
-    changes = find_drift(stored(platform, catalog(True, of_plan)), catalog(service_now, plan_now))
+    changes = find_drift(stored(platform, bindable(True, of_plan)), bindable(service_now, plan_now))
     objects = {f"{c.field} of {(c.plan or c.service).id}" for c in changes if c.plan or c.service}  # type: ignore[union-attr]
     assert objects == found
     rules = {c.rule for c in changes}
