@@ -60,8 +60,7 @@ class Constraints:
     @property
     def choices(self) -> list[tuple[Subschema, ...]]:
         """The branches of each `anyOf` and `oneOf`."""
-        found = [schema.children(keyword) for schema in self.known for keyword in ("anyOf", "oneOf")]
-        return list(filter(None, found))
+        return [branches for schema in self.known for branches in schema.choices]
 
     def required(self) -> set[str]:
         """The names that an object has for certain."""

@@ -36,9 +36,13 @@ class Subschema:
 
     def get(self, keyword: str) -> JsonValue:
         """The keyword's value; None if it is missing or its draft does not assert it."""
-        if isinstance(self.value, dict) and keyword in self.tree.dialect.keywords:
-            return self.value.get(keyword)
-        return None
+        return self._asserted.get(keyword)
+
+    @cached_property
+    def _asserted(self) -> dict[str, JsonValue]:
+        """The keywords that the draft asserts."""
+        keywords = self.tree.dialect.keywords
+        return {k: v for k, v in self.value.items() if k in keywords} if isinstance(self.value, dict) else {}
 
     def child(self, *steps: str | int) -> Subschema:
         """The subschema that these steps lead to, which must exist."""
@@ -53,6 +57,11 @@ class Subschema:
         found = self.get(keyword)
         count = len(found) if isinstance(found, list) else 0
         return tuple(self.child(keyword, i) for i in range(count))
+
+    @cached_property
+    def choices(self) -> list[tuple[Subschema, ...]]:
+        """The branches of `anyOf` and of `oneOf`, where there are any."""
+        return [branches for keyword in ("anyOf", "oneOf") if (branches := self.children(keyword))]
 
     @cached_property
     def conjuncts(self) -> tuple[Subschema, ...]:
@@ -75,9 +84,9 @@ class Subschema:
         if isinstance(self.value, dict) and "const" in self.value.keys() & self.tree.dialect.keywords:
             return [self.value["const"]]
         found: list[JsonValue] | None = self.get("enum")
-        for keyword in ("anyOf", "oneOf"):
-            lists = [fewest_values(branch.conjuncts) for branch in self.children(keyword)]
-            if found is None and lists and None not in lists:
+        for branches in self.choices:
+            lists = [fewest_values(branch.conjuncts) for branch in branches]
+            if found is None and None not in lists:
                 found = [value for values in lists for value in values or ()]
         return found
 

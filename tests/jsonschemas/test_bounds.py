@@ -185,8 +185,8 @@ HOSTILE: list[tuple[str, Any, Any]] = [
     ("overlapping choices", {"properties": {"a": CHOICES}}, {"properties": {"a": {**CHOICES, "if": {"minLength": 100_000}, "then": False}}}),
     ("one for many", {"properties": TO_P, "definitions": defined(5)}, {"properties": TO_P, "definitions": defined(4)}),
 ]  # fmt: skip
-MOST_SECONDS = 20.0
-"""Of processor time, where a second or two are needed: without a bound it would be minutes."""
+MOST_SECONDS = 8.0
+"""Of processor time, where one is needed: without a bound it would be minutes."""
 
 QUICK = ("oneOf", "some if", "patterns and names", "overlapping choices")
 """Of the kinds of work; the others are for `make fuzz`."""

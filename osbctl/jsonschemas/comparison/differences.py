@@ -35,9 +35,10 @@ def dropped_properties(old: SchemaTree, new: SchemaTree, reported: Collection[Pa
         if (before.key, after.key) in seen:
             continue
         seen.add((before.key, after.key))
+        described = set(after.names())
         for name in before.names():
             inner = (*path, name)
-            if name in after.names():
+            if name in described:
                 todo.append((inner, _described(*before.at_key(name).known), _described(*after.at_key(name).known)))
                 continue
             change = _dropped(before, after, inner)
@@ -78,13 +79,14 @@ def plain_differences(
     Skips an assertion at, above or below a reported pointer, and all definitions if anything is reported.
     """
     reworded: list[Path] = []
+    told = _Reported(reported)
     for before, after, keyword in _differing(old, new):
         where = (*before.pointer, keyword)
         if keyword == "default":
             yield _changed("risky", "schema-default-changed", before, after, keyword, secrets)
         elif keyword and keyword not in before.tree.dialect.keywords | after.tree.dialect.keywords | STRUCTURE:
             reworded.append(where)
-        elif not _is_reported(before.pointer, keyword, reported):
+        elif not told.covers(before.pointer, keyword):
             yield _changed("safe", "schema-relaxed", before, after, keyword, secrets)
     if reworded:
         *place, first = reworded[0]
@@ -93,12 +95,22 @@ def plain_differences(
         yield SchemaChange("safe", "schema-wording", tuple(place), tuple(place), message, tuple(place))
 
 
-def _is_reported(pointer: Path, keyword: str, reported: Collection[Path]) -> bool:
-    """Return whether a reported pointer covers the keyword, or those that work together with it."""
-    if reported and any(step in _DEFINITIONS for step in pointer):
-        return True
-    related = [(*pointer, word) for word in keywords_together(keyword)] if keyword else [pointer]
-    return any(place[: len(one)] == one or one[: len(place)] == place for one in related for place in reported)
+class _Reported:
+    """The pointers of reported changes."""
+
+    def __init__(self, pointers: Collection[Path]) -> None:
+        self._pointers = frozenset(pointers)
+        self._around = {pointer[:length] for pointer in pointers for length in range(len(pointer) + 1)}
+
+    def covers(self, pointer: Path, keyword: str) -> bool:
+        """Return whether a change is reported at, above or below the keyword, or one that works together with it."""
+        if self._pointers and any(step in _DEFINITIONS for step in pointer):
+            return True
+        related = [(*pointer, word) for word in keywords_together(keyword)] if keyword else [pointer]
+        return any(
+            place in self._around or any(place[:length] in self._pointers for length in range(len(place)))
+            for place in related
+        )
 
 
 def _differing(old: SchemaTree, new: SchemaTree) -> Iterator[tuple[Subschema, Subschema, str]]:

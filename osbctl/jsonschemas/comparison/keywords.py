@@ -112,7 +112,8 @@ def check_properties(subsumption: Subsumption, pair: PlacePair) -> Iterator[Cand
     """
     if "object" not in pair.old.kinds:
         return
-    spelled = sorted({*pair.old.names(), *(pair.new.get("properties") or ())})
+    described = set(pair.old.names())
+    spelled = sorted(described.union(pair.new.get("properties") or ()))
     rest = pair.new.optional("additionalProperties")
     has_patterns = any(schema.get("patternProperties") for schema in pair.old.known)
     for name in spelled:
@@ -121,7 +122,7 @@ def check_properties(subsumption: Subsumption, pair: PlacePair) -> Iterator[Cand
         if demand:
             inner = pair.enter(pair.old.at_key(name), demand, Step(name))
             found = subsumption.compare(inner)
-            is_new = not (inner.old.known or has_patterns or name in pair.old.names())
+            is_new = not (inner.old.known or has_patterns or name in described)
             yield from _newly_described(inner, found) if is_new else found
     if rest:
         others = Constraints().and_also(*_for_other_keys(pair.old, pair.new))

@@ -98,18 +98,22 @@ class Subsumption:
         found = [candidate for part in pair.new.conjuncts for candidate in self._against(replace(pair, new=part))]
         if not found:
             return []
-        cases = self._cases(pair.old)
-        case = next((case for case in cases if not self.implies(case, pair.new)), None)
-        return [replace(candidate, case=case) for candidate in found] if case or not cases else []
+        case = None
+        for case in self._cases(pair.old):
+            if not self.implies(case, pair.new):
+                return [replace(candidate, case=case) for candidate in found]
+        return [] if case else [replace(candidate, case=None) for candidate in found]
 
-    def _cases(self, old: Constraints) -> list[Constraints]:
+    def _cases(self, old: Constraints) -> Iterator[Constraints]:
         """Constraints of which each value meets one: with each branch of a keyword, else of each kind."""
         for branches in old.choices:
             self.spend(old, len(branches) // _BRANCHES_A_STEP)
             if not any(set(old.known).issuperset(branch.conjuncts) for branch in branches):
-                return [old.and_also(branch) for branch in branches]
+                yield from map(old.and_also, branches)
+                return
         kinds = sorted({NUMBERS if kind in NUMBERS else frozenset({kind}) for kind in old.kinds}, key=sorted)
-        return [Constraints(old.known, old.within & some) for some in kinds] if len(kinds) > 1 else []
+        if len(kinds) > 1:
+            yield from (Constraints(old.known, old.within & some) for some in kinds)
 
     def _against(self, pair: PlacePair) -> list[Candidate]:
         """The candidates of one schema, without those that it refers to."""
