@@ -71,6 +71,13 @@ def write(folder: Path, files: dict[str, str]) -> None:
         (folder / name).write_text(text, encoding="utf-8")
 
 
+def meets_schema(schema: str, file: Path, *options: str) -> bool:
+    """Validate a file by a schema of check-jsonschema, in this process: its start takes 0.3 s. It prints what is wrong."""
+    from check_jsonschema.cli import main
+
+    return main(["--builtin-schema", schema, *options, str(file)], standalone_mode=False) == 0
+
+
 def shim(file: Path) -> Path:
     """A program `osbctl` that runs this checkout: a test of what calls it need not install it."""
     file.parent.mkdir(parents=True, exist_ok=True)

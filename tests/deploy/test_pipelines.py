@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from tests.deploy.harness import CATALOG, DEPLOY, FAULTY, ROOT, git, quick, repository, run, write
+from tests.deploy.harness import CATALOG, DEPLOY, FAULTY, ROOT, git, meets_schema, quick, repository, run, write
 
 GITLAB = yaml.safe_load((DEPLOY / "ci/gitlab.yml").read_text())
 JENKINS = (DEPLOY / "ci/Jenkinsfile").read_text()
@@ -20,19 +20,20 @@ CHANGED = GOOD.replace("name: small", "name: tiny", 1)
 
 
 @pytest.mark.parametrize(
-    ("schema", "file"),
+    ("schema", "file", "options"),
     [
-        ("vendor.github-actions", "action.yml"),
-        ("vendor.github-workflows", "catalogs/source/.github/workflows/catalog.yml"),
-        ("vendor.gitlab-ci", "deploy/ci/gitlab.yml"),
+        ("vendor.github-actions", "action.yml", ()),
+        ("vendor.github-workflows", "catalogs/source/.github/workflows/catalog.yml", ()),
+        ("vendor.gitlab-ci", "deploy/ci/gitlab.yml", ("--data-transform", "gitlab-ci")),
     ],
 )
-def test_the_files_meet_the_schema_of_their_system(schema: str, file: str) -> None:
-    command = [sys.executable, "-m", "check_jsonschema", "--builtin-schema", schema, file]
-    if "gitlab" in schema:
-        command += ["--data-transform", "gitlab-ci"]
-    done = run(*command, cwd=ROOT)
-    assert done.returncode == 0, done.stdout
+def test_the_files_meet_the_schema_of_their_system(schema: str, file: str, options: tuple[str, ...]) -> None:
+    assert meets_schema(schema, ROOT / file, *options)
+
+
+def test_a_file_that_does_not_meet_its_schema_is_noticed(tmp_path: Path) -> None:
+    write(tmp_path, {"workflow.yml": "on: push\njobs: {build: {steps: []}}\n"})
+    assert not meets_schema("vendor.github-workflows", tmp_path / "workflow.yml")
 
 
 def test_the_workflow_gives_inputs_that_the_action_has() -> None:

@@ -16,7 +16,7 @@ import yaml
 
 from osbctl.config import load_config
 from tests.broker.harness import until
-from tests.deploy.harness import CATALOG, ROOT, git, quick, repository, run, write
+from tests.deploy.harness import CATALOG, ROOT, git, meets_schema, quick, repository, run, write
 from tests.deploy.running import ask, free_port, started
 from tests.deploy.test_front import accepts, nginx_config
 
@@ -51,16 +51,10 @@ def bash(script: str, clone: Path) -> None:
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-def meets(schema: str, text: str, folder: Path, *options: str) -> None:
-    write(folder, {"file.yml": text})
-    command = [sys.executable, "-m", "check_jsonschema", "--builtin-schema", schema, *options, str(folder / "file.yml")]
-    done = run(*command, cwd=ROOT)
-    assert done.returncode == 0, done.stdout
-
-
 def test_the_workflow_leaves_the_folder_that_it_publishes(clone: Path) -> None:
     text = block("yaml", ".github/workflows/page.yml")
-    meets("vendor.github-workflows", text, clone.parent)
+    write(clone.parent, {"page.yml": text})
+    assert meets_schema("vendor.github-workflows", clone.parent / "page.yml")
     (job,) = yaml.safe_load(text)["jobs"].values()
     bash("\n".join(step["run"] for step in job["steps"] if "run" in step), clone)
     (published,) = [step["with"]["path"] for step in job["steps"] if "upload-pages" in step.get("uses", "")]
@@ -76,7 +70,8 @@ def test_the_step_gives_inputs_that_the_action_has() -> None:
 
 def test_the_pages_job_leaves_the_folder_that_it_publishes(clone: Path) -> None:
     text = block("yaml", ".gitlab-ci.yml")
-    meets("vendor.gitlab-ci", text, clone.parent, "--data-transform", "gitlab-ci")
+    write(clone.parent, {"gitlab.yml": text})
+    assert meets_schema("vendor.gitlab-ci", clone.parent / "gitlab.yml", "--data-transform", "gitlab-ci")
     job = yaml.safe_load(text)["pages"]
     bash("\n".join(job["script"]), clone)
     assert job["artifacts"]["paths"] == ["public"]

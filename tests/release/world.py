@@ -23,10 +23,17 @@ BUILD_NEEDS = ("hatchling", "pip", "setuptools", "wheel")
 
 
 def set_release(root: Path, settings: str) -> None:
-    """Put `settings` in place of [tool.osbctl-release] of a clone's pyproject.toml."""
+    """Put `settings` in place of [tool.osbctl-release] of a clone's pyproject.toml, and write its lines anew."""
     file = root / "pyproject.toml"
     before, header, after = file.read_text(encoding="utf-8").partition("[tool.osbctl-release]\n")
     file.write_text(before + header + settings + "\n" + after[after.index("[tool.hatch") :], encoding="utf-8")
+    write_lines(root)
+
+
+def write_lines(root: Path) -> None:
+    """Do what tools/release_lines.py does, in `root`."""
+    for file, text in stale(root).items():
+        file.write_text(text, encoding="utf-8")
 
 
 def clone(folder: Path, settings: str | None = None) -> Path:
@@ -41,8 +48,6 @@ def clone(folder: Path, settings: str | None = None) -> Path:
         (folder / name).chmod(file.stat().st_mode)
     if settings is not None:
         set_release(folder, settings)
-        for file, text in stale(folder).items():
-            file.write_text(text, encoding="utf-8")
     commit(folder)
     git(folder, "tag", f"v{release(folder).version}")
     return folder
