@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any, TypeAlias
+from typing import Any
 
 INSTANCE, APP, BINDING = "my-instance", "my-app", "my-binding"
 """Placeholders that the developer replaces."""
@@ -44,22 +44,6 @@ class Order:
     content: str = ""
 
 
-class Raw:
-    """A piece of a command that is not quoted: the tool's own words."""
-
-    __slots__ = ("text",)
-
-    def __init__(self, text: str) -> None:
-        self.text = text
-
-
-PARAMETERS = Raw("")
-"""Placeholder of the parameters in a command."""
-
-ShellWords: TypeAlias = "Sequence[Raw | str]"
-"""A shell command; plain text is quoted. Empty if the tool has no such command."""
-
-
 @dataclass(frozen=True, slots=True)
 class Manifest:
     """A YAML file and the command that applies it.
@@ -80,23 +64,15 @@ class Snippet:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Tool:
-    """A command-line tool of a platform; `sends` makes the command for a request.
+    """A command-line tool of a platform; `sends` makes the command for a request, or has it by purpose.
 
-    `reads_files`: it reads the parameters from a file; otherwise they are typed.
+    A command has the placeholders `{service}`, `{plan}`, `{broker}` and `{parameters}`, which are quoted. What is in
+    brackets is left out without a broker or parameters, and so is a command that needs them. `reads_files`: the tool
+    reads the parameters from a file; otherwise they are typed.
     """
 
     name: str
-    sends: Callable[[Order, Purpose], ShellWords | Manifest | Snippet]
+    sends: Mapping[Purpose, str] | Callable[[Order, Purpose], Manifest | Snippet]
     reads_files: bool = True
-
-
-def given(order: Order, option: str) -> list[Raw | str]:
-    """`option` with the parameters, if there are any."""
-    return [Raw(option), PARAMETERS] if order.parameters is not None else []
-
-
-def broker(order: Order) -> list[Raw | str]:
-    """`-b` with the broker, if it must be named."""
-    return [Raw("-b"), order.broker] if order.broker else []

@@ -14,9 +14,11 @@ from textwrap import indent
 from typing import NamedTuple
 
 from osbctl.platforms import Platform
-from osbctl.platforms.commands import PARAMETERS, Manifest, Order, Purpose, Raw, Snippet, Tool
+from osbctl.platforms.commands import Manifest, Order, Purpose, Tool
 from osbctl.text import is_safe
 
+_OPTION = re.compile(r"\[([^\]]*)\]")
+_PLACE = re.compile(r"\{(\w+)\}")
 _PLAIN = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.:/-]*\Z")
 _READ_DIFFERENTLY = re.compile('["$`\\\\%!\u201c\u201d\u201e]')
 """Special characters between double quotes in bash, PowerShell (with curly quotes) and cmd."""
@@ -48,26 +50,36 @@ def commands(order: Order, purpose: Purpose) -> list[Command]:
 
 
 def _of_tool(tool: Tool, order: Order, purpose: Purpose) -> Iterator[Command]:
-    sent, file = tool.sends(order, purpose), _file(order)
-    if isinstance(sent, Manifest):
-        yield Command(tool.name, "", sent.command, sent.file, _filled(sent, order))
-    elif isinstance(sent, Snippet):
-        yield Command(tool.name, "", sent.text, *file)
-    elif sent:
-        in_bash = PARAMETERS in sent and not tool.reads_files
+    file = _file(order)
+    if callable(tool.sends):
+        sent = tool.sends(order, purpose)
+        if isinstance(sent, Manifest):
+            yield Command(tool.name, "", sent.command, sent.file, _filled(sent, order))
+        else:
+            yield Command(tool.name, "", sent.text, *file)
+    elif template := _without_missing(tool.sends.get(purpose, ""), order):
+        in_bash = "{parameters}" in template and not tool.reads_files
         try:
-            text = " ".join([_word(word, order, tool.reads_files) for word in sent])
+            text = _PLACE.sub(lambda match: _word(match[1], order, tool.reads_files), template)
         except UnquotableError as error:
             yield Command(tool.name, why=f"a name in it cannot be quoted: {error}")
         else:
             yield Command(tool.name, "bash" if in_bash else "", text, *file)
 
 
-def _word(word: Raw | str, order: Order, reads_files: bool) -> str:
-    if word is PARAMETERS:
-        file = quote_argument(order.file)
-        return file if reads_files else f'"$(cat {file})"'
-    return word.text if isinstance(word, Raw) else quote_argument(word)
+def _without_missing(template: str, order: Order) -> str:
+    """The command without the parts in brackets that lack a value; empty if another part lacks one."""
+    given = {"{broker}": bool(order.broker), "{parameters}": order.parameters is not None}
+    missing = [place for place, is_given in given.items() if not is_given]
+    template = _OPTION.sub(lambda match: "" if any(place in match[1] for place in missing) else match[1], template)
+    return "" if any(place in template for place in missing) else template
+
+
+def _word(place: str, order: Order, reads_files: bool) -> str:
+    if place != "parameters":
+        return quote_argument(getattr(order, place))
+    file = quote_argument(order.file)
+    return file if reads_files else f'"$(cat {file})"'
 
 
 def _file(order: Order) -> tuple[str, str]:

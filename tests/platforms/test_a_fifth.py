@@ -82,12 +82,9 @@ def read(document):
 EXPORT = Export(SHAPE, recognised, read)
 """,
     "commands.py": """
-from osbctl.platforms.commands import INSTANCE, Raw, Tool
+from osbctl.platforms.commands import INSTANCE, Purpose, Tool
 
-def _toy(order, purpose):
-    return [Raw("toy play"), order.service, order.plan, INSTANCE]
-
-TOOLS = (Tool("toy", _toy),)
+TOOLS = (Tool("toy", dict.fromkeys(Purpose, f"toy play {{service}} {{plan}} {INSTANCE}")),)
 """,
 }
 

@@ -6,29 +6,14 @@ Sources: cf CLI v8 help of `create-service`; the Terraform provider cloudfoundry
 
 from __future__ import annotations
 
-from osbctl.platforms.commands import (
-    APP,
-    BINDING,
-    INSTANCE,
-    Order,
-    Purpose,
-    Raw,
-    ShellWords,
-    Snippet,
-    Tool,
-    broker,
-    given,
-)
+from osbctl.platforms.commands import APP, BINDING, INSTANCE, Order, Purpose, Snippet, Tool
 from osbctl.text import escape_text
 
-
-def _cf(order: Order, purpose: Purpose) -> ShellWords:
-    parameters = given(order, "-c")
-    if purpose is Purpose.BIND:
-        return [Raw("cf bind-service"), APP, INSTANCE, *parameters]
-    if purpose is Purpose.UPDATE:
-        return [Raw("cf update-service"), INSTANCE, *parameters] if parameters else []
-    return [Raw("cf create-service"), order.service, order.plan, INSTANCE, *broker(order), *parameters]
+_CF = {
+    Purpose.CREATE: f"cf create-service {{service}} {{plan}} {INSTANCE}[ -b {{broker}}][ -c {{parameters}}]",
+    Purpose.UPDATE: f"cf update-service {INSTANCE} -c {{parameters}}",
+    Purpose.BIND: f"cf bind-service {APP} {INSTANCE}[ -c {{parameters}}]",
+}
 
 
 def _terraform(order: Order, purpose: Purpose) -> Snippet:
@@ -68,5 +53,5 @@ def _hcl(text: str) -> str:
     return f'"{escape_text(text)}"'
 
 
-CF = Tool("cf", _cf)
+CF = Tool("cf", _CF)
 TOOLS = (CF, Tool("terraform", _terraform))

@@ -5,19 +5,13 @@ Source: svcat `provision` and `bind` (kubernetes-retired/service-catalog, docs/c
 
 from __future__ import annotations
 
-from osbctl.platforms.commands import BINDING, INSTANCE, Manifest, Order, Purpose, Raw, ShellWords, Tool, given
+from osbctl.platforms.commands import BINDING, INSTANCE, Manifest, Order, Purpose, Tool
 
-
-def _svcat(order: Order, purpose: Purpose) -> ShellWords:
-    parameters = given(order, "--params-json")
-    if purpose is Purpose.BIND:
-        return [Raw("svcat bind"), INSTANCE, Raw("--name"), BINDING, *parameters]
-    if purpose is Purpose.UPDATE:
-        return []  # svcat has no such command; the manifest is applied again
-    return [Raw("svcat provision"), INSTANCE, Raw("--class"), order.service, Raw("--plan"), order.plan,
-            *parameters]  # fmt: skip
-
-
+# svcat has no command for updates; the manifest is applied again.
+_SVCAT = {
+    Purpose.CREATE: f"svcat provision {INSTANCE} --class {{service}} --plan {{plan}}[ --params-json {{parameters}}]",
+    Purpose.BIND: f"svcat bind {INSTANCE} --name {BINDING}[ --params-json {{parameters}}]",
+}
 _HEAD = "apiVersion: servicecatalog.k8s.io/v1beta1\nkind: {}\nmetadata:\n  name: {}\nspec:\n"
 _INSTANCE = Manifest(
     "instance.yaml",
@@ -36,4 +30,4 @@ def _kubectl(_order: Order, purpose: Purpose) -> Manifest:
     return _BINDING if purpose is Purpose.BIND else _INSTANCE
 
 
-TOOLS = (Tool("svcat", _svcat, reads_files=False), Tool("kubectl", _kubectl))
+TOOLS = (Tool("svcat", _SVCAT, reads_files=False), Tool("kubectl", _kubectl))

@@ -8,28 +8,20 @@ in-line"; `-c` of `smctl provision` and `bind` takes the object alone.
 
 from __future__ import annotations
 
-from osbctl.platforms.commands import BINDING, INSTANCE, Order, Purpose, Raw, ShellWords, Tool, broker, given
+from osbctl.platforms.commands import BINDING, INSTANCE, Purpose, Tool
 
+_ACCOUNT = "--subaccount SUBACCOUNT_ID"
+_BTP = {
+    Purpose.CREATE: f"btp create services/instance {_ACCOUNT} --name {INSTANCE} --offering-name {{service}} "
+    "--plan-name {plan}[ --parameters {parameters}]",
+    Purpose.UPDATE: f"btp update services/instance {_ACCOUNT} --name {INSTANCE}[ --parameters {{parameters}}]",
+    Purpose.BIND: f"btp create services/binding {_ACCOUNT} --name {BINDING} --instance-name {INSTANCE}"
+    "[ --parameters {parameters}]",
+}
+_SMCTL = {
+    Purpose.CREATE: f"smctl provision {INSTANCE} {{service}} {{plan}}[ -b {{broker}}][ -c {{parameters}}]",
+    Purpose.UPDATE: f"smctl update-instance {INSTANCE} -c {{parameters}}",
+    Purpose.BIND: f"smctl bind {INSTANCE} {BINDING}[ -c {{parameters}}]",
+}
 
-def _btp(order: Order, purpose: Purpose) -> ShellWords:
-    parameters = given(order, "--parameters")
-    account = [Raw("--subaccount SUBACCOUNT_ID")]
-    if purpose is Purpose.BIND:
-        return [Raw("btp create services/binding"), *account, Raw("--name"), BINDING,
-                Raw("--instance-name"), INSTANCE, *parameters]  # fmt: skip
-    if purpose is Purpose.UPDATE:
-        return [Raw("btp update services/instance"), *account, Raw("--name"), INSTANCE, *parameters]
-    return [Raw("btp create services/instance"), *account, Raw("--name"), INSTANCE,
-            Raw("--offering-name"), order.service, Raw("--plan-name"), order.plan, *parameters]  # fmt: skip
-
-
-def _smctl(order: Order, purpose: Purpose) -> ShellWords:
-    parameters = given(order, "-c")
-    if purpose is Purpose.BIND:
-        return [Raw("smctl bind"), INSTANCE, BINDING, *parameters]
-    if purpose is Purpose.UPDATE:
-        return [Raw("smctl update-instance"), INSTANCE, *parameters] if parameters else []
-    return [Raw("smctl provision"), INSTANCE, order.service, order.plan, *broker(order), *parameters]
-
-
-TOOLS = (Tool("btp", _btp), Tool("smctl", _smctl, reads_files=False))
+TOOLS = (Tool("btp", _BTP), Tool("smctl", _SMCTL, reads_files=False))
