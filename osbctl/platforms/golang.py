@@ -32,6 +32,17 @@ class Map(NamedTuple):
     shape: GoType
 
 
+SHARED_PLAN_ID = """\
+    Bad:
+        plans:
+          - {id: 6C3B1D0E-8A4F-4E57-9B1C-2D7F5A90E3B4, name: small, description: Small.}
+          - {id: 6C3B1D0E-8A4F-4E57-9B1C-2D7F5A90E3B4, name: large, description: Large.}
+    Good:
+        plans:
+          - {id: 6C3B1D0E-8A4F-4E57-9B1C-2D7F5A90E3B4, name: small, description: Small.}
+          - {id: A1F7C254-3B6D-4C8E-8F02-9E5D4B7A6C13, name: large, description: Large.}"""
+"""The examples of a rule that two plans share an id."""
+
 _PLAIN = {"string": str, "bool": bool}
 _SAID = {
     "string": "a string",
@@ -49,15 +60,15 @@ def fields(**names: str) -> dict[str, GoType]:
     return {name: shape for shape, several in names.items() for name in several.split()}
 
 
-def wrong_type(platform: str, source: str) -> str:
-    """The text of a platform's rule about values of a wrong type."""
-    return f"""A value has a type that {platform} cannot decode.
+def rule_texts(platform: str, source: str, texts: Mapping[str, str]) -> dict[str, str]:
+    """The texts of a platform's rules, with the one about values of a wrong type, and all with their `source`."""
+    of_types = f"""A value has a type that {platform} cannot decode.
 
     It is written in Go: a single value of a wrong type makes the whole answer unreadable. Field names match in any
     case.
     Bad: bindable: "true"
-    Good: bindable: true
-    Source: {source}"""
+    Good: bindable: true"""
+    return {name: f"{text}\n    Source: {source}" for name, text in {"type": of_types, **texts}.items()}
 
 
 class Struct:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from osbctl.platforms.golang import Struct, decode, fields, wrong_type
+from osbctl.platforms.golang import Struct, decode, fields, rule_texts
 from osbctl.platforms.outcome import Outcome, Refusal, VerdictKind, bounded
 
 _PARAMETERS = {"parameters": "map"}
@@ -52,11 +52,11 @@ def _panics(services: list[Struct]) -> Iterator[Refusal]:
             yield Refusal("korifi-crash", (*service.at("metadata"), "documentationUrl"), text)
 
 
-REFUSALS = {
-    "type": wrong_type("Korifi", "cloudfoundry/korifi fb0a00b25db6, controllers/controllers/services"),
+_RULES = {
     "crash": """Korifi's controller panics on a documentationUrl that is not a string.
     Bad: metadata: {documentationUrl: null}
-    Good: metadata: {documentationUrl: "https://docs.example.com"}
-    Source: cloudfoundry/korifi fb0a00b25db6, controllers/controllers/services""",
+    Good: metadata: {documentationUrl: "https://docs.example.com"}""",
 }
+
+REFUSALS = rule_texts("Korifi", "cloudfoundry/korifi fb0a00b25db6, controllers/controllers/services", _RULES)
 """The text of each rule that is its alone."""

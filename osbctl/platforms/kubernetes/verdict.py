@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from osbctl.platforms.golang import Struct, decode, fields, wrong_type
+from osbctl.platforms.golang import SHARED_PLAN_ID, Struct, decode, fields, rule_texts
 from osbctl.platforms.outcome import Outcome, Refusal, VerdictKind, bounded
 
 MAX_NAME = 63
@@ -77,36 +77,26 @@ def _repeated(things: list[Struct], kind: str) -> Iterator[Refusal]:
         seen.add(identity or thing)
 
 
-REFUSALS = {
-    "type": wrong_type(
-        "Kubernetes Service Catalog", "kubernetes-retired/service-catalog b37daf589e77, pkg/controller, pkg/apis"
-    ),
+_RULES = {
     "name": """An id or a name does not fit Service Catalog.
 
     They become names of Kubernetes objects: 1 to 63 bytes in UTF-8, of any characters.
     Bad: name: small-small-small-small-small-small-small-small-small-small-plan
-    Good: name: small
-    Source: kubernetes-retired/service-catalog b37daf589e77, pkg/controller, pkg/apis""",
-    "unique": """Two service offerings, or two plans of the catalog, share an id.
+    Good: name: small""",
+    "unique": f"""Two service offerings, or two plans of the catalog, share an id.
 
     Kubernetes objects are named by these ids, and a name exists once in a cluster. Objects before the second stay
     created.
-    Bad:
-        plans:
-          - {id: 6C3B1D0E-8A4F-4E57-9B1C-2D7F5A90E3B4, name: small, description: Small.}
-          - {id: 6C3B1D0E-8A4F-4E57-9B1C-2D7F5A90E3B4, name: large, description: Large.}
-    Good:
-        plans:
-          - {id: 6C3B1D0E-8A4F-4E57-9B1C-2D7F5A90E3B4, name: small, description: Small.}
-          - {id: A1F7C254-3B6D-4C8E-8F02-9E5D4B7A6C13, name: large, description: Large.}
-    Source: kubernetes-retired/service-catalog b37daf589e77, pkg/controller, pkg/apis""",
+{SHARED_PLAN_ID}""",
     "no-plan": """Service Catalog requires at least one plan in each class.
     Bad: plans: []
-    Good: plans: [{name: small}]
-    Source: kubernetes-retired/service-catalog b37daf589e77, pkg/controller, pkg/apis""",
+    Good: plans: [{name: small}]""",
     "description": """Service Catalog requires a description for each class and plan.
     Bad: description: ""
-    Good: description: A database.
-    Source: kubernetes-retired/service-catalog b37daf589e77, pkg/controller, pkg/apis""",
+    Good: description: A database.""",
 }
+
+REFUSALS = rule_texts(
+    "Kubernetes Service Catalog", "kubernetes-retired/service-catalog b37daf589e77, pkg/controller, pkg/apis", _RULES
+)
 """The text of each rule that is its alone."""

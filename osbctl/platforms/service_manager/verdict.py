@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from osbctl.paths import Path
-from osbctl.platforms.golang import Map, Pointers, Struct, decode, fields, wrong_type
+from osbctl.platforms.golang import SHARED_PLAN_ID, Map, Pointers, Struct, decode, fields, rule_texts
 from osbctl.platforms.outcome import Outcome, Refusal, VerdictKind, bounded
 
 RESERVED_PLAN = "reference-instance"
@@ -166,33 +166,21 @@ def _is_label(text: str | None) -> bool:
     return bool(text) and len(text or "") <= MAX_TEXT and "\0" not in (text or "")
 
 
-REFUSALS = {
-    "type": wrong_type("SAP Service Manager", "Peripli/service-manager e616ec91f886, pkg/types and storage"),
+_RULES = {
     "required": """A field that Service Manager requires is missing.
 
     Id and name of a service offering; id, name and description of a plan.
     Bad: name: ""
-    Good: name: postgres
-    Source: Peripli/service-manager e616ec91f886, pkg/types and storage""",
-    "unique": """Service Manager stores each id and name once.
-    Bad:
-        plans:
-          - {id: 6C3B1D0E-8A4F-4E57-9B1C-2D7F5A90E3B4, name: small, description: Small.}
-          - {id: 6C3B1D0E-8A4F-4E57-9B1C-2D7F5A90E3B4, name: large, description: Large.}
-    Good:
-        plans:
-          - {id: 6C3B1D0E-8A4F-4E57-9B1C-2D7F5A90E3B4, name: small, description: Small.}
-          - {id: A1F7C254-3B6D-4C8E-8F02-9E5D4B7A6C13, name: large, description: Large.}
-    Source: Peripli/service-manager e616ec91f886, pkg/types and storage""",
+    Good: name: postgres""",
+    "unique": f"""Service Manager stores each id and name once.
+{SHARED_PLAN_ID}""",
     "reserved-name": """A plan has a name that Service Manager reserves.
     Bad: name: reference-instance
-    Good: name: reference
-    Source: Peripli/service-manager e616ec91f886, pkg/types and storage""",
+    Good: name: reference""",
     "platforms": """\
     A plan's metadata has more than one of supportedPlatforms, supportedPlatformNames, excludedPlatformNames.
     Bad: metadata: {supportedPlatforms: [kubernetes], excludedPlatformNames: [cf-eu]}
-    Good: metadata: {supportedPlatforms: [kubernetes]}
-    Source: Peripli/service-manager e616ec91f886, pkg/types and storage""",
+    Good: metadata: {supportedPlatforms: [kubernetes]}""",
     "sharing": """A plan lets its instances be shared, but is not bindable.
 
     A shared instance is used through bindings. A plan without `bindable` has that of its service offering.
@@ -201,27 +189,24 @@ REFUSALS = {
         metadata: {supportsInstanceSharing: true}
     Good:
         bindable: true
-        metadata: {supportsInstanceSharing: true}
-    Source: Peripli/service-manager e616ec91f886, pkg/types and storage""",
+        metadata: {supportsInstanceSharing: true}""",
     "text": """An id or a name has more than 255 characters, or a text has a NUL.
 
     The database of Service Manager stores neither.
     Bad: name: "small\\0"
-    Good: name: small
-    Source: Peripli/service-manager e616ec91f886, pkg/types and storage""",
+    Good: name: small""",
     "number": """A polling duration does not fit into 32 bits.
     Bad: maximum_polling_duration: 2147483648
-    Good: maximum_polling_duration: 86400
-    Source: Peripli/service-manager e616ec91f886, pkg/types and storage""",
+    Good: maximum_polling_duration: 86400""",
     "labels": """Service Manager cannot store the field `labels`, which it reads in catalogs, too.
 
     It maps keys to lists of values; each value has 1 to 255 characters and occurs once.
     Bad: labels: {region: [eu, eu]}
-    Good: labels: {region: [eu, us]}
-    Source: Peripli/service-manager e616ec91f886, pkg/types and storage""",
+    Good: labels: {region: [eu, us]}""",
     "crash": """Service Manager panics on a service offering or a plan that is null.
     Bad: plans: [null]
-    Good: plans: [{name: small}]
-    Source: Peripli/service-manager e616ec91f886, pkg/types and storage""",
+    Good: plans: [{name: small}]""",
 }
+
+REFUSALS = rule_texts("SAP Service Manager", "Peripli/service-manager e616ec91f886, pkg/types and storage", _RULES)
 """The text of each rule that is its alone."""
