@@ -95,10 +95,7 @@ def fetch_catalog(address: str, options: ConnectionOptions, etag: str = "") -> C
 
 
 def parse_catalog_response(answer: CatalogResponse, max_bytes: int) -> Document:
-    """Parse the answer of a broker.
-
-    Raises SourceError: it cannot be read; without a catalog there are no findings.
-    """
+    """Parse the answer of a broker. Raises SourceError: it cannot be read; without a catalog there are no findings."""
     from osbctl.sources.limits import Limits
     from osbctl.sources.parse import parse_document
 

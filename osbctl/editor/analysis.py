@@ -124,10 +124,7 @@ def analyse(
 def read_open_source(
     source: str, unsaved: Mapping[str, str], encoding: str, variables_of: VariablesOf, at: str
 ) -> Document:
-    """The catalog of a source as it is in the editor; `at` as in `Analysis`.
-
-    Raises OsbctlError: it cannot be read.
-    """
+    """The catalog of a source as it is in the editor; `at` as in `Analysis`. Raises OsbctlError: it cannot be read."""
     if source not in unsaved:
         buffers = {Path(path): text.encode("utf-8", "surrogatepass") for path, text in unsaved.items()}
         return read_folder(source, unsaved=buffers, variables_of=variables_of)

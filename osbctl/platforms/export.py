@@ -82,10 +82,7 @@ class ExportRow:
         return tuple(_texts(self.data, places))
 
     def need(self, place: Path) -> str:
-        """The text at `place`.
-
-        Raises WrongShapeError: there is none.
-        """
+        """The text at `place`. Raises WrongShapeError: there is none."""
         value = get_at(self.data, place)
         if not isinstance(value, str) or not value:
             raise wrong(self.document, self.path, f"has no {'.'.join(map(str, place))}")

@@ -102,10 +102,7 @@ def _yaml_parameters(text: str) -> str:
 
 
 def quote_argument(word: str) -> str:
-    """Quote `word` in a way that bash, PowerShell and cmd read identically.
-
-    Raises UnquotableError: there is none.
-    """
+    """Quote `word` in a way that bash, PowerShell and cmd read identically. Raises UnquotableError: there is none."""
     if _PLAIN.match(word):
         return word
     if not word:

@@ -181,10 +181,7 @@ def _resolved(places: list[_Place], at: str) -> list[_Place]:
 
 
 def _inside(place: _Place) -> list[_Place]:
-    """Parse the text in a string to documents with locations in the file.
-
-    Raises DocumentError: it cannot be read.
-    """
+    """Parse the text in a string to documents with locations in the file. Raises DocumentError: it cannot be read."""
     moved = _mover(place)
     try:
         documents = parse_stream(place.value, "")

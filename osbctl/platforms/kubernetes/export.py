@@ -77,10 +77,7 @@ def recognised(document: Exported) -> bool:
 
 
 def read(document: Exported) -> Page:
-    """Read the classes and plans of a list; skip other items.
-
-    Raises WrongShapeError: it is no such list.
-    """
+    """Read the classes and plans of a list; skip other items. Raises WrongShapeError: it is no such list."""
     top: Any = document.data.get("kind")
     if "items" not in document.data:
         return Page([ExportRow(document, (), document.data, _is_plan(document.data, top))])
