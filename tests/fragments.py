@@ -1,14 +1,19 @@
-"""Catalogs made of the examples in the texts of rules: `Bad:` breaks the rule, `Good:` is the same, mended."""
+"""Small catalogs, and those of the examples in the texts of rules: `Bad:` breaks the rule, `Good:` is mended."""
 
 from __future__ import annotations
 
 import copy
+import json
 from typing import Any
 
 import yaml
 
+from osbctl.findings import ValidationResult
 from osbctl.paths import Path, entries, value_at
 from osbctl.rule import Category, Rule
+from osbctl.sources.parse import parse_document
+from osbctl.validation.options import ValidationOptions
+from osbctl.validation.pipeline import validate_document
 
 DRAFT_04 = "http://json-schema.org/draft-04/schema#"
 
@@ -59,6 +64,12 @@ def changed(data: Any, path: Path, value: Any) -> Any:
     else:
         holder[path[-1]] = value
     return data
+
+
+def validated(data: Any, **options: Any) -> ValidationResult:
+    """The result of validating `data` as a JSON file, one value a line."""
+    document = parse_document(json.dumps(data, indent=1).encode(), "catalog.json")
+    return validate_document(document, ValidationOptions(**options))
 
 
 def grafted(fragment: Any) -> Any:

@@ -9,7 +9,7 @@ from osbctl.findings import DocumentError
 from osbctl.sources.parse import parse_document
 from osbctl.sources.read import read_source
 from tests.corpus import TOO_DEEP, catalogs, needs_corpus, records
-from tests.values import paths_in
+from tests.fragments import places
 
 UNREADABLE_PROBES = 24
 """As many probes are no JSON object by RFC 8259, or hold a key twice, says the corpus's README."""
@@ -26,7 +26,7 @@ def test_every_real_catalog_is_read_and_every_entry_stands_at_its_key() -> None:
         assert document.data, file.name
         if file.suffix == ".json":
             assert document.data == json.loads(file.read_text(encoding="utf-8-sig")), file.name
-        every = [path for path in paths_in(document.data)[1:] if isinstance(path[-1], str)]
+        every = [path for path in places(document.data)[1:] if isinstance(path[-1], str)]
         for path, place in document.locate(every).items():
             key, there = str(path[-1]), place.excerpt[place.column - 1 :]
             written = (key, json.dumps(key), json.dumps(key, ensure_ascii=False), f"'{key}'")

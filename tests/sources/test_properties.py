@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from osbctl.findings import DocumentError
 from osbctl.paths import Path
 from osbctl.sources.parse import parse_document
-from tests.values import paths_in
+from tests.fragments import places
 
 TEXTS = st.text(max_size=8) | st.sampled_from(
     ["no", "012", "<<", "1e3", "~", "null", "a: b", "- x", "😀", "\x85", "\ud7ff"]
@@ -101,7 +101,7 @@ class Writer:
 @example({"a": [{"b": []}, "😀", {"": {}}]}, "\r\n ")
 def test_every_path_stands_where_it_was_written(value: Any, newline: str) -> None:
     writer = Writer(newline).write(value)
-    every = paths_in(value)
+    every = places(value)
     assert set(every) == set(writer.places)
     for name, text in (("a.json", writer.text), ("a.yaml", f"%YAML 1.2\n---\n{writer.text}")):
         found = parse_document(text.encode(), name).locate(every)
@@ -111,7 +111,7 @@ def test_every_path_stands_where_it_was_written(value: Any, newline: str) -> Non
 
 @given(st.dictionaries(PLAIN, PLAIN_VALUES, max_size=4))
 def test_a_part_of_the_paths_is_found_where_all_are(value: Any) -> None:
-    every = paths_in(value)
+    every = places(value)
     text = yaml.dump(value, Dumper=Dumper, allow_unicode=True).encode()
     document = parse_document(text, "a.yaml")
     together = document.locate(every)
@@ -132,7 +132,7 @@ def read_or_refuse(data: bytes, name: str) -> None:
             assert finding.location.line >= 1
             assert 1 <= finding.location.column <= len(finding.location.excerpt) + 2
         return
-    every = paths_in(document.data)[:200]
+    every = places(document.data)[:200]
     assert set(document.locate(every)) == set(every)
     json.dumps(document.data, allow_nan=False).encode()
 

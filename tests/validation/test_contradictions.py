@@ -14,9 +14,10 @@ from osbctl.validation.node import Node
 from osbctl.validation.options import ValidationOptions
 from osbctl.validation.pipeline import validate_document
 from osbctl.validation.rules.parameters import parameters_default, parameters_impossible
-from tests.corpus import CORPUS
+from tests.corpus import catalogs, needs_corpus
+from tests.fragments import DRAFT_04
 
-DRAFT = {"$schema": "http://json-schema.org/draft-04/schema#"}
+DRAFT = {"$schema": DRAFT_04}
 
 
 def of(inner: Any) -> dict[str, Any]:
@@ -104,52 +105,45 @@ def test_defaults_and_examples_that_their_schema_refuses_name_the_keyword() -> N
     }
 
 
-@pytest.mark.parametrize("enum", [1.5, "abc", None, {}])
-def test_an_enum_that_is_no_list_has_a_finding_of_its_own_alone(enum: Any) -> None:
-    for default in (1, {}):
-        assert list(parameters_default(Node(of({"default": default, "enum": enum})))) == []
-
-
-@pytest.mark.parametrize(("default", "enum"), [(True, [1, 2]), (0, [False])])
-def test_a_boolean_is_no_number(default: Any, enum: list[Any]) -> None:
-    assert list(parameters_default(Node(of({"default": default, "enum": enum}))))
+@pytest.mark.parametrize(
+    ("schema", "told"),
+    [
+        # An enum that is no list has a finding of its own alone.
+        *(({"default": default, "enum": enum}, False) for default in (1, {}) for enum in (1.5, "abc", None, {})),
+        # A boolean is no number.
+        ({"default": True, "enum": [1, 2]}, True),
+        ({"default": 0, "enum": [False]}, True),
+        # A template's placeholder is no default.
+        ({"type": "integer", "default": "((size))"}, False),
+        # Limits beyond all fractions are limits.
+        ({"minimum": 2.5, "maximum": 10**400, "default": 10**400, "enum": [2.5, 10**400]}, False),
+    ],
+)
+def test_defaults_that_are_told(schema: dict[str, Any], told: bool) -> None:
+    node = Node(of(schema))
+    assert (bool([*parameters_default(node)]), [*parameters_impossible(node)]) == (told, [])
 
 
 @pytest.mark.parametrize("broken", [{"patternProperties": -1}, {"pattern": 1}, {"minimum": "1"}, {"required": 1}])
 @pytest.mark.parametrize("keyword", ["$defs", "if", "prefixItems"])
 def test_what_another_draft_would_read_is_no_schema_to_reason_about(keyword: str, broken: Any) -> None:
-    place, held = {"$defs": ("/$defs/a", {"a": broken}), "prefixItems": ("/prefixItems/0", [broken])}.get(
-        keyword, ("/if", broken)
-    )
+    place, held = {
+        "$defs": ("/$defs/a", {"a": broken}),
+        "prefixItems": ("/prefixItems/0", [broken]),
+        "if": ("/if", broken),
+    }[keyword]
     schema = {**DRAFT, "properties": {"n": {"$ref": f"#{place}"}}, "default": 1, keyword: held}
     assert list(impossible(schema)) == list(refused_values(schema)) == []
-    assert (
-        examples(schema).why
-        == f"no example can be made for this schema: it is not a valid draft-04 schema (at {place}/{next(iter(broken))})"
-    )
+    why = f"it is not a valid draft-04 schema (at {place}/{next(iter(broken))})"
+    assert examples(schema).why == f"no example can be made for this schema: {why}"
 
 
-def test_a_template_s_placeholder_is_no_default() -> None:
-    schema = of({"type": "integer", "default": "((size))"})
-    assert list(parameters_default(Node(schema))) == []
-
-
-def test_limits_beyond_all_fractions_are_limits() -> None:
-    schema = of({"minimum": 2.5, "maximum": 10**400, "default": 10**400, "enum": [2.5, 10**400]})
-    node = Node(schema)
-    assert [*parameters_default(node), *parameters_impossible(node)] == []
-
-
-@pytest.mark.skipif(CORPUS is None, reason="the corpus of real catalogs is not at hand")
+@needs_corpus
 def test_no_alarm_on_real_catalogs() -> None:
-    assert CORPUS
     options = ValidationOptions(select=("parameters-default", "parameters-impossible"))
-    judged = [
-        validate_document(parse_document(file.read_bytes(), file.name), options)
-        for file in (CORPUS / "catalogs").iterdir()
-    ]
-    assert len(judged) == 76
-    assert [finding for one in judged for finding in one.findings] == []
+    assert len(catalogs()) == 76
+    for file in catalogs():
+        assert validate_document(parse_document(file.read_bytes(), file.name), options).findings == (), file.name
 
 
 def test_a_pattern_that_takes_too_long_and_a_schema_without_end_are_given_up() -> None:

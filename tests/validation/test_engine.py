@@ -6,6 +6,7 @@ import copy
 import json
 import sys
 import time
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -13,65 +14,24 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
+from osbctl.findings import Finding
+from osbctl.paths import value_at
 from osbctl.platforms import DEFAULT_API_VERSION, ApiVersion, Platform
 from osbctl.sources.parse import parse_document
 from osbctl.validation.options import MAX_FINDINGS, ValidationOptions
 from osbctl.validation.pipeline import run_rules
 from osbctl.validation.rules import load_checks
 from osbctl.validation.schema_errors import explained
-from tests.fragments import grafted
+from tests.fragments import DRAFT_04, PLAN, catalog, grafted, places, with_parameters
 
 CHECKS = {rule.id: rule for rule in load_checks()}
-DRAFT_04 = "http://json-schema.org/draft-04/schema#"
-
-GOOD: dict[str, Any] = {
-    "services": [
-        {
-            "id": "0F4C2B7A-51DE-4B39-A6C8-7E1D93F05B26",
-            "name": "postgres",
-            "description": "A database.",
-            "bindable": True,
-            "tags": ["sql"],
-            "metadata": {"displayName": "Postgres", "imageUrl": "https://example.com/image.png"},
-            "dashboard_client": {"id": "dashboard", "secret": "((secret))", "redirect_uri": "https://example.com"},
-            "plans": [
-                {
-                    "id": "D95A6E30-27B4-4F1C-8E0B-C46A1F7D82E9",
-                    "name": "small",
-                    "description": "Small.",
-                    "free": False,
-                    "bindable": True,
-                    "metadata": {"bullets": ["small"], "costs": [{"amount": {"usd": 1}, "unit": "MONTHLY"}]},
-                    "schemas": {"service_instance": {"create": {"parameters": {"$schema": DRAFT_04}}}},
-                }
-            ],
-        }
-    ]
-}
+GOOD = catalog({"dashboard_client": {"id": "dashboard", "secret": "((secret))", "redirect_uri": "https://example.com"}})
 """A catalog that no rule says anything of, but for the placeholder of its secret."""
 
 
 def told(data: dict[str, Any], version: ApiVersion = ApiVersion.V2_17) -> set[str]:
     options = ValidationOptions(version, platforms=frozenset(Platform))
     return {finding.rule for finding in run_rules(data, options)}
-
-
-def catalog(**fields: Any) -> dict[str, Any]:
-    """`GOOD` without its placeholder, its service offering with `fields`."""
-    data = copy.deepcopy(GOOD)
-    data["services"][0].pop("dashboard_client")
-    data["services"][0].update(fields)
-    return data
-
-
-def with_plan(**fields: Any) -> dict[str, Any]:
-    data = catalog()
-    data["services"][0]["plans"][0].update(fields)
-    return data
-
-
-def with_parameters(parameters: Any) -> dict[str, Any]:
-    return with_plan(schemas={"service_instance": {"create": {"parameters": parameters}}})
 
 
 SHORTENED = {"url-data-large": "the image is abbreviated"}
@@ -96,7 +56,7 @@ def test_fragments(rule: str) -> None:
     "field", ["supportedPlatforms", "supportedPlatformNames", "excludedPlatformNames", "supportsInstanceSharing"]
 )
 def test_each_field_that_service_manager_reads_of_metadata_is_looked_at(field: str) -> None:
-    assert "sap-metadata-ignored" in told(with_plan(metadata={field: "x"}))
+    assert "sap-metadata-ignored" in told(catalog(plan={"metadata": {field: "x"}}))
 
 
 def test_the_good_catalog() -> None:
@@ -111,29 +71,13 @@ KEYS = st.sampled_from(
         *("required", "type", "pattern", "maintenance_info", "version", "planUpdateable", "dashboard_client"),
     ]
 )
-TEXTS = st.sampled_from(
-    [
-        *(
-            "",
-            " ",
-            "a",
-            "((a))",
-            "{{ a }}",
-            "${A}",
-            "<%= a %>",
-            "%s",
-            "\0",
-            "\u2028",
-            "#",
-            "#a",
-            "#/",
-            "#/definitions/a",
-        ),
-        *("#/allOf/0", f"#/allOf/{'9' * 5000}", "http://[", "//", "%zz", "urn:a#b", "(", "(?<", "a" * 300, "1.2.3"),
-        *(DRAFT_04, "http://json-schema.org/draft-07/schema#", "https://json-schema.org/draft/2020-12/schema", "٣"),
-        *("6C3B1D0E-8A4F-4E57-9B1C-2D7F5A90E3B4", "6C3B1D0E-8A4F-4E57-9B1C-2D7F5A90E3BG", "http://a", "data:a"),
-    ]
-)
+PLACEHOLDERS = ("((a))", "{{ a }}", "${A}", "<%= a %>", "%s")
+ODD_TEXTS = ("", " ", "a", "\0", "\u2028", "(", "(?<", "a" * 300, "1.2.3", "٣")
+REFERENCES = ("#", "#a", "#/", "#/definitions/a", "#/allOf/0", f"#/allOf/{'9' * 5000}", "urn:a#b", DRAFT_04)
+ADDRESSES = ("http://[", "//", "%zz", "http://a", "data:a", "http://json-schema.org/draft-07/schema#")
+GUIDS = ("6C3B1D0E-8A4F-4E57-9B1C-2D7F5A90E3B4", "6C3B1D0E-8A4F-4E57-9B1C-2D7F5A90E3BG")
+DRAFT_2020 = "https://json-schema.org/draft/2020-12/schema"
+TEXTS = st.sampled_from([*PLACEHOLDERS, *ODD_TEXTS, *REFERENCES, *ADDRESSES, *GUIDS, DRAFT_2020])
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers(-2, 2) | st.floats(-1, 1) | TEXTS | st.text(max_size=5),
     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(KEYS, inner, max_size=5),
@@ -142,17 +86,12 @@ VALUES = st.recursive(
 SCHEMAS = st.dictionaries(KEYS, VALUES, max_size=5).map(lambda value: {"$schema": DRAFT_04, **value})
 
 
-def places(value: Any) -> list[Any]:
-    """Every array and object in `value`."""
-    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
-    return [value, *(place for item in inner for place in places(item))] if isinstance(value, dict | list) else []
-
-
 @st.composite
 def odd_catalogs(draw: st.DrawFn) -> dict[str, Any]:
     data = with_parameters(draw(SCHEMAS)) if draw(st.booleans()) else copy.deepcopy(GOOD)
     for _ in range(draw(st.integers(1, 4))):
-        place = draw(st.sampled_from(places(data)))
+        values = (value_at(data, path) for path in places(data))
+        place = draw(st.sampled_from([one for one in values if isinstance(one, dict | list)]))
         if isinstance(place, list):
             place.insert(0, draw(VALUES))
         else:
@@ -177,38 +116,33 @@ def test_odd_catalogs(data: dict[str, Any], version: ApiVersion) -> None:
 
 
 def many_plans(count: int, **fields: Any) -> dict[str, Any]:
-    plan = with_plan(**fields)["services"][0]["plans"][0]
-    plans = [{**plan, "id": f"{i:08X}-3B6D-4C8E-8F02-9E5D4B7A6C13", "name": f"plan-{i}"} for i in range(count)]
-    return catalog(plans=plans)
+    guids = (f"{i:08X}-3B6D-4C8E-8F02-9E5D4B7A6C13" for i in range(count))
+    return catalog({"plans": [{**PLAN, "id": guid, "name": f"plan-{i}", **fields} for i, guid in enumerate(guids)]})
 
 
-def definitions(count: int, **schemas: Any) -> dict[str, Any]:
-    return with_parameters({"$schema": DRAFT_04, "definitions": schemas})
+def schema_with(**keywords: Any) -> dict[str, Any]:
+    return with_parameters({"$schema": DRAFT_04, **keywords})
 
 
-GROWING = {
-    "plans": lambda n: many_plans(n),
-    "plans with faults": lambda n: many_plans(
-        n, description=" ", planUpdateable=True, maintenance_info={"version": "1"}
-    ),
+def definitions(count: int, reference: Callable[[int], str]) -> dict[str, Any]:
+    """A schema whose parts each have a reference, and one more part."""
+    return schema_with(definitions={f"a{i}": {"$ref": reference(i)} for i in range(count)} | {f"a{count}": {}})
+
+
+FAULTS: dict[str, Any] = {"description": " ", "planUpdateable": True, "maintenance_info": {"version": "1"}}
+GROWING: dict[str, Callable[[int], dict[str, Any]]] = {
+    "plans": many_plans,
+    "plans with faults": lambda n: many_plans(n, **FAULTS),
     "plans with one invalid schema": lambda n: many_plans(
         n, schemas={"service_instance": {"create": {"parameters": {"$schema": DRAFT_04, "type": "int"}}}}
     ),
-    "equal plans": lambda n: catalog(plans=[GOOD["services"][0]["plans"][0]] * n),
-    "unknown fields": lambda n: with_plan(**{f"unknown-{n}-{i}": i for i in range(n)}),
-    "a chain of references": lambda n: definitions(
-        n, **{f"a{i}": {"$ref": f"#/definitions/a{i + 1}"} for i in range(n)}, **{f"a{n}": {}}
-    ),
-    "a circle of references": lambda n: definitions(
-        n, **{f"a{i}": {"$ref": f"#/definitions/a{(i + 1) % n}"} for i in range(n)}
-    ),
-    "references outside": lambda n: definitions(n, **{f"a{i}": {"$ref": f"https://example.com/{i}"} for i in range(n)}),
-    "an enum of an invalid schema": lambda n: with_parameters(
-        {"$schema": DRAFT_04, "type": "int", "enum": [{"a": i} for i in range(n)]}
-    ),
-    "required of an invalid schema": lambda n: with_parameters(
-        {"$schema": DRAFT_04, "required": [{"a": i} for i in range(n)]}
-    ),
+    "equal plans": lambda n: catalog({"plans": [PLAN] * n}),
+    "unknown fields": lambda n: catalog(plan={f"unknown-{n}-{i}": i for i in range(n)}),
+    "a chain of references": lambda n: definitions(n, lambda i: f"#/definitions/a{i + 1}"),
+    "a circle of references": lambda n: definitions(n, lambda i: f"#/definitions/a{(i + 1) % n}"),
+    "references outside": lambda n: definitions(n, lambda i: f"https://example.com/{i}"),
+    "an enum of an invalid schema": lambda n: schema_with(type="int", enum=[{"a": i} for i in range(n)]),
+    "required of an invalid schema": lambda n: schema_with(required=[{"a": i} for i in range(n)]),
     "service offerings without any field": lambda n: {"services": [{}] * n},
 }
 
@@ -238,26 +172,28 @@ def test_cost_grows_in_line(kind: str) -> None:
     assert large - middle <= 2.2 * (middle - small) + 250
 
 
+def found_in(*schemas: dict[str, Any], rule: str) -> list[Finding]:
+    """The findings of `rule` in a catalog with one plan for each schema."""
+    data = catalog({"plans": [with_parameters(schema)["services"][0]["plans"][0] for schema in schemas]})
+    return [finding for finding in run_rules(data, ValidationOptions()) if finding.rule == rule]
+
+
 def test_each_finding_of_equal_schemas_has_its_own_place_and_its_own_fix() -> None:
     slip = {"$schema": "https://json-schema.org/draft-07/schema#", "type": "object"}
-    schemas = (slip, {**slip, "title": "a"}, dict(slip))
-    data = catalog(plans=[with_parameters(schema)["services"][0]["plans"][0] for schema in schemas])
-    findings = [f for f in run_rules(data, ValidationOptions()) if f.rule == "parameters-dialect-unknown"]
+    findings = found_in(slip, {**slip, "title": "a"}, dict(slip), rule="parameters-dialect-unknown")
     assert [(f.path[3], f.fixes[0].path == f.path) for f in findings] == [(0, True), (1, True), (2, True)]
 
 
 @pytest.mark.parametrize("reference", ["#/title", "#/%74itle"])
 def test_schemas_that_differ_in_their_title_are_looked_at_one_by_one(reference: str) -> None:
     without: dict[str, Any] = {"$schema": DRAFT_04, "properties": {"a": {"$ref": reference}}}
-    schemas = ({**without, "title": "a"}, without)
-    data = catalog(plans=[with_parameters(schema)["services"][0]["plans"][0] for schema in schemas])
-    findings = run_rules(data, ValidationOptions())
-    assert [f.path[3] for f in findings if f.rule == "parameters-reference-missing"] == [1]
+    findings = found_in({**without, "title": "a"}, without, rule="parameters-reference-missing")
+    assert [f.path[3] for f in findings] == [1]
 
 
 @pytest.mark.parametrize("text", ["<%", "{{", "${", "((a", "{{}}", "${}", "%s%"])
 def test_a_long_text_is_looked_through_once(text: str) -> None:
-    data = with_plan(description=text * 200_000)
+    data = catalog(plan={"description": text * 200_000})
     start = time.process_time()
     run_rules(data, ValidationOptions())
     assert time.process_time() - start < 5  # milliseconds; a pattern that looks back takes minutes
@@ -266,6 +202,6 @@ def test_a_long_text_is_looked_through_once(text: str) -> None:
 @pytest.mark.parametrize("levels", [10, 40])
 def test_a_deep_schema_is_explained(levels: int) -> None:
     deep = '{"properties":{"a":' * levels + '{"type":"int"}' + "}}" * levels
-    text = json.dumps(with_parameters({"$schema": DRAFT_04, "not": "here"})).replace('"here"', deep)
+    text = json.dumps(schema_with(**{"not": "here"})).replace('"here"', deep)
     document = parse_document(text.encode(), "catalog.json")
     assert [finding.path[-1] for finding in run_rules(document.data, ValidationOptions())] == ["type"]

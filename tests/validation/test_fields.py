@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-import copy
 import json
 from typing import Any
 
 import pytest
 
-from osbctl.platforms import Platform
+from osbctl.fields import known
+from osbctl.platforms import ApiVersion, Platform
 from osbctl.sources.parse import parse_document
+from osbctl.validation.node import CatalogNode
 from osbctl.validation.options import ValidationOptions
 from osbctl.validation.pipeline import validate_document
 from osbctl.validation.rules import load_all
-from tests.validation.test_engine import GOOD
+from osbctl.validation.rules.fields import field_near_miss
+from osbctl.validation.rules.texts import long_text, text_nul
+from tests.fragments import DRAFT_04, catalog, with_parameters
 
-D4 = "http://json-schema.org/draft-04/schema#"
+CLIENT = {"id": "ui", "secret": "((secret))", "redirect_uri": "https://ui.example.com"}
 
 
 def told(data: dict[str, Any]) -> dict[str, tuple[str, str]]:
@@ -25,9 +28,15 @@ def told(data: dict[str, Any]) -> dict[str, tuple[str, str]]:
 
 
 def with_plan(**fields: Any) -> dict[str, Any]:
-    data = copy.deepcopy(GOOD)
-    data["services"][0]["plans"][0] |= fields
-    return data
+    return catalog({"dashboard_client": CLIENT}, fields)
+
+
+def with_service(**fields: Any) -> dict[str, Any]:
+    return catalog({"dashboard_client": CLIENT, **fields})
+
+
+def with_schema(**keywords: Any) -> dict[str, Any]:
+    return with_parameters({"$schema": DRAFT_04, **keywords})
 
 
 @pytest.mark.parametrize(
@@ -66,13 +75,11 @@ def test_a_placeholder_is_no_wrong_name(name: str) -> None:
         ({"$schema": "draft-04", "type": "int"}, {"parameters-dialect-unknown", "parameters-invalid"}),
         ({"$schema": "draft-04", "type": "integer"}, {"parameters-dialect-unknown"}),
         ({"$schema": 4, "required": []}, {"parameters-dialect-unknown", "parameters-invalid"}),
-        ({"$schema": D4, "$dynamicRef": "https://example.com/a"}, {"parameters-reference-external"}),
+        ({"$schema": DRAFT_04, "$dynamicRef": "https://example.com/a"}, {"parameters-reference-external"}),
     ],
 )
 def test_a_schema_of_no_known_draft_is_judged_as_cloud_foundry_does(schema: Any, rules: set[str]) -> None:
-    data = with_plan(schemas={"service_instance": {"create": {"parameters": schema}}})
-    found = {rule for rule in told(data) if rule.startswith("parameters-")}
-    assert found == rules
+    assert {rule for rule in told(with_parameters(schema)) if rule.startswith("parameters-")} == rules
 
 
 def test_what_no_platform_can_have_is_refused_by_none() -> None:
@@ -83,18 +90,8 @@ def test_what_no_platform_can_have_is_refused_by_none() -> None:
     assert rules["lone-surrogate"].bad == r'{"name": "\ud83d"}'
 
 
-def with_parameters(**schema: Any) -> dict[str, Any]:
-    return with_plan(schemas={"service_instance": {"create": {"parameters": {"$schema": D4, **schema}}}})
-
-
-def with_service(**fields: Any) -> dict[str, Any]:
-    data = copy.deepcopy(GOOD)
-    data["services"][0] |= fields
-    return data
-
-
 def with_dashboard(address: str) -> dict[str, Any]:
-    return with_service(dashboard_client={"id": "ui", "secret": "((secret))", "redirect_uri": address})
+    return with_service(dashboard_client={**CLIENT, "redirect_uri": address})
 
 
 @pytest.mark.parametrize(
@@ -121,19 +118,19 @@ def with_dashboard(address: str) -> dict[str, Any]:
         ("field-misplaced", with_plan(schemas={"service_binding": {"update": {}}}), "belongs below service_instance"),
         (
             "field-misplaced",
-            with_plan(schemas={"service_instance": {"create": {"$schema": D4, "properties": {}}}}),
+            with_plan(schemas={"service_instance": {"create": {"$schema": DRAFT_04, "properties": {}}}}),
             "2 fields of create belong below parameters",
         ),
-        ("parameters-keyword", with_parameters(properties={"a": {"note": "x", "minumum": 1}}), "did you mean minimum?"),
-        ("parameters-keyword", with_parameters(anyOf=[{"enums": [1]}]), "did you mean enum?"),
-        ("parameters-keyword", with_parameters(properties={"minumum": {"note": "x"}}), None),
-        ("parameters-keyword", with_parameters(title="x", minimum=1, minumum=1), None),
-        ("parameters-keyword", with_parameters(form={"properties": {"a": {"enums": [1]}}}), None),
-        ("parameters-required", with_parameters(items={"properties": {"a": {}}, "required": ["b"]}), "it requires 'b'"),
-        ("parameters-required", with_parameters(required=["b"]), None),
-        ("parameters-required", with_parameters(properties={"a": {}}, required=["b"], additionalProperties={}), None),
-        ("parameters-required", with_parameters(properties={"a": {}}, required=["b"], patternProperties={"b": {}}), None),
-        ("parameters-required", with_parameters(anyOf=[{"properties": {"a": {}}, "required": ["b"]}]), None),
+        ("parameters-keyword", with_schema(properties={"a": {"note": "x", "minumum": 1}}), "did you mean minimum?"),
+        ("parameters-keyword", with_schema(anyOf=[{"enums": [1]}]), "did you mean enum?"),
+        ("parameters-keyword", with_schema(properties={"minumum": {"note": "x"}}), None),
+        ("parameters-keyword", with_schema(title="x", minimum=1, minumum=1), None),
+        ("parameters-keyword", with_schema(form={"properties": {"a": {"enums": [1]}}}), None),
+        ("parameters-required", with_schema(items={"properties": {"a": {}}, "required": ["b"]}), "it requires 'b'"),
+        ("parameters-required", with_schema(required=["b"]), None),
+        ("parameters-required", with_schema(properties={"a": {}}, required=["b"], additionalProperties={}), None),
+        ("parameters-required", with_schema(properties={"a": {}}, required=["b"], patternProperties={"b": {}}), None),
+        ("parameters-required", with_schema(anyOf=[{"properties": {"a": {}}, "required": ["b"]}]), None),
     ],
 )  # fmt: skip
 def test_a_rule_speaks_of_what_is_wrong_alone(rule: str, data: dict[str, Any], message: str | None) -> None:
@@ -143,10 +140,43 @@ def test_a_rule_speaks_of_what_is_wrong_alone(rule: str, data: dict[str, Any], m
 
 
 def test_a_refusal_below_a_value_of_the_wrong_type_joins_its_fault() -> None:
-    assert told(with_plan(maintenance_info="x")).keys() - told(GOOD).keys() == {"schema-type"}
+    assert told(with_plan(maintenance_info="x")).keys() - told(with_plan()).keys() == {"schema-type"}
 
 
 def test_dashboard_secrets_are_one_finding() -> None:
-    data = with_service(dashboard_client={"id": "ui", "secret": "a", "redirect_uri": "https://ui.example.com"})
+    data = with_service(dashboard_client={**CLIENT, "secret": "a"})
     data["services"].append(data["services"][0] | {"name": "other", "id": "B1F7C254-3B6D-4C8E-8F02-9E5D4B7A6C13"})
     assert told(data)["dashboard-secret-literal"][0] == "2 dashboard secrets are written out"
+
+
+def node(service: dict[str, Any], plan: dict[str, Any]) -> CatalogNode:
+    return CatalogNode({"services": [{**service, "plans": [plan]}]}, ApiVersion.V2_17)
+
+
+def test_metadata_that_sap_knows_is_known_and_a_slip_of_it_is_told() -> None:
+    addresses = dict.fromkeys(("createInstanceDocumentationUrl", "updateInstanceDocumentationUrl"), "https://a.b")
+    versions = dict.fromkeys(("supportedMinOSBVersion", "supportedMaxOSBVersion"), "2.14")
+    assert list(field_near_miss(node({"metadata": addresses}, {"metadata": versions}))) == []
+    assert "supportedMinOSBVersion" in known("plan_metadata")
+    (slip,) = field_near_miss(node({}, {"metadata": {"supportedMinOsbVersion": "2.14"}}))
+    assert slip.message.endswith("did you mean supportedMinOSBVersion?")
+
+
+@pytest.mark.parametrize(
+    ("service", "paths"),
+    [
+        ({"tags": ["a", "b\0"]}, [("services", 0, "tags", 1)]),
+        ({"metadata": {"x\0": 1}}, [("services", 0, "metadata", "x\0")]),
+        ({"id": "a\0", "name": "b\0", "description": "c\0"}, []),
+        ({"tags": ["\\u0000"]}, []),
+    ],
+)
+def test_nul_is_told_where_service_manager_s_verdict_does_not(service: dict[str, Any], paths: list[Any]) -> None:
+    assert [hit.path for hit in text_nul(node(service, {"name": "p\0"}))] == paths
+
+
+def test_long_texts_but_those_that_are_meant_to_be_long() -> None:
+    long = "é" * 256
+    metadata = {"displayName": long, "bullets": [long[1:], long], "longDescription": long}
+    hits = long_text(node({"tags": ["a", long], "metadata": metadata}, {}))
+    assert [hit.path[2:] for hit in hits] == [("metadata", "displayName"), ("metadata", "bullets", 1), ("tags", 1)]

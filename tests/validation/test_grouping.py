@@ -19,10 +19,8 @@ def plan(number: int, more: str = "") -> str:
 
 
 def found(plans: str, options: ValidationOptions | None = None, top: str = "") -> list[Finding]:
-    text = (
-        f"{top}services:\n- id: 1D0E6C3B-8A4F-4E57-9B1C-2D7F5A90E3B4\n  name: s\n  description: d\n  bindable: true\n"
-    )
-    document = parse_document(f"{text}  plans:\n{plans}".encode(), "c.yaml")
+    offering = "- id: 1D0E6C3B-8A4F-4E57-9B1C-2D7F5A90E3B4\n  name: s\n  description: d\n  bindable: true\n"
+    document = parse_document(f"{top}services:\n{offering}  plans:\n{plans}".encode(), "c.yaml")
     return list(validate_document(document, options or ValidationOptions()).findings)
 
 
@@ -67,11 +65,8 @@ def test_a_name_is_reported_once_and_an_underscore_is_a_note() -> None:
 def test_bindable_is_told_where_korifi_counts_or_it_is_asked_for() -> None:
     plans = plan(1, ", free: true")
     assert found(plans) == []
-    for options in (
-        ValidationOptions(platforms=frozenset({Platform.KORIFI})),
-        ValidationOptions(select=frozenset({"korifi-bindable-implicit"})),
-    ):
-        assert [finding.rule for finding in found(plans, options)] == ["korifi-bindable-implicit"]
+    for asked in ({"platforms": frozenset({Platform.KORIFI})}, {"select": frozenset({"korifi-bindable-implicit"})}):
+        assert [finding.rule for finding in found(plans, ValidationOptions(**asked))] == ["korifi-bindable-implicit"]
 
 
 def test_what_is_ignored_is_not_counted() -> None:
@@ -84,12 +79,9 @@ def test_what_is_ignored_is_not_counted() -> None:
 def test_a_placeholder_is_told_once_a_variable_and_not_where_no_platform_reads() -> None:
     hidden = ', free: true, metadata: {displayName: "((a))"}, brokerSettings: {size: "((b))", x: ["((a))"]}'
     other = hidden.replace("((a))", "${n}", 1)
-    assert [
-        finding.message for finding in found(plan(1, hidden) + plan(2, other) + plan(3, hidden), top="x: ((c))\n")
-    ] == [
-        "2 values hold '((a))', which was not replaced",
-        "'${n}' was not replaced",
-    ]
+    findings = found(plan(1, hidden) + plan(2, other) + plan(3, hidden), top="x: ((c))\n")
+    told = ["2 values hold '((a))', which was not replaced", "'${n}' was not replaced"]
+    assert [finding.message for finding in findings] == told
 
 
 def test_fields_that_are_too_new_are_told_once_a_version() -> None:
@@ -101,10 +93,8 @@ def test_fields_that_are_too_new_are_told_once_a_version() -> None:
 
 def test_null_in_metadata_is_a_note_and_other_types_are_warnings() -> None:
     null = ", free: true, metadata: {displayName: null, bullets: 1}"
-    assert {(f.rule, f.severity) for f in found(plan(1, null))} == {
-        ("metadata-type", Severity.INFO),
-        ("metadata-type", Severity.WARNING),
-    }
+    severities = {(finding.rule, finding.severity) for finding in found(plan(1, null))}
+    assert severities == {("metadata-type", Severity.INFO), ("metadata-type", Severity.WARNING)}
 
 
 def test_the_digits_of_a_guid_are_as_unique_as_a_guid() -> None:

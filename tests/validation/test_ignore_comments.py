@@ -43,10 +43,7 @@ def found(text: str, options: ValidationOptions | None = None) -> list[tuple[str
 
 def test_a_comment_silences_its_line_or_the_entry_below_it() -> None:
     assert found(TEXT) == [("name-characters", 10), ("default-implicit", 15)]
-    assert found(TEXT.replace("osbctl:", "osbctl :")) == [
-        ("name-characters", 4),
-        ("default-implicit", 8),
-    ]
+    assert found(TEXT.replace("osbctl:", "osbctl :")) == [("name-characters", 4), ("default-implicit", 8)]
 
 
 def test_above_a_key_it_holds_for_the_list_in_its_column() -> None:
@@ -82,14 +79,8 @@ def test_a_comment_that_names_no_rule_is_told(comment: str) -> None:
 
 
 def test_a_group_silences_all_of_it() -> None:
-    assert (
-        found(
-            f"# osbctl: ignore[advice, spec]\n{TEXT}".replace("  # osbctl: ignore[default", "  # [").replace(
-                "# osbctl: ignore[name", "# ["
-            )
-        )
-        == []
-    )
+    bare = TEXT.replace("# osbctl: ignore[default", "# [").replace("# osbctl: ignore[name", "# [")
+    assert found(f"# osbctl: ignore[advice, spec]\n{bare}") == []
 
 
 def test_a_comment_holds_in_its_file_of_a_source_folder(tmp_path: Path) -> None:
@@ -99,12 +90,9 @@ def test_a_comment_holds_in_its_file_of_a_source_folder(tmp_path: Path) -> None:
     service = "\n".join(line[4:] for line in service.splitlines()[2:6])
     (tmp_path / "services" / "a.yaml").write_text(f"{service}\nmetadata: {{}}  # osbctl: ignore[id-duplicate]\n")
     (tmp_path / "catalog.yaml").write_text("# osbctl: ignore[name-characters]\nservices: [a]\n")
-    (plans / "p.yaml").write_text(
-        "# osbctl: ignore[default-implicit]\nname: p_q\nid: 6C3B1D0E-8A4F-4E57-9B1C-2D7F5A90E001\ndescription: d\n"
-    )
-    (plans / "q.yaml").write_text(
-        "name: q  # osbctl: ignore[default-implicit]\nid: 6C3B1D0E-8A4F-4E57-9B1C-2D7F5A90E002\ndescription: d\n"
-    )
+    plan = "id: 6C3B1D0E-8A4F-4E57-9B1C-2D7F5A90E00{}\ndescription: d\n"
+    (plans / "p.yaml").write_text(f"# osbctl: ignore[default-implicit]\nname: p_q\n{plan.format(1)}")
+    (plans / "q.yaml").write_text(f"name: q  # osbctl: ignore[default-implicit]\n{plan.format(2)}")
     found = validate_document(read_folder(str(tmp_path)), ValidationOptions()).findings
     assert [(Path(f.location.source).name, f.location.line, f.rule) for f in found if f.location] == [
         ("catalog.yaml", 1, "ignore-unused"),

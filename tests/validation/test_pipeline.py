@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import json
 from typing import Any
 
@@ -18,29 +17,25 @@ from osbctl.reports import Format, Report, render
 from osbctl.sources.parse import parse_document
 from osbctl.validation.options import ValidationOptions
 from osbctl.validation.pipeline import unreadable, validate_document
-from osbctl.validation.rules import load_all
 from tests.folders import catalogs_folder
+from tests.fragments import DRAFT_04, changed, places, validated
 from tests.test_examples import RULES, SHOWN, examples
 
 GOOD: dict[str, Any] = json.loads((catalogs_folder() / "interface-example.json").read_text(encoding="utf-8"))
-D4 = "http://json-schema.org/draft-04/schema#"
+PLANS = ("services", 0, "plans")
 GOOD["services"][0]["plans"][0]["schemas"] = {
-    "service_instance": {"create": {"parameters": {"$schema": D4, "properties": {"a": {"$ref": "#/definitions/b"}},
+    "service_instance": {"create": {"parameters": {"$schema": DRAFT_04, "properties": {"a": {"$ref": "#/definitions/b"}},
                                                    "definitions": {"b": {"type": "string", "pattern": "^a"}}}}},
 }  # fmt: skip
 
 
 def found(data: Any, **options: Any) -> tuple[Finding, ...]:
-    document = parse_document(json.dumps(data, indent=1).encode(), "catalog.json")
-    return validate_document(document, ValidationOptions(**options)).findings
+    return validated(data, **options).findings
 
 
-def places(value: Any, path: tuple[str | int, ...] = ()) -> list[tuple[str | int, ...]]:
-    inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-    return [path, *(place for key, item in inner for place in places(item, (*path, key)))]
-
-
-WORDS = st.sampled_from(["", " ", "((id))", "$ref", "#", "#/definitions/b", D4, "http://x", "a b", "1.0.0", "{}", "("])
+WORDS = st.sampled_from(
+    ["", " ", "((id))", "$ref", "#", "#/definitions/b", DRAFT_04, "http://x", "a b", "1.0.0", "{}", "("]
+)
 KEYS = st.sampled_from(["id", "name", "$ref", "$schema", "costs", "amount", "planUpdateable", "properties", "plans"])
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | WORDS,
@@ -54,27 +49,17 @@ JSON = st.recursive(
 def test_whatever_is_grafted_in_gets_findings_with_places(
     path: tuple[str | int, ...], value: Any, version: ApiVersion
 ) -> None:
-    data: Any = copy.deepcopy(GOOD)
-    holder = data
-    for step in path[:-1]:
-        holder = holder[step]
-    holder[path[-1]] = value
+    data = changed(GOOD, path, value)
     first = found(data, api_version=version, platforms=frozenset(Platform))
     assert first == found(data, api_version=version, platforms=frozenset(Platform))
-    rules = load_all()
-    for finding in first:
-        assert finding.location is not None
-        assert finding.location.line >= 1
-        assert finding.rule in rules
-        assert finding.message
-    lines = [finding.location.line for finding in first if finding.location]
+    lines = [finding.location.line for finding in first]
     assert lines == sorted(lines)
+    assert min(lines, default=1) >= 1
+    assert all(finding.rule in RULES and finding.message for finding in first)
 
 
 def test_a_refusal_joins_the_error_at_its_place() -> None:
-    data = copy.deepcopy(GOOD)
-    data["services"][0]["bindable"] = "yes"
-    (finding,) = found(data)
+    (finding,) = found(changed(GOOD, ("services", 0, "bindable"), "yes"))
     assert finding.rule == "schema-type"
     assert finding.refused_by == tuple(Platform)
     assert finding.platform_messages == ('Service "bindable" field must be a boolean, but has value "yes"',)
@@ -105,9 +90,8 @@ def test_a_selected_rule_fires_also_where_its_refusal_would_join_a_finding(platf
         assert whole.left_out == 0
         for outcome in judge_all(document.data).values():
             for rule in {refusal.rule for refusal in outcome.refusals}:
-                picked = validate_document(
-                    document, ValidationOptions(platforms=platforms, literal=True, select=frozenset({rule}))
-                )
+                options = ValidationOptions(platforms=platforms, literal=True, select=frozenset({rule}))
+                picked = validate_document(document, options)
                 assert {finding.rule for finding in picked.findings} == {rule}, name
                 assert all(finding.refused_by for finding in picked.findings)
                 assert len(picked.findings) + picked.left_out >= len(whole.findings)
@@ -116,21 +100,16 @@ def test_a_selected_rule_fires_also_where_its_refusal_would_join_a_finding(platf
 
 
 def test_a_finding_that_is_selected_stays_where_the_one_that_replaces_it_is_not() -> None:
-    data = copy.deepcopy(GOOD)
-    data["services"][0]["plans"][0]["maintenance_info"] = {"version": 5}
-    document = parse_document(json.dumps(data).encode(), "catalog.json")
-    rules = {}
-    for select in (None, {"field-too-new"}, {"schema-type"}, {"field-too-new", "schema-type"}, {"name-characters"}):
-        options = ValidationOptions(select=frozenset(select) if select else None)
-        result = validate_document(document, options)
-        rules[str(sorted(select or ()))] = [finding.rule for finding in result.findings], result.left_out
-    assert rules == {
-        "[]": (["schema-type"], 0),
-        "['field-too-new']": (["field-too-new"], 1),
-        "['schema-type']": (["schema-type"], 0),
-        "['field-too-new', 'schema-type']": (["schema-type"], 0),
-        "['name-characters']": ([], 1),
-    }
+    data = changed(GOOD, ("services", 0, "plans", 0, "maintenance_info"), {"version": 5})
+    for select, rules, left_out in (
+        (None, ["schema-type"], 0),
+        ({"field-too-new"}, ["field-too-new"], 1),
+        ({"schema-type"}, ["schema-type"], 0),
+        ({"field-too-new", "schema-type"}, ["schema-type"], 0),
+        ({"name-characters"}, [], 1),
+    ):
+        result = validated(data, select=frozenset(select) if select else None)
+        assert ([finding.rule for finding in result.findings], result.left_out) == (rules, left_out), select
 
 
 def test_what_cannot_be_read_is_unreadable_to_all() -> None:
@@ -161,14 +140,10 @@ def test_millions_of_refusals_are_bounded_and_told(data: dict[str, Any]) -> None
 
 
 def test_a_report_tells_that_refusals_were_left_out() -> None:
-    judgement = validate_document(
-        parse_document(json.dumps({"services": [{}] * 4_000}).encode(), "a.json"), ValidationOptions()
-    )
+    judgement = validated({"services": [{}] * 4_000})
     assert judgement.verdicts[Platform.CLOUD_FOUNDRY].reasons == MAX_REFUSALS + 1
-    assert LEFT_OUT in [
-        words for finding in judgement.findings for words in (finding.message, *finding.platform_messages)
-    ]
-    text = render(Report([judgement._replace(findings=())], load_all()), Format.TEXT)
+    assert LEFT_OUT in [words for one in judgement.findings for words in (one.message, *one.platform_messages)]
+    text = render(Report([judgement._replace(findings=())], RULES), Format.TEXT)
     assert "Cloud Foundry               refuses (more than 10,000 reasons)" in text
 
 
@@ -177,9 +152,7 @@ def test_refusals_of_errors_that_are_left_out_are_left_out_too() -> None:
     plans = [{**good, "id": f"p{n}", "name": f"p{n}"} for n in range(502)]
     plans[501]["name"] = "p0"  # what no schema says is said, however many errors there are
     data = {"services": [{"id": "s", "name": "s", "description": "d", "bindable": True, "plans": plans}]}
-    judgement = validate_document(
-        parse_document(json.dumps(data).encode(), "a.json"), ValidationOptions(api_version=ApiVersion.V2_14)
-    )
+    judgement = validated(data, api_version=ApiVersion.V2_14)
     told = [(f.rule, f.path[-1]) for f in judgement.findings if f.path[:4] == ("services", 0, "plans", 501)]
     assert told == [("plan-name-duplicate", "name")]
     assert sum(f.severity is Severity.ERROR and "schema" in f.rule for f in judgement.findings) == 1_001
@@ -193,40 +166,31 @@ def test_as_many_refusals_as_are_kept_are_all_told() -> None:
 
 def of_parameters(*schemas: dict[str, Any]) -> list[set[tuple[str, str, object]]]:
     """The findings on the parameter schema of each plan."""
-    data = copy.deepcopy(GOOD)
-    service = data["services"][0]
-    service["plans"] = [{**service["plans"][0], "id": f"plan-{n}", "name": f"plan-{n}"} for n in range(len(schemas))]
-    for plan, schema in zip(service["plans"], schemas, strict=True):
-        plan["schemas"] = {"service_instance": {"create": {"parameters": {"$schema": D4, **schema}}}}
-    told: list[set[tuple[str, str, object]]] = [set() for _ in schemas]
-    for one in found(data):
-        if one.rule.startswith("parameters-"):
-            told[int(one.path[3])].add((one.rule, one.message, one.path[4:]))
-    return told
+    plans = [{**GOOD["services"][0]["plans"][0], "id": f"plan-{n}", "name": f"plan-{n}"} for n in range(len(schemas))]
+    for plan, schema in zip(plans, schemas, strict=True):
+        plan["schemas"] = {"service_instance": {"create": {"parameters": {"$schema": DRAFT_04, **schema}}}}
+    findings = [one for one in found(changed(GOOD, PLANS, plans)) if one.rule.startswith("parameters-")]
+    return [
+        {(one.rule, one.message, one.path[4:]) for one in findings if one.path[3] == n} for n in range(len(schemas))
+    ]
 
 
-@pytest.mark.parametrize(
-    ("first", "second"),
-    [
-        pytest.param(
-            {"title": "A", "properties": {"a": {"minimum": 9, "maximum": 3, "description": "x"}}},
-            {"title": "B", "properties": {"a": {"minimum": 9, "maximum": 3, "description": "y"}}},
-            id="titles",
-        ),
-        pytest.param(
-            {"properties": {"title": {"enum": ["a"]}}, "default": {"title": "a"}},
-            {"properties": {"title": {"enum": ["a"]}}, "default": {"title": "b"}},
-            id="data with the name of a text",
-        ),
-        pytest.param(
-            {"properties": {"title": "x"}}, {"properties": {"title": "y"}}, id="property with the name of a text"
-        ),
-        pytest.param({"title": "A" * 80_000}, {"title": "A" * 70_000}, id="large texts"),
-    ],
-)
-def test_parameter_schemas_that_differ_in_a_text_have_the_findings_of_each(
-    first: dict[str, Any], second: dict[str, Any]
-) -> None:
+NARROW = {"minimum": 9, "maximum": 3}
+TITLE = {"properties": {"title": {"enum": ["a"]}}}
+DIFFERING: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
+    "titles": (
+        {"title": "A", "properties": {"a": {**NARROW, "description": "x"}}},
+        {"title": "B", "properties": {"a": {**NARROW, "description": "y"}}},
+    ),
+    "data with the name of a text": ({**TITLE, "default": {"title": "a"}}, {**TITLE, "default": {"title": "b"}}),
+    "property with the name of a text": ({"properties": {"title": "x"}}, {"properties": {"title": "y"}}),
+    "large texts": ({"title": "A" * 80_000}, {"title": "A" * 70_000}),
+}
+
+
+@pytest.mark.parametrize("case", DIFFERING)
+def test_parameter_schemas_that_differ_in_a_text_have_the_findings_of_each(case: str) -> None:
+    first, second = DIFFERING[case]
     both = of_parameters(first, second)
     assert both == [*of_parameters(first), *of_parameters(second)]
     assert both[1]

@@ -23,8 +23,8 @@ from osbctl.sources.parse import parse_document
 from osbctl.sources.yaml_text import dump
 from tests.corpus import EVERY_CASE
 from tests.drift.test_fields import CATALOG
+from tests.fragments import changed, places
 from tests.sources.exports.make import export_as, page
-from tests.values import paths_in, with_value
 
 CF, K8S, SM, KORIFI = Platform.CLOUD_FOUNDRY, Platform.KUBERNETES, Platform.SERVICE_MANAGER, Platform.KORIFI
 
@@ -187,8 +187,8 @@ def test_the_export_of_another_broker_is_no_drift() -> None:
         text = text.replace(f'"{old}"', f'"other-{old}"')
     with pytest.raises(SourceError, match="of this broker"):
         find_drift(read(*export_as(CF, CATALOG)), json.loads(text))
-    changed = json.loads(text.replace('"other-db"', '"db"'))
-    assert find_drift(read(*export_as(CF, CATALOG)), changed)
+    renamed = json.loads(text.replace('"other-db"', '"db"'))
+    assert find_drift(read(*export_as(CF, CATALOG)), renamed)
 
 
 def test_public_plans_alone_are_doubted_where_the_broker_has_more() -> None:
@@ -288,9 +288,9 @@ EXPORTS = {platform: export_as(platform, SMALL) for platform in Platform}
 def test_no_export_is_wrong_enough_for_a_traceback(platform: Platform, data: st.DataObject) -> None:
     files = EXPORTS[platform]
     for _ in range(data.draw(st.integers(1, 3))):
-        path = data.draw(st.sampled_from(paths_in(files)))
+        path = data.draw(st.sampled_from(places(files)))
         if len(path) > 1:
-            files = with_value(files, path, data.draw(JSON))
+            files = changed(files, path, data.draw(JSON))
     broker = data.draw(st.sampled_from([CATALOG, SMALL, {"services": None}, {"services": [None, {"plans": [1]}]}]))
     check(files, broker, data.draw(st.none() | st.sampled_from(StoredAs)))
 
@@ -315,10 +315,10 @@ def check(files: list[Any], broker: dict[str, Any], stored_as: StoredAs | None =
 @pytest.mark.parametrize("platform", Platform)
 def test_any_one_value_may_be_any_other(platform: Platform) -> None:
     """Each with each under `make fuzz`, else one in five: each place with one or two."""
-    tried = itertools.product(paths_in(EXPORTS[platform]), [None, True, 0, "x", [], {}, [None], {"x": []}])
+    tried = itertools.product(places(EXPORTS[platform]), [None, True, 0, "x", [], {}, [None], {"x": []}])
     for path, value in tried if EVERY_CASE else itertools.islice(tried, None, None, 5):
         if len(path) > 1:
-            check(with_value(EXPORTS[platform], path, value), SMALL)
+            check(changed(EXPORTS[platform], path, value), SMALL)
 
 
 # The files that people have of an export: pages, arrays, several documents in one, JSON or YAML.
