@@ -31,14 +31,8 @@ def run(
 ) -> subprocess.CompletedProcess[str]:
     """Run a command with `env`, the path and an unprivileged git user, without this process's environment."""
     kept = {name: value for name, value in os.environ.items() if name.startswith(("PIP_", "SSL_", "REQUESTS_"))}
-    environment = {
-        "PATH": os.environ["PATH"],
-        "HOME": "/nonexistent",
-        "LANG": "C.UTF-8",
-        **kept,
-        **NOBODY,
-        **(env or {}),
-    }
+    fixed = {"PATH": os.environ["PATH"], "HOME": "/nonexistent", "LANG": "C.UTF-8"}
+    environment = {**fixed, **kept, **NOBODY, **(env or {})}
     return subprocess.run(
         [str(part) for part in command], cwd=cwd, env=environment, capture_output=True, text=True,
         stdin=subprocess.DEVNULL, timeout=timeout, check=False,
@@ -63,6 +57,18 @@ def repository(folder: Path, files: dict[str, str]) -> Path:
     write(folder, files)
     commit(folder, "begin")
     return folder
+
+
+def checkout(folder: Path) -> Path:
+    """A clone as a runner makes it: `catalog.yaml`, and only the last commit."""
+    origin = repository(folder / "origin", {"catalog.yaml": CATALOG.read_text()})
+    git(folder, "clone", "--quiet", "--depth=1", f"file://{origin}", "clone")
+    return folder / "clone"
+
+
+def shellcheck(script: Path, *options: str) -> None:
+    done = run(Path(sys.executable).with_name("shellcheck"), *options, script, cwd=ROOT)
+    assert (done.returncode, done.stdout) == (0, "")
 
 
 def write(folder: Path, files: dict[str, str]) -> None:

@@ -23,10 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 OSBCTL = [sys.executable, "-m", "osbctl"]
-GOOD = {
-    "Authorization": "Basic " + b64encode(b"platform:right").decode(),
-    "X-Broker-API-Version": "2.14",
-}
+GOOD = {"Authorization": "Basic " + b64encode(b"platform:right").decode(), "X-Broker-API-Version": "2.14"}
 
 
 def free_port() -> int:
@@ -52,26 +49,14 @@ class Program:
 
 @contextmanager
 def started(
-    command: list[str],
-    folder: Path,
-    ready: str,
-    *,
-    code: int | None = 0,
-    cwd: Path = ROOT,
-    **environment: str,
+    command: list[str], folder: Path, ready: str, *, code: int | None = 0, cwd: Path = ROOT, **environment: str
 ) -> Iterator[Program]:
     """Run until the block ends: `ready` is what its log says when it is, `code` how it must end (None: any)."""
     file = folder / f"{Path(command[0]).name}.log"
     env = {"PATH": os.environ["PATH"], "PYTHONPATH": str(ROOT), "HOME": str(folder), **environment}
     with file.open("wb") as log:
         process = subprocess.Popen(
-            command,
-            cwd=cwd,
-            env=env,
-            stdin=subprocess.DEVNULL,
-            stdout=log,
-            stderr=log,
-            start_new_session=True,
+            command, cwd=cwd, env=env, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True
         )
     program = Program(process, file)
     try:

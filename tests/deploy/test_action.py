@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import yaml
 
-from tests.deploy.harness import CATALOG, FAULTY, ROOT, commit, git, quick, repository, run, write
+from tests.deploy.harness import CATALOG, FAULTY, ROOT, commit, git, quick, repository, run, shellcheck, write
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -94,9 +94,7 @@ def test_no_script_holds_an_expression_and_every_input_is_used() -> None:
 def test_shellcheck_passes(name: str, tmp_path: Path) -> None:
     script = tmp_path / "script"
     script.write_text(STEPS[name]["run"])
-    shellcheck = Path(sys.executable).with_name("shellcheck")
-    done = run(shellcheck, "--shell=bash", "--severity=style", script, cwd=tmp_path)
-    assert (done.returncode, done.stdout) == (0, "")
+    shellcheck(script, "--shell=bash", "--severity=style")
 
 
 @pytest.mark.release

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import json
 import re
-import sys
 import xml.etree.ElementTree as ET
 from pathlib import Path
 
 import pytest
 import yaml
 
-from tests.deploy.harness import CATALOG, DEPLOY, FAULTY, ROOT, git, meets_schema, quick, repository, run, write
+from tests.deploy.harness import CATALOG, DEPLOY, FAULTY, ROOT, checkout, meets_schema, quick, run, shellcheck, write
 
 GITLAB = yaml.safe_load((DEPLOY / "ci/gitlab.yml").read_text())
 JENKINS = (DEPLOY / "ci/Jenkinsfile").read_text()
@@ -44,9 +43,7 @@ def test_the_workflow_gives_inputs_that_the_action_has() -> None:
 
 @pytest.fixture
 def clone(tmp_path: Path) -> Path:
-    origin = repository(tmp_path / "origin", {"catalog.yaml": GOOD})
-    git(tmp_path, "clone", "--quiet", "--depth=1", f"file://{origin}", "clone")
-    return tmp_path / "clone"
+    return checkout(tmp_path)
 
 
 def shell(script: list[str], clone: Path, **variables: str) -> tuple[int, str]:
@@ -97,11 +94,8 @@ def test_jenkins_validates_and_compares(clone: Path) -> None:
 
 def test_no_job_leaves_a_variable_unquoted(tmp_path: Path) -> None:
     lines = [line for job in ("osbctl-validate", "osbctl-diff") for line in GITLAB[job]["script"]]
-    lines += GITLAB[".osbctl"]["before_script"] + [
-        line for name in ("Install", "Validate", "Compare") for line in stage(name)
-    ]
+    lines += GITLAB[".osbctl"]["before_script"]
+    lines += [line for name in ("Install", "Validate", "Compare") for line in stage(name)]
     script = tmp_path / "script"
     script.write_text("\n".join(lines) + "\n")
-    shellcheck = Path(sys.executable).with_name("shellcheck")
-    done = run(shellcheck, "--shell=sh", script, cwd=ROOT)
-    assert (done.returncode, done.stdout) == (0, "")
+    shellcheck(script, "--shell=sh")

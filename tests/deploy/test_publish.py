@@ -16,7 +16,7 @@ import yaml
 
 from osbctl.config import load_config
 from tests.broker.harness import until
-from tests.deploy.harness import CATALOG, ROOT, git, meets_schema, quick, repository, run, write
+from tests.deploy.harness import CATALOG, ROOT, checkout, git, meets_schema, quick, run, write
 from tests.deploy.running import ask, free_port, started
 from tests.deploy.test_front import accepts, nginx_config
 
@@ -33,10 +33,7 @@ def block(language: str, holding: str = "") -> str:
 
 @pytest.fixture
 def clone(tmp_path: Path) -> Path:
-    """A checkout of a runner: only the last commit."""
-    origin = repository(tmp_path / "origin", {"catalog.yaml": CATALOG.read_text()})
-    git(tmp_path, "clone", "--quiet", "--depth=1", f"file://{origin}", "clone")
-    return tmp_path / "clone"
+    return checkout(tmp_path)
 
 
 def bash(script: str, clone: Path) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import shutil
-import subprocess
 from typing import TYPE_CHECKING
 
 import yaml
@@ -12,6 +11,7 @@ import yaml
 from osbctl.config import load_config
 from tests.cli.machine import Machine
 from tests.cli.program import ROOT, osbctl
+from tests.deploy import harness
 from tests.deploy.harness import meets_schema
 from tools.walk import start
 
@@ -30,16 +30,7 @@ def commands(heading: str) -> list[str]:
 
 
 def run(line: str, folder: Path, environment: dict[str, str]) -> str:
-    done = subprocess.run(
-        ["bash", "-c", line],
-        cwd=folder,
-        env=environment,
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
+    done = harness.run("bash", "-c", line, cwd=folder, env=environment)
     assert done.returncode == 0, line + done.stdout + done.stderr
     return done.stdout
 
