@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import ast
+import gc
 import re
 import subprocess
 import sys
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache
 from graphlib import TopologicalSorter
 from pathlib import Path
@@ -35,9 +36,23 @@ def package_of(module: str) -> str:
     return parts[1] if len(parts) > 1 else ""
 
 
-@cache
-def parsed(file: Path) -> ast.Module:
-    return ast.parse(file.read_text(encoding="utf-8"))
+def nodes(words: Iterable[str], folder: str = "") -> Iterator[tuple[str, ast.AST]]:
+    """The syntax of each module whose text has one of `words`, with the module's path."""
+    some = re.compile("|".join(map(re.escape, words)))
+    for file in (PACKAGE / folder).rglob("*.py"):
+        text = file.read_text(encoding="utf-8")
+        if some.search(text):
+            for node in ast.walk(ast.parse(text)):
+                yield file.relative_to(PACKAGE).as_posix(), node
+
+
+def defined(what: str) -> dict[str, set[str]]:
+    """The packages and modules of each public `class` or `def`."""
+    places = defaultdict(set)
+    for file in PACKAGE.rglob("*.py"):
+        for name in re.findall(rf"(?m)^{what} ([A-Za-z]\w*)", file.read_text(encoding="utf-8")):
+            places[name].add(file.relative_to(PACKAGE))
+    return places
 
 
 def statements(within: ast.AST, heads: bool = False) -> Iterator[ast.AST]:
@@ -53,20 +68,32 @@ def statements(within: ast.AST, heads: bool = False) -> Iterator[ast.AST]:
 
 
 @cache
-def imports(heads: bool = False) -> dict[str, set[str]]:
-    found: dict[str, set[str]] = defaultdict(set)
+def all_imports() -> tuple[dict[str, set[str]], dict[str, set[str]]]:
+    """The imports of each module, and those that run when it is imported.
+
+    Syntax trees are not kept, since each garbage collection would walk over them.
+    """
     modules = {}
     for file in PACKAGE.rglob("*.py"):
         parts = file.relative_to(PACKAGE.parent).with_suffix("").parts
         modules[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = file
+    every, at_start = defaultdict[str, set[str]](set), defaultdict[str, set[str]](set)
+    gc.disable()
     for module, file in modules.items():
-        for node in statements(parsed(file), heads):
-            if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("osbctl"):
-                names = {f"{node.module}.{name.name}" for name in node.names}
-                found[module] |= names & modules.keys() or {node.module or ""}
-            elif isinstance(node, ast.Import):
-                found[module].update(name.name for name in node.names if name.name.startswith("osbctl"))
-    return found
+        tree = ast.parse(file.read_text(encoding="utf-8"))
+        for found, heads in ((every, False), (at_start, True)):
+            for node in statements(tree, heads):
+                if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("osbctl"):
+                    names = {f"{node.module}.{name.name}" for name in node.names}
+                    found[module] |= names & modules.keys() or {node.module or ""}
+                elif isinstance(node, ast.Import):
+                    found[module].update(name.name for name in node.names if name.name.startswith("osbctl"))
+    gc.enable()
+    return every, at_start
+
+
+def imports(heads: bool = False) -> dict[str, set[str]]:
+    return all_imports()[heads]
 
 
 def test_no_import_runs_upward_or_sideways() -> None:
@@ -157,14 +184,13 @@ PROGRAMS = {"load_worker.py"}
 
 def test_a_task_needs_no_terminal() -> None:
     """Tasks can be called by the language server and by pages: they do not print, exit or read the environment."""
-    wrong = [
-        f"{file.name}:{node.lineno}: {name}"
-        for file in (PACKAGE / "tasks").rglob("*.py")
-        if file.name not in PROGRAMS
-        for node in ast.walk(parsed(file))
+    found = [
+        f"{file}:{node.lineno}: {name}"
+        for file, node in nodes(TERMINAL, "tasks")
+        if Path(file).name not in PROGRAMS
         if isinstance(node, ast.Name | ast.Attribute) and (name := ast.unparse(node)) in TERMINAL
     ]
-    assert wrong == []
+    assert found == []
 
 
 OPENED = {
@@ -189,7 +215,7 @@ WRITERS = {
 
 def is_opened_for_writing(node: ast.AST) -> bool:
     """True for `open` or `….open` with a mode that writes."""
-    if not isinstance(node, ast.Call) or ast.unparse(node.func).rpartition(".")[2] != "open":
+    if not isinstance(node, ast.Call) or getattr(node.func, "attr", getattr(node.func, "id", "")) != "open":
         return False
     texts = [
         one.value for one in (*node.args, *(word.value for word in node.keywords)) if isinstance(one, ast.Constant)
@@ -199,11 +225,10 @@ def is_opened_for_writing(node: ast.AST) -> bool:
 
 def test_only_listed_modules_write_files() -> None:
     found = {
-        file.relative_to(PACKAGE).as_posix()
-        for file in PACKAGE.rglob("*.py")
-        for node in ast.walk(parsed(file))
+        file
+        for file, node in nodes((*OPENED, "open("))
         if is_opened_for_writing(node)
-        or (isinstance(node, ast.Attribute) and (ast.unparse(node) in OPENED or node.attr in OPENED))
+        or (isinstance(node, ast.Attribute) and (node.attr in OPENED or ast.unparse(node) in OPENED))
     }
     assert found == set(WRITERS)
 
@@ -215,12 +240,7 @@ def test_every_module_of_rules_is_loaded() -> None:
 
 def test_a_public_type_has_a_name_of_its_own() -> None:
     """One name, one type: no two packages define the same public name."""
-    places = defaultdict(list)
-    for file in PACKAGE.rglob("*.py"):
-        for node in parsed(file).body:
-            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
-                places[node.name].append(str(file.relative_to(PACKAGE)))
-    assert {name: files for name, files in places.items() if len(files) > 1} == {}
+    assert {name: places for name, places in defined("class").items() if len(places) > 1} == {}
 
 
 SHARED_NAMES = {
@@ -234,12 +254,8 @@ SHARED_NAMES = {
 
 
 def test_a_public_function_has_one_meaning() -> None:
-    places = defaultdict(set)
-    for file in PACKAGE.rglob("*.py"):
-        for node in parsed(file).body:
-            if isinstance(node, ast.FunctionDef) and not node.name.startswith("_"):
-                places[node.name].add(file.relative_to(PACKAGE).parts[0])
-    assert {name for name, packages in places.items() if len(packages) > 1} == set(SHARED_NAMES)
+    packages = {name: {place.parts[0] for place in places} for name, places in defined("def").items()}
+    assert {name for name, found in packages.items() if len(found) > 1} == set(SHARED_NAMES)
 
 
 def test_the_architecture_names_packages_and_modules_that_exist() -> None:
@@ -265,17 +281,15 @@ def test_nothing_outside_of_platforms_names_one() -> None:
     members = {platform.name for platform in Platform}
     words = re.compile(rf"({'|'.join(Platform)})(-[a-z-]+)?")
     folders = tuple(f"osbctl.platforms.{platform.replace('-', '_')}" for platform in Platform)
-    named = set()
-    for file in PACKAGE.rglob("*.py"):
-        name = file.relative_to(PACKAGE).as_posix()
-        for node in ast.walk(parsed(file)) if not name.startswith("platforms/") else ():
-            if (
-                (isinstance(node, ast.Attribute) and node.attr in members)
-                or (isinstance(node, ast.Constant) and isinstance(node.value, str) and words.fullmatch(node.value))
-                or (isinstance(node, ast.ImportFrom) and (node.module or "").startswith(folders))
-                or (isinstance(node, ast.Import) and any(one.name.startswith(folders) for one in node.names))
-            ):
-                named.add(name)
+    named = {
+        file
+        for file, node in nodes((*members, *Platform, *folders))
+        if not file.startswith("platforms/")
+        if (isinstance(node, ast.Attribute) and node.attr in members)
+        or (isinstance(node, ast.Constant) and isinstance(node.value, str) and words.fullmatch(node.value))
+        or (isinstance(node, ast.ImportFrom) and (node.module or "").startswith(folders))
+        or (isinstance(node, ast.Import) and any(one.name.startswith(folders) for one in node.names))
+    }
     assert named == set(MAY_NAME_A_PLATFORM)
 
 

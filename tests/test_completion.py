@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.deploy.harness import quick
+
 ROOT = Path(__file__).parents[1]
 BASH = shutil.which("bash")
 pytestmark = pytest.mark.skipif(BASH is None, reason="no bash here")
@@ -49,21 +51,19 @@ def run(environment: dict[str, str], *command: str) -> str:
     return done.stdout
 
 
-@pytest.mark.parametrize(
-    ("words", "offered"),
-    [
-        (["val"], ["validate"]),
-        (["brokers", "re"], ["refresh", "remove"]),
-        (["new", ""], ["service", "plan"]),
-        (["validate", "--format", "s"], ["sarif"]),
-        (["serve", "catalog.yaml", "--log-f"], ["--log-format"]),
-    ],
-)
-def test_bash_completes(environment: dict[str, str], script: str, words: list[str], offered: list[str]) -> None:
+def test_bash_completes(environment: dict[str, str], script: str) -> None:
     file = Path(environment["HOME"], "completion.sh")
     file.write_text(script)
-    told = run(environment, "bash", "--norc", "-c", ASK, "bash", str(file), *words)
-    assert sorted(told.split()) == sorted(offered)
+    quick(Path(environment["HOME"], "bin", "osbctl"))
+    for words, offered in (
+        ("val", "validate"),
+        ("brokers re", "refresh remove"),
+        ("new ", "plan service"),
+        ("validate --format s", "sarif"),
+        ("serve catalog.yaml --log-f", "--log-format"),
+    ):
+        told = run(environment, "bash", "--norc", "-c", ASK, "bash", str(file), *words.split(" "))
+        assert sorted(told.split()) == offered.split(), words
 
 
 def test_an_installed_completion_is_there_in_the_next_shell(environment: dict[str, str]) -> None:

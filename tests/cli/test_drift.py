@@ -10,6 +10,7 @@ import threading
 from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 from xml.etree import ElementTree
 
@@ -17,13 +18,16 @@ import pytest
 
 from osbctl.changes import DiffFailOn
 from osbctl.platforms import Platform
+from osbctl.registry.records import RefreshOutcome
 from osbctl.registry.store import Registry
 from osbctl.reports.changes import DiffFormat
 from osbctl.sources.exports.read import StoredAs
 from osbctl.sources.yaml_text import dump
+from tests.case import case
 from tests.cli import program
 from tests.drift.test_fields import CATALOG, with_field
 from tests.folders import catalogs_folder
+from tests.registry.make import empty_database, read, refresh, registration
 from tests.sources.exports.make import export_as
 
 SECRET = "hunter2-and-more"
@@ -68,35 +72,34 @@ def put(catalog: dict[str, Any], name: str = "catalog.json") -> str:
     return name
 
 
-@pytest.mark.parametrize("platform", Platform)
-@pytest.mark.parametrize("ending", ["json", "yaml"])
-def test_nothing_is_said_where_nothing_drifts(osbctl: Run, platform: Platform, ending: str) -> None:
-    done = osbctl("drift", put(CATALOG), *write(platform, ending=ending))
-    assert done[:2] == (0, "")
-    assert done.err.startswith(f"osbctl: not compared, as {platform.label} does not store or show it")
-    assert "dashboard_client of 1 service offering" in done.err
+def test_nothing_is_said_where_nothing_drifts(osbctl: Run) -> None:
+    for platform in Platform:
+        for ending in ("json", "yaml"):
+            done = osbctl("drift", put(CATALOG), *write(platform, ending=ending))
+            assert done[:2] == (0, ""), (platform, ending)
+            assert done.err.startswith(f"osbctl: not compared, as {platform.label} does not store or show it")
+            assert "dashboard_client of 1 service offering" in done.err
 
 
 @pytest.mark.parametrize("platform", Platform)
-@pytest.mark.parametrize("format", DiffFormat)
-def test_one_finding_in_every_format(osbctl: Run, platform: Platform, format: DiffFormat) -> None:
-    broker = with_field("name", "base", of_plan=False)
-    done = osbctl("drift", put(broker), *write(platform), "--format", format)
-    assert done.code == 1
-    assert "change-service-renamed" in done.out
-    if format is DiffFormat.JSON:
-        report = json.loads(done.out)
-        (change,) = report["changes"]
-        assert change["message"] == 'name: the platform has "db", the broker says "base"'
-        assert [effect["platform"] for effect in change["effects"]] == [platform]
-        assert change["old_location"]["source"] == "export-0.json"
-        assert change["new_location"] == {"source": "catalog.json", "line": 5, "column": 7}
-        assert report["notes"] == [line.removeprefix("osbctl: ") for line in done.err.splitlines()]
-        _check_schema(report)
-    if format is DiffFormat.MARKDOWN:
-        assert "- platform `" in done.out
-    if format is DiffFormat.TEXT:
-        assert "5:7\n" in done.out
+def test_one_finding_in_every_format(osbctl: Run, platform: Platform) -> None:
+    sources = (put(with_field("name", "base", of_plan=False)), *write(platform))
+    for form in DiffFormat:
+        done = osbctl("drift", *sources, "--format", form)
+        assert (done.code, "change-service-renamed" in done.out) == (1, True), form
+        if form is DiffFormat.JSON:
+            report = json.loads(done.out)
+            (change,) = report["changes"]
+            assert change["message"] == 'name: the platform has "db", the broker says "base"'
+            assert [effect["platform"] for effect in change["effects"]] == [platform]
+            assert change["old_location"]["source"] == "export-0.json"
+            assert change["new_location"] == {"source": "catalog.json", "line": 5, "column": 7}
+            assert report["notes"] == [line.removeprefix("osbctl: ") for line in done.err.splitlines()]
+            _check_schema(report)
+        if form is DiffFormat.MARKDOWN:
+            assert "- platform `" in done.out
+        if form is DiffFormat.TEXT:
+            assert "5:7\n" in done.out
 
 
 def _check_schema(report: Any, name: str = "diff-1.json") -> None:
@@ -106,12 +109,12 @@ def _check_schema(report: Any, name: str = "diff-1.json") -> None:
     Draft7Validator(schema).validate(report)
 
 
-@pytest.mark.parametrize("fail_on", DiffFailOn)
-def test_fail_on_is_as_in_diff(osbctl: Run, fail_on: DiffFailOn) -> None:
-    broker = with_field("description", "told otherwise", of_plan=True)
-    done = osbctl("drift", put(broker), *write(Platform.CLOUD_FOUNDRY), "--fail-on", fail_on)
-    assert done.code == (fail_on is DiffFailOn.ANY)
-    assert "1 safe" in done.out
+def test_fail_on_is_as_in_diff(osbctl: Run) -> None:
+    sources = (put(with_field("description", "told otherwise", of_plan=True)), *write(Platform.CLOUD_FOUNDRY))
+    for fail_on in DiffFailOn:
+        done = osbctl("drift", *sources, "--fail-on", fail_on)
+        assert done.code == (fail_on is DiffFailOn.ANY), fail_on
+        assert "1 safe" in done.out
 
 
 def test_a_broker_whose_answer_the_platform_would_refuse(osbctl: Run) -> None:
@@ -148,18 +151,18 @@ def test_instances_of_unknown_plans_are_refused(osbctl: Run) -> None:
     assert (done.code, "plans.txt" in done.err) == (0, False)
 
 
-@pytest.mark.parametrize("format", [DiffFormat.JSON, DiffFormat.MARKDOWN, DiffFormat.GITLAB])
-def test_a_side_that_cannot_be_read_leaves_no_empty_report(osbctl: Run, format: DiffFormat) -> None:
+def test_a_side_that_cannot_be_read_leaves_no_empty_report(osbctl: Run) -> None:
     Path("broken.json").write_text("{")
-    done = osbctl("drift", put(CATALOG), "broken.json", "--format", format)
-    assert (done.code, "broken.json" in done.out) == (3, True)
     address = f"http://u:{SECRET}@127.0.0.1:9/"
-    assert osbctl("drift", address, put(CATALOG), "--format", format, "-o", "report").code == 3
-    text = Path("report").read_text()
-    assert "cannot-open" in text
-    assert SECRET not in text
-    if format is DiffFormat.JSON:
-        _check_schema(json.loads(text))
+    for form in (DiffFormat.JSON, DiffFormat.MARKDOWN, DiffFormat.GITLAB):
+        done = osbctl("drift", put(CATALOG), "broken.json", "--format", form)
+        assert (done.code, "broken.json" in done.out) == (3, True), form
+        assert osbctl("drift", address, put(CATALOG), "--format", form, "-o", "report").code == 3
+        text = Path("report").read_text()
+        assert "cannot-open" in text, form
+        assert SECRET not in text
+        if form is DiffFormat.JSON:
+            _check_schema(json.loads(text))
 
 
 def test_an_ordinary_catalog_is_stored(osbctl: Run) -> None:
@@ -206,9 +209,7 @@ UNHAPPY: dict[str, tuple[list[str], int, str]] = {
 }
 
 
-@pytest.mark.parametrize("case", UNHAPPY)
-def test_unhappy_ends(osbctl: Run, case: str) -> None:
-    arguments, code, told = UNHAPPY[case]
+def test_unhappy_ends(osbctl: Run) -> None:
     put(CATALOG)
     put({"a": 1}, "other.json")
     Path("broken.json").write_text('{"resources": [')
@@ -216,11 +217,12 @@ def test_unhappy_ends(osbctl: Run, case: str) -> None:
     Path("list.json").write_text("[]")
     Path("scalars.json").write_text("[3]")
     write(Platform.CLOUD_FOUNDRY)
-    done = osbctl("drift", *arguments)
-    assert (done.code, done.out) == (code, "")
-    assert told in done.err
-    if "all" not in case:
-        assert not Path("brokers.sqlite").exists()  # a wrong word makes no database
+    for name, (arguments, code, told) in UNHAPPY.items():
+        with case(name):
+            done = osbctl("drift", *arguments)
+            assert (done.code, done.out) == (code, "")
+            assert told in done.err
+            assert not Path("brokers.sqlite").exists()  # a wrong word makes no database
 
 
 class Brokers:
@@ -253,13 +255,20 @@ class Brokers:
         return f"http://127.0.0.1:{self.server.server_port}/{name}"
 
 
-@pytest.fixture
-def brokers() -> Iterator[Brokers]:
+@pytest.fixture(scope="module")
+def one_server() -> Iterator[Brokers]:
     made = Brokers()
     yield made
     made.server.shutdown()
     made.server.server_close()
     made.thread.join(5)
+
+
+@pytest.fixture
+def brokers(one_server: Brokers) -> Brokers:
+    one_server.answers.clear()
+    one_server.asked.clear()
+    return one_server
 
 
 GOOD = {
@@ -360,13 +369,25 @@ def test_what_the_registry_keeps_is_named(osbctl: Run, brokers: Brokers) -> None
     )
 
 
+@pytest.fixture(scope="module")
+def with_four(one_server: Brokers) -> bytes:
+    """A database with four registered brokers, whose catalog is `GOOD`."""
+    with TemporaryDirectory() as folder:
+        file = Path(folder, "brokers.sqlite")
+        file.write_bytes(empty_database())
+        with Registry.open(str(file)) as registry:
+            for name in ("calm", "dear", "down", "odd"):
+                new = registration(name, url=one_server.put(name, GOOD), username="")
+                registry.add(new, read(json.dumps(GOOD).encode()), refresh(RefreshOutcome.ADDED, etag=""))
+        return file.read_bytes()
+
+
 @pytest.fixture
-def several(osbctl: Run, brokers: Brokers) -> Brokers:
+def several(osbctl: Run, brokers: Brokers, with_four: bytes) -> Brokers:
     """Four registered brokers: one is the same, one drifts, one is down, one talks nonsense."""
-    for name in ("calm", "dear", "down", "odd"):
-        assert osbctl("brokers", "add", name, brokers.put(name, GOOD)).code == 0
+    Path("brokers.sqlite").write_bytes(with_four)
+    brokers.put("calm", GOOD)
     brokers.put("dear", dearer())
-    del brokers.answers["down"]
     brokers.answers["odd"] = b'{"services": ['
     return brokers
 
@@ -485,15 +506,12 @@ def test_stored_as_knows_every_platform() -> None:
     assert {one.value for one in StoredAs} == {one.value for one in Platform} | {"catalog"}
 
 
-@pytest.mark.parametrize(
-    ("stored", "says"),
-    [
+def test_lists_of_a_cluster_that_are_no_export(osbctl: Run) -> None:
+    one = {"metadata": {"name": "a"}, "spec": {"externalID": "s", "externalName": "db"}}
+    cut = {"metadata": {"continue": "abc", "remainingItemCount": 2}, "items": [one]}
+    for stored, says in (
         (
-            {
-                "kind": "ClusterServiceClassList",
-                "metadata": {"continue": "abc", "remainingItemCount": 2},
-                "items": [{"metadata": {"name": "a"}, "spec": {"externalID": "s", "externalName": "db"}}],
-            },
+            {"kind": "ClusterServiceClassList", **cut},
             ["the list was cut: it holds 1 of 3 service offerings", "--chunk-size=0"],
         ),
         (
@@ -501,12 +519,7 @@ def test_stored_as_knows_every_platform() -> None:
             ["is one of Korifi's CFServiceOfferings", "cf curl"],
         ),
         ({"kind": "List", "items": [{"kind": "Pod"}]}, ["it holds no service offering"]),
-    ],
-)
-def test_lists_of_a_cluster_that_are_no_export(
-    osbctl: Run, tmp_path: Path, stored: dict[str, object], says: list[str]
-) -> None:
-    (tmp_path / "stored.json").write_text(json.dumps(stored))
-    done = osbctl("drift", str(catalogs_folder() / "data-services.yaml"), "stored.json")
-    assert done.code == 3
-    assert all(sentence in done.err for sentence in says), done.err
+    ):
+        done = osbctl("drift", str(catalogs_folder() / "data-services.yaml"), put(stored, "stored.json"))
+        assert done.code == 3, stored
+        assert all(sentence in done.err for sentence in says), done.err

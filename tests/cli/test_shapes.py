@@ -19,6 +19,7 @@ from osbctl.editor.analysis import analyse
 from osbctl.findings import DocumentError
 from osbctl.sources.yaml_text import dump
 from osbctl.tasks.load_catalog import CatalogSource, load
+from tests.case import case
 from tests.cli.program import osbctl
 from tests.cli.test_every_command import commands
 
@@ -107,12 +108,6 @@ def test_every_command_is_in_the_table() -> None:
     assert {name.split()[0] for name in commands()} - {"brokers"} == named
 
 
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    (tmp_path / "plain").mkdir()
-    return tmp_path
-
-
 def changed() -> dict[str, Any]:
     other = copy.deepcopy(CATALOG)
     other["services"][0]["plans"].pop()  # type: ignore[attr-defined]
@@ -144,10 +139,21 @@ def refused(done: Any, shape: RowFields, code: int) -> None:
         assert ("catalog-elsewhere" in told) == bool(shape.places)
 
 
-@pytest.mark.parametrize("name", SHAPES)
 @pytest.mark.parametrize("command", [*READING, *WRITING])
-def test_it_is_read_or_refused(folder: Path, command: str, name: str) -> None:
-    shape, words = SHAPES[name], {**READING, **WRITING}[command]
+def test_it_is_read_or_refused(tmp_path: Path, command: str) -> None:
+    words = (READING | WRITING)[command]
+    plain = content(run(tmp_path, words, dump).stdout)
+    for name, shape in SHAPES.items():
+        with case(name):
+            read_or_refused(folder_in(tmp_path, name), command, words, name, shape, plain)
+
+
+def folder_in(parent: Path, name: str) -> Path:
+    (parent / name).mkdir()
+    return parent / name
+
+
+def read_or_refused(folder: Path, command: str, words: str, name: str, shape: RowFields, plain: Any) -> None:
     done = run(folder, words, shape.write)
     whole = shape.places == ("",)
     if len(shape.places) != 1 or (command in WRITING and not whole):
@@ -159,71 +165,74 @@ def test_it_is_read_or_refused(folder: Path, command: str, name: str) -> None:
         return
     assert done.returncode == 0, done.stderr
     assert (shape.said or f" at {shape.places[0]}" if shape.said or not whole else "") in done.stderr
-    assert content(done.stdout) == content(run(folder / "plain", words, dump).stdout)
+    assert content(done.stdout) == plain
 
 
-@pytest.mark.parametrize("command", [*READING, *WRITING])
-def test_a_configuration_says_where_it_is(folder: Path, command: str) -> None:
+def test_a_configuration_says_where_it_is(tmp_path: Path) -> None:
     """`at` of a pattern's files has the effect of `--at`."""
-    words = {**READING, **WRITING}[command]
-    plain = content(run(folder / "plain", words, dump).stdout)
-    (folder / "osbctl.toml").write_text('[[per-path]]\npaths = ["*.yaml"]\nat = "/b"\n')
 
     def write(catalog: Any) -> str:
         return dump({"a": {"services": []}, "b": catalog, "c": catalog})
 
-    done = run(folder, words, write)
-    assert done.returncode == 0, done.stderr
-    assert content(done.stdout) == plain
+    (tmp_path / "osbctl.toml").write_text('[[per-path]]\npaths = ["*.yaml"]\nat = "/b"\n')
+    for command, words in (READING | WRITING).items():
+        plain = folder_in(tmp_path, f"{command}, plain")
+        (plain / "osbctl.toml").write_text("")
+        with case(command):
+            done = run(tmp_path, words.replace(" folder", f" {command}"), write)
+            assert done.returncode == 0, done.stderr
+            assert content(done.stdout) == content(run(plain, words, dump).stdout)
 
 
-def test_it_holds_for_a_revision_a_broker_and_an_editor(folder: Path) -> None:
-    file = folder / "source.yaml"
-    (folder / "osbctl.toml").write_text('[[per-path]]\npaths = ["source.yaml"]\nat = "/b"\n')
+def test_it_holds_for_a_revision_a_broker_and_an_editor(tmp_path: Path) -> None:
+    file = tmp_path / "source.yaml"
+    (tmp_path / "osbctl.toml").write_text('[[per-path]]\npaths = ["source.yaml"]\nat = "/b"\n')
     file.write_text(dump({"a": CATALOG, "b": changed()}))
     assert json.loads(load(CatalogSource(str(file))).body) == changed()
     analysis = analyse(str(file), {str(file): file.read_text()}, "utf-16")
     assert analysis.document
     assert analysis.document.data == changed()
     for words in (["init", "-q"], ["add", "."], ["-c", "user.name=a", "-c", "user.email=a@b", "commit", "-qm", "a"]):
-        subprocess.run(["git", *words], cwd=folder, check=True)
-    assert osbctl("diff", "HEAD:source.yaml", "source.yaml", cwd=folder).returncode == 0
+        subprocess.run(["git", *words], cwd=tmp_path, check=True)
+    assert osbctl("diff", "HEAD:source.yaml", "source.yaml", cwd=tmp_path).returncode == 0
 
 
-@pytest.mark.parametrize("name", SHAPES)
-def test_what_is_served_stands_at_the_top(folder: Path, name: str) -> None:
-    shape, file = SHAPES[name], folder / "source.yaml"
-    file.write_text(shape.write(CATALOG))
-    if shape.places == ("",):
-        loaded = load(CatalogSource(str(file)))
-        assert (json.loads(loaded.body), shape.said in loaded.read_as) == (CATALOG, True)
-        return
-    with pytest.raises(DocumentError) as caught:
-        load(CatalogSource(str(file)))
-    (finding,) = caught.value.findings
-    assert all(place in finding.message for place in shape.places)
-    assert (finding.rule == "catalog-elsewhere") == bool(shape.places)
-    if shape.places:
-        assert json.loads(load(CatalogSource(str(file), at=shape.places[0])).body) == CATALOG
+def test_what_is_served_stands_at_the_top(tmp_path: Path) -> None:
+    file = tmp_path / "source.yaml"
+    for name, shape in SHAPES.items():
+        file.write_text(shape.write(CATALOG))
+        with case(name):
+            if shape.places == ("",):
+                loaded = load(CatalogSource(str(file)))
+                assert (json.loads(loaded.body), shape.said in loaded.read_as) == (CATALOG, True)
+                continue
+            with pytest.raises(DocumentError) as caught:
+                load(CatalogSource(str(file)))
+            (finding,) = caught.value.findings
+            assert all(place in finding.message for place in shape.places)
+            assert (finding.rule == "catalog-elsewhere") == bool(shape.places)
+            if shape.places:
+                assert json.loads(load(CatalogSource(str(file), at=shape.places[0])).body) == CATALOG
 
 
-@pytest.mark.parametrize("name", SHAPES)
-def test_an_editor_reads_what_validate_reads(folder: Path, name: str) -> None:
-    shape, file = SHAPES[name], str(folder / "source.yaml")
-    analysis = analyse(file, {file: shape.write(CATALOG)}, "utf-16")
-    if len(shape.places) == 1:
-        assert analysis.document
-        assert analysis.document.data == CATALOG
-        return
-    assert analysis.document is None
-    assert analysis.verdicts is None
-    assert [finding.rule == "catalog-elsewhere" for finding in analysis.findings] == [bool(shape.places)]
+def test_an_editor_reads_what_validate_reads(tmp_path: Path) -> None:
+    file = str(tmp_path / "source.yaml")
+    for name, shape in SHAPES.items():
+        analysis = analyse(file, {file: shape.write(CATALOG)}, "utf-16")
+        with case(name):
+            if len(shape.places) == 1:
+                assert analysis.document
+                assert analysis.document.data == CATALOG
+                continue
+            assert analysis.document is None
+            assert analysis.verdicts is None
+            assert [finding.rule == "catalog-elsewhere" for finding in analysis.findings] == [bool(shape.places)]
 
 
-def test_a_breaking_change_in_nested_catalogs_is_no_safe_one(folder: Path) -> None:
+def test_a_breaking_change_in_nested_catalogs_is_no_safe_one(tmp_path: Path) -> None:
     for name, catalog in (("old.json", CATALOG), ("new.json", changed())):
-        (folder / name).write_text(json.dumps({"rds_broker": {"catalog": catalog}}))
-    done = osbctl("diff", "old.json", "new.json", cwd=folder)
+        (tmp_path / name).write_text(json.dumps({"rds_broker": {"catalog": catalog}}))
+    done = osbctl("diff", "old.json", "new.json", cwd=tmp_path)
     assert done.returncode == 1
     assert "change-plan-removed" in done.stdout
     assert done.stderr.count("read the catalog at /rds_broker/catalog") == 2

@@ -10,8 +10,7 @@ import sys
 from pathlib import Path
 from xml.etree import ElementTree
 
-import pytest
-
+from tests.case import case
 from tests.cli.program import ROOT, osbctl, process
 from tests.folders import catalogs_folder, schemas_folder
 
@@ -26,7 +25,7 @@ def test_a_good_catalog_passes() -> None:
 
 
 def test_a_faulty_catalog_fails_with_places() -> None:
-    done = process("validate", FAULTY)
+    done = osbctl("validate", FAULTY)
     assert done.returncode == 1
     assert f"{FAULTY}:" in done.stdout
     assert ": error: " in done.stdout
@@ -37,9 +36,9 @@ def test_the_plain_call_and_the_call_with_options_say_the_same() -> None:
     assert osbctl("validate", FAULTY).stdout == osbctl("validate", "--color", "auto", FAULTY).stdout
 
 
-@pytest.mark.parametrize(("option", "code"), [("error", 1), ("warning", 1), ("info", 1), ("never", 0)])
-def test_fail_on(option: str, code: int) -> None:
-    assert osbctl("validate", "--fail-on", option, FAULTY).returncode == code
+def test_fail_on() -> None:
+    for option, code in (("error", 1), ("warning", 1), ("info", 1), ("never", 0)):
+        assert osbctl("validate", "--fail-on", option, FAULTY).returncode == code, option
 
 
 def test_standard_input_has_a_name() -> None:
@@ -48,11 +47,11 @@ def test_standard_input_has_a_name() -> None:
     assert json.loads(done.stdout)["documents"][0]["name"] == "x/y.json"
 
 
-@pytest.mark.parametrize("words", ["validate - a -", "fix - -", "params - s p -c @-", "diff - -", "page - -"])
-def test_standard_input_comes_once(words: str) -> None:
-    done = osbctl(*words.split(), stdin=Path(GOOD).read_text())
-    assert (done.returncode, done.stdout) == (2, "")
-    assert "standard input can be read only once" in done.stderr
+def test_standard_input_comes_once() -> None:
+    for words in ("validate - a -", "fix - -", "params - s p -c @-", "diff - -", "page - -"):
+        done = osbctl(*words.split(), stdin=Path(GOOD).read_text())
+        assert (done.returncode, done.stdout) == (2, ""), words
+        assert "standard input can be read only once" in done.stderr, words
 
 
 def test_one_entry_a_source_even_of_those_that_cannot_be_read(tmp_path: Path) -> None:
@@ -77,27 +76,25 @@ def test_a_syntax_error_is_a_finding(tmp_path: Path) -> None:
     assert f"{broken}:1:15: error: " in done.stdout
 
 
-@pytest.mark.parametrize(
-    ("arguments", "code", "told"),
-    [
-        (["validate"], 2, "error: missing argument"),
-        (["validate", "--platfrom", "x", GOOD], 2, "--platform"),
-        (["validate", "--platform", "heroku", GOOD], 2, "cloudfoundry"),
-        (["validate", "--ignore", "plan-name-duplicat", GOOD], 2, "did you mean plan-name-duplicate?"),
-        (["valdate", GOOD], 2, "validate"),
-        (["rules", "plan-name-duplicat"], 2, "did you mean plan-name-duplicate?"),
-        (["rules", "advise"], 2, "did you mean advice?"),
-        (["rules", "unlike"], 2, "osbctl rules lists them"),
-        (["validate", "no-such-file.yaml"], 3, "no-such-file.yaml"),
-        (["validate", "--config", "none.toml", GOOD], 3, "none.toml: there is no such file"),
-        (["validate", "--schema", "none.json", GOOD], 3, "none.json"),
-    ],
-)
-def test_wrong_use_gets_a_sentence(arguments: list[str], code: int, told: str) -> None:
-    done = osbctl(*arguments)
-    assert done.returncode == code
-    assert told in done.stdout + done.stderr
-    assert "Traceback" not in done.stdout + done.stderr
+def test_wrong_use_gets_a_sentence() -> None:
+    for words, code, told in (
+        ("validate", 2, "error: missing argument"),
+        (f"validate --platfrom x {GOOD}", 2, "--platform"),
+        (f"validate --platform heroku {GOOD}", 2, "cloudfoundry"),
+        (f"validate --ignore plan-name-duplicat {GOOD}", 2, "did you mean plan-name-duplicate?"),
+        (f"valdate {GOOD}", 2, "validate"),
+        ("rules plan-name-duplicat", 2, "did you mean plan-name-duplicate?"),
+        ("rules advise", 2, "did you mean advice?"),
+        ("rules unlike", 2, "osbctl rules lists them"),
+        ("validate no-such-file.yaml", 3, "no-such-file.yaml"),
+        (f"validate --config none.toml {GOOD}", 3, "none.toml: there is no such file"),
+        (f"validate --schema none.json {GOOD}", 3, "none.json"),
+    ):
+        done = osbctl(*words.split())
+        with case(words):
+            assert done.returncode == code
+            assert told in done.stdout + done.stderr
+            assert "Traceback" not in done.stdout + done.stderr
 
 
 def test_platform_makes_refusals_errors(tmp_path: Path) -> None:
@@ -198,14 +195,14 @@ def test_shorter_reports(tmp_path: Path) -> None:
     assert numbers[0] in lines("--statistics")
 
 
-@pytest.mark.parametrize("option", ["--concise", "--quiet", "--statistics"])
-def test_shorter_reports_are_text(option: str) -> None:
-    done = osbctl("validate", option, "--format", "json", FAULTY)
-    assert (done.returncode, done.stdout) == (2, "")
-    assert "for text" in done.stderr
-    shown = osbctl("validate", option, FAULTY, GITHUB_ACTIONS="true").stdout
-    assert shown
-    assert "::error" not in shown
+def test_shorter_reports_are_text() -> None:
+    for option in ("--concise", "--quiet", "--statistics"):
+        done = osbctl("validate", option, "--format", "json", FAULTY)
+        assert (done.returncode, done.stdout) == (2, ""), option
+        assert "for text" in done.stderr
+        shown = osbctl("validate", option, FAULTY, GITHUB_ACTIONS="true").stdout
+        assert shown, option
+        assert "::error" not in shown, option
 
 
 def test_a_house_schema_adds_its_findings(tmp_path: Path) -> None:
@@ -227,11 +224,14 @@ def test_output_goes_to_a_file_whole(tmp_path: Path) -> None:
     assert json.loads(file.read_text())["version"] == 1
 
 
-@pytest.mark.parametrize("environment", [{}, {"NO_COLOR": "1"}, {"FORCE_COLOR": "0"}, {"GITHUB_ACTIONS": "x"}])
-def test_a_pipe_gets_no_color(environment: dict[str, str]) -> None:
-    assert "\x1b" not in osbctl("validate", FAULTY, **environment).stdout
-    assert "\x1b" in osbctl("validate", "--color", "always", FAULTY, **environment).stdout
-    assert "\x1b" not in process("validate", "--help", **environment).stdout
+def test_a_pipe_gets_no_color() -> None:
+    environments: list[dict[str, str]] = [{}, {"NO_COLOR": "1"}, {"FORCE_COLOR": "0"}, {"GITHUB_ACTIONS": "x"}]
+    for environment in environments:
+        with case(environment):
+            assert "\x1b" not in osbctl("validate", FAULTY, **environment).stdout
+            assert "\x1b" in osbctl("validate", "--color", "always", FAULTY, **environment).stdout
+            assert "\x1b" not in osbctl("validate", "--help", **environment).stdout
+    assert "\x1b" not in process("validate", "--help", GITHUB_ACTIONS="x").stdout  # typer looks as it is imported
 
 
 def test_version_and_help() -> None:
@@ -270,11 +270,6 @@ def test_start_up_loads_little() -> None:
     assert "jsonschema_rs" in valid
     rare = {"ssl", "urllib3", "hashlib", "osbctl.platforms.verdicts", "osbctl.sources.exports"}
     assert not rare & loaded("diff", GOOD, GOOD)
-
-
-def test_completion_offers_commands() -> None:
-    done = process("", _OSBCTL_COMPLETE="complete_bash", COMP_WORDS="osbctl val", COMP_CWORD="1")
-    assert "validate" in done.stdout.split()
 
 
 def test_together_tells_what_catalogs_share_and_only_where_it_is_asked_for(tmp_path: Path) -> None:
@@ -323,13 +318,13 @@ services:
 """
 
 
-@pytest.mark.parametrize("format", ["text", "json", "sarif", "html"])
-def test_a_secret_is_not_shown(tmp_path: Path, format: str) -> None:
+def test_a_secret_is_not_shown(tmp_path: Path) -> None:
     (tmp_path / "c.yaml").write_text(SECRET)
-    done = osbctl("validate", str(tmp_path / "c.yaml"), "--format", format)
-    assert done.returncode == 1
-    assert "secret must be a string, not a number" in done.stdout
-    assert "777" not in done.stdout
+    for form in ("text", "json", "sarif", "html"):
+        done = osbctl("validate", str(tmp_path / "c.yaml"), "--format", form)
+        assert done.returncode == 1, form
+        assert "secret must be a string, not a number" in done.stdout, form
+        assert "777" not in done.stdout, form
 
 
 def test_what_is_selected_and_ignored_leaves_nothing_and_is_wrong_use(tmp_path: Path) -> None:
@@ -354,73 +349,62 @@ NEWER = """services:
 """
 
 
-@pytest.mark.parametrize(
-    ("field", "rule", "refused_by"),
-    [
+def test_a_field_newer_than_the_version_is_checked_for_the_platforms_that_ask_for_it(tmp_path: Path) -> None:
+    for field, rule, refused_by in (
         ("maximum_polling_duration: 3600s", "schema-type", {"cloudfoundry", "service-manager"}),
         ('binding_rotatable: "yes"', "schema-type", {"korifi"}),
         ("maintenance_info: {description: x}", "schema-required", {"cloudfoundry"}),
         ("maintenance_info: {version: 1.0.0, public: true}", "cloudfoundry-maintenance-info", {"cloudfoundry"}),
         ("maintenance_info: {version: v1}", "maintenance-version", {"cloudfoundry"}),
         ("maintenance_info: {version: 1.0.0}", "field-too-new", set()),
-    ],
-)
-@pytest.mark.parametrize("counted", ["", "cloudfoundry", "kubernetes", "service-manager", "korifi"])
-def test_a_field_newer_than_the_version_is_checked_for_the_platforms_that_ask_for_it(
-    tmp_path: Path, field: str, rule: str, refused_by: set[str], counted: str
-) -> None:
-    (tmp_path / "catalog.yaml").write_text(NEWER.replace("FIELD", field))
-    done = osbctl("validate", "-f", "json", *["-p", counted][: 2 * bool(counted)], "catalog.yaml", cwd=tmp_path)
-    (finding,) = json.loads(done.stdout)["documents"][0]["findings"]
-    assert (finding["rule"], set(finding["refused_by"])) == (rule, refused_by)
-    severity = "error" if counted in refused_by or rule == "maintenance-version" else "warning"
-    assert finding["severity"] == ("info" if rule == "field-too-new" else severity)
-    assert done.returncode == (finding["severity"] == "error")
-
-
-@pytest.mark.parametrize("command", ["::error::x", "::add-mask::x", "::stop-commands::x", "##[group]x", "##vso[x]"])
-def test_a_catalog_commands_no_runner(tmp_path: Path, command: str) -> None:
-    """GitHub obeys `::` behind the blanks of a line, Azure and TeamCity `##` anywhere."""
-    (tmp_path / "c.yaml").write_text(NEWER.replace("FIELD", "x: 1").replace("name: postgres", f'name: "{command}"'))
-    for words in (
-        "validate c.yaml",
-        "validate -f github c.yaml",
-        "validate -f json c.yaml",
-        "show c.yaml",
-        "page c.yaml",
     ):
-        said = osbctl(*words.split(), cwd=tmp_path).stdout
-        assert command[-6:] in said
-        assert not re.search(rf"(^|\s){re.escape(command)}", said.replace("##", "\n##"), re.MULTILINE), words
+        (tmp_path / "catalog.yaml").write_text(NEWER.replace("FIELD", field))
+        for counted in ("", "cloudfoundry", "kubernetes", "service-manager", "korifi"):
+            options = ["-p", counted] if counted else []
+            done = osbctl("validate", "-f", "json", *options, "catalog.yaml", cwd=tmp_path)
+            with case(field, counted):
+                (finding,) = json.loads(done.stdout)["documents"][0]["findings"]
+                assert (finding["rule"], set(finding["refused_by"])) == (rule, refused_by)
+                severity = "error" if counted in refused_by or rule == "maintenance-version" else "warning"
+                assert finding["severity"] == ("info" if rule == "field-too-new" else severity)
+                assert done.returncode == (finding["severity"] == "error")
 
 
-@pytest.mark.parametrize(
-    ("field", "rules"),
-    [
-        ("schemas: {service_instance: {create: {parameters: PATTERN}}}", []),
-        ("metadata: {displayName: ((name))}", ["placeholder-unresolved"]),
-    ],
-)
-def test_a_placeholder_is_reported_where_it_is_one(tmp_path: Path, field: str, rules: list[str]) -> None:
+def test_a_catalog_commands_no_runner(tmp_path: Path) -> None:
+    """GitHub obeys `::` behind the blanks of a line, Azure and TeamCity `##` anywhere."""
+    for command in ("::error::x", "::add-mask::x", "::stop-commands::x", "##[group]x", "##vso[x]"):
+        (tmp_path / "c.yaml").write_text(NEWER.replace("FIELD", "x: 1").replace("name: postgres", f'name: "{command}"'))
+        for words in ("validate", "validate -f github", "validate -f json", "show", "page"):
+            said = osbctl(*words.split(), "c.yaml", cwd=tmp_path).stdout
+            assert command[-6:] in said, (command, words)
+            marks = re.search(rf"(^|\s){re.escape(command)}", said.replace("##", "\n##"), re.MULTILINE)
+            assert not marks, (command, words)
+
+
+def test_a_placeholder_is_reported_where_it_is_one(tmp_path: Path) -> None:
     """In the pattern of a parameter the service's own `${…}` is meant; in an id only the placeholder is said."""
     schema = '{$schema: "http://json-schema.org/draft-04/schema#", properties: {a: {type: string, pattern: "^${x}$"}}}'
-    text = NEWER.replace("FIELD", field.replace("PATTERN", schema))
-    for identity, more in ("A1F7C254-3B6D-4C8E-8F02-9E5D4B7A6C13", []), ("((plan-id))", ["placeholder-unresolved"]):
-        (tmp_path / "catalog.yaml").write_text(text.replace("A1F7C254-3B6D-4C8E-8F02-9E5D4B7A6C13", identity))
-        done = osbctl("validate", "-f", "json", "catalog.yaml", cwd=tmp_path)
-        found = json.loads(done.stdout)["documents"][0]["findings"]
-        assert [one["rule"] for one in found] == more + rules
-        assert done.returncode == 0
+    parameters = f"schemas: {{service_instance: {{create: {{parameters: {schema}}}}}}}"
+    for field, rules in ((parameters, []), ("metadata: {displayName: ((name))}", ["placeholder-unresolved"])):
+        text = NEWER.replace("FIELD", field)
+        for identity, more in ("A1F7C254-3B6D-4C8E-8F02-9E5D4B7A6C13", []), ("((plan-id))", ["placeholder-unresolved"]):
+            (tmp_path / "catalog.yaml").write_text(text.replace("A1F7C254-3B6D-4C8E-8F02-9E5D4B7A6C13", identity))
+            done = osbctl("validate", "-f", "json", "catalog.yaml", cwd=tmp_path)
+            found = json.loads(done.stdout)["documents"][0]["findings"]
+            assert [one["rule"] for one in found] == more + rules, (field, identity)
+            assert done.returncode == 0
 
 
-@pytest.mark.parametrize("name", ["catalog.yaml", "catalog.json"])
-@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
-def test_every_line_end_counts_a_line(tmp_path: Path, name: str, end: str) -> None:
-    yaml = NEWER.replace("FIELD", "tags: x").replace("bindable: true\n", "bindable: 5\n")
-    text = '{"services":\n[{"id":"a",\n"name":"b",\n\n"bindable": 5}]}\n' if name.endswith("json") else yaml
-    (tmp_path / name).write_bytes(text.replace("\n", end).encode())
-    said = osbctl("validate", "--concise", name, cwd=tmp_path).stdout
-    assert re.search(rf"^{name}:5:\d+: error: .*bindable must be a boolean, not 5", said, re.MULTILINE)
+def test_every_line_end_counts_a_line(tmp_path: Path) -> None:
+    for name, text in (
+        ("catalog.yaml", NEWER.replace("FIELD", "tags: x").replace("bindable: true\n", "bindable: 5\n")),
+        ("catalog.json", '{"services":\n[{"id":"a",\n"name":"b",\n\n"bindable": 5}]}\n'),
+    ):
+        for end in ("\n", "\r\n", "\r"):
+            (tmp_path / name).write_bytes(text.replace("\n", end).encode())
+            said = osbctl("validate", "--concise", name, cwd=tmp_path).stdout
+            with case(name, repr(end)):
+                assert re.search(rf"^{name}:5:\d+: error: .*bindable must be a boolean, not 5", said, re.MULTILINE)
 
 
 def test_columns_of_sarif_are_code_points_and_it_says_so(tmp_path: Path) -> None:
@@ -450,13 +434,11 @@ def test_junit_counts_its_cases(tmp_path: Path) -> None:
     assert good.attrib["tests"] == "1"
 
 
-@pytest.mark.parametrize(
-    ("more", "rules"), [("", ["field-near-miss"]), (", plan_updateable: false", ["field-too-new"])]
-)
-def test_a_spelling_beside_the_right_one_is_no_slip(tmp_path: Path, more: str, rules: list[str]) -> None:
-    (tmp_path / "catalog.yaml").write_text(NEWER.replace("FIELD", f"planUpdateable: true{more}"))
-    done = osbctl("validate", "-f", "json", "catalog.yaml", cwd=tmp_path)
-    assert [one["rule"] for one in json.loads(done.stdout)["documents"][0]["findings"]] == rules
+def test_a_spelling_beside_the_right_one_is_no_slip(tmp_path: Path) -> None:
+    for more, rules in ("", ["field-near-miss"]), (", plan_updateable: false", ["field-too-new"]):
+        (tmp_path / "catalog.yaml").write_text(NEWER.replace("FIELD", f"planUpdateable: true{more}"))
+        done = osbctl("validate", "-f", "json", "catalog.yaml", cwd=tmp_path)
+        assert [one["rule"] for one in json.loads(done.stdout)["documents"][0]["findings"]] == rules
 
 
 def test_it_ends_with_what_fix_would_mend(tmp_path: Path) -> None:
