@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import gzip
 import json
 import os
 import pty
@@ -25,7 +24,7 @@ from osbctl.client.http_client import HttpClient
 from osbctl.conformance.check import check_broker
 from osbctl.errors import SourceError
 from tests.broker.conftest import authority as authority
-from tests.client.test_catalog_client import CATALOG, ROOT, broker, http
+from tests.client.test_catalog_client import ROOT
 from tests.conformance.faulty import PASSWORD, USER, faulty
 
 if TYPE_CHECKING:
@@ -96,9 +95,7 @@ def test_a_proxy_sees_a_tunnel_and_no_credentials(authority: Authority) -> None:
     pair = authority.issue("proxied", dns=HOST)
     with faulty("", server_side(pair)) as (address, _), proxy(port_of(address)) as (at, seen):
         options = replace(OPTIONS, ca_file=str(authority.cert), proxies={"https": f"http://me:p%40ss@{at}"})
-        answer = fetch_catalog(f"https://{HOST}/v2/catalog", options)
-        assert answer
-        assert b'"services"' in answer.body
+        assert b'"services"' in fetch_catalog(f"https://{HOST}/v2/catalog", options).body
         checked = check_broker(f"https://{HOST}/v2/catalog", options, probe_seconds=3)
     assert checked.findings == ()
     assert len(seen) > 15, "the certificate and HEAD go through it, too"
@@ -164,31 +161,27 @@ def test_the_environment_names_the_proxy(tmp_path: Path) -> None:
     assert "the proxy that the environment names does not begin with http:// or https://" in done.stderr
 
 
-TLS = {
-    "expired": ({"days": -0.01}, True, "has expired", "give the broker a new certificate"),
-    "name": ({"dns": "other.example.com"}, True, "is for another name", "use a name that is in it"),
-    "unknown": ({}, False, "signed by no authority that this machine trusts", "--ca-file names"),
-}
-
-
-@pytest.mark.parametrize("case", TLS)
-def test_a_certificate_that_is_not_accepted(authority: Authority, case: str) -> None:
-    how, trusted, told, advice = TLS[case]
-    pair = authority.issue(f"tls-{case}", **how)  # type: ignore[arg-type]
-    options = replace(OPTIONS, ca_file=str(authority.cert) if trusted else None)
+@pytest.mark.parametrize(
+    ("how", "trusted", "told", "advice"),
+    [
+        ({"days": -0.01}, "authority", "has expired", "give the broker a new certificate"),
+        ({"dns": "other.example.com"}, "authority", "is for another name", "use a name that is in it"),
+        ({}, "", "signed by no authority that this machine trusts", "--ca-file names"),
+        ({}, "another", "no authority in CA_FILE has signed the certificate", ""),
+    ],
+    ids=["expired", "name", "unknown", "another authority"],
+)
+def test_a_certificate_that_is_not_accepted(
+    authority: Authority, how: dict[str, Any], trusted: str, told: str, advice: str
+) -> None:
+    pair = authority.issue("not-accepted", **how)
+    ca_file = {"authority": str(authority.cert), "another": str(authority.issue("self")[0]), "": None}[trusted]
     with faulty("", server_side(pair)) as (address, server), pytest.raises(SourceError) as caught:
-        fetch_catalog(address, options)
-    assert told in caught.value.message
+        fetch_catalog(address, replace(OPTIONS, ca_file=ca_file))
+    assert told.replace("CA_FILE", str(ca_file)) in caught.value.message
     assert advice in caught.value.advice
     assert "_ssl.c" not in caught.value.message
     assert next(server.counter) == 0, "nothing was sent"
-
-
-def test_a_ca_file_of_another_authority_is_not_recommended_again(authority: Authority, tmp_path: Path) -> None:
-    other, _ = authority.issue("self")
-    with faulty("", server_side(authority.issue("tls-other"))) as (address, _), pytest.raises(SourceError) as caught:
-        fetch_catalog(address, replace(OPTIONS, ca_file=str(other)))
-    assert f"no authority in {other} has signed the certificate" in caught.value.message
 
 
 @pytest.mark.parametrize("version", [ssl.TLSVersion.TLSv1_2, ssl.TLSVersion.TLSv1_3])
@@ -289,11 +282,6 @@ def test_a_key_with_a_passphrase_is_refused_and_nothing_is_asked(authority: Auth
     assert b"pass phrase" not in said
 
 
-def test_a_handshake_that_stalls_took_no_request() -> None:
-    with broker(None) as (address, _), pytest.raises(SourceError, match="the TLS handshake was not finished"):
-        fetch_catalog(address.replace("http:", "https:"), replace(OPTIONS, total_seconds=0.5))
-
-
 @pytest.mark.parametrize(
     ("one", "other", "beside"),
     [
@@ -309,32 +297,10 @@ def test_where_credentials_may_follow(one: str, other: str, beside: bool) -> Non
     assert is_same_origin(one, other) == beside
 
 
-def test_a_redirect_is_followed_on_the_same_host_and_only_there() -> None:
+def test_a_redirect_is_followed_on_the_same_host() -> None:
     with faulty("redirects") as (address, server):
         assert fetch_catalog(address, OPTIONS)
         assert server.asked == 2
-    with broker(http("302 Found", b"", "Location: http://127.0.0.1:1/v2/catalog?key=hunter2")) as (address, asked):
-        with pytest.raises(SourceError, match=r"redirects to another place, http://127\.0\.0\.1:1$"):
-            fetch_catalog(address, OPTIONS)
-        assert len(asked) == 1
-
-
-QUERIES = [
-    http("401 No", b"{}"),
-    http("200 OK", b"<"),
-    b"",
-    http("302 Found", b"", "Location: http://[::1"),
-    b"g\r\n\r\n",
-]
-
-
-@pytest.mark.parametrize("answer", QUERIES)
-def test_the_query_of_an_address_is_not_shown(answer: bytes) -> None:
-    with broker(answer) as (address, asked), pytest.raises(SourceError) as caught:
-        fetch_catalog(f"{address}?key=hunter2", OPTIONS)
-    assert b"?key=hunter2 " in asked[0]
-    assert caught.value.message.startswith(f"{address}?***: ")
-    assert "hunter2" not in caught.value.message + caught.value.advice
 
 
 def test_addresses_as_they_are_shown() -> None:
@@ -342,9 +308,9 @@ def test_addresses_as_they_are_shown() -> None:
     assert without_query("https://b/v2/catalog?a=1&b") == "https://b/v2/catalog?***"
 
 
-@pytest.mark.parametrize("host", ["localhost", "127.0.0.1", "[::1]"])
-def test_plain_http_stays_on_this_machine(host: str) -> None:
-    check_options(f"http://{host}:8080/v2/catalog", OPTIONS)
+def test_plain_http_stays_on_this_machine() -> None:
+    for host in ("localhost", "127.0.0.1", "[::1]"):
+        check_options(f"http://{host}:8080/v2/catalog", OPTIONS)
     with pytest.raises(SourceError, match="plain http"):
         check_options("http://localhost.example.com/v2/catalog", OPTIONS)
     check_options("http://localhost.example.com/v2/catalog", replace(OPTIONS, insecure=True))
@@ -368,26 +334,6 @@ def test_a_description_that_contains_a_short_password_is_left_out() -> None:
 def test_no_part_of_a_password_is_left_where_a_description_is_cut(before: int) -> None:
     body = json.dumps({"description": "." * before + PASSWORD}).encode()
     assert error_description(body, OPTIONS) == ": " + "." * before + "***"[: 300 - before]
-
-
-def test_what_a_broker_says_cannot_steer_a_terminal() -> None:
-    body = b'{"description": "a\\u001b[31mb\\nc"}'
-    with broker(http("500 Oops", body)) as (address, _), pytest.raises(SourceError) as caught:
-        fetch_catalog(address, OPTIONS)
-    assert caught.value.message.endswith(r"status 500: a\x1b[31mb\nc")
-
-
-@pytest.mark.parametrize("status", ["304 Not Modified", "201 Created", "204 No Content", "206 Partial Content"])
-def test_only_200_is_a_catalog(status: str) -> None:
-    with broker(http(status, b"" if status[0] == "3" else CATALOG)) as (address, _), pytest.raises(SourceError):
-        fetch_catalog(address, OPTIONS)
-
-
-def test_half_of_what_is_packed_is_not_the_whole() -> None:
-    half = gzip.compress(CATALOG * 50)[:-9]
-    answer = http("200 OK", half, "Content-Encoding: gzip")
-    with broker(answer) as (address, _), pytest.raises(SourceError, match="cut short"):
-        fetch_catalog(address, OPTIONS)
 
 
 def test_plain_http_is_told_and_tls_is_not(authority: Authority) -> None:

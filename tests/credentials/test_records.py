@@ -6,6 +6,7 @@ import fcntl
 import hmac
 import json
 import os
+import re
 import stat
 import threading
 import traceback
@@ -40,9 +41,12 @@ def raw(**changes: object) -> dict[str, object]:
 
 def test_a_record_fits_its_password_and_no_other() -> None:
     assert password_matches(RECORD, PASSWORD)
-    assert not password_matches(RECORD, PASSWORD + "x")
-    assert not password_matches(RECORD, "")
-    assert not password_matches(RECORD, "x" * 5000)
+    assert [other for other in (PASSWORD + "x", "", "x" * 5000) if password_matches(RECORD, other)] == []
+    assert not password_matches(make_record("admin", "caf\u00e9", rounds=1000), "cafe\u0301"), (
+        "Unicode is hashed as it is given"
+    )
+    longest = ":" + "x" * 510
+    assert password_matches(make_record("admin", longest, rounds=1000), longest)
 
 
 def test_hashes_are_compared_in_constant_time(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -67,18 +71,10 @@ def test_each_record_has_its_own_salt_and_the_rounds_asked_for() -> None:
     assert default_rounds() == 656_000
 
 
-def test_unicode_is_hashed_as_it_is_given() -> None:
-    composed = make_record("admin", "caf\u00e9", rounds=1000)
-    assert not password_matches(composed, "cafe\u0301")
-
-
 def test_generated_passwords_hold_192_bits_of_url_safe_text() -> None:
     passwords = {generate_password() for _ in range(100)}
     assert len(passwords) == 100
-    assert all(len(password) == 32 and set(password) <= URL_SAFE for password in passwords)
-
-
-URL_SAFE = set("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_")
+    assert [one for one in passwords if not re.fullmatch("[A-Za-z0-9_-]{32}", one)] == []
 
 
 @pytest.mark.parametrize(
@@ -100,11 +96,6 @@ URL_SAFE = set("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_
 def test_identities_and_passwords_unfit_for_basic_are_refused(identity: str, password: str, says: str) -> None:
     with pytest.raises(ConfigError, match=says):
         make_record(identity, password, rounds=1000)
-
-
-def test_a_colon_and_511_bytes_are_fine_in_a_password() -> None:
-    password = ":" + "x" * 510
-    assert password_matches(make_record("admin", password, rounds=1000), password)
 
 
 def test_a_record_without_a_label_is_known_by_its_number() -> None:
@@ -182,23 +173,14 @@ def test_one_record_a_list_and_htpasswd_are_read() -> None:
     ids=count(),  # the salts are random, and workers of one run must agree on the names
 )
 def test_an_invalid_credentials_file_is_refused_with_its_location(text: str, says: str) -> None:
-    with pytest.raises(ConfigError, match=says):
+    with pytest.raises(ConfigError, match=says) as refused:
         parse_credentials(text, "creds")
-
-
-def test_a_json_error_is_not_chained() -> None:
-    with pytest.raises(ConfigError) as refused:
-        parse_credentials('{"password": "top-secret"', "creds")
-    assert refused.value.__cause__ is None, "it would hold the whole text"
+    assert refused.value.__cause__ is None, "the error of JSON would hold the whole text"
 
 
 @pytest.mark.parametrize(
     ("text", "seconds"),
-    [
-        ("1970-01-01T00:00:10Z", 10),
-        ("1970-01-01t01:00:10+01:00", 10),
-        ("1970-01-01 00:00:10.5z", 10.5),
-    ],
+    [("1970-01-01T00:00:10Z", 10), ("1970-01-01t01:00:10+01:00", 10), ("1970-01-01 00:00:10.5z", 10.5)],
 )
 def test_expiry_is_parsed(text: str, seconds: float) -> None:
     assert CredentialRecord("a", RECORD.salt, HASH, expires=text).ends == seconds
@@ -238,9 +220,10 @@ def test_a_symbolic_link_is_kept(tmp_path: Path) -> None:
     (tmp_path / "real").mkdir()
     link = tmp_path / "link.json"
     link.symlink_to(tmp_path / "real" / "c.json")
-    write_record(link, RECORD)
-    assert link.is_symlink()
-    assert read_credentials(tmp_path / "real" / "c.json") == (RECORD,)
+    for write in (write_record, append_record):
+        write(link, RECORD)
+        assert link.is_symlink()
+    assert read_credentials(tmp_path / "real" / "c.json") == (RECORD, RECORD)
 
 
 def test_a_device_or_a_missing_folder_is_not_written(tmp_path: Path) -> None:
@@ -250,20 +233,6 @@ def test_a_device_or_a_missing_folder_is_not_written(tmp_path: Path) -> None:
         append_record(fifo, RECORD)
     with pytest.raises(SourceError, match="No such file"):
         write_record(tmp_path / "none" / "c.json", RECORD)
-
-
-def test_a_failed_write_leaves_the_old_file_and_nothing_else(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    path = tmp_path / "c.json"
-    write_record(path, RECORD)
-
-    def full(handle: int) -> None:
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr(os, "fsync", full)
-    with pytest.raises(SourceError, match="No space"):
-        write_record(path, make_record("other", "x", rounds=1000))
-    assert read_credentials(path) == (RECORD,)
-    assert len(list(tmp_path.iterdir())) == 1
 
 
 def test_appending_keeps_the_others_also_when_many_append(tmp_path: Path) -> None:

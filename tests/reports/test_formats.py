@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-from pathlib import Path
 from xml.etree import ElementTree
 
-import jsonschema
 import pytest
 
 import osbctl
@@ -17,7 +15,7 @@ from osbctl.platforms.outcome import VerdictKind
 from osbctl.reports import Format, Report, render
 from osbctl.rule import Category, Rule
 from osbctl.text import escape_line
-from tests.folders import schemas_folder
+from tests.reports.standards import assert_only_escapes, checked_json, checked_sarif
 
 RULE = Rule(
     "plan-name-duplicate",
@@ -87,9 +85,14 @@ def test_one_finding_in_each_text_format(format: Format) -> None:
     assert render(report(FINDING), format) == EXPECTED[format]
 
 
+def test_color_only_adds_escapes() -> None:
+    assert_only_escapes(render(report(FINDING, color=True), Format.TEXT), EXPECTED[Format.TEXT])
+
+
 def test_json_holds_the_whole_finding_and_meets_its_schema() -> None:
-    told = json.loads(render(report(FINDING), Format.JSON))
-    assert told["documents"][0]["findings"] == [
+    told = checked_json(render(report(FINDING), Format.JSON), "report-1")
+    (document,) = told["documents"]
+    assert document["findings"] == [
         {
             "rule": "plan-name-duplicate",
             "severity": "error",
@@ -102,20 +105,18 @@ def test_json_holds_the_whole_finding_and_meets_its_schema() -> None:
             "hint": "rename one of them",
         }
     ]
-    assert told["documents"][0]["platforms"]["cloudfoundry"] == {
+    messages = ["Service x", "  Plan names must be unique"]
+    assert document["platforms"]["cloudfoundry"] == {
         "verdict": "refuses",
         "reasons": 1,
-        "messages": ["Service x", "  Plan names must be unique"],
+        "messages": messages,
         "why": "",
     }
     assert told["summary"] == {"errors": 1, "warnings": 0, "infos": 0}
-    schema = json.loads((schemas_folder() / "report-1.json").read_text(encoding="utf-8"))
-    jsonschema.validate(told, schema)
 
 
 def test_gitlab_has_every_field() -> None:
-    told = json.loads(render(report(FINDING), Format.GITLAB))
-    (issue,) = told
+    (issue,) = json.loads(render(report(FINDING), Format.GITLAB))
     assert issue.pop("fingerprint")
     assert issue == {
         "description": "plan name 'small' is already used, 100 % sure",
@@ -126,13 +127,9 @@ def test_gitlab_has_every_field() -> None:
 
 
 def test_sarif_meets_the_standard_and_points_at_the_place() -> None:
-    told = json.loads(render(report(FINDING, without_place()), Format.SARIF))
-    schema = json.loads((Path(__file__).parent / "sarif-2.1.0.json").read_text(encoding="utf-8"))
-    jsonschema.Draft7Validator(schema, format_checker=jsonschema.FormatChecker()).validate(told)
-    (run,) = told["runs"]
+    (run,) = checked_sarif(render(report(FINDING, without_place()), Format.SARIF))["runs"]
     first, second = run["results"]
-    place = first["locations"][0]["physicalLocation"]
-    assert place == {
+    assert first["locations"][0]["physicalLocation"] == {
         "artifactLocation": {"uri": "a%20dir/cat%2Calog.yaml"},
         "region": {"startLine": 12, "startColumn": 9},
     }
@@ -146,24 +143,19 @@ def without_place() -> Finding:
 
 @pytest.mark.parametrize("format", Format)
 @pytest.mark.parametrize("severity", Severity)
-def test_every_format_shows_every_severity(format: Format, severity: Severity) -> None:
-    text = render(report(FINDING._replace(severity=severity)), format)
-    assert FINDING.rule in text
-    assert "already used" in text
-
-
-@pytest.mark.parametrize("format", Format)
-def test_every_format_takes_no_finding_and_no_place(format: Format) -> None:
-    assert render(report(), format)
-    assert FINDING.rule in render(report(without_place()), format)
+def test_every_format_shows_every_severity_with_and_without_a_place(format: Format, severity: Severity) -> None:
+    for finding in (FINDING, without_place()):
+        text = render(report(finding._replace(severity=severity)), format)
+        assert FINDING.rule in text
+        assert "already used" in text
+    assert render(report(), format), "without a finding"
 
 
 @pytest.mark.parametrize("fail_on", FailOn)
 @pytest.mark.parametrize("severity", Severity)
 def test_junit_fails_just_what_the_run_fails(fail_on: FailOn, severity: Severity) -> None:
     made = report(FINDING._replace(severity=severity), fail_on=fail_on)
-    suite = ElementTree.fromstring(render(made, Format.JUNIT)).find("testsuite")
-    assert suite is not None
+    (suite,) = ElementTree.fromstring(render(made, Format.JUNIT)).iter("testsuite")
     assert suite.get("failures") == ("1" if made.failed else "0")
     assert len(suite.findall("testcase/failure")) == int(made.failed)
     assert len(suite.findall("testcase/skipped")) == 1 - int(made.failed)
@@ -240,28 +232,17 @@ def test_junit_is_what_jenkins_and_gitlab_take(severity: Severity) -> None:
 @pytest.mark.parametrize("address", ["", "https://git.example.com/acme/osbctl"])
 def test_sarif_says_where_osbctl_is_where_that_is_known(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(osbctl, "REPOSITORY", address)
-    told = json.loads(render(report(FINDING), Format.SARIF))
-    schema = json.loads((Path(__file__).parent / "sarif-2.1.0.json").read_text(encoding="utf-8"))
-    jsonschema.Draft7Validator(schema, format_checker=jsonschema.FormatChecker()).validate(told)
-    driver = told["runs"][0]["tool"]["driver"]
+    driver = checked_sarif(render(report(FINDING), Format.SARIF))["runs"][0]["tool"]["driver"]
     assert driver.get("informationUri", "") == address
     page = f"{address}/blob/HEAD/docs/reference/rules/spec.md#{FINDING.rule}" if address else ""
     assert driver["rules"][0].get("helpUri", "") == page
 
 
 def test_sarif_says_where_a_place_ends_where_that_is_known() -> None:
-    assert FINDING.location
     ended = FINDING._replace(location=FINDING.location._replace(end=20))
     result = json.loads(render(report(ended), Format.SARIF))["runs"][0]["results"][0]
     region = result["locations"][0]["physicalLocation"]["region"]
     assert region == {"startLine": 12, "startColumn": 9, "endColumn": 20}
-
-
-def test_color_only_adds_escapes() -> None:
-    plain = render(report(FINDING), Format.TEXT)
-    colored = render(report(FINDING, color=True), Format.TEXT)
-    assert colored != plain
-    assert re.sub(r"\x1b\[[\d;]*m", "", colored) == plain
 
 
 def test_fingerprints_outlive_edits_elsewhere() -> None:
@@ -276,11 +257,7 @@ def test_fingerprints_outlive_edits_elsewhere() -> None:
 
 @pytest.mark.parametrize(
     ("source", "shown"),
-    [
-        ("/repository/a/b.yaml", "a/b.yaml"),
-        ("./b.yaml", "b.yaml"),
-        ("/elsewhere/b.yaml", "/elsewhere/b.yaml"),
-    ],
+    [("/repository/a/b.yaml", "a/b.yaml"), ("./b.yaml", "b.yaml"), ("/elsewhere/b.yaml", "/elsewhere/b.yaml")],
 )
 def test_paths_are_relative_to_the_repository(source: str, shown: str) -> None:
     finding = FINDING._replace(location=Location(source, 1, 1))
