@@ -7,6 +7,7 @@ import json
 import os
 import re
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +17,9 @@ import yaml
 
 from osbctl.tasks.load_catalog import LARGEST, memory_for
 from tests.broker.harness import until
+from tests.cli.program import osbctl
 from tests.deploy.harness import DEPLOY, ROOT, run
-from tests.deploy.running import OSBCTL, ask, started
+from tests.deploy.running import OSBCTL, Program, ask, started
 
 FOLDER = DEPLOY / "kubernetes"
 OLDEST, NEWEST = "1.30", "1.37"
@@ -115,11 +117,29 @@ def placed(tmp_path: Path, pair: tuple[Path, Path]) -> dict[str, str]:
     return settings | {"OSBCTL_PORT": "0", "OSBCTL_ADMIN_LISTEN": "0.0.0.0:0"}
 
 
-def test_the_settings_start_a_broker_and_the_probes_find_it(
-    tmp_path: Path, pair: tuple[Path, Path], trust: Any, credentials: Path
-) -> None:
-    settings = placed(tmp_path, pair)
+def put_large(settings: dict[str, str]) -> None:
+    """Replace the catalog by one of the largest size, which gzip could not make small."""
+    catalog = Path(settings["OSBCTL_SOURCE"])
+    large = json.loads((FOLDER / "catalog.json").read_text())
+    large["services"][0]["description"] = base64.b64encode(os.urandom((LARGEST - 10_000) * 3 // 4)).decode()
+    catalog.write_text(json.dumps(large))
+
+
+@pytest.fixture(scope="module")
+def broker(
+    tmp_path_factory: pytest.TempPathFactory, pair: tuple[Path, Path], credentials: Path
+) -> Iterator[tuple[Program, dict[str, str]]]:
+    """A broker with the settings of the container, and these; it serves the largest catalog."""
+    folder = tmp_path_factory.mktemp("pod")
+    settings = placed(folder, pair)
     shutil.copy(credentials, settings["OSBCTL_CREDENTIALS"])
+    put_large(settings)
+    with started([*OSBCTL, "serve"], folder, "credentials: ", **settings) as program:
+        yield program, settings
+
+
+def test_the_settings_start_a_broker_and_the_probes_find_it(broker: tuple[Program, dict[str, str]], trust: Any) -> None:
+    program, _ = broker
     # What a Service named osbctl would put into the environment, were it not for enableServiceLinks.
     assert POD["enableServiceLinks"] is False
     ports = {port["name"]: port["containerPort"] for port in CONTAINER["ports"]}
@@ -127,12 +147,11 @@ def test_the_settings_start_a_broker_and_the_probes_find_it(
         SETTINGS["OSBCTL_PORT"],
         SETTINGS["OSBCTL_ADMIN_LISTEN"],
     )
-    with started([*OSBCTL, "serve"], tmp_path, "credentials: ", **settings) as program:
-        assert ask(program.port(), trust)[0] == 200
-        for probe in ("startupProbe", "readinessProbe", "livenessProbe"):
-            asked = CONTAINER[probe]["httpGet"]
-            assert asked["port"] == "admin"
-            assert ask(program.port("admin on"), None, "GET", asked["path"])[0] == 200
+    assert ask(program.port(), trust)[0] == 200
+    for probe in ("startupProbe", "readinessProbe", "livenessProbe"):
+        asked = CONTAINER[probe]["httpGet"]
+        assert asked["port"] == "admin"
+        assert ask(program.port("admin on"), None, "GET", asked["path"])[0] == 200, probe
 
 
 def peak(pid: int) -> int:
@@ -142,25 +161,15 @@ def peak(pid: int) -> int:
 
 
 def test_the_memory_limits_hold_when_the_largest_catalog_is_reloaded(
-    tmp_path: Path, pair: tuple[Path, Path], trust: Any, credentials: Path
+    broker: tuple[Program, dict[str, str]], trust: Any
 ) -> None:
     """Measured memory of the service and its hashing, and the limit for reading a catalog."""
-    settings = placed(tmp_path, pair)
-    shutil.copy(credentials, settings["OSBCTL_CREDENTIALS"])
-    catalog = Path(settings["OSBCTL_SOURCE"])
-    large = json.loads(catalog.read_text())
-
-    def put() -> None:  # nothing that gzip could make small
-        large["services"][0]["description"] = base64.b64encode(os.urandom((LARGEST - 10_000) * 3 // 4)).decode()
-        catalog.write_text(json.dumps(large))
-
-    put()
-    with started([*OSBCTL, "serve"], tmp_path, "credentials: ", **settings) as program:
-        put()
-        assert until(lambda: "reloaded the catalog" in program.log, 60)
-        assert len(ask(program.port(), trust)[2]) > LARGEST - 10_000
-        children = Path(f"/proc/{program.process.pid}/task/{program.process.pid}/children").read_text().split()
-        seen = sum(map(peak, [program.process.pid, *map(int, children)]))
+    program, settings = broker
+    put_large(settings)
+    assert until(lambda: "reloaded the catalog" in program.log, 60)
+    assert len(ask(program.port(), trust)[2]) > LARGEST - 10_000
+    children = Path(f"/proc/{program.process.pid}/task/{program.process.pid}/children").read_text().split()
+    seen = sum(map(peak, [program.process.pid, *map(int, children)]))
     limits = [
         CONTAINER["resources"]["limits"]["memory"],
         yaml.safe_load((DEPLOY / "cloudfoundry/manifest.yml").read_text())["applications"][0]["memory"],
@@ -186,7 +195,7 @@ def test_the_commands_of_the_example_make_a_secret_that_works(tmp_path: Path) ->
         pytest.skip("kubectl is not installed")
     lines = [line.lstrip("# ") for line in (FOLDER / "secret-example.yaml").read_text().splitlines()]
     hashing, creating = (next(line for line in lines if line.startswith(word)) for word in ("osbctl hash", "kubectl"))
-    password = run(*OSBCTL, *hashing.split()[1:], cwd=tmp_path, env={"PYTHONPATH": str(ROOT)}).stdout.strip()
+    password = osbctl(*hashing.split()[1:], cwd=tmp_path).stdout.strip()
     done = run(*creating.partition(" | ")[0].split(), cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     secret = yaml.safe_load(done.stdout)
