@@ -268,7 +268,9 @@ def test_a_link_stays_a_link_and_the_owner_the_owner(tmp_path: Path) -> None:
     link.symlink_to("real/c.yaml")
     owner = (12345, 23456) if os.geteuid() == 0 else (os.geteuid(), os.getegid())
     os.chown(file, *owner)
-    mend_file(link)
+    with file.open() as reader:
+        mend_file(link)
+        assert reader.read() == FAULT, "the file is replaced: a killed process leaves the old one or the new one"
     assert link.is_symlink()
     assert file.read_text() == MENDED
     state = file.stat()
