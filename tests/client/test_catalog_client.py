@@ -213,7 +213,11 @@ def test_addresses(url: str, address: str, user: str, password: str) -> None:
     assert split_url(url) == (address, user, password)
 
 
-@pytest.mark.parametrize("url", ["b.example.com", "ftp://b", "https://", "file:///etc/passwd"])
+@pytest.mark.parametrize(
+    "url",
+    ["b.example.com", "ftp://b", "https://", "file:///etc/passwd", "https://host:99999", "https://host:abc",
+     "https://.example.com", "http://[::1"],
+)  # fmt: skip
 def test_what_is_no_address(url: str) -> None:
     with pytest.raises(UsageError):
         split_url(url)

@@ -233,7 +233,8 @@ def test_files_are_refused_before_anything_is_sent(authority: Authority, tmp_pat
     assert refusal("https://b.test", **{option: str(file)}) == (
         f"{file}: cannot be read: No such file or directory", _FILES,
     )  # fmt: skip
-    contents = [b"-----BEGIN nothing", b"\xff"]
+    empty = b"-----BEGIN CERTIFICATE-----\nbm8=\n-----END CERTIFICATE-----\n"
+    contents = [b"", b"-----BEGIN nothing", b"\xff", empty]
     if option == "client_cert":
         cert, key = authority.issue("locked-too")
         contents += [cert.read_bytes(), cert.read_bytes() + locked(key)]

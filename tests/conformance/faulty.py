@@ -221,8 +221,8 @@ class Handler(BaseHTTPRequestHandler):
         headers |= packing
         if fault == "slow":
             time.sleep(SLOW_SECONDS)
-        if fault in ("not-modified", "no-content"):
-            return self._send(304 if fault == "not-modified" else 204, b"", {})
+        if fault == "not-modified":
+            return self._send(304, b"", {})
         if fault == "created":
             return self._send(201, body, headers)
         status = 500 if fault == "not-200" else 200
