@@ -81,17 +81,21 @@ def test_the_closest_file_wins(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        ("fail_on = 'error'", "unknown key 'fail_on'"),
-        ("page = 'x'", "page must be a table of strings"),
+        ("fail_on = 'error'", ":1: unknown key 'fail_on'"),
+        ("page = 'x'", ":1: page must be a table of strings"),
         ("page.colour = 'x'", "page: unknown key 'colour'"),
-        ("fail-on = 3", "fail-on must be a string"),
-        ("platform = 'cloudfoundry'", "platform must be a list"),
-        ("platform = [1]", "platform must be a list of strings"),
+        ("[page]\n'colour' = 'x'", ":2: page: unknown key 'colour'"),
+        ("select = []\nfail-on = 3", ":2: fail-on must be a string"),
+        ("select = []\n\nignores = ['a']", ":3: unknown key 'ignores'"),
+        ("platform = 'cloudfoundry'", ":1: platform must be a list"),
+        ("platform = [1]", ":1: platform must be a list of strings"),
         ("x = [", "not valid TOML"),
+        ("select = []\nx = 1 2", ":2:7: not valid TOML: Expected newline"),
         ("x = " + "[" * 100_000, "nested too deeply"),
         ("x = " + "9" * 5_000, "a number has too many digits"),
         ("[[ignore-at]]\nrule = 'a'", "needs `rule`, and `service` or `plan`"),
-        ("[[ignore-at]]\nrule = 'a'\nservices = 'b'", "unknown key 'services'"),
+        ("[[ignore-at]]\nrule = 'a'\nplan = 'p'\n[[ignore-at]]\nrules = 'a'", ":5: ignore-at: unknown key 'rules'"),
+        ("select = []\nignore-at = [{rule = 'a', path = 'b'}]", ":2: ignore-at: unknown key 'path'"),
         ("ignore-at = [1]", "must be a list of tables"),
         ("severity = 1", "severity must be a table of strings"),
         ("[[per-path]]\nignore = ['a']", "per-path: an entry has no `paths`"),
@@ -101,49 +105,26 @@ def test_the_closest_file_wins(tmp_path: Path) -> None:
 def test_configuration_errors(tmp_path: Path, text: str, told: str) -> None:
     file = tmp_path / "osbctl.toml"
     file.write_text(text)
-    with pytest.raises(ConfigError, match=r"osbctl\.toml") as caught:
+    with pytest.raises(ConfigError) as caught:
         load_config(str(file))
+    assert caught.value.message.startswith(f"{file}{told if told.startswith(':') else ''}")
     assert told in caught.value.message
 
 
-def test_a_named_file_must_be_there(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match="there is no such file"):
-        load_config(str(tmp_path / "none.toml"))
-
-
 @pytest.mark.parametrize(
-    ("text", "place"),
+    ("text", "told"),
     [
-        ("select = []\nfail-on = 3", ":2: fail-on"),
-        ("select = []\n\nignores = ['a']", ":3: unknown key 'ignores'"),
-        ("[[ignore-at]]\nrule = 'a'\nplan = 'p'\n[[ignore-at]]\nrules = 'a'", ":5: ignore-at: unknown key 'rules'"),
-        ("select = []\nignore-at = [{rule = 'a', path = 'b'}]", ":2: ignore-at: unknown key 'path'"),
-        ("[page]\n'colour' = 'x'", ":2: page: unknown key 'colour'"),
-        ("select = []\nx = 1 2", ":2:7: not valid TOML: Expected newline"),
+        ("[tool.ruff]\nselect = ['E']\n[tool.osbctl]\nselect = 'E'\n", ":4: select must be a list"),
+        ("[tool]\nosbctl = 1", ":2: osbctl must be a table"),
+        ("[[tool.osbctl]]\nfail-on = 'info'", ": osbctl must be a table"),
     ],
 )
-def test_an_error_names_line_and_key(tmp_path: Path, text: str, place: str) -> None:
-    file = tmp_path / "osbctl.toml"
+def test_an_error_of_our_table_in_a_project_file(tmp_path: Path, text: str, told: str) -> None:
+    file = tmp_path / "pyproject.toml"
     file.write_text(text)
     with pytest.raises(ConfigError) as caught:
         load_config(str(file))
-    assert caught.value.message.startswith(f"{file}{place}")
-
-
-def test_an_error_in_pyproject_names_a_line_of_our_table(tmp_path: Path) -> None:
-    file = tmp_path / "pyproject.toml"
-    file.write_text("[tool.ruff]\nselect = ['E']\n[tool.osbctl]\nselect = 'E'\n")
-    with pytest.raises(ConfigError) as caught:
-        load_config(str(file))
-    assert caught.value.message.startswith(f"{file}:4: select must be a list")
-
-
-@pytest.mark.parametrize("text", ["[tool]\nosbctl = 1", "[[tool.osbctl]]\nfail-on = 'info'"])
-def test_our_table_of_a_project_file_must_be_one(tmp_path: Path, text: str) -> None:
-    file = tmp_path / "pyproject.toml"
-    file.write_text(text)
-    with pytest.raises(ConfigError, match=r"pyproject\.toml(:\d)?: osbctl must be a table"):
-        load_config(str(file))
+    assert caught.value.message.startswith(f"{file}{told}")
 
 
 @pytest.mark.parametrize("text", ["tool = 'osbctl'", "[[tool]]\nosbctl = 1"])
@@ -155,8 +136,10 @@ def test_pyproject_without_tool_tables_has_no_configuration(tmp_path: Path, text
     assert find_config(str(folder)).fail_on == "never"
 
 
-def test_a_named_configuration_may_have_any_name(tmp_path: Path) -> None:
+def test_a_named_configuration_may_have_any_name_and_must_be_there(tmp_path: Path) -> None:
     file = tmp_path / "strict.toml"
+    with pytest.raises(ConfigError, match="there is no such file"):
+        load_config(str(file))
     file.write_text("fail-on = 'info'")
     assert load_config(str(file)).fail_on == "info"
 

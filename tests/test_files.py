@@ -6,13 +6,16 @@ import contextlib
 import errno
 import os
 import resource
+import socket
 import stat
 import subprocess
 import sys
 import tempfile
 import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -101,28 +104,23 @@ def test_data_is_flushed_before_the_rename_and_the_rename_before_return(
     assert steps == [("file", len(NEW), OLD), ("folder", file.parent.stat().st_ino, NEW)]
 
 
-def test_a_write_that_fails_leaves_the_old_file(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def full(_: int) -> None:
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr(os, "fsync", full)
+@pytest.mark.parametrize("cleaned", [True, False])
+def test_a_write_that_fails_leaves_the_old_file(file: Path, monkeypatch: pytest.MonkeyPatch, cleaned: bool) -> None:
+    """A cleanup that fails, too, does not hide the error."""
+    monkeypatch.setattr(os, "fsync", raising(OSError(28, "No space left on device")))
+    if not cleaned:
+        monkeypatch.setattr(os, "unlink", raising(PermissionError(13, "Permission denied")))
     with pytest.raises(SourceError, match="No space left"):
         write_file(file, NEW)
     assert file.read_bytes() == OLD
-    assert [path.name for path in file.parent.iterdir()] == ["a.json"]
+    assert (len([*file.parent.iterdir()]) == 1) is cleaned
 
 
-def test_a_failed_cleanup_does_not_hide_the_error(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def raising(error: OSError) -> Callable[..., None]:
     def fail(*_: object) -> None:
-        raise OSError(28, "No space left on device")
+        raise error
 
-    def refuse(*_: object) -> None:
-        raise PermissionError(13, "Permission denied")
-
-    monkeypatch.setattr(os, "fsync", fail)
-    monkeypatch.setattr(os, "unlink", refuse)
-    with pytest.raises(SourceError, match="No space left"):
-        write_file(file, NEW)
+    return fail
 
 
 def test_the_temporary_file_is_hidden_in_the_same_folder(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -135,20 +133,17 @@ def test_the_temporary_file_is_hidden_in_the_same_folder(file: Path, monkeypatch
     assert [(path.parent, path.name[:8]) for path in seen] == [(file.parent, ".a.json.")]
 
 
-@pytest.mark.parametrize(("mode", "want"), [(None, 0o640), (0o600, 0o600)])
-def test_a_new_file_has_the_mode_asked_for_or_the_umasks(tmp_path: Path, mode: int | None, want: int) -> None:
+@pytest.mark.parametrize(
+    ("name", "mode", "want"), [("new", None, 0o640), ("new", 0o600, 0o600), ("a.json", 0o600, 0o600)]
+)
+def test_a_file_has_the_mode_asked_for_or_the_umasks(file: Path, name: str, mode: int | None, want: int) -> None:
     before = os.umask(0o026)
     try:
-        write_file(tmp_path / "new", NEW, mode)
+        write_file(file.with_name(name), NEW, mode)
         assert os.umask(before) == 0o026
     finally:
         os.umask(before)
-    assert stat.S_IMODE((tmp_path / "new").stat().st_mode) == want
-
-
-def test_a_mode_asked_for_replaces_that_of_the_file(file: Path) -> None:
-    write_file(file, NEW, 0o600)
-    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    assert stat.S_IMODE(file.with_name(name).stat().st_mode) == want
 
 
 @pytest.mark.parametrize(("most", "length"), [(len(OLD) - 2, len(OLD) - 1), (len(OLD), len(OLD)), (0, 1)])
@@ -174,16 +169,20 @@ def fed(fifo: Path, *chunks: bytes, pause: float = 0.05) -> threading.Thread:
     return thread
 
 
-def test_a_fifo_is_read_to_its_end(fifo: Path) -> None:
-    thread = fed(fifo, b"a" * 70_000, b"b", b"c")
-    assert read_bounded(fifo, 100_000) == b"a" * 70_000 + b"bc"
-    thread.join(10)
-
-
-@pytest.mark.parametrize("most", [9, 10])
-def test_a_fifo_over_the_limit_is_noticed(fifo: Path, most: int) -> None:
-    thread = fed(fifo, b"12345", b"67890", b"!")
-    assert read_bounded(fifo, most) == b"1234567890!"[: most + 1]
+@pytest.mark.parametrize(
+    ("chunks", "most", "read"),
+    [
+        ((b"a" * 70_000, b"b", b"c"), 100_000, b"a" * 70_000 + b"bc"),
+        ((b"12345", b"67890", b"!"), 10, b"1234567890!"),
+        ((b"12345", b"67890", b"!"), 9, b"1234567890"),
+    ],
+    ids=["whole", "one byte over the limit", "more over the limit"],
+)
+def test_a_fifo_is_read_to_its_end_or_over_the_limit(
+    fifo: Path, chunks: tuple[bytes, ...], most: int, read: bytes
+) -> None:
+    thread = fed(fifo, *chunks)
+    assert read_bounded(fifo, most) == read
     thread.join(10)
 
 
@@ -246,13 +245,10 @@ def test_a_symbolic_link_is_followed(file: Path) -> None:
     assert file.read_bytes() == NEW
 
 
-@pytest.mark.parametrize("through", [False, True])
-def test_a_fifo_stays_one_and_its_reader_gets_all(tmp_path: Path, through: bool) -> None:
-    fifo = tmp_path / "fifo"
-    os.mkfifo(fifo)
-    target = tmp_path / "link" if through else fifo
-    if through:
-        target.symlink_to("fifo")
+@pytest.mark.parametrize("name", ["fifo", "link"])
+def test_a_fifo_stays_one_and_its_reader_gets_all(fifo: Path, name: str) -> None:
+    fifo.with_name("link").symlink_to("fifo")
+    target = fifo.with_name(name)
     data = os.urandom(300_000)
     writer = threading.Thread(target=write_file, args=(target, data))
     writer.start()
@@ -263,11 +259,10 @@ def test_a_fifo_stays_one_and_its_reader_gets_all(tmp_path: Path, through: bool)
     assert stat.S_ISFIFO(fifo.stat().st_mode)
 
 
-def test_a_fifo_without_a_reader(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_fifo_without_a_reader(fifo: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("osbctl.files.READER_WAIT", 0.1)
-    os.mkfifo(tmp_path / "fifo")
     with pytest.raises(SourceError, match=r"/fifo: cannot be written: this FIFO has no reader$"):
-        write_file(tmp_path / "fifo", NEW)
+        write_file(fifo, NEW)
 
 
 def device(folder: Path, name: str, minor: int) -> Path:
@@ -288,16 +283,12 @@ def test_a_device_stays_one(tmp_path: Path) -> None:
     before = null.stat()
     write_file(null, NEW)
     after = null.stat()
-    assert stat.S_ISCHR(after.st_mode)
-    assert (after.st_ino, after.st_rdev) == (before.st_ino, before.st_rdev)
+    assert (after.st_ino, after.st_rdev, after.st_mode) == (before.st_ino, before.st_rdev, before.st_mode)
 
 
-def test_a_device_that_refuses_writes(tmp_path: Path) -> None:
+def test_a_device_that_refuses_writes_and_a_folder(tmp_path: Path) -> None:
     with pytest.raises(SourceError, match="No space left"):
         write_file(device(tmp_path, "full", 7), NEW)
-
-
-def test_a_folder_is_refused(tmp_path: Path) -> None:
     with pytest.raises(SourceError, match="directory"):
         write_file(tmp_path, NEW)
 
@@ -307,23 +298,24 @@ def test_a_folder_is_refused(tmp_path: Path) -> None:
 def test_a_descriptor_of_this_process_is_written_to(tmp_path: Path, name: str, to: str) -> None:
     """As the shell would with `>>`: behind what stands there, and the file is not replaced."""
     (tmp_path / "link").symlink_to("/dev/stdout")
-    program = f"from osbctl.files import write_file; write_file({name!r}, b'new')"
-    command = [sys.executable, "-c", program]
+    command = [sys.executable, "-c", f"from osbctl.files import write_file; write_file({name!r}, b'new')"]
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])}
+
+    def run(stdout: Any) -> bytes:
+        return subprocess.run(command, stdout=stdout, cwd=tmp_path, check=True, timeout=30, env=environment).stdout
+
     if to == "a file":
         with (tmp_path / "log").open("ab") as log:
             log.write(b"old ")
             log.flush()
-            subprocess.run(command, stdout=log, cwd=tmp_path, check=True, timeout=30, env=_environment())
+            run(log)
         assert (tmp_path / "log").read_bytes() == b"old new"
     elif to == "a pipe":
-        done = subprocess.run(command, stdout=subprocess.PIPE, cwd=tmp_path, check=True, timeout=30, env=_environment())
-        assert done.stdout == b"new"
+        assert run(subprocess.PIPE) == b"new"
     else:
-        import socket
-
         ours, theirs = socket.socketpair()
         with ours, theirs:
-            subprocess.run(command, stdout=theirs, cwd=tmp_path, check=True, timeout=30, env=_environment())
+            run(theirs)
             assert ours.recv(10) == b"new"
 
 
@@ -343,10 +335,6 @@ def test_a_descriptor_is_found_behind_links(
     write_file(name.removeprefix("../"), b"new")
     os.close(descriptor)
     assert (tmp_path / "log").read_bytes() == b"old new"
-
-
-def _environment() -> dict[str, str]:
-    return {**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])}
 
 
 def test_the_kernels_protection_of_links_holds(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:

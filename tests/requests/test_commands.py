@@ -16,7 +16,7 @@ PARAMETERS = {"size": 3}
 HARD = "it's a (touch pwned); ünï"
 
 
-def by_tool(order: Order, purpose: Purpose) -> dict[str, Command]:
+def by_tool(order: Order, purpose: Purpose = Purpose.CREATE) -> dict[str, Command]:
     found = commands(order, purpose)
     made = {command.tool: command for command in found}
     assert len(made) == len(found)
@@ -35,14 +35,9 @@ def test_bash_hands_each_tool_the_very_words(
             continue
         (tmp_path / tool).write_text("#!/bin/sh\nprintf '%s\\0' \"$@\"\n")
         (tmp_path / tool).chmod(0o755)
-        ran = subprocess.run(
-            ["bash", "-c", command.text],
-            cwd=tmp_path,
-            env={"PATH": f"{tmp_path}:/usr/bin:/bin"},
-            capture_output=True,
-            timeout=10,
-            check=True,
-        )
+        bash = ["bash", "-c", command.text]
+        path = {"PATH": f"{tmp_path}:/usr/bin:/bin"}
+        ran = subprocess.run(bash, cwd=tmp_path, env=path, capture_output=True, timeout=10, check=True)
         words = ran.stdout.decode().split("\0")[:-1]
         assert ran.stderr == b""
         assert not (tmp_path / "pwned").exists()
@@ -54,39 +49,34 @@ def test_bash_hands_each_tool_the_very_words(
 
 
 def test_a_name_that_cannot_be_quoted_has_a_reason_and_a_manifest() -> None:
-    made = by_tool(Order("a%b", "two\nlines"), Purpose.CREATE)
+    made = by_tool(Order("a%b", "two\nlines"))
     assert made["cf"].text == ""
     assert "cannot be" in made["cf"].why
-    manifest = yaml.safe_load(made["kubectl"].content)
-    assert manifest["spec"] == {
-        "clusterServiceClassExternalName": "a%b",
-        "clusterServicePlanExternalName": "two\nlines",
-    }
-    assert (
-        by_tool(Order("a%b", "p"), Purpose.CREATE)["cf"].why
-        == "a name in it cannot be quoted: shells interpret % differently"
-    )
+    names = {"clusterServiceClassExternalName": "a%b", "clusterServicePlanExternalName": "two\nlines"}
+    assert yaml.safe_load(made["kubectl"].content)["spec"] == names
+    why = "a name in it cannot be quoted: shells interpret % differently"
+    assert by_tool(Order("a%b", "p"))["cf"].why == why
 
 
 def test_tools_that_take_no_file_have_a_command_in_bash_alone() -> None:
-    made = by_tool(Order("s", "p", parameters=PARAMETERS), Purpose.CREATE)
+    made = by_tool(Order("s", "p", parameters=PARAMETERS))
     for tool in ("svcat", "smctl"):
         assert '"$(cat params.json)"' in made[tool].text
         assert made[tool].shell == "bash"
     assert shlex.split(made["cf"].text)[-2:] == ["-c", "params.json"]
     assert made["cf"].shell == ""
-    bare = by_tool(Order("s", "p"), Purpose.CREATE)
+    bare = by_tool(Order("s", "p"))
     assert bare["svcat"].text == "svcat provision my-instance --class s --plan p"
 
 
 def test_the_manifest_and_terraform_name_the_plan_and_carry_the_parameters() -> None:
-    made = by_tool(Order("s", 'p"${x}%{y}\\\n', "b", PARAMETERS), Purpose.CREATE)
+    made = by_tool(Order("s", 'p"${x}%{y}\\\n', "b", PARAMETERS))
     assert yaml.safe_load(made["kubectl"].content)["spec"]["parameters"] == PARAMETERS
     text = made["terraform"].text
     assert '"p\\"$${x}%%{y}\\\\\\n"' in text
     assert 'service_broker_name   = "b"' in text
     assert 'parameters   = file("params.json")' in text
-    without = by_tool(Order("s", "p"), Purpose.CREATE)["terraform"].text
+    without = by_tool(Order("s", "p"))["terraform"].text
     assert "data " not in without and 'service_plan_name     = "p"' in without
 
 

@@ -57,10 +57,7 @@ def prove(schema: Any, value: Any) -> None:
         ({"$ref": "https://example.com/x"}, "leaves the schema"),
         ({"$schema": "urn:unknown"}, "names no draft"),
         ({"type": 7}, "not a valid"),
-        (
-            {"type": "object", "properties": {"a": {"$ref": "#"}}, "required": ["a"]},
-            "no request that this schema accepts",
-        ),
+        ({"type": "object", "properties": {"a": {"$ref": "#"}}, "required": ["a"]}, "no request that this schema"),
     ],
 )
 def test_a_missing_example_has_a_reason(schema: Any, why: str) -> None:
@@ -92,7 +89,7 @@ def test_a_heavy_pattern_and_a_schema_that_refers_to_itself_end() -> None:
 def test_every_example_is_accepted(pair: Any) -> None:
     schema = pair[0]
     found = examples(schema)
+    kind = jsonschema.validators.validator_for(schema, default=jsonschema.Draft7Validator)
     for value in (found.smallest, found.fullest):
         if value is not None:
-            kind = jsonschema.validators.validator_for(schema, default=jsonschema.Draft7Validator)
             kind(schema).validate(value)
