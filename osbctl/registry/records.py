@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from enum import StrEnum
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -17,6 +18,13 @@ if TYPE_CHECKING:
     from osbctl.platforms import Platform, State
     from osbctl.platforms.outcome import Refusal
     from osbctl.sources.document import Document
+
+
+PLACEHOLDER = "(not stored)"
+"""Replacement of a secret: a text, so that the catalog stays valid."""
+
+HELD = "password-in-catalog"
+"""Reason of a refusal: the catalog contains the password of its own broker."""
 
 
 class RefreshOutcome(StrEnum):
@@ -138,6 +146,17 @@ class BrokerCatalog:
         """Its catalog."""
         return Catalog.of(self.data)
 
+    @cached_property
+    def storable(self) -> BrokerCatalog:
+        """The catalog without the secrets of dashboard clients; unchanged to the byte if it has none."""
+        return self.with_data(without_client_secrets(self.data))
+
+    def with_data(self, data: dict[str, Any]) -> BrokerCatalog:
+        """The catalog with `data` instead of its own; unchanged to the byte if that is the same object."""
+        if data is self.data:
+            return self
+        return replace(self, body=json.dumps(data, ensure_ascii=False, separators=(",", ":")).encode(), data=data)
+
 
 @dataclass(frozen=True, slots=True)
 class BrokerRow(Registration):
@@ -204,3 +223,23 @@ class RegisteredBroker:
             + (f"/{one.name}" if one.plan_id else "")
             for one in self.kept
         }
+
+
+def without_client_secrets(data: dict[str, Any]) -> dict[str, Any]:
+    """The catalog with the secret of each dashboard client (OSB, Dashboard Client Object) replaced.
+
+    The same object if it has none.
+    """
+    services = data.get("services")
+    if not isinstance(services, list) or not any(map(_has_secret, services)):
+        return data
+    return {**data, "services": [_masked(service) if _has_secret(service) else service for service in services]}
+
+
+def _has_secret(service: Any) -> bool:
+    client = service.get("dashboard_client") if isinstance(service, dict) else None
+    return isinstance(client, dict) and client.get("secret") not in (None, PLACEHOLDER)
+
+
+def _masked(service: dict[str, Any]) -> dict[str, Any]:
+    return {**service, "dashboard_client": {**service["dashboard_client"], "secret": PLACEHOLDER}}

@@ -11,7 +11,7 @@ from osbctl.comparison.drift import find_drift, notes
 from osbctl.errors import SourceError, UsageError
 from osbctl.parallel import in_parallel
 from osbctl.platforms import Platform
-from osbctl.registry.secrets import without_client_secrets
+from osbctl.registry.records import without_client_secrets
 from osbctl.sources.document import Document
 from osbctl.sources.exports.merge import StoredCatalog
 from osbctl.tasks.compare import Comparison, now_refused, plan_ids

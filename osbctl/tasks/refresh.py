@@ -13,6 +13,7 @@ from osbctl.platforms.shared_identities import shared, shared_identity_sentences
 from osbctl.registry.errors import OutdatedError, UnknownBrokerError
 from osbctl.registry.reconcile import NewCatalog, Reconciliation, first_refusals, reconcile
 from osbctl.registry.records import (
+    HELD,
     BrokerCatalog,
     BrokerRow,
     Refresh,
@@ -21,7 +22,6 @@ from osbctl.registry.records import (
     Registration,
     Remark,
 )
-from osbctl.registry.secrets import HELD, storable, with_data
 from osbctl.registry.store import Registry, now
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ def register_broker(
     if refused:
         return Refresh(now(), RefreshOutcome.REFUSED, new.platform, answer.etag, remarks=refused)
     added = Refresh(now(), RefreshOutcome.ADDED, new.platform, answer.etag, remarks=_warnings(catalog))
-    registry.add(new, storable(catalog), added)
+    registry.add(new, catalog.storable, added)
     return added
 
 
@@ -181,19 +181,19 @@ class _Attempt:
         self, base: Refresh, stored: RegisteredBroker, catalog: BrokerCatalog, remarks: tuple[Remark, ...]
     ) -> Refresh:
         """Store a refusal, with advice if the stored catalog has the fault, too."""
-        if storable(catalog).body == stored.catalog and any(one.rule == HELD for one in remarks):
+        if catalog.storable.body == stored.catalog and any(one.rule == HELD for one in remarks):
             remarks = (*remarks, Remark(HELD, "error", self.seen.name, _STORED))
         return self._store(replace(base, outcome=RefreshOutcome.REFUSED, remarks=remarks))
 
     def _reconcile(self, base: Refresh, stored: RegisteredBroker, catalog: BrokerCatalog) -> Refresh:
         """Store what the platform makes of the catalog."""
-        fit = storable(catalog)
+        fit = catalog.storable
         if fit.body == stored.catalog and not (catalog.refusals or stored.kept):
             return self._store(base)  # nothing is new, and nothing waits for its last instance
         others = _others(self.registry, replace(self.seen, platform=base.platform), catalog, stored)
         sent = NewCatalog(fit.data, catalog.refusals, others)
         result = reconcile(stored, sent, base.platform, self.policy.instances, base.at)
-        new = with_data(fit, result.stored)
+        new = fit.with_data(result.stored)
         if not (result.refused or result.actions) and stored.catalog in (fit.body, new.body):
             return self._store(base)
         done = _without(_outcome(base, stored, catalog, result), catalog.secrets)

@@ -11,8 +11,7 @@ from osbctl.findings import DocumentError, Finding, Severity
 from osbctl.paths import pointer
 from osbctl.platforms import ApiVersion
 from osbctl.redaction import SURE_LENGTH, find_secrets, may_be_secret_name
-from osbctl.registry.records import BrokerCatalog, Registration, Remark
-from osbctl.registry.secrets import HELD
+from osbctl.registry.records import HELD, BrokerCatalog, Registration, Remark
 
 if TYPE_CHECKING:
     from osbctl.client.connection_options import ConnectionOptions

@@ -13,8 +13,14 @@ from osbctl.client.catalog_client import CatalogResponse
 from osbctl.errors import SourceError
 from osbctl.platforms import Platform
 from osbctl.registry.errors import OutdatedError, UnknownBrokerError
-from osbctl.registry.records import BrokerCatalog, RefreshOutcome, Registration, Remark
-from osbctl.registry.secrets import PLACEHOLDER, storable, without_client_secrets
+from osbctl.registry.records import (
+    PLACEHOLDER,
+    BrokerCatalog,
+    RefreshOutcome,
+    Registration,
+    Remark,
+    without_client_secrets,
+)
 from osbctl.registry.store import Registry
 from osbctl.tasks.refresh import Policy
 from osbctl.tasks.refresh import refresh_broker as refresh
@@ -238,5 +244,5 @@ def test_a_dashboard_clients_secret_is_not_stored(registry: Registry) -> None:
 
 def test_a_catalog_without_secrets_is_stored_to_the_byte() -> None:
     odd = b'{"services": [ {"dashboard_client": null}, 3, {"dashboard_client": {"id": "c"}} ] , "x": 1.0}'
-    assert storable(read(odd)).body == odd
+    assert read(odd).storable.body == odd
     assert without_client_secrets({"services": 1}) == {"services": 1}
