@@ -9,7 +9,7 @@ from typing import Any
 import yaml
 
 from osbctl.findings import ValidationResult
-from osbctl.paths import Path, entries, value_at
+from osbctl.paths import Path, entries
 from osbctl.rule import Category, Rule
 from osbctl.sources.parse import parse_document
 from osbctl.validation.options import ValidationOptions
@@ -56,13 +56,15 @@ def places(value: Any, path: Path = ()) -> list[Path]:
 
 
 def changed(data: Any, path: Path, value: Any) -> Any:
-    """A copy of `data` with `value` at `path`, or without what stands there if it is `...`."""
-    data = copy.deepcopy(data)
-    holder: Any = value_at(data, path[:-1])
-    if value is ...:
-        del holder[path[-1]]
+    """`data` with `value` at `path`, or without what stands there if it is `...`. It shares the rest with the original."""
+    step, *below = path
+    data = copy.copy(data)
+    if below:
+        data[step] = changed(data[step], tuple(below), value)
+    elif value is ...:
+        del data[step]
     else:
-        holder[path[-1]] = value
+        data[step] = value
     return data
 
 

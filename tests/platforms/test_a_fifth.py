@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import jsonschema
@@ -120,58 +121,76 @@ def catalog(name: str = "bricks", tags: tuple[str, ...] = (), **plan: object) ->
     return {"services": [{**service, "tags": list(tags), "plans": plans}]}
 
 
-def run(place: Path, *words: str, **files: object) -> str:
-    for name, content in files.items():
-        (place / f"{name}.json").write_text(json.dumps(content))
-    done = subprocess.run(
-        [sys.executable, "-m", "osbctl", *words],
-        cwd=place,
-        env={**os.environ, "PYTHONPATH": str(place)},
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
-    assert "Traceback" not in done.stderr
-    return done.stdout + done.stderr
+CALLS = """
+import json, sys
+from tests.cli.program import osbctl
+for line in sys.stdin:
+    done = osbctl(*json.loads(line))
+    print(json.dumps([done.stdout, done.stderr]), flush=True)
+"""
+"""Runs osbctl with the words on each line, and prints what it says."""
 
 
-def test_validate_has_its_verdict_and_its_refusal(place: Path) -> None:
-    said = run(place, "validate", "--platform", "toy", "lego.json", lego=catalog("lego", free=True))
+@pytest.fixture(scope="module")
+def toy(place: Path) -> Iterator[Callable[..., str]]:
+    """A function that runs osbctl from `place`, in a process that has loaded that package."""
+    environment = {**os.environ, "PYTHONPATH": f"{place}:{PACKAGE.parent}"}
+    with subprocess.Popen(
+        [sys.executable, "-c", CALLS], cwd=place, env=environment, text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as process:  # fmt: skip
+        assert process.stdin
+        assert process.stdout
+        stdin, stdout = process.stdin, process.stdout
+
+        def run(*words: str, **files: object) -> str:
+            for name, content in files.items():
+                (place / f"{name}.json").write_text(json.dumps(content))
+            stdin.write(json.dumps(words) + "\n")
+            stdin.flush()
+            said, told = json.loads(stdout.readline())
+            assert "Traceback" not in told
+            return str(said + told)
+
+        yield run
+        stdin.close()
+
+
+def test_validate_has_its_verdict_and_its_refusal(toy: Callable[..., str]) -> None:
+    said = toy("validate", "--platform", "toy", "lego.json", lego=catalog("lego", free=True))
     assert "lego.json:1:" in said and "error: the box is full of lego [toy-lego]" in said
     assert "  Toy Box                     refuses (1 reason)" in said
-    assert "Refused by: Toy Box" in run(place, "rules", "toy-lego")
-    assert "SAP Service Manager, Toy Box" in run(place, "rules", "id-duplicate")
+    assert "Refused by: Toy Box" in toy("rules", "toy-lego")
+    assert "SAP Service Manager, Toy Box" in toy("rules", "id-duplicate")
 
 
-def test_diff_has_its_level(place: Path) -> None:
+def test_diff_has_its_level(toy: Callable[..., str]) -> None:
     files = {"old": catalog(free=True), "new": catalog(tags=("red",), free=True)}
-    said = run(place, "diff", "--platform", "toy", "old.json", "new.json", **files)
+    said = toy("diff", "--platform", "toy", "old.json", "new.json", **files)
     assert "1 breaking" in said and "throws the tag away" in said
-    others = run(place, "diff", "--platform", "korifi", "old.json", "new.json", **files)
+    others = toy("diff", "--platform", "korifi", "old.json", "new.json", **files)
     assert "1 safe" in others
 
 
-def test_drift_reads_its_export_with_its_defaults(place: Path) -> None:
+def test_drift_reads_its_export_with_its_defaults(toy: Callable[..., str]) -> None:
     service = {"box": "6c3b1d0e-8a4f-4e57-9b1c-2d7f5a90e3b4", "word": "bricks", "description": "D.", "broker": "b"}
     plan = {"box": "9c0a2f0e-4a4f-4b8e-9d4c-0c5d7a6f1b11", "word": "large", "description": "Small.",
             "free": False, "inside": service["box"]}  # fmt: skip
-    said = run(place, "drift", "broker.json", "export.json", broker=catalog(), export={"toys": [service, plan]})
+    said = toy("drift", "broker.json", "export.json", broker=catalog(), export={"toys": [service, plan]})
     assert 'name: the platform has "large", the brok' in said
     assert "1 breaking" in said  # and nothing about free: the toy takes an omitted one for false
     assert "as Toy Box does not store or show" in said
 
 
-def test_params_prints_its_command(place: Path) -> None:
+def test_params_prints_its_command(toy: Callable[..., str]) -> None:
     schemas = {"service_instance": {"create": {"parameters": {"type": "object"}}}}
     words = ("params", "catalog.json", "bricks", "small", "-c", "{}")
-    said = run(place, *words, catalog=catalog(schemas=schemas))
+    said = toy(*words, catalog=catalog(schemas=schemas))
     assert "toy play bricks small my-instance" in said
 
 
-def test_its_name_joins_the_lists_in_schemas_and_in_the_action(place: Path) -> None:
+def test_its_name_joins_the_lists_in_schemas_and_in_the_action(toy: Callable[..., str]) -> None:
     platforms = [*Platform, "toy"]
-    report = json.loads(run(place, "validate", "--format", "json", "bricks.json", bricks=catalog(free=True)))
+    report = json.loads(toy("validate", "--format", "json", "bricks.json", bricks=catalog(free=True)))
     schema = (PACKAGE.parent / "schemas" / "report-1.json").read_text()
     jsonschema.validate(report, json.loads(with_platforms(schema, platforms)))
     assert list(report["documents"][0]["platforms"]) == platforms

@@ -21,7 +21,7 @@ from osbctl.sources.parse import parse_document
 from osbctl.validation.options import ValidationOptions
 from osbctl.validation.pipeline import unreadable, validate_document
 from tests.corpus import CORPUS, needs_corpus
-from tests.platforms.recorded import ALL, KEPT_MUTATIONS, cases, digest, outcome
+from tests.platforms.recorded import ALL, KEPT_MUTATIONS, TRIED_AIMED, cases, digest, outcome
 
 pytestmark = pytest.mark.fuzz
 GO = [Platform.KUBERNETES, Platform.SERVICE_MANAGER, Platform.KORIFI]
@@ -70,7 +70,7 @@ def agreement(platform: Platform, *groups: str) -> Agreement:
 def test_kubernetes_service_manager_and_korifi(platform: Platform) -> None:
     count, verdicts, *_ = agreement(platform, "real", "mutated", "aimed")
     assert verdicts == set()
-    assert count["aimed"] >= 670
+    assert count["aimed"] >= 670 // TRIED_AIMED
     assert count["unreadable"] <= 35
     assert 0 < count["too deep"] <= 8
     assert count["mutated"] >= 995 // (1 if ALL else KEPT_MUTATIONS)
@@ -89,7 +89,8 @@ def test_cloud_foundry_says_of_mutations_and_single_rules_what_was_recorded() ->
 
 def test_cloud_foundry_on_cases_aimed_at_weak_spots() -> None:
     count, verdicts, words, mild = agreement(Platform.CLOUD_FOUNDRY, "aimed")
-    assert (count["aimed"], count["too deep"], count["unreadable"]) == (2_119, 33, 19)
+    assert count["aimed"] >= 2_119 // TRIED_AIMED
+    assert TRIED_AIMED > 1 or (count["aimed"], count["too deep"], count["unreadable"]) == (2_119, 33, 19)
     assert len(verdicts) + count["unclear"] <= 0.05 * count["aimed"]
     assert count["unclear"] <= 0.04 * count["aimed"]
     assert mild == set()
