@@ -5,30 +5,33 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+import tracemalloc
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from osbctl.sources.limits import MAX_DEPTH
+from osbctl.sources.limits import MAX_DEPTH, Limits
+from osbctl.sources.parse import parse_document
+from osbctl.sources.read import read_source
 
 ROOT = Path(__file__).parents[2]
 DEEP = 30_000
 READ = MAX_DEPTH - 1
 
-PROGRAM = """
+BOUNDED = """
 import json, resource, signal, sys
 resource.setrlimit(resource.RLIMIT_AS, (2_000_000_000, 2_000_000_000))
-from osbctl.findings import DocumentError
 from osbctl.sources.parse import parse_document
-for case, (name, text) in json.load(sys.stdin).items():
-    signal.alarm(20)
-    try:
-        parse_document(text.encode(), name)
-    except DocumentError as error:
-        print(case, error.findings[0].rule, sep=": ", flush=True)
-    else:
-        print(case, "read", sep=": ", flush=True)
 """
+
+
+def lines_of(program: str, data: Any) -> list[str]:
+    """Lines that a program prints for `data`, in a process of its own whose memory is bounded."""
+    command, text = [sys.executable, "-c", BOUNDED + program], json.dumps(data).encode()
+    done = subprocess.run(command, input=text, capture_output=True, cwd=ROOT, timeout=120, check=False)
+    assert (done.stderr.decode()[-500:], done.returncode) == ("", 0), done.stdout.decode()
+    return done.stdout.decode().splitlines()
 
 
 def laughs(opening: str, closing: str, keyed: bool) -> str:
@@ -78,29 +81,97 @@ BOMBS = {
 }  # fmt: skip
 
 
-WALK = """
-import sys
-from osbctl.sources.parse import parse_document
-levels, name = int(sys.argv[1]), sys.argv[2]
-text = '{"a": ' * levels + "1" + "}" * levels
-def height(value):
-    return 1 + height(value["a"]) if isinstance(value, dict) else 0
-document = parse_document(text.encode(), name)
-print(height(document.data), document.locate([("a",) * levels])[("a",) * levels].column)
+READING = """
+from osbctl.findings import DocumentError
+for case, (name, text) in json.load(sys.stdin).items():
+    signal.alarm(20)
+    try:
+        parse_document(text.encode(), name)
+    except DocumentError as error:
+        print(case, error.findings[0].rule, sep=": ", flush=True)
+    else:
+        print(case, "read", sep=": ", flush=True)
 """
 
 
-@pytest.mark.parametrize("levels", [50, MAX_DEPTH - 1, MAX_DEPTH])
-def test_a_depth_that_is_read_can_be_walked_over_and_located(levels: int) -> None:
-    command = [sys.executable, "-c", WALK, str(levels), "a.json"]
-    done = subprocess.run(command, capture_output=True, cwd=ROOT, timeout=20, check=False)
-    assert done.stderr.decode()[-500:] == ""
-    assert done.stdout.decode().split() == [str(levels), str(6 * (levels - 1) + 2)]
-
-
 def test_no_bomb_goes_off() -> None:
-    texts = json.dumps({case: (name, text) for case, (name, text, _) in BOMBS.items()})
-    command = [sys.executable, "-c", PROGRAM]
-    done = subprocess.run(command, input=texts.encode(), capture_output=True, cwd=ROOT, timeout=120, check=False)
-    assert done.stdout.decode().splitlines() == [f"{case}: {outcome}" for case, (_, _, outcome) in BOMBS.items()]
-    assert (done.stderr.decode()[-500:], done.returncode) == ("", 0)
+    texts = {case: (name, text) for case, (name, text, _) in BOMBS.items()}
+    assert lines_of(READING, texts) == [f"{case}: {outcome}" for case, (_, _, outcome) in BOMBS.items()]
+
+
+WALKING = """
+def height(value):
+    return 1 + height(value["a"]) if isinstance(value, dict) else 0
+for levels in json.load(sys.stdin):
+    document = parse_document(('{"a": ' * levels + "1" + "}" * levels).encode(), "a.json")
+    print(height(document.data), document.locate([("a",) * levels])[("a",) * levels].column)
+"""
+
+
+def test_a_depth_that_is_read_can_be_walked_over_and_located() -> None:
+    depths = [50, MAX_DEPTH - 1, MAX_DEPTH]
+    assert lines_of(WALKING, depths) == [f"{levels} {6 * (levels - 1) + 2}" for levels in depths]
+
+
+LEVELS = MAX_DEPTH - 20
+PLAN = '{"id": "p", "name": "p", "description": "d", %s}'
+CATALOG = '{"services": [{"id": "s", "name": "s", "description": "d", "bindable": true, "plans": [' + PLAN + "]}]}"
+SCHEMAS = '"schemas": {"service_instance": {"create": {"parameters": %s}}}'
+
+JUDGING = """
+from osbctl.reports import Format, Report, render
+from osbctl.validation.pipeline import validate_document
+from osbctl.validation.options import ValidationOptions
+from osbctl.validation.rules import load_all
+for name, text in json.load(sys.stdin).items():
+    document = parse_document(text.encode(), name)
+    judgement = validate_document(document, ValidationOptions())
+    assert all(finding.location for finding in judgement.findings)
+    for format in Format:
+        render(Report([judgement], load_all()), format)
+    print(name, flush=True)
+"""
+
+INSIDE = {
+    "metadata": '"metadata": {"x": %s}',
+    "a parameter schema": SCHEMAS % '{"$schema": "http://json-schema.org/draft-07/schema#", "items": %s}',
+}
+DEEPEST = {
+    "objects": '{"items": ' * LEVELS + "{}" + "}" * LEVELS,
+    "arrays": "[" * LEVELS + "]" * LEVELS,
+    "references": '{"allOf": [' * (LEVELS // 2) + '{"$ref": "#"}' + "]}" * (LEVELS // 2),
+}
+
+
+def test_the_deepest_levels_that_are_taken() -> None:
+    """Such catalogs pass through validation and every report."""
+    texts = {
+        f"{shape} in {place}.{syntax}": start + CATALOG % (INSIDE[place] % DEEPEST[shape])
+        for syntax, start in (("json", ""), ("yaml", "%YAML 1.2\n---\n"))
+        for shape in DEEPEST
+        for place in INSIDE
+    }
+    assert lines_of(JUDGING, texts) == [*texts]
+
+
+SIZE = 3_000_000
+
+
+@pytest.mark.parametrize(("name", "text"), [("a.json", '{"services": "%s"}'), ("a.yaml", 'services: "%s"')])
+def test_reading_holds_the_text_and_the_values_once(tmp_path: Path, name: str, text: str) -> None:
+    file = tmp_path / name
+    file.write_text(text % "x")
+    read_source(str(file))  # what is imported
+    file.write_text(text % ("x" * SIZE))
+    tracemalloc.start()
+    try:
+        read_source(str(file), limits=Limits(bytes=SIZE + 100))  # a buffer of the limit is asked for
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < 2.5 * SIZE
+
+
+def test_a_text_that_repeats_in_yaml_is_kept_once() -> None:
+    data = parse_document(b"a: [some text, 'some text']\nb: some text\n", "a.yaml").data
+    assert data["a"][0] is data["a"][1] is data["b"]

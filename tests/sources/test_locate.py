@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import json
 import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
 from random import Random
+from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from osbctl.findings import DocumentError
-from osbctl.paths import Path
+from osbctl.paths import Path, parse_pointer
 from osbctl.sources.document import Document
 from osbctl.sources.limits import MAX_DEPTH
 from osbctl.sources.parse import parse_document
@@ -156,3 +161,164 @@ def test_thirty_thousand_places_take_time_in_proportion() -> None:
     found = document.locate([("services", 0, "plans", n, "") for n in range(30_000)])
     assert time.process_time() - start < 5
     assert found["services", 0, "plans", 29_999, ""].column == data.rindex(b'"": "{"') + 1
+
+
+# Anchors, aliases and merge keys in any tangle: values and places as a writer that knows both has set them.
+
+
+@dataclass
+class Node:
+    """A value that was written, and for each step into it where that stands and what is there."""
+
+    value: Any
+    below: dict[Any, tuple[int, Node]] = field(default_factory=dict)
+
+
+class Writer:
+    """Writes a random YAML mapping in flow style, with few anchor names so that they are defined again and again."""
+
+    def __init__(self, random: Random) -> None:
+        self.random = random
+        self.text = ""
+        self.anchors: dict[str, Node] = {}
+        self.top = Node({})
+        for number in range(random.randrange(1, 6)):
+            at = len(self.text)
+            self.text += f"top{number}: "
+            self.put(self.top, f"top{number}", at, self.node(3)[1])
+            self.text += "\n"
+
+    @staticmethod
+    def put(node: Node, key: str, at: int, item: Node) -> None:
+        node.value[key] = item.value
+        node.below[key] = (at, item)
+
+    def node(self, depth: int) -> tuple[int, Node]:
+        """The offset of a node, and the node."""
+        at = len(self.text)
+        if self.anchors and self.random.random() < 0.25:
+            return at, self.alias(list(self.anchors))
+        anchor = f"a{self.random.randrange(4)}" if self.random.random() < 0.4 else ""
+        if anchor:
+            self.text += f"&{anchor} "
+            self.anchors.pop(anchor, None)  # from here on it means this node, which is not complete
+        kinds = [self.mapping, self.mapping, self.sequence, self.scalar] if depth else [self.scalar]
+        node = self.random.choice(kinds)(depth)
+        if anchor:
+            self.anchors.setdefault(anchor, node)  # an equal anchor inside of it is the later one
+        return at, node
+
+    def alias(self, names: list[str]) -> Node:
+        name = self.random.choice(names)
+        self.text += f"*{name} "
+        return self.anchors[name]
+
+    def scalar(self, depth: int) -> Node:
+        text = f"s{len(self.text)}"
+        self.text += text
+        return Node(text)
+
+    def sequence(self, depth: int) -> Node:
+        node = Node([])
+        self.text += "["
+        for index in range(self.random.randrange(4)):
+            self.text += ("," if index else "") + self.random.choice(["", " ", "\n  "])
+            at, item = self.node(depth - 1)
+            node.value.append(item.value)
+            node.below[index] = (at, item)
+        self.text += "]"
+        return node
+
+    def mapping(self, depth: int) -> Node:
+        node = Node({})
+        merges: list[list[Node]] = []
+        self.text += "{"
+        for index in range(self.random.randrange(5)):
+            self.text += ("," if index else "") + self.random.choice([" ", "\n  "])
+            bases = [name for name, known in self.anchors.items() if isinstance(known.value, dict)]
+            if bases and self.random.random() < 0.4:
+                self.text += "<<: "
+                merges.append(self.bases(bases))
+                continue
+            at = len(self.text)
+            key = self.random.choice([key for key in "klmnopq" if key not in node.value])
+            self.text += f"{key}: "
+            self.put(node, key, at, self.node(max(depth - 1, 0))[1])
+        self.text += "}"
+        for base in [base for group in reversed(merges) for base in group]:
+            for key, (at, item) in base.below.items():
+                if key not in node.value:
+                    self.put(node, key, at, item)
+        return node
+
+    def bases(self, names: list[str]) -> list[Node]:
+        if self.random.random() < 0.5:
+            return [self.alias(names)]
+        self.text += "["
+        found = []
+        for index in range(self.random.randrange(3)):
+            self.text += ", " if index else ""
+            found.append(self.alias(names))
+        self.text += "]"
+        return found
+
+
+def written_places(node: Node, path: Path = ()) -> Iterator[tuple[Path, int]]:
+    for step, (at, item) in node.below.items():
+        yield (*path, step), at
+        yield from written_places(item, (*path, step))
+
+
+@pytest.mark.fuzz
+@given(st.integers(min_value=0))
+def test_values_and_places(seed: int) -> None:
+    writer = Writer(Random(seed))
+    document = parse_document(writer.text.encode(), "a.yaml")
+    assert document.data == writer.top.value
+    offsets = dict(list(written_places(writer.top))[:2_000])
+    for path, place in document.locate(offsets).items():
+        before = writer.text[: offsets[path]]
+        assert (place.line, place.column) == (before.count("\n") + 1, len(before) - before.rfind("\n")), path
+
+
+MERGED = "a: &a\n  p: 1\n  q: {r: 1}\nb: &b\n  p: 2\n  s: 2\nz:\n  <<: [*a, *b]\n  own: 1\ny:\n  <<: *a\n  <<: *b\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "value", "at"),
+    [
+        # The most recent anchor before the alias, in the order of the text (YAML 1.2, 7.1).
+        ("a: &x [{k: 0}, &x {k: 1}]\nz: *x\n", {"k": 1}, {"/z/k": (1, 20)}),
+        ("a: &x {p: &x {k: 1}}\nz: *x\n", {"k": 1}, {"/z/k": (1, 15)}),
+        ("a: &x {p: &y {k: 1}, q: &x {k: 2}, r: *x}\nz: *x\n", {"k": 2}, {"/z/k": (1, 29)}),
+        ("a: &x {p: &x {k: 1}}\nb: &x {k: 3}\nz: *x\n", {"k": 3}, {"/z/k": (2, 8)}),
+        # The alias itself is where the path enters; what is below was written down at the anchor.
+        ("b: &b {x: 1, y: [2, 3]}\nz:\n  - *b\n", [{"x": 1, "y": [2, 3]}], {"/z/0": (3, 5), "/z/0/y/1": (1, 21)}),
+        # Merged keys stand where they were written, an overriding one at its own text.
+        ("a: &x {k: 1}\nz: {<<: *x}\n", {"k": 1}, {"/z/k": (1, 8)}),
+        ("z: {&m <<: {k: 1}}\n", {"k": 1}, {"/z/k": (1, 13)}),
+        ("z:\n  !!str <<: 2\n  k: 1\n", {"<<": 2, "k": 1}, {"/z/k": (3, 3)}),
+        ("a: &a {p: 1}\nz:\n  <<: *a\n  p: 2\n", {"p": 2}, {"/z/p": (4, 3)}),
+        (MERGED, {"p": 1, "q": {"r": 1}, "s": 2, "own": 1}, {"/z/p": (2, 3), "/z/q/r": (3, 7), "/z/s": (6, 3)}),
+        (MERGED, {"p": 1, "q": {"r": 1}, "s": 2, "own": 1}, {"/z/own": (9, 3), "/z/gone": (7, 1)}),
+        (MERGED.replace("z:", "x:").replace("y:", "z:"), {"p": 2, "q": {"r": 1}, "s": 2}, {"/z/p": (5, 3), "/z/q": (3, 3)}),
+        # An anchor of a key, and an alias as one.
+        ("a: &x name\nz:\n  *x : 1\n", {"name": 1}, {"/z/name": (3, 3)}),
+        ("&x a: 1\nz: *x\n", "a", {"/a": (1, 1), "/z": (2, 1)}),
+        ("a: {&m <<: {k: 1}}\nb: *m\nz: {*m : 2}\n", {"<<": 2}, {"/z/<<": (3, 5)}),
+        ("a: {&m <<: {k: 1}}\nz: *m\n", "<<", {"/a/k": (1, 13), "/z": (2, 1)}),
+    ],
+)  # fmt: skip
+def test_by_hand(text: str, value: Any, at: dict[str, tuple[int, int]]) -> None:
+    document = parse_document(text.encode(), "a.yaml")
+    assert json.dumps(document.data["z"], sort_keys=True) == json.dumps(value, sort_keys=True)
+    paths = {pointer: tuple(int(s) if s.isdigit() else s for s in parse_pointer(pointer)) for pointer in at}
+    found = document.locate(paths.values())
+    assert {pointer: (found[path].line, found[path].column) for pointer, path in paths.items()} == at
+
+
+@pytest.mark.parametrize("text", ["a: &x [&y {k: *x}]\n", "a: &x {p: &x [*x]}\n", "a: &x\n  - <<: *x\n"])
+def test_what_holds_itself_is_refused(text: str) -> None:
+    with pytest.raises(DocumentError) as caught:
+        parse_document(text.encode(), "a.yaml")
+    assert caught.value.findings[0].rule == "recursive-alias"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import pytest
 import yaml
 from hypothesis import example, given
 from hypothesis import strategies as st
@@ -12,11 +13,20 @@ from hypothesis import strategies as st
 from osbctl.findings import DocumentError
 from osbctl.paths import Path
 from osbctl.sources.parse import parse_document
+from osbctl.sources.yaml_text import dump, dump_text
+from osbctl.text import escape_line
 from tests.fragments import places
 
-TEXTS = st.text(max_size=8) | st.sampled_from(
-    ["no", "012", "<<", "1e3", "~", "null", "a: b", "- x", "😀", "\x85", "\ud7ff"]
-)
+TRAPS = [
+    "no", "Yes", "on", "y", "N", "~", "", "null", "NULL", "true", "0x1F", "0o17", "012", "1_000", "1:30", "190:20:30",
+    "2001-01-01", "1e3", "1.e3", ".inf", "-.INF", ".nan", "+1", "1.", ".5", "-", "--- a", "...", "<<", "=", "*a", "&a",
+    "!x", "? a", ": a", "a: b", "a #b", "#a", " a", "a ", "\ta", "a\n", "\na", "a\n\n", "a\nb", " a\nb", "a\n b", "|",
+    ">", "%a", "@a", "`a", "[a", "{a", "'a'", '"a"', "\\", "\x00", "\x1b[31m", "\x7f", "\x85", "\u2028", "\ufeff",
+    "\u202ea", "a\u202e\nb", "🐘", "\U000e0041", "a\r\nb", "x" * 200, "0b11", "0B1", "1__2", "0_", "-0", "0x",
+    "é\u00a0", "##vso[task.x]", "a\n##[error]b\n", "é ##teamcity[x '|n']", "::error::x", "a\n  ::error::x\n",
+]  # fmt: skip
+FLOATS = [0.0, -0.0, 1.0, 1e16, 1e100, 1.5e-7, 1e-10, 123456789.125, 5e-324, 1.7976931348623157e308, 1e22, -1e21]
+TEXTS = st.sampled_from(TRAPS) | st.text(max_size=12)
 SCALARS = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | TEXTS
 VALUES = st.recursive(
     SCALARS, lambda inner: st.lists(inner, max_size=4) | st.dictionaries(TEXTS, inner, max_size=4), max_leaves=20
@@ -185,3 +195,37 @@ def test_mutated_documents(base: bytes, changes: list[tuple[int, int, bytes]], n
     for at, removed, inserted in changes:
         data = data[:at] + inserted + data[at + removed :]
     read_or_refuse(data, name)
+
+
+def agree(data: dict[str, Any]) -> None:
+    text = dump(data)
+    document = parse_document(text.encode(), "catalog.yaml")
+    assert repr(yaml.safe_load(text)) == repr(document.data) == repr(data)
+    assert all(escape_line(line) == line for line in text.split("\n"))
+    assert dump(document.data) == text
+
+
+def test_strings_that_look_like_something_else_and_numbers_are_the_same_to_every_reader() -> None:
+    for value in TRAPS:
+        agree({"value": value, "list": [value], value: 1})
+    for number in FLOATS:
+        agree({"value": number, "list": [number, int(number)]})
+
+
+@pytest.mark.fuzz
+@given(OBJECTS)
+def test_any_value_comes_back(data: dict[str, Any]) -> None:
+    agree(data)
+
+
+def test_order_is_kept_and_no_alias_is_made() -> None:
+    shared = {"b": 1, "a": 2}
+    assert dump({"z": shared, "y": shared}) == 'z:\n  b: 1\n  a: 2\n"y":\n  b: 1\n  a: 2\n'
+
+
+@given(TEXTS)
+def test_one_string_as_a_value(value: str) -> None:
+    text = f"a:\n  b: {dump_text(value)}\n"
+    assert yaml.safe_load(text) == parse_document(text.encode(), "x.yaml").data == {"a": {"b": value}}
+    assert text.count("\n") == 2
+    assert escape_line(dump_text(value)) == dump_text(value)
