@@ -100,6 +100,15 @@ class Catalog(NamedTuple):
         return (plan for service in self.services for plan in service.plans)
 
 
+class LoadedCatalog(NamedTuple):
+    """A validated catalog to serve: JSON in UTF-8, numbers of services and plans; `read_as` as in `Document`."""
+
+    body: bytes
+    services: int
+    plans: int
+    read_as: str = ""
+
+
 def _deprecation(metadata: Mapping[str, Any]) -> Deprecation | None:
     if metadata.get("state") != "deprecated":
         return None

@@ -10,8 +10,8 @@ from typing import Any
 
 from osbctl.broker.authenticator import Authenticator
 from osbctl.broker.catalog_app import CatalogApp, ServedCatalog
-from osbctl.broker.loaded_catalog import LoadedCatalog
 from osbctl.broker.reload import FileStamp, WatchedFiles, stamp_files
+from osbctl.catalog import LoadedCatalog
 from osbctl.credentials.record import CredentialRecord
 from osbctl.errors import ConfigError
 from osbctl.text import plural

@@ -6,7 +6,7 @@ import json
 import os
 from typing import Any, NamedTuple
 
-from osbctl.broker.loaded_catalog import LoadedCatalog
+from osbctl.catalog import LoadedCatalog
 from osbctl.errors import ConfigError
 from osbctl.findings import DocumentError
 from osbctl.platforms import ApiVersion, Platform

@@ -7,7 +7,7 @@ import signal
 import subprocess
 from typing import Any
 
-from osbctl.broker.loaded_catalog import LoadedCatalog
+from osbctl.catalog import LoadedCatalog
 from osbctl.errors import ConfigError
 from osbctl.findings import DocumentError, Finding, Location, Severity
 from osbctl.parallel import start_module

@@ -8,9 +8,9 @@ from functools import partial
 from pathlib import Path
 
 from osbctl.broker.catalog_app import CatalogApp
-from osbctl.broker.loaded_catalog import LoadedCatalog
 from osbctl.broker.negotiation import Version, parse_version
 from osbctl.broker.service import Sources
+from osbctl.catalog import LoadedCatalog
 from osbctl.credentials.file import read_credentials
 from osbctl.errors import SourceError, UsageError
 from osbctl.tasks.load_catalog import CatalogSource, load

@@ -16,11 +16,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from osbctl.broker.loaded_catalog import LoadedCatalog
 from osbctl.broker.reload import Watcher
 from osbctl.broker.service import Sources, prepare
 from osbctl.broker.shared_state import Stats
 from osbctl.broker.tls import load_certificate
+from osbctl.catalog import LoadedCatalog
 from osbctl.credentials.file import write_record
 from osbctl.credentials.record import CredentialRecord, make_record
 from osbctl.errors import ConfigError, SourceError
@@ -46,7 +46,7 @@ from pathlib import Path
 from osbctl.broker import logs
 from osbctl.broker.settings import ServeOptions
 from osbctl.broker.serve import serve
-from osbctl.broker.loaded_catalog import LoadedCatalog
+from osbctl.catalog import LoadedCatalog
 from osbctl.broker.service import Sources, prepare
 from osbctl.broker.serve import Signals
 from osbctl.credentials.file import read_credentials
