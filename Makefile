@@ -24,7 +24,7 @@ test: $(READY)
 ## Run on every recorded case and real catalog what `make test` runs on a sample of them.
 test-every-case: $(READY)
 	OSBCTL_FUZZ=1 $(BIN)/python -m pytest -n auto -m fuzz -o faulthandler_timeout=3600 \
-		tests/platforms tests/fixes tests/editor/test_diagnostics.py tests/validation/test_parameters.py
+		tests/platforms tests/fixes tests/comparison/test_both_ways.py tests/editor/test_diagnostics.py tests/validation/test_parameters.py
 
 ## Run the tests of pages and of the documentation in Chromium.
 test-browser: $(READY)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -57,9 +58,15 @@ def json_at(text: str, start: int, path: tuple[Any, ...]) -> Any:
     return json.JSONDecoder().raw_decode(text, start)[0]
 
 
-def yaml_at(root: yaml.Node, path: tuple[Any, ...]) -> tuple[int, int]:
+@lru_cache(maxsize=4)
+def composed(text: str) -> yaml.Node:
+    """The nodes of a text, of which each change asks for one."""
+    return yaml.compose(text, yaml.SafeLoader)
+
+
+def yaml_at(text: str, path: tuple[Any, ...]) -> tuple[int, int]:
     """Location of the key or entry at `path` according to PyYAML."""
-    found = root
+    found = root = composed(text)
     for step in path:
         if isinstance(step, str):
             key, root = next((key, value) for key, value in root.value if key.value == step)
@@ -76,7 +83,7 @@ def assert_right(document: Document, path: tuple[Any, ...], place: Location | No
     if document.syntax == "json":
         assert json_at(document.text, offset(document.text, place), path) == at(document.data, path)
     else:
-        assert (place.line, place.column) == yaml_at(yaml.compose(document.text, yaml.SafeLoader), path)
+        assert (place.line, place.column) == yaml_at(document.text, path)
 
 
 def assert_places(old: Document, new: Document) -> None:
