@@ -6,6 +6,8 @@ READY  := $(VENV)/.ready
 PYTHONS ?= python3.11 python3.12 python3.13
 TRIED  := $(VENV)/.tried
 EXTRAS := .[self-signed,postgresql,lsp]
+SAMPLED = tests/platforms tests/fixes tests/comparison/test_both_ways.py tests/editor/test_diagnostics.py \
+	tests/pages tests/requests/test_shells.py tests/validation/test_parameters.py
 SITE   = $(BIN)/sphinx-build --quiet --fail-on-warning --keep-going --fresh-env docs build/site
 
 # Keep bytecode: otherwise each test process compiles every test again.
@@ -23,8 +25,7 @@ test: $(READY)
 
 ## Run on every recorded case and real catalog what `make test` runs on a sample of them.
 test-every-case: $(READY)
-	OSBCTL_FUZZ=1 $(BIN)/python -m pytest -n auto -m fuzz -o faulthandler_timeout=3600 \
-		tests/platforms tests/fixes tests/comparison/test_both_ways.py tests/editor/test_diagnostics.py tests/validation/test_parameters.py
+	OSBCTL_FUZZ=1 $(BIN)/python -m pytest -n auto -m fuzz -o faulthandler_timeout=3600 $(SAMPLED)
 
 ## Run the tests of pages and of the documentation in Chromium.
 test-browser: $(READY)
