@@ -476,12 +476,7 @@ def test_a_plan_that_takes_the_name_of_one_that_moves_is_refused_by_service_mana
 
 
 @pytest.mark.parametrize(
-    "plans",
-    [
-        [plan("p1", "large"), OTHER_SMALL],
-        [OTHER_SMALL],
-        [TINY, plan("n", "small"), plan("p2", "large")],
-    ],
+    "plans", [[plan("p1", "large"), OTHER_SMALL], [OTHER_SMALL], [TINY, plan("n", "small"), plan("p2", "large")]]
 )
 def test_a_service_offering_of_another_id_is_deleted_first_with_the_names_of_its_plans(plans: Any) -> None:
     new = catalog(service("t", "db", *plans))

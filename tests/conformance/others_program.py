@@ -36,11 +36,7 @@ class Small(ServiceBroker):
             id="A1F7C254-3B6D-4C8E-8F02-9E5D4B7A6C13", name="small", description="A small one.", free=True
         )
         return Service(
-            id="6C3B1D0E-8A4F-4E57-9B1C-2D7F5A90E3B4",
-            name="db",
-            description="A database.",
-            bindable=True,
-            plans=[plan],
+            id="6C3B1D0E-8A4F-4E57-9B1C-2D7F5A90E3B4", name="db", description="A database.", bindable=True, plans=[plan]
         )
 
 

@@ -21,10 +21,7 @@ if TYPE_CHECKING:
 
 PROGRAM = Path(__file__).with_name("others_program.py")
 OPTIONS = ConnectionOptions(user="platform", password="correct-horse")
-ALIKE = {
-    ("wire-plain-http", Severity.WARNING),
-    ("wire-version-status", Severity.INFO),
-}
+ALIKE = {("wire-plain-http", Severity.WARNING), ("wire-version-status", Severity.INFO)}
 """Findings of all: the one is made with the other."""
 IDENTITY = ("wire-request-identity", Severity.INFO)
 OPEN = ("wire-open", Severity.ERROR)

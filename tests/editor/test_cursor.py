@@ -45,10 +45,7 @@ def test_the_place_of_the_cursor(text: str) -> None:
     assert (cursor.path, cursor.key, whole[cursor.start : cursor.end]) == (path, key, word)
 
 
-@pytest.mark.parametrize(
-    "text",
-    ["a: 1 # c|", "# |", "a: >\n  one\n  t|wo\n", "a: one\n  t|wo\n", '{"a": 1} |'],
-)
+@pytest.mark.parametrize("text", ["a: 1 # c|", "# |", "a: >\n  one\n  t|wo\n", "a: one\n  t|wo\n", '{"a": 1} |'])
 def test_no_place_in_comments_and_texts(text: str) -> None:
     assert cursor_at(text.replace("|", ""), text.index("|")) is None
 

@@ -15,11 +15,7 @@ TEXT = "\ufeffaé\U0001f600b\r\nc\rd\n\U0001f600"
 
 @pytest.mark.parametrize(
     ("encoding", "first", "last"),
-    [
-        ("utf-8", [3, 4, 6, 10, 11], [0, 4]),
-        ("utf-16", [1, 2, 3, 5, 6], [0, 2]),
-        ("utf-32", [1, 2, 3, 4, 5], [0, 1]),
-    ],
+    [("utf-8", [3, 4, 6, 10, 11], [0, 4]), ("utf-16", [1, 2, 3, 5, 6], [0, 2]), ("utf-32", [1, 2, 3, 4, 5], [0, 1])],
 )
 def test_each_offset_is_a_place_and_each_place_an_offset(encoding: str, first: list[int], last: list[int]) -> None:
     text = TextDocument("a.yaml", TEXT, encoding)

@@ -144,12 +144,7 @@ PLAN = ("services", 0, "plans", 0)
         (Platform.SERVICE_MANAGER, (*PLAN, "labels"), {"a": "b"}, ["service-manager-type"]),
         (Platform.SERVICE_MANAGER, (*PLAN, "labels"), {"": ["b"], "a": ["b", "b"]}, ["service-manager-labels"] * 2),
         (Platform.SERVICE_MANAGER, (*PLAN, "catalog_name"), "reference-instance", ["service-manager-reserved-name"]),
-        (
-            Platform.SERVICE_MANAGER,
-            (*PLAN, "metadata"),
-            {"supportedPlatforms": [], "supportedPlatformNames": "b"},
-            [],
-        ),
+        (Platform.SERVICE_MANAGER, (*PLAN, "metadata"), {"supportedPlatforms": [], "supportedPlatformNames": "b"}, []),
         (Platform.KORIFI, ("services", 0, "metadata", "documentationUrl"), None, ["korifi-crash"]),
         (Platform.KORIFI, ("services", 0, "description"), None, []),
         (Platform.KORIFI, (*PLAN, "maintenance_info"), {"version": 1}, ["korifi-type"]),
