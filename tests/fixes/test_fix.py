@@ -24,9 +24,10 @@ from osbctl.validation.options import ValidationOptions
 from osbctl.validation.pipeline import validate_document
 
 OPTIONS = ValidationOptions()
-HEAD = "services:\n- name: a\n  id: 6C3B1D0E-8A4F-4E57-9B1C-2D7F5A90E3B4\n  description: d\n"
+ID = "6C3B1D0E-8A4F-4E57-9B1C-2D7F5A90E3B4"
+HEAD = f"services:\n- name: a\n  id: {ID}\n  description: d\n"
 PLAN = "  plans:\n  - {id: 1D0E6C3B-8A4F-4E57-9B1C-2D7F5A90E3B4, name: p, free: true, description: d}\n"
-D4 = "http://json-schema.org/draft-04/schema#"
+D4, D2020 = "http://json-schema.org/draft-04/schema#", "https://json-schema.org/draft/2020-12/schema"
 
 
 def mend(text: str, name: str = "c.yaml", unsafe: bool = False) -> tuple[str, FixResult]:
@@ -58,9 +59,8 @@ def test_a_list_is_made_of_a_text_only_where_it_is_one_entry(
     for unsafe, expected in (False, safely), (True, unsafely):
         after, _ = mend(text, unsafe=unsafe)
         assert after == (HEAD + LISTS.format(expected) + PLAN if expected else text)
-    assert hint in {
-        finding.hint for finding in validate_document(parse_document(text.encode(), "c.yaml"), OPTIONS).findings
-    }
+    findings = validate_document(parse_document(text.encode(), "c.yaml"), OPTIONS).findings
+    assert hint in {finding.hint for finding in findings}
 
 
 @pytest.mark.parametrize("key", ["schema", "$Schema", "schema$"])
@@ -112,25 +112,19 @@ def test_a_value_is_mended_and_all_else_stays(old: str, new: str, unsafe: bool) 
 
 
 @pytest.mark.parametrize(
-    "text",
+    ("id", "lines"),
     [
-        HEAD.replace("6C3B1D0E-8A4F-4E57-9B1C-2D7F5A90E3B4", "012")
-        + "  bindable: true\n"
-        + PLAN,  # ids are never touched
-        HEAD
-        + "  bindable: false\n  plan_updatable: true\n  plan_updateable: false\n"
-        + PLAN,  # the right one stands there
-        HEAD + "  bindable: &x 'yes'\n  other: *x\n" + PLAN,  # an alias would change, too
-        HEAD + "  bindable: |\n    true\n" + PLAN,
-        HEAD + "  bindable: maybe\n" + PLAN,
+        ("012", "  bindable: true\n"),  # ids are never touched
+        (ID, "  bindable: false\n  plan_updatable: true\n  plan_updateable: false\n"),  # the right one stands there
+        (ID, "  bindable: &x 'yes'\n  other: *x\n"),  # an alias would change, too
+        (ID, "  bindable: |\n    true\n"),
+        (ID, "  bindable: maybe\n"),
     ],
 )
-def test_what_only_the_author_knows_is_left(text: str) -> None:
+def test_what_only_the_author_knows_is_left(id: str, lines: str) -> None:
+    text = HEAD.replace(ID, id) + lines + PLAN
     after, _ = mend(text, unsafe=True)
-    assert (
-        parse_document(after.encode(), "c.yaml").data["services"][0].keys()
-        == yaml.safe_load(text)["services"][0].keys()
-    )
+    assert yaml.safe_load(after)["services"][0].keys() == yaml.safe_load(text)["services"][0].keys()
     assert after.splitlines()[1:6] == text.splitlines()[1:6]
 
 
@@ -160,12 +154,8 @@ def test_an_entry_is_added_without_a_look_at_all_others() -> None:
         items = keys = values = __iter__ = None  # type: ignore[assignment]  # as many entries as fixes: that would be a square
 
     document = parse_document(b'{"services": [{"id": "i"}, {"id": "j"}]}', "c.json")
-    made = edit(
-        document,
-        Asked(document.source_map().spans()),
-        Fix("set", ("services", 1, "bindable"), True),
-        ("services", 1, "bindable"),
-    )
+    path = ("services", 1, "bindable")
+    made = edit(document, Asked(document.source_map().spans()), Fix("set", path, True), path)
     assert made is not None
     assert applied(document.text, [made]) == '{"services": [{"id": "i"}, {"bindable": true, "id": "j"}]}'
 
@@ -190,12 +180,8 @@ def schema_of(text: str) -> Any:
     [
         ({"type": "object", "properties": {"a": {"minimum": 1}}}, D4, D4),
         ({"type": "object", "properties": {"a": {"const": 1}}}, None, D4),  # draft-04 knows no const
-        ({"$schema": "https://json-schema.org/draft/2020-12/schema", "type": "object"}, D4, D4),
-        (
-            {"$schema": "https://json-schema.org/draft/2020-12/schema", "properties": {"a": {"const": 1}}},
-            "same",
-            "same",
-        ),
+        ({"$schema": D2020, "type": "object"}, D4, D4),
+        ({"$schema": D2020, "properties": {"a": {"const": 1}}}, "same", "same"),
         ({"$schema": "https://json-schema.org/draft-04/schema#", "type": "object"}, "same", D4),
     ],
 )
@@ -302,10 +288,8 @@ def test_a_text_that_counts_in_two_places_stays_and_the_others_are_mended() -> N
     text = HEAD + "  bindable: 'no'\n" + shared + PLAN + plan
     after, found = mend(text, unsafe=True)
     shared = shared.replace("one", '["one"]')  # which both read
-    assert [(one.path[-1], why) for one, why in found.stuck] == [
-        ("plan_updateable", ELSEWHERE),
-        ("shareable", ELSEWHERE),
-    ]
+    stuck = [(one.path[-1], why) for one, why in found.stuck]
+    assert stuck == [("plan_updateable", ELSEWHERE), ("shareable", ELSEWHERE)]
     assert after == HEAD + "  bindable: false\n" + shared + PLAN + plan.replace("'no'", "false")
 
 
@@ -384,9 +368,8 @@ def test_nulls_that_every_platform_takes_for_nothing_are_one_info_and_are_droppe
     assert (finding.rule, finding.severity, finding.message[:7]) == ("null-object", "info", "5 nulls")
     assert {verdict.kind for verdict in judgement.verdicts.values()} == {VerdictKind.ACCEPTS}
     after, found = mend(NULLS)
-    assert after == NULLS.replace("  metadata: null\n  dashboard_client:\n", "").replace(
-        "metadata: ~\n    ", ""
-    ).replace("parameters: null\n", "{}\n").replace("{parameters: null}", "{}")
+    expected = NULLS.replace("  metadata: null\n  dashboard_client:\n", "").replace("metadata: ~\n    ", "")
+    assert after == expected.replace("parameters: null\n", "{}\n").replace("{parameters: null}", "{}")
     assert (len(found.mended), found.left) == (1, ())
     # As Go's SDK sends it: JSON, in one line.
     sent = json.dumps(yaml.safe_load(NULLS))
@@ -397,9 +380,8 @@ def test_nulls_that_every_platform_takes_for_nothing_are_one_info_and_are_droppe
 
 @pytest.mark.parametrize("line", ["  metadata: null  # why\n", "  metadata: &a null\n"])
 def test_a_null_with_something_beside_it_stays(line: str) -> None:
-    text = NULLS.replace("  metadata: null\n  dashboard_client:\n", "").replace(
-        "    schemas:\n", f"  {line}    schemas:\n"
-    )
+    text = NULLS.replace("  metadata: null\n  dashboard_client:\n", "")
+    text = text.replace("    schemas:\n", f"  {line}    schemas:\n")
     text = text[: text.index("    schemas:")].replace("  - metadata: ~\n    id", "  - id")
     after, found = mend(text)
     assert after == text
@@ -417,9 +399,8 @@ def test_a_null_that_a_platform_refuses_stays_an_error(field: str) -> None:
 
 def test_a_spring_configuration_is_mended_in_its_own_spelling() -> None:
     plan = PLAN.replace("  plans:", "    plans:").replace("  - ", "    - ")
-    head = "spring.cloud.openservicebroker.catalog:\n" + HEAD.replace("\n", "\n  ").rstrip(" ").replace(
-        "services", "  services"
-    )
+    head = HEAD.replace("\n", "\n  ").rstrip(" ").replace("services", "  services")
+    head = f"spring.cloud.openservicebroker.catalog:\n{head}"
     text = f'{head}    planUpdateable: "true"\n    instanceRetrievable: true\n{plan}'
     at = "/spring.cloud.openservicebroker.catalog"
     found = fix_bytes("application.yml", text.encode(), OPTIONS, unsafe=True, at=at)

@@ -129,11 +129,8 @@ def test_what_is_kept_stays_until_its_last_instance_is_gone(platform: Platform, 
     assert first.kept[0].data == plan("q", "large")
     broker = stored(PLAN_GONE, *first.kept)
     again = reconcile(broker, NewCatalog(PLAN_GONE), platform, None, "2027-01-01T00:00:00Z")
-    assert (again.kept, again.actions, again.remarks) == (
-        first.kept,
-        (),
-        (),
-    )  # the user has not confirmed that the instances are gone
+    # The user has not confirmed that the instances are gone.
+    assert (again.kept, again.actions, again.remarks) == (first.kept, (), ())
     empty = reconcile(broker, NewCatalog(PLAN_GONE), platform, frozenset(), "2027-01-01T00:00:00Z")
     if platform is KORIFI:
         assert (empty.kept, empty.actions) == (first.kept, ())
@@ -178,13 +175,8 @@ def test_kubernetes_applies_what_stands_before_the_first_fault_and_leaves_orphan
     assert states(result) == [("t", "r", "orphaned", LATER)]
     (left,) = result.stored["services"]
     assert (left["name"], [one["id"] for one in left["plans"]]) == ("other", ["p", "q", "n"])
-    again = reconcile(
-        stored(result.stored, *result.kept, platform=K8S),
-        NewCatalog(new, K8S.record.judge(new).refusals),
-        K8S,
-        None,
-        AT,
-    )
+    broker, sent = stored(result.stored, *result.kept, platform=K8S), NewCatalog(new, K8S.record.judge(new).refusals)
+    again = reconcile(broker, sent, K8S, None, AT)
     assert (again.refused, again.actions, again.kept, again.stored) == (True, (), result.kept, result.stored)
 
 
