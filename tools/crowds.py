@@ -172,33 +172,48 @@ def run(
     seconds: float = 3,
     rounds: int = ROUNDS,
 ) -> Iterator[str]:
-    """Failures of one broker, started by `wrap`. Each attack runs for `seconds` before other clients connect."""
+    """Failures of a broker started by `wrap` and of one with few connections, which may be the same.
+
+    Each attack runs for `seconds` before other clients connect.
+    """
     print("TLS" if secure else "plain HTTP", flush=True)
-    with tempfile.TemporaryDirectory() as name:
-        broker = Broker(Path(name), rounds, "--admin-listen", "127.0.0.1:0", secure=secure, wrap=wrap)
-        with broker.connect("127.0.1.1") as known:
-            known.sendall(request())
-            assert answer(known)[0] == 200
-            if secure:
-                ready = multiprocessing.Event()
-                with process(send_key_updates, broker, "127.0.0.9", updates, ready):
-                    ready.wait(60)
-                    yield from feel("a stream of KeyUpdates", broker, known, clients, 1)
-            with process(_crowd, broker, 5, each, 1e9):
-                time.sleep(seconds)
-                yield from feel(f"5 x {each} pipelining", broker, known, clients, 1 + clients)
-        if broker.stop() != 0:
-            yield "the broker did not end with 0"
-    with tempfile.TemporaryDirectory() as name:
-        broker = Broker(Path(name), rounds, "--admin-listen", "127.0.0.1:0", secure=secure, wrap=FEW)
-        with broker.connect("127.0.1.1") as known:
-            known.sendall(request())
-            assert answer(known)[0] == 200
-            with process(_crowd, broker, 20, 1, 5000):
-                time.sleep(seconds)
-                yield from feel("20 that pipeline and read 5 kB/s, of 20 places", broker, known, clients, 1)
-        if broker.stop() != 0:
-            yield "the broker did not end with 0"
+    for places in dict.fromkeys((wrap, FEW)):
+        with tempfile.TemporaryDirectory() as name:
+            broker = Broker(Path(name), rounds, "--admin-listen", "127.0.0.1:0", secure=secure, wrap=places)
+            with broker.connect("127.0.1.1") as known:
+                known.sendall(request())
+                assert answer(known)[0] == 200
+                if secure and places == wrap:
+                    yield from _under_key_updates(broker, known, clients, updates)
+                if places == wrap:
+                    title = f"5 x {each} pipelining"
+                    yield from _under_crowd(title, broker, known, clients, 1 + clients, (5, each, 1e9), seconds)
+                if places == FEW:
+                    title = "20 that pipeline and read 5 kB/s, of 20 places"
+                    yield from _under_crowd(title, broker, known, clients, 1 + 2 * clients, (20, 1, 5000), seconds)
+            if broker.stop() != 0:
+                yield "the broker did not end with 0"
+
+
+def _under_key_updates(broker: Broker, known: socket.socket, clients: int, updates: int) -> Iterator[str]:
+    ready = multiprocessing.Event()
+    with process(send_key_updates, broker, "127.0.0.9", updates, ready):
+        ready.wait(60)
+        yield from feel("a stream of KeyUpdates", broker, known, clients, 1)
+
+
+def _under_crowd(
+    title: str,
+    broker: Broker,
+    known: socket.socket,
+    clients: int,
+    first: int,
+    crowd: tuple[int, int, float],
+    seconds: float,
+) -> Iterator[str]:
+    with process(_crowd, broker, *crowd):
+        time.sleep(seconds)
+        yield from feel(title, broker, known, clients, first)
 
 
 def main() -> int:

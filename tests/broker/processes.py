@@ -12,36 +12,37 @@ import sys
 import threading
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tests.broker.harness import ask, until
+from tests.cli.warm import ROOT, Fork
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
 
-PROGRAM = str(Path(__file__).with_name("serve_program.py"))
-HAND_OVER = """
-import os, sys
-handed = sys.argv[1].split(",")
-for number, descriptor in enumerate(handed, 3):
-    os.dup2(int(descriptor), number)
-os.environ.update(LISTEN_FDS=str(len(handed)), LISTEN_PID=sys.argv[2] or str(os.getpid()))
-os.execv(sys.argv[3], sys.argv[3:])
-"""
-"""Starts a program like systemd with osbctl.socket: for `python -c`, with descriptors, the process that they
-are for (empty: its own) and a command."""
 ADMIN = "GET {} HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n"
 
 
+def start(told: dict[str, Any], out: int, err: int, **options: Any) -> Fork:
+    """Start the program; `options` are those of `Fork`."""
+    return Fork("tests.broker.serve_program", [json.dumps(told)], (out, err), **options)
+
+
+def start_alone(told: dict[str, Any], out: int, err: int) -> subprocess.Popen[bytes]:
+    """Start the program as a process whose interpreter begins and ends with it."""
+    command = [sys.executable, "-m", "tests.broker.serve_program", json.dumps(told)]
+    return subprocess.Popen(command, cwd=ROOT, stdin=subprocess.DEVNULL, stdout=out, stderr=err)
+
+
 class Process:
-    def __init__(self, tmp_path: Path, told: dict[str, Any], wrap: tuple[str, ...]) -> None:
+    def __init__(self, tmp_path: Path, told: dict[str, Any], start: Callable[..., Any]) -> None:
         self.file = tmp_path / "catalog.json"
         self.file.write_bytes(b"one")
         self.out, self.err = tmp_path / "out", tmp_path / "err"
         told = {"file": str(self.file), "port": 0, "settings": {"reload_seconds": 0.05}, **told}
         with self.out.open("wb") as out, self.err.open("wb") as err:
-            self.process = subprocess.Popen([*wrap, sys.executable, PROGRAM, json.dumps(told)], stdout=out, stderr=err)
+            self.process = start(told, out.fileno(), err.fileno())
         assert until(lambda: "1 service" in self.log or self.process.poll() is not None, 10), self.log
 
     @property
@@ -59,8 +60,9 @@ class Process:
 
 
 @contextmanager
-def process(tmp_path: Path, wrap: tuple[str, ...] = (), **told: Any) -> Iterator[Process]:
-    started = Process(tmp_path, told, wrap)
+def process(tmp_path: Path, start: Callable[..., Any] = start, **told: Any) -> Iterator[Process]:
+    """The program with `told`, by `start` or `start_alone`."""
+    started = Process(tmp_path, told, start)
     try:
         yield started
     finally:
@@ -88,18 +90,14 @@ def admin(port: int, path: str) -> tuple[int, bytes]:
 
 
 @contextmanager
-def handed_over(
-    tmp_path: Path, *sockets: socket.socket, ended: int = 0, pid: str = "", **told: Any
-) -> Iterator[subprocess.Popen[bytes]]:
-    """The program with listening sockets, as systemd starts it."""
+def handed_over(tmp_path: Path, *sockets: socket.socket, ended: int = 0, pid: str = "", **told: Any) -> Iterator[Fork]:
+    """The program with listening sockets, as systemd starts it; `pid` is the process that they are for, if another."""
     file = tmp_path / "catalog.json"
     file.write_bytes(b"one")
-    descriptors = [sock.fileno() for sock in sockets]
-    command = [sys.executable, "-c", HAND_OVER, ",".join(map(str, descriptors)), pid]
-    command += [sys.executable, PROGRAM, json.dumps({"file": str(file), "port": 1, **told})]
     log = tmp_path / "err"
     with log.open("wb") as err:
-        started = subprocess.Popen(command, pass_fds=descriptors, stdout=err, stderr=err)
+        told = {"file": str(file), "port": 1, **told}
+        started = start(told, err.fileno(), err.fileno(), sockets=sockets, listen_pid=pid)
     try:
         assert until(lambda: "1 service" in log.read_text() or started.poll() is not None, 20), log.read_text()
         yield started

@@ -1,4 +1,4 @@
-"""A program that serves a file, for tests that need signals and processes: options as JSON in argv."""
+"""A program that serves a file, for tests that need signals and processes: options as JSON in its argument."""
 
 from __future__ import annotations
 
@@ -7,8 +7,6 @@ import os
 import sys
 from pathlib import Path
 from types import SimpleNamespace
-
-sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from osbctl.broker import logs
 from osbctl.broker.catalog_app import Response
@@ -41,7 +39,8 @@ class Catalog:
         self.body = body
 
 
-def main(told: dict) -> int:
+def main() -> int:
+    told = json.loads(sys.argv[1])
     logs.configure_logging(told.get("log_format", "text"))
     catalog = Catalog(Path(told.pop("file")))
     settings = Settings(**told.pop("settings", {}))
@@ -66,4 +65,4 @@ def main(told: dict) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(json.loads(sys.argv[1])))
+    sys.exit(main())

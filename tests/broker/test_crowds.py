@@ -15,7 +15,7 @@ from osbctl.broker.decision import REFUSED, Decision, RequestOutcome
 from osbctl.broker.proxy import ProxyRule
 from osbctl.broker.settings import Settings
 from tests.broker.harness import GET, SMALL, Broker, Reader, ask, running, until
-from tools.crowds import UPDATES, key_updates, run
+from tools.crowds import FEW, UPDATES, key_updates, run
 
 Pair = tuple[Path, Path]
 RIGHT = GET[:-2] + b"Authorization: right\r\n\r\n"
@@ -32,8 +32,7 @@ def come(broker: Broker, source: str) -> socket.socket:
 @pytest.mark.parametrize("secure", [True, False], ids=["tls", "plain"])
 def test_new_clients_and_probes_are_answered_under_each_attack(secure: bool) -> None:
     """`python -m tools.crowds` does this with 1,250 connections and 20 new clients."""
-    few = ("prlimit", "--nofile=164")  # leaves a hundred connections
-    assert list(run(secure, clients=2, each=40, updates=UPDATES // 8, wrap=few, seconds=0.2, rounds=10_000)) == []
+    assert list(run(secure, clients=2, each=16, updates=UPDATES // 40, wrap=FEW, seconds=0.2, rounds=10_000)) == []
 
 
 @pytest.mark.parametrize("answered", [False, True])

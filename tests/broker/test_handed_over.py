@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import socket
 import ssl
-import subprocess
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -13,6 +12,7 @@ import pytest
 
 from tests.broker.harness import GET, ask, until
 from tests.broker.processes import Load, handed_over, over_tls
+from tests.cli.warm import Fork
 
 
 def test_systemd_socket(tmp_path: Path, trust: ssl.SSLContext, tls: dict[str, str]) -> None:
@@ -30,7 +30,7 @@ def test_rolling_restart_on_a_shared_socket_loses_no_request(
         listener.bind(("127.0.0.1", 0))
         listener.listen(128)
 
-        def start(name: str) -> subprocess.Popen[bytes]:
+        def start(name: str) -> Fork:
             folder = tmp_path / name
             folder.mkdir()
             return stack.enter_context(handed_over(folder, listener, **tls))

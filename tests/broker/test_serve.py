@@ -14,6 +14,7 @@ import subprocess
 import sys
 import time
 from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,7 +23,7 @@ import pytest
 from osbctl.broker.settings import ServeOptions
 from osbctl.errors import UsageError
 from tests.broker.harness import GET, Authority, ask, until
-from tests.broker.processes import PROGRAM, over_tls, over_tls_or_none, process
+from tests.broker.processes import over_tls, over_tls_or_none, process, start, start_alone
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_start_log_and_exit_code_0(tmp_path: Path, trust: ssl.SSLContext, tls: dict[str, str], number: int) -> None:
-    with process(tmp_path, **tls) as broker:
+    with process(tmp_path, start_alone, **tls) as broker:
         assert over_tls(trust, broker.port())[2] == b"one"
         assert broker.end(number) == 0
         assert "the certificate lasts 20 days" in broker.log
@@ -96,7 +97,7 @@ def test_log_pipes_without_reader_do_not_block(tmp_path: Path, trust: ssl.SSLCon
         fill(fill_out)
         fill(fill_err)
         told = {"file": str(file), "port": port, "settings": {"reload_seconds": 0.05}, **tls}
-        started = subprocess.Popen([sys.executable, PROGRAM, json.dumps(told)], stdout=out, stderr=err)
+        started = start(told, out, err)
         try:
             assert until(lambda: over_tls_or_none(trust, port), 10)
             for body in (b"bad", b"two", b"bad", b"three"):
@@ -115,9 +116,9 @@ def asked(tmp_path: Path, output: int, times: int, **settings: float) -> Iterato
     """A broker with the access log `output` that has answered `count` requests of one connection."""
     file, log = tmp_path / "catalog.json", tmp_path / "err"
     file.write_bytes(b"one")
-    told = json.dumps({"file": str(file), "port": 0, "insecure_http": True, "settings": settings})
+    told = {"file": str(file), "port": 0, "insecure_http": True, "settings": settings}
     with log.open("wb") as err:
-        started = subprocess.Popen([sys.executable, PROGRAM, told], stdout=output, stderr=err)
+        started = start(told, output, err.fileno())
     try:
         assert until(lambda: "1 service" in log.read_text() or started.poll() is not None), log.read_text()
         port = re.search(r"listening on http://127.0.0.1:(\d+)", log.read_text())
@@ -258,11 +259,11 @@ def test_testing_options_require_loopback(tmp_path: Path) -> None:
 
 def test_low_descriptor_limit_is_a_clear_error(tmp_path: Path) -> None:
     """With 66 descriptors it would listen, but never accept."""
-    with process(tmp_path, insecure_http=True, wrap=("prlimit", "--nofile=66")) as broker:
+    with process(tmp_path, partial(start, file_limit=66), insecure_http=True) as broker:
         assert broker.process.wait(10) == 3
         assert "may open 66 files, and needs 82" in broker.log
     with (
-        process(tmp_path, insecure_http=True, wrap=("prlimit", "--nofile=82")) as broker,
+        process(tmp_path, partial(start, file_limit=82), insecure_http=True) as broker,
         socket.create_connection(("127.0.0.1", broker.port()), timeout=5) as sock,
     ):
         assert ask(sock)[2] == b"one"

@@ -8,18 +8,19 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from osbctl.credentials.file import write_record
 from osbctl.credentials.record import make_record
 from tests.broker.harness import until
-from tests.broker.processes import Process, process
+from tests.broker.processes import Process, process, start_alone
 from tests.corpus import EVERY_CASE
 from tests.deploy.harness import ROOT
 
 
-def send_pair(started: subprocess.Popen[bytes], number: int, seconds: float) -> None:
+def send_pair(started: Any, number: int, seconds: float) -> None:
     """Seconds between the two signals."""
     started.send_signal(number)
     end = time.perf_counter() + seconds
@@ -49,7 +50,7 @@ def reloads(broker: Process) -> bool:
 @pytest.mark.fuzz
 def test_simultaneous_stop_signals_exit_with_0(tmp_path: Path) -> None:
     for number in range(200 if EVERY_CASE else 3):
-        with process(tmp_path, insecure_http=True) as broker:
+        with process(tmp_path, start_alone, insecure_http=True) as broker:
             send_pair(broker.process, signal.SIGTERM, number % 5 * 20e-6)
             assert broker.process.wait(10) == 0
 

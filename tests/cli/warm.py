@@ -1,7 +1,8 @@
 """An `osbctl` for tests of scripts, streams and exit codes: each call is a fork of one process that has loaded osbctl.
 
 `command()` is the path of a program that hands its arguments, folder, environment and open streams to that process, and
-ends with the exit code of the fork: a tenth of the cost of a start. It is not for tests of signals and start-up.
+ends with the exit code of the fork: a tenth of the cost of a start. It is not for tests of signals and start-up. `Fork` is
+for tests of signals: a fork that the test knows by its process id.
 """
 
 from __future__ import annotations
@@ -14,12 +15,15 @@ import gc
 import marshal
 import os
 import pkgutil
+import resource
+import select
 import signal
 import socket
 import subprocess
 import sys
 import tempfile
 import termios
+import time
 from collections.abc import Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
@@ -73,14 +77,84 @@ def command() -> Path:
 
 def call(words: Sequence[str], folder: Path, environment: Mapping[str, str], streams: Mapping[int, int]) -> int:
     """The exit code of a call with `streams`: a descriptor for each standard stream that is not closed."""
-    variables = {os.fsencode(name): os.fsencode(value) for name, value in environment.items()}
-    asked = marshal.dumps([[*streams], [*words], str(folder), variables])
     with socket.socket(socket.AF_UNIX) as there:
         there.settimeout(SECONDS)
-        there.connect(str(command().with_name("socket")))
-        socket.send_fds(there, [len(asked).to_bytes(4, "big")], [*streams.values()])
-        there.sendall(asked)
+        _ask(there, words, folder, environment, streams)
         return (there.recv(1) or b"\x46")[0]
+
+
+def _ask(
+    there: socket.socket,
+    words: Sequence[str],
+    folder: Path,
+    environment: Mapping[str, str],
+    streams: Mapping[int, int],
+    sockets: Sequence[socket.socket] = (),
+    **options: Any,
+) -> None:
+    variables = {os.fsencode(name): os.fsencode(value) for name, value in environment.items()}
+    asked = marshal.dumps([[*streams], [*words], str(folder), variables, options])
+    there.connect(str(command().with_name("socket")))
+    descriptors = [*streams.values(), *(one.fileno() for one in sockets)]
+    socket.send_fds(there, [len(asked).to_bytes(4, "big")], descriptors)
+    there.sendall(asked)
+
+
+class Fork:
+    """A fork that runs `main` of a module, with the methods of `subprocess.Popen` that tests use.
+
+    `streams` are the descriptors of its output and errors. It gets `sockets` like a service of systemd; LISTEN_PID is
+    `listen_pid` if that is not empty, else its own id. `file_limit` is the number of its descriptors (0: as here).
+    """
+
+    def __init__(
+        self,
+        module: str,
+        words: Sequence[str],
+        streams: tuple[int, int],
+        *,
+        folder: Path = ROOT,
+        environment: Mapping[str, str] = os.environ,
+        sockets: Sequence[socket.socket] = (),
+        listen_pid: str = "",
+        file_limit: int = 0,
+    ) -> None:
+        self.returncode: int | None = None
+        self._code = -signal.SIGKILL  # of one that ends without a word
+        self._there = socket.socket(socket.AF_UNIX)
+        with Path(os.devnull).open() as nothing:
+            numbered = dict(enumerate((nothing.fileno(), *streams)))
+            options = {"module": module, "listen_pid": listen_pid, "file_limit": file_limit}
+            _ask(self._there, words, folder, environment, numbered, sockets, **options)
+        self.pid = int.from_bytes(self._there.recv(4), "big")
+
+    def poll(self, seconds: float = 0.0) -> int | None:
+        """The exit code; None if it has not ended within `seconds`."""
+        end = time.monotonic() + seconds
+        while self.returncode is None and select.select([self._there], [], [], max(0.0, end - time.monotonic()))[0]:
+            said = self._there.recv(1)
+            if said:
+                self._code = said[0]
+            else:
+                self._there.close()
+                self.returncode = self._code
+        return self.returncode
+
+    def wait(self, timeout: float) -> int:
+        code = self.poll(timeout)
+        if code is None:
+            raise subprocess.TimeoutExpired(str(self.pid), timeout)
+        return code
+
+    def send_signal(self, number: int) -> None:
+        if self.poll() is None:
+            os.kill(self.pid, number)
+
+    def terminate(self) -> None:
+        self.send_signal(signal.SIGTERM)
+
+    def kill(self) -> None:
+        self.send_signal(signal.SIGKILL)
 
 
 def _end(server: subprocess.Popen[bytes], folder: Path) -> None:
@@ -116,14 +190,15 @@ def main(address: str) -> None:
 
 
 def _be(there: socket.socket) -> NoReturn:
-    """Be the osbctl of one call."""
+    """Be the process of one call."""
     code = 70
     try:
-        head, streams, *_ = socket.recv_fds(there, 4, 3)
+        head, descriptors, *_ = socket.recv_fds(there, 4, 16)
         data = b""
         while len(data) < int.from_bytes(head, "big"):
             data += there.recv(65_536)
-        code = _run(streams, *marshal.loads(data))
+        there, descriptors = socket.socket(fileno=_moved(there.detach())), [*map(_moved, descriptors)]
+        code = _run(there, descriptors, *marshal.loads(data))
     except BaseException:
         import traceback
 
@@ -133,13 +208,29 @@ def _be(there: socket.socket) -> NoReturn:
         os._exit(code)
 
 
-def _run(streams: list[int], numbers: list[int], words: list[str], folder: str, environment: dict[bytes, bytes]) -> int:
-    """`streams` are what standard input, output and error are to be: those of `numbers`, the others are closed."""
+def _moved(descriptor: int) -> int:
+    """The same file under a number that no stream or socket of the call is to have."""
+    moved = fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, 100)
+    os.close(descriptor)
+    return moved
+
+
+def _run(
+    there: socket.socket,
+    descriptors: list[int],
+    numbers: list[int],
+    words: list[str],
+    folder: str,
+    environment: dict[bytes, bytes],
+    options: dict[str, Any] | None = None,
+) -> int:
+    """`descriptors` are what standard input, output and error are to be, those of `numbers`, and sockets of systemd."""
     for number in range(3):
         os.close(number)
-    for number, stream in zip(numbers, streams, strict=True):
-        os.dup2(stream, number)
-        os.close(stream)
+    sockets = len(descriptors) - len(numbers)
+    for number, descriptor in zip([*numbers, *range(3, 3 + sockets)], descriptors, strict=True):
+        os.dup2(descriptor, number)
+        os.close(descriptor)
     signal.alarm(SECONDS)
     os.setsid()
     if numbers[:1] == [0] and os.isatty(0):
@@ -154,16 +245,25 @@ def _run(streams: list[int], numbers: list[int], words: list[str], folder: str, 
     if sys.stderr:
         sys.stderr.reconfigure(line_buffering=True)  # type: ignore[attr-defined]
     sys.argv = ["osbctl", *words]
-    from osbctl.__main__ import main as run
-
+    module = _be_known(there, sockets, **options) if options else "osbctl.__main__"
     code: Any = 0
     try:
-        run()
+        code = import_module(module).main()
     except SystemExit as end:
         code = end.code
     if sys.stdout:
         sys.stdout.flush()
     return int(code or 0)
+
+
+def _be_known(there: socket.socket, sockets: int, module: str, listen_pid: str, file_limit: int) -> str:
+    """Be a `Fork`; returns the module to run."""
+    if sockets:
+        os.environ.update(LISTEN_FDS=str(sockets), LISTEN_PID=listen_pid or str(os.getpid()))
+    if file_limit:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (file_limit, file_limit))
+    there.sendall(os.getpid().to_bytes(4, "big"))
+    return module
 
 
 if __name__ == "__main__":

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import shutil
 import socket
-import subprocess
-import sys
 from collections import Counter
 from contextlib import ExitStack
 from dataclasses import dataclass, field
@@ -15,7 +13,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.broker.harness import until
-from tests.broker.processes import HAND_OVER, Crowd
+from tests.broker.processes import Crowd
+from tests.cli.warm import Fork
 from tests.deploy.harness import DEPLOY
 from tests.deploy.running import ask, free_port, started
 from tests.deploy.test_front import accepts, nginx_config
@@ -40,17 +39,13 @@ class Clients(Crowd):
             self.answers[repr(error)] += 1
 
 
-def instance(folder: Path, loaded: Path, listener: socket.socket) -> subprocess.Popen[bytes]:
+def instance(folder: Path, loaded: Path, listener: socket.socket) -> Fork:
     """A process as `systemctl start osbctl@N` makes it, with front/service.conf, once it serves."""
     folder.mkdir()
     log = folder / "log"
-    command = command_of(DEPLOY / "systemd/front/service.conf", loaded)
-    descriptor = listener.fileno()
+    _, *words = command_of(DEPLOY / "systemd/front/service.conf", loaded)
     with log.open("wb") as file:
-        process = subprocess.Popen(
-            [sys.executable, "-c", HAND_OVER, str(descriptor), "", *command],
-            pass_fds=[descriptor], stdin=subprocess.DEVNULL, stdout=file, stderr=file,
-        )  # fmt: skip
+        process = Fork("osbctl.__main__", words, (file.fileno(), file.fileno()), sockets=[listener])
     assert until(lambda: "credentials: " in log.read_text() or process.poll() is not None, 20), log.read_text()
     assert process.poll() is None, log.read_text()
     return process
@@ -69,7 +64,7 @@ def test_a_process_is_restarted_behind_nginx_without_a_lost_request(
         path.chmod(0o666)  # instead of SocketGroup=
         listener.listen(1024)
 
-        def start(name: str) -> subprocess.Popen[bytes]:
+        def start(name: str) -> Fork:
             process = instance(tmp_path / name, loaded, listener)
             stack.callback(process.wait, 30)
             stack.callback(process.kill)
