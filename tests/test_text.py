@@ -89,17 +89,14 @@ def test_an_excerpt_is_short_and_has_room_for_the_caret(line: str, column: int) 
     assert "\n" not in shown
 
 
-@pytest.mark.parametrize("column", [1, 8, 10, 12])
-def test_an_excerpt_holds_no_command_wherever_the_caret_is(column: int) -> None:
-    shown, carets = excerpt("name: '##vso[x]'", column)
-    assert "##" not in shown
-    assert len(carets) == (column if column < 9 else column + 3)
+def test_an_excerpt_holds_no_command_wherever_the_caret_is() -> None:
+    for column in (1, 8, 10, 12):
+        shown, carets = excerpt("name: '##vso[x]'", column)
+        assert ("##" in shown, len(carets)) == (False, column if column < 9 else column + 3)
 
 
 def test_an_excerpt_of_a_long_line_says_that_it_is_cut() -> None:
-    shown, _ = excerpt("x" * 1_000, 500)
-    assert shown == "…" + "x" * 100 + "…"
-    assert excerpt("x" * 1_000, 1)[0] == "x" * 100 + "…"
+    assert [excerpt("x" * 1_000, at)[0] for at in (500, 1)] == ["…" + "x" * 100 + "…", "x" * 100 + "…"]
 
 
 @pytest.mark.parametrize(

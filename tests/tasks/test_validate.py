@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -64,9 +65,8 @@ def test_rules_are_chosen_by_group_and_by_beginning(tmp_path: Path) -> None:
     (everything,) = rules(Path(FAULTY))
     of_schema = {rule for rule in everything if all_rules()[rule].category is Category.SCHEMA}
     assert rules(Path(FAULTY), select=("schema",)) == [of_schema]
-    assert rules(Path(FAULTY), ignore=("schema-*",)) == [
-        {rule for rule in everything if not rule.startswith("schema-")}
-    ]
+    others = {rule for rule in everything if not rule.startswith("schema-")}
+    assert rules(Path(FAULTY), ignore=("schema-*",)) == [others]
     with pytest.raises(UsageError, match="there is no rule 'schemas-\\*'"):
         rules(Path(FAULTY), select=("schemas-*",))
 
@@ -75,10 +75,8 @@ def test_a_severity_is_that_of_the_configuration(tmp_path: Path) -> None:
     shutil.copy(FAULTY, tmp_path / "c.yaml")
     (tmp_path / "osbctl.toml").write_text('[severity]\n"*" = "info"\nschema = "warning"\n')
     (judgement,) = validate(Request((str(tmp_path / "c.yaml"),))).results
-    assert {(all_rules()[f.rule].category is Category.SCHEMA, f.severity.value) for f in judgement.findings} == {
-        (True, "warning"),
-        (False, "info"),
-    }
+    found = {(all_rules()[f.rule].category is Category.SCHEMA, f.severity.value) for f in judgement.findings}
+    assert found == {(True, "warning"), (False, "info")}
     (tmp_path / "osbctl.toml").write_text('[severity]\nspec = "off"\n')
     with pytest.raises(ConfigError, match=r"osbctl\.toml:2: severity: 'off' is not one of: error, warning, info"):
         validate(Request((str(tmp_path / "c.yaml"),)))
@@ -114,9 +112,6 @@ def test_what_catalogs_share_is_reported_with_the_settings_of_the_file_that_it_i
     assert done.notes == ()
 
 
-# A baseline holds what a project starts with: only what is new is reported.
-
-
 PLAN = "  - {{id: 6C3B1D0E-8A4F-4E57-9B1C-2D7F5A90E{0:03}, name: p{0}, description: d}}\n"
 TEXT = """\
 services:
@@ -128,49 +123,45 @@ services:
 """
 
 
-def run(file: Path, baseline: Path, *, write: bool = False) -> Validation:
-    return validate(Request((str(file),), baseline=str(baseline), write_baseline=write))
+class Baseline:
+    """A catalog of one plan with two findings, and a baseline that holds them."""
+
+    def __init__(self, folder: Path, text: str = TEXT + PLAN.format(1)) -> None:
+        self.catalog, self.file = folder / "c.yaml", folder / "baseline.json"
+        self.catalog.write_text(text)
+        self.written = self.run(write_baseline=True)
+
+    def run(self, **options: Any) -> Validation:
+        return validate(Request((str(self.catalog),), baseline=str(self.file), **options))
 
 
 def test_only_what_is_new_is_reported_from_whatever_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    file, baseline = tmp_path / "c.yaml", tmp_path / "baseline.json"
-    file.write_text(TEXT + PLAN.format(1))
-    assert run(file, baseline, write=True).notes == (f"wrote {baseline} (2 findings)",)
-    assert {entry["source"] for entry in json.loads(baseline.read_text())["findings"]} == {"c.yaml"}
+    baseline = Baseline(tmp_path)
+    assert baseline.written.notes == (f"wrote {baseline.file} (2 findings)",)
+    assert {entry["source"] for entry in json.loads(baseline.file.read_text())["findings"]} == {"c.yaml"}
     monkeypatch.chdir(tmp_path)
-    file.write_text("# moved down\n" + TEXT + PLAN.format(1))
+    baseline.catalog.write_text("# moved down\n" + TEXT + PLAN.format(1))
     done = validate(Request(("c.yaml",), baseline="baseline.json"))
     assert (done.results[0].findings, done.results[0].left_out, done.notes) == ((), 2, ())
-    file.write_text(TEXT + PLAN.format(1) + PLAN.format(2))
-    assert [finding.rule for finding in run(file, baseline).results[0].findings] == ["default-implicit"]
+    baseline.catalog.write_text(TEXT + PLAN.format(1) + PLAN.format(2))
+    assert [finding.rule for finding in baseline.run().results[0].findings] == ["default-implicit"]
 
 
-def test_what_is_gone_is_told(tmp_path: Path) -> None:
-    file, baseline = tmp_path / "c.yaml", tmp_path / "baseline.json"
-    file.write_text(TEXT + PLAN.format(1))
-    run(file, baseline, write=True)
-    file.write_text(TEXT.replace("a_b", "ab") + PLAN.format(1))
-    assert run(file, baseline).notes == (f"{baseline}: 1 of its findings are gone: update it with --write-baseline",)
-
-
-@pytest.mark.parametrize("narrowed", [{"select": ("default-implicit",)}, {"ignore": ("name-characters",)}])
-def test_what_was_not_asked_for_is_not_called_gone(tmp_path: Path, narrowed: dict[str, tuple[str, ...]]) -> None:
-    file, baseline = tmp_path / "c.yaml", tmp_path / "baseline.json"
-    file.write_text(TEXT + PLAN.format(1))
-    run(file, baseline, write=True)
-    assert validate(Request((str(file),), baseline=str(baseline), **narrowed)).notes == ()
+def test_what_is_gone_is_told_unless_it_was_not_asked_for(tmp_path: Path) -> None:
+    baseline = Baseline(tmp_path)
+    assert baseline.run(select=("default-implicit",)).notes == baseline.run(ignore=("name-characters",)).notes == ()
+    baseline.catalog.write_text(TEXT.replace("a_b", "ab") + PLAN.format(1))
+    gone = "1 of its findings are gone: update it with --write-baseline"
+    assert baseline.run().notes == (f"{baseline.file}: {gone}",)
 
 
 def test_what_cannot_be_read_is_never_in_a_baseline(tmp_path: Path) -> None:
-    file, baseline = tmp_path / "c.yaml", tmp_path / "baseline.json"
-    file.write_text("services: [")
-    run(file, baseline, write=True)
-    assert run(file, baseline).results[0].findings
+    assert Baseline(tmp_path, "services: [").run().results[0].findings
 
 
 @pytest.mark.parametrize("text", ["", "[]", "{}", '{"version": 2, "findings": []}', '{"version": 1, "findings": [1]}'])
 def test_another_file_is_no_baseline(tmp_path: Path, text: str) -> None:
-    (tmp_path / "c.yaml").write_text(TEXT + PLAN.format(1))
-    (tmp_path / "b.json").write_text(text)
+    baseline = Baseline(tmp_path)
+    baseline.file.write_text(text)
     with pytest.raises(ConfigError, match="not an osbctl baseline"):
-        run(tmp_path / "c.yaml", tmp_path / "b.json")
+        baseline.run()

@@ -10,7 +10,6 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -22,7 +21,7 @@ from osbctl.validation.options import MAX_FINDINGS, ValidationOptions
 from osbctl.validation.pipeline import run_rules
 from osbctl.validation.rules import load_checks
 from osbctl.validation.schema_errors import explained
-from tests.fragments import DRAFT_04, PLAN, catalog, grafted, places, with_parameters
+from tests.fragments import DRAFT_04, PLAN, catalog, places, with_parameters
 
 CHECKS = {rule.id: rule for rule in load_checks()}
 GOOD = catalog({"dashboard_client": {"id": "dashboard", "secret": "((secret))", "redirect_uri": "https://example.com"}})
@@ -32,24 +31,6 @@ GOOD = catalog({"dashboard_client": {"id": "dashboard", "secret": "((secret))", 
 def told(data: dict[str, Any], version: ApiVersion = ApiVersion.V2_17) -> set[str]:
     options = ValidationOptions(version, platforms=frozenset(Platform))
     return {finding.rule for finding in run_rules(data, options)}
-
-
-SHORTENED = {"url-data-large": "the image is abbreviated"}
-"""The rules whose fragments stand for something longer, each with the reason."""
-
-VERSIONS = {
-    "name-characters": (ApiVersion.V2_14, ApiVersion.V2_14),
-    "field-too-new": (ApiVersion.V2_14, ApiVersion.V2_15),
-}
-"""The API versions that a bad and a good fragment speak of, where it is not the latest."""
-
-
-@pytest.mark.parametrize("rule", sorted({rule.id for rule in CHECKS.values() if rule.bad} - set(SHORTENED)))
-def test_fragments(rule: str) -> None:
-    record = CHECKS[rule]
-    bad_at, good_at = VERSIONS.get(rule, (ApiVersion.V2_17, ApiVersion.V2_17))
-    assert told(grafted(yaml.safe_load(record.bad)), bad_at) == {rule}
-    assert rule not in told(grafted(yaml.safe_load(record.good)), good_at)
 
 
 @pytest.mark.parametrize(
