@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
-import re
 import shutil
-import subprocess
-import sys
 import time
 from base64 import b64encode
 from contextlib import contextmanager
@@ -20,6 +17,7 @@ from osbctl.credentials.file import write_record
 from osbctl.credentials.record import make_record
 from tests.broker.clients import CLIENTS, Broker, Response, curl
 from tests.broker.harness import Authority, until
+from tests.deploy import running
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -40,20 +38,10 @@ def serving(folder: Path, authority: Authority, *options: str) -> Iterator[Broke
     cert, key = authority.issue("contract")
     record = folder / "credentials.json"
     write_record(record, make_record("platform", "right", rounds=1000))
-    command = [sys.executable, "-m", "osbctl", "serve", "catalogs/data-services.yaml", "--credentials", str(record)]
-    command += ["--tls-cert", str(cert), "--tls-key", str(key), "--port", "0", *options]
-    log = folder / "log"
-    with log.open("wb") as err:
-        broker = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=err)
-    try:
-        assert until(lambda: "credentials:" in log.read_text() or broker.poll() is not None, 20), log.read_text()
-        found = re.search(r"listening on https://\S+:(\d+)", log.read_text())
-        assert found, log.read_text()
+    words = ["catalogs/data-services.yaml", "--credentials", str(record), "--port", "0"]
+    with running.serving(folder, *words, "--tls-cert", str(cert), "--tls-key", str(key), *options) as program:
         time.sleep(1.1)  # a date is given once its second is over
-        yield Broker(int(found[1]), authority.cert)
-    finally:
-        broker.terminate()
-        assert broker.wait(30) == 0
+        yield Broker(program.port(), authority.cert)
 
 
 @pytest.fixture(scope="module")

@@ -262,6 +262,7 @@ def _be_known(there: socket.socket, sockets: int, module: str, listen_pid: str, 
         os.environ.update(LISTEN_FDS=str(sockets), LISTEN_PID=listen_pid or str(os.getpid()))
     if file_limit:
         resource.setrlimit(resource.RLIMIT_NOFILE, (file_limit, file_limit))
+    signal.alarm(10 * SECONDS)  # it may serve all tests of a module
     there.sendall(os.getpid().to_bytes(4, "big"))
     return module
 

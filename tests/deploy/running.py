@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tests.broker.harness import until
+from tests.cli.warm import Fork
 from tests.deploy.harness import ROOT
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ def free_port() -> int:
 
 @dataclass
 class Program:
-    process: subprocess.Popen[bytes]
+    process: subprocess.Popen[bytes] | Fork
     file: Path
 
     @property
@@ -58,7 +59,13 @@ def started(
         process = subprocess.Popen(
             command, cwd=cwd, env=env, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True
         )
-    program = Program(process, file)
+    with _until_end(Program(process, file), ready, code) as program:
+        yield program
+
+
+@contextmanager
+def _until_end(program: Program, ready: str, code: int | None) -> Iterator[Program]:
+    process = program.process
     try:
         assert until(lambda: ready in program.log or process.poll() is not None, 20), program.log
         assert process.poll() is None, program.log
@@ -73,9 +80,15 @@ def started(
     assert code is None or ended == code, program.log
 
 
-def serving(folder: Path, *options: str, **environment: str):  # type: ignore[no-untyped-def]
-    """`osbctl serve` with these options, ready to answer."""
-    return started([*OSBCTL, "serve", *options], folder, "credentials: ", **environment)
+@contextmanager
+def serving(folder: Path, *options: str) -> Iterator[Program]:
+    """`osbctl serve` with these options, ready to answer; a fork, since its start is not the subject."""
+    file = folder / "serve.log"
+    env = {"PATH": os.environ["PATH"], "PYTHONPATH": str(ROOT), "HOME": str(folder)}
+    with file.open("wb") as log:
+        process = Fork("osbctl.__main__", ["serve", *options], (log.fileno(), log.fileno()), environment=env)
+    with _until_end(Program(process, file), "credentials: ", 0) as program:
+        yield program
 
 
 def ask(

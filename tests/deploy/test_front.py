@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.broker.harness import until
-from tests.deploy.harness import CATALOG, DEPLOY, run
-from tests.deploy.running import OSBCTL, ROOT, Program, ask, free_port, serving, started
+from tests.cli.program import osbctl
+from tests.deploy.harness import CATALOG, DEPLOY
+from tests.deploy.running import Program, ask, free_port, serving, started
 
 if TYPE_CHECKING:
     import ssl
@@ -152,7 +153,7 @@ def test_the_log_names_the_client_of_the_proxy(front: Ask) -> None:
 
 
 def test_osbctl_fetches_through_it(front: Ask, tmp_path: Path, authority: Any) -> None:
-    command = [*OSBCTL, "fetch", f"https://localhost:{front.port}", "--user", "platform", "--ca-file", authority.cert]
-    done = run(*command, cwd=tmp_path, env={"OSBCTL_PASSWORD": "right", "PYTHONPATH": str(ROOT)})
+    words = ["fetch", f"https://localhost:{front.port}", "--user", "platform", "--ca-file", str(authority.cert)]
+    done = osbctl(*words, cwd=tmp_path, OSBCTL_PASSWORD="right")
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout) == json.loads(front()[2])

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from osbctl.sources.read import read_source
 from osbctl.sources.yaml_text import dump
 from tests.deploy.harness import CATALOG
-from tests.deploy.running import ask, serving
+from tests.deploy.running import OSBCTL, ask, started
 
 if TYPE_CHECKING:
     import ssl
@@ -31,7 +31,15 @@ def test_two_processes_give_one_catalog_the_same_tags(
             (folder / name).write_text(text)
             os.utime(folder / name, (1_700_000_000 + number, 1_700_000_000 + number))
             options = ["--credentials", str(credentials), "--tls-cert", str(pair[0]), "--tls-key", str(pair[1])]
-            program = stack.enter_context(serving(folder, str(folder / name), *options, "--port", "0"))
+            command = [
+                *OSBCTL,
+                "serve",
+                str(folder / name),
+                *options,
+                "--port",
+                "0",
+            ]  # no fork: each has its own hash seed
+            program = stack.enter_context(started(command, folder, "credentials: "))
             port = program.port()
             answers.append([ask(port, trust, Accept_Encoding=coding) for coding in ("identity", "gzip")])
             assert [ask(port, trust, Accept_Encoding=coding, If_None_Match=answer[1]["etag"])[0]
