@@ -41,10 +41,10 @@ class ActionBuilder:
         """Code actions for findings in `file`."""
         for finding in with_fixes(islice(findings, MAX_FINDINGS), self.document):
             for fixes in _fixes_per_action(finding):
-                yield from self._fix(file, finding, fixes, _title(fixes[0]), preferred=fixes[0].safe)
+                yield from self._quick_fix(file, finding, fixes, _title(fixes[0]), preferred=fixes[0].safe)
             if finding.rule in _ID_RULES and finding.path[-1:] == ("id",) and len(finding.path) in (3, 5):
                 fresh = Fix("set", finding.path, str(uuid.uuid4()).upper())
-                yield from self._fix(file, finding, (fresh,), "Set a fresh GUID")
+                yield from self._quick_fix(file, finding, (fresh,), "Set a fresh GUID")
             yield from self._ignore(file, finding)
 
     def fix_all(self, file: TextDocument) -> Iterator[types.CodeAction]:
@@ -58,9 +58,10 @@ class ActionBuilder:
         if edit:
             yield types.CodeAction("Apply all safe fixes (osbctl)", FIX_ALL, edit=edit)
 
-    def _fix(
+    def _quick_fix(
         self, file: TextDocument, finding: Finding, fixes: tuple[Fix, ...], title: str, *, preferred: bool = False
     ) -> Iterator[types.CodeAction]:
+        """The action that makes `fixes`, also unsafe ones and in other files; none if they cannot be made."""
         edit = self._edit([finding._replace(fixes=fixes)], unsafe=True)
         if edit:
             yield types.CodeAction(

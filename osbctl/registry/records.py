@@ -28,7 +28,7 @@ HELD = "password-in-catalog"
 
 
 class RefreshOutcome(StrEnum):
-    """Outcome of a refresh. Only `added` and `changed` store a catalog."""
+    """Outcome of a refresh. `added` and `changed` store a catalog; `refused` stores what a platform saved of it."""
 
     ADDED = "added"
     CHANGED = "changed"

@@ -138,7 +138,7 @@ class Registry:
 
         Raises:
             UsageError: the name has a wrong shape.
-            NameTakenError: as `add`.
+            NameTakenError: a broker has it, or one that differs only in case and punctuation.
         """
         check_name(name)
         with self._database.reading() as connection:
@@ -152,7 +152,9 @@ class Registry:
         catalog: BrokerCatalog | None = None,
         kept: Sequence[RetainedObject] | None = None,
     ) -> None:
-        """Store `refresh` of the broker that was read as `seen`, with a new `catalog` and `kept` objects, if any.
+        """Store `refresh` of the broker that was read as `seen`, with a new `catalog` and `kept` objects.
+
+        None leaves what is stored. The catalog that is replaced becomes the previous one.
 
         Raises OutdatedError: the broker was changed or removed since it was read; read it again, and decide again.
         """

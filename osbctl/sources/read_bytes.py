@@ -67,7 +67,7 @@ def _from_git(source: str, limits: Limits) -> bytes:
     revision, colon, path = source.partition(":")
     if colon and revision and path:
         return read_blob(revision, path, limits)
-    if os.path.islink(source):  # noqa: PTH114  # as in file.py
+    if os.path.islink(source):  # noqa: PTH114
         raise SourceError(f"{source}: the link leads nowhere, to {os.readlink(source)}")  # noqa: PTH115
     raise SourceError(f"{source}: there is no such file", _close_names(source))
 
@@ -87,7 +87,7 @@ def _close_names(source: str) -> str:
 
 
 def read_blob(revision: str, path: str, limits: Limits) -> bytes:
-    """Read `path` in `revision`; the path is relative to the top of the repository, or to the working folder.
+    """Read `path` in `revision`, from the top of the repository, or if it is not there, from the working folder.
 
     Raises:
         SourceError: no git, no repository, no such revision, no such file in it.

@@ -118,9 +118,10 @@ def edits_of(
 ) -> dict[str, list[Edit]]:
     """The edits by file that apply the fixes of `findings`, each once; empty if they cannot be applied.
 
-    `files` are the files of the document that differ from the disk; `read` reads the source with such files.
+    If only some can be applied together, these are the edits of a part; asked again, the rest follows. `files` are the
+    files of the document that differ from the disk; `read` reads the source with such files.
     """
-    possible = _possible(document, files, _wanted(findings, document, unsafe), read, [])
+    possible = _working_pass(document, files, _wanted(findings, document, unsafe), read, [])
     return possible[0].edits() if possible else {}
 
 
@@ -153,7 +154,9 @@ def _passes(
         wanted = _wanted(findings, document, unsafe)
         # A quoted word has lost its YAML 1.1 meaning: fixes that use the meaning come first.
         meaning = [one for one in wanted if one[1].path]
-        possible = _possible(document, after, meaning, read, failed) or _possible(document, after, wanted, read, failed)
+        possible = _working_pass(document, after, meaning, read, failed) or _working_pass(
+            document, after, wanted, read, failed
+        )
         if possible is None and failed and len(mended) > tried_at:
             failed, tried_at = [], len(mended)  # later fixes may have removed the obstacle
             continue
@@ -187,13 +190,14 @@ def _stuck(wanted: list[Wanted], failed: list[Wanted]) -> Iterator[tuple[Finding
             yield finding, "the value is computed, so there is no text to edit"
 
 
-def _possible(
+def _working_pass(
     document: Document, files: dict[str, bytes], wanted: list[Wanted], read: _Read, failed: list[Wanted]
 ) -> tuple[Pass, Document] | None:
-    """The pass that applies those of the `wanted` fixes that can be made, and the document after it; None if none can.
+    """A pass of `wanted` fixes that works, and the document after it; None if none does.
 
-    If the document would differ in anything else, such as another place that an alias copies to, half of the edits are
-    tried. A fix that fails alone is added to `failed`.
+    If the document would differ in anything else, such as another place that an alias copies to, the first half that
+    works is returned, and the rest is left to later passes. A fix that fails alone is added to `failed`. `files` are
+    those that differ from the disk.
     """
     step = Pass(document, files)
     step.mend([one for one in wanted if one not in failed])
@@ -210,7 +214,7 @@ def _possible(
         failed += groups[0]
         return None
     half = len(groups) // 2
-    return _possible(document, files, list(chain(*groups[:half])), read, failed) or _possible(
+    return _working_pass(document, files, list(chain(*groups[:half])), read, failed) or _working_pass(
         document, files, list(chain(*groups[half:])), read, failed
     )
 

@@ -86,7 +86,7 @@ class _Contradictions:
         values = self._subsumption.valid_values(constraints)
         if values is not None and not any(isinstance(v, dict) or constraints.within != OBJECT for v in values):
             yield "none of the listed values meets the rest"
-        of_kinds = [self._of_kind(kind, constraints, depth) for kind in _kinds(constraints)]
+        of_kinds = [self._why_not_of_kind(kind, constraints, depth) for kind in _kinds(constraints)]
         yield of_kinds[0] if all(of_kinds) else ""
         for schema in constraints.known:
             yield from self._of_combinations(schema, constraints, depth)
@@ -100,7 +100,7 @@ class _Contradictions:
             if branches and all(self._reason(constraints.and_also(branch), depth) for branch in branches):
                 yield f"no branch of its {keyword} agrees with the rest"
 
-    def _of_kind(self, kind: str, constraints: Constraints, depth: int) -> str:
+    def _why_not_of_kind(self, kind: str, constraints: Constraints, depth: int) -> str:
         crossed = _crossed_limits(kind, constraints)
         if crossed or kind not in ("object", "array"):
             return crossed

@@ -45,7 +45,7 @@ def check(name: str, data: bytes, *, unsafe: bool, options: ValidationOptions = 
 
 def _mended(name: str, data: bytes, options: ValidationOptions, unsafe: bool) -> tuple[FixResult, list[Any]]:
     """The result, and the passes that led to it."""
-    possible, passes = task._possible, list[Any]()
+    possible, passes = task._working_pass, list[Any]()
 
     def watched(*given: Any) -> Any:
         watching.append(None)
@@ -57,7 +57,7 @@ def _mended(name: str, data: bytes, options: ValidationOptions, unsafe: bool) ->
 
     watching: list[None] = []
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(task, "_possible", watched)
+        patch.setattr(task, "_working_pass", watched)
         return fix_bytes(name, data, options, unsafe=unsafe), passes
 
 

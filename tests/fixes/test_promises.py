@@ -148,13 +148,13 @@ def test_a_broken_promise_is_seen(break_it: Callable[[bytes], bytes], monkeypatc
     whole = (
         b"\xef\xbb\xbfservices:\r\n- id: a\r\n  description: d\r\n  name: n # well\r\n  bindable: 'yes'\r\n  plans: []"
     )
-    monkeypatch.setattr(task, "_possible", lenient(task._possible))
+    monkeypatch.setattr(task, "_working_pass", lenient(task._working_pass))
     with pytest.raises(AssertionError):
         check("c.yaml", whole, unsafe=False)
 
 
 def lenient(possible: Any) -> Any:
-    """`_possible` without its own look at what comes out."""
+    """`_working_pass` without its own look at what comes out."""
 
     def one(document: Any, files: Any, wanted: Any, read: Any, failed: Any) -> Any:
         from osbctl.fixes.passes import Pass

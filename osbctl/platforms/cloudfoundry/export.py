@@ -56,7 +56,7 @@ def recognised(document: Exported) -> bool:
 
 
 def read(document: Exported) -> Page:
-    """Read the rows of a page, also the included ones.
+    """Read the rows of a page, also the included ones, and what tells whether they are all.
 
     Raises WrongShapeError: it is no page of service offerings or plans.
     """

@@ -241,6 +241,7 @@ class Overlay:
             service["plans"] = [*service.get("plans", []), taken]
 
     def _merge(self, target: dict[str, Any], patch: dict[str, Any], path: ValuePath) -> None:
+        """Apply the merge patch at `path` of the overlay (RFC 7396)."""
         for key, value in patch.items():
             here = (*path, key)
             if value is None:
