@@ -131,12 +131,8 @@ def test_filters_narrow_and_the_address_has_them(browser: Browser, file: Path) -
         assert page.get_by_role("status").first.inner_text() == "1 of 8 services"
         page.get_by_role("button", name="Clear").click()
         until(page, "location.hash === ''")
-
-
-def test_a_tag_is_a_filter(browser: Browser, file: Path) -> None:
-    with opened(browser, file) as page:
         page.get_by_role("link", name="<b>bold</b>").click()
-        assert names(page) == ["postgres"]
+        assert names(page) == ["postgres"], "a tag is a filter"
 
 
 @pytest.mark.parametrize(
@@ -151,8 +147,7 @@ def test_links_lead_to_a_service_a_plan_and_a_parameter(
         assert page.locator(f"[id='{place[1:]}']").is_visible()
         assert page.locator(f"[id='{place[1:]}']").bounding_box()["y"] < 900  # type: ignore[index]
         assert "PostgreSQL" in page.title()
-        page.get_by_role("link", name="← All services").click()
-        until(page, "document.querySelector('main.one') === null")
+        back_to_all(page)
         assert len(names(page)) == 8
 
 
@@ -162,18 +157,20 @@ def test_the_way_back_keeps_the_search(browser: Browser, file: Path) -> None:
         before = names(page)
         page.get_by_role("link", name="PostgreSQL", exact=True).last.click()
         assert names(page) == ["PostgreSQL"]
-        page.get_by_role("link", name="← All services").click()
-        until(page, "document.querySelector('main.one') === null")
+        back_to_all(page)
         assert names(page) == before
+
+
+def back_to_all(page: Page) -> None:
+    page.get_by_role("link", name="← All services").click()
+    until(page, "document.querySelector('main.one') === null")
 
 
 def test_plans_are_compared(browser: Browser, file: Path) -> None:
     with opened(browser, file, POSTGRES) as page:
         table = page.locator("article:visible table.compare")
-        rows = {
-            row.locator("th").inner_text(): row.locator("td").all_inner_texts()
-            for row in table.locator("tbody tr").all()
-        }
+        body = table.locator("tbody tr").all()
+        rows = {row.locator("th").inner_text(): row.locator("td").all_inner_texts() for row in body}
         assert rows["USD a month"] == ["–", "19", "89", "349"]
         assert rows["Storage"] == ["1 GB", "10 GB", "100 GB", "1 TB"]
         assert rows["Bindable"] == ["yes"] * 4
@@ -219,12 +216,8 @@ def test_commands_are_in_a_tab_for_each_platform_and_are_copied(browser: Browser
             assert commands.get_by_role("tabpanel").count() == 1
             command = commands.locator(".command:visible", has=page.get_by_text(label, exact=True))
             command.get_by_role("button").nth(at).click()
-            for _ in range(50):
-                if page.evaluate("navigator.clipboard.readText()").startswith(begins):
-                    break
-                page.wait_for_timeout(50)
+            until(page, f"navigator.clipboard.readText().then((text) => text.startsWith({json.dumps(begins)}))")
             assert command.get_by_role("button", name="Copied").first.is_visible()
-            assert page.evaluate("navigator.clipboard.readText()").startswith(begins)
         commands.get_by_role("tab", name="Cloud Foundry").press("ArrowLeft")
         page.reload()
         page.locator(".commands > summary").first.click()
@@ -287,22 +280,24 @@ def test_the_page_works_with_the_keyboard_alone(browser: Browser, file: Path) ->
         page.keyboard.press("Escape")
         assert page.get_by_role("searchbox").input_value() == ""
         page.keyboard.type("postgresql")
-        for _ in range(30):
-            page.keyboard.press("Tab")
-            if page.evaluate("document.activeElement.closest('h2') !== null"):
-                break
+        tab_to(page, "h2 *")
         page.keyboard.press("Enter")
         until(page, "document.querySelector('main.one') !== null")
         assert names(page) == ["PostgreSQL"]
-        for _ in range(100):
-            page.keyboard.press("Tab")
-            if page.evaluate("document.activeElement.matches('.params > summary')"):
-                break
+        tab_to(page, ".params > summary")
         page.keyboard.press("Enter")
         assert page.evaluate("document.activeElement.parentElement.open")
         page.keyboard.press("Escape")
         assert page.evaluate("document.activeElement.innerText") == "PostgreSQL"
         assert page.get_by_role("searchbox").input_value() == "postgresql"
+
+
+def tab_to(page: Page, selector: str) -> None:
+    """Press Tab until the focus is there, or a hundred times."""
+    for _ in range(100):
+        page.keyboard.press("Tab")
+        if page.evaluate(f"document.activeElement.matches({json.dumps(selector)})"):
+            return
 
 
 def test_the_theme_follows_the_system_until_the_reader_chooses(browser: Browser, file: Path) -> None:
@@ -313,14 +308,6 @@ def test_the_theme_follows_the_system_until_the_reader_chooses(browser: Browser,
         assert page.evaluate(ground) != dark
         page.reload()
         assert page.evaluate(ground) != dark
-
-
-def test_changes_at_the_top_link_to_their_place(browser: Browser, file: Path) -> None:
-    with opened(browser, file) as page:
-        front = page.locator("#changes")
-        assert front.get_by_text("Since main.").is_visible()
-        front.get_by_role("link", name="postgres/small").first.click()
-        assert names(page) == ["PostgreSQL"]
 
 
 @pytest.mark.parametrize("width", [320, 768, 1440])
@@ -414,6 +401,14 @@ def test_a_hostile_catalog_does_nothing(browser: Browser, tmp_path: Path) -> Non
         page.locator(".params > summary").nth(1).click()
         assert page.locator("main script, main iframe, main [onerror]").count() == 0
         page.wait_for_timeout(200)
+
+
+def test_changes_at_the_top_link_to_their_place(browser: Browser, file: Path) -> None:
+    with opened(browser, file) as page:
+        front = page.locator("#changes")
+        assert front.get_by_text("Since main.").is_visible()
+        front.get_by_role("link", name="postgres/small").first.click()
+        assert names(page) == ["PostgreSQL"]
 
 
 def test_a_page_can_be_printed(browser: Browser, file: Path) -> None:

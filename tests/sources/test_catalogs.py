@@ -14,6 +14,7 @@ from osbctl.sources.catalogs import holds_offering, parse_catalog
 from osbctl.sources.document import Document
 from osbctl.sources.parse import parse_text
 from osbctl.sources.yaml_text import dump
+from tests.case import case
 
 OFFERINGS = [{"name": "x", "plans": []}]
 ONE: dict[str, Any] = {"id": "1", "name": "x", "plans": []}
@@ -108,10 +109,10 @@ def test_pointers_that_lead_to_no_catalog(at: str, rule: str, words: str) -> Non
     assert finding.location is not None
 
 
-@pytest.mark.parametrize("at", ["catalog", "#/catalog", "/a~2b", "/a~"])
-def test_what_is_no_pointer(at: str) -> None:
-    with pytest.raises(UsageError, match="not a JSON pointer"):
-        parse_catalog(TEXT, "a.json", at=at)
+def test_what_is_no_pointer() -> None:
+    for at in ("catalog", "#/catalog", "/a~2b", "/a~"):
+        with case(at), pytest.raises(UsageError, match="not a JSON pointer"):
+            parse_catalog(TEXT, "a.json", at=at)
 
 
 DEEP: Any = CATALOG
@@ -146,10 +147,10 @@ FOUND: dict[str, tuple[Any, list[str]]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("case", FOUND)
+@pytest.mark.parametrize("name", FOUND)
 @pytest.mark.parametrize("written", [json.dumps, dump], ids=["json", "yaml"])
-def test_where_catalogs_are(case: str, written: Any) -> None:
-    data, pointers = FOUND[case]
+def test_where_catalogs_are(name: str, written: Any) -> None:
+    data, pointers = FOUND[name]
     text = written(data)
     if len(pointers) != 1:
         finding = refusal(text, "a")
@@ -256,29 +257,17 @@ def test_a_template_has_to_be_rendered_first(text: str, line: int) -> None:
     assert (finding.hint, finding.location.line) == ("a template? render it first", line)
 
 
-@pytest.mark.parametrize(
-    "text",
-    ["services: []  # see #@ there\n", "services: [{plans: [], description: 'a: #@'}]\n", "#@ ours\nservices: []\n"],
-)
-def test_signs_of_a_template_in_comments_and_texts_are_none(text: str) -> None:
-    assert parse_catalog(text, "a.yml").data
+def test_signs_of_a_template_in_comments_and_texts_are_none() -> None:
+    in_text = "services: [{plans: [], description: 'a: #@'}]\n"
+    for text in ("services: []  # see #@ there\n", in_text, "#@ ours\nservices: []\n"):
+        assert parse_catalog(text, "a.yml").data, text
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("services: [{name: x}]", False),
-        ("services: []", False),
-        ("services: [postgres]", False),
-        ("services: {web: {image: x}}", False),
-        ("a: {b: {services: [{plans: []}]}}", True),
-        ("[{id: a, name: b, plans: []}]", True),
-        ("on: push", False),
-        ("hello", False),
-    ],
-)
-def test_whether_a_file_concerns_the_editor(text: str, expected: bool) -> None:
-    assert holds_offering(parse_text(text, "a.yaml")) is expected
+def test_whether_a_file_concerns_the_editor() -> None:
+    ours = ["a: {b: {services: [{plans: []}]}}", "[{id: a, name: b, plans: []}]"]
+    lists = ["services: [{name: x}]", "services: []", "services: [postgres]", "services: {web: {image: x}}"]
+    others = [*lists, "on: push", "hello"]
+    assert [text for text in (*others, *ours) if holds_offering(parse_text(text, "a.yaml"))] == ours
 
 
 SPRING = """\
@@ -371,17 +360,12 @@ PROFILES = "---\n".join(
 @pytest.mark.parametrize(
     ("profiles", "name"),
     [
-        ([], "all"),
-        (["dev"], "dev"),
-        (["test"], "dev"),
-        (["prod"], "prod"),
-        (["prod", "dev"], "dev"),
-        (["dev", "us"], "region"),
-        (["other"], "all"),
+        *(("", "all"), ("other", "all"), ("dev", "dev"), ("test", "dev")),
+        *(("prod", "prod"), ("prod dev", "dev"), ("dev us", "region")),
     ],
 )
-def test_a_stream_of_springs_profiles(profiles: list[str], name: str) -> None:
-    document = parse_catalog(PROFILES, "application.yml", profiles=profiles)
+def test_a_stream_of_springs_profiles(profiles: str, name: str) -> None:
+    document = parse_catalog(PROFILES, "application.yml", profiles=profiles.split())
     assert [service["name"] for service in document.data["services"]] == [name]
 
 
