@@ -15,6 +15,8 @@ import yaml
 from osbctl.text import escape_text, is_safe, without_commands
 
 _PLAIN = re.compile(r"[A-Za-z][A-Za-z0-9_-]*")
+_ASCII = re.compile(r"[ -~\n]*")
+_WIDE = re.compile("[\U00010000-\U0010ffff]")
 
 CONSTANTS: dict[str, Any] = {
     **dict.fromkeys(("", "~", "null", "Null", "NULL")),
@@ -82,16 +84,23 @@ def seen_by_1_1(text: str) -> str:
         return "a number"
 
 
-class _Dumper(yaml.SafeDumper):
+class _Dumper(yaml.CSafeDumper):
     """Block style, keys in order, no aliases; ambiguous strings are quoted."""
 
     def ignore_aliases(self, data: Any) -> bool:  # noqa: ARG002  # the name of the base class
         return True
 
 
-def _string(dumper: yaml.SafeDumper, value: str) -> yaml.ScalarNode:
+class _WideDumper(yaml.SafeDumper):
+    """The same for text beyond U+FFFF, such as emoji, which the faster writer of libyaml would escape."""
+
+    def ignore_aliases(self, data: Any) -> bool:  # noqa: ARG002
+        return True
+
+
+def _string(dumper: Any, value: str) -> Any:
     style = None
-    if without_commands(value) != value or not all(c == "\n" or is_safe(c) for c in value):
+    if without_commands(value) != value or not (_ASCII.fullmatch(value) or all(c == "\n" or is_safe(c) for c in value)):
         style = '"'
     elif "\n" in value and not value[0].isspace() and all(c.isprintable() or c == "\n" for c in value):
         style = "|"
@@ -100,7 +109,7 @@ def _string(dumper: yaml.SafeDumper, value: str) -> yaml.ScalarNode:
     return dumper.represent_scalar("tag:yaml.org,2002:str", value, style=style)
 
 
-def _float(dumper: yaml.SafeDumper, value: float) -> yaml.ScalarNode:
+def _float(dumper: Any, value: float) -> Any:
     text = repr(value)
     if "e" in text and "." not in text:
         text = text.replace("e", ".0e")
@@ -109,8 +118,9 @@ def _float(dumper: yaml.SafeDumper, value: float) -> yaml.ScalarNode:
     return dumper.represent_scalar("tag:yaml.org,2002:float", text)
 
 
-_Dumper.add_representer(str, _string)
-_Dumper.add_representer(float, _float)
+for _dumper in (_Dumper, _WideDumper):
+    _dumper.add_representer(str, _string)
+    _dumper.add_representer(float, _float)
 
 
 def dump(data: Any) -> str:
@@ -118,9 +128,12 @@ def dump(data: Any) -> str:
 
     Control characters and direction marks are escaped, so that it can be shown at a terminal.
     """
+    dumper = _WideDumper if _WIDE.search(json.dumps(data, ensure_ascii=False)) else _Dumper
     text: str = yaml.dump(
-        data, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=10_000, default_flow_style=False
+        data, Dumper=dumper, sort_keys=False, allow_unicode=True, width=10_000, default_flow_style=False
     )
+    if text.endswith("\n...\n"):  # libyaml ends a document whose last text ends with empty lines
+        text = text[:-4]
     return escape_text(text)
 
 

@@ -223,6 +223,12 @@ def test_order_is_kept_and_no_alias_is_made() -> None:
     assert dump({"z": shared, "y": shared}) == 'z:\n  b: 1\n  a: 2\n"y":\n  b: 1\n  a: 2\n'
 
 
+def test_it_looks_as_written_by_hand() -> None:
+    """libyaml by itself escapes such characters, and ends such documents with `...`."""
+    assert dump({"a": "🐘 b"}) == "a: 🐘 b\n"
+    assert dump({"a": ["b\n\n"]}) == "a:\n- |+\n  b\n\n"
+
+
 @given(TEXTS)
 def test_one_string_as_a_value(value: str) -> None:
     text = f"a:\n  b: {dump_text(value)}\n"
