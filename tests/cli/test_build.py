@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import json
 import re
-import subprocess
 from pathlib import Path
 
 import pytest
 
 from osbctl.cli.app import run_app
 from osbctl.sources.read import read_source
+from tests.case import each
 from tests.cli.program import at_terminal, osbctl, process
 from tests.corpus import CORPUS, needs_corpus
+from tests.git import commit, git
 
 
 @pytest.fixture
@@ -147,7 +148,7 @@ NAMED = [
 
 
 @needs_corpus
-@pytest.mark.parametrize("name", NAMED, ids=lambda name: name[:40])
+@each("name", NAMED)
 def test_real_catalogs_with_such_names_build(tmp_path: Path, name: str) -> None:
     assert CORPUS
     file = str(CORPUS.resolve() / "catalogs" / name)
@@ -165,8 +166,8 @@ def test_variables_come_from_options_and_the_environment(folder: Path) -> None:
     assert osbctl("build", "source", "--set", "CLOUD", cwd=folder).returncode == 2
 
 
-@pytest.mark.parametrize(
-    ("pair", "says"),
+@each(
+    "pair, says",
     [
         ("REGOIN=eu", "--set REGOIN: no file of the folder has ${REGOIN}\n  hint: did you mean REGION?"),
         ("REG=eu", "no file of the folder has ${REG}"),
@@ -194,7 +195,7 @@ def test_split_and_build_come_full_circle(folder: Path) -> None:
     assert (folder / "again.json").read_text() == (folder / "catalog.json").read_text()
 
 
-@pytest.mark.parametrize(("text", "place"), [("servces: []\n", "1:1"), ("services:\n- name: a\n- 3\n", "1:1")])
+@each("text, place", [("servces: []\n", "1:1"), ("services:\n- name: a\n- 3\n", "1:1")])
 def test_a_catalog_without_services_that_are_objects_is_not_split(tmp_path: Path, text: str, place: str) -> None:
     (tmp_path / "c.yaml").write_text(text)
     done = osbctl("split", "c.yaml", "parts", cwd=tmp_path)
@@ -210,19 +211,15 @@ def test_an_accepted_change_of_an_id_that_nothing_has_is_refused(folder: Path) -
     assert osbctl("build", "source", "--accept-id-change", "postgres/small", cwd=folder).returncode == 0
 
 
-def git(folder: Path, *words: str) -> None:
-    person = ("-c", "user.name=T", "-c", "user.email=t@example.com", "-c", "init.defaultBranch=main")
-    subprocess.run(["git", *person, *words], cwd=folder, check=True, capture_output=True, timeout=30)
-
-
 @pytest.mark.parametrize("attributes", [True, False])
 def test_a_lock_that_git_has_checked_out_on_windows(folder: Path, attributes: bool) -> None:
     source = folder / "source"
     assert osbctl("build", "source", "-o", "catalog.json", cwd=folder).returncode == 0
     if not attributes:
         (source / ".gitattributes").unlink()
-    for words in (("init",), ("config", "core.autocrlf", "true"), ("add", "-A"), ("commit", "-m", "x")):
-        git(source, *words)
+    git(source, "init")
+    git(source, "config", "core.autocrlf", "true")
+    commit(source)
     (source / "catalog.lock").unlink()
     git(source, "checkout", "catalog.lock")
     assert (b"\r\n" in (source / "catalog.lock").read_bytes()) != attributes
@@ -230,7 +227,7 @@ def test_a_lock_that_git_has_checked_out_on_windows(folder: Path, attributes: bo
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
 
-@pytest.mark.parametrize("name", ["10", "null", "true", "1e3", "0x10", "1.0", "On", "1_0", "2001-01-01"])
+@each("name", ["10", "null", "true", "1e3", "0x10", "1.0", "On", "1_0", "2001-01-01"])
 def test_names_that_yaml_takes_for_something_else(tmp_path: Path, name: str) -> None:
     assert osbctl("init", "s", "--service", name, cwd=tmp_path).returncode == 0
     assert osbctl("new", "plan", name, name, "-C", "s", cwd=tmp_path).returncode == 0

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from osbctl.reports import Format
+from tests.case import each
 from tests.cli.machine import Machine
 from tests.conformance.faulty import PASSWORD, USER, faulty
 
@@ -27,7 +28,7 @@ def check(machine: Machine, fault: str, *options: str, code: int) -> str:
         ).replace(address, "ADDRESS")
 
 
-@pytest.mark.parametrize("format", Format)
+@each("format", Format)
 def test_every_format_tells_a_fault(machine: Machine, format: Format) -> None:
     told = check(machine, "open", "--format", format, code=1)
     assert "wire-open" in told

@@ -10,11 +10,10 @@ import time
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from osbctl.changes import DiffFailOn
 from osbctl.reports.changes import DiffFormat
 from osbctl.sources.yaml_text import dump
+from tests.case import each
 from tests.cli.program import ROOT, osbctl
 from tests.corpus import CORPUS, needs_corpus
 
@@ -49,7 +48,7 @@ def put(folder: Path, new: Any, old: Any = OLD, ending: str = "json") -> tuple[s
     return f"old.{ending}", f"new.{ending}"
 
 
-@pytest.mark.parametrize("format", [DiffFormat.TEXT, DiffFormat.MARKDOWN, DiffFormat.GITHUB])
+@each("format", [DiffFormat.TEXT, DiffFormat.MARKDOWN, DiffFormat.GITHUB])
 def test_nothing_is_said_of_the_same(tmp_path: Path, format: DiffFormat) -> None:
     done = osbctl("diff", *put(tmp_path, OLD), "--format", format, cwd=tmp_path)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
@@ -65,7 +64,7 @@ LEVELS = {"refused": {"id": "q"}, "breaking": {"free": False}, "risky": {"maximu
 LEVELS["safe"] = {"description": "another"}
 
 
-@pytest.mark.parametrize("fail_on", DiffFailOn)
+@each("fail_on", DiffFailOn)
 def test_fail_on(tmp_path: Path, fail_on: DiffFailOn) -> None:
     order = ["refused", "breaking", "risky", "safe"]
     first = {"any": 4, "never": 0}.get(fail_on) or (order.index(fail_on) + 1 if fail_on != "never" else 0)
@@ -75,7 +74,7 @@ def test_fail_on(tmp_path: Path, fail_on: DiffFailOn) -> None:
         assert code == int(number < first), level
 
 
-@pytest.mark.parametrize("ending", ["json", "yaml"])
+@each("ending", ["json", "yaml"])
 def test_places_are_right_on_both_sides(tmp_path: Path, ending: str) -> None:
     new = changed(free=False, id="q")
     new["services"][0]["plans"].insert(0, {"id": "p0", "name": "tiny", "description": "a plan"})
@@ -105,7 +104,7 @@ def test_places_are_right_on_both_sides(tmp_path: Path, ending: str) -> None:
             assert plain.startswith(text), (rule, side, plain[:40])
 
 
-@pytest.mark.parametrize("format", DiffFormat)
+@each("format", DiffFormat)
 def test_every_format_and_no_secret_in_any(tmp_path: Path, format: DiffFormat) -> None:
     new = changed(free=False)
     new["services"][0]["dashboard_client"] = {"id": 3, "secret": SECRET + "2", "redirect_uri": "https://y.example"}
@@ -167,8 +166,8 @@ def test_a_broken_list_of_instances_never_makes_a_change_harmless(tmp_path: Path
     assert [osbctl(*call, word, cwd=tmp_path).returncode for word in ("/dev/null", "")] == [3, 3]
 
 
-@pytest.mark.parametrize(
-    ("name", "there", "value", "found"),
+@each(
+    "name, there, value, found",
     [
         ("name", "NAME", "other", {"change-service-renamed": "KSM", "change-other-field": "C"}),
         ("bindable", "Bindable", False, {"change-bindable-withdrawn": "KSM", "change-other-field": "C"}),
@@ -280,7 +279,7 @@ def test_github_is_the_default_inside_actions(tmp_path: Path) -> None:
     assert len(done.stdout.splitlines()) == 1
 
 
-@pytest.mark.parametrize("missing", ["missing.json", "HEAD:missing.json"])
+@each("missing", ["missing.json", "HEAD:missing.json"])
 def test_a_source_that_is_not_there(tmp_path: Path, missing: str) -> None:
     _, new = put(tmp_path, OLD)
     assert osbctl("diff", missing, new, cwd=tmp_path).returncode == 3
@@ -289,8 +288,8 @@ def test_a_source_that_is_not_there(tmp_path: Path, missing: str) -> None:
 READ_BY_OTHERS = sorted(set(DiffFormat) - {DiffFormat.TEXT, DiffFormat.ALLOW})
 
 
-@pytest.mark.parametrize("format", READ_BY_OTHERS)
-@pytest.mark.parametrize(("side", "code"), [("broken.yaml", 1), ("missing.yaml", 3)])
+@each("format", READ_BY_OTHERS)
+@each("side, code", [("broken.yaml", 1), ("missing.yaml", 3)])
 def test_a_side_that_cannot_be_read_leaves_no_empty_and_no_old_report(
     tmp_path: Path, format: DiffFormat, side: str, code: int
 ) -> None:

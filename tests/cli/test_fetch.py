@@ -10,6 +10,7 @@ import pytest
 
 from osbctl.errors import UsageError
 from osbctl.text import escape_line
+from tests.case import each
 from tests.cli.machine import Machine
 from tests.client.test_catalog_client import broker, http
 from tests.conformance.faulty import CATALOG, PASSWORD, USER, faulty
@@ -42,8 +43,8 @@ def test_what_is_printed_steers_no_terminal_and_no_ci_system(machine: Machine) -
     assert (machine.folder / "catalog.json").read_text() == body + "\n"
 
 
-@pytest.mark.parametrize(
-    ("body", "told"),
+@each(
+    "body, told",
     [
         (b"{}\n--\n", "not a JSON object: extra data at line 2, column 1"),
         (b'{"a": "\xe9"}', "not a JSON object: it is not UTF-8"),
@@ -54,14 +55,16 @@ def test_what_is_printed_steers_no_terminal_and_no_ci_system(machine: Machine) -
     ],
 )
 def test_what_is_no_json_is_not_written(machine: Machine, body: bytes, told: str) -> None:
+    machine.output = ""
     with broker(http("200 OK", body)) as (address, _):
         machine.run("fetch", address, "-o", "catalog.json", code=3)
     assert told in machine.output
     assert not (machine.folder / "catalog.json").exists()
 
 
-@pytest.mark.parametrize("command", ["fetch", "check"])
+@each("command", ["fetch", "check"])
 def test_a_user_without_a_password_is_told_before_anything_is_sent(machine: Machine, command: str) -> None:
+    machine.output = ""
     with faulty() as (address, server):
         machine.run(command, address, "--user", USER, code=2)
         assert server.asked == 0
@@ -69,7 +72,7 @@ def test_a_user_without_a_password_is_told_before_anything_is_sent(machine: Mach
     assert "OSBCTL_PASSWORD" in machine.output
 
 
-@pytest.mark.parametrize(
+@each(
     "options",
     [
         ("--api-version", "2.14\nX-Injected: 1"),
@@ -81,6 +84,7 @@ def test_a_user_without_a_password_is_told_before_anything_is_sent(machine: Mach
     ],
 )
 def test_an_option_that_makes_no_sense_sends_nothing(machine: Machine, options: tuple[str, str]) -> None:
+    machine.output = ""
     with faulty() as (address, server):
         machine.run("fetch", address, *options, code=2)
         assert server.asked == 0
@@ -103,8 +107,9 @@ def test_every_command_that_waits_refuses_a_time_that_is_none() -> None:
     assert checked >= 7
 
 
-@pytest.mark.parametrize("command", ["fetch", "check", "diff", "drift"])
+@each("command", ["fetch", "check", "diff", "drift"])
 def test_a_query_is_not_printed(machine: Machine, command: str) -> None:
+    machine.output = ""
     (machine.folder / "catalog.json").write_text(json.dumps(CATALOG))
     words = ["catalog.json"] if command in ("diff", "drift") else []
     words += ["--user", USER, "--password-stdin"]
@@ -118,14 +123,15 @@ def test_a_query_is_not_printed(machine: Machine, command: str) -> None:
     assert "hunter2" not in machine.output
 
 
-@pytest.mark.parametrize("word", ["HTTPS://u:hunter2@host/", "ftp://u:hunter2@host/", "postgres://u:hunter2@host/x"])
-@pytest.mark.parametrize("command", ["validate", "show", "build"])
+@each("word", ["HTTPS://u:hunter2@host/", "ftp://u:hunter2@host/", "postgres://u:hunter2@host/x"])
+@each("command", ["validate", "show", "build"])
 def test_an_address_that_is_taken_for_a_file_is_not_printed(machine: Machine, command: str, word: str) -> None:
     machine.run(command, word, code=3 if command == "build" else 2)
     assert "hunter2" not in machine.output
 
 
-@pytest.mark.parametrize("version", ["abc", "2", "2.14\n", "2.1\r\n4", "2.14.0", "\u0662.14"])
+@each("version", ["abc", "2", "2.14\n", "2.1\r\n4", "2.14.0", "\u0662.14"])
 def test_a_version_that_is_none_is_refused_before_anything_is_sent(machine: Machine, version: str) -> None:
+    machine.output = ""
     machine.run("fetch", "--api-version", version, "http://127.0.0.1:1", code=2)
     assert "is not an API version" in machine.output

@@ -6,15 +6,14 @@ import errno
 import os
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 from unittest import mock
 
 import pytest
 
+from tests.case import each
 from tests.cli.program import at_terminal, osbctl
 
-OSBCTL = [sys.executable, "-m", "osbctl"]
 TEXT = """services:
 - name: a
   id: 6C3B1D0E-8A4F-4E57-9B1C-2D7F5A90E3B4
@@ -57,7 +56,7 @@ def test_a_file_with_a_second_name_keeps_its_text_where_the_disk_is_full(tmp_pat
     assert "c.yaml: cannot be written: No space left on device" in done.stderr
 
 
-@pytest.mark.parametrize("option", ["--check", "--diff"])
+@each("option", ["--check", "--diff"])
 def test_it_writes_nothing_where_it_is_asked_to_look(tmp_path: Path, option: str) -> None:
     file = tmp_path / "c.yaml"
     file.write_text(TEXT)
@@ -80,7 +79,7 @@ LINE_ENDS = {
 
 
 @pytest.mark.parametrize("tool", [["patch", "--binary", "-p0", "-i"], ["git", "apply", "-p0"]])
-@pytest.mark.parametrize("name", LINE_ENDS)
+@each("name", LINE_ENDS)
 def test_the_changes_are_a_patch(tmp_path: Path, name: str, tool: list[str]) -> None:
     if not shutil.which(tool[0]):
         pytest.skip(f"{tool[0]} is not installed")
@@ -122,8 +121,8 @@ def test_a_selected_rule_alone_is_mended() -> None:
     assert '"yes"' in done.stdout and "free: true" in done.stdout
 
 
-@pytest.mark.parametrize(
-    ("words", "code", "says"),
+@each(
+    "words, code, says",
     [
         (["nosuch.yaml"], 3, "there is no such file"),
         (["HEAD:nosuch.yaml"], 3, ""),
@@ -145,11 +144,10 @@ def test_an_unreadable_text_is_told_at_its_place() -> None:
 
 def test_every_other_byte_of_standard_input_comes_out_again() -> None:
     text = "\ufeff" + TEXT.replace("\n", "\r\n").removesuffix("\r\n") + "\t# é\t "
-    done = subprocess.run([*OSBCTL, "fix", "-"], input=text.encode(), capture_output=True, check=True)
-    assert done.stdout == text.replace('"yes"', "true").encode()
+    assert osbctl("fix", "-", stdin=text).stdout == text.replace('"yes"', "true")
 
 
-@pytest.mark.parametrize(("option", "shown"), [("--check", ""), ("--diff", "+  bindable: true  # well\n")])
+@each("option, shown", [("--check", ""), ("--diff", "+  bindable: true  # well\n")])
 def test_standard_input_is_looked_at_too(option: str, shown: str) -> None:
     done = osbctl("fix", option, "-", stdin=TEXT)
     assert done.returncode == 1
@@ -167,8 +165,8 @@ def test_what_may_not_be_written_is_said(tmp_path: Path) -> None:
     assert "cannot be written" in done.stderr
 
 
-@pytest.mark.parametrize(("bad", "code"), [("services: [", 1), (None, 3)])
-@pytest.mark.parametrize("option", [[], ["--check"]])
+@each("bad, code", [("services: [", 1), (None, 3)])
+@each("option", [[], ["--check"]])
 def test_a_source_that_cannot_be_read_keeps_no_other_from_being_mended(
     tmp_path: Path, bad: str | None, code: int, option: list[str]
 ) -> None:
@@ -196,8 +194,8 @@ def test_nothing_is_mended_where_the_call_is_wrong(tmp_path: Path) -> None:
     assert (tmp_path / "a/c.yaml").read_text() == TEXT
 
 
-@pytest.mark.parametrize(
-    ("field", "fixed", "safe"),
+@each(
+    "field, fixed, safe",
     [
         ("tags: sql", 'tags: ["sql"]', True),
         ("tags: two words", 'tags: ["two words"]', False),
@@ -220,7 +218,7 @@ def test_a_fix_that_may_change_what_was_meant_is_made_only_with_unsafe(
     assert file.read_text() == mended
 
 
-@pytest.mark.parametrize("option", ["--check", "--diff"])
+@each("option", ["--check", "--diff"])
 def test_what_would_be_fixed_is_counted(tmp_path: Path, option: str) -> None:
     (tmp_path / "c.yaml").write_text(TEXT.replace("name: a", 'name: ""'))
     done = osbctl("fix", option, "c.yaml", cwd=tmp_path)
@@ -250,8 +248,8 @@ def test_a_clean_file_has_nothing_to_fix(tmp_path: Path) -> None:
     assert osbctl("fix", "c.yaml", cwd=tmp_path).stderr == "osbctl: c.yaml: nothing to fix\n"
 
 
-@pytest.mark.parametrize(
-    ("text", "hint"),
+@each(
+    "text, hint",
     [
         ("a: b: c\n", "check the indentation, and quote text that contains a colon"),
         ("services:\n  - name: a\n  id: b\n", "indent it like the keys of the item above"),

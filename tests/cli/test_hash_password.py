@@ -15,6 +15,7 @@ import pytest
 
 from osbctl.credentials.file import parse_credentials, read_credentials, write_record
 from osbctl.credentials.record import make_record, password_matches
+from tests.case import each
 from tests.cli import warm
 from tests.cli.program import ROOT, at_terminal, osbctl, process
 
@@ -97,8 +98,8 @@ def test_the_password_is_included_only_when_asked_and_with_a_warning() -> None:
     assert SECRET not in ran.stderr
 
 
-@pytest.mark.parametrize(
-    ("arguments", "stdin", "says"),
+@each(
+    "arguments, stdin, says",
     [
         (("admin", "--password-stdin", "--generate"), "x", "cannot be combined"),
         (("admin", "--generate", "-o", "a", "--append", "b"), "", "cannot be combined"),
@@ -132,8 +133,8 @@ def test_a_file_that_cannot_be_written_ends_with_3_and_shows_no_password(tmp_pat
     assert "cannot write" in ran.stderr
 
 
-@pytest.mark.parametrize("option", [["--force", "-o"], ["--append"]])
-@pytest.mark.parametrize("full", [True, False])
+@each("option", [["--force", "-o"], ["--append"]])
+@each("full", [True, False])
 def test_a_password_that_cannot_be_shown_leaves_the_old_record(tmp_path: Path, option: list[str], full: bool) -> None:
     """Otherwise the new password would be lost. `full`: a full device, else a pipe without a reader."""
     path = tmp_path / "c.json"
@@ -181,7 +182,7 @@ def test_after_three_pairs_that_differ_it_ends() -> None:
     assert "differed three times" in shown
 
 
-@pytest.mark.parametrize("before", [(), ("typed-secret",)])
+@each("before", [(), ("typed-secret",)])
 def test_an_interrupt_at_the_prompt_ends_with_130(before: tuple[str, ...]) -> None:
     code, shown, out = at_a_terminal(*before, CTRL_C)
     assert (code, out) == (130, "")
@@ -227,8 +228,8 @@ def fields(record: object) -> dict[str, str]:
     return {name: getattr(record, name) for name in ("identity", "salt", "hash", "label", "expires")}
 
 
-@pytest.mark.parametrize(
-    ("identity", "password", "code", "says"),
+@each(
+    "identity, password, code, says",
     [
         ("admin", SECRET + "\n", 0, "matches 'new'"),
         ("admin", SECRET + "\n", 0, "warning: the hash of new has 1000 rounds"),

@@ -9,6 +9,7 @@ from typing import Any, TypeAlias
 import pytest
 
 from osbctl.cli.app import _HEADINGS, GROUPS, build, run_app
+from tests.case import each
 from tests.cli.program import osbctl
 
 TOP = build([])
@@ -35,7 +36,7 @@ def help_of(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch)
     return ask
 
 
-@pytest.mark.parametrize("words", ALL, ids=" ".join)
+@each("words", ALL)
 def test_it_fits_80_columns_no_type_leaks_and_there_is_an_example(words: tuple[str, ...], help_of: Help) -> None:
     text = help_of(*words)
     assert max(map(len, text.splitlines())) <= 80
@@ -74,8 +75,8 @@ def test_it_can_be_asked_for_again_and_again_in_one_process(help_of: Help) -> No
     assert len(build([]).context_class.formatter_class.__mro__) == depth
 
 
-@pytest.mark.parametrize(
-    ("words", "told"),
+@each(
+    "words, told",
     [
         (("brokers", "refresh", "--jobs", "x"), "'--jobs' / '-j': 'x' is not a valid integer"),
         (("hash-password", "a", "--rounds", "x"), "'--rounds': 'x' is not a valid integer"),
@@ -90,7 +91,7 @@ def test_no_type_of_the_program_leaks_into_an_error(words: tuple[str, ...], told
     assert told in done.stderr
 
 
-@pytest.mark.parametrize("words", ALL, ids=" ".join)
+@each("words", ALL)
 def test_at_most_twelve_options_stand_in_front(words: tuple[str, ...], help_of: Help) -> None:
     sections = help_of(*words).partition("Options:\n")[2].split("\n\n")
     in_front = re.findall(r"(?m)^  -", sections[0])

@@ -9,8 +9,7 @@ import sys
 from pathlib import Path
 from xml.etree import ElementTree
 
-import pytest
-
+from tests.case import each
 from tests.cli import warm
 from tests.cli.program import ROOT, forked, osbctl
 from tests.folders import catalogs_folder
@@ -32,8 +31,8 @@ OTHERS = [f"{VALIDATE} -f sarif", "osbctl --version", "osbctl build --help",
           "osbctl build catalogs/source --check -o tests/none.json"]  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("command", "to"),
+@each(
+    "command, to",
     [
         *((VALIDATE, to) for to in (">/dev/full", ">&-", "</dev/null >&- 2>&-", "<&- >&-")),
         *((command, to) for command in OTHERS for to in (">/dev/full", ">&-")),
@@ -69,7 +68,7 @@ def test_a_reader_that_has_gone_does_not_hide_the_verdict(tmp_path: Path) -> Non
     assert (done.returncode, done.stderr) == (1, b"")
 
 
-@pytest.mark.parametrize("format", ["text", "json", "sarif", "github", "gitlab", "junit"])
+@each("format", ["text", "json", "sarif", "github", "gitlab", "junit"])
 def test_a_file_name_that_is_not_utf8(tmp_path: Path, format: str) -> None:
     (tmp_path / os.fsdecode(b"\xe4.json")).write_bytes(BROKEN)
     run = forked if format == "text" else osbctl

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from osbctl.cli.page import _old_name
+from tests.case import each
 from tests.cli.program import osbctl
 from tests.folders import catalogs_folder
 
@@ -64,7 +65,7 @@ def test_the_date_of_the_commit(repository: Path) -> None:
     assert f'<time datetime="{date}">' in page(repository, "a.yaml", "--date", "commit").stdout
 
 
-@pytest.mark.parametrize("command", ["show", "validate"])
+@each("command", ["show", "validate"])
 def test_a_missing_file_makes_no_registry_folder(tmp_path: Path, command: str) -> None:
     pytest.importorskip("sqlalchemy")
     for home in ("/dev/null", str(tmp_path)):
@@ -73,8 +74,8 @@ def test_a_missing_file_makes_no_registry_folder(tmp_path: Path, command: str) -
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize(
-    ("words", "code", "told"),
+@each(
+    "words, code, told",
     [
         (["a.yaml", "--accent", "red"], 2, "is not a colour"),
         (["a.yaml", "--date", "yesterday"], 2, "is not a date"),

@@ -9,12 +9,12 @@ import time
 from pathlib import Path
 
 import jsonschema
-import pytest
 
 from osbctl.platforms.commands import Purpose
 from osbctl.requests.report import params_json
 from osbctl.sources.read import read_source
 from osbctl.tasks.params import plan_parameters
+from tests.case import each
 from tests.cli.program import osbctl
 from tests.folders import catalogs_folder, schemas_folder
 
@@ -71,8 +71,8 @@ def test_a_file_is_named_in_the_commands_and_its_secrets_are_not_shown(tmp_path:
     assert inline.returncode == 0 and json.loads(inline.stdout)["accepted"] and "hunter2" not in inline.stdout
 
 
-@pytest.mark.parametrize("purpose", Purpose)
-@pytest.mark.parametrize("request_", [None, "{}", '{"role": 7, "storage_gb": 0}'])
+@each("purpose", Purpose)
+@each("request_", [None, "{}", '{"role": 7, "storage_gb": 0}'])
 def test_the_json_has_the_shape_that_is_promised(purpose: Purpose, request_: str | None) -> None:
     told = params_json(plan_parameters(read_source(CATALOG), "postgres", "small", purpose, request_))
     jsonschema.Draft7Validator(SHAPE).validate(told)
@@ -81,8 +81,8 @@ def test_the_json_has_the_shape_that_is_promised(purpose: Purpose, request_: str
     assert bool(told["commands"]) == (told["accepted"] is True)
 
 
-@pytest.mark.parametrize(
-    ("words", "code", "says"),
+@each(
+    "words, code, says",
     [
         (["postgres", "smal"], 2, "did you mean small?"),
         (["postgre", "small"], 2, "did you mean postgres?"),
@@ -126,7 +126,7 @@ def many_branches(kind: str) -> dict[str, object]:
     }
 
 
-@pytest.mark.parametrize("kind", ["touching ranges", "any of many, often", "two references, ten deep"])
+@each("kind", ["touching ranges", "any of many, often", "two references, ten deep"])
 def test_branches_that_multiply_end_soon(tmp_path: Path, kind: str) -> None:
     """Each took twenty seconds and more; a page makes the same examples."""
     plan = {"id": "p", "name": "p", "description": "d"}
@@ -140,7 +140,7 @@ def test_branches_that_multiply_end_soon(tmp_path: Path, kind: str) -> None:
     assert "Example" in done.stdout or "No example" in done.stdout
 
 
-@pytest.mark.parametrize("command", ["show", "params", "page"])
+@each("command", ["show", "params", "page"])
 def test_texts_that_look_like_numbers_keep_their_quotes(command: str, tmp_path: Path) -> None:
     schema = {"type": "object", "properties": {"version": {"type": "string", "enum": ["15", "17"], "default": "17"}}}
     create = {"service_instance": {"create": {"parameters": schema}}}
@@ -153,7 +153,7 @@ def test_texts_that_look_like_numbers_keep_their_quotes(command: str, tmp_path: 
     assert "15 | 17" not in shown
 
 
-@pytest.mark.parametrize("sign", '"\u201c\u201d\u201e$`\\%!')
+@each("sign", '"\u201c\u201d\u201e$`\\%!')
 def test_a_name_that_shells_read_in_different_ways_is_in_no_command(sign: str) -> None:
     shown = osbctl("params", CATALOG, "postgres", "small", "-c", "{}", "-b", f"it{sign}s").stdout
     assert "cf create-service" not in shown

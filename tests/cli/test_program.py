@@ -10,8 +10,7 @@ import sys
 import warnings
 from pathlib import Path
 
-import pytest
-
+from tests.case import each
 from tests.cli.program import osbctl
 from tests.folders import catalogs_folder
 
@@ -34,7 +33,7 @@ def state() -> dict[str, object]:
     }
 
 
-@pytest.mark.parametrize(
+@each(
     "words",
     [
         ("validate", GOOD),
@@ -45,7 +44,6 @@ def state() -> dict[str, object]:
         ("brokers", "add", "x", "http://127.0.0.1:1", "--database", "x.sqlite"),
         ("--nosuch",),
     ],
-    ids=" ".join,
 )
 def test_it_leaves_the_process_as_it_was(words: tuple[str, ...], tmp_path: Path) -> None:
     osbctl(*words, cwd=tmp_path, stdin=Path(GOOD).read_text())  # loads what it needs

@@ -8,10 +8,10 @@ import subprocess
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import pytest
 import yaml
 
 from osbctl.text import escape_line
+from tests.case import each
 from tests.cli import warm
 from tests.cli.program import ROOT, osbctl
 from tests.folders import catalogs_folder
@@ -33,8 +33,8 @@ def hostile(folder: Path) -> tuple[str, dict[str, Any]]:
     return str(file), data
 
 
-@pytest.mark.parametrize("format", ["table", "json", "yaml", "markdown"])
-@pytest.mark.parametrize("color", ["never", "always"])
+@each("format", ["table", "json", "yaml", "markdown"])
+@each("color", ["never", "always"])
 def test_hostile_text_reaches_no_terminal(tmp_path: Path, format: str, color: str) -> None:
     file, data = hostile(tmp_path)
     done = osbctl("show", "--format", format, "--color", color, file)
@@ -99,7 +99,7 @@ def test_a_source_that_cannot_be_read(tmp_path: Path) -> None:
     assert osbctl("show", str(tmp_path / "none.json")).returncode == 3
 
 
-@pytest.mark.parametrize("arguments", [(), ("--color", "always"), ("--format", "json"), ("--format", "markdown")])
+@each("arguments", [(), ("--color", "always"), ("--format", "json"), ("--format", "markdown")])
 def test_a_reader_who_has_seen_enough_ends_it_quietly(tmp_path: Path, arguments: tuple[str, ...]) -> None:
     plan = {"id": "p", "name": "n", "description": "x" * 1_000}
     file = tmp_path / "large.json"

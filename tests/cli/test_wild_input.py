@@ -69,13 +69,17 @@ def commands(table: str, file: str = "wild.json") -> list[list[str]]:
     return [line.split() for line in table.replace("FILE", file).replace("\n", "|").split("|")]
 
 
+@pytest.fixture(scope="module")
+def shipped() -> Any:
+    return read_source(str(catalogs_folder() / "data-services.yaml")).data
+
+
 @pytest.fixture
-def good(tmp_path: Path) -> Any:
+def good(shipped: Any, tmp_path: Path) -> Any:
     """The shipped catalog with parameters, which is good.json in the test's folder."""
-    whole = read_source(str(catalogs_folder() / "data-services.yaml")).data
-    (tmp_path / "good.json").write_text(json.dumps(whole))
+    (tmp_path / "good.json").write_text(json.dumps(shipped))
     (tmp_path / "source").symlink_to(catalogs_folder() / "source")
-    return whole
+    return shipped
 
 
 def endures(folder: Path, *words: str, **variables: str) -> None:

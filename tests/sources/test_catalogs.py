@@ -14,7 +14,7 @@ from osbctl.sources.catalogs import holds_offering, parse_catalog
 from osbctl.sources.document import Document
 from osbctl.sources.parse import parse_text
 from osbctl.sources.yaml_text import dump
-from tests.case import case
+from tests.case import case, each
 
 OFFERINGS = [{"name": "x", "plans": []}]
 ONE: dict[str, Any] = {"id": "1", "name": "x", "plans": []}
@@ -40,8 +40,8 @@ def refusal(text: str, name: str = "a.json", **options: Any) -> Finding:
     return finding
 
 
-@pytest.mark.parametrize(
-    ("at", "data"),
+@each(
+    "at, data",
     [
         ("/a~1b/~0x/0", {"services": 1}),
         ("/catalog", {"services": [{"name": "s"}]}),
@@ -56,7 +56,7 @@ def test_what_a_pointer_leads_to(at: str, data: Any) -> None:
     assert (document.data, document.read_as) == (data, "")
 
 
-@pytest.mark.parametrize("name", ["a.json", "a.yaml"])
+@each("name", ["a.json", "a.yaml"])
 def test_places_are_those_of_the_whole_text(name: str) -> None:
     document = parse_catalog(TEXT, name, at="/catalog")
     paths: list[tuple[str | int, ...]] = [(), ("services",), ("services", 0, "name"), ("gone",)]
@@ -66,9 +66,7 @@ def test_places_are_those_of_the_whole_text(name: str) -> None:
     assert there == ['"catalog": {', '"services": [', '"name": "s"', '"catalog": {']
 
 
-@pytest.mark.parametrize(
-    ("at", "inserted"), [("/list", ("services",)), ("/one", ("services", 0))], ids=["a list", "an offering"]
-)
+@each("at, inserted", [("/list", ("services",)), ("/one", ("services", 0))])
 def test_what_is_no_object_with_services_is_wrapped_and_located(at: str, inserted: tuple[str | int, ...]) -> None:
     document, whole = parse_catalog(TEXT, "a.json", at=at), parse_text(TEXT, "a.json")
     for path in ((), (0,), ("plans",), (0, "plans", 0, "name"), ("name",)):
@@ -86,8 +84,8 @@ def test_notes_are_those_of_the_part() -> None:
         assert (note.path, note.location.line) == (("services", 0, "name"), line)
 
 
-@pytest.mark.parametrize(
-    ("at", "rule", "words"),
+@each(
+    "at, rule, words",
     [
         ("/catlog", "pointer-not-found", "no 'catlog' in the top did you mean catalog?"),
         ("/zzz", "pointer-not-found", "there are: a/b, catalog, list, one, none"),
@@ -147,8 +145,8 @@ FOUND: dict[str, tuple[Any, list[str]]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", FOUND)
-@pytest.mark.parametrize("written", [json.dumps, dump], ids=["json", "yaml"])
+@each("name", FOUND)
+@each("written", [json.dumps, dump])
 def test_where_catalogs_are(name: str, written: Any) -> None:
     data, pointers = FOUND[name]
     text = written(data)
@@ -166,7 +164,7 @@ def test_where_catalogs_are(name: str, written: Any) -> None:
         assert (finding.rule, finding.hint) == ("catalog-elsewhere", f"add --at {pointers[0]}")
 
 
-@pytest.mark.parametrize(("data", "what"), [([ONE], "a list of service offerings"), (ONE, "a single service offering")])
+@each("data, what", [([ONE], "a list of service offerings"), (ONE, "a single service offering")])
 def test_a_bare_list_and_a_single_offering_are_read_and_it_is_said(data: Any, what: str) -> None:
     document = parse_catalog(json.dumps(data), "a.json", nested=False)
     assert (document.data, document.read_as) == ({"services": [ONE]}, f"a.json: read {what} as a catalog")
@@ -215,8 +213,8 @@ def place(document: Document, *path: str | int) -> tuple[int, int, int]:
     return found.line, found.column, found.end
 
 
-@pytest.mark.parametrize("ends", ["\n", "\r\n"])
-@pytest.mark.parametrize("style", ["|", "|-", "|2 # the catalog"])
+@each("ends", ["\n", "\r\n"])
+@each("style", ["|", "|-", "|2 # the catalog"])
 def test_places_in_a_block_of_lines_are_those_of_the_file(style: str, ends: str) -> None:
     inner = "\n\nservices:\n- name: no\n  plans:\n   - free: x\n"
     document = parse_catalog(config_map(inner, style).replace("\n", ends), "cm.yaml")
@@ -227,9 +225,7 @@ def test_places_in_a_block_of_lines_are_those_of_the_file(style: str, ends: str)
     assert str(note.location) == "cm.yaml:8:13"
 
 
-@pytest.mark.parametrize(
-    "text", [config_map("services:\n\n- plans: []\n", ">"), config_map("", json.dumps(json.dumps(CATALOG)))]
-)
+@each("text", [config_map("services:\n\n- plans: []\n", ">"), config_map("", json.dumps(json.dumps(CATALOG)))])
 def test_places_in_other_strings_are_where_these_begin(text: str) -> None:
     assert place(parse_catalog(text, "cm.yaml", at="/data/catalog"), "services", 0, "plans")[:2] == (4, 3)
 
@@ -243,8 +239,8 @@ def test_a_text_that_was_pointed_at_and_cannot_be_read() -> None:
     assert (inside.rule, str(inside.location)) == ("no-catalog", "cm.yaml:5:5")
 
 
-@pytest.mark.parametrize(
-    ("text", "line"),
+@each(
+    "text, line",
     [
         ("services:\n<% if x %>\n- name: a\n", 3),
         ('#@ load("@ytt:data", "data")\nservices:\n- name: #@ data.values.name\n', 3),
@@ -284,7 +280,7 @@ spring.cloud.openservicebroker.catalog:
 """
 
 
-@pytest.mark.parametrize("at", ["/spring.cloud.openservicebroker.catalog", ""])
+@each("at", ["/spring.cloud.openservicebroker.catalog", ""])
 def test_the_names_of_a_spring_configuration_are_those_that_its_broker_sends(at: str) -> None:
     document = parse_catalog(SPRING, "application.yml", at=at)
     (service,) = document.data["services"]
@@ -357,8 +353,8 @@ PROFILES = "---\n".join(
 )
 
 
-@pytest.mark.parametrize(
-    ("profiles", "name"),
+@each(
+    "profiles, name",
     [
         *(("", "all"), ("other", "all"), ("dev", "dev"), ("test", "dev")),
         *(("prod", "prod"), ("prod dev", "dev"), ("dev us", "region")),
@@ -369,8 +365,8 @@ def test_a_stream_of_springs_profiles(profiles: str, name: str) -> None:
     assert [service["name"] for service in document.data["services"]] == [name]
 
 
-@pytest.mark.parametrize(
-    ("expression", "active", "holds"),
+@each(
+    "expression, active, holds",
     [
         ("a & (b | c)", "a c", True),
         ("a & (b | c)", "a", False),

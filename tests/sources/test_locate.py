@@ -19,6 +19,7 @@ from osbctl.sources.document import Document
 from osbctl.sources.limits import MAX_DEPTH
 from osbctl.sources.parse import parse_document
 from osbctl.sources.text_lines import Lines
+from tests.case import each
 
 DEEP = MAX_DEPTH - 10
 
@@ -67,15 +68,15 @@ PATHS: dict[Path, tuple[tuple[int, int], tuple[int, int]]] = {
 """Line and column in `JSON` and in `YAML`."""
 
 
-@pytest.mark.parametrize(("name", "text"), [("a.json", JSON), ("a.yaml", YAML)])
+@each("name, text", [("a.json", JSON), ("a.yaml", YAML)])
 def test_places_by_hand(name: str, text: str) -> None:
     document = parse_document(text.encode(), name)
     assert places(document, *PATHS) == [at[name == "a.yaml"] for at in PATHS.values()]
     assert document.locate([]) == {}
 
 
-@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"], ids=["LF", "CRLF", "CR"])
-@pytest.mark.parametrize("mark", ["", "\ufeff"], ids=["plain", "BOM"])
+@each("end", ["\n", "\r\n", "\r"])
+@each("mark", ["", "\ufeff"])
 def test_line_ends_and_byte_order_marks(end: str, mark: str) -> None:
     for text, name, at in (
         ('{"😀":\n\t1,\n  "b": "日本", "c": 1}', "a.json", [(1, 2), (3, 3), (3, 14)]),
@@ -88,7 +89,7 @@ def test_line_ends_and_byte_order_marks(end: str, mark: str) -> None:
         assert document.locate([("c",)])[("c",)].excerpt == lines[at[2][0] - 1]
 
 
-@pytest.mark.parametrize("mark", ["\u0085", "\u2028", "\u2029"])
+@each("mark", ["\u0085", "\u2028", "\u2029"])
 def test_breaks_of_yaml_1_1_are_no_line_ends(mark: str) -> None:
     """libyaml counts them; editors and YAML 1.2 (5.4) do not."""
     document = parse_document(f"a: 'x{mark}y'\nb: 1\n".encode(), "a.yaml")
@@ -104,8 +105,8 @@ def test_faults_behind_wide_characters_and_crlf() -> None:
     assert (location.line, location.column, location.excerpt) == (2, 17, "😀: {x: 1, é: 2, é: 3}")
 
 
-@pytest.mark.parametrize(
-    ("name", "text"),
+@each(
+    "name, text",
     [("a.json", '{"a":' * DEEP + "1" + "}" * DEEP), ("a.yaml", "a: " + "{a: " * DEEP + "1" + "}" * DEEP)],
 )
 def test_deep_paths(name: str, text: str) -> None:
@@ -122,8 +123,8 @@ def test_many_places_on_one_long_line_share_its_text() -> None:
     assert found[("a", 999)].column == 8 + 2 * 999
 
 
-@pytest.mark.parametrize(
-    ("name", "text", "path", "under"),
+@each(
+    "name, text, path, under",
     [
         ("a.yaml", "free: yes  # why\n", ("free",), "free: yes"),
         ("a.yaml", "a: {free: no, b: 1}\n", ("a", "free"), "free: no"),
@@ -284,8 +285,8 @@ def test_values_and_places(seed: int) -> None:
 MERGED = "a: &a\n  p: 1\n  q: {r: 1}\nb: &b\n  p: 2\n  s: 2\nz:\n  <<: [*a, *b]\n  own: 1\ny:\n  <<: *a\n  <<: *b\n"
 
 
-@pytest.mark.parametrize(
-    ("text", "value", "at"),
+@each(
+    "text, value, at",
     [
         # The most recent anchor before the alias, in the order of the text (YAML 1.2, 7.1).
         ("a: &x [{k: 0}, &x {k: 1}]\nz: *x\n", {"k": 1}, {"/z/k": (1, 20)}),
@@ -317,7 +318,7 @@ def test_by_hand(text: str, value: Any, at: dict[str, tuple[int, int]]) -> None:
     assert {pointer: (found[path].line, found[path].column) for pointer, path in paths.items()} == at
 
 
-@pytest.mark.parametrize("text", ["a: &x [&y {k: *x}]\n", "a: &x {p: &x [*x]}\n", "a: &x\n  - <<: *x\n"])
+@each("text", ["a: &x [&y {k: *x}]\n", "a: &x {p: &x [*x]}\n", "a: &x\n  - <<: *x\n"])
 def test_what_holds_itself_is_refused(text: str) -> None:
     with pytest.raises(DocumentError) as caught:
         parse_document(text.encode(), "a.yaml")

@@ -16,6 +16,7 @@ from osbctl.errors import SourceError, UsageError
 from osbctl.findings import DocumentError
 from osbctl.sources.limits import Limits
 from osbctl.sources.read import read_source
+from tests.case import each
 from tests.git import commit, git
 
 CATALOG = '{"services": []}'
@@ -42,8 +43,8 @@ def test_a_file(here: Path) -> None:
     assert (document.name, document.data, document.syntax) == ("catalog.json", {"services": []}, "json")
 
 
-@pytest.mark.parametrize(
-    ("asked", "there", "advice"),
+@each(
+    "asked, there, advice",
     [
         ("catalog.jsn", ["catalog.json"], "did you mean catalog.json?"),
         ("catalog.json", ["catalog.yaml", "other.json"], "did you mean catalog.yaml?"),
@@ -53,14 +54,17 @@ def test_a_file(here: Path) -> None:
         ("catalog.json/inner.json", ["catalog.json"], "there is no folder catalog.json either"),
     ],
 )
-def test_a_missing_file_names_a_neighbour_that_is_alike(here: Path, asked: str, there: list[str], advice: str) -> None:
+def test_a_missing_file_names_a_neighbour_that_is_alike(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, asked: str, there: list[str], advice: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
     for name in there:
-        (here / name).write_text(CATALOG)
+        (tmp_path / name).write_text(CATALOG)
     error = refusal(asked)
     assert (error.message, error.advice) == (f"{asked}: there is no such file", advice)
 
 
-@pytest.mark.parametrize("scheme", ["http", "https"])
+@each("scheme", ["http", "https"])
 def test_an_address_is_no_source_and_is_not_repeated(here: Path, scheme: str) -> None:
     with pytest.raises(UsageError) as caught:
         read_source(f"{scheme}://user:s3cret@broker.example.com/v2/catalog")
@@ -94,7 +98,7 @@ def test_a_link_that_leads_nowhere_says_where(here: Path) -> None:
     assert caught.value.advice == ""
 
 
-@pytest.mark.parametrize("source", ["", "a\0b", "x" * 5000])
+@each("source", ["", "a\0b", "x" * 5000])
 def test_names_that_no_file_can_have(here: Path, source: str) -> None:
     assert refusal(source).exit_code == 3
 
@@ -164,20 +168,28 @@ def test_standard_input_that_fails(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "Is a directory" in refusal("-").message
 
 
+@pytest.fixture(scope="module")
+def history(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("repository")
+    (folder / "sub").mkdir()
+    (folder / "catalog.json").write_text('{"services": [], "version": 1}')
+    (folder / "sub" / "inner.yaml").write_text("services: []\nversion: 1\n")
+    (folder / "sub" / "catalog.json").write_text('{"services": [], "version": "sub"}')
+    commit(folder)
+    (folder / "catalog.json").write_text('{"services": [], "version": 2}')
+    commit(folder)
+    return folder
+
+
 @pytest.fixture
-def repository(here: Path) -> Path:
-    (here / "sub").mkdir()
-    (here / "catalog.json").write_text('{"services": [], "version": 1}')
-    (here / "sub" / "inner.yaml").write_text("services: []\nversion: 1\n")
-    (here / "sub" / "catalog.json").write_text('{"services": [], "version": "sub"}')
-    commit(here)
-    (here / "catalog.json").write_text('{"services": [], "version": 2}')
-    commit(here)
-    return here
+def repository(here: Path, history: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder of a repository with two commits, where the test is."""
+    monkeypatch.chdir(history)
+    return history
 
 
-@pytest.mark.parametrize(
-    ("folder", "source", "version"),
+@each(
+    "folder, source, version",
     [
         ("", "HEAD:catalog.json", 2),
         ("", "HEAD~1:catalog.json", 1),
@@ -201,12 +213,16 @@ def test_a_file_in_git_history(
 
 
 def test_a_path_that_exists_wins_over_a_revision(repository: Path) -> None:
-    (repository / "HEAD:catalog.json").write_text('{"services": [], "version": "file"}')
-    assert read_source("HEAD:catalog.json").data["version"] == "file"
+    path = repository / "HEAD:catalog.json"
+    path.write_text('{"services": [], "version": "file"}')
+    try:
+        assert read_source("HEAD:catalog.json").data["version"] == "file"
+    finally:
+        path.unlink()
 
 
-@pytest.mark.parametrize(
-    ("source", "message", "advice"),
+@each(
+    "source, message, advice",
     [
         (
             "HEAD~1:gone.json",
@@ -237,8 +253,8 @@ def test_a_blob_is_bounded(repository: Path) -> None:
         read_source("HEAD:catalog.json", limits=Limits(bytes=5))
 
 
-def test_a_shallow_clone_says_so(repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    clone = repository.parent / f"{repository.name}-clone"
+def test_a_shallow_clone_says_so(repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    clone = tmp_path / "clone"
     git(repository, "clone", "-q", "--depth=1", repository.as_uri(), str(clone))
     monkeypatch.chdir(clone)
     assert refusal("HEAD~1:catalog.json").advice == "the clone is shallow: git fetch --unshallow"

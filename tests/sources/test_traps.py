@@ -9,6 +9,7 @@ import pytest
 from osbctl.findings import DocumentError, Severity
 from osbctl.sources.limits import MAX_PROBLEMS, Limits
 from osbctl.sources.parse import parse_document
+from tests.case import each
 
 
 def faults(data: bytes, name: str, **options: Any) -> list[str]:
@@ -162,7 +163,7 @@ REFUSED: dict[str, tuple[str, str | bytes, str]] = {
 """The name and the text of a file, and its faults: the rule, the place, and words of the message or hint."""
 
 
-@pytest.mark.parametrize("case", REFUSED)
+@each("case", REFUSED)
 def test_refused(case: str) -> None:
     name, text, expected = REFUSED[case]
     found = faults(text if isinstance(text, bytes) else text.encode(), name)
@@ -212,7 +213,7 @@ READ: dict[str, tuple[str, str | bytes, Any]] = {
 }
 
 
-@pytest.mark.parametrize("case", READ)
+@each("case", READ)
 def test_read(case: str) -> None:
     name, text, expected = READ[case]
     data = parse_document(text if isinstance(text, bytes) else text.encode(), name).data
@@ -240,8 +241,8 @@ OTHERWISE_IN_1_1: list[tuple[str, Any, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("text", "value", "meaning"), OTHERWISE_IN_1_1)
-@pytest.mark.parametrize("where", ["{}z: {}\n", "{}z:\n  - {}\n"], ids=["in a mapping", "in a sequence"])
+@each("text, value, meaning", OTHERWISE_IN_1_1)
+@each("where", ["{}z: {}\n", "{}z:\n  - {}\n"])
 def test_scalars_that_yaml_1_1_sees_otherwise(text: str, value: Any, meaning: str, where: str) -> None:
     document = parse_document(where.format("x: 1\n", text).encode(), "a.yaml")
     got = document.data["z"]
@@ -255,7 +256,7 @@ def test_scalars_that_yaml_1_1_sees_otherwise(text: str, value: Any, meaning: st
     assert note.location.excerpt[note.location.column - 1 :] == text
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     ['"no"', "'012'", "northern", "2001", "1.5", "1.0e+3", "0x1F", "!!str no", "-5", "true", "12:ab", "0", "0.5"],
 )
@@ -269,8 +270,8 @@ def test_a_key_that_yaml_1_1_sees_otherwise_is_noted_at_the_key() -> None:
     assert (note.location.line, note.location.column, note.path) == (2, 3, ("a", "on"))
 
 
-@pytest.mark.parametrize(
-    ("name", "text", "syntax"),
+@each(
+    "name, text, syntax",
     [
         ("a.yaml", '{"a": 1}', "json"),
         ("a.yml", '\n  {"a": 1}', "json"),
@@ -287,8 +288,8 @@ def test_a_name_that_lies_is_noted(name: str, text: str, syntax: str) -> None:
     assert (note.rule, note.severity) == ("format-mismatch", Severity.INFO)
 
 
-@pytest.mark.parametrize("name", ["<stdin>", "catalog", "catalog.txt"])
-@pytest.mark.parametrize(("text", "syntax"), [('{"a": 1}', "json"), ("a: 1\n", "yaml"), ("'a': 1\n", "yaml")])
+@each("name", ["<stdin>", "catalog", "catalog.txt"])
+@each("text, syntax", [('{"a": 1}', "json"), ("a: 1\n", "yaml"), ("'a': 1\n", "yaml")])
 def test_without_an_ending_the_content_decides_without_a_word(name: str, text: str, syntax: str) -> None:
     document = parse_document(text.encode(), name)
     assert (document.data, document.syntax, document.notes) == ({"a": 1}, syntax, ())
@@ -308,7 +309,7 @@ DEEP = {
 }
 
 
-@pytest.mark.parametrize("case", DEEP)
+@each("case", DEEP)
 def test_depth_is_counted_alike(case: str) -> None:
     name, text = DEEP[case]
     assert parse_document(text.encode(), name, limits=Limits(depth=101)).data
@@ -335,8 +336,8 @@ def test_expanded_values_are_shared_not_copied() -> None:
     assert data["b"][0] is data["b"][1] is data["a"]
 
 
-@pytest.mark.parametrize(
-    ("name", "text"),
+@each(
+    "name, text",
     [
         ("a.json", "{" + ",".join(['"a":1'] * 50_000) + "}\n"),
         ("a.yaml", "{" + ", ".join(["a: 1"] * 50_000) + "}\n"),

@@ -21,6 +21,7 @@ from osbctl.sources.exports.merge import StoredCatalog
 from osbctl.sources.exports.read import StoredAs, parse_documents, recognise, stored_catalog
 from osbctl.sources.parse import parse_document
 from osbctl.sources.yaml_text import dump
+from tests.case import each
 from tests.corpus import EVERY_CASE
 from tests.drift.test_fields import CATALOG
 from tests.fragments import changed, places
@@ -42,8 +43,8 @@ def rows(platform: Platform) -> tuple[list[dict[str, Any]], list[dict[str, Any]]
     return offerings["resources"], plans["resources"]
 
 
-@pytest.mark.parametrize("platform", Platform)
-@pytest.mark.parametrize("ending", ["json", "yaml", "txt"])
+@each("platform", Platform)
+@each("ending", ["json", "yaml", "txt"])
 def test_recognised_by_content(platform: Platform, ending: str) -> None:
     for file in export_as(platform, CATALOG):
         for text in (json.dumps(file), dump(file)):
@@ -58,7 +59,7 @@ def test_a_catalog_is_recognised_and_kept_whole() -> None:
     assert kept.document.data == CATALOG
 
 
-@pytest.mark.parametrize("platform", Platform)
+@each("platform", Platform)
 def test_several_brokers_in_one_export(platform: Platform) -> None:
     plan = {"id": "q", "name": "q", "description": "q"}
     other = {"services": [{"id": "o", "name": "o", "description": "o", "plans": [plan]}]}
@@ -165,7 +166,7 @@ WHOLE: dict[str, list[Any]] = {
 }
 
 
-@pytest.mark.parametrize("case", WHOLE)
+@each("case", WHOLE)
 def test_an_export_that_is_whole_shows_no_drift(case: str) -> None:
     assert find_drift(read(*WHOLE[case]), CATALOG) == []
 
@@ -175,7 +176,7 @@ def test_a_broker_is_chosen_by_its_name_too() -> None:
     assert find_drift(kept, CATALOG) == []
 
 
-@pytest.mark.parametrize("platform", [Platform.SERVICE_MANAGER, KORIFI])
+@each("platform", [Platform.SERVICE_MANAGER, KORIFI])
 def test_a_service_offering_without_plans_may_stand_where_the_platform_takes_one(platform: Platform) -> None:
     bare = {"services": [*CATALOG["services"], {"id": "s3", "name": "bare", "description": "x", "plans": []}]}
     assert find_drift(read(*export_as(platform, bare)), bare) == []
@@ -208,7 +209,7 @@ def test_a_feature_that_is_off_by_default_is_named() -> None:
     assert any("AsyncBinding" in note for note in notes(kept, CATALOG))
 
 
-@pytest.mark.parametrize("platform", Platform)
+@each("platform", Platform)
 def test_places_lead_into_the_export(platform: Platform) -> None:
     kept = read(*export_as(platform, CATALOG))
     paths = [
@@ -252,7 +253,7 @@ UNHAPPY: dict[str, tuple[list[Any], str]] = {
 }
 
 
-@pytest.mark.parametrize("case", PARTIAL | UNHAPPY)
+@each("case", PARTIAL | UNHAPPY)
 def test_an_export_that_is_wrong_or_incomplete_is_refused(case: str) -> None:
     files, message = (PARTIAL | UNHAPPY)[case]
     with pytest.raises(SourceError) as caught:
@@ -312,7 +313,7 @@ def check(files: list[Any], broker: dict[str, Any], stored_as: StoredAs | None =
 
 
 @pytest.mark.fuzz
-@pytest.mark.parametrize("platform", Platform)
+@each("platform", Platform)
 def test_any_one_value_may_be_any_other(platform: Platform) -> None:
     """Each with each under `make fuzz`, else one in five: each place with one or two."""
     tried = itertools.product(places(EXPORTS[platform]), [None, True, 0, "x", [], {}, [None], {"x": []}])
@@ -363,8 +364,8 @@ JOINED: dict[str, Callable[[list[Any]], str]] = {
 }
 
 
-@pytest.mark.parametrize("how", JOINED)
-@pytest.mark.parametrize("ending", ["json", "yaml", "txt"])
+@each("how", JOINED)
+@each("ending", ["json", "yaml", "txt"])
 def test_pages_in_one_file(how: str, ending: str) -> None:
     text = JOINED[how](cloud_foundry_pages())
     stored = read_texts(text, ending=ending)
@@ -374,8 +375,8 @@ def test_pages_in_one_file(how: str, ending: str) -> None:
     assert text.splitlines()[place.line - 1][place.column - 1 :].lstrip('"').startswith("displayName")
 
 
-@pytest.mark.parametrize("ending", ["json", "yaml"])
-@pytest.mark.parametrize("kinds", ["cluster", "namespace"])
+@each("ending", ["json", "yaml"])
+@each("kinds", ["cluster", "namespace"])
 def test_what_svcat_prints_is_what_kubectl_prints(ending: str, kinds: str) -> None:
     """Bare arrays in later versions, lists in earlier ones; objects of a typed client do not name their kind."""
     items = export_as(K8S, CATALOG)[0]["items"]
@@ -417,8 +418,8 @@ def test_service_manager_adds_plans_and_metadata_of_its_own() -> None:
     assert {c.field.partition("/")[0] for c in find_drift(stored, bare)} == {"metadata"}
 
 
-@pytest.mark.parametrize(
-    ("shown", "of_broker", "rule"),
+@each(
+    "shown, of_broker, rule",
     [
         ("", "", ""),
         ("1.2.3", "", "change-maintenance-version"),
@@ -437,9 +438,7 @@ def test_korifi_may_show_a_version_empty_where_there_is_none(shown: str, of_brok
     assert {change.rule for change in drift} == ({rule} if rule else set())
 
 
-@pytest.mark.parametrize(
-    "text", ["", "[", '{"resources": [1, 2', '{"a": 1} {"b": ', "a: 1\n---\nb: [", "[1]", "[]", "3"]
-)
+@each("text", ["", "[", '{"resources": [1, 2', '{"a": 1} {"b": ', "a: 1\n---\nb: [", "[1]", "[]", "3"])
 def test_a_file_that_cannot_be_read_is_told_with_its_place(text: str) -> None:
     with pytest.raises(DocumentError) as caught:
         parse_documents(text.encode(), "x.txt")

@@ -17,6 +17,7 @@ from osbctl.sources.read import read_source, read_variables
 from osbctl.sources.variables import Variable, parse_variables
 from osbctl.validation.options import ValidationOptions
 from osbctl.validation.pipeline import validate_document
+from tests.case import each
 from tests.cli.program import osbctl
 from tests.git import commit
 from tests.sources.folder.brokerpaks import DATABASE, ENVRC, MANIFEST, PNG, REDIS, brokerpak
@@ -111,7 +112,7 @@ def computed(tmp_path_factory: pytest.TempPathFactory) -> Document:
     return read(brokerpak(tmp_path_factory.mktemp("pak") / "pak"))
 
 
-@pytest.mark.parametrize(("where", "value", "source", "at"), FIELDS, ids=[row[0] for row in FIELDS])
+@each("where, value, source, at", FIELDS)
 def test_each_field_is_what_the_broker_answers(
     computed: Document, where: str, value: Any, source: str, at: str
 ) -> None:
@@ -179,7 +180,7 @@ REFUSED = {
 }
 
 
-@pytest.mark.parametrize(("file", "slip", "at", "message"), REFUSED.values(), ids=REFUSED)
+@each("file, slip, at, message", REFUSED.values())
 def test_what_the_broker_refuses_at_its_start(
     tmp_path: Path, file: str, slip: tuple[str, str], at: str, message: str
 ) -> None:
@@ -231,8 +232,8 @@ def test_a_value_that_only_a_shell_knows(tmp_path: Path) -> None:
     assert osbctl("show", "pak", "--env", str(folder), cwd=tmp_path).returncode == 3
 
 
-@pytest.mark.parametrize(
-    ("line", "value", "column"),
+@each(
+    "line, value, column",
     [
         ("A=x", "x", 3),
         ("  export A=x # y", "x", 12),
@@ -250,7 +251,7 @@ def test_assignments(line: str, value: str, column: int) -> None:
     assert len(found.text) - len(found.text.lstrip()) == found.text.count("\n") + column - 1 or not value
 
 
-@pytest.mark.parametrize("line", ["A=$B", 'A="${B}"', "A=`b`", "A=$(b)", "A='x'$(b)"])
+@each("line", ["A=$B", 'A="${B}"', "A=`b`", "A=$(b)", "A='x'$(b)"])
 def test_a_shell_is_never_run(line: str) -> None:
     assert parse_variables(line, ".env")["A"].computed
 

@@ -20,6 +20,7 @@ from osbctl.findings import DocumentError, Finding
 from osbctl.sources.folder import compose, read_folder, read_lock
 from osbctl.sources.folder.scaffold import split_files
 from osbctl.sources.read import read_source
+from tests.case import each
 from tests.corpus import catalogs, needs_corpus
 from tests.fragments import DRAFT_04
 
@@ -127,7 +128,7 @@ OVERLAYS = [
 ]
 
 
-@pytest.mark.parametrize(("patch", "holds"), OVERLAYS)
+@each("patch, holds", OVERLAYS)
 def test_overlays(tmp_path: Path, patch: str, holds: Any) -> None:
     write(tmp_path, services__postgres=SERVICE, overlay="services: {" + patch + "}")
     data = built(tmp_path, overlays=[str(tmp_path / "overlay.yaml")])
@@ -139,8 +140,8 @@ def test_an_overlay_may_remove_a_service(tmp_path: Path) -> None:
     assert names(built(tmp_path, overlays=[str(tmp_path / "o.yaml")])) == [("postgres", ["small"])]
 
 
-@pytest.mark.parametrize(
-    ("overlay", "line"),
+@each(
+    "overlay, line",
     [
         ("services:\n  mysql: {free: true}\n", 2),
         ("services:\n  postgres:\n    plans:\n      huge: {free: true}\n", 4),
@@ -169,7 +170,7 @@ VARIABLES: list[tuple[dict[str, str] | None, str, str | None]] = [
 ]
 
 
-@pytest.mark.parametrize(("variables", "text", "expected"), VARIABLES)
+@each("variables, text, expected", VARIABLES)
 def test_variables(tmp_path: Path, variables: dict[str, str] | None, text: str, expected: str | None) -> None:
     write(tmp_path, services__postgres=SERVICE.replace("A database.", f"'{text}'"))
     options = {} if variables is None else {"variables": variables}
@@ -218,8 +219,8 @@ UNREAD = [
 ]
 
 
-@pytest.mark.parametrize("listed", [True, False])
-@pytest.mark.parametrize(("name", "says"), UNREAD)
+@each("listed", [True, False])
+@each("name, says", UNREAD)
 def test_what_nothing_reads_is_an_error(tmp_path: Path, name: str, says: str, listed: bool) -> None:
     write(tmp_path, services__postgres=SERVICE, **({"catalog": "services: [postgres]\n"} if listed else {}))
     (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
@@ -247,11 +248,10 @@ def test_other_files_under_services_are_nobodys(tmp_path: Path) -> None:
     assert names(built(tmp_path)) == [("postgres", ["small"])]
 
 
-@pytest.mark.parametrize("name", ["services/odd.yaml", "catalog.yaml"])
-@pytest.mark.parametrize(
-    ("make", "words"),
+@each("name", ["services/odd.yaml", "catalog.yaml"])
+@each(
+    "make, words",
     [(lambda file: file.symlink_to(file.name), "symbolic links"), (os.mkfifo, "not a regular file")],
-    ids=["a loop of links", "a FIFO, which is not waited for"],
 )
 def test_what_is_no_file_is_an_error(tmp_path: Path, name: str, make: Any, words: str) -> None:
     write(tmp_path, services__postgres=SERVICE)
@@ -326,7 +326,7 @@ def test_a_reference_in_data_is_data(tmp_path: Path) -> None:
     assert made["properties"] == {"a": {"enum": [{"$ref": "x.json"}]}, "$ref": {"type": "string"}}
 
 
-@pytest.mark.parametrize(
+@each(
     "reference",
     [
         "https://example.com/x.json",
@@ -359,8 +359,8 @@ def test_a_whole_catalog_is_not_the_settings_of_a_folder(tmp_path: Path) -> None
     assert finding.hint == f"`osbctl validate {file}`, or `osbctl split {file}`"
 
 
-@pytest.mark.parametrize(
-    ("texts", "rule"),
+@each(
+    "texts, rule",
     [
         ({"catalog": "services: [none]\n", "services__a": "name: a\n"}, "folder-order"),
         ({"catalog": "services: [a, a]\n", "services__a": "name: a\n"}, "folder-order"),

@@ -16,6 +16,7 @@ from osbctl.sources.folder.lock import Lock, is_lock, missing_ids, parse, update
 from osbctl.sources.folder.scaffold import ATTRIBUTES
 from osbctl.validation.options import ValidationOptions
 from osbctl.validation.pipeline import validate_document
+from tests.case import each
 from tests.git import commit, git
 from tests.sources.folder.test_build import SERVICE, write
 
@@ -96,8 +97,8 @@ RETIRED_TWICE = '["a", "1", "retired", "retired"]'
 RESTORE = "restore it from git: without it nothing remembers which ids are published"
 
 
-@pytest.mark.parametrize(
-    ("text", "message", "advice"),
+@each(
+    "text, message, advice",
     [
         ("", "c.lock: not a lock file", RESTORE),
         ("{", "c.lock: not a lock file", RESTORE),
@@ -180,8 +181,8 @@ def test_an_id_that_changes() -> None:
     assert (again, found) == (Lock({"a": "1", "a/p": "9"}, {"2": "a/p", "8": "a"}), [])
 
 
-@pytest.mark.parametrize(
-    ("before", "after", "owner"),
+@each(
+    "before, after, owner",
     [
         (Lock({"a": "1"}), catalog(b="1"), ""),  # renamed
         (Lock({"a": "1"}), catalog(a="1", b="1"), "is that of 'a', as catalog.lock knows"),
