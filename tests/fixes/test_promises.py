@@ -1,4 +1,4 @@
-"""`osbctl fix` over real catalogs, mutated and generated ones: a sample of each in `make test`, else all of them."""
+"""`osbctl fix` over real, mutated and generated catalogs: samples in `make test`, all of them under `make fuzz`."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def mutated() -> Iterator[Any]:
 @pytest.mark.fuzz
 @pytest.mark.parametrize("chunk", CHUNKS)
 def test_mutated_catalogs(chunk: int) -> None:
-    found = list(zip(range(10**6 if EVERY_CASE else 12), mutated(), strict=False))
+    found = list(zip(range(10**6 if EVERY_CASE else 30), mutated(), strict=False))
     assert not EVERY_CASE or len(found) >= 2_000
     picked = [found[number] for number in sample(chunk, range(len(found)))]
     assert held((number, *text(Random(number), one)) for number, one in picked) > len(picked) // 10
@@ -90,7 +90,7 @@ def test_mutated_catalogs(chunk: int) -> None:
 @pytest.mark.fuzz
 @pytest.mark.parametrize("chunk", CHUNKS)
 def test_generated_catalogs(chunk: int) -> None:
-    picked = list(sample(chunk, range(5_000 if EVERY_CASE else 24)))
+    picked = list(sample(chunk, range(5_000 if EVERY_CASE else 60)))
     made = ((number, *text(random, catalog(random))) for number in picked for random in [Random(number)])
     assert held(made) > len(picked) // 2
 
@@ -98,7 +98,7 @@ def test_generated_catalogs(chunk: int) -> None:
 @pytest.mark.fuzz
 def test_generated_source_folders(tmp_path: Path) -> None:
     mended = 0
-    for number in range(300 if EVERY_CASE else 6):
+    for number in range(300 if EVERY_CASE else 12):
         random = Random(number)
         folder = tmp_path / str(number)
         try:
