@@ -321,7 +321,7 @@ services:
 def test_a_secret_is_not_shown(tmp_path: Path) -> None:
     (tmp_path / "c.yaml").write_text(SECRET)
     for form in ("text", "json", "sarif", "html"):
-        done = osbctl("validate", str(tmp_path / "c.yaml"), "--format", form)
+        done = osbctl("validate", "c.yaml", "--format", form, cwd=tmp_path)
         assert done.returncode == 1, form
         assert "secret must be a string, not a number" in done.stdout, form
         assert "777" not in done.stdout, form
