@@ -7,14 +7,11 @@ import http.client
 import socket
 import ssl
 import subprocess
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from tests.broker.harness import ask
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
 
 Response = tuple[int, dict[str, str], bytes]
 """Status, headers by lower-case name, body."""

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import ssl
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
 from tests.broker.harness import Authority, Broker, running
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
 
 
 @pytest.fixture(scope="session")

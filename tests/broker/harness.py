@@ -9,9 +9,11 @@ import socket
 import ssl
 import threading
 import time
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
@@ -20,17 +22,12 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from osbctl.broker.catalog_app import HttpRequest, Response
 from osbctl.broker.decision import Decision, RequestOutcome
 from osbctl.broker.listeners import listen_tcp
+from osbctl.broker.logs import Entry
 from osbctl.broker.serve import Loop
 from osbctl.broker.server import Server
 from osbctl.broker.settings import Settings
 from osbctl.broker.shared_state import Shared, Stats
 from osbctl.broker.tls import Tls, load_certificate
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from osbctl.broker.logs import Entry
 
 SMALL = b'{"services": []}' * 500
 LARGE = bytes(range(256)) * (20 << 12)

@@ -11,11 +11,11 @@ import threading
 import time
 from base64 import b64encode
 from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from math import inf
 from pathlib import Path
 from queue import SimpleQueue
-from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given
@@ -45,9 +45,6 @@ from osbctl.broker.proxy import client_of, network_of, plain_address
 from osbctl.broker.records import KnownRecords
 from osbctl.broker.throttle import Clients, LruCache
 from osbctl.credentials.record import CredentialRecord, make_record
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
 
 ROOT = Path(__file__).parents[2]
 OLD = make_record("admin", "old-password", rounds=1000, label="old")
@@ -154,26 +151,23 @@ def test_decisions_are_cached() -> None:
         assert len(b.hashing.asked) == 2
 
 
-@pytest.mark.parametrize(
-    "header",
-    [
-        None,
-        "",
-        "Basic",
-        "Basic ",
-        "Bearer YWRtaW46eA==",
-        "Basic !!!!",
-        "Basic YWRtaW46eA",
-        "Basic " + b64encode(b"no colon").decode(),
-        "Basic " + b64encode(b"admin:\xff").decode(),
-        "Basic " + b64encode(b"admin:a\0b").decode(),
-        "Basic " + b64encode(b"admin:a\nb").decode(),
-        "Basic YWRtaW46eA==, Basic YWRtaW46eA==",
-        "Basic YWRtaW46eA==\xe9",
-        "Basic YWRtaW46eA==\ud800",
-        "Basic " + "A" * 4000,
-    ],
-)
+@pytest.mark.parametrize("header", [
+    None,
+    "",
+    "Basic",
+    "Basic ",
+    "Bearer YWRtaW46eA==",
+    "Basic !!!!",
+    "Basic YWRtaW46eA",
+    "Basic " + b64encode(b"no colon").decode(),
+    "Basic " + b64encode(b"admin:\xff").decode(),
+    "Basic " + b64encode(b"admin:a\0b").decode(),
+    "Basic " + b64encode(b"admin:a\nb").decode(),
+    "Basic YWRtaW46eA==, Basic YWRtaW46eA==",
+    "Basic YWRtaW46eA==\xe9",
+    "Basic YWRtaW46eA==\ud800",
+    "Basic " + "A" * 4000,
+])  # fmt: skip
 def test_malformed_header_is_refused_without_hashing(header: str | None) -> None:
     with bench(OLD) as b:
         assert b.ask(header) == REFUSED
@@ -482,33 +476,27 @@ def test_guessing_address_is_throttled_and_others_are_not() -> None:
         assert [b.ask(basic("admin", f"more {n}")) for n in range(3)] == [REFUSED, REFUSED, BUSY]
 
 
-@pytest.mark.parametrize(
-    ("told", "address", "client"),
-    [
-        ("10.0.0.1", "10.0.0.1", "10.0.0.1"),
-        ("::ffff:10.0.0.1", "10.0.0.1", "10.0.0.1"),
-        ("::ffff:a00:2", "10.0.0.2", "10.0.0.2"),
-        ("2001:DB8::1", "2001:db8::1", "2001:db8::/64"),
-        ("2001:db8:0:0:8000::1", "2001:db8::8000:0:0:1", "2001:db8::/64"),
-        ("2001:db8:0:1::1", "2001:db8:0:1::1", "2001:db8:0:1::/64"),
-        ("fe80::1%eth0", "fe80::1", "fe80::/64"),
-    ],
-)
+@pytest.mark.parametrize(("told", "address", "client"), [
+    ("10.0.0.1", "10.0.0.1", "10.0.0.1"),
+    ("::ffff:10.0.0.1", "10.0.0.1", "10.0.0.1"),
+    ("::ffff:a00:2", "10.0.0.2", "10.0.0.2"),
+    ("2001:DB8::1", "2001:db8::1", "2001:db8::/64"),
+    ("2001:db8:0:0:8000::1", "2001:db8::8000:0:0:1", "2001:db8::/64"),
+    ("2001:db8:0:1::1", "2001:db8:0:1::1", "2001:db8:0:1::/64"),
+    ("fe80::1%eth0", "fe80::1", "fe80::/64"),
+])  # fmt: skip
 def test_client_of(told: str, address: str, client: str) -> None:
     assert (plain_address(told), client_of(address)) == (address, client)
 
 
-@pytest.mark.parametrize(
-    ("client", "network"),
-    [
-        ("10.0.0.1", "10.0.0.0/24"),
-        ("10.0.1.255", "10.0.1.0/24"),
-        ("2001:db8::/64", "2001:db8::/48"),
-        ("2001:db8:0:ffff::/64", "2001:db8::/48"),
-        ("2001:db8:1:1::/64", "2001:db8:1::/48"),
-        ("unix", ".0/24"),
-    ],
-)
+@pytest.mark.parametrize(("client", "network"), [
+    ("10.0.0.1", "10.0.0.0/24"),
+    ("10.0.1.255", "10.0.1.0/24"),
+    ("2001:db8::/64", "2001:db8::/48"),
+    ("2001:db8:0:ffff::/64", "2001:db8::/48"),
+    ("2001:db8:1:1::/64", "2001:db8:1::/48"),
+    ("unix", ".0/24"),
+])  # fmt: skip
 def test_network_of(client: str, network: str) -> None:
     assert network_of(client) == network
 

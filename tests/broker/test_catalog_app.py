@@ -69,13 +69,7 @@ class Answered:
         assert self.headers.pop("Date")
 
 
-def ask(
-    method: str = "GET",
-    path: str = "/v2/catalog",
-    *,
-    app: Any = None,
-    **changes: str | None,
-) -> Answered:
+def ask(method: str = "GET", path: str = "/v2/catalog", *, app: Any = None, **changes: str | None) -> Answered:
     headers = {"authorization": GOOD, "x_broker_api_version": "2.14", **changes}
     present = {name: value for name, value in headers.items() if value is not None}
     return Answered(app or CatalogApp(CATALOG), method, path, present)
@@ -145,28 +139,25 @@ def test_a_missing_version_is_412_or_by_option_400(version: str | None) -> None:
         assert (answer.status, problem(answer)) == (status, "MissingAPIVersion")
 
 
-@pytest.mark.parametrize(
-    "version",
-    [
-        "1.0",
-        "3.0",
-        "2",
-        "2.",
-        ".14",
-        "2.14.1",
-        "v2.14",
-        "2.-1",
-        "two",
-        "2.١",
-        "2.14, 2.14",
-        "02.14",
-        "2.014",
-        "2.00",
-        "+2.14",
-        "2.14\n",
-        "2." + "9" * 99,
-    ],
-)
+@pytest.mark.parametrize("version", [
+    "1.0",
+    "3.0",
+    "2",
+    "2.",
+    ".14",
+    "2.14.1",
+    "v2.14",
+    "2.-1",
+    "two",
+    "2.١",
+    "2.14, 2.14",
+    "02.14",
+    "2.014",
+    "2.00",
+    "+2.14",
+    "2.14\n",
+    "2." + "9" * 99,
+])  # fmt: skip
 def test_an_unsupported_version_is_412_and_names_the_range(version: str) -> None:
     answer = ask(app=answers(missing_version_status=400), x_broker_api_version=version)
     assert (answer.status, problem(answer)) == (412, "UnsupportedAPIVersion")
@@ -235,64 +226,54 @@ def test_gzip_is_served_on_request() -> None:
     assert "Content-Encoding" not in ask().headers
 
 
-@pytest.mark.parametrize(
-    ("header", "wanted"),
-    [
-        ("", False),
-        ("gzip", True),
-        ("GZIP", True),
-        ("x-gzip", True),
-        ("deflate, gzip;q=0.5", True),
-        ("gzip;q=0", False),
-        ("gzip;q=0.000", False),
-        ("gzip; q=0.001", True),
-        ("gzip ;\tq=1.000", True),
-        ("*", True),
-        ("*;q=0", False),
-        ("*, gzip;q=0", False),
-        ("gzip;q=0.5, *;q=0", True),
-        ("identity", False),
-        ("identity;q=0, *", True),
-        ("identity, gzip", True),
-        ("identity;q=1, gzip;q=0.9", False),
-        ("identity;q=0.5, gzip;q=0.9", True),
-        ("br, deflate", False),
-        ("gzip;q=2", False),
-        ("gzip;q=1.001", False),
-        ("gzip;q=", False),
-        ("gzip;level=9", False),
-        ("gzip;q=nan", False),
-        (",,gzip,,", True),
-    ],
-)
+@pytest.mark.parametrize(("header", "wanted"), [
+    ("", False),
+    ("gzip", True),
+    ("GZIP", True),
+    ("x-gzip", True),
+    ("deflate, gzip;q=0.5", True),
+    ("gzip;q=0", False),
+    ("gzip;q=0.000", False),
+    ("gzip; q=0.001", True),
+    ("gzip ;\tq=1.000", True),
+    ("*", True),
+    ("*;q=0", False),
+    ("*, gzip;q=0", False),
+    ("gzip;q=0.5, *;q=0", True),
+    ("identity", False),
+    ("identity;q=0, *", True),
+    ("identity, gzip", True),
+    ("identity;q=1, gzip;q=0.9", False),
+    ("identity;q=0.5, gzip;q=0.9", True),
+    ("br, deflate", False),
+    ("gzip;q=2", False),
+    ("gzip;q=1.001", False),
+    ("gzip;q=", False),
+    ("gzip;level=9", False),
+    ("gzip;q=nan", False),
+    (",,gzip,,", True),
+])  # fmt: skip
 def test_accept_encoding(header: str, wanted: bool) -> None:
     assert prefers_gzip(header) is wanted
 
 
-@pytest.mark.parametrize(
-    ("header", "status"),
-    [
-        (CATALOG.etag, 304),
-        (f"W/{CATALOG.etag}", 304),
-        (f'"other", {CATALOG.etag}', 304),
-        (f'"a,b" ,W/{CATALOG.etag}\t', 304),
-        ("*", 304),
-        ('"other"', 200),
-        (CATALOG.gzip_etag, 200),
-        (CATALOG.etag.strip('"'), 200),
-        ("", 200),
-    ],
-)
+@pytest.mark.parametrize(("header", "status"), [
+    (CATALOG.etag, 304),
+    (f"W/{CATALOG.etag}", 304),
+    (f'"other", {CATALOG.etag}', 304),
+    (f'"a,b" ,W/{CATALOG.etag}\t', 304),
+    ("*", 304),
+    ('"other"', 200),
+    (CATALOG.gzip_etag, 200),
+    (CATALOG.etag.strip('"'), 200),
+    ("", 200),
+])  # fmt: skip
 def test_if_none_match(header: str, status: int) -> None:
     answer = ask(if_none_match=header)
     assert answer.status == status
     if status == 304:
         assert answer.body == b""
-        assert answer.headers == {
-            "ETag": CATALOG.etag,
-            "Vary": "Accept-Encoding",
-            "Cache-Control": "no-cache",
-        }
+        assert answer.headers == {"ETag": CATALOG.etag, "Vary": "Accept-Encoding", "Cache-Control": "no-cache"}
 
 
 def test_each_encoding_has_its_own_etag() -> None:
@@ -300,22 +281,19 @@ def test_each_encoding_has_its_own_etag() -> None:
     assert ask(accept_encoding="gzip", if_none_match=CATALOG.etag).status == 200
 
 
-@pytest.mark.parametrize(
-    ("date", "status"),
-    [
-        ("Tue, 14 Nov 2023 22:13:20 GMT", 304),
-        ("Tuesday, 14-Nov-23 22:13:20 GMT", 304),
-        ("Tue Nov 14 22:13:20 2023", 304),
-        ("Wed, 15 Nov 2023 22:13:20 GMT", 304),
-        ("Tue, 14 Nov 2023 22:13:19 GMT", 200),
-        ("Wed, 15 Nov 2023 22:13:20 +0000", 200),
-        ("Wed, 15 Nov 2023 22:13:20 GMT, Wed, 15 Nov 2023 22:13:20 GMT", 200),
-        ("yesterday", 200),
-        ("", 200),
-        ("Tue, 99 Nov 2023 22:13:20 GMT", 200),
-        ("Tue, 14 Nov 99999999999999999999 22:13:20 GMT", 200),
-    ],
-)
+@pytest.mark.parametrize(("date", "status"), [
+    ("Tue, 14 Nov 2023 22:13:20 GMT", 304),
+    ("Tuesday, 14-Nov-23 22:13:20 GMT", 304),
+    ("Tue Nov 14 22:13:20 2023", 304),
+    ("Wed, 15 Nov 2023 22:13:20 GMT", 304),
+    ("Tue, 14 Nov 2023 22:13:19 GMT", 200),
+    ("Wed, 15 Nov 2023 22:13:20 +0000", 200),
+    ("Wed, 15 Nov 2023 22:13:20 GMT, Wed, 15 Nov 2023 22:13:20 GMT", 200),
+    ("yesterday", 200),
+    ("", 200),
+    ("Tue, 99 Nov 2023 22:13:20 GMT", 200),
+    ("Tue, 14 Nov 99999999999999999999 22:13:20 GMT", 200),
+])  # fmt: skip
 def test_if_modified_since(date: str, status: int) -> None:
     assert ask(if_modified_since=date).status == status
 

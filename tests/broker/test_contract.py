@@ -7,9 +7,10 @@ import json
 import shutil
 import time
 from base64 import b64encode
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
@@ -19,11 +20,8 @@ from tests.broker.clients import CLIENTS, Broker, Response, curl
 from tests.broker.harness import Authority, until
 from tests.deploy import running
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
 ROOT = Path(__file__).parents[2]
-Ask = Callable[..., Response] if TYPE_CHECKING else Any
+Ask = Callable[..., Response]
 
 
 def basic(text: str) -> str:
@@ -98,23 +96,20 @@ def test_head_304_and_gzip(osb: Ask) -> None:
     assert "content-encoding" not in osb(Accept_Encoding="gzip;q=0")[1]
 
 
-@pytest.mark.parametrize(
-    ("method", "path", "changes", "expected"),
-    [
-        ("GET", "/v2/catalog", {"X-Broker-API-Version": None}, 412),
-        ("GET", "/v2/catalog", {"X-Broker-API-Version": ""}, 412),
-        ("GET", "/v2/catalog", {"X-Broker-API-Version": "3.0"}, 412),
-        ("GET", "/v2/catalog", {"X-Broker-API-Version": "two"}, 412),
-        ("GET", "/v2/catalog", {"X-Broker-API-Version": "2.99"}, 200),
-        ("GET", "/v2/service_instances/1", {}, 404),
-        ("DELETE", "/v2/catalog", {}, 405),
-        ("GET", "/anything", {"Authorization": None}, 401),
-        ("GET", "/v2/catalog", {"Authorization": "Bearer x"}, 401),
-        ("GET", "/v2/catalog", {"Authorization": "Basic ???"}, 401),
-        ("GET", "/v2/catalog", {"Authorization": "Basic " + b64encode(b"\xff:x").decode()}, 401),
-        ("GET", "/v2/catalog", {"Authorization": basic("nocolon")}, 401),
-    ],
-)
+@pytest.mark.parametrize(("method", "path", "changes", "expected"), [
+    ("GET", "/v2/catalog", {"X-Broker-API-Version": None}, 412),
+    ("GET", "/v2/catalog", {"X-Broker-API-Version": ""}, 412),
+    ("GET", "/v2/catalog", {"X-Broker-API-Version": "3.0"}, 412),
+    ("GET", "/v2/catalog", {"X-Broker-API-Version": "two"}, 412),
+    ("GET", "/v2/catalog", {"X-Broker-API-Version": "2.99"}, 200),
+    ("GET", "/v2/service_instances/1", {}, 404),
+    ("DELETE", "/v2/catalog", {}, 405),
+    ("GET", "/anything", {"Authorization": None}, 401),
+    ("GET", "/v2/catalog", {"Authorization": "Bearer x"}, 401),
+    ("GET", "/v2/catalog", {"Authorization": "Basic ???"}, 401),
+    ("GET", "/v2/catalog", {"Authorization": "Basic " + b64encode(b"\xff:x").decode()}, 401),
+    ("GET", "/v2/catalog", {"Authorization": basic("nocolon")}, 401),
+])  # fmt: skip
 def test_error_responses(osb: Ask, method: str, path: str, changes: dict[str, Any], expected: int) -> None:
     status, headers, body = osb(method, path, **changes)
     assert status == expected

@@ -4,21 +4,19 @@ from __future__ import annotations
 
 import resource
 import socket
+import ssl
 import threading
 import time
 import tracemalloc
 from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 from osbctl.broker.decision import REFUSED, Decision
 from osbctl.broker.settings import Settings
 from tests.broker.harness import GET, LARGE, SMALL, Reader, ask, let_in, running, until
-
-if TYPE_CHECKING:
-    import ssl
 
 Pair = tuple[Path, Path]
 

@@ -57,15 +57,12 @@ def test_systemd_unix_socket_is_not_removed(tmp_path: Path) -> None:
         assert path.exists(), "it is the one's who made it"
 
 
-@pytest.mark.parametrize(
-    ("way", "address"),
-    [
-        ("insecure_http", "0.0.0.0"),
-        ("insecure_http", "::"),
-        ("insecure_http", "::ffff:0.0.0.0"),
-        ("self_signed", "0.0.0.0"),
-    ],
-)
+@pytest.mark.parametrize(("way", "address"), [
+    ("insecure_http", "0.0.0.0"),
+    ("insecure_http", "::"),
+    ("insecure_http", "::ffff:0.0.0.0"),
+    ("self_signed", "0.0.0.0"),
+])  # fmt: skip
 def test_testing_options_refuse_other_systemd_sockets(tmp_path: Path, way: str, address: str) -> None:
     """`--host` is 127.0.0.1 here, but the socket counts."""
     with socket.socket(socket.AF_INET6 if ":" in address else socket.AF_INET) as listener:

@@ -56,15 +56,12 @@ def test_port_in_use() -> None:
     assert caught.value.advice == "another program listens there; choose another --port"
 
 
-@pytest.mark.parametrize(
-    ("number", "advice"),
-    [
-        (errno.EACCES, "ports below 1024 need a privilege; use socket activation or a higher --port"),
-        (errno.EADDRNOTAVAIL, "this machine does not have that address"),
-        (errno.ENOBUFS, ""),
-        (None, ""),
-    ],
-)
+@pytest.mark.parametrize(("number", "advice"), [
+    (errno.EACCES, "ports below 1024 need a privilege; use socket activation or a higher --port"),
+    (errno.EADDRNOTAVAIL, "this machine does not have that address"),
+    (errno.ENOBUFS, ""),
+    (None, ""),
+])  # fmt: skip
 def test_bind_errors(number: int | None, advice: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """At the second of two addresses: the first socket is closed."""
     plain, made = socket.create_server, []
@@ -176,8 +173,7 @@ def test_all_systemd_sockets_are_used(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize(
-    "environ",
-    [{"LISTEN_PID": "1"}, {"LISTEN_PID": ""}, {"LISTEN_FDS": "0"}, {"LISTEN_FDS": "-1"}, {"LISTEN_FDS": "x"}],
+    "environ", [{"LISTEN_PID": "1"}, {"LISTEN_PID": ""}, {"LISTEN_FDS": "0"}, {"LISTEN_FDS": "-1"}, {"LISTEN_FDS": "x"}]
 )
 def test_systemd_sockets_of_other_processes_are_ignored(
     environ: dict[str, str], monkeypatch: pytest.MonkeyPatch
@@ -202,17 +198,14 @@ def test_systemd_descriptor_that_is_not_a_listener(monkeypatch: pytest.MonkeyPat
     assert caught.value.message == "descriptor 300 from systemd is not a socket"
 
 
-@pytest.mark.parametrize(
-    ("text", "address"),
-    [
-        ("9090", ("127.0.0.1", 9090)),
-        (":9090", ("127.0.0.1", 9090)),
-        ("0.0.0.0:0", ("0.0.0.0", 0)),
-        ("[::1]:65535", ("::1", 65535)),
-        ("host:1", ("host", 1)),
-        ("XenX:1", ("XenX", 1)),
-    ],
-)
+@pytest.mark.parametrize(("text", "address"), [
+    ("9090", ("127.0.0.1", 9090)),
+    (":9090", ("127.0.0.1", 9090)),
+    ("0.0.0.0:0", ("0.0.0.0", 0)),
+    ("[::1]:65535", ("::1", 65535)),
+    ("host:1", ("host", 1)),
+    ("XenX:1", ("XenX", 1)),
+])  # fmt: skip
 def test_parse_address(text: str, address: tuple[str, int]) -> None:
     assert parse_address(text) == address
 
@@ -225,18 +218,15 @@ def test_parse_invalid_address(text: str) -> None:
     assert caught.value.advice == "write HOST:PORT, for example 127.0.0.1:9090"
 
 
-@pytest.mark.parametrize(
-    ("address", "loopback", "name"),
-    [
-        ("127.0.0.2", True, "https://127.0.0.2:1"),
-        ("0.0.0.0", False, "https://0.0.0.0:1"),
-        ("::1", True, "https://[::1]:1"),
-        ("::", False, "https://[::]:1"),
-        ("::ffff:127.0.0.1", True, "https://[::ffff:127.0.0.1]:1"),
-        ("fe80::1%lo", False, "https://[fe80::1%lo]:1"),
-        ("::1%lo", True, "https://[::1%lo]:1"),
-    ],
-)
+@pytest.mark.parametrize(("address", "loopback", "name"), [
+    ("127.0.0.2", True, "https://127.0.0.2:1"),
+    ("0.0.0.0", False, "https://0.0.0.0:1"),
+    ("::1", True, "https://[::1]:1"),
+    ("::", False, "https://[::]:1"),
+    ("::ffff:127.0.0.1", True, "https://[::ffff:127.0.0.1]:1"),
+    ("fe80::1%lo", False, "https://[fe80::1%lo]:1"),
+    ("::1%lo", True, "https://[::1%lo]:1"),
+])  # fmt: skip
 def test_loopback_check_and_socket_url(address: str, loopback: bool, name: str) -> None:
     class Bound:
         family = socket.AF_INET6 if ":" in address else socket.AF_INET

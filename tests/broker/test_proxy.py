@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import socket
-from typing import TYPE_CHECKING
+import ssl
+from pathlib import Path
 
 import pytest
 
@@ -12,10 +13,6 @@ from osbctl.broker.proxy import ProxyRule
 from osbctl.errors import ConfigError, UsageError
 from tests.broker.harness import GET, Broker, ask, running, until
 from tests.broker.processes import process
-
-if TYPE_CHECKING:
-    import ssl
-    from pathlib import Path
 
 WHO = GET[:-2]
 
@@ -41,10 +38,7 @@ def test_proxy_must_forward_https(trust: ssl.SSLContext) -> None:
 
 
 def test_client_address_from_x_forwarded_for(trust: ssl.SSLContext) -> None:
-    with (
-        running(trust, None, proxy=ProxyRule.of(["127.0.0.1", "10.0.0.0/8"])) as broker,
-        broker.raw() as sock,
-    ):
+    with running(trust, None, proxy=ProxyRule.of(["127.0.0.1", "10.0.0.0/8"])) as broker, broker.raw() as sock:
         secure = WHO + b"X-Forwarded-Proto: https\r\n"
         for forwarded, expected in (
             (b"192.0.2.7", "192.0.2.7"),

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -11,10 +12,6 @@ from osbctl.broker.reload import WatchedFiles, Watcher
 from osbctl.broker.shared_state import Stats
 from osbctl.findings import DocumentError, Finding, Location, Severity
 from tests.broker.harness import until
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
 
 
 class Held:

@@ -13,10 +13,11 @@ import ssl
 import subprocess
 import sys
 import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
@@ -24,9 +25,6 @@ from osbctl.broker.settings import ServeOptions
 from osbctl.errors import UsageError
 from tests.broker.harness import GET, Authority, ask, until
 from tests.broker.processes import over_tls, over_tls_or_none, process, start, start_alone
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
@@ -279,14 +277,11 @@ def test_closed_standard_stream_is_not_reused_by_a_socket(tmp_path: Path, closed
     assert ast.literal_eval((tmp_path / "seen").read_text())[int(closed)] == os.devnull
 
 
-@pytest.mark.parametrize(
-    "told",
-    [
-        {},
-        {"tls_cert": Path("c")},
-        {"self_signed": True, "insecure_http": True},
-    ],
-)
+@pytest.mark.parametrize("told", [
+    {},
+    {"tls_cert": Path("c")},
+    {"self_signed": True, "insecure_http": True},
+])  # fmt: skip
 def test_conflicting_options_are_refused(told: dict[str, Any]) -> None:
     with pytest.raises(UsageError):
         ServeOptions(**told).check()

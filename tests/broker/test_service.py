@@ -10,12 +10,14 @@ import ssl
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
+from osbctl.broker.catalog_app import ServedCatalog
 from osbctl.broker.reload import Watcher
 from osbctl.broker.service import Sources, prepare
 from osbctl.broker.shared_state import Stats
@@ -33,11 +35,6 @@ from osbctl.tasks.serve import sources
 from tests.broker.harness import ask, until
 from tests.cli.program import osbctl
 from tests.deploy.running import serving
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from osbctl.broker.catalog_app import ServedCatalog
 
 ROOT = Path(__file__).parents[2]
 PROGRAM = """
@@ -262,14 +259,11 @@ def test_catalog_over_the_size_limit_is_refused(tmp_path: Path) -> None:
         load_in_subprocess(CatalogSource(str(catalog), max_bytes=500))
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "a: &a " + "x" * 300 + "\nb: *a\nservices: []\n",
-        "a: &a {" + "x" * 300 + ": 1}\nb: *a\nservices: []\n",
-        "a: [" + "\xe4," * 110 + "]\nservices: []\n",  # shorter by its characters
-    ],
-)
+@pytest.mark.parametrize("text", [
+    "a: &a " + "x" * 300 + "\nb: *a\nservices: []\n",
+    "a: &a {" + "x" * 300 + ": 1}\nb: *a\nservices: []\n",
+    "a: [" + "\xe4," * 110 + "]\nservices: []\n",  # shorter by its characters
+])  # fmt: skip
 def test_catalog_over_the_size_limit_as_json_is_refused(tmp_path: Path, text: str) -> None:
     catalog = tmp_path / "catalog.yaml"
     catalog.write_text(text)

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import json
+import ssl
 import time
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
 from osbctl.broker.settings import Settings
 from tests.broker.harness import GET, SMALL, Broker, Reader, ask, running, until
-
-if TYPE_CHECKING:
-    import ssl
-    from collections.abc import Iterator
-    from pathlib import Path
 
 HIDDEN = b"GET /hidden HTTP/1.1\r\nHost: broker\r\n\r\n"
 LINE = b"GET /v2/catalog HTTP/1.1\r\n"
@@ -115,18 +112,15 @@ def test_ambiguous_request_byte_by_byte_is_refused(shared: Broker) -> None:
             assert Reader(sock).answer()[0] == 400
 
 
-@pytest.mark.parametrize(
-    "request_bytes",
-    [
-        b"\r\n\r\n" + GET,
-        b"GET / HTTP/1.0\r\n\r\n",
-        b"GET / HTTP/1.1\r\nHost: [::1]:8443\r\n\r\n",
-        b"GET / HTTP/1.1\r\nhOST:\tbroker.example.com:443 \r\n\r\n",
-        b"PUT / HTTP/1.1\r\nHost: b\r\nContent-Length: 4\r\n\r\na\nb\0",
-        b"GET / HTTP/1.1\r\nHost: b\r\nExpect: 100-continue\r\n\r\n",
-        b"GET http://b/v2/catalog HTTP/1.1\r\nHost: b\r\n\r\n",
-    ],
-)
+@pytest.mark.parametrize("request_bytes", [
+    b"\r\n\r\n" + GET,
+    b"GET / HTTP/1.0\r\n\r\n",
+    b"GET / HTTP/1.1\r\nHost: [::1]:8443\r\n\r\n",
+    b"GET / HTTP/1.1\r\nhOST:\tbroker.example.com:443 \r\n\r\n",
+    b"PUT / HTTP/1.1\r\nHost: b\r\nContent-Length: 4\r\n\r\na\nb\0",
+    b"GET / HTTP/1.1\r\nHost: b\r\nExpect: 100-continue\r\n\r\n",
+    b"GET http://b/v2/catalog HTTP/1.1\r\nHost: b\r\n\r\n",
+])  # fmt: skip
 def test_valid_request_is_accepted(shared: Broker, request_bytes: bytes) -> None:
     with shared.connect() as sock:
         assert ask(sock, request_bytes)[::2] == (200, SMALL)

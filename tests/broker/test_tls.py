@@ -256,11 +256,7 @@ def test_tls_1_1_is_refused_and_1_2_accepted(broker: Broker, authority: Authorit
     context.maximum_version = ssl.TLSVersion.TLSv1_2
     context.set_alpn_protocols(["h2", "http/1.1"])
     with context.wrap_socket(broker.raw(), server_hostname="localhost") as sock:
-        assert (sock.version(), sock.selected_alpn_protocol(), sock.compression()) == (
-            "TLSv1.2",
-            "http/1.1",
-            None,
-        )
+        assert (sock.version(), sock.selected_alpn_protocol(), sock.compression()) == ("TLSv1.2", "http/1.1", None)
         assert ask(sock, LARGE_GET)[2] == LARGE
     assert load_certificate(
         authority.folder / "broker.pem", authority.folder / "broker.key"

@@ -15,65 +15,56 @@ from tests.deploy.harness import ROOT
 C, S, W = channel.HTTPChannel, server.BaseWSGIServer, wasyncore.dispatcher
 
 
-@pytest.mark.parametrize(
-    ("function", "parameters"),
-    [
-        (C.__init__, "self server sock addr adj map"),
-        (C.readable, "self"),
-        (C.writable, "self"),
-        (C.service, "self"),
-        (C.send_continue, "self"),
-        (C.write_soon, "self data"),
-        (C._flush_some, "self do_close"),
-        (C._flush_exception, "self flush do_close"),
-        (C.handle_close, "self"),
-        (C.add_channel, "self map"),
-        (C.del_channel, "self map"),
-        (W.send, "self data do_close"),
-        (W.accept, "self"),
-        (W.close, "self"),
-        (S.handle_accept, "self"),
-        (S.maintenance, "self now"),
-        (S.pull_trigger, "self"),
-        (S.fix_addr, "self addr"),
-        (S.set_socket_options, "self conn"),
-        (S.getsockname, "self"),
-        (wasyncore.loop, "timeout use_poll map count"),
-        (trigger.trigger.pull_trigger, "self thunk"),
-        (parser.HTTPRequestParser.received, "self data"),
-        (parser.HTTPRequestParser.parse_header, "self header_plus"),
-        (task.Task.__init__, "self channel request"),
-        (task.Task.set_close_on_finish, "self"),
-        (task.Task.build_response_header, "self"),
-        (task.WSGITask.execute, "self"),
-        (buffers.ReadOnlyFileBasedBuffer.prepare, "self size"),
-    ],
-)
+@pytest.mark.parametrize(("function", "parameters"), [
+    (C.__init__, "self server sock addr adj map"),
+    (C.readable, "self"),
+    (C.writable, "self"),
+    (C.service, "self"),
+    (C.send_continue, "self"),
+    (C.write_soon, "self data"),
+    (C._flush_some, "self do_close"),
+    (C._flush_exception, "self flush do_close"),
+    (C.handle_close, "self"),
+    (C.add_channel, "self map"),
+    (C.del_channel, "self map"),
+    (W.send, "self data do_close"),
+    (W.accept, "self"),
+    (W.close, "self"),
+    (S.handle_accept, "self"),
+    (S.maintenance, "self now"),
+    (S.pull_trigger, "self"),
+    (S.fix_addr, "self addr"),
+    (S.set_socket_options, "self conn"),
+    (S.getsockname, "self"),
+    (wasyncore.loop, "timeout use_poll map count"),
+    (trigger.trigger.pull_trigger, "self thunk"),
+    (parser.HTTPRequestParser.received, "self data"),
+    (parser.HTTPRequestParser.parse_header, "self header_plus"),
+    (task.Task.__init__, "self channel request"),
+    (task.Task.set_close_on_finish, "self"),
+    (task.Task.build_response_header, "self"),
+    (task.WSGITask.execute, "self"),
+    (buffers.ReadOnlyFileBasedBuffer.prepare, "self size"),
+])  # fmt: skip
 def test_signatures_of_waitress_functions(function: Any, parameters: str) -> None:
     assert list(inspect.signature(function).parameters) == parameters.split()
 
 
-@pytest.mark.parametrize(
-    ("function", "pieces"),
-    [
-        (
-            S.__init__,
-            ["bind_socket", "sockinfo", "self.trigger", "self.task_dispatcher", "self.active_channels"],
-        ),
-        (S.accept_connections, ["self.socket.listen(self.adj.backlog)"]),
-        (C.service, ["self.task_class(self, request)", "self.error_task_class(self", "self.requests.pop(0)"]),
-        (C.service, ["self.server.pull_trigger()", "self.close_when_flushed = True"]),
-        (C.send_continue, ["self.outbufs[-1].append(", "self._flush_some()", "self.request.completed = False"]),
-        (C._flush_some, ["outbuf.get(self.sendbuf_len)", "self.send(chunk, do_close=do_close)"]),
-        (C._flush_some, ["self.total_outbufs_len -= num_sent"]),
-        (C.write_soon, ["self.adj.send_bytes", "ReadOnlyFileBasedBuffer"]),
-        (C.handle_close, ["wasyncore.dispatcher.close(self)"]),
-        (C._flush_outbufs_below_high_watermark, ["self.adj.outbuf_high_watermark"]),
-        (task.Task.service, ["self.execute()"]),
-        (task.Task.finish, ["if not self.wrote_header", "if self.chunked_response"]),
-        (wasyncore.poll2, ["obj.readable()", "obj.writable()", "if flags:"]),
-    ],
-)
+@pytest.mark.parametrize(("function", "pieces"), [
+    (S.__init__, ["bind_socket", "sockinfo", "self.trigger", "self.task_dispatcher", "self.active_channels"]),
+    (S.accept_connections, ["self.socket.listen(self.adj.backlog)"]),
+    (C.service, ["self.task_class(self, request)", "self.error_task_class(self", "self.requests.pop(0)"]),
+    (C.service, ["self.server.pull_trigger()", "self.close_when_flushed = True"]),
+    (C.send_continue, ["self.outbufs[-1].append(", "self._flush_some()", "self.request.completed = False"]),
+    (C._flush_some, ["outbuf.get(self.sendbuf_len)", "self.send(chunk, do_close=do_close)"]),
+    (C._flush_some, ["self.total_outbufs_len -= num_sent"]),
+    (C.write_soon, ["self.adj.send_bytes", "ReadOnlyFileBasedBuffer"]),
+    (C.handle_close, ["wasyncore.dispatcher.close(self)"]),
+    (C._flush_outbufs_below_high_watermark, ["self.adj.outbuf_high_watermark"]),
+    (task.Task.service, ["self.execute()"]),
+    (task.Task.finish, ["if not self.wrote_header", "if self.chunked_response"]),
+    (wasyncore.poll2, ["obj.readable()", "obj.writable()", "if flags:"]),
+])  # fmt: skip
 def test_bodies_of_waitress_functions(function: Any, pieces: list[str]) -> None:
     source = inspect.getsource(function)
     assert [piece for piece in pieces if piece not in source] == []

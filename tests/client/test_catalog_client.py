@@ -168,15 +168,11 @@ def test_where_there_are_no_credentials_none_are_sent() -> None:
     assert [b"authorization: " in request.lower() for request in asked] == [False, True, True]
 
 
-@pytest.mark.parametrize(
-    ("answer", "scheme", "words"),
-    [
-        (None, "http", "did not answer in time"),
-        (http(length=500), "http", "in time"),
-        (None, "https", "the TLS handshake was not finished"),
-    ],
-    ids=["no answer", "no end of the answer", "no handshake"],
-)
+@pytest.mark.parametrize(("answer", "scheme", "words"), [
+    (None, "http", "did not answer in time"),
+    (http(length=500), "http", "in time"),
+    (None, "https", "the TLS handshake was not finished"),
+], ids=["no answer", "no end of the answer", "no handshake"])  # fmt: skip
 def test_a_broker_that_keeps_one_waiting(answer: bytes | None, scheme: str, words: str) -> None:
     with broker(answer, stay=5) as (address, _), pytest.raises(SourceError, match=words):
         fetch_catalog(address.replace("http:", f"{scheme}:"), replace(OPTIONS, total_seconds=0.3))
@@ -199,16 +195,13 @@ def test_tls_to_a_port_without() -> None:
         fetch_catalog(address.replace("http:", "https:"), OPTIONS)
 
 
-@pytest.mark.parametrize(
-    ("url", "address", "user", "password"),
-    [
-        ("https://b.example.com", "https://b.example.com/v2/catalog", "", ""),
-        ("https://b.example.com/", "https://b.example.com/v2/catalog", "", ""),
-        ("https://u:p%40x@b.example.com:8443/base/", "https://b.example.com:8443/base/v2/catalog", "u", "p@x"),
-        ("https://b.example.com/v2/catalog", "https://b.example.com/v2/catalog", "", ""),
-        ("https://b.example.com/?a=1#f", "https://b.example.com/v2/catalog?a=1", "", ""),
-    ],
-)
+@pytest.mark.parametrize(("url", "address", "user", "password"), [
+    ("https://b.example.com", "https://b.example.com/v2/catalog", "", ""),
+    ("https://b.example.com/", "https://b.example.com/v2/catalog", "", ""),
+    ("https://u:p%40x@b.example.com:8443/base/", "https://b.example.com:8443/base/v2/catalog", "u", "p@x"),
+    ("https://b.example.com/v2/catalog", "https://b.example.com/v2/catalog", "", ""),
+    ("https://b.example.com/?a=1#f", "https://b.example.com/v2/catalog?a=1", "", ""),
+])  # fmt: skip
 def test_addresses(url: str, address: str, user: str, password: str) -> None:
     assert split_url(url) == (address, user, password)
 

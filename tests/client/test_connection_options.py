@@ -11,9 +11,11 @@ import ssl
 import subprocess
 import sys
 import threading
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 from cryptography.hazmat.primitives import serialization
@@ -24,14 +26,9 @@ from osbctl.client.http_client import HttpClient
 from osbctl.conformance.check import check_broker
 from osbctl.errors import SourceError
 from tests.broker.conftest import authority as authority
+from tests.broker.harness import Authority
 from tests.client.test_catalog_client import ROOT
 from tests.conformance.faulty import PASSWORD, USER, faulty
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from tests.broker.harness import Authority
 
 OPTIONS = ConnectionOptions(user=USER, password=PASSWORD, connect_seconds=3, total_seconds=5)
 HOST = "broker.test"
@@ -150,16 +147,12 @@ def test_the_environment_names_the_proxy(tmp_path: Path) -> None:
     assert "the proxy that the environment names does not begin with http:// or https://" in done.stderr
 
 
-@pytest.mark.parametrize(
-    ("how", "trusted", "told", "advice"),
-    [
-        ({"days": -0.01}, "authority", "has expired", "give the broker a new certificate"),
-        ({"dns": "other.example.com"}, "authority", "is for another name", "use a name that is in it"),
-        ({}, "", "signed by no authority that this machine trusts", "--ca-file names"),
-        ({}, "another", "no authority in CA_FILE has signed the certificate", ""),
-    ],
-    ids=["expired", "name", "unknown", "another authority"],
-)
+@pytest.mark.parametrize(("how", "trusted", "told", "advice"), [
+    ({"days": -0.01}, "authority", "has expired", "give the broker a new certificate"),
+    ({"dns": "other.example.com"}, "authority", "is for another name", "use a name that is in it"),
+    ({}, "", "signed by no authority that this machine trusts", "--ca-file names"),
+    ({}, "another", "no authority in CA_FILE has signed the certificate", ""),
+], ids=["expired", "name", "unknown", "another authority"])  # fmt: skip
 def test_a_certificate_that_is_not_accepted(
     authority: Authority, how: dict[str, Any], trusted: str, told: str, advice: str
 ) -> None:
@@ -196,19 +189,16 @@ def refusal(address: str, **options: Any) -> tuple[str, str]:
     return caught.value.message, caught.value.advice
 
 
-@pytest.mark.parametrize(
-    ("address", "proxies", "told", "advice"),
-    [
-        ("http://b.test/?key=x", {}, "credentials are not sent over plain http", "use https, or --insecure"),
-        ("https://b.test/?key=x", {"all": "socks5://u:hunter2@p:1"},
-         "the proxy that the environment names does not begin with http:// or https://", _PROXY),
-        ("https://b.test/?key=x", {"all": "http://u:hunter2@p:99999"},
-         "the proxy that the environment names does not begin with http:// or https://", _PROXY),
-        ("http://b.test/?key=x", {"http": "http://u:hunter2@p"},
-         "the proxy could read the credentials, since plain http has no tunnel",
-         "use https, or name the broker's host in NO_PROXY"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("address", "proxies", "told", "advice"), [
+    ("http://b.test/?key=x", {}, "credentials are not sent over plain http", "use https, or --insecure"),
+    ("https://b.test/?key=x", {"all": "socks5://u:hunter2@p:1"},
+     "the proxy that the environment names does not begin with http:// or https://", _PROXY),
+    ("https://b.test/?key=x", {"all": "http://u:hunter2@p:99999"},
+     "the proxy that the environment names does not begin with http:// or https://", _PROXY),
+    ("http://b.test/?key=x", {"http": "http://u:hunter2@p"},
+     "the proxy could read the credentials, since plain http has no tunnel",
+     "use https, or name the broker's host in NO_PROXY"),
+])  # fmt: skip
 def test_the_way_is_refused_before_anything_is_sent(
     address: str, proxies: dict[str, str], told: str, advice: str
 ) -> None:
@@ -259,8 +249,7 @@ def test_a_key_with_a_passphrase_is_refused_and_nothing_is_asked(authority: Auth
     child, terminal = pty.fork()  # OpenSSL asks at the controlling terminal, whatever standard input is
     if child == 0:
         os.execv(
-            sys.executable,
-            [sys.executable, "-m", "osbctl", "fetch", "https://127.0.0.1:9", "--client-cert", str(both)],
+            sys.executable, [sys.executable, "-m", "osbctl", "fetch", "https://127.0.0.1:9", "--client-cert", str(both)]
         )
     said = b""
     with contextlib.suppress(OSError):  # the end of a terminal

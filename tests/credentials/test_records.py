@@ -77,22 +77,19 @@ def test_generated_passwords_hold_192_bits_of_url_safe_text() -> None:
     assert [one for one in passwords if not re.fullmatch("[A-Za-z0-9_-]{32}", one)] == []
 
 
-@pytest.mark.parametrize(
-    ("identity", "password", "says"),
-    [
-        ("admin", "", "the password is empty"),
-        ("admin", "a\nb", "control character"),
-        ("admin", "a\0b", "control character"),
-        ("admin", "a\x7fb", "control character"),
-        ("admin", "x" * 512, "longer than 511 bytes"),
-        ("admin", "é" * 256, "longer than 511 bytes"),
-        ("admin", "\ud800", "UTF-8"),
-        ("", "x", "the identity is empty"),
-        ("a:b", "x", "colon"),
-        ("a\tb", "x", "control character"),
-        ("x" * 512, "x", "longer"),
-    ],
-)
+@pytest.mark.parametrize(("identity", "password", "says"), [
+    ("admin", "", "the password is empty"),
+    ("admin", "a\nb", "control character"),
+    ("admin", "a\0b", "control character"),
+    ("admin", "a\x7fb", "control character"),
+    ("admin", "x" * 512, "longer than 511 bytes"),
+    ("admin", "é" * 256, "longer than 511 bytes"),
+    ("admin", "\ud800", "UTF-8"),
+    ("", "x", "the identity is empty"),
+    ("a:b", "x", "colon"),
+    ("a\tb", "x", "control character"),
+    ("x" * 512, "x", "longer"),
+])  # fmt: skip
 def test_identities_and_passwords_unfit_for_basic_are_refused(identity: str, password: str, says: str) -> None:
     with pytest.raises(ConfigError, match=says):
         make_record(identity, password, rounds=1000)
@@ -140,38 +137,35 @@ def test_one_record_a_list_and_htpasswd_are_read() -> None:
     assert parse_credentials(f"# users\r\n\r\nadmin:{HASH}\r\n") == (RECORD,)
 
 
-@pytest.mark.parametrize(
-    ("text", "says"),
-    [
-        ("", "no credential record"),
-        ("[]", "no credential record"),
-        ("{", ":1:2: not JSON"),
-        ("[" * 100_000, "nested too deeply"),
-        ("[" + "9" * 5_000 + "]", "a number has too many digits"),
-        ("[1]", "record 1: not an object"),
-        (json.dumps(raw(expire="2027-01-31T00:00:00Z")), "unknown field 'expire'"),
-        (json.dumps(raw(label=3)), "label is not a string"),
-        (json.dumps(raw(password=None)), "password is not a string"),
-        (json.dumps({"identity": "admin"}), "salt is missing"),
-        (json.dumps(raw(salt="abc")), "the salt is not the salt of the hash"),
-        (json.dumps([raw(), raw(hash="$6$x$y")]), "record 2: the hash is not a salted SHA-512 hash"),
-        (json.dumps(raw(hash=HASH.replace("=1000$", "=999$"))), "999 rounds"),
-        (json.dumps(raw(hash=HASH[:-1] + "z")), "the hash is no"),
-        (json.dumps(raw(expires="2027-01-31")), "RFC 3339"),
-        (json.dumps(raw(expires="2027-01-31T00:00:00")), "RFC 3339"),
-        (json.dumps(raw(expires="2027-02-30T00:00:00Z")), "RFC 3339"),
-        (json.dumps(raw(label="a\nb")), "printable"),
-        ('{"identity": "a", "identity": "b"}', "the same field twice"),
-        ("a:$apr1$x$y", ":1: only salted SHA-512"),
-        (f"ok:{HASH}\nb:{{SHA}}xx=", ":2: only salted SHA-512"),
-        ("a:$2y$05$abc", "no other hash"),
-        ("a:geheim", "plain text"),
-        ("a:$6$broken", ":1: the hash is no"),
-        (f":{HASH}", ":1: the identity is empty"),
-        ("nonsense", ":1: neither JSON nor"),
-    ],
-    ids=count(),  # the salts are random, and workers of one run must agree on the names
-)
+# the salts are random, and workers of one run must agree on the names
+@pytest.mark.parametrize(("text", "says"), [
+    ("", "no credential record"),
+    ("[]", "no credential record"),
+    ("{", ":1:2: not JSON"),
+    ("[" * 100_000, "nested too deeply"),
+    ("[" + "9" * 5_000 + "]", "a number has too many digits"),
+    ("[1]", "record 1: not an object"),
+    (json.dumps(raw(expire="2027-01-31T00:00:00Z")), "unknown field 'expire'"),
+    (json.dumps(raw(label=3)), "label is not a string"),
+    (json.dumps(raw(password=None)), "password is not a string"),
+    (json.dumps({"identity": "admin"}), "salt is missing"),
+    (json.dumps(raw(salt="abc")), "the salt is not the salt of the hash"),
+    (json.dumps([raw(), raw(hash="$6$x$y")]), "record 2: the hash is not a salted SHA-512 hash"),
+    (json.dumps(raw(hash=HASH.replace("=1000$", "=999$"))), "999 rounds"),
+    (json.dumps(raw(hash=HASH[:-1] + "z")), "the hash is no"),
+    (json.dumps(raw(expires="2027-01-31")), "RFC 3339"),
+    (json.dumps(raw(expires="2027-01-31T00:00:00")), "RFC 3339"),
+    (json.dumps(raw(expires="2027-02-30T00:00:00Z")), "RFC 3339"),
+    (json.dumps(raw(label="a\nb")), "printable"),
+    ('{"identity": "a", "identity": "b"}', "the same field twice"),
+    ("a:$apr1$x$y", ":1: only salted SHA-512"),
+    (f"ok:{HASH}\nb:{{SHA}}xx=", ":2: only salted SHA-512"),
+    ("a:$2y$05$abc", "no other hash"),
+    ("a:geheim", "plain text"),
+    ("a:$6$broken", ":1: the hash is no"),
+    (f":{HASH}", ":1: the identity is empty"),
+    ("nonsense", ":1: neither JSON nor"),
+], ids=count())  # fmt: skip
 def test_an_invalid_credentials_file_is_refused_with_its_location(text: str, says: str) -> None:
     with pytest.raises(ConfigError, match=says) as refused:
         parse_credentials(text, "creds")
@@ -322,16 +316,12 @@ def run(*command: str, text: str) -> str:
     return done.stdout.decode().strip()
 
 
-@pytest.mark.parametrize(
-    "command",
-    [
-        ("openssl", "passwd", "-6", "-stdin"),
-        ("mkpasswd", "-m", "sha-512", "--stdin"),
-        ("mkpasswd", "-m", "sha-512", "-R", "1234", "--stdin"),
-        ("htpasswd", "-n", "-i", "-5", "admin"),
-    ],
-    ids=" ".join,
-)
+@pytest.mark.parametrize("command", [
+    ("openssl", "passwd", "-6", "-stdin"),
+    ("mkpasswd", "-m", "sha-512", "--stdin"),
+    ("mkpasswd", "-m", "sha-512", "-R", "1234", "--stdin"),
+    ("htpasswd", "-n", "-i", "-5", "admin"),
+], ids=" ".join)  # fmt: skip
 @pytest.mark.parametrize("password", PASSWORDS)
 def test_their_hash_verifies_here(command: tuple[str, ...], password: str) -> None:
     line = run(*command, text=password + "\n")

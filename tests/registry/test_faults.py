@@ -161,13 +161,10 @@ def test_the_file_is_for_its_owner_alone(tmp_path: Path) -> None:
     assert [stat.S_IMODE(file.stat().st_mode) for file in tmp_path.iterdir()] == [0o600]
 
 
-@pytest.mark.parametrize(
-    ("content", "told"),
-    [
-        (b"services: []\n" * 100, "this is not an SQLite database"),
-        (b"SQLite format 3\0" + b"\xff" * 5000, "this is not an SQLite"),
-    ],
-)
+@pytest.mark.parametrize(("content", "told"), [
+    (b"services: []\n" * 100, "this is not an SQLite database"),
+    (b"SQLite format 3\0" + b"\xff" * 5000, "this is not an SQLite"),
+])  # fmt: skip
 def test_a_file_that_is_something_else_is_left_alone(tmp_path: Path, content: bytes, told: str) -> None:
     file = tmp_path / "catalog.yaml"
     file.write_bytes(content)
@@ -227,16 +224,13 @@ def test_a_damaged_database_is_called_so(tmp_path: Path, place: bytes, length: i
         list(registry.brokers())
 
 
-@pytest.mark.parametrize(
-    ("statement", "told"),
-    [
-        ("UPDATE osbctl_version SET version_num = '0000'", "is '0000', which no osbctl wrote"),
-        ("DELETE FROM osbctl_version", "is lost"),
-        ("DROP TABLE osbctl_version", "is lost"),
-        ("UPDATE osbctl_version SET version_num = '9999'", "a newer osbctl made this database"),
-        ("DROP TABLE osbctl_brokers CASCADE", "a table or a column of it is missing"),
-    ],
-)
+@pytest.mark.parametrize(("statement", "told"), [
+    ("UPDATE osbctl_version SET version_num = '0000'", "is '0000', which no osbctl wrote"),
+    ("DELETE FROM osbctl_version", "is lost"),
+    ("DROP TABLE osbctl_version", "is lost"),
+    ("UPDATE osbctl_version SET version_num = '9999'", "a newer osbctl made this database"),
+    ("DROP TABLE osbctl_brokers CASCADE", "a table or a column of it is missing"),
+])  # fmt: skip
 def test_a_damaged_version_is_told_and_nothing_is_made_anew(url: str, statement: str, told: str) -> None:
     with Registry.open(url) as registry:
         add(registry)
@@ -265,16 +259,13 @@ def test_a_folder_that_is_not_there_is_told(tmp_path: Path) -> None:
     assert error.value.advice
 
 
-@pytest.mark.parametrize(
-    ("url", "driver"),
-    [
-        ("brokers.sqlite", "sqlite"),
-        ("/data/my brokers%20.sqlite", "sqlite"),
-        ("sqlite:////data/brokers.sqlite", "sqlite"),
-        ("postgresql+psycopg://u@h/d", "postgresql+psycopg"),
-        ("postgresql://u@h/d", "postgresql+psycopg"),
-    ],
-)
+@pytest.mark.parametrize(("url", "driver"), [
+    ("brokers.sqlite", "sqlite"),
+    ("/data/my brokers%20.sqlite", "sqlite"),
+    ("sqlite:////data/brokers.sqlite", "sqlite"),
+    ("postgresql+psycopg://u@h/d", "postgresql+psycopg"),
+    ("postgresql://u@h/d", "postgresql+psycopg"),
+])  # fmt: skip
 def test_a_path_and_a_url_name_a_database(url: str, driver: str) -> None:
     parsed = parse_url(url)
     assert parsed.drivername == driver

@@ -41,32 +41,29 @@ SERVICE_GONE = catalog(service("s", plan("p", "small"), plan("q", "large")))
 REFUSED = "refused"
 
 
-@pytest.mark.parametrize(
-    ("new", "used", "platform", "expected"),
-    [
-        # a plan removed
-        (PLAN_GONE, {"p"}, CF, ["deleted service-s/large"]),
-        (PLAN_GONE, {"q"}, CF, ["kept service-s/large"]),
-        (PLAN_GONE, None, CF, ["deleted service-s/large"]),
-        (PLAN_GONE, set(), SM, ["deleted service-s/large"]),
-        (PLAN_GONE, {"q"}, SM, REFUSED),
-        (PLAN_GONE, set(), K8S, ["deleted service-s/large"]),
-        (PLAN_GONE, {"q"}, K8S, ["kept service-s/large"]),
-        (PLAN_GONE, set(), KORIFI, ["kept service-s/large"]),
-        # a service offering removed
-        (SERVICE_GONE, set(), CF, ["deleted service-t", "deleted service-t/only"]),
-        (SERVICE_GONE, {"r"}, CF, ["kept service-t", "kept service-t/only"]),
-        (SERVICE_GONE, {"r"}, SM, REFUSED),
-        (SERVICE_GONE, set(), SM, ["deleted service-t", "deleted service-t/only"]),
-        (SERVICE_GONE, {"r"}, K8S, ["kept service-t", "kept service-t/only"]),
-        (SERVICE_GONE, set(), KORIFI, ["kept service-t", "kept service-t/only"]),
-        # one that loses both plans, of which one is in use
-        (
-            catalog(service("t", plan("r", "only"))), {"q"}, CF,
-            ["kept service-s", "deleted service-s/small", "kept service-s/large"],
-        ),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("new", "used", "platform", "expected"), [
+    # a plan removed
+    (PLAN_GONE, {"p"}, CF, ["deleted service-s/large"]),
+    (PLAN_GONE, {"q"}, CF, ["kept service-s/large"]),
+    (PLAN_GONE, None, CF, ["deleted service-s/large"]),
+    (PLAN_GONE, set(), SM, ["deleted service-s/large"]),
+    (PLAN_GONE, {"q"}, SM, REFUSED),
+    (PLAN_GONE, set(), K8S, ["deleted service-s/large"]),
+    (PLAN_GONE, {"q"}, K8S, ["kept service-s/large"]),
+    (PLAN_GONE, set(), KORIFI, ["kept service-s/large"]),
+    # a service offering removed
+    (SERVICE_GONE, set(), CF, ["deleted service-t", "deleted service-t/only"]),
+    (SERVICE_GONE, {"r"}, CF, ["kept service-t", "kept service-t/only"]),
+    (SERVICE_GONE, {"r"}, SM, REFUSED),
+    (SERVICE_GONE, set(), SM, ["deleted service-t", "deleted service-t/only"]),
+    (SERVICE_GONE, {"r"}, K8S, ["kept service-t", "kept service-t/only"]),
+    (SERVICE_GONE, set(), KORIFI, ["kept service-t", "kept service-t/only"]),
+    # one that loses both plans, of which one is in use
+    (
+        catalog(service("t", plan("r", "only"))), {"q"}, CF,
+        ["kept service-s", "deleted service-s/small", "kept service-s/large"],
+    ),
+])  # fmt: skip
 def test_what_is_gone(new: dict[str, Any], used: set[str] | None, platform: Platform, expected: Any) -> None:
     result = run(new, platform, used)
     assert (REFUSED if result.refused else did(result)) == expected
@@ -82,24 +79,21 @@ def changed(**services: Any) -> dict[str, Any]:
     return catalog(*(service(one, *plans) for one, plans in base.items()))
 
 
-@pytest.mark.parametrize(
-    ("new", "used", "refused_by"),
-    [
-        # the table of changes, rows where a platform refuses the whole update
-        (changed(t=[plan("r2", "only")]), set(), {CF}),
-        (changed(t=[plan("r2", "only")]), {"r"}, {CF, SM}),
-        (catalog(service("s", plan("p", "small"), plan("q", "large")),
-                 service("t2", plan("r2", "only"), name="service-t")), set(), set()),
-        (catalog(service("s", plan("p", "small"), plan("q", "large")),
-                 service("t2", plan("r2", "only"), name="service-t")), {"r"}, {CF, SM}),
-        (changed(s=[plan("p", "small")], t=[plan("r", "only"), plan("q", "large")]), set(), {CF}),
-        (changed(s=[plan("q", "SMALL")]), set(), {CF}),
-        (changed(s=[plan("p", "large"), plan("q", "small")]), set(), {CF, SM}),
-        (changed(s=[plan("p", "tiny"), plan("q", "large"), plan("n", "small")]), set(), set()),
-        (changed(s=[plan("p", "tiny"), plan("q", "large")]), {"p"}, set()),
-        (changed(s=[plan("p", "small", free=False), plan("q", "large")]), {"p"}, set()),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("new", "used", "refused_by"), [
+    # the table of changes, rows where a platform refuses the whole update
+    (changed(t=[plan("r2", "only")]), set(), {CF}),
+    (changed(t=[plan("r2", "only")]), {"r"}, {CF, SM}),
+    (catalog(service("s", plan("p", "small"), plan("q", "large")),
+             service("t2", plan("r2", "only"), name="service-t")), set(), set()),
+    (catalog(service("s", plan("p", "small"), plan("q", "large")),
+             service("t2", plan("r2", "only"), name="service-t")), {"r"}, {CF, SM}),
+    (changed(s=[plan("p", "small")], t=[plan("r", "only"), plan("q", "large")]), set(), {CF}),
+    (changed(s=[plan("q", "SMALL")]), set(), {CF}),
+    (changed(s=[plan("p", "large"), plan("q", "small")]), set(), {CF, SM}),
+    (changed(s=[plan("p", "tiny"), plan("q", "large"), plan("n", "small")]), set(), set()),
+    (changed(s=[plan("p", "tiny"), plan("q", "large")]), {"p"}, set()),
+    (changed(s=[plan("p", "small", free=False), plan("q", "large")]), {"p"}, set()),
+])  # fmt: skip
 def test_who_refuses_the_whole_update(new: dict[str, Any], used: set[str], refused_by: set[Platform]) -> None:
     results = {platform: run(new, platform, used) for platform in Platform}
     assert {platform for platform, result in results.items() if result.refused} == refused_by

@@ -40,17 +40,14 @@ def refusal(text: str, name: str = "a.json", **options: Any) -> Finding:
     return finding
 
 
-@each(
-    "at, data",
-    [
-        ("/a~1b/~0x/0", {"services": 1}),
-        ("/catalog", {"services": [{"name": "s"}]}),
-        ("//", {"services": []}),
-        ("/list", {"services": [{"name": "one", "plans": [{"name": "p"}]}]}),
-        ("/one", {"services": [ONE]}),
-        ("/camel", {"services": [{"planUpdateable": True}]}),  # names are Spring's in its configuration alone
-    ],
-)
+@each("at, data", [
+    ("/a~1b/~0x/0", {"services": 1}),
+    ("/catalog", {"services": [{"name": "s"}]}),
+    ("//", {"services": []}),
+    ("/list", {"services": [{"name": "one", "plans": [{"name": "p"}]}]}),
+    ("/one", {"services": [ONE]}),
+    ("/camel", {"services": [{"planUpdateable": True}]}),  # names are Spring's in its configuration alone
+])  # fmt: skip
 def test_what_a_pointer_leads_to(at: str, data: Any) -> None:
     document = parse_catalog(TEXT, "a.json", at=at, nested=False)
     assert (document.data, document.read_as) == (data, "")
@@ -84,22 +81,19 @@ def test_notes_are_those_of_the_part() -> None:
         assert (note.path, note.location.line) == (("services", 0, "name"), line)
 
 
-@each(
-    "at, rule, words",
-    [
-        ("/catlog", "pointer-not-found", "no 'catlog' in the top did you mean catalog?"),
-        ("/zzz", "pointer-not-found", "there are: a/b, catalog, list, one, none"),
-        ("/a~1b/~0x/1", "pointer-not-found", "no '1' in /a~1b/~0x it is an array of 1"),
-        ("/a~1b/~0x/00", "pointer-not-found", "no '00'"),
-        ("/a~1b/~0x/-", "pointer-not-found", "no '-'"),
-        ("/a~1b/~0x/٠", "pointer-not-found", "no '٠'"),
-        ("/list/" + "9" * 5000, "pointer-not-found", "it is an array of 1"),
-        ("/catalog/services/0/name", "not-an-object", "the document is a string"),
-        ("/none", "not-an-object", "the value at /none is null"),
-        ("/catalog/services", "not-an-object", "the value at /catalog/services is an array"),
-        ("/catalog/services/0", "no-catalog", "there is no catalog here"),
-    ],
-)
+@each("at, rule, words", [
+    ("/catlog", "pointer-not-found", "no 'catlog' in the top did you mean catalog?"),
+    ("/zzz", "pointer-not-found", "there are: a/b, catalog, list, one, none"),
+    ("/a~1b/~0x/1", "pointer-not-found", "no '1' in /a~1b/~0x it is an array of 1"),
+    ("/a~1b/~0x/00", "pointer-not-found", "no '00'"),
+    ("/a~1b/~0x/-", "pointer-not-found", "no '-'"),
+    ("/a~1b/~0x/٠", "pointer-not-found", "no '٠'"),
+    ("/list/" + "9" * 5000, "pointer-not-found", "it is an array of 1"),
+    ("/catalog/services/0/name", "not-an-object", "the document is a string"),
+    ("/none", "not-an-object", "the value at /none is null"),
+    ("/catalog/services", "not-an-object", "the value at /catalog/services is an array"),
+    ("/catalog/services/0", "no-catalog", "there is no catalog here"),
+])  # fmt: skip
 def test_pointers_that_lead_to_no_catalog(at: str, rule: str, words: str) -> None:
     finding = refusal(TEXT, at=at)
     assert finding.rule == rule
@@ -239,15 +233,12 @@ def test_a_text_that_was_pointed_at_and_cannot_be_read() -> None:
     assert (inside.rule, str(inside.location)) == ("no-catalog", "cm.yaml:5:5")
 
 
-@each(
-    "text, line",
-    [
-        ("services:\n<% if x %>\n- name: a\n", 3),
-        ('#@ load("@ytt:data", "data")\nservices:\n- name: #@ data.values.name\n', 3),
-        ("<%= catalog %>\n", 1),
-        ('#@ if True:\nkind: x\n#@ end\n', 2),
-    ],
-)  # fmt: skip
+@each("text, line", [
+    ("services:\n<% if x %>\n- name: a\n", 3),
+    ('#@ load("@ytt:data", "data")\nservices:\n- name: #@ data.values.name\n', 3),
+    ("<%= catalog %>\n", 1),
+    ('#@ if True:\nkind: x\n#@ end\n', 2),
+])  # fmt: skip
 def test_a_template_has_to_be_rendered_first(text: str, line: int) -> None:
     finding = refusal(text, "a.yml")
     assert (finding.hint, finding.location.line) == ("a template? render it first", line)
@@ -353,32 +344,26 @@ PROFILES = "---\n".join(
 )
 
 
-@each(
-    "profiles, name",
-    [
-        *(("", "all"), ("other", "all"), ("dev", "dev"), ("test", "dev")),
-        *(("prod", "prod"), ("prod dev", "dev"), ("dev us", "region")),
-    ],
-)
+@each("profiles, name", [
+    *(("", "all"), ("other", "all"), ("dev", "dev"), ("test", "dev")),
+    *(("prod", "prod"), ("prod dev", "dev"), ("dev us", "region")),
+])  # fmt: skip
 def test_a_stream_of_springs_profiles(profiles: str, name: str) -> None:
     document = parse_catalog(PROFILES, "application.yml", profiles=profiles.split())
     assert [service["name"] for service in document.data["services"]] == [name]
 
 
-@each(
-    "expression, active, holds",
-    [
-        ("a & (b | c)", "a c", True),
-        ("a & (b | c)", "a", False),
-        ("!(a | b)", "c", True),
-        ("!(a | b)", "b", False),
-        ("a, b", "b", True),
-        ("!a", "a", False),
-        ("default", "", True),
-        ("((a))", "a", True),
-        ("(", "a", False),
-    ],
-)
+@each("expression, active, holds", [
+    ("a & (b | c)", "a c", True),
+    ("a & (b | c)", "a", False),
+    ("!(a | b)", "c", True),
+    ("!(a | b)", "b", False),
+    ("a, b", "b", True),
+    ("!a", "a", False),
+    ("default", "", True),
+    ("((a))", "a", True),
+    ("(", "a", False),
+])  # fmt: skip
 def test_expressions_of_profiles(expression: str, active: str, holds: bool) -> None:
     text = f"{profile('', 'all')}---\n{profile(json.dumps(expression), 'one')}"
     document = parse_catalog(text, "application.yml", profiles=active.split())

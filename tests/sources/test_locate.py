@@ -106,8 +106,7 @@ def test_faults_behind_wide_characters_and_crlf() -> None:
 
 
 @each(
-    "name, text",
-    [("a.json", '{"a":' * DEEP + "1" + "}" * DEEP), ("a.yaml", "a: " + "{a: " * DEEP + "1" + "}" * DEEP)],
+    "name, text", [("a.json", '{"a":' * DEEP + "1" + "}" * DEEP), ("a.yaml", "a: " + "{a: " * DEEP + "1" + "}" * DEEP)]
 )
 def test_deep_paths(name: str, text: str) -> None:
     document = parse_document(text.encode(), name)
@@ -123,23 +122,20 @@ def test_many_places_on_one_long_line_share_its_text() -> None:
     assert found[("a", 999)].column == 8 + 2 * 999
 
 
-@each(
-    "name, text, path, under",
-    [
-        ("a.yaml", "free: yes  # why\n", ("free",), "free: yes"),
-        ("a.yaml", "a: {free: no, b: 1}\n", ("a", "free"), "free: no"),
-        ("a.yaml", "a: {free: no, b: 1}\n", ("a",), "a"),
-        ("a.yaml", "a: [x, 'y z']\n", ("a", 1), "'y z'"),
-        ("a.yaml", "a:\n  - {b: 1} # c\n", ("a", 0), "{b: 1}"),
-        ("a.yaml", "a:\n  - b: 1\n    c: 2\n", ("a", 0), ""),
-        ("a.yaml", "a: |\n  text\n", ("a",), "a: |"),
-        ("a.yaml", "a: &x 1\nb: *x\n", ("b",), "b: *x"),
-        ("a.json", '{"free": "no" , "b": 1}', ("free",), '"free": "no"'),
-        ("a.json", '{"a": [1, {"b": 2}]}', ("a", 1), '{"b": 2}'),
-        ("a.json", '{"a": [1, {"b": 2}]}', ("a",), '"a"'),
-        ("a.json", '{"a": [{\n"b": 2}]}', ("a", 0), "{"),
-    ],
-)
+@each("name, text, path, under", [
+    ("a.yaml", "free: yes  # why\n", ("free",), "free: yes"),
+    ("a.yaml", "a: {free: no, b: 1}\n", ("a", "free"), "free: no"),
+    ("a.yaml", "a: {free: no, b: 1}\n", ("a",), "a"),
+    ("a.yaml", "a: [x, 'y z']\n", ("a", 1), "'y z'"),
+    ("a.yaml", "a:\n  - {b: 1} # c\n", ("a", 0), "{b: 1}"),
+    ("a.yaml", "a:\n  - b: 1\n    c: 2\n", ("a", 0), ""),
+    ("a.yaml", "a: |\n  text\n", ("a",), "a: |"),
+    ("a.yaml", "a: &x 1\nb: *x\n", ("b",), "b: *x"),
+    ("a.json", '{"free": "no" , "b": 1}', ("free",), '"free": "no"'),
+    ("a.json", '{"a": [1, {"b": 2}]}', ("a", 1), '{"b": 2}'),
+    ("a.json", '{"a": [1, {"b": 2}]}', ("a",), '"a"'),
+    ("a.json", '{"a": [{\n"b": 2}]}', ("a", 0), "{"),
+])  # fmt: skip
 def test_a_place_ends_where_its_value_ends(name: str, text: str, path: Path, under: str) -> None:
     place = parse_document(text.encode(), name).locate([path])[path]
     assert place.excerpt[place.column - 1 : max(place.end - 1, 0)] == under
@@ -285,31 +281,28 @@ def test_values_and_places(seed: int) -> None:
 MERGED = "a: &a\n  p: 1\n  q: {r: 1}\nb: &b\n  p: 2\n  s: 2\nz:\n  <<: [*a, *b]\n  own: 1\ny:\n  <<: *a\n  <<: *b\n"
 
 
-@each(
-    "text, value, at",
-    [
-        # The most recent anchor before the alias, in the order of the text (YAML 1.2, 7.1).
-        ("a: &x [{k: 0}, &x {k: 1}]\nz: *x\n", {"k": 1}, {"/z/k": (1, 20)}),
-        ("a: &x {p: &x {k: 1}}\nz: *x\n", {"k": 1}, {"/z/k": (1, 15)}),
-        ("a: &x {p: &y {k: 1}, q: &x {k: 2}, r: *x}\nz: *x\n", {"k": 2}, {"/z/k": (1, 29)}),
-        ("a: &x {p: &x {k: 1}}\nb: &x {k: 3}\nz: *x\n", {"k": 3}, {"/z/k": (2, 8)}),
-        # The alias itself is where the path enters; what is below was written down at the anchor.
-        ("b: &b {x: 1, y: [2, 3]}\nz:\n  - *b\n", [{"x": 1, "y": [2, 3]}], {"/z/0": (3, 5), "/z/0/y/1": (1, 21)}),
-        # Merged keys stand where they were written, an overriding one at its own text.
-        ("a: &x {k: 1}\nz: {<<: *x}\n", {"k": 1}, {"/z/k": (1, 8)}),
-        ("z: {&m <<: {k: 1}}\n", {"k": 1}, {"/z/k": (1, 13)}),
-        ("z:\n  !!str <<: 2\n  k: 1\n", {"<<": 2, "k": 1}, {"/z/k": (3, 3)}),
-        ("a: &a {p: 1}\nz:\n  <<: *a\n  p: 2\n", {"p": 2}, {"/z/p": (4, 3)}),
-        (MERGED, {"p": 1, "q": {"r": 1}, "s": 2, "own": 1}, {"/z/p": (2, 3), "/z/q/r": (3, 7), "/z/s": (6, 3)}),
-        (MERGED, {"p": 1, "q": {"r": 1}, "s": 2, "own": 1}, {"/z/own": (9, 3), "/z/gone": (7, 1)}),
-        (MERGED.replace("z:", "x:").replace("y:", "z:"), {"p": 2, "q": {"r": 1}, "s": 2}, {"/z/p": (5, 3), "/z/q": (3, 3)}),
-        # An anchor of a key, and an alias as one.
-        ("a: &x name\nz:\n  *x : 1\n", {"name": 1}, {"/z/name": (3, 3)}),
-        ("&x a: 1\nz: *x\n", "a", {"/a": (1, 1), "/z": (2, 1)}),
-        ("a: {&m <<: {k: 1}}\nb: *m\nz: {*m : 2}\n", {"<<": 2}, {"/z/<<": (3, 5)}),
-        ("a: {&m <<: {k: 1}}\nz: *m\n", "<<", {"/a/k": (1, 13), "/z": (2, 1)}),
-    ],
-)  # fmt: skip
+@each("text, value, at", [
+    # The most recent anchor before the alias, in the order of the text (YAML 1.2, 7.1).
+    ("a: &x [{k: 0}, &x {k: 1}]\nz: *x\n", {"k": 1}, {"/z/k": (1, 20)}),
+    ("a: &x {p: &x {k: 1}}\nz: *x\n", {"k": 1}, {"/z/k": (1, 15)}),
+    ("a: &x {p: &y {k: 1}, q: &x {k: 2}, r: *x}\nz: *x\n", {"k": 2}, {"/z/k": (1, 29)}),
+    ("a: &x {p: &x {k: 1}}\nb: &x {k: 3}\nz: *x\n", {"k": 3}, {"/z/k": (2, 8)}),
+    # The alias itself is where the path enters; what is below was written down at the anchor.
+    ("b: &b {x: 1, y: [2, 3]}\nz:\n  - *b\n", [{"x": 1, "y": [2, 3]}], {"/z/0": (3, 5), "/z/0/y/1": (1, 21)}),
+    # Merged keys stand where they were written, an overriding one at its own text.
+    ("a: &x {k: 1}\nz: {<<: *x}\n", {"k": 1}, {"/z/k": (1, 8)}),
+    ("z: {&m <<: {k: 1}}\n", {"k": 1}, {"/z/k": (1, 13)}),
+    ("z:\n  !!str <<: 2\n  k: 1\n", {"<<": 2, "k": 1}, {"/z/k": (3, 3)}),
+    ("a: &a {p: 1}\nz:\n  <<: *a\n  p: 2\n", {"p": 2}, {"/z/p": (4, 3)}),
+    (MERGED, {"p": 1, "q": {"r": 1}, "s": 2, "own": 1}, {"/z/p": (2, 3), "/z/q/r": (3, 7), "/z/s": (6, 3)}),
+    (MERGED, {"p": 1, "q": {"r": 1}, "s": 2, "own": 1}, {"/z/own": (9, 3), "/z/gone": (7, 1)}),
+    (MERGED.replace("z:", "x:").replace("y:", "z:"), {"p": 2, "q": {"r": 1}, "s": 2}, {"/z/p": (5, 3), "/z/q": (3, 3)}),
+    # An anchor of a key, and an alias as one.
+    ("a: &x name\nz:\n  *x : 1\n", {"name": 1}, {"/z/name": (3, 3)}),
+    ("&x a: 1\nz: *x\n", "a", {"/a": (1, 1), "/z": (2, 1)}),
+    ("a: {&m <<: {k: 1}}\nb: *m\nz: {*m : 2}\n", {"<<": 2}, {"/z/<<": (3, 5)}),
+    ("a: {&m <<: {k: 1}}\nz: *m\n", "<<", {"/a/k": (1, 13), "/z": (2, 1)}),
+])  # fmt: skip
 def test_by_hand(text: str, value: Any, at: dict[str, tuple[int, int]]) -> None:
     document = parse_document(text.encode(), "a.yaml")
     assert json.dumps(document.data["z"], sort_keys=True) == json.dumps(value, sort_keys=True)

@@ -43,17 +43,14 @@ def test_a_file(here: Path) -> None:
     assert (document.name, document.data, document.syntax) == ("catalog.json", {"services": []}, "json")
 
 
-@each(
-    "asked, there, advice",
-    [
-        ("catalog.jsn", ["catalog.json"], "did you mean catalog.json?"),
-        ("catalog.json", ["catalog.yaml", "other.json"], "did you mean catalog.yaml?"),
-        ("vault.yaml", ["catalog.yaml", "values.yaml"], ""),
-        ("Catalog.yaml", ["catalog.yaml"], "did you mean catalog.yaml?"),
-        ("nowhere/catalog.json", [], "there is no folder nowhere either"),
-        ("catalog.json/inner.json", ["catalog.json"], "there is no folder catalog.json either"),
-    ],
-)
+@each("asked, there, advice", [
+    ("catalog.jsn", ["catalog.json"], "did you mean catalog.json?"),
+    ("catalog.json", ["catalog.yaml", "other.json"], "did you mean catalog.yaml?"),
+    ("vault.yaml", ["catalog.yaml", "values.yaml"], ""),
+    ("Catalog.yaml", ["catalog.yaml"], "did you mean catalog.yaml?"),
+    ("nowhere/catalog.json", [], "there is no folder nowhere either"),
+    ("catalog.json/inner.json", ["catalog.json"], "there is no folder catalog.json either"),
+])  # fmt: skip
 def test_a_missing_file_names_a_neighbour_that_is_alike(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, asked: str, there: list[str], advice: str
 ) -> None:
@@ -188,20 +185,17 @@ def repository(here: Path, history: Path, monkeypatch: pytest.MonkeyPatch) -> Pa
     return history
 
 
-@each(
-    "folder, source, version",
-    [
-        ("", "HEAD:catalog.json", 2),
-        ("", "HEAD~1:catalog.json", 1),
-        ("", "main:sub/inner.yaml", 1),
-        ("sub", "main:inner.yaml", 1),
-        ("sub", "main:./inner.yaml", 1),
-        ("sub", "main:./catalog.json", "sub"),
-        ("sub", "main:../catalog.json", 2),
-        ("sub", "main:sub/inner.yaml", 1),
-        ("sub", "main:catalog.json", 2),
-    ],
-)
+@each("folder, source, version", [
+    ("", "HEAD:catalog.json", 2),
+    ("", "HEAD~1:catalog.json", 1),
+    ("", "main:sub/inner.yaml", 1),
+    ("sub", "main:inner.yaml", 1),
+    ("sub", "main:./inner.yaml", 1),
+    ("sub", "main:./catalog.json", "sub"),
+    ("sub", "main:../catalog.json", 2),
+    ("sub", "main:sub/inner.yaml", 1),
+    ("sub", "main:catalog.json", 2),
+])  # fmt: skip
 def test_a_file_in_git_history(
     repository: Path, monkeypatch: pytest.MonkeyPatch, folder: str, source: str, version: Any
 ) -> None:
@@ -221,26 +215,23 @@ def test_a_path_that_exists_wins_over_a_revision(repository: Path) -> None:
         path.unlink()
 
 
-@each(
-    "source, message, advice",
-    [
-        (
-            "HEAD~1:gone.json",
-            "there is no gone.json in HEAD~1",
-            "`git ls-tree -r --name-only 'HEAD~1'` lists the files that HEAD~1 has",
-        ),
-        ("HEAD:sub", "folder", None),
-        ("v9:catalog.json", "no revision v9 in this clone", "git fetch origin v9"),
-        ("origin/topic:catalog.json", "no revision origin/topic in this clone", "git fetch origin topic"),
-        ("topic~3:catalog.json", "no revision topic~3 in this clone", "git fetch origin topic"),
-        ("a b;c:catalog.json", "no revision a b;c in this clone", "git fetch origin 'a b;c'"),
-        # A revision is never an option of git.
-        ("--output=pwned:catalog.json", "dash", None),
-        ("-x:catalog.json", "dash", None),
-        ("--help:catalog.json", "dash", None),
-        ("--:catalog.json", "dash", None),
-    ],
-)
+@each("source, message, advice", [
+    (
+        "HEAD~1:gone.json",
+        "there is no gone.json in HEAD~1",
+        "`git ls-tree -r --name-only 'HEAD~1'` lists the files that HEAD~1 has",
+    ),
+    ("HEAD:sub", "folder", None),
+    ("v9:catalog.json", "no revision v9 in this clone", "git fetch origin v9"),
+    ("origin/topic:catalog.json", "no revision origin/topic in this clone", "git fetch origin topic"),
+    ("topic~3:catalog.json", "no revision topic~3 in this clone", "git fetch origin topic"),
+    ("a b;c:catalog.json", "no revision a b;c in this clone", "git fetch origin 'a b;c'"),
+    # A revision is never an option of git.
+    ("--output=pwned:catalog.json", "dash", None),
+    ("-x:catalog.json", "dash", None),
+    ("--help:catalog.json", "dash", None),
+    ("--:catalog.json", "dash", None),
+])  # fmt: skip
 def test_what_is_not_in_the_history(repository: Path, source: str, message: str, advice: str | None) -> None:
     error = refusal(source)
     assert message in error.message

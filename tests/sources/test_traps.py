@@ -270,16 +270,13 @@ def test_a_key_that_yaml_1_1_sees_otherwise_is_noted_at_the_key() -> None:
     assert (note.location.line, note.location.column, note.path) == (2, 3, ("a", "on"))
 
 
-@each(
-    "name, text, syntax",
-    [
-        ("a.yaml", '{"a": 1}', "json"),
-        ("a.yml", '\n  {"a": 1}', "json"),
-        ("a.json", "a: 1\n", "yaml"),
-        ("a.json", "---\na: 1\n", "yaml"),
-        ("A.JSON", "# note\na: 1\n", "yaml"),
-    ],
-)
+@each("name, text, syntax", [
+    ("a.yaml", '{"a": 1}', "json"),
+    ("a.yml", '\n  {"a": 1}', "json"),
+    ("a.json", "a: 1\n", "yaml"),
+    ("a.json", "---\na: 1\n", "yaml"),
+    ("A.JSON", "# note\na: 1\n", "yaml"),
+])  # fmt: skip
 def test_a_name_that_lies_is_noted(name: str, text: str, syntax: str) -> None:
     document = parse_document(text.encode(), name)
     assert document.data == {"a": 1}
@@ -336,14 +333,11 @@ def test_expanded_values_are_shared_not_copied() -> None:
     assert data["b"][0] is data["b"][1] is data["a"]
 
 
-@each(
-    "name, text",
-    [
-        ("a.json", "{" + ",".join(['"a":1'] * 50_000) + "}\n"),
-        ("a.yaml", "{" + ", ".join(["a: 1"] * 50_000) + "}\n"),
-        ("a.yaml", "a: [" + ", ".join(["!x 1"] * 50_000) + "]\n"),
-    ],
-)
+@each("name, text", [
+    ("a.json", "{" + ",".join(['"a":1'] * 50_000) + "}\n"),
+    ("a.yaml", "{" + ", ".join(["a: 1"] * 50_000) + "}\n"),
+    ("a.yaml", "a: [" + ", ".join(["!x 1"] * 50_000) + "]\n"),
+])  # fmt: skip
 def test_faults_are_bounded_and_share_their_long_line(name: str, text: str) -> None:
     with pytest.raises(DocumentError) as caught:
         parse_document(text.encode(), name)

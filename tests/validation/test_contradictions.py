@@ -24,28 +24,22 @@ def of(inner: Any) -> dict[str, Any]:
     return {**DRAFT, "properties": {"n": inner}}
 
 
-@pytest.mark.parametrize(
-    ("inner", "why"),
-    [
-        ({"type": "integer", "minimum": 5, "maximum": 3}, "no number lies between 5 and 3"),
-        ({"minimum": 5, "maximum": 3}, "no number lies between 5 and 3"),
-        ({"type": "integer", "minimum": 1.2, "maximum": 1.8}, "no number lies between 1.2 and 1.8"),
-        ({"type": "number", "minimum": 1, "maximum": 1, "exclusiveMinimum": True}, "no number lies between 1 and 1"),
-        ({"minimum": 10**400, "maximum": 2.5}, "no number lies between"),
-        ({"type": "string", "minLength": 5, "maxLength": 2}, "minLength is 5, maxLength 2"),
-        ({"type": ["array", "null"], "minItems": 5, "maxItems": 2}, "minItems is 5, maxItems 2"),
-        (
-            {"type": "array", "minItems": 1, "items": {"allOf": [{"type": "null"}, {"type": "string"}]}},
-            "its types rule",
-        ),
-        ({"type": "string", "enum": [1, 2]}, "none of the listed values"),
-        ({"allOf": [{"type": "string"}, {"type": "integer"}]}, "its types rule each other out"),
-        ({"type": "string", "anyOf": [{"type": "null"}, {"enum": [1]}]}, "no branch of its anyOf"),
-        ({"type": "string", "not": {"type": ["string", "null"]}}, "its `not` refuses all"),
-        ({"type": "object", "required": ["a"], "additionalProperties": False}, "it requires 'a', which it forbids"),
-        ({"type": "object", "required": ["a"], "properties": {"a": {"not": {}}}}, "it requires 'a', where its `not`"),
-    ],
-)
+@pytest.mark.parametrize(("inner", "why"), [
+    ({"type": "integer", "minimum": 5, "maximum": 3}, "no number lies between 5 and 3"),
+    ({"minimum": 5, "maximum": 3}, "no number lies between 5 and 3"),
+    ({"type": "integer", "minimum": 1.2, "maximum": 1.8}, "no number lies between 1.2 and 1.8"),
+    ({"type": "number", "minimum": 1, "maximum": 1, "exclusiveMinimum": True}, "no number lies between 1 and 1"),
+    ({"minimum": 10**400, "maximum": 2.5}, "no number lies between"),
+    ({"type": "string", "minLength": 5, "maxLength": 2}, "minLength is 5, maxLength 2"),
+    ({"type": ["array", "null"], "minItems": 5, "maxItems": 2}, "minItems is 5, maxItems 2"),
+    ({"type": "array", "minItems": 1, "items": {"allOf": [{"type": "null"}, {"type": "string"}]}}, "its types rule"),
+    ({"type": "string", "enum": [1, 2]}, "none of the listed values"),
+    ({"allOf": [{"type": "string"}, {"type": "integer"}]}, "its types rule each other out"),
+    ({"type": "string", "anyOf": [{"type": "null"}, {"enum": [1]}]}, "no branch of its anyOf"),
+    ({"type": "string", "not": {"type": ["string", "null"]}}, "its `not` refuses all"),
+    ({"type": "object", "required": ["a"], "additionalProperties": False}, "it requires 'a', which it forbids"),
+    ({"type": "object", "required": ["a"], "properties": {"a": {"not": {}}}}, "it requires 'a', where its `not`"),
+])  # fmt: skip
 def test_what_nothing_can_meet_is_told_at_its_place(inner: dict[str, Any], why: str) -> None:
     (at, told) = next(impossible(of(inner)))
     node = Node(of(inner))
@@ -59,25 +53,22 @@ def test_a_schema_that_takes_no_object_takes_no_parameters(top: dict[str, Any]) 
     assert [at for at, _ in impossible({**DRAFT, **top})] == [()]
 
 
-@pytest.mark.parametrize(
-    "inner",
-    [
-        {"type": "integer", "minimum": 3, "maximum": 3},
-        {"type": "string", "minLength": 3, "maxLength": 3},
-        {"type": "array", "minItems": 3, "maxItems": 3},
-        {"type": "object", "minProperties": 1, "properties": {"a": {}}, "additionalProperties": False},
-        {"type": "string", "minimum": 5, "maximum": 3},  # numbers it takes none, and bounds say nothing of strings
-        {"not": {}},
-        False,
-        {"type": "string", "pattern": "a(?=b)$", "minLength": 3},
-        {"type": "object", "required": ["a"], "patternProperties": {"^a": {}}, "additionalProperties": False},
-        {"properties": {"a": {}, "b": {}}, "oneOf": [{"required": ["a"]}, {"required": ["b"]}]},
-        {"type": "object", "required": ["next"], "properties": {"next": {"$ref": "#/properties/n"}}},
-        {"if": {"type": "string"}, "then": {"allOf": [{"type": "string"}, {"type": "null"}]}},
-        {"$ref": "https://example.com/s.json", "minimum": 5, "maximum": 3},
-        {"type": "string", "format": "email", "default": "nobody", "example": "none"},
-    ],
-)
+@pytest.mark.parametrize("inner", [
+    {"type": "integer", "minimum": 3, "maximum": 3},
+    {"type": "string", "minLength": 3, "maxLength": 3},
+    {"type": "array", "minItems": 3, "maxItems": 3},
+    {"type": "object", "minProperties": 1, "properties": {"a": {}}, "additionalProperties": False},
+    {"type": "string", "minimum": 5, "maximum": 3},  # numbers it takes none, and bounds say nothing of strings
+    {"not": {}},
+    False,
+    {"type": "string", "pattern": "a(?=b)$", "minLength": 3},
+    {"type": "object", "required": ["a"], "patternProperties": {"^a": {}}, "additionalProperties": False},
+    {"properties": {"a": {}, "b": {}}, "oneOf": [{"required": ["a"]}, {"required": ["b"]}]},
+    {"type": "object", "required": ["next"], "properties": {"next": {"$ref": "#/properties/n"}}},
+    {"if": {"type": "string"}, "then": {"allOf": [{"type": "string"}, {"type": "null"}]}},
+    {"$ref": "https://example.com/s.json", "minimum": 5, "maximum": 3},
+    {"type": "string", "format": "email", "default": "nobody", "example": "none"},
+])  # fmt: skip
 def test_what_is_possible_meant_or_not_proved_is_passed_over(inner: Any) -> None:
     schema = {"$schema": "http://json-schema.org/draft-07/schema#", "properties": {"n": inner}}
     assert list(impossible(schema)) == list(refused_values(schema)) == []
@@ -105,20 +96,17 @@ def test_defaults_and_examples_that_their_schema_refuses_name_the_keyword() -> N
     }
 
 
-@pytest.mark.parametrize(
-    ("schema", "told"),
-    [
-        # An enum that is no list has a finding of its own alone.
-        *(({"default": default, "enum": enum}, False) for default in (1, {}) for enum in (1.5, "abc", None, {})),
-        # A boolean is no number.
-        ({"default": True, "enum": [1, 2]}, True),
-        ({"default": 0, "enum": [False]}, True),
-        # A template's placeholder is no default.
-        ({"type": "integer", "default": "((size))"}, False),
-        # Limits beyond all fractions are limits.
-        ({"minimum": 2.5, "maximum": 10**400, "default": 10**400, "enum": [2.5, 10**400]}, False),
-    ],
-)
+@pytest.mark.parametrize(("schema", "told"), [
+    # An enum that is no list has a finding of its own alone.
+    *(({"default": default, "enum": enum}, False) for default in (1, {}) for enum in (1.5, "abc", None, {})),
+    # A boolean is no number.
+    ({"default": True, "enum": [1, 2]}, True),
+    ({"default": 0, "enum": [False]}, True),
+    # A template's placeholder is no default.
+    ({"type": "integer", "default": "((size))"}, False),
+    # Limits beyond all fractions are limits.
+    ({"minimum": 2.5, "maximum": 10**400, "default": 10**400, "enum": [2.5, 10**400]}, False),
+])  # fmt: skip
 def test_defaults_that_are_told(schema: dict[str, Any], told: bool) -> None:
     node = Node(of(schema))
     assert (bool([*parameters_default(node)]), [*parameters_impossible(node)]) == (told, [])

@@ -39,16 +39,13 @@ def with_schema(**keywords: Any) -> dict[str, Any]:
     return with_parameters({"$schema": DRAFT_04, **keywords})
 
 
-@pytest.mark.parametrize(
-    ("metadata", "hint"),
-    [
-        ({"cost": 0}, None),
-        ({"cost": "free"}, None),
-        ({"cost": [{"amount": {"usd": 1}, "unit": "MONTHLY"}]}, "rename to costs"),
-        ({"bullet": ["a"]}, "rename to bullets"),
-        ({"costs": [{"amount": {"usd": 1}, "Unit": "MONTHLY"}]}, "rename to unit"),
-    ],
-)
+@pytest.mark.parametrize(("metadata", "hint"), [
+    ({"cost": 0}, None),
+    ({"cost": "free"}, None),
+    ({"cost": [{"amount": {"usd": 1}, "unit": "MONTHLY"}]}, "rename to costs"),
+    ({"bullet": ["a"]}, "rename to bullets"),
+    ({"costs": [{"amount": {"usd": 1}, "Unit": "MONTHLY"}]}, "rename to unit"),
+])  # fmt: skip
 def test_a_field_of_the_metadata_is_a_slip_only_where_its_value_fits(metadata: Any, hint: str | None) -> None:
     found = told(with_plan(metadata=metadata)).get("field-near-miss")
     assert (found[1] if found else None) == hint
@@ -68,16 +65,13 @@ def test_a_placeholder_is_no_wrong_name(name: str) -> None:
     assert not [rule for rule in found if rule.startswith("name-")]
 
 
-@pytest.mark.parametrize(
-    ("schema", "rules"),
-    [
-        ({"type": "int"}, {"parameters-dialect-missing", "parameters-invalid"}),
-        ({"$schema": "draft-04", "type": "int"}, {"parameters-dialect-unknown", "parameters-invalid"}),
-        ({"$schema": "draft-04", "type": "integer"}, {"parameters-dialect-unknown"}),
-        ({"$schema": 4, "required": []}, {"parameters-dialect-unknown", "parameters-invalid"}),
-        ({"$schema": DRAFT_04, "$dynamicRef": "https://example.com/a"}, {"parameters-reference-external"}),
-    ],
-)
+@pytest.mark.parametrize(("schema", "rules"), [
+    ({"type": "int"}, {"parameters-dialect-missing", "parameters-invalid"}),
+    ({"$schema": "draft-04", "type": "int"}, {"parameters-dialect-unknown", "parameters-invalid"}),
+    ({"$schema": "draft-04", "type": "integer"}, {"parameters-dialect-unknown"}),
+    ({"$schema": 4, "required": []}, {"parameters-dialect-unknown", "parameters-invalid"}),
+    ({"$schema": DRAFT_04, "$dynamicRef": "https://example.com/a"}, {"parameters-reference-external"}),
+])  # fmt: skip
 def test_a_schema_of_no_known_draft_is_judged_as_cloud_foundry_does(schema: Any, rules: set[str]) -> None:
     assert {rule for rule in told(with_parameters(schema)) if rule.startswith("parameters-")} == rules
 
@@ -94,45 +88,42 @@ def with_dashboard(address: str) -> dict[str, Any]:
     return with_service(dashboard_client={**CLIENT, "redirect_uri": address})
 
 
-@pytest.mark.parametrize(
-    ("rule", "data", "message"),
-    [
-        ("name-not-cli-friendly", with_plan(name="--help me"), "programs read the name '--help me' as an option"),
-        ("name-not-cli-friendly", with_plan(name="."), "programs read the name '.'"),
-        ("name-not-cli-friendly", with_plan(name="a.b-"), None),
-        ("id-characters", with_plan(id="a b"), "has ' ', which must be encoded"),
-        ("id-characters", with_plan(id="a.b_c~d-e"), None),
-        ("id-not-guid", with_plan(id="a b"), None),
-        ("cost-amount", with_plan(metadata={"costs": [{"amount": {"$": 1}, "unit": "M"}]}), "the currency '$'"),
-        ("cost-amount", with_plan(metadata={"costs": [{"amount": {"Eur": 1}, "unit": "M"}]}), None),
-        ("url-not-https", with_dashboard("http://ui.example.com"), "redirect_uri of 'postgres' is not https"),
-        ("url-not-https", with_dashboard("http://localhost:8080/x"), None),
-        ("url-invalid", with_dashboard("/callback"), "redirect_uri of 'postgres' is '/callback'"),
-        ("url-invalid", with_dashboard("mailto:a@example.com"), "not an absolute URL"),
-        ("url-invalid", with_service(metadata={"supportUrl": "mailto:a@example.com"}), None),
-        ("url-invalid", with_service(metadata={"supportUrl": "JavaScript:alert(1)"}), "not an absolute URL"),
-        ("url-invalid", with_service(metadata={"imageUrl": "data:image/png;base64,AA"}), None),
-        ("url-invalid", with_service(metadata={"documentationUrl": "https://"}), "not an absolute URL"),
-        ("url-invalid", with_service(metadata={"documentationUrl": ""}), None),
-        ("field-misplaced", with_plan(schemas={"parameters": {}}), "'parameters' of schemas belongs below service_inst"),
-        ("field-misplaced", with_plan(schemas={"service_binding": {"update": {}}}), "belongs below service_instance"),
-        (
-            "field-misplaced",
-            with_plan(schemas={"service_instance": {"create": {"$schema": DRAFT_04, "properties": {}}}}),
-            "2 fields of create belong below parameters",
-        ),
-        ("parameters-keyword", with_schema(properties={"a": {"note": "x", "minumum": 1}}), "did you mean minimum?"),
-        ("parameters-keyword", with_schema(anyOf=[{"enums": [1]}]), "did you mean enum?"),
-        ("parameters-keyword", with_schema(properties={"minumum": {"note": "x"}}), None),
-        ("parameters-keyword", with_schema(title="x", minimum=1, minumum=1), None),
-        ("parameters-keyword", with_schema(form={"properties": {"a": {"enums": [1]}}}), None),
-        ("parameters-required", with_schema(items={"properties": {"a": {}}, "required": ["b"]}), "it requires 'b'"),
-        ("parameters-required", with_schema(required=["b"]), None),
-        ("parameters-required", with_schema(properties={"a": {}}, required=["b"], additionalProperties={}), None),
-        ("parameters-required", with_schema(properties={"a": {}}, required=["b"], patternProperties={"b": {}}), None),
-        ("parameters-required", with_schema(anyOf=[{"properties": {"a": {}}, "required": ["b"]}]), None),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("rule", "data", "message"), [
+    ("name-not-cli-friendly", with_plan(name="--help me"), "programs read the name '--help me' as an option"),
+    ("name-not-cli-friendly", with_plan(name="."), "programs read the name '.'"),
+    ("name-not-cli-friendly", with_plan(name="a.b-"), None),
+    ("id-characters", with_plan(id="a b"), "has ' ', which must be encoded"),
+    ("id-characters", with_plan(id="a.b_c~d-e"), None),
+    ("id-not-guid", with_plan(id="a b"), None),
+    ("cost-amount", with_plan(metadata={"costs": [{"amount": {"$": 1}, "unit": "M"}]}), "the currency '$'"),
+    ("cost-amount", with_plan(metadata={"costs": [{"amount": {"Eur": 1}, "unit": "M"}]}), None),
+    ("url-not-https", with_dashboard("http://ui.example.com"), "redirect_uri of 'postgres' is not https"),
+    ("url-not-https", with_dashboard("http://localhost:8080/x"), None),
+    ("url-invalid", with_dashboard("/callback"), "redirect_uri of 'postgres' is '/callback'"),
+    ("url-invalid", with_dashboard("mailto:a@example.com"), "not an absolute URL"),
+    ("url-invalid", with_service(metadata={"supportUrl": "mailto:a@example.com"}), None),
+    ("url-invalid", with_service(metadata={"supportUrl": "JavaScript:alert(1)"}), "not an absolute URL"),
+    ("url-invalid", with_service(metadata={"imageUrl": "data:image/png;base64,AA"}), None),
+    ("url-invalid", with_service(metadata={"documentationUrl": "https://"}), "not an absolute URL"),
+    ("url-invalid", with_service(metadata={"documentationUrl": ""}), None),
+    ("field-misplaced", with_plan(schemas={"parameters": {}}), "'parameters' of schemas belongs below service_inst"),
+    ("field-misplaced", with_plan(schemas={"service_binding": {"update": {}}}), "belongs below service_instance"),
+    (
+        "field-misplaced",
+        with_plan(schemas={"service_instance": {"create": {"$schema": DRAFT_04, "properties": {}}}}),
+        "2 fields of create belong below parameters",
+    ),
+    ("parameters-keyword", with_schema(properties={"a": {"note": "x", "minumum": 1}}), "did you mean minimum?"),
+    ("parameters-keyword", with_schema(anyOf=[{"enums": [1]}]), "did you mean enum?"),
+    ("parameters-keyword", with_schema(properties={"minumum": {"note": "x"}}), None),
+    ("parameters-keyword", with_schema(title="x", minimum=1, minumum=1), None),
+    ("parameters-keyword", with_schema(form={"properties": {"a": {"enums": [1]}}}), None),
+    ("parameters-required", with_schema(items={"properties": {"a": {}}, "required": ["b"]}), "it requires 'b'"),
+    ("parameters-required", with_schema(required=["b"]), None),
+    ("parameters-required", with_schema(properties={"a": {}}, required=["b"], additionalProperties={}), None),
+    ("parameters-required", with_schema(properties={"a": {}}, required=["b"], patternProperties={"b": {}}), None),
+    ("parameters-required", with_schema(anyOf=[{"properties": {"a": {}}, "required": ["b"]}]), None),
+])  # fmt: skip
 def test_a_rule_speaks_of_what_is_wrong_alone(rule: str, data: dict[str, Any], message: str | None) -> None:
     found = told(data).get(rule)
     assert (found is not None) == (message is not None)
@@ -162,15 +153,12 @@ def test_metadata_that_sap_knows_is_known_and_a_slip_of_it_is_told() -> None:
     assert slip.message.endswith("did you mean supportedMinOSBVersion?")
 
 
-@pytest.mark.parametrize(
-    ("service", "paths"),
-    [
-        ({"tags": ["a", "b\0"]}, [("services", 0, "tags", 1)]),
-        ({"metadata": {"x\0": 1}}, [("services", 0, "metadata", "x\0")]),
-        ({"id": "a\0", "name": "b\0", "description": "c\0"}, []),
-        ({"tags": ["\\u0000"]}, []),
-    ],
-)
+@pytest.mark.parametrize(("service", "paths"), [
+    ({"tags": ["a", "b\0"]}, [("services", 0, "tags", 1)]),
+    ({"metadata": {"x\0": 1}}, [("services", 0, "metadata", "x\0")]),
+    ({"id": "a\0", "name": "b\0", "description": "c\0"}, []),
+    ({"tags": ["\\u0000"]}, []),
+])  # fmt: skip
 def test_nul_is_told_where_service_manager_s_verdict_does_not(service: dict[str, Any], paths: list[Any]) -> None:
     assert [hit.path for hit in text_nul(node(service, {"name": "p\0"}))] == paths
 

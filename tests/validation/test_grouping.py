@@ -144,18 +144,15 @@ FINDINGS = [
 ]
 
 
-@pytest.mark.parametrize(
-    ("options", "kept"),
-    [
-        (ValidationOptions(), [0, 1, 2, 3]),
-        (ValidationOptions(select=frozenset({"b"})), [3]),
-        (ValidationOptions(ignore=frozenset({"a"})), [3]),
-        (ValidationOptions(ignore_at=(IgnoreAt("a", service="s"),)), [0, 3]),
-        (ValidationOptions(ignore_at=(IgnoreAt("a", service="s", plan="p"),)), [0, 1, 3]),
-        (ValidationOptions(ignore_at=(IgnoreAt("b", plan="q"),)), [0, 1, 2]),
-        (ValidationOptions(ignore_at=(IgnoreAt("b", plan="p"),)), [0, 1, 2, 3]),
-    ],
-)
+@pytest.mark.parametrize(("options", "kept"), [
+    (ValidationOptions(), [0, 1, 2, 3]),
+    (ValidationOptions(select=frozenset({"b"})), [3]),
+    (ValidationOptions(ignore=frozenset({"a"})), [3]),
+    (ValidationOptions(ignore_at=(IgnoreAt("a", service="s"),)), [0, 3]),
+    (ValidationOptions(ignore_at=(IgnoreAt("a", service="s", plan="p"),)), [0, 1, 3]),
+    (ValidationOptions(ignore_at=(IgnoreAt("b", plan="q"),)), [0, 1, 2]),
+    (ValidationOptions(ignore_at=(IgnoreAt("b", plan="p"),)), [0, 1, 2, 3]),
+])  # fmt: skip
 def test_selection(options: ValidationOptions, kept: list[int]) -> None:
     assert Selection(options).of(FINDINGS, DATA) == [FINDINGS[index] for index in kept]
 
@@ -180,15 +177,12 @@ def test_a_silenced_rule_that_found_nothing_is_known_where_it_was_looked_for(
     assert selection.unmatched() == stale
 
 
-@pytest.mark.parametrize(
-    ("path", "expected"),
-    [
-        ((), (None, None)),
-        (("services", 0), ("s", None)),
-        (("services", 0, "plans", 1, "free"), ("s", "q")),
-        (("services", 1, "plans", 0), (None, None)),
-        (("services", 9, "plans", 9), (None, None)),
-    ],
-)
+@pytest.mark.parametrize(("path", "expected"), [
+    ((), (None, None)),
+    (("services", 0), ("s", None)),
+    (("services", 0, "plans", 1, "free"), ("s", "q")),
+    (("services", 1, "plans", 0), (None, None)),
+    (("services", 9, "plans", 9), (None, None)),
+])  # fmt: skip
 def test_names(path: tuple[str | int, ...], expected: tuple[str | None, str | None]) -> None:
     assert names(path, DATA) == expected

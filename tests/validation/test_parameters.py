@@ -34,36 +34,33 @@ def test_subschemas_are_where_schemas_may_stand() -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    ("schema", "expected"),
-    [
-        ({"$ref": "#/definitions/a", "definitions": {"a": {"title": "it"}}}, {"title": "it"}),
-        ({"$ref": "#/definitions/a~1b~0c%20d", "definitions": {"a/b~c d": {"title": "it"}}}, {"title": "it"}),
-        ({"$ref": "#/allOf/1", "allOf": [{}, {"title": "it"}]}, {"title": "it"}),
-        ({"$ref": "#/allOf/2", "allOf": [{}, {}]}, MissingTarget.MISSING),
-        ({"$ref": "#/allOf/" + "9" * 5_000, "allOf": [{}]}, MissingTarget.MISSING),
-        ({"$ref": "#/title/a", "title": "text"}, MissingTarget.MISSING),
-        ({"$ref": "#/definitions/a", "definitions": {"a": None}}, None),
-        ({"$ref": "#/definitions/b"}, MissingTarget.MISSING),
-        ({"$ref": "#a"}, MissingTarget.MISSING),
-        ({"$schema": D4, "$ref": "#a", "definitions": {"x": {"id": "#a"}}}, {"id": "#a"}),
-        ({"$schema": D7, "$ref": "#a", "definitions": {"x": {"$id": "#a"}}}, {"$id": "#a"}),
-        ({"$schema": D7, "$ref": "#a", "definitions": {"x": {"id": "#a"}}}, MissingTarget.MISSING),
-        ({"$schema": D2020, "$ref": "#a", "$defs": {"x": {"$anchor": "a"}}}, {"$anchor": "a"}),
-        ({"$schema": D2020, "$ref": "#a", "$defs": {"x": {"$dynamicAnchor": "a"}}}, {"$dynamicAnchor": "a"}),
-        ({"$ref": "https://example.com/a"}, MissingTarget.OUTSIDE),
-        ({"$ref": "file.json#/a"}, MissingTarget.OUTSIDE),
-        ({"$ref": "http://["}, MissingTarget.OUTSIDE),
-        ({"$schema": D2020, "$dynamicRef": "https://example.com/a"}, MissingTarget.OUTSIDE),
-        ({"$schema": D2020, "$dynamicRef": "#a", "$defs": {"x": {"$dynamicAnchor": "a"}}}, {"$dynamicAnchor": "a"}),
-        ({"$id": ROOT, "$ref": f"{ROOT}#/definitions/a", "definitions": {"a": {"title": "it"}}}, {"title": "it"}),
-        ({"$id": ROOT, "$ref": "root.json#/definitions/a", "definitions": {"a": {"title": "it"}}}, {"title": "it"}),
-        ({"$id": ROOT, "$ref": "root.json#/definitions/b"}, MissingTarget.MISSING),
-        ({"$id": ROOT, "$ref": "a.json", "definitions": {"a": {"$id": "a.json"}}}, {"$id": "a.json"}),
-        ({"$id": ROOT, "$ref": "a.json#/x", "definitions": {"a": {"$id": "a.json"}}}, MissingTarget.MISSING),
-        ({"$id": "urn:a", "$ref": "urn:b", "definitions": {"b": {"$id": "urn:b"}}}, {"$id": "urn:b"}),
-    ],
-)
+@pytest.mark.parametrize(("schema", "expected"), [
+    ({"$ref": "#/definitions/a", "definitions": {"a": {"title": "it"}}}, {"title": "it"}),
+    ({"$ref": "#/definitions/a~1b~0c%20d", "definitions": {"a/b~c d": {"title": "it"}}}, {"title": "it"}),
+    ({"$ref": "#/allOf/1", "allOf": [{}, {"title": "it"}]}, {"title": "it"}),
+    ({"$ref": "#/allOf/2", "allOf": [{}, {}]}, MissingTarget.MISSING),
+    ({"$ref": "#/allOf/" + "9" * 5_000, "allOf": [{}]}, MissingTarget.MISSING),
+    ({"$ref": "#/title/a", "title": "text"}, MissingTarget.MISSING),
+    ({"$ref": "#/definitions/a", "definitions": {"a": None}}, None),
+    ({"$ref": "#/definitions/b"}, MissingTarget.MISSING),
+    ({"$ref": "#a"}, MissingTarget.MISSING),
+    ({"$schema": D4, "$ref": "#a", "definitions": {"x": {"id": "#a"}}}, {"id": "#a"}),
+    ({"$schema": D7, "$ref": "#a", "definitions": {"x": {"$id": "#a"}}}, {"$id": "#a"}),
+    ({"$schema": D7, "$ref": "#a", "definitions": {"x": {"id": "#a"}}}, MissingTarget.MISSING),
+    ({"$schema": D2020, "$ref": "#a", "$defs": {"x": {"$anchor": "a"}}}, {"$anchor": "a"}),
+    ({"$schema": D2020, "$ref": "#a", "$defs": {"x": {"$dynamicAnchor": "a"}}}, {"$dynamicAnchor": "a"}),
+    ({"$ref": "https://example.com/a"}, MissingTarget.OUTSIDE),
+    ({"$ref": "file.json#/a"}, MissingTarget.OUTSIDE),
+    ({"$ref": "http://["}, MissingTarget.OUTSIDE),
+    ({"$schema": D2020, "$dynamicRef": "https://example.com/a"}, MissingTarget.OUTSIDE),
+    ({"$schema": D2020, "$dynamicRef": "#a", "$defs": {"x": {"$dynamicAnchor": "a"}}}, {"$dynamicAnchor": "a"}),
+    ({"$id": ROOT, "$ref": f"{ROOT}#/definitions/a", "definitions": {"a": {"title": "it"}}}, {"title": "it"}),
+    ({"$id": ROOT, "$ref": "root.json#/definitions/a", "definitions": {"a": {"title": "it"}}}, {"title": "it"}),
+    ({"$id": ROOT, "$ref": "root.json#/definitions/b"}, MissingTarget.MISSING),
+    ({"$id": ROOT, "$ref": "a.json", "definitions": {"a": {"$id": "a.json"}}}, {"$id": "a.json"}),
+    ({"$id": ROOT, "$ref": "a.json#/x", "definitions": {"a": {"$id": "a.json"}}}, MissingTarget.MISSING),
+    ({"$id": "urn:a", "$ref": "urn:b", "definitions": {"b": {"$id": "urn:b"}}}, {"$id": "urn:b"}),
+])  # fmt: skip
 def test_target(schema: dict[str, Any], expected: Any) -> None:
     references = References(schema)
     assert [references.target(*place) for place in references.all] == [expected]
@@ -81,28 +78,25 @@ def test_a_pointer_starts_at_the_schema_with_an_id_around_it() -> None:
     assert [references.target(*place) for place in references.all] == [{"title": "it"}]
 
 
-@pytest.mark.parametrize(
-    ("schema", "expected"),
-    [
-        ({"$ref": "#"}, [()]),
-        ({"properties": {"a": {"$ref": "#"}}}, []),
-        ({"items": {"$ref": "#"}}, []),
-        ({"allOf": [{"$ref": "#"}]}, [("allOf", 0)]),
-        ({"if": {"not": {"$ref": "#"}}}, [("if", "not")]),
-        ({"definitions": {"a": {"$ref": "#/definitions/b"}, "b": {"$ref": "#/definitions/a"}}}, [("definitions", "a")]),
-        (
-            {"oneOf": [{"$ref": "#/definitions/a"}], "definitions": {"a": {"$ref": "#/definitions/a"}}},
-            [("definitions", "a")],
-        ),
-        (
-            {"definitions": {"a": {"$ref": "#/definitions/a"}, "b": {"$ref": "#/definitions/b"}}},
-            [("definitions", "a"), ("definitions", "b")],
-        ),
-        ({"definitions": {"a": {"$ref": "#/definitions/b"}, "b": {"$ref": "#/definitions/c"}, "c": {}}}, []),
-        ({"anyOf": [{"$ref": "#/definitions/a"}, {"$ref": "#/definitions/a"}], "definitions": {"a": {}}}, []),
-        ({"$schema": D7, "$ref": "#a", "definitions": {"a": {"$id": "#a"}}}, []),
-    ],
-)
+@pytest.mark.parametrize(("schema", "expected"), [
+    ({"$ref": "#"}, [()]),
+    ({"properties": {"a": {"$ref": "#"}}}, []),
+    ({"items": {"$ref": "#"}}, []),
+    ({"allOf": [{"$ref": "#"}]}, [("allOf", 0)]),
+    ({"if": {"not": {"$ref": "#"}}}, [("if", "not")]),
+    ({"definitions": {"a": {"$ref": "#/definitions/b"}, "b": {"$ref": "#/definitions/a"}}}, [("definitions", "a")]),
+    (
+        {"oneOf": [{"$ref": "#/definitions/a"}], "definitions": {"a": {"$ref": "#/definitions/a"}}},
+        [("definitions", "a")],
+    ),
+    (
+        {"definitions": {"a": {"$ref": "#/definitions/a"}, "b": {"$ref": "#/definitions/b"}}},
+        [("definitions", "a"), ("definitions", "b")],
+    ),
+    ({"definitions": {"a": {"$ref": "#/definitions/b"}, "b": {"$ref": "#/definitions/c"}, "c": {}}}, []),
+    ({"anyOf": [{"$ref": "#/definitions/a"}, {"$ref": "#/definitions/a"}], "definitions": {"a": {}}}, []),
+    ({"$schema": D7, "$ref": "#a", "definitions": {"a": {"$id": "#a"}}}, []),
+])  # fmt: skip
 def test_loops(schema: dict[str, Any], expected: list[tuple[str | int, ...]]) -> None:
     assert [place.path for place in References(schema).loops()] == expected
 
@@ -132,16 +126,13 @@ def test_no_fault_is_told_or_missed_against_jsonschema(dialect: str) -> None:
     assert differing == []
 
 
-@pytest.mark.parametrize(
-    ("items", "expected"),
-    [
-        ([{"a": i} for i in range(500)], []),
-        ([*range(500), {}], []),
-        ([*range(500), 0.0], [("properties", "b", "enum")]),
-        ([*range(500), False], []),
-        ([*({"a": [i, {}]} for i in range(500)), {"a": [7.0, {}]}], [("properties", "b", "enum")]),
-    ],
-)
+@pytest.mark.parametrize(("items", "expected"), [
+    ([{"a": i} for i in range(500)], []),
+    ([*range(500), {}], []),
+    ([*range(500), 0.0], [("properties", "b", "enum")]),
+    ([*range(500), False], []),
+    ([*({"a": [i, {}]} for i in range(500)), {"a": [7.0, {}]}], [("properties", "b", "enum")]),
+])  # fmt: skip
 def test_a_long_enum(items: list[Any], expected: list[Any]) -> None:
     dialect = D4.rstrip("#")
     schema = {"$schema": dialect, "properties": {"b": {"enum": items}}}

@@ -58,23 +58,20 @@ def test_everywhere_only_the_placeholder_is_reported_and_nothing_is_fixed(placeh
         assert value_at(json.loads(mended.after["c.json"]), path) == placeholder, path
 
 
-@pytest.mark.parametrize(
-    ("path", "unclear"),
-    [
-        (("services", 0, "bindable"), 4),
-        ((*PLAN, "free"), 4),
-        (("services", 0, "tags"), 4),
-        (("services", 0, "description"), 0),
-        ((*PLAN, "id"), 0),
-        ((*PLAN, "maintenance_info", "version"), 1),
-        ((*PLAN, "schemas", "service_instance", "create", "parameters"), 2),
-        ((*PLAN, "schemas", "service_instance", "create", "parameters", "$schema"), 1),
-        ((*PLAN, "metadata", "costs", 0, "amount", "usd"), 0),
-        (("services", 0, "plans"), 4),
-        (PLAN, 4),
-        (("services",), 4),
-    ],
-)
+@pytest.mark.parametrize(("path", "unclear"), [
+    (("services", 0, "bindable"), 4),
+    ((*PLAN, "free"), 4),
+    (("services", 0, "tags"), 4),
+    (("services", 0, "description"), 0),
+    ((*PLAN, "id"), 0),
+    ((*PLAN, "maintenance_info", "version"), 1),
+    ((*PLAN, "schemas", "service_instance", "create", "parameters"), 2),
+    ((*PLAN, "schemas", "service_instance", "create", "parameters", "$schema"), 1),
+    ((*PLAN, "metadata", "costs", 0, "amount", "usd"), 0),
+    (("services", 0, "plans"), 4),
+    (PLAN, 4),
+    (("services",), 4),
+])  # fmt: skip
 def test_the_verdict_is_unclear_where_it_depends_on_the_value(path: ValuePath, unclear: int) -> None:
     verdicts = validated(with_value(path, "((x))")).verdicts.values()
     assert [verdict.kind for verdict in verdicts].count(VerdictKind.UNCLEAR) == unclear

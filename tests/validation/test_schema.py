@@ -125,61 +125,52 @@ def test_a_good_catalog_has_no_fault(version: ApiVersion) -> None:
     assert told(service(unknown=[1]), version) == []
 
 
-@pytest.mark.parametrize(
-    ("data", "expected"),
-    [
-        ({}, ["schema-required: services is missing"]),
-        ({"services": 1}, ["schema-type: services must be an array, not 1"]),
-        ({"services": ["x"]}, ['schema-type: item 1 of services must be an object, not the string "x"']),
-        (service(bindable="yes"), [f'schema-type: {DB}bindable must be a boolean, not the string "yes"']),
-        (service(name=""), ["schema-empty: name must not be empty"]),
-        (service(plans=[]), [f"schema-empty: {DB}plans must not be empty"]),
-        (
-            service(requires=["x"]),
-            [f'schema-enum: {DB}item 1 of requires must be one of {REQUIRES}, not the string "x"'],
-        ),
-        (service(tags=[{}]), [f"schema-type: {DB}item 1 of tags must be a string, not an object"]),
-        (service(metadata={"displayName": []}), [f"metadata-type: {DB}displayName must be a string, not an array"]),
-        (plan(free=None), [f"schema-type: {DB}{SMALL}free must be a boolean, not null"]),
-        (plan(description=None), [f"schema-type: {DB}{SMALL}description must be a string, not null"]),
-        (
-            service(plans=[{"name": "a"}]),
-            [f"schema-required: {DB}plan 'a': {field} is missing" for field in ("description", "id")],
-        ),
-        (plan(maintenance_info={}), [f"schema-required: {DB}{SMALL}version is missing"]),
-        (service(description=["\x1b[31m"]), [f"schema-type: {DB}description must be a string, not an array"]),
-        (
-            service(bindable="\u202e" + "x" * 99),
-            [f'schema-type: {DB}bindable must be a boolean, not the string "\\u202e{"x" * 50}…'],
-        ),
-    ],
-)
+@pytest.mark.parametrize(("data", "expected"), [
+    ({}, ["schema-required: services is missing"]),
+    ({"services": 1}, ["schema-type: services must be an array, not 1"]),
+    ({"services": ["x"]}, ['schema-type: item 1 of services must be an object, not the string "x"']),
+    (service(bindable="yes"), [f'schema-type: {DB}bindable must be a boolean, not the string "yes"']),
+    (service(name=""), ["schema-empty: name must not be empty"]),
+    (service(plans=[]), [f"schema-empty: {DB}plans must not be empty"]),
+    (service(requires=["x"]), [f'schema-enum: {DB}item 1 of requires must be one of {REQUIRES}, not the string "x"']),
+    (service(tags=[{}]), [f"schema-type: {DB}item 1 of tags must be a string, not an object"]),
+    (service(metadata={"displayName": []}), [f"metadata-type: {DB}displayName must be a string, not an array"]),
+    (plan(free=None), [f"schema-type: {DB}{SMALL}free must be a boolean, not null"]),
+    (plan(description=None), [f"schema-type: {DB}{SMALL}description must be a string, not null"]),
+    (
+        service(plans=[{"name": "a"}]),
+        [f"schema-required: {DB}plan 'a': {field} is missing" for field in ("description", "id")],
+    ),
+    (plan(maintenance_info={}), [f"schema-required: {DB}{SMALL}version is missing"]),
+    (service(description=["\x1b[31m"]), [f"schema-type: {DB}description must be a string, not an array"]),
+    (
+        service(bindable="\u202e" + "x" * 99),
+        [f'schema-type: {DB}bindable must be a boolean, not the string "\\u202e{"x" * 50}…'],
+    ),
+])  # fmt: skip
 def test_messages(data: dict[str, Any], expected: list[str]) -> None:
     assert sorted(told(data)) == expected
 
 
-@pytest.mark.parametrize(
-    ("data", "hint"),
-    [
-        (service(bindable="False"), "write false, without quotes"),
-        (service(bindable="on"), "write true, without quotes"),
-        (service(name=5), "put it in quotes"),
-        (service(plans={"small": PLAN}), "write a list, the key of each entry as its name"),
-        (service(plans=PLAN), "put the entry into a list"),
-        (service(plans=["name:small"]), "a space is missing behind the colon"),
-        (service(requires=["syslog-drain"]), "did you mean syslog_drain?"),
-        (service(requires=["syslog"]), "did you mean syslog_drain?"),
-        (plan(metadata={"costs": [{"amount": "$9.50"}]}), "write each amount under its currency, such as {usd: 9.5}"),
-        (plan(metadata={"costs": [{"amount": {"usd": "9,5"}}]}), "write the number alone, such as 9.5"),
-        (service(tags="a, b"), 'write a list: ["a", "b"]'),
-        (service(tags="a"), "write a list, even of a single entry"),
-        (plan(metadata={"costs": [{"amount": {"usd": "9.99"}}]}), "write a number, without quotes"),
-        (plan(metadata={"costs": [{"amount": {"usd": "[" * 60_000}}]}), "write the number alone, such as 9.5"),
-        (service(dashboard_client={"secret": "x"}), ""),
-        (service(plans=[{"name": "a", "description": "x"}]), "a GUID is recommended; once published, it never changes"),
-        (service(bindable=[]), ""),
-    ],
-)
+@pytest.mark.parametrize(("data", "hint"), [
+    (service(bindable="False"), "write false, without quotes"),
+    (service(bindable="on"), "write true, without quotes"),
+    (service(name=5), "put it in quotes"),
+    (service(plans={"small": PLAN}), "write a list, the key of each entry as its name"),
+    (service(plans=PLAN), "put the entry into a list"),
+    (service(plans=["name:small"]), "a space is missing behind the colon"),
+    (service(requires=["syslog-drain"]), "did you mean syslog_drain?"),
+    (service(requires=["syslog"]), "did you mean syslog_drain?"),
+    (plan(metadata={"costs": [{"amount": "$9.50"}]}), "write each amount under its currency, such as {usd: 9.5}"),
+    (plan(metadata={"costs": [{"amount": {"usd": "9,5"}}]}), "write the number alone, such as 9.5"),
+    (service(tags="a, b"), 'write a list: ["a", "b"]'),
+    (service(tags="a"), "write a list, even of a single entry"),
+    (plan(metadata={"costs": [{"amount": {"usd": "9.99"}}]}), "write a number, without quotes"),
+    (plan(metadata={"costs": [{"amount": {"usd": "[" * 60_000}}]}), "write the number alone, such as 9.5"),
+    (service(dashboard_client={"secret": "x"}), ""),
+    (service(plans=[{"name": "a", "description": "x"}]), "a GUID is recommended; once published, it never changes"),
+    (service(bindable=[]), ""),
+])  # fmt: skip
 def test_hints(data: dict[str, Any], hint: str) -> None:
     assert [finding.hint for finding in schema_findings(data, ApiVersion.V2_14)[0]] == [hint]
 

@@ -38,52 +38,43 @@ def told(house: Any) -> list[str]:
     return [f"{'/'.join(map(str, f.path[2:]))}: {text}" for f, text in zip(found, short, strict=True)]
 
 
-@pytest.mark.parametrize(
-    ("house", "expected"),
-    [
-        (False, ": the catalog holds what the schema does not allow: an object"),
-        (of_service(dependentRequired={"name": ["id"]}), "id: id is missing"),
-        ({"$schema": DRAFT_07, **of_service(dependencies={"name": ["id"], "size": True})}, "id: id is missing"),
-        (
-            of_service(properties={"name": {}, "tags": {}}, patternProperties={"^m": {}}, additionalProperties=False),
-            "size: size is not allowed here",
-        ),
-        (of_field("size", **{"not": {}}), "size: size must not be what the schema rules out"),
-        (of_service(properties={"size": False}), "size: size holds what the schema does not allow: 5"),
-        (of_field("name", pattern="^x"), 'name: name must match the pattern "^x", not the string "db"'),
-        (of_field("name", minLength=3), "name: name must have at least 3 characters, not 2"),
-        (of_field("name", maxLength=1), "name: name must have at most 1 characters, not 2"),
-        (of_field("size", minimum=6), "size: size must be at least 6, not 5"),
-        (of_field("size", maximum=4), "size: size must be at most 4, not 5"),
-        (of_field("size", exclusiveMinimum=5), "size: size must be more than 5, not 5"),
-        (of_field("size", exclusiveMaximum=5), "size: size must be less than 5, not 5"),
-        (of_field("size", multipleOf=2), "size: size must be a multiple of 2, not 5"),
-        (of_field("size", const=6), "size: size must be 6, not 5"),
-        (of_field("size", enum=[6, "a"]), 'size: size must be one of 6, "a", not 5'),
-        (of_field("size", type=["string", "null"]), "size: size must be null or a string, not 5"),
-        (of_field("size", oneOf=[{}, {}]), "size: size must fit exactly one of the choices that the schema gives"),
-        (of_field("size", anyOf=[{"type": "string"}, {"minimum": 9}]), "size: size must be at least 9, not 5"),
-        (of_field("tags", minItems=3), "tags: tags must have at least 3 items, not 2"),
-        (of_field("tags", maxItems=1), "tags: tags must have at most 1 items, not 2"),
-        (of_field("tags", uniqueItems=True), "tags: tags must not hold the same item twice"),
-        (
-            of_field("tags", contains={"const": "b"}),
-            "tags: tags must hold an item like the one that the schema asks for",
-        ),
-        (of_field("metadata", minProperties=2), "metadata: metadata must have at least 2 fields, not 1"),
-        (of_field("metadata", propertyNames={"minLength": 2}), f"metadata/x: the name of a field {AT_LEAST_2}"),
-    ],
-)
+@pytest.mark.parametrize(("house", "expected"), [
+    (False, ": the catalog holds what the schema does not allow: an object"),
+    (of_service(dependentRequired={"name": ["id"]}), "id: id is missing"),
+    ({"$schema": DRAFT_07, **of_service(dependencies={"name": ["id"], "size": True})}, "id: id is missing"),
+    (
+        of_service(properties={"name": {}, "tags": {}}, patternProperties={"^m": {}}, additionalProperties=False),
+        "size: size is not allowed here",
+    ),
+    (of_field("size", **{"not": {}}), "size: size must not be what the schema rules out"),
+    (of_service(properties={"size": False}), "size: size holds what the schema does not allow: 5"),
+    (of_field("name", pattern="^x"), 'name: name must match the pattern "^x", not the string "db"'),
+    (of_field("name", minLength=3), "name: name must have at least 3 characters, not 2"),
+    (of_field("name", maxLength=1), "name: name must have at most 1 characters, not 2"),
+    (of_field("size", minimum=6), "size: size must be at least 6, not 5"),
+    (of_field("size", maximum=4), "size: size must be at most 4, not 5"),
+    (of_field("size", exclusiveMinimum=5), "size: size must be more than 5, not 5"),
+    (of_field("size", exclusiveMaximum=5), "size: size must be less than 5, not 5"),
+    (of_field("size", multipleOf=2), "size: size must be a multiple of 2, not 5"),
+    (of_field("size", const=6), "size: size must be 6, not 5"),
+    (of_field("size", enum=[6, "a"]), 'size: size must be one of 6, "a", not 5'),
+    (of_field("size", type=["string", "null"]), "size: size must be null or a string, not 5"),
+    (of_field("size", oneOf=[{}, {}]), "size: size must fit exactly one of the choices that the schema gives"),
+    (of_field("size", anyOf=[{"type": "string"}, {"minimum": 9}]), "size: size must be at least 9, not 5"),
+    (of_field("tags", minItems=3), "tags: tags must have at least 3 items, not 2"),
+    (of_field("tags", maxItems=1), "tags: tags must have at most 1 items, not 2"),
+    (of_field("tags", uniqueItems=True), "tags: tags must not hold the same item twice"),
+    (of_field("tags", contains={"const": "b"}), "tags: tags must hold an item like the one that the schema asks for"),
+    (of_field("metadata", minProperties=2), "metadata: metadata must have at least 2 fields, not 1"),
+    (of_field("metadata", propertyNames={"minLength": 2}), f"metadata/x: the name of a field {AT_LEAST_2}"),
+])  # fmt: skip
 def test_sentences(house: Any, expected: str) -> None:
     assert told(house) == [expected]
 
 
 def test_no_sentence_or_one_for_each_missing_field() -> None:
     assert told(True) == []
-    assert told(of_service(required=["it's", "id"])) == [
-        "it's: it's is missing",
-        "id: id is missing",
-    ]
+    assert told(of_service(required=["it's", "id"])) == ["it's: it's is missing", "id: id is missing"]
 
 
 def test_findings_are_capped() -> None:
@@ -92,27 +83,24 @@ def test_findings_are_capped() -> None:
     assert found[-1].message == "more than 1000 errors of the schema; the rest is omitted"
 
 
-@pytest.mark.parametrize(
-    ("house", "message"),
-    [
-        ([], "it is not an object"),
-        ({"$schema": 5}, "not a valid schema at /$schema"),
-        ({"$schema": "http://json-schema.org/draft-03/schema#"}, "draft-03 is not supported"),
-        ({"type": "int"}, "not a valid schema at /type"),
-        ({"$ref": 5}, "not a valid schema"),
-        ({"properties": {"services": {"pattern": "("}}}, "not a valid schema"),
-        ({"$schema": DRAFT_07, "items": 5}, "not a valid schema at /items"),
-        ({"$ref": "#/nowhere"}, "a reference leads nowhere"),
-        ({"$ref": "https://example.com/x.json"}, "a reference leads nowhere"),
-        ({"$ref": "file:///etc/hosts"}, "a reference leads nowhere"),
-        ({"$ref": "#/x", "x": {"type": "int"}}, "not a valid schema at /x/type"),
-        ({"$ref": "#/x", "x": 5}, "not a valid schema at /x"),
-        ({"$ref": "#/title/x", "title": "text"}, "a reference leads nowhere"),
-        ({"$schema": DRAFT_04, "patternProperties": {"(": {}}}, "not a valid schema"),
-        ({"$ref": "#"}, "its references go round in circles"),
-        ({"allOf": [{"$ref": "#/allOf/0"}]}, "its references go round in circles"),
-    ],
-)
+@pytest.mark.parametrize(("house", "message"), [
+    ([], "it is not an object"),
+    ({"$schema": 5}, "not a valid schema at /$schema"),
+    ({"$schema": "http://json-schema.org/draft-03/schema#"}, "draft-03 is not supported"),
+    ({"type": "int"}, "not a valid schema at /type"),
+    ({"$ref": 5}, "not a valid schema"),
+    ({"properties": {"services": {"pattern": "("}}}, "not a valid schema"),
+    ({"$schema": DRAFT_07, "items": 5}, "not a valid schema at /items"),
+    ({"$ref": "#/nowhere"}, "a reference leads nowhere"),
+    ({"$ref": "https://example.com/x.json"}, "a reference leads nowhere"),
+    ({"$ref": "file:///etc/hosts"}, "a reference leads nowhere"),
+    ({"$ref": "#/x", "x": {"type": "int"}}, "not a valid schema at /x/type"),
+    ({"$ref": "#/x", "x": 5}, "not a valid schema at /x"),
+    ({"$ref": "#/title/x", "title": "text"}, "a reference leads nowhere"),
+    ({"$schema": DRAFT_04, "patternProperties": {"(": {}}}, "not a valid schema"),
+    ({"$ref": "#"}, "its references go round in circles"),
+    ({"allOf": [{"$ref": "#/allOf/0"}]}, "its references go round in circles"),
+])  # fmt: skip
 def test_a_broken_house_schema_is_an_error_of_the_run(house: Any, message: str) -> None:
     with pytest.raises(ConfigError) as raised:
         check_user_schema(DATA, house, "house.json")

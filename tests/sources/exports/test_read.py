@@ -418,15 +418,12 @@ def test_service_manager_adds_plans_and_metadata_of_its_own() -> None:
     assert {c.field.partition("/")[0] for c in find_drift(stored, bare)} == {"metadata"}
 
 
-@each(
-    "shown, of_broker, rule",
-    [
-        ("", "", ""),
-        ("1.2.3", "", "change-maintenance-version"),
-        ("1.2.3", "1.2.3", ""),
-        ("1.2.3", "2.0.0", "change-maintenance-version"),
-    ],
-)
+@each("shown, of_broker, rule", [
+    ("", "", ""),
+    ("1.2.3", "", "change-maintenance-version"),
+    ("1.2.3", "1.2.3", ""),
+    ("1.2.3", "2.0.0", "change-maintenance-version"),
+])  # fmt: skip
 def test_korifi_may_show_a_version_empty_where_there_is_none(shown: str, of_broker: str, rule: str) -> None:
     offerings, plans = rows(KORIFI)
     for plan in plans:

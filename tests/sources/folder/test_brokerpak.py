@@ -232,18 +232,15 @@ def test_a_value_that_only_a_shell_knows(tmp_path: Path) -> None:
     assert osbctl("show", "pak", "--env", str(folder), cwd=tmp_path).returncode == 3
 
 
-@each(
-    "line, value, column",
-    [
-        ("A=x", "x", 3),
-        ("  export A=x # y", "x", 12),
-        ("A='x y'", "x y", 4),
-        ('A="x \\"y\\" \\$z"', 'x "y" $z', 4),
-        ("A=", "", 3),
-        ("A=1\nA='2'", "2", 4),
-        ("# A=1\nif x; then\nA=2; fi", "2", 3),
-    ],
-)
+@each("line, value, column", [
+    ("A=x", "x", 3),
+    ("  export A=x # y", "x", 12),
+    ("A='x y'", "x y", 4),
+    ('A="x \\"y\\" \\$z"', 'x "y" $z', 4),
+    ("A=", "", 3),
+    ("A=1\nA='2'", "2", 4),
+    ("# A=1\nif x; then\nA=2; fi", "2", 3),
+])  # fmt: skip
 def test_assignments(line: str, value: str, column: int) -> None:
     found = parse_variables(line, ".env")["A"]
     assert found.value == value

@@ -140,17 +140,14 @@ def test_an_overlay_may_remove_a_service(tmp_path: Path) -> None:
     assert names(built(tmp_path, overlays=[str(tmp_path / "o.yaml")])) == [("postgres", ["small"])]
 
 
-@each(
-    "overlay, line",
-    [
-        ("services:\n  mysql: {free: true}\n", 2),
-        ("services:\n  postgres:\n    plans:\n      huge: {free: true}\n", 4),
-        ("services:\n  postgres:\n    plans: [{name: x}]\n", 3),
-        ("services:\n  postgres:\n    add-plans:\n      - {name: small}\n", 4),
-        ("services:\n  postgres: 3\n", 2),
-        ("service: {}\n", 1),
-    ],
-)
+@each("overlay, line", [
+    ("services:\n  mysql: {free: true}\n", 2),
+    ("services:\n  postgres:\n    plans:\n      huge: {free: true}\n", 4),
+    ("services:\n  postgres:\n    plans: [{name: x}]\n", 3),
+    ("services:\n  postgres:\n    add-plans:\n      - {name: small}\n", 4),
+    ("services:\n  postgres: 3\n", 2),
+    ("service: {}\n", 1),
+])  # fmt: skip
 def test_an_overlay_that_addresses_nothing_is_an_error(tmp_path: Path, overlay: str, line: int) -> None:
     write(tmp_path, services__postgres=SERVICE, overlay=overlay)
     found = faults(tmp_path, overlays=[str(tmp_path / "overlay.yaml")])
@@ -249,10 +246,7 @@ def test_other_files_under_services_are_nobodys(tmp_path: Path) -> None:
 
 
 @each("name", ["services/odd.yaml", "catalog.yaml"])
-@each(
-    "make, words",
-    [(lambda file: file.symlink_to(file.name), "symbolic links"), (os.mkfifo, "not a regular file")],
-)
+@each("make, words", [(lambda file: file.symlink_to(file.name), "symbolic links"), (os.mkfifo, "not a regular file")])
 def test_what_is_no_file_is_an_error(tmp_path: Path, name: str, make: Any, words: str) -> None:
     write(tmp_path, services__postgres=SERVICE)
     make(tmp_path / name)
@@ -326,19 +320,16 @@ def test_a_reference_in_data_is_data(tmp_path: Path) -> None:
     assert made["properties"] == {"a": {"enum": [{"$ref": "x.json"}]}, "$ref": {"type": "string"}}
 
 
-@each(
-    "reference",
-    [
-        "https://example.com/x.json",
-        "../../outside.json",
-        "/etc/passwd",
-        "../schemas/none.json",
-        "../schemas/p.json#/definitions/none",
-        "../schemas/p.json#anchor",
-        "../schemas/loop.json",
-        "../schemas/link.json",
-    ],
-)
+@each("reference", [
+    "https://example.com/x.json",
+    "../../outside.json",
+    "/etc/passwd",
+    "../schemas/none.json",
+    "../schemas/p.json#/definitions/none",
+    "../schemas/p.json#anchor",
+    "../schemas/loop.json",
+    "../schemas/link.json",
+])  # fmt: skip
 def test_a_reference_that_cannot_be_followed(tmp_path: Path, reference: str) -> None:
     folder = tmp_path / "folder"
     write(folder, schemas__p_json="{}", schemas__loop_json='{"$ref": "loop.json"}')
@@ -359,22 +350,19 @@ def test_a_whole_catalog_is_not_the_settings_of_a_folder(tmp_path: Path) -> None
     assert finding.hint == f"`osbctl validate {file}`, or `osbctl split {file}`"
 
 
-@each(
-    "texts, rule",
-    [
-        ({"catalog": "services: [none]\n", "services__a": "name: a\n"}, "folder-order"),
-        ({"catalog": "services: [a, a]\n", "services__a": "name: a\n"}, "folder-order"),
-        ({"catalog": "services: a\n", "services__a": "name: a\n"}, "folder-settings"),
-        ({"catalog": "service: [a]\n", "services__a": "name: a\n"}, "folder-settings"),
-        ({"catalog": "defaults: {plans: {}}\n", "services__a": "name: a\n"}, "folder-settings"),
-        ({"catalog": "fields: {services: []}\n", "services__a": "name: a\n"}, "folder-settings"),
-        ({"services__a": "name: a\n", "services__a_json": "{}"}, "folder-two-files"),
-        ({"services__a": "name: [\n"}, "syntax"),
-        ({"services__a": "- 1\n"}, "not-an-object"),
-        ({"services__a": "name: a\nplans: {}\n", "services__a__plans__p": "name: p\n"}, "folder-plans"),
-        ({"catalog": "defaults: {}\n"}, "folder-without-services"),
-    ],
-)
+@each("texts, rule", [
+    ({"catalog": "services: [none]\n", "services__a": "name: a\n"}, "folder-order"),
+    ({"catalog": "services: [a, a]\n", "services__a": "name: a\n"}, "folder-order"),
+    ({"catalog": "services: a\n", "services__a": "name: a\n"}, "folder-settings"),
+    ({"catalog": "service: [a]\n", "services__a": "name: a\n"}, "folder-settings"),
+    ({"catalog": "defaults: {plans: {}}\n", "services__a": "name: a\n"}, "folder-settings"),
+    ({"catalog": "fields: {services: []}\n", "services__a": "name: a\n"}, "folder-settings"),
+    ({"services__a": "name: a\n", "services__a_json": "{}"}, "folder-two-files"),
+    ({"services__a": "name: [\n"}, "syntax"),
+    ({"services__a": "- 1\n"}, "not-an-object"),
+    ({"services__a": "name: a\nplans: {}\n", "services__a__plans__p": "name: p\n"}, "folder-plans"),
+    ({"catalog": "defaults: {}\n"}, "folder-without-services"),
+])  # fmt: skip
 def test_bad_folders_get_findings(tmp_path: Path, texts: dict[str, str], rule: str) -> None:
     write(tmp_path, **texts)
     assert rule in {finding.rule for finding in faults(tmp_path)}

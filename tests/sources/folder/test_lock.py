@@ -97,32 +97,29 @@ RETIRED_TWICE = '["a", "1", "retired", "retired"]'
 RESTORE = "restore it from git: without it nothing remembers which ids are published"
 
 
-@each(
-    "text, message, advice",
-    [
-        ("", "c.lock: not a lock file", RESTORE),
-        ("{", "c.lock: not a lock file", RESTORE),
-        (HEADER.replace("2", "3"), "c.lock: a lock file of another version", "use a newer osbctl"),
-        *(
-            (f"{HEADER}\n{line}", "c.lock:2: not a line of a lock file", RESTORE)
-            for line in (
-                "{",
-                '["a"]',
-                '["a", 1]',
-                '["a", "1", "gone"]',
-                "[" * 100_000,
-                '{"a": 1, "b": 2}',
-                RETIRED_TWICE,
-            )
-        ),
-        ("<<<<<<< HEAD\n" + HEADER, "c.lock:1: there is a merge conflict here", MERGE),
-        *(
-            (f"{HEADER}\n{mark} x", "c.lock:2: there is a merge conflict here", MERGE)
-            for mark in ("<<<<<<<", "|||||||", "=======", ">>>>>>>")
-        ),
-        (f'{HEADER}\n["a", "1"]\n["a", "1"]\n\n["a", "2"]', "c.lock:5: 'a' has another id in line 2", DELETE),
-    ],
-)
+@each("text, message, advice", [
+    ("", "c.lock: not a lock file", RESTORE),
+    ("{", "c.lock: not a lock file", RESTORE),
+    (HEADER.replace("2", "3"), "c.lock: a lock file of another version", "use a newer osbctl"),
+    *(
+        (f"{HEADER}\n{line}", "c.lock:2: not a line of a lock file", RESTORE)
+        for line in (
+            "{",
+            '["a"]',
+            '["a", 1]',
+            '["a", "1", "gone"]',
+            "[" * 100_000,
+            '{"a": 1, "b": 2}',
+            RETIRED_TWICE,
+        )
+    ),
+    ("<<<<<<< HEAD\n" + HEADER, "c.lock:1: there is a merge conflict here", MERGE),
+    *(
+        (f"{HEADER}\n{mark} x", "c.lock:2: there is a merge conflict here", MERGE)
+        for mark in ("<<<<<<<", "|||||||", "=======", ">>>>>>>")
+    ),
+    (f'{HEADER}\n["a", "1"]\n["a", "1"]\n\n["a", "2"]', "c.lock:5: 'a' has another id in line 2", DELETE),
+])  # fmt: skip
 def test_the_words_for_a_broken_lock(text: str, message: str, advice: str) -> None:
     with pytest.raises(ConfigError) as caught:
         parse(text, "c.lock")
@@ -181,26 +178,23 @@ def test_an_id_that_changes() -> None:
     assert (again, found) == (Lock({"a": "1", "a/p": "9"}, {"2": "a/p", "8": "a"}), [])
 
 
-@each(
-    "before, after, owner",
-    [
-        (Lock({"a": "1"}), catalog(b="1"), ""),  # renamed
-        (Lock({"a": "1"}), catalog(a="1", b="1"), "is that of 'a', as catalog.lock knows"),
-        (Lock({"a": "1", "a/p": "2"}), catalog(a=("1", {"q": "2"})), ""),
-        (Lock({"a": "1", "a/p": "2"}), catalog(b=("1", {"q": "2"})), ""),  # with its service
-        (Lock({"a": "1", "a/p": "2"}), catalog(b=("1", {"p": "2"})), ""),
-        (Lock({"a": "1", "a/p": "2"}), catalog(a=("1", {}), b=("3", {"p": "2"})), "was that of 'a/p'"),  # it moved
-        (Lock({"a": "1", "a/p": "2"}), catalog(a="1", b="2"), "was that of 'a/p'"),
-        (Lock({"a": "1"}), catalog(b=("3", {"p": "1"})), "was that of 'a'"),
-        (Lock({}, {"1": "a"}), catalog(b="1"), ""),
-        (Lock({"a": "2"}, {"1": "a"}), catalog(a="2", b="1"), "is that of 'a', as catalog.lock knows"),
-        (Lock({}, {"1": "a/p"}), catalog(b="1"), "was that of 'a/p'"),
-        (Lock({"old": "1", "new": "1"}), catalog(new="1"), ""),  # after a merge
-        (Lock({"new": "1", "old": "1"}), catalog(new="1"), ""),
-        (Lock({"s": "9", "old": "8", "s/p": "1", "old/p": "1"}), catalog(s=("9", {"p": "1"}), old="8"), ""),
-        (Lock({"x": "7", "x/y": "8", "x/y/p": "1"}), catalog(**{"x": "7", "x/y": ("8", {"q": "1"})}), ""),
-    ],
-)
+@each("before, after, owner", [
+    (Lock({"a": "1"}), catalog(b="1"), ""),  # renamed
+    (Lock({"a": "1"}), catalog(a="1", b="1"), "is that of 'a', as catalog.lock knows"),
+    (Lock({"a": "1", "a/p": "2"}), catalog(a=("1", {"q": "2"})), ""),
+    (Lock({"a": "1", "a/p": "2"}), catalog(b=("1", {"q": "2"})), ""),  # with its service
+    (Lock({"a": "1", "a/p": "2"}), catalog(b=("1", {"p": "2"})), ""),
+    (Lock({"a": "1", "a/p": "2"}), catalog(a=("1", {}), b=("3", {"p": "2"})), "was that of 'a/p'"),  # it moved
+    (Lock({"a": "1", "a/p": "2"}), catalog(a="1", b="2"), "was that of 'a/p'"),
+    (Lock({"a": "1"}), catalog(b=("3", {"p": "1"})), "was that of 'a'"),
+    (Lock({}, {"1": "a"}), catalog(b="1"), ""),
+    (Lock({"a": "2"}, {"1": "a"}), catalog(a="2", b="1"), "is that of 'a', as catalog.lock knows"),
+    (Lock({}, {"1": "a/p"}), catalog(b="1"), "was that of 'a/p'"),
+    (Lock({"old": "1", "new": "1"}), catalog(new="1"), ""),  # after a merge
+    (Lock({"new": "1", "old": "1"}), catalog(new="1"), ""),
+    (Lock({"s": "9", "old": "8", "s/p": "1", "old/p": "1"}), catalog(s=("9", {"p": "1"}), old="8"), ""),
+    (Lock({"x": "7", "x/y": "8", "x/y/p": "1"}), catalog(**{"x": "7", "x/y": ("8", {"q": "1"})}), ""),
+])  # fmt: skip
 def test_an_id_that_is_used_again(before: Lock, after: dict[str, Any], owner: str) -> None:
     _, found = updated(before, after)
     if not owner:
