@@ -17,14 +17,7 @@ from osbctl.findings import Severity
 from osbctl.platforms import Platform, refusing
 
 Check: TypeAlias = Callable[[Any], Iterator[Any]]
-"""A rule's check: from an `osbctl.validation.node.Node` to its `RuleMatch`s."""
-
-
-class Scope(StrEnum):
-    """Input of a rule's check: the catalog, or each parameter schema in it."""
-
-    CATALOG = "catalog"
-    PARAMETERS = "parameter schema"
+"""A rule's check: from an `osbctl.validation.node.Node` to findings, whose rule and severity the engine sets."""
 
 
 class Category(StrEnum):
@@ -64,7 +57,6 @@ class Rule(NamedTuple):
     category: Category
     text: str
     refused_by: tuple[Platform, ...] = ()
-    scope: Scope = Scope.CATALOG
     check: Check | None = None
     only_for: Platform | None = None
 
@@ -130,31 +122,32 @@ RULES: dict[str, Rule] = {}
 
 
 def rule(
-    id: str,  # the record's own field name
-    severity: Severity,
-    category: Category,
-    scope: Scope = Scope.CATALOG,
-    *,
-    only_for: Platform | None = None,
+    id: str, severity: Severity, category: Category, *, only_for: Platform | None = None
 ) -> Callable[[Check], Check]:
-    """Register the decorated generator function as the check of a rule; its docstring is the rule's text."""
+    """Register the decorated generator function as the check of a rule; its docstring is the rule's text.
+
+    The check gets the catalog; that of a rule `parameters-…` each parameter schema in it.
+    """
 
     def register(check: Check) -> Check:
-        _add(Rule(id, severity, category, check.__doc__ or "", refusing(id), scope, check, only_for))
+        describe({id: check.__doc__ or ""}, severity, category, check=check, only_for=only_for)
         return check
 
     return register
 
 
 def describe(
-    texts: Mapping[str, str], severity: Severity, category: Category, refused_by: tuple[Platform, ...] | None = None
+    texts: Mapping[str, str],
+    severity: Severity,
+    category: Category,
+    refused_by: tuple[Platform, ...] | None = None,
+    *,
+    check: Check | None = None,
+    only_for: Platform | None = None,
 ) -> None:
-    """Register rules without a check function, from texts by id. `refused_by` None: from the platforms' records."""
+    """Register rules from their texts by id. `refused_by` None: from the platforms' records."""
     for name, text in texts.items():
-        _add(Rule(name, severity, category, text, refusing(name) if refused_by is None else refused_by))
-
-
-def _add(record: Rule) -> None:
-    if record.id in RULES:
-        raise ValueError(f"rule {record.id} is registered twice")
-    RULES[record.id] = record
+        if name in RULES:
+            raise ValueError(f"rule {name} is registered twice")
+        refused = refusing(name) if refused_by is None else refused_by
+        RULES[name] = Rule(name, severity, category, text, refused, check, only_for)

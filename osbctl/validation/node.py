@@ -4,27 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cached_property
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, TypeAlias
 
 from osbctl.catalog import objects
 from osbctl.fields import PARTS
-from osbctl.findings import Fix
+from osbctl.findings import Finding, Fix, Severity
 from osbctl.paths import Path
 from osbctl.platforms import DEFAULT_API_VERSION, ApiVersion
-
-
-class RuleMatch(NamedTuple):
-    """Match of a rule: a message and a location. The engine makes a `Finding` of it.
-
-    `group_summary`, `related_path`: as in `Finding`.
-    """
-
-    message: str
-    path: Path
-    hint: str = ""
-    fixes: tuple[Fix, ...] = ()
-    group_summary: str = ""
-    related_path: Path | None = None
 
 
 class Node:
@@ -74,10 +60,10 @@ class Node:
         fixes: tuple[Fix, ...] = (),
         group_summary: str = "",
         related_path: Path | None = None,
-    ) -> RuleMatch:
-        """A match at this object, or at the part of it at `at`."""
-        below = at if isinstance(at, tuple) else (at,)
-        return RuleMatch(message, (*self.path, *below), hint, fixes, group_summary, related_path)
+    ) -> Finding:
+        """A finding at this object, or at the part of it at `at`; the engine sets its rule and severity."""
+        path = (*self.path, *(at if isinstance(at, tuple) else (at,)))
+        return Finding("", Severity.INFO, message, path, None, hint, fixes, group_summary, related_path)
 
 
 Part: TypeAlias = tuple[dict[str, Any], Path, str]

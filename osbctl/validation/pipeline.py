@@ -15,19 +15,18 @@ from osbctl.catalog import parameter_holders
 from osbctl.fields import LATEST, load_schema
 from osbctl.findings import Finding, Location, Severity, ValidationResult, Verdict
 from osbctl.jsonschemas.dialects import fast_validator
-from osbctl.jsonschemas.walk import BY_NAME, LITERALS
-from osbctl.paths import JsonValue, Path, pointer, value_at
+from osbctl.paths import Path, pointer, value_at
 from osbctl.placeholders import fill_placeholders, placeholders
 from osbctl.platforms import ApiVersion, Platform
 from osbctl.platforms.outcome import Outcome, Refusal, VerdictKind, bounded
 from osbctl.platforms.verdicts import judge_all
-from osbctl.rule import RULES, Rule, Scope
+from osbctl.rule import RULES, Rule
 from osbctl.sources.document import Document
 from osbctl.validation.grouping import group_findings, once_a_text
 from osbctl.validation.ignore_comments import without_ignored
 from osbctl.validation.node import CatalogNode, Node
 from osbctl.validation.options import MAX_FINDINGS, Selection, ValidationOptions
-from osbctl.validation.rules import SHARED, load_checks
+from osbctl.validation.rules import PARAMETERS, SHARED, load_checks
 
 
 def validate_document(
@@ -41,7 +40,9 @@ def validate_document(
     """
     selection = selection or Selection(options)
     options = options._replace(literal=options.literal or document.syntax == "brokerpak")  # its broker sends `${…}`
-    outcomes = _ask_platforms(document.data, options)
+    asked = options.platforms if options.errors_only else tuple(Platform)
+    judged = (judge_all if options.literal else judge_template)(document.data, asked)
+    outcomes = {platform: outcome.redacted for platform, outcome in judged.items()}
     found, unnamed = _check(document, options)
     selected, others = _parted(found, selection)
     hidden = unnamed | {finding.path for finding in others if _is_fault(finding)}
@@ -62,12 +63,6 @@ def validate_document(
 def unreadable(name: str, findings: tuple[Finding, ...]) -> ValidationResult:
     """The result for a source that cannot be read; `findings` are the reasons."""
     return ValidationResult(name, findings, dict.fromkeys(Platform, Verdict(VerdictKind.UNREADABLE)))
-
-
-def _ask_platforms(data: dict[str, Any], options: ValidationOptions) -> dict[Platform, Outcome]:
-    asked = options.platforms if options.errors_only else tuple(Platform)
-    judged = (judge_all if options.literal else judge_template)(data, asked)
-    return {platform: outcome.redacted for platform, outcome in judged.items()}
 
 
 def judge_template(data: dict[str, Any], asked: Collection[Platform] = tuple(Platform)) -> dict[Platform, Outcome]:
@@ -152,8 +147,30 @@ def run_rules(data: dict[str, Any], options: ValidationOptions) -> list[Finding]
     """Run the rules on the catalog `data`; they skip values of the wrong type, which the schema reports."""
     catalog = CatalogNode(data, options.api_version)
     rules = [rule for rule in load_checks() if is_wanted(rule, options)]
-    found = [finding for rule in rules if rule.scope is Scope.CATALOG for finding in _findings(rule, catalog)]
-    return found + _of_parameters([rule for rule in rules if rule.scope is Scope.PARAMETERS], catalog)
+    of_parameters = [rule for rule in rules if rule.id.startswith(PARAMETERS)]
+    found = _findings([rule for rule in rules if rule not in of_parameters], catalog)
+    known: dict[str, list[Finding]] = {}  # by schema, which many plans have in common
+    for plan in catalog.plans:
+        for place, holder in parameter_holders(plan.value):
+            content = json.dumps(holder["parameters"])
+            if content not in known:
+                known[content] = _findings(of_parameters, Node(holder["parameters"]))
+            path = (*plan.path, "schemas", *place, "parameters")
+            found += [_below(path, finding) for finding in known[content]]
+    return found
+
+
+def _findings(rules: list[Rule], node: Node) -> list[Finding]:
+    return [
+        finding._replace(rule=rule.id, severity=rule.severity)
+        for rule in rules
+        for finding in (rule.check(node) if rule.check else ())
+    ]
+
+
+def _below(path: Path, finding: Finding) -> Finding:
+    fixes = tuple(fix._replace(path=(*path, *fix.path)) for fix in finding.fixes)
+    return finding._replace(path=(*path, *finding.path), fixes=fixes)
 
 
 def is_wanted(rule: Rule, options: ValidationOptions) -> bool:
@@ -170,53 +187,6 @@ def _sought(options: ValidationOptions, rules: frozenset[str]) -> bool:
         for rule in rules
         if not rule.startswith(SHARED) and (rule != "house-schema" or options.user_schemas)
     )
-
-
-def _of_parameters(rules: list[Rule], catalog: CatalogNode) -> list[Finding]:
-    """Run `rules` on each distinct parameter schema; report each occurrence."""
-    from osbctl.validation.rules.parameters import MAX_BYTES  # rules are loaded when the first catalog is checked
-
-    found: list[Finding] = []
-    known: dict[tuple[str, int], list[Finding]] = {}
-    for plan in catalog.plans:
-        for place, holder in parameter_holders(plan.value):
-            schema = holder["parameters"]
-            # No rule reads titles and descriptions; but they count for the size of the whole.
-            content = json.dumps(_without_texts(schema)), max(len(json.dumps(schema)), MAX_BYTES)
-            if content not in known:
-                known[content] = [finding for rule in rules for finding in _findings(rule, Node(schema))]
-            path = (*plan.path, "schemas", *place, "parameters")
-            found += [_below(path, finding) for finding in known[content]]
-    return found
-
-
-def _without_texts(schema: JsonValue) -> JsonValue:
-    """The schema with empty titles and descriptions: these differ between plans whose parameters are the same."""
-    if isinstance(schema, list):
-        return [_without_texts(item) for item in schema]
-    if not isinstance(schema, dict):
-        return schema
-    shown: dict[str, JsonValue] = {}
-    for key, value in schema.items():
-        if key in BY_NAME and isinstance(value, dict):
-            shown[key] = {name: _without_texts(inner) for name, inner in value.items()}
-        elif key in ("title", "description") and isinstance(value, str):
-            shown[key] = ""
-        else:
-            shown[key] = value if key in LITERALS else _without_texts(value)
-    return shown
-
-
-def _findings(rule: Rule, node: Node) -> list[Finding]:
-    return [
-        Finding(rule.id, rule.severity, message, path, None, hint, fixes, group_summary, related_path)
-        for message, path, hint, fixes, group_summary, related_path in (rule.check(node) if rule.check else ())
-    ]
-
-
-def _below(path: Path, finding: Finding) -> Finding:
-    fixes = tuple(fix._replace(path=(*path, *fix.path)) for fix in finding.fixes)
-    return finding._replace(path=(*path, *finding.path), fixes=fixes)
 
 
 def _parted(findings: list[Finding], selection: Selection) -> tuple[list[Finding], list[Finding]]:
@@ -238,7 +208,8 @@ def _join_refusals(
     a refusal is a finding only if its rule was selected. The reason why the verdict of a chosen platform
     is unclear is a warning, unless there is a finding of its rule.
     """
-    findings, faults = list(findings), _faults_by_path(findings)
+    findings = list(findings)
+    faults = {one.path: at for at, one in reversed([*enumerate(findings)]) if _is_fault(one)}  # the first at each path
     for platform, outcome in outcomes.items():
         counts = platform in options.platforms
         findings += _doubts(platform, outcome, findings) if counts else ()
@@ -252,17 +223,11 @@ def _join_refusals(
     return findings
 
 
-def _faults_by_path(findings: list[Finding]) -> dict[Path, int]:
-    """The index of the first fault at each path."""
-    return {finding.path: at for at, finding in reversed([*enumerate(findings)]) if _is_fault(finding)}
-
-
 def _fault_at(path: Path, faults: Mapping[Path, int], findings: list[Finding]) -> int | None:
     """The index of the first fault at `path`, else of the wrong type of the value around it."""
     around = faults.get(path[:-1])
-    if path not in faults and around is not None and findings[around].rule == "schema-type":
-        return around
-    return faults.get(path)
+    is_wrong_type = around is not None and findings[around].rule == "schema-type"
+    return faults.get(path, around if is_wrong_type else None)
 
 
 def _doubts(platform: Platform, outcome: Outcome, findings: list[Finding]) -> list[Finding]:

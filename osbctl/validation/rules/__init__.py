@@ -13,6 +13,9 @@ CHECKED = ("identity", "naming", "texts", "fields", "metadata", "parameters", "r
 ELSEWHERE = (Category.CHANGE, Category.WIRE)
 """Categories of rules of other packages."""
 
+PARAMETERS = "parameters-"
+"""Prefix of rules whose check gets each parameter schema, not the catalog."""
+
 SHARED = "shared-"
 """Prefix of rules on several catalogs."""
 

@@ -6,13 +6,13 @@ from collections.abc import Iterator
 from functools import cache
 
 from osbctl.fields import BOOLEAN_WORDS, known, since, wanted
-from osbctl.findings import Fix, Severity
+from osbctl.findings import Finding, Fix, Severity
 from osbctl.paths import JSON_TYPES
 from osbctl.placeholders import holds_placeholder
 from osbctl.platforms import Platform
 from osbctl.rule import Category, rule
 from osbctl.text import closest, semantic_version
-from osbctl.validation.node import CatalogNode, Part, RuleMatch
+from osbctl.validation.node import CatalogNode, Part
 
 _FREE = ("service_metadata", "plan_metadata")
 """Objects with arbitrary fields: an unknown field of another type than the similar one is not misspelt."""
@@ -42,7 +42,8 @@ def _squeezed(key: str) -> str:
     return key.replace("_", "").replace("-", "").replace(" ", "").lower()
 
 
-def _slip(part: Part, key: str) -> RuleMatch | None:
+def _slip(catalog: CatalogNode, part: Part, key: str) -> Finding | None:
+    """A finding on an unknown field whose name is near a known one."""
     holder, path, kind = part
     meant = _meant(kind, key)
     value, type_of_it = holder[key], wanted(kind, meant)
@@ -50,19 +51,17 @@ def _slip(part: Part, key: str) -> RuleMatch | None:
     if not meant or meant in holder or (kind in _FREE and not fits):
         return None
     at, hint = (*path, key), f"rename to {meant}"
-    message, group_summary = (
-        f"unknown field {key!r}: did you mean {meant}?",
-        f"fields are named {key!r}: did you mean {meant}?",
-    )
+    message = f"unknown field {key!r}: did you mean {meant}?"
+    group_summary = f"fields are named {key!r}: did you mean {meant}?"
     if isinstance(value, str) and holds_placeholder(value):
-        return RuleMatch(message, at, hint, (), group_summary)
+        return catalog.hit(message, at, hint, (), group_summary)
     becomes_fit = fits or (type_of_it == "boolean" and str(value).lower() in BOOLEAN_WORDS)
     fixes = (Fix("rename", at, meant),) if becomes_fit else ()
-    return RuleMatch(message, at, hint if fits else f"{hint}, and make it {type_of_it}", fixes, group_summary)
+    return catalog.hit(message, at, hint if fits else f"{hint}, and make it {type_of_it}", fixes, group_summary)
 
 
 @rule("field-near-miss", Severity.WARNING, Category.ADVICE)
-def field_near_miss(catalog: CatalogNode) -> Iterator[RuleMatch]:
+def field_near_miss(catalog: CatalogNode) -> Iterator[Finding]:
     """An unknown field looks like a misspelt known one.
 
     Unknown fields are allowed, and ignored silently: `planUpdateable: true` has no effect. The specification spells
@@ -75,11 +74,11 @@ def field_near_miss(catalog: CatalogNode) -> Iterator[RuleMatch]:
     """
     for part in catalog.parts:
         holder, _, kind = part
-        yield from filter(None, (_slip(part, key) for key in holder if key not in known(kind)))
+        yield from filter(None, (_slip(catalog, part, key) for key in holder if key not in known(kind)))
 
 
 @rule("field-too-new", Severity.INFO, Category.ADVICE)
-def field_too_new(catalog: CatalogNode) -> Iterator[RuleMatch]:
+def field_too_new(catalog: CatalogNode) -> Iterator[Finding]:
     """A field is newer than the chosen API version.
 
     A platform of that version ignores it. A fault in the field is reported instead: as a warning, or as an error if a
@@ -95,11 +94,11 @@ def field_too_new(catalog: CatalogNode) -> Iterator[RuleMatch]:
         for key in filter(newer.__contains__, holder):
             came = f"came with API version {since(kind, key)}; platforms that speak {version} ignore"
             hint = f"check with --api-version {since(kind, key)}"
-            yield RuleMatch(f"{key} {came} it", (*path, key), hint, group_summary=f"fields {came} them")
+            yield catalog.hit(f"{key} {came} it", (*path, key), hint, group_summary=f"fields {came} them")
 
 
 @rule("maintenance-version", Severity.ERROR, Category.SPEC)
-def maintenance_version(catalog: CatalogNode) -> Iterator[RuleMatch]:
+def maintenance_version(catalog: CatalogNode) -> Iterator[Finding]:
     """`maintenance_info.version` is not a Semantic Version 2.0.
 
     Platforms compare it to tell whether an instance can be upgraded.
@@ -118,7 +117,7 @@ def maintenance_version(catalog: CatalogNode) -> Iterator[RuleMatch]:
 
 
 @rule("polling-duration", Severity.WARNING, Category.ADVICE)
-def polling_duration(catalog: CatalogNode) -> Iterator[RuleMatch]:
+def polling_duration(catalog: CatalogNode) -> Iterator[Finding]:
     """A polling duration is zero or negative.
 
     No platform refuses it. The platform stops waiting at once, or uses its own maximum.
@@ -135,7 +134,7 @@ def polling_duration(catalog: CatalogNode) -> Iterator[RuleMatch]:
 
 
 @rule("binding-schema-unused", Severity.WARNING, Category.ADVICE)
-def binding_schema_unused(catalog: CatalogNode) -> Iterator[RuleMatch]:
+def binding_schema_unused(catalog: CatalogNode) -> Iterator[Finding]:
     """A plan has a schema for bindings, and is not bindable.
 
     It cannot be used: likely `bindable` should be true.
@@ -158,7 +157,7 @@ def binding_schema_unused(catalog: CatalogNode) -> Iterator[RuleMatch]:
 
 
 @rule("field-misplaced", Severity.WARNING, Category.ADVICE)
-def field_misplaced(catalog: CatalogNode) -> Iterator[RuleMatch]:
+def field_misplaced(catalog: CatalogNode) -> Iterator[Finding]:
     """A field that belongs elsewhere: to plans, to the service offering, into metadata, to another level of `schemas`.
 
     Unknown fields are ignored silently: `free` of a service offering makes none of its plans free, and no platform
@@ -177,19 +176,18 @@ def field_misplaced(catalog: CatalogNode) -> Iterator[RuleMatch]:
             for key in filter((places.keys() - known(ours)).__contains__, thing.value):
                 where = places[key]
                 group_summary = f"{ours}s have {key!r}, which belongs {where}"
-                yield thing.hit(
-                    f"{key!r} of {thing.label} belongs {where}", key, "move it there", group_summary=group_summary
-                )
+                message = f"{key!r} of {thing.label} belongs {where}"
+                yield thing.hit(message, key, "move it there", group_summary=group_summary)
     for holder, path, kind in catalog.parts:
         for key, where in _LEVELS.get(kind, {}).items():
             if key in holder:
                 group_summary = f"fields of {path[-1]} belong {where}"
                 message = f"{key!r} of {path[-1]} belongs {where}"
-                yield RuleMatch(message, (*path, key), "move it there", group_summary=group_summary)
+                yield catalog.hit(message, (*path, key), "move it there", group_summary=group_summary)
 
 
 @rule("cloudfoundry-feature", Severity.INFO, Category.PLATFORM, only_for=Platform.CLOUD_FOUNDRY)
-def cloudfoundry_feature(catalog: CatalogNode) -> Iterator[RuleMatch]:
+def cloudfoundry_feature(catalog: CatalogNode) -> Iterator[Finding]:
     """A service offering requires a feature that may be off in an installation of Cloud Foundry.
 
     With volume or route services off, Cloud Foundry refuses the whole catalog (ServiceBrokerCatalogIncompatible). The

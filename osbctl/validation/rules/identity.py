@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from osbctl.findings import Severity
+from osbctl.findings import Finding, Severity
 from osbctl.placeholders import holds_placeholder
 from osbctl.rule import Category, rule
-from osbctl.validation.node import CatalogNode, Node, RuleMatch
+from osbctl.validation.node import CatalogNode, Node
 
 
 @rule("id-duplicate", Severity.ERROR, Category.SPEC)
-def id_duplicate(catalog: CatalogNode) -> Iterator[RuleMatch]:
+def id_duplicate(catalog: CatalogNode) -> Iterator[Finding]:
     """An id is used twice in the catalog.
 
     Platforms identify a service offering and a plan by its id. With two of the same id, one of them cannot be ordered,
@@ -34,7 +34,7 @@ def id_duplicate(catalog: CatalogNode) -> Iterator[RuleMatch]:
 
 
 @rule("id-shared", Severity.WARNING, Category.SPEC)
-def id_shared(catalog: CatalogNode) -> Iterator[RuleMatch]:
+def id_shared(catalog: CatalogNode) -> Iterator[Finding]:
     """A plan has the id of a service offering.
 
     No known platform confuses the two. Do not change the id of a published object.
@@ -59,7 +59,7 @@ def id_shared(catalog: CatalogNode) -> Iterator[RuleMatch]:
 
 
 @rule("service-name-duplicate", Severity.ERROR, Category.SPEC)
-def service_name_duplicate(catalog: CatalogNode) -> Iterator[RuleMatch]:
+def service_name_duplicate(catalog: CatalogNode) -> Iterator[Finding]:
     """Two service offerings share a name.
 
     Users order a service offering by its name. With two of the same name, the platform cannot know which to use.
@@ -80,7 +80,7 @@ def service_name_duplicate(catalog: CatalogNode) -> Iterator[RuleMatch]:
 
 
 @rule("plan-name-duplicate", Severity.ERROR, Category.SPEC)
-def plan_name_duplicate(catalog: CatalogNode) -> Iterator[RuleMatch]:
+def plan_name_duplicate(catalog: CatalogNode) -> Iterator[Finding]:
     """Two plans of one service offering share a name.
 
     Users order a plan by the names of service offering and plan. With two of the same name, the platform cannot know

@@ -7,11 +7,11 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from osbctl.catalog import calendar_day, objects
-from osbctl.findings import Severity
+from osbctl.findings import Finding, Severity
 from osbctl.placeholders import holds_placeholder
 from osbctl.redaction import is_secret_name
 from osbctl.rule import Category, rule
-from osbctl.validation.node import CatalogNode, Node, RuleMatch
+from osbctl.validation.node import CatalogNode, Node
 
 _CURRENCY = re.compile("[a-zA-Z]{3}")
 _LINKS = ("imageUrl", "documentationUrl", "supportUrl")
@@ -22,7 +22,7 @@ MAX_DATA_URL = 32_768
 
 
 @rule("cost-incomplete", Severity.WARNING, Category.ADVICE)
-def cost_incomplete(catalog: CatalogNode) -> Iterator[RuleMatch]:
+def cost_incomplete(catalog: CatalogNode) -> Iterator[Finding]:
     """An entry of `costs` has no amount or no unit.
 
     Marketplaces omit it, and Cloud Foundry then omits all costs of the plan (cloud_controller_ng 3bbba906,
@@ -39,7 +39,7 @@ def cost_incomplete(catalog: CatalogNode) -> Iterator[RuleMatch]:
 
 
 @rule("cost-amount", Severity.WARNING, Category.ADVICE)
-def cost_amount(catalog: CatalogNode) -> Iterator[RuleMatch]:
+def cost_amount(catalog: CatalogNode) -> Iterator[Finding]:
     """An amount of a cost is negative, or its currency is no code of three letters or there in two spellings.
 
     With an empty currency Cloud Foundry shows none of the plan's costs; `usd` beside `USD` are two prices.
@@ -65,7 +65,7 @@ def cost_amount(catalog: CatalogNode) -> Iterator[RuleMatch]:
 
 
 @rule("cost-of-free-plan", Severity.WARNING, Category.ADVICE)
-def cost_of_free_plan(catalog: CatalogNode) -> Iterator[RuleMatch]:
+def cost_of_free_plan(catalog: CatalogNode) -> Iterator[Finding]:
     """A plan is free, and has a price.
 
     Platforms offer free plans to everybody. Most of them treat a plan without `free` as free.
@@ -101,7 +101,7 @@ def _amounts(cost: dict[str, Any]) -> Iterable[tuple[str, Any]]:
 
 
 @rule("sap-metadata-ignored", Severity.WARNING, Category.ADVICE)
-def sap_metadata_ignored(catalog: CatalogNode) -> Iterator[RuleMatch]:
+def sap_metadata_ignored(catalog: CatalogNode) -> Iterator[Finding]:
     """Service Manager ignores a field of its own, because its value has the wrong type.
 
     A plan whose `supportedPlatforms` is no list is offered on every platform; one whose `supportsInstanceSharing` is
@@ -123,7 +123,7 @@ def sap_metadata_ignored(catalog: CatalogNode) -> Iterator[RuleMatch]:
 
 
 @rule("url-not-https", Severity.WARNING, Category.ADVICE)
-def url_not_https(catalog: CatalogNode) -> Iterator[RuleMatch]:
+def url_not_https(catalog: CatalogNode) -> Iterator[Finding]:
     """A link, an image or the address of a dashboard is fetched over plain http.
 
     Marketplaces are https pages: browsers do not show such an image, and warn of such a link. A `redirect_uri` receives
@@ -141,7 +141,7 @@ def url_not_https(catalog: CatalogNode) -> Iterator[RuleMatch]:
 
 
 @rule("url-invalid", Severity.WARNING, Category.ADVICE)
-def url_invalid(catalog: CatalogNode) -> Iterator[RuleMatch]:
+def url_invalid(catalog: CatalogNode) -> Iterator[Finding]:
     """A link, an image or the address of a dashboard is not an absolute URL of the web.
 
     A marketplace cannot follow a relative address, and a browser runs the code of a `javascript:` address. Images may
@@ -170,7 +170,7 @@ def _addresses(catalog: CatalogNode) -> Iterator[tuple[Node, tuple[str, str], st
 
 
 @rule("url-data-large", Severity.INFO, Category.ADVICE)
-def url_data_large(catalog: CatalogNode) -> Iterator[RuleMatch]:
+def url_data_large(catalog: CatalogNode) -> Iterator[Finding]:
     """A large image is embedded in the catalog.
 
     It is part of every catalog response, of the platform's database and of every marketplace page.
@@ -186,7 +186,7 @@ def url_data_large(catalog: CatalogNode) -> Iterator[RuleMatch]:
 
 
 @rule("secret-in-metadata", Severity.WARNING, Category.ADVICE)
-def secret_in_metadata(catalog: CatalogNode) -> Iterator[RuleMatch]:
+def secret_in_metadata(catalog: CatalogNode) -> Iterator[Finding]:
     """Metadata holds what looks like a secret.
 
     Every user of the marketplace can read it.
@@ -204,7 +204,7 @@ def secret_in_metadata(catalog: CatalogNode) -> Iterator[RuleMatch]:
 
 
 @rule("dashboard-secret-literal", Severity.INFO, Category.ADVICE)
-def dashboard_secret_literal(catalog: CatalogNode) -> Iterator[RuleMatch]:
+def dashboard_secret_literal(catalog: CatalogNode) -> Iterator[Finding]:
     """The secret of a dashboard client is written in the file.
 
     Version control would store it. `osbctl build` can set it from the environment.
@@ -224,7 +224,7 @@ def dashboard_secret_literal(catalog: CatalogNode) -> Iterator[RuleMatch]:
 
 
 @rule("deprecated", Severity.INFO, Category.ADVICE)
-def deprecated(catalog: CatalogNode) -> Iterator[RuleMatch]:
+def deprecated(catalog: CatalogNode) -> Iterator[Finding]:
     """A service offering or a plan is marked as deprecated.
 
     Its metadata has `state: deprecated`, and `sunset` is the last day on which it is available. `osbctl show` reports
@@ -243,7 +243,7 @@ def deprecated(catalog: CatalogNode) -> Iterator[RuleMatch]:
 
 
 @rule("sunset-invalid", Severity.WARNING, Category.ADVICE)
-def sunset_invalid(catalog: CatalogNode) -> Iterator[RuleMatch]:
+def sunset_invalid(catalog: CatalogNode) -> Iterator[Finding]:
     """A sunset is not a date, or is set without `state: deprecated`.
 
     Bad: metadata: {sunset: "2027-03-31"}

@@ -6,11 +6,11 @@ import re
 from collections.abc import Iterator
 from string import ascii_letters, ascii_lowercase, digits, hexdigits
 
-from osbctl.findings import Fix, Severity
+from osbctl.findings import Finding, Fix, Severity
 from osbctl.placeholders import holds_placeholder
 from osbctl.platforms import ApiVersion, Platform
 from osbctl.rule import Category, rule
-from osbctl.validation.node import CatalogNode, Node, RuleMatch
+from osbctl.validation.node import CatalogNode, Node
 from osbctl.validation.rules.metadata import has_price
 
 _LOWER = f"{ascii_lowercase}{digits}-"
@@ -22,7 +22,7 @@ _BARE_GUID = re.compile(r"[0-9a-fA-F]{32}")
 
 
 @rule("text-blank", Severity.ERROR, Category.SPEC)
-def text_blank(catalog: CatalogNode) -> Iterator[RuleMatch]:
+def text_blank(catalog: CatalogNode) -> Iterator[Finding]:
     """An id, a name or a description holds nothing but white space.
 
     Users see nothing, and Cloud Foundry treats it as missing.
@@ -38,7 +38,7 @@ def text_blank(catalog: CatalogNode) -> Iterator[RuleMatch]:
 
 
 @rule("name-characters", Severity.INFO, Category.SPEC)
-def name_characters(catalog: CatalogNode) -> Iterator[RuleMatch]:
+def name_characters(catalog: CatalogNode) -> Iterator[Finding]:
     """A name has characters that API versions up to 2.14 forbid, and that are easy to type.
 
     Up to 2.13 a name has lower-case letters, digits and hyphens. 2.14 adds capitals and dots, 2.15 all characters. No
@@ -64,7 +64,7 @@ def name_characters(catalog: CatalogNode) -> Iterator[RuleMatch]:
 
 
 @rule("name-not-cli-friendly", Severity.WARNING, Category.ADVICE)
-def name_not_cli_friendly(catalog: CatalogNode) -> Iterator[RuleMatch]:
+def name_not_cli_friendly(catalog: CatalogNode) -> Iterator[Finding]:
     """A name is awkward to type in a shell, where it must be quoted.
 
     People type it on command lines. API versions up to 2.14 forbid it; from 2.15 on a name may hold any character.
@@ -96,7 +96,7 @@ def _names(catalog: CatalogNode) -> Iterator[tuple[Node, str]]:
 
 
 @rule("id-characters", Severity.WARNING, Category.ADVICE)
-def id_characters(catalog: CatalogNode) -> Iterator[RuleMatch]:
+def id_characters(catalog: CatalogNode) -> Iterator[Finding]:
     """An id has a character that must be encoded in a URL.
 
     Platforms send ids in URLs, such as `?service_id=...`. If one side encodes such a character and the other does not,
@@ -115,7 +115,7 @@ def id_characters(catalog: CatalogNode) -> Iterator[RuleMatch]:
 
 
 @rule("id-not-guid", Severity.INFO, Category.ADVICE)
-def id_not_guid(catalog: CatalogNode) -> Iterator[RuleMatch]:
+def id_not_guid(catalog: CatalogNode) -> Iterator[Finding]:
     """An id is not a GUID.
 
     Ids must be globally unique, and a GUID is. But do not change the id of a published object: platforms would see
@@ -132,7 +132,7 @@ def id_not_guid(catalog: CatalogNode) -> Iterator[RuleMatch]:
 
 
 @rule("id-almost-guid", Severity.WARNING, Category.ADVICE)
-def id_almost_guid(catalog: CatalogNode) -> Iterator[RuleMatch]:
+def id_almost_guid(catalog: CatalogNode) -> Iterator[Finding]:
     """An id looks like a GUID, but is not one.
 
     A digit is missing, or a letter is not hexadecimal: likely a typing error. Platforms accept the id, and it cannot
@@ -172,7 +172,7 @@ def _almost(text: str) -> str:
 
 
 @rule("default-implicit", Severity.INFO, Category.ADVICE)
-def default_implicit(catalog: CatalogNode) -> Iterator[RuleMatch]:
+def default_implicit(catalog: CatalogNode) -> Iterator[Finding]:
     """A plan does not set `free`, and platforms disagree on the default.
 
     The specification's default is free. Kubernetes Service Catalog and Korifi treat the plan as paid.
@@ -188,7 +188,7 @@ def default_implicit(catalog: CatalogNode) -> Iterator[RuleMatch]:
 
 
 @rule("korifi-bindable-implicit", Severity.INFO, Category.PLATFORM, only_for=Platform.KORIFI)
-def korifi_bindable_implicit(catalog: CatalogNode) -> Iterator[RuleMatch]:
+def korifi_bindable_implicit(catalog: CatalogNode) -> Iterator[Finding]:
     """A plan of a bindable service offering does not set `bindable`, and Korifi treats it as not bindable.
 
     Every other platform uses the value of the service offering. Reported only with `--platform korifi`, or if selected.
@@ -204,7 +204,7 @@ def korifi_bindable_implicit(catalog: CatalogNode) -> Iterator[RuleMatch]:
                 yield _implicit(plan, "bindable", "Korifi treats that as `bindable: false`")
 
 
-def _implicit(plan: Node, key: str, why: str) -> RuleMatch:
+def _implicit(plan: Node, key: str, why: str) -> Finding:
     return plan.hit(
         f"plan {plan.label} does not set `{key}`, and {why}",
         hint=f"set `{key}: true` or `{key}: false`",

@@ -9,14 +9,14 @@ from collections.abc import Container, Iterator
 from functools import lru_cache
 from typing import Any
 
-from osbctl.findings import Fix, Severity
+from osbctl.findings import Finding, Fix, Severity
 from osbctl.jsonschemas.dialects import DRAFTS, KEYWORDS, faults, is_valid, misnamed_dialect
 from osbctl.jsonschemas.walk import IN_PLACE, SchemaPlace, subschemas
 from osbctl.paths import value_at
 from osbctl.placeholders import holds_placeholder
-from osbctl.rule import Category, Scope, rule
+from osbctl.rule import Category, rule
 from osbctl.text import closest, did_you_mean
-from osbctl.validation.node import Node, RuleMatch
+from osbctl.validation.node import Node
 
 MAX_BYTES = 65_536
 """64 kB (OSB 2.13, Schemas Object: Platforms MUST support schemas of that size)."""
@@ -30,8 +30,8 @@ _ECMA_ONLY = ("(?<", "\\p{", "\\P{", "\\c", "\\u", "[^]", "[]")
 """Signs of what ECMA 262 knows and Python, which reads the patterns, does not."""
 
 
-@rule("parameters-dialect-missing", Severity.ERROR, Category.SPEC, Scope.PARAMETERS)
-def parameters_dialect_missing(schema: Node) -> Iterator[RuleMatch]:
+@rule("parameters-dialect-missing", Severity.ERROR, Category.SPEC)
+def parameters_dialect_missing(schema: Node) -> Iterator[Finding]:
     """A parameter schema does not name its draft of JSON Schema.
 
     Bad: parameters: {type: object}
@@ -45,8 +45,8 @@ def parameters_dialect_missing(schema: Node) -> Iterator[RuleMatch]:
         yield schema.hit("the parameter schema has no $schema", "$schema", hint)
 
 
-@rule("parameters-dialect-unknown", Severity.ERROR, Category.SPEC, Scope.PARAMETERS)
-def parameters_dialect_unknown(schema: Node) -> Iterator[RuleMatch]:
+@rule("parameters-dialect-unknown", Severity.ERROR, Category.SPEC)
+def parameters_dialect_unknown(schema: Node) -> Iterator[Finding]:
     """A parameter schema names an unknown draft of JSON Schema.
 
     The names are exact: draft-07 and before begin with http, later ones with https.
@@ -67,8 +67,8 @@ def parameters_dialect_unknown(schema: Node) -> Iterator[RuleMatch]:
         yield schema.hit(f"{dialect[:80]!r} is not a known draft of JSON Schema", "$schema", hint, fixes)
 
 
-@rule("parameters-invalid", Severity.ERROR, Category.SPEC, Scope.PARAMETERS)
-def parameters_invalid(schema: Node) -> Iterator[RuleMatch]:
+@rule("parameters-invalid", Severity.ERROR, Category.SPEC)
+def parameters_invalid(schema: Node) -> Iterator[Finding]:
     """A parameter schema is not valid under its own draft, or under draft-04 if it names no known draft.
 
     Bad: parameters: {$schema: "http://json-schema.org/draft-04/schema#", properties: {size: {type: int}}}
@@ -85,8 +85,8 @@ def _dialect(schema: Node) -> str | None:
     return DRAFTS.get((schema.text("$schema") or "").removesuffix("#"))
 
 
-@rule("parameters-too-large", Severity.ERROR, Category.SPEC, Scope.PARAMETERS)
-def parameters_too_large(schema: Node) -> Iterator[RuleMatch]:
+@rule("parameters-too-large", Severity.ERROR, Category.SPEC)
+def parameters_too_large(schema: Node) -> Iterator[Finding]:
     """A parameter schema is larger than 64 kB.
 
     Source: OSB 2.13, Schemas Object: at most 64 kB
@@ -98,8 +98,8 @@ def parameters_too_large(schema: Node) -> Iterator[RuleMatch]:
         yield schema.hit(message, hint="shorten it")
 
 
-@rule("parameters-keyword", Severity.WARNING, Category.ADVICE, Scope.PARAMETERS)
-def parameters_keyword(schema: Node) -> Iterator[RuleMatch]:
+@rule("parameters-keyword", Severity.WARNING, Category.ADVICE)
+def parameters_keyword(schema: Node) -> Iterator[Finding]:
     """An unknown keyword in a parameter schema looks like a misspelt known one.
 
     JSON Schema ignores unknown keywords silently: `minumum: 1` accepts 0. Reported only if the value fits the known
@@ -127,8 +127,8 @@ def _meant(key: str) -> str:
     return "" if key in KEYWORDS else closest(key, KEYWORDS)
 
 
-@rule("parameters-required", Severity.WARNING, Category.ADVICE, Scope.PARAMETERS)
-def parameters_required(schema: Node) -> Iterator[RuleMatch]:
+@rule("parameters-required", Severity.WARNING, Category.ADVICE)
+def parameters_required(schema: Node) -> Iterator[Finding]:
     """A parameter schema requires a property that it does not describe.
 
     A form shows no field for it, and a request without it is refused. Schemas with combinations, references or patterns
@@ -162,8 +162,8 @@ def _below(schema: dict[str, Any], keywords: Container[object]) -> Iterator[Sche
             yield place
 
 
-@rule("parameters-pattern", Severity.WARNING, Category.ADVICE, Scope.PARAMETERS)
-def parameters_pattern(schema: Node) -> Iterator[RuleMatch]:
+@rule("parameters-pattern", Severity.WARNING, Category.ADVICE)
+def parameters_pattern(schema: Node) -> Iterator[Finding]:
     """A pattern in a parameter schema is not a regular expression.
 
     It is read, never run.
@@ -193,8 +193,8 @@ def _fault(pattern: str) -> str:
     return ""
 
 
-@rule("parameters-default", Severity.WARNING, Category.ADVICE, Scope.PARAMETERS)
-def parameters_default(schema: Node) -> Iterator[RuleMatch]:
+@rule("parameters-default", Severity.WARNING, Category.ADVICE)
+def parameters_default(schema: Node) -> Iterator[Finding]:
     """A parameter schema refuses its own default or example.
 
     Forms use it, and the broker or the next check refuses it. Only proven cases are reported.
@@ -214,8 +214,8 @@ def parameters_default(schema: Node) -> Iterator[RuleMatch]:
         yield schema.hit(f"the schema refuses its own {what}{by}", path, "correct one of the two")
 
 
-@rule("parameters-impossible", Severity.WARNING, Category.ADVICE, Scope.PARAMETERS)
-def parameters_impossible(schema: Node) -> Iterator[RuleMatch]:
+@rule("parameters-impossible", Severity.WARNING, Category.ADVICE)
+def parameters_impossible(schema: Node) -> Iterator[Finding]:
     """No value is valid under a parameter schema, or under a part of it.
 
     A minimum is above its maximum, or a required property is forbidden. Only proven cases are reported; a bare `false`

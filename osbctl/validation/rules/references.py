@@ -7,20 +7,20 @@ from enum import Enum
 from graphlib import CycleError, TopologicalSorter
 from typing import Any
 
-from osbctl.findings import Severity
+from osbctl.findings import Finding, Severity
 from osbctl.jsonschemas.dialects import DRAFTS
 from osbctl.jsonschemas.walk import IN_PLACE, SchemaPlace, subschemas, unquoted
 from osbctl.paths import resolve_pointer, value_at
-from osbctl.rule import Category, Scope, rule
-from osbctl.validation.node import Node, RuleMatch
+from osbctl.rule import Category, rule
+from osbctl.validation.node import Node
 
 _DRAFT_4 = "http://json-schema.org/draft-04/schema"
 _KEYWORDS = ("$ref", "$dynamicRef")
 _MOST_CIRCLES = 20
 
 
-@rule("parameters-reference-external", Severity.ERROR, Category.SPEC, Scope.PARAMETERS)
-def parameters_reference_external(schema: Node) -> Iterator[RuleMatch]:
+@rule("parameters-reference-external", Severity.ERROR, Category.SPEC)
+def parameters_reference_external(schema: Node) -> Iterator[Finding]:
     """A parameter schema refers to something outside of itself.
 
     Platforms fetch nothing. `osbctl build` includes schemas from separate files.
@@ -37,8 +37,8 @@ def parameters_reference_external(schema: Node) -> Iterator[RuleMatch]:
             yield schema.hit(message, (*place.path, keyword), "put the definition into the schema itself")
 
 
-@rule("parameters-reference-missing", Severity.ERROR, Category.SPEC, Scope.PARAMETERS)
-def parameters_reference_missing(schema: Node) -> Iterator[RuleMatch]:
+@rule("parameters-reference-missing", Severity.ERROR, Category.SPEC)
+def parameters_reference_missing(schema: Node) -> Iterator[Finding]:
     """A reference in a parameter schema has no target.
 
     Bad: parameters: {$schema: "http://json-schema.org/draft-04/schema#", $ref: "#/items"}
@@ -52,8 +52,8 @@ def parameters_reference_missing(schema: Node) -> Iterator[RuleMatch]:
             yield schema.hit(message, (*place.path, keyword), "add the definition, or correct the reference")
 
 
-@rule("parameters-reference-loop", Severity.ERROR, Category.SPEC, Scope.PARAMETERS)
-def parameters_reference_loop(schema: Node) -> Iterator[RuleMatch]:
+@rule("parameters-reference-loop", Severity.ERROR, Category.SPEC)
+def parameters_reference_loop(schema: Node) -> Iterator[Finding]:
     """References in a parameter schema form a circle and never reach a schema.
 
     Recursion into a part of the value is valid, as in a tree. A reference back to itself is not, neither through

@@ -5,19 +5,19 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 
-from osbctl.findings import Severity
+from osbctl.findings import Finding, Severity
 from osbctl.paths import Path, entries
 from osbctl.placeholders import placeholders
 from osbctl.platforms import Platform
 from osbctl.rule import Category, rule
-from osbctl.validation.node import CatalogNode, Node, RuleMatch
+from osbctl.validation.node import CatalogNode, Node
 
 MAX_LENGTH = 255
 """Characters that every platform stores of a text (OSB 2.14, Guidance for string lengths)."""
 
 
 @rule("long-name", Severity.WARNING, Category.ADVICE)
-def long_name(catalog: CatalogNode) -> Iterator[RuleMatch]:
+def long_name(catalog: CatalogNode) -> Iterator[Finding]:
     """An id or a name is longer than 255 characters.
 
     Platforms must store only 255. Cloud Foundry fails with MySQL (`varchar(255)`), and stores more with PostgreSQL.
@@ -31,7 +31,7 @@ def long_name(catalog: CatalogNode) -> Iterator[RuleMatch]:
 
 
 @rule("long-description", Severity.INFO, Category.ADVICE)
-def long_description(catalog: CatalogNode) -> Iterator[RuleMatch]:
+def long_description(catalog: CatalogNode) -> Iterator[Finding]:
     """A description is longer than 255 characters.
 
     Platforms must store only 255; Cloud Foundry stores 10,000. `metadata.longDescription` may be longer.
@@ -45,7 +45,7 @@ def long_description(catalog: CatalogNode) -> Iterator[RuleMatch]:
 
 
 @rule("long-text", Severity.INFO, Category.ADVICE)
-def long_text(catalog: CatalogNode) -> Iterator[RuleMatch]:
+def long_text(catalog: CatalogNode) -> Iterator[Finding]:
     """A tag or a text of the metadata is longer than 255 characters.
 
     Platforms must store only 255. `longDescription` and addresses are not checked.
@@ -64,7 +64,7 @@ def long_text(catalog: CatalogNode) -> Iterator[RuleMatch]:
 
 
 @rule("text-nul", Severity.WARNING, Category.ADVICE)
-def text_nul(catalog: Node) -> Iterator[RuleMatch]:
+def text_nul(catalog: Node) -> Iterator[Finding]:
     """A text holds the character NUL.
 
     A platform with PostgreSQL cannot store it, and many tools end the text there. In ids, names and descriptions,
@@ -83,7 +83,7 @@ def text_nul(catalog: Node) -> Iterator[RuleMatch]:
 
 
 @rule("cloudfoundry-mysql", Severity.INFO, Category.PLATFORM, only_for=Platform.CLOUD_FOUNDRY)
-def cloudfoundry_mysql(catalog: Node) -> Iterator[RuleMatch]:
+def cloudfoundry_mysql(catalog: Node) -> Iterator[Finding]:
     """A text holds a character beyond U+FFFF, as emoji are.
 
     Cloud Foundry stores it with PostgreSQL, and fails with MySQL, whose columns and connection have three bytes for a
@@ -110,7 +110,7 @@ def _texts(catalog: Node) -> Iterator[tuple[Path, str]]:
 
 
 @rule("placeholder-unresolved", Severity.WARNING, Category.ADVICE)
-def placeholder_unresolved(catalog: Node) -> Iterator[RuleMatch]:
+def placeholder_unresolved(catalog: Node) -> Iterator[Finding]:
     """A value still holds a placeholder of a template.
 
     The platform would store it unchanged. No other rule checks a value with a placeholder. If a platform's verdict
