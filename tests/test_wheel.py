@@ -114,7 +114,7 @@ def test_the_installed_program_validates_and_shows(program: Path, tmp_path: Path
     assert run("rules").returncode == 0
     registry = run("brokers", "list")
     assert registry.returncode == 3
-    assert "-m pip install 'alembic>=" in registry.stderr
+    assert "-m pip install 'platformdirs>=" in registry.stderr
     packages = subprocess.run(
         [program.parent / "python", "-m", "pip", "list"], capture_output=True, text=True, check=True
     ).stdout

@@ -11,9 +11,7 @@ from osbctl.text import did_you_mean, escape_line
 
 def missing_extra() -> RegistryError:
     """The error for a library that is not installed."""
-    return RegistryError(
-        "the registry of brokers needs SQLAlchemy, Alembic and platformdirs", command_to_install("registry")
-    )
+    return RegistryError("the registry of brokers needs SQLAlchemy and platformdirs", command_to_install("registry"))
 
 
 class UnknownBrokerError(UsageError):

@@ -1,15 +1,10 @@
-"""The tables as the newest migration leaves them (a change here needs a new one), migrations, and rows as values.
-
-What the rows hold is not trusted. Alembic is loaded only where there is something to migrate.
-"""
+"""The newest tables, steps that bring older ones there, and rows as values. What the rows hold is not trusted."""
 
 from __future__ import annotations
 
 import json
-import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import sqlalchemy
@@ -17,7 +12,7 @@ from sqlalchemy import Column, Connection, ForeignKey, Integer, LargeBinary, Met
 
 from osbctl.errors import RegistryError
 from osbctl.platforms import ApiVersion, Platform, State
-from osbctl.registry.errors import ADD_MAKES_ONE, missing_extra
+from osbctl.registry.errors import ADD_MAKES_ONE
 from osbctl.registry.records import BrokerCatalog, BrokerRow, Refresh, RefreshOutcome, RetainedObject
 from osbctl.text import escape_line
 
@@ -26,7 +21,7 @@ if TYPE_CHECKING:
 
 METADATA = MetaData()
 
-VERSION_TABLE = "osbctl_version"
+VERSION = Table("osbctl_version", METADATA, Column("version_num", String(32), primary_key=True))
 
 BROKERS = Table(
     "osbctl_brokers",
@@ -121,11 +116,13 @@ def _checked_rows() -> Iterator[None]:
         raise RegistryError("the database holds rows that osbctl did not write", "restore it from a backup") from None
 
 
-NEWEST = "0001"
-"""The last migration in `migrations/versions`."""
+_FIRST = "0001"
 
-FOLDER = Path(__file__).parent / "migrations"
-"""The folder of migrations."""
+STEPS: dict[str, Callable[[Connection], None]] = {}
+"""Changes of the tables since the first version, by the version that they lead to, oldest first.
+
+A change of the tables above needs a step, which brings an existing database there.
+"""
 
 _LOCK = 0x6F7362_63746C
 """The key of PostgreSQL's advisory lock: any fixed number does; this one spells osbctl."""
@@ -140,16 +137,26 @@ def migrate(database: Database, *, make: bool = True) -> None:
     with database.reading() as connection:
         tables = sqlalchemy.inspect(connection).get_table_names()
         version = _version(connection, tables, database.name)
-    if version == NEWEST:
+    if version == _newest():
         return
     if not version:
         _check_foreign(database, tables, make=make)
     with database.writing() as connection:
         if not database.is_sqlite:
             connection.execute(sqlalchemy.select(sqlalchemy.func.pg_advisory_xact_lock(_LOCK)))
-        tables = sqlalchemy.inspect(connection).get_table_names()
-        if _version(connection, tables, database.name) != NEWEST:  # another process may have been faster
-            _upgrade(connection)
+        # Asked again: another process may have been faster.
+        version = _version(connection, sqlalchemy.inspect(connection).get_table_names(), database.name)
+        if not version:
+            METADATA.create_all(connection)
+            connection.execute(sqlalchemy.insert(VERSION).values(version_num=_newest()))
+        else:
+            for step in (work for reached, work in STEPS.items() if reached > version):
+                step(connection)
+            connection.execute(sqlalchemy.update(VERSION).values(version_num=_newest()))
+
+
+def _newest() -> str:
+    return max(STEPS, default=_FIRST)
 
 
 def _check_foreign(database: Database, tables: list[str], *, make: bool) -> None:
@@ -163,33 +170,16 @@ def _check_foreign(database: Database, tables: list[str], *, make: bool) -> None
 
 def _version(connection: Connection, tables: list[str], name: str) -> str | None:
     """The version of our tables among `tables`, all that the database has; None where there are none yet."""
-    if not {VERSION_TABLE, *METADATA.tables}.intersection(tables):
+    if not METADATA.tables.keys() & set(tables):
         return None
-    found = []
-    if VERSION_TABLE in tables:
-        found = list(connection.scalars(sqlalchemy.text(f"SELECT version_num FROM {VERSION_TABLE}")))  # noqa: S608
+    found = list(connection.scalars(sqlalchemy.select(VERSION))) if VERSION.name in tables else []
     version: str | None = found[0] if len(found) == 1 else None
-    if version not in {file.name.partition("_")[0] for file in (FOLDER / "versions").glob("[0-9]*.py")}:
-        if isinstance(version, str) and version.isdecimal() and version > NEWEST:
+    if version not in (_FIRST, *STEPS):
+        if isinstance(version, str) and version.isdecimal() and version > _newest():
             raise RegistryError(f"{name}: a newer osbctl made this database", "update osbctl")
         text = f"{version!r}, which no osbctl wrote" if version else "lost"
         raise RegistryError(
-            f"{name}: the database is damaged: the version of its tables ({VERSION_TABLE}) is {text}",
+            f"{name}: the database is damaged: the version of its tables ({VERSION.name}) is {text}",
             "restore it from a backup, or name another with --database",
         )
     return version
-
-
-def _upgrade(connection: Connection) -> None:
-    try:
-        from alembic import command
-        from alembic.config import Config
-    except ImportError as error:
-        raise missing_extra() from error
-    config = Config()
-    config.set_main_option("script_location", str(FOLDER).replace("%", "%%"))
-    config.set_main_option("path_separator", "os")
-    config.attributes["connection"] = connection
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DeprecationWarning)
-        command.upgrade(config, "head")

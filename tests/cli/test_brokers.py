@@ -631,7 +631,7 @@ def test_without_the_extra_a_sentence_says_what_to_install(osbctl: Program) -> N
     code = """if True:
         import sys
         from osbctl.__main__ import _run
-        for missing in ("sqlalchemy", "platformdirs", "alembic"):  # each is imported after those in front
+        for missing in ("sqlalchemy", "platformdirs"):  # each is imported after those in front
             sys.modules[missing] = None
             print(missing, _run(["brokers", "add", "x", "http://127.0.0.1:9"]), file=sys.stderr)
             del sys.modules[missing]
@@ -640,7 +640,7 @@ def test_without_the_extra_a_sentence_says_what_to_install(osbctl: Program) -> N
         [sys.executable, "-c", code], capture_output=True, text=True, env=osbctl.environment, timeout=60, check=True
     )
     told = re.split("^([a-z]+ 3)\n", done.stderr, flags=re.MULTILINE)
-    assert told[1::2] == ["sqlalchemy 3", "platformdirs 3", "alembic 3"]
+    assert told[1::2] == ["sqlalchemy 3", "platformdirs 3"]
     assert all(" 'sqlalchemy>=" in one for one in told[:-1:2]), told
 
 
@@ -659,7 +659,7 @@ def test_a_reader_that_has_gone_is_no_finding(many: Program, form: str) -> None:
 def test_help_loads_no_database_library() -> None:
     code = "import sys; from osbctl.cli.app import build; build(['brokers']); print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, check=True)
-    heavy = {"sqlalchemy", "alembic", "rich", "urllib3", "platformdirs", "yaml", "jsonschema_rs"}
+    heavy = {"sqlalchemy", "rich", "urllib3", "platformdirs", "yaml", "jsonschema_rs"}
     assert not heavy & set(done.stdout.split())
 
 

@@ -29,7 +29,7 @@ BIG = body(*(service(f"s{number}", "p", metadata={"text": "x" * 2000}) for numbe
 def test_a_killed_refresh_leaves_the_old_or_the_new_state(url: str) -> None:
     """Kills at random moments; fewer on PostgreSQL, whose server outlives the client."""
     times = (2 if "://" in url else 4) * (24 if EVERY_CASE else 1)
-    Registry.open(url).close()  # its tables; the process need not load Alembic
+    Registry.open(url).close()
     done = run(sys.executable, "-m", "tests.registry.killing", url, str(times), cwd=ROOT, timeout=120)
     assert done.returncode == 0, done.stderr
     told = json.loads(done.stdout)

@@ -288,26 +288,9 @@ def test_several_writers_lose_nothing(url: str) -> None:
     assert (broker.row.revision, broker.row.etag) == (1 + each * writers, tag(broker.catalog))
 
 
-def test_the_migrations_make_the_tables_that_the_program_uses(url: str) -> None:
+def test_a_current_database_is_opened_without_writing(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     Registry.open(url).close()
-    from alembic.autogenerate import compare_metadata
-    from alembic.migration import MigrationContext
-
-    with closing(Database(url)) as database, database.reading() as connection:
-        context = MigrationContext.configure(connection, opts={"version_table": tables.VERSION_TABLE})
-        assert context.get_current_revision() == tables.NEWEST
-        assert compare_metadata(context, tables.METADATA) == []
-
-
-def test_the_newest_migration_is_the_one_that_the_program_knows() -> None:
-    from alembic.script import ScriptDirectory
-
-    assert ScriptDirectory(str(tables.FOLDER)).get_heads() == [tables.NEWEST]
-
-
-def test_a_current_database_is_opened_without_alembic(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    Registry.open(url).close()
-    monkeypatch.setattr(tables, "_upgrade", lambda _: pytest.fail("migrated again"))
+    monkeypatch.setattr(Database, "writing", lambda _: pytest.fail("migrated again"))
     with Registry.open(url) as registry:
         assert registry.names() == []
 
