@@ -9,7 +9,7 @@ from osbctl.comparison.collector import Collector, MatchedPair
 from osbctl.comparison.rules import fields
 from osbctl.comparison.rules.fields import SCHEMA_KINDS
 from osbctl.comparison.values import from_to, same
-from osbctl.jsonschemas.comparison import SchemaChange, compare_schemas
+from osbctl.jsonschemas.comparison import SchemaChange
 from osbctl.jsonschemas.comparison.secrets import is_within, secret_places
 from osbctl.paths import PARAMETER_PLACES, JsonValue, Path, get_at
 from osbctl.redaction import SECRET
@@ -42,6 +42,9 @@ def compare_parameters(to: Collector, pair: MatchedPair, old: Any, new: Any) -> 
     """Compare two `schemas` objects (OSB, Schemas Object), requests first."""
     if same(old, new):
         return
+    # It takes a while to load; the schemas of most plans are equal.
+    from osbctl.jsonschemas.comparison.compare import compare_schemas
+
     before, after = _RedactedSchemas(old), _RedactedSchemas(new)
     already = len(to.changes)
     for place in _PLACES:

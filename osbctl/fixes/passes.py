@@ -187,7 +187,7 @@ def draft_fix(finding: Finding, data: Any) -> Fix | None:
     """
     if finding.rule not in (MISSING, NOT_TAKEN) or finding.path[-1:] != ("$schema",):
         return None
-    from osbctl.jsonschemas.comparison import compare_schemas
+    from osbctl.jsonschemas.comparison.compare import compare_schemas
     from osbctl.jsonschemas.dialects import misnamed_dialect
 
     old = value_at(data, finding.path[:-1])

@@ -4,29 +4,34 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import Any, NoReturn
 from urllib.parse import quote
 
 import jsonschema_rs
+from jsonschema_rs import ValidationError
 
-from osbctl.jsonschemas import patterns
-from osbctl.jsonschemas.schema_tree import SchemaTree, Subschema
-from osbctl.jsonschemas.walk import UndecidableError, references
+from osbctl.jsonschemas.dialects import Dialect
+from osbctl.jsonschemas.schema_tree import SchemaTree, Subschema, below
+from osbctl.jsonschemas.walk import UndecidableError
 from osbctl.paths import JsonValue, entries, pointer
 from osbctl.text import escape_line
-
-if TYPE_CHECKING:
-    from osbctl.jsonschemas.dialects import Dialect
 
 MAX_JUDGEMENTS = 20_000
 """Small values judged by small schemas for one pair of schemas; beyond this differences are left undecided."""
 
-_PARTS = 50
-"""So many parts of a schema, keys and values in a value, or errors cost one more judgement."""
+_PARTS, _WORK = 50, 5_000
+"""So many parts of a schema, keys and values in a value, or errors cost one more judgement; and so do so many
+characters times a pattern's weight.
+"""
+_MAX_TEXT, _MAX_WORK = 1_500, 500_000
+"""Characters in a text that patterns may be run on, and these times the pattern's weight: a few milliseconds."""
 
-_WORK = 5_000
-"""Characters times a pattern's weight: so much costs one more judgement."""
-
+_ENGINES = jsonschema_rs.RegexOptions(), jsonschema_rs.FancyRegexOptions(backtrack_limit=10_000)
+"""The first that supports a pattern runs it, as ECMA 262 defines it: in time in proportion to the text and to the
+pattern's weight (Python's `re` takes seconds for `^(a+)+$` on 30 characters), or, with lookaround, in a limited number
+of steps. The second is the fallback, since it finds `^a+b?a+$` in `a` (0.60).
+"""
+_KINDS = jsonschema_rs.ValidationErrorKind
 _ROOT = "urn:osbctl:schema"
 
 
@@ -37,7 +42,6 @@ class BoundedValidator:
         self.left = left
         self._compiled: dict[tuple[Subschema, bool], Any] = {}
         self._registries: dict[SchemaTree, Any] = {}
-        self._weights: dict[Subschema, int] = {}
 
     def accepts(self, node: Subschema, value: JsonValue, formats: bool = False) -> bool | None:
         """True if the value is valid there; None if that cannot be decided."""
@@ -62,9 +66,7 @@ class BoundedValidator:
             found.update(str(error.evaluation_path[1]) for error in errors)
         return frozenset(found)
 
-    def errors(
-        self, node: Subschema, value: JsonValue, formats: bool = True
-    ) -> list[jsonschema_rs.ValidationError] | None:
+    def errors(self, node: Subschema, value: JsonValue, formats: bool = True) -> list[ValidationError] | None:
         """The errors of a value; None if it cannot be judged within the budget."""
         if self.left <= 0 or not self._is_affordable(node, value):
             return None
@@ -76,45 +78,31 @@ class BoundedValidator:
         except Exception:  # On any error the value is undecided.
             return None
         self.left -= len(errors) // _PARTS
-        return None if any(map(patterns.gave_up, errors)) else errors
+        # A pattern that took too long, wherever it stands, leaves the whole value undecided.
+        gave_up = any(isinstance(e.kind, _KINDS.BacktrackLimitExceeded | _KINDS.RegexEngineFailure) for e in errors)
+        return None if gave_up else errors
 
     def _is_affordable(self, node: Subschema, value: JsonValue) -> bool:
         """Pay for one judgement. False if the budget is spent, or a pattern would take too long."""
         heaviest, parts = node.tree.heaviest_pattern, list(_within(value))
         longest = max((len(part) for part in parts if isinstance(part, str)), default=0) if heaviest else 0
-        self.left -= 1 + self._weight(node) + len(parts) // _PARTS + longest * heaviest // _WORK
-        return self.left >= 0 and (not heaviest or patterns.affordable(longest, heaviest))
+        self.left -= 1 + (int(node.cost) + len(parts)) // _PARTS + longest * heaviest // _WORK
+        return self.left >= 0 and longest <= _MAX_TEXT and longest * heaviest <= _MAX_WORK
 
     def _compile(self, node: Subschema, formats: bool) -> Any:
         """The validator of this place; None if it cannot be made."""
         tree = node.tree
-        draft = tree.dialect.validator
+        name = tree.dialect.validator
         if tree not in self._registries:
-            resources, kind = (
-                [(_ROOT, tree.without_identities())],
-                getattr(jsonschema_rs, draft.removesuffix("Validator")),
-            )
-            self._registries[tree] = jsonschema_rs.Registry(resources, draft=kind, retriever=_fetch_nothing)
+            resources = [(_ROOT, tree.without_identities())]
+            draft = getattr(jsonschema_rs, name.removesuffix("Validator"))
+            self._registries[tree] = jsonschema_rs.Registry(resources, draft=draft, retriever=_fetch_nothing)
         reference = {"$ref": f"{_ROOT}#{quote(pointer(node.pointer))}"}
-        for engine in patterns.ENGINES:
+        options = {"registry": self._registries[tree], "retriever": _fetch_nothing, "validate_formats": formats}
+        for engine in _ENGINES:
             with suppress(Exception):  # a pattern that the engine does not take, or takes for too large
-                return getattr(jsonschema_rs, draft)(
-                    reference,
-                    registry=self._registries[tree],
-                    retriever=_fetch_nothing,
-                    validate_formats=formats,
-                    pattern_options=engine,
-                )
+                return getattr(jsonschema_rs, name)(reference, pattern_options=engine, **options)
         return None
-
-    def _weight(self, node: Subschema) -> int:
-        """The extra cost of a schema that is not small; a reference in it may lead to the whole."""
-        if node not in self._weights:
-            parts: float = _tables(node.value)
-            if any(True for _ in references(node.value)):
-                parts = _tables(node.tree.value) + node.tree.most_applied
-            self._weights[node] = int(min(parts, MAX_JUDGEMENTS * _PARTS)) // _PARTS
-        return self._weights[node]
 
 
 def checked_tree(schema: JsonValue, dialect: Dialect | None = None) -> SchemaTree:
@@ -123,14 +111,17 @@ def checked_tree(schema: JsonValue, dialect: Dialect | None = None) -> SchemaTre
     Raises `UndecidableError` with the reason, and with the place of what is not valid under its draft.
     """
     tree = SchemaTree(schema, dialect)
-    for node in (tree.top, *tree.unread):
+    # The metaschema skips keywords of other drafts, but a reference may lead there.
+    read = tree.dialect.keywords | ({"definitions"} if tree.dialect.year < 2019 else {"definitions", "$defs"})
+    unread = [inner for node in tree.nodes.values() for keyword, inner in below(node) if keyword not in read]
+    for node in (tree.top, *unread):
         try:
             if not isinstance(node.value, bool):
                 jsonschema_rs.meta.validate({**node.value, "$schema": tree.dialect.uri})
         except (TypeError, ValueError, jsonschema_rs.ReferencingError) as error:
             place = pointer((*node.pointer, *getattr(error, "instance_path", ())))
             where = f" (at {escape_line(place[:80])})" if place else ""
-            raise UndecidableError(f"it is not a valid {tree.dialect.name} schema{where}") from None
+            raise UndecidableError(f"is not a valid {tree.dialect.name} schema{where}") from None
     tree.check_supported()
     return tree
 
@@ -141,10 +132,6 @@ def _within(value: JsonValue) -> Iterator[JsonValue]:
     for key, inner in entries(value):
         yield key
         yield from _within(inner)
-
-
-def _tables(value: JsonValue) -> int:
-    return sum(isinstance(inner, dict) for inner in _within(value))
 
 
 def _fetch_nothing(uri: str) -> NoReturn:

@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
 from math import ceil, floor, inf, isinf
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
-from osbctl.jsonschemas.schema_tree import fewest_values
-
-if TYPE_CHECKING:
-    from osbctl.jsonschemas.schema_tree import Subschema
-    from osbctl.paths import JsonValue
+from osbctl.jsonschemas.schema_tree import Subschema
 
 Kinds: TypeAlias = frozenset[str]
 """Kinds of JSON values. `whole` is a number like 1.0, which is an `integer` since draft-06 only."""
 
 Bound: TypeAlias = tuple[float, bool]
 """A lower limit, and whether it is itself excluded. An upper limit is written as a lower one: negated."""
+
+BOUNDS = {"minimum": "exclusiveMinimum", "maximum": "exclusiveMaximum"}
+"""The keywords that limit numbers, each with its exclusive form: boolean in draft-04, else a number."""
 
 NUMBERS: Kinds = frozenset({"integer", "whole", "fraction"})
 ALL: Kinds = NUMBERS | {"null", "boolean", "string", "array", "object"}
@@ -53,26 +53,17 @@ class Constraints:
         more = chain.from_iterable(schema.conjuncts for schema in schemas)
         return Constraints(tuple(dict.fromkeys([*self.known, *more])), self.within)
 
-    def values(self) -> list[JsonValue] | None:
-        """The few values that `enum` or `const` leave, unchecked otherwise; None if they are not few."""
-        return fewest_values(self.known)
-
-    @property
-    def choices(self) -> list[tuple[Subschema, ...]]:
-        """The branches of each `anyOf` and `oneOf`."""
-        return [branches for schema in self.known for branches in schema.choices]
-
     def required(self) -> set[str]:
         """The names that an object has for certain."""
         return {name for schema in self.known for name in schema.get("required") or ()}
 
-    def names(self) -> list[str]:
-        """The property names that are spelled out."""
-        return list(dict.fromkeys(name for schema in self.known for name in schema.get("properties") or ()))
+    def names(self) -> dict[str, None]:
+        """The property names that are spelled out, in their order."""
+        return dict.fromkeys(name for schema in self.known for name in schema.get("properties") or ())
 
-    def at_key(self, name: str) -> Constraints:
-        """The constraints on the value of the property `name`, if the object has it."""
-        return Constraints().and_also(*filter(None, (for_key(schema, name) for schema in self.known)))
+    def at_key(self, name: str, unmatched: Iterable[str] = ()) -> Constraints:
+        """The constraints on the value of the property `name`, which matches none of the patterns `unmatched`."""
+        return Constraints().and_also(*filter(None, (_for_key(schema, name, set(unmatched)) for schema in self.known)))
 
     def at_item(self) -> Constraints:
         """The constraints on each item of an array."""
@@ -83,18 +74,12 @@ class Constraints:
         lows, highs = ([s.get(end + COUNTED[kind]) for s in self.known] for end in ("min", "max"))
         return max([0, *filter(None, lows)]), min([inf, *(limit for limit in highs if limit is not None)])
 
-    def lower(self, kinds: Kinds) -> Bound:
-        """The strongest lower limit for a number of these kinds; among integers it is one itself."""
-        return self._limit("minimum", "exclusiveMinimum", 1, kinds)
-
-    def upper(self, kinds: Kinds) -> Bound:
-        """The strongest upper limit for a number of these kinds, negated."""
-        return self._limit("maximum", "exclusiveMaximum", -1, kinds)
-
-    def _limit(self, keyword: str, exclusive: str, sign: int, kinds: Kinds) -> Bound:
+    def bound(self, keyword: str, kinds: Kinds) -> Bound:
+        """The strongest limit of a keyword of `BOUNDS` for a number of these kinds; among integers it is one itself."""
         found: list[Bound] = [(-inf, False)]
+        sign = 1 if keyword == "minimum" else -1
         for schema in self.known:
-            limit, mark = schema.get(keyword), schema.get(exclusive)
+            limit, mark = schema.get(keyword), schema.get(BOUNDS[keyword])
             if limit is not None:
                 found.append((sign * limit, mark is True))  # in draft-04 the exclusive keyword marks the other
             if mark is not None and not isinstance(mark, bool):
@@ -109,9 +94,7 @@ def kinds_of(schema: Subschema) -> Kinds:
     """The kinds that the schema's `type` allows; none for `false`."""
     if schema.value is False:
         return frozenset()
-    named = schema.get("type")
-    if named is None:
-        return ALL
+    named = schema.asserted.get("type", ALL)
     kinds = {named} if isinstance(named, str) else set(named)
     if "number" in kinds:
         kinds = kinds - {"number"} | NUMBERS
@@ -120,14 +103,15 @@ def kinds_of(schema: Subschema) -> Kinds:
     return frozenset(kinds)
 
 
-def for_key(schema: Subschema, name: str) -> Subschema | None:
+def _for_key(schema: Subschema, name: str, unmatched: set[str]) -> Subschema | None:
     """The subschema that the property `name` meets for certain: its own, else that of additional properties.
 
     None if there is neither, or if `name` may be no additional property, since patterns of keys are not run.
     """
     if name in (schema.get("properties") or ()):
         return schema.child("properties", name)
-    return None if schema.get("patternProperties") else schema.optional("additionalProperties")
+    is_additional = unmatched.issuperset(schema.get("patternProperties") or ())
+    return schema.optional("additionalProperties") if is_additional else None
 
 
 def every_item(schema: Subschema) -> Subschema | None:

@@ -13,21 +13,18 @@ if TYPE_CHECKING:
     from jsonschema_rs import ValidationError
 
 
-def _words(text: str) -> frozenset[str]:
-    return frozenset(text.split())
-
-
-_DRAFT_4 = _words(
-    "$ref additionalItems additionalProperties allOf anyOf dependencies enum exclusiveMaximum "
-    "exclusiveMinimum format items maxItems maxLength maxProperties maximum minItems minLength "
-    "minProperties minimum multipleOf not oneOf pattern patternProperties properties required type "
-    "uniqueItems"
+_SINCE_DRAFT_4 = (
+    "$ref additionalItems additionalProperties allOf anyOf dependencies enum exclusiveMaximum exclusiveMinimum format"
+    " items maxItems maxLength maxProperties maximum minItems minLength minProperties minimum multipleOf not oneOf"
+    " pattern patternProperties properties required type uniqueItems"
 )
+_DRAFT_4 = frozenset(_SINCE_DRAFT_4.split())
 _DRAFT_6 = _DRAFT_4 | {"const", "contains", "propertyNames"}
 _DRAFT_7 = _DRAFT_6 | {"if", "then", "else"}
-_DRAFT_2019 = (_DRAFT_7 - {"dependencies"}) | _words(
-    "$recursiveRef dependentRequired dependentSchemas maxContains minContains unevaluatedItems unevaluatedProperties"
+_SINCE_2019 = (
+    "dependentRequired dependentSchemas maxContains minContains unevaluatedItems unevaluatedProperties $recursiveRef"
 )
+_DRAFT_2019 = (_DRAFT_7 - {"dependencies"}).union(_SINCE_2019.split())
 _DRAFT_2020 = (_DRAFT_2019 - {"additionalItems", "$recursiveRef"}) | {"prefixItems", "$dynamicRef"}
 
 
@@ -42,11 +39,6 @@ class Dialect(NamedTuple):
     uri: str
     validator: str
     keywords: frozenset[str]
-
-    @property
-    def ref_stands_alone(self) -> bool:
-        """Up to draft-07 a `$ref` hides its siblings (draft-07 core, 8.3)."""
-        return self.year < 2019
 
 
 _OLD, _NEW = "http://json-schema.org/draft-{}/schema", "https://json-schema.org/draft/{}/schema"
@@ -96,7 +88,7 @@ def dialect_of(schema: JsonValue) -> Dialect:
         return DRAFT_4 if is_draft_4 else DRAFT_7
     known = named_dialect(schema["$schema"])
     if not known:
-        raise UndecidableError("its $schema names no draft from 04 to 2020-12")
+        raise UndecidableError("has a $schema that names no draft from 04 to 2020-12")
     return known
 
 

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from copy import deepcopy
-from functools import cached_property
+from functools import cached_property, lru_cache
 from graphlib import CycleError, TopologicalSorter
 from itertools import chain
-from math import inf
+from math import inf, prod
 
-from osbctl.jsonschemas import patterns
 from osbctl.jsonschemas.dialects import Dialect, dialect_of
-from osbctl.jsonschemas.walk import BY_NAME, IN_PLACE, UndecidableError, references, same_value, target_of
-from osbctl.paths import JsonValue, Path, depth, value_at
+from osbctl.jsonschemas.walk import BY_NAME, IN_PLACE, UndecidableError, references, same_value, subschemas, target_of
+from osbctl.paths import JsonValue, Path, depth, entries, value_at
 
 MAX_DEPTH = 64
 """Levels of nesting; real schemas have under 12. Below this no recursion here comes near Python's limit."""
@@ -34,15 +34,16 @@ class Subschema:
         self.pointer = pointer
         self.value = value
 
+    @cached_property
+    def asserted(self) -> dict[str, JsonValue]:
+        """The keywords that its draft asserts, with their values; `uniqueItems: false` says nothing."""
+        keywords = self.value.items() if isinstance(self.value, dict) else ()
+        known = self.tree.dialect.keywords
+        return {word: value for word, value in keywords if word in known and (word, value) != ("uniqueItems", False)}
+
     def get(self, keyword: str) -> JsonValue:
         """The keyword's value; None if it is missing or its draft does not assert it."""
-        return self._asserted.get(keyword)
-
-    @cached_property
-    def _asserted(self) -> dict[str, JsonValue]:
-        """The keywords that the draft asserts."""
-        keywords = self.tree.dialect.keywords
-        return {k: v for k, v in self.value.items() if k in keywords} if isinstance(self.value, dict) else {}
+        return self.asserted.get(keyword)
 
     def child(self, *steps: str | int) -> Subschema:
         """The subschema that these steps lead to, which must exist."""
@@ -55,8 +56,7 @@ class Subschema:
     def children(self, keyword: str) -> tuple[Subschema, ...]:
         """The subschemas in a keyword that holds a list of them; none if it is missing."""
         found = self.get(keyword)
-        count = len(found) if isinstance(found, list) else 0
-        return tuple(self.child(keyword, i) for i in range(count))
+        return tuple(self.child(keyword, i) for i in range(len(found))) if isinstance(found, list) else ()
 
     @cached_property
     def choices(self) -> list[tuple[Subschema, ...]]:
@@ -73,7 +73,7 @@ class Subschema:
             return ()
         reference = self.get("$ref")
         target = () if reference is None else self.tree.resolve(reference).conjuncts
-        if reference is not None and self.tree.dialect.ref_stands_alone:
+        if reference is not None and self.tree.dialect.year < 2019:  # it hides its siblings (draft-07 core, 8.3)
             return target
         parts = chain.from_iterable(part.conjuncts for part in self.children("allOf"))
         return tuple(dict.fromkeys((*target, self, *parts)))
@@ -81,14 +81,21 @@ class Subschema:
     @cached_property
     def listed(self) -> list[JsonValue] | None:
         """The only values that it allows: of `enum` or `const`, or of all branches of an `anyOf` or `oneOf`."""
-        if isinstance(self.value, dict) and "const" in self.value.keys() & self.tree.dialect.keywords:
-            return [self.value["const"]]
+        if "const" in self.asserted:
+            return [self.asserted["const"]]
         found: list[JsonValue] | None = self.get("enum")
         for branches in self.choices:
             lists = [fewest_values(branch.conjuncts) for branch in branches]
             if found is None and None not in lists:
                 found = [value for values in lists for value in values or ()]
         return found
+
+    @cached_property
+    def cost(self) -> float:
+        """The number of schemas that may judge a value here and its parts; a reference may lead to the whole."""
+        if any(references(self.value)):
+            return len(self.tree.nodes) + self.tree.most_applied
+        return sum(1 for _ in subschemas(self.value))
 
 
 def fewest_values(schemas: Iterable[Subschema]) -> list[JsonValue] | None:
@@ -97,32 +104,21 @@ def fewest_values(schemas: Iterable[Subschema]) -> list[JsonValue] | None:
 
 
 class SchemaTree:
-    """A whole schema.
-
-    Raises `UndecidableError` if it is nested too deeply or names an unknown draft.
-    """
+    """A whole schema. Raises `UndecidableError` if it is nested too deeply or names an unknown draft."""
 
     def __init__(self, value: JsonValue, dialect: Dialect | None = None) -> None:
         self.value = value
         if depth(value) > MAX_DEPTH:
-            raise UndecidableError(f"it is nested deeper than {MAX_DEPTH} levels")
+            raise UndecidableError(f"is nested deeper than {MAX_DEPTH} levels")
         self.dialect = dialect or dialect_of(value)
-
-    @cached_property
-    def nodes(self) -> dict[Path, Subschema]:
+        self.nodes: dict[Path, Subschema] = {}
         """Every place that holds a schema, by pointer."""
-        found: dict[Path, Subschema] = {}
-        todo: list[tuple[Path, JsonValue]] = [((), self.value)]
+        todo: list[tuple[Path, JsonValue]] = [((), value)]
         while todo:
-            path, value = todo.pop()
-            found[path] = Subschema(self, path, value)
-            todo += [((*path, *steps), inner) for steps, inner in _parts(value)]
-        return found
-
-    @property
-    def top(self) -> Subschema:
-        """The whole schema."""
-        return self.nodes[()]
+            path, schema = todo.pop()
+            self.nodes[path] = Subschema(self, path, schema)
+            todo += [((*path, *steps), inner) for steps, inner in _parts(schema)]
+        self.top = self.nodes[()]
 
     def without_identities(self) -> JsonValue:
         """A copy as its draft reads it, without identities: no reference that is followed leads to one."""
@@ -134,42 +130,39 @@ class SchemaTree:
                 del place[keyword]
         return whole
 
-    @property
-    def unread(self) -> Iterator[Subschema]:
-        """The schemas under keywords of other drafts: the metaschema skips them, but a reference may lead there."""
-        read = self.dialect.keywords | {"definitions", *(("$defs",) if self.dialect.year >= 2019 else ())}
-        return (inner for node in self.nodes.values() for keyword, inner in below(node) if keyword not in read)
-
     @cached_property
     def has_formats(self) -> bool:
         """Return whether anything depends on whether formats are enforced."""
-        return any(node.get("format") is not None for node in self.nodes.values())
+        return any("format" in node.asserted for node in self.nodes.values())
 
     @cached_property
     def heaviest_pattern(self) -> int:
         """The weight of the pattern that costs most to run; 0 if there is none."""
-        found = {node.get("pattern") for node in self.nodes.values()}
+        found = {node.get("pattern") or "" for node in self.nodes.values()}
         found.update(*(node.get("patternProperties") or () for node in self.nodes.values()))
-        return max((patterns.weight(pattern) for pattern in found if pattern), default=0)
+        return max(map(weight, found))
 
     def resolve(self, ref: JsonValue) -> Subschema:
         """The schema that a local `$ref` names. Raises `UndecidableError`."""
         if not isinstance(ref, str) or not (ref == "#" or ref.startswith("#/")):
-            raise UndecidableError("it has a $ref that leaves the schema, or is not a JSON pointer")
-        node = self.nodes.get(pointer) if (pointer := target_of(self.value, ref)) is not None else None
-        if node is None:
-            raise UndecidableError("it has a $ref to a place that holds no schema")
-        return node
+            raise UndecidableError("has a $ref that leaves the schema, or is not a JSON pointer")
+        place = target_of(self.value, ref)
+        if place not in self.nodes:
+            raise UndecidableError("has a $ref to a place that holds no schema")
+        return self.nodes[place]
 
     def check_supported(self) -> None:
         """Raises `UndecidableError` if this comparison does not support its references or keywords."""
-        used = {keyword for node in self.nodes.values() if isinstance(node.value, dict) for keyword in node.value}
+        schemas = {path: node.value for path, node in self.nodes.items() if isinstance(node.value, dict)}
+        used = set[str]().union(*schemas.values())
         for keyword in sorted(_UNSUPPORTED & used & self.dialect.keywords):
-            raise UndecidableError(f"it uses {keyword}, which this comparison does not read")
-        if any(_stands_apart(node, "$ref" in used) for node in self.nodes.values()):
-            raise UndecidableError("a part of it has an identity or a draft of its own")
+            raise UndecidableError(f"uses {keyword}, which this comparison does not read")
+        # References in a part with a name or a draft of its own may mean something else than in the rest.
+        names = {"$schema", *_IDENTITIES} if "$ref" in used else {"$schema"}
+        if any(path and not names.isdisjoint(schema) for path, schema in schemas.items()):
+            raise UndecidableError("has a part with an identity or a draft of its own")
         if "$ref" in used and self.most_applied == inf:
-            raise UndecidableError("its references run in a loop")
+            raise UndecidableError("has references that run in a loop")
 
     @cached_property
     def most_applied(self) -> float:
@@ -177,7 +170,10 @@ class SchemaTree:
 
         Infinite if they run in a loop that never enters a part of the value.
         """
-        graph = {node: [*self._of_same_value(node)] for node in self.nodes.values()}
+        graph = {n: [inner for word, inner in below(n) if word in _SAME_VALUE] for n in self.nodes.values()}
+        for node, applied in graph.items():
+            if isinstance(node.value, dict) and "$ref" in node.value:
+                applied.append(self.resolve(node.value["$ref"]))
         counts: dict[Subschema, int] = {}
         try:
             for node in TopologicalSorter(graph).static_order():
@@ -186,44 +182,28 @@ class SchemaTree:
             return inf
         return max(counts.values())
 
-    def _of_same_value(self, node: Subschema) -> Iterator[Subschema]:
-        if isinstance(node.value, dict) and "$ref" in node.value:
-            yield self.resolve(node.value["$ref"])
-        yield from (inner for keyword, inner in below(node) if keyword in _SAME_VALUE)
-
 
 def below(node: Subschema) -> Iterator[tuple[str, Subschema]]:
     """The schemas one step further down, each with the keyword that holds it."""
     return ((steps[0], node.child(*steps)) for steps, _ in _parts(node.value))
 
 
-def _stands_apart(node: Subschema, refers: bool) -> bool:
-    """Return whether references in this part of a schema may mean something else than in the rest."""
-    if not node.pointer or not isinstance(node.value, dict):
-        return False
-    return "$schema" in node.value or (refers and any(isinstance(node.value.get(name), str) for name in _IDENTITIES))
-
-
 def _parts(schema: JsonValue) -> Iterator[tuple[tuple[str, *tuple[str | int, ...]], JsonValue]]:
     """The schemas directly within a schema, each with the steps that lead there."""
     for keyword, value in schema.items() if isinstance(schema, dict) else ():
-        yield from (((keyword, *steps), inner) for steps, inner in _held(keyword, value))
-
-
-def _held(keyword: str, value: JsonValue) -> list[tuple[Path, JsonValue]]:
-    if keyword in BY_NAME and isinstance(value, dict):
-        return [((name,), inner) for name, inner in value.items() if isinstance(inner, dict | bool)]
-    if keyword in _LIST and isinstance(value, list):
-        return [((index,), inner) for index, inner in enumerate(value)]
-    return [((), value)] if keyword in _ONE and isinstance(value, dict | bool) else []
+        found: list[tuple[Path, JsonValue]] = [((), value)] if keyword in _ONE else []
+        if keyword in BY_NAME or (keyword in _LIST and isinstance(value, list)):
+            found = [((key,), part) for key, part in entries(value)]
+        yield from (((keyword, *steps), part) for steps, part in found if isinstance(part, dict | bool))
 
 
 def same_schema(left: Subschema, right: Subschema, *keywords: str) -> bool:
     """Return whether both schemas and their references are equal under one draft; `keywords`: compare only these."""
     if left.tree.dialect != right.tree.dialect:
         return False
-    todo = [({k: left.get(k) for k in keywords}, {k: right.get(k) for k in keywords})]
-    todo, seen = todo if keywords else [(left.value, right.value)], set()
+    whole = left.value, right.value
+    todo = [({k: left.get(k) for k in keywords}, {k: right.get(k) for k in keywords}) if keywords else whole]
+    seen: set[str] = set()
     while todo:
         a, b = todo.pop()
         if not same_value(a, b):
@@ -236,3 +216,16 @@ def same_schema(left: Subschema, right: Subschema, *keywords: str) -> bool:
                 except UndecidableError:  # A value that only looks like a reference.
                     return False
     return True
+
+
+_COUNTED = re.compile(r"([)}?*+]?)\{(\d{1,9}),?(\d{0,9})\}")
+
+
+@lru_cache(maxsize=4096)
+def weight(pattern: str) -> int:
+    """The cost of a pattern for one character of a text: roughly the states that an engine has for it."""
+    counts = [(before, min(int(high or low) or 1, 9_999)) for before, low, high in _COUNTED.findall(pattern)]
+    parts = len(pattern) + sum(count for before, count in counts if not before)
+    groups = prod(count for before, count in counts if before)
+    backtracks = re.search(r"\(\?<?[=!]|\\[1-9k]", pattern)  # lookaround and backreferences
+    return parts * groups * (100 if backtracks else 1)

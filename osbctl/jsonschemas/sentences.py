@@ -80,10 +80,7 @@ def _field(path: Path, whole: str) -> str:
 
 
 def refusal(keyword: str, value: Any, instance: Any, path: Path, whole: str = "the catalog") -> str:
-    """Message: `instance` at `path` violates `keyword`, whose value in the schema is `value`.
-
-    `whole` is what the top is called.
-    """
+    """Message: `instance` at `path` violates `keyword`, which has this value in the schema; `whole` names the top."""
     field = _field(path, whole)
     shown = _shown(instance)
     if _is_hidden(instance, path):
@@ -116,13 +113,9 @@ def _is_hidden(instance: Any, path: Path) -> bool:
 
 
 def _shown(instance: Any) -> str:
-    if isinstance(instance, dict):
-        return "an object"
-    if isinstance(instance, list):
-        return "an array"
-    if isinstance(instance, str):
-        return f"the string {_json(instance)}"
-    return _json(instance)
+    if isinstance(instance, dict | list):
+        return "an object" if isinstance(instance, dict) else "an array"
+    return f"the string {_json(instance)}" if isinstance(instance, str) else _json(instance)
 
 
 def _json(value: Any) -> str:

@@ -6,28 +6,28 @@ counterexample.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from itertools import chain
-from typing import TYPE_CHECKING, Any
+import re
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from itertools import chain, cycle
+from typing import Any, TypeAlias
 
-from osbctl.jsonschemas import patterns
+import jsonschema_rs
+
+from osbctl.jsonschemas.bounded_validator import BoundedValidator
 from osbctl.jsonschemas.constraints import NUMBERS, Constraints
+from osbctl.jsonschemas.schema_tree import Subschema
+from osbctl.paths import JsonValue
 from osbctl.redaction import may_be_secret_name
 
-if TYPE_CHECKING:
-    from osbctl.jsonschemas.bounded_validator import BoundedValidator
-    from osbctl.jsonschemas.schema_tree import Subschema
-    from osbctl.paths import JsonValue
+Schemas: TypeAlias = tuple[Subschema, ...]
 
-MAX_DEPTH = 12
-MAX_VALUES = 48
-MAX_MADE = 30_000
-"""Values made for one pair of schemas."""
+MAX_DEPTH, MAX_VALUES, MAX_MADE = 12, 48, 30_000
+"""Nesting of values, values for one place, and values made for one pair of schemas."""
 _MAX_TEXT, _MAX_ITEMS, _MAX_LISTED, _MAX_OPTIONAL, _MAX_FEW, _MAX_BRANCHES = 70_000, 300, 16, 100, 8, 6
 _FORMATS = {
     "date": "2024-02-29",
     "email": "someone@example.com",
-    "idn-email": "someone@example.com",
     "ipv4": "192.0.2.1",
     "ipv6": "2001:db8::1",
     "time": "12:00:00Z",
@@ -54,6 +54,7 @@ class ValueGenerator:
         self.validator = validator
         self.left = left
         self.full, self.formats = full, formats
+        self._most_optional, self._most_missing = (_MAX_OPTIONAL, 0) if full else (_MAX_FEW, _MAX_FEW)
         self._known: dict[Any, list[JsonValue]] = {}
         self._under_way: set[object] = set()
 
@@ -81,9 +82,8 @@ class ValueGenerator:
     ) -> Iterator[JsonValue]:
         """Values for the constraints, valid and not; `tried` are choices of branches made already."""
         seen: set[str] = set()
-        if depth > MAX_DEPTH:
-            return
-        for value in self._all(constraints, depth, name, set() if tried is None else tried):
+        values = self._all(constraints, depth, name, set() if tried is None else tried)
+        for value in values if depth <= MAX_DEPTH else ():
             self.left -= 1
             if len(seen) >= MAX_VALUES or self.left < 0:
                 return
@@ -93,36 +93,29 @@ class ValueGenerator:
 
     def _all(self, constraints: Constraints, depth: int, name: str, tried: set[object]) -> Iterator[JsonValue]:
         """Values that the author listed or wrote as examples, values of each kind, and those of branches."""
-        known = [schema for schema in constraints.known if isinstance(schema.value, dict)]
-        kinds = _kinds(constraints, known)
-        listed: Iterator[JsonValue] = (value for schema in known for value in (schema.listed or ())[:_MAX_LISTED])
-        written = () if may_be_secret_name(name) else _written(known)
-        made = chain.from_iterable(self._of_kind(kind, constraints, known, depth, name) for kind in kinds)
-        of_branches = self._of_branches(constraints, known, depth, name, tried)
+        known, is_secret = constraints.known, may_be_secret_name(name)
+        of_kinds: dict[str, Iterator[JsonValue]] = {
+            "object": self._objects(constraints, depth),
+            "array": self._arrays(constraints, depth, name),
+            "string": _strings(known, "change-me" if is_secret else "text"),
+            **dict.fromkeys(NUMBERS, _numbers(known)),
+            "boolean": iter((False, True)),
+            "null": iter((None,)),
+        }
+        kinds = _kinds(constraints)
+        made = chain.from_iterable(of_kinds[kind] for kind in kinds)
+        listed = chain.from_iterable((schema.listed or [])[:_MAX_LISTED] for schema in known)
+        written = iter(()) if is_secret else _written(known)
+        of_branches = self._of_branches(constraints, depth, name, tried)
         if kinds[:1] in (["object"], ["array"]):  # defaults of these are often empty
             made = chain(made, written)
         else:
             listed = chain(written, listed)
         return chain(listed, of_branches, made) if self.full else chain(listed, made, of_branches)
 
-    def _of_kind(
-        self, kind: str, constraints: Constraints, known: list[Subschema], depth: int, name: str
-    ) -> Iterator[JsonValue]:
-        if kind == "object":
-            return self._objects(constraints, known, depth)
-        if kind == "array":
-            return self._arrays(constraints, known, depth, name)
-        if kind == "string":
-            return _strings(known, "change-me" if may_be_secret_name(name) else "text")
-        if kind in NUMBERS:
-            return _numbers(known)
-        return iter([None] if kind == "null" else [False, True])
-
-    def _of_branches(
-        self, constraints: Constraints, known: list[Subschema], depth: int, name: str, tried: set[object]
-    ) -> Iterator[JsonValue]:
-        for schema in known:
-            branches = [*schema.children("anyOf"), *schema.children("oneOf")][:_MAX_BRANCHES]
+    def _of_branches(self, constraints: Constraints, depth: int, name: str, tried: set[object]) -> Iterator[JsonValue]:
+        for schema in constraints.known:
+            branches = [*chain.from_iterable(schema.choices)][:_MAX_BRANCHES]
             branches += filter(None, map(schema.optional, ("if", "then", "else", "not")))
             for branch in branches:
                 more = constraints.and_also(branch)
@@ -133,67 +126,62 @@ class ValueGenerator:
                     tried.add(more.key)
                     yield from self.candidates(more, depth + 1, name, tried)
 
-    def _objects(self, constraints: Constraints, known: list[Subschema], depth: int) -> Iterator[JsonValue]:
-        described, required = constraints.names(), constraints.required()
+    def _objects(self, constraints: Constraints, depth: int) -> Iterator[JsonValue]:
+        known, described, required = constraints.known, constraints.names(), constraints.required()
         needed = [*filter(required.__contains__, described), *sorted(required), *_depending(known, required)]
         least = self._properties(constraints, needed, depth)
-        optional = [name for name in described if name not in least][: _MAX_OPTIONAL if self.full else _MAX_FEW]
-        extra = self._properties(constraints, optional, depth)
+        extra = self._properties(constraints, [n for n in described if n not in least][: self._most_optional], depth)
         extra.update(self._of_patterns(known, depth))
         if self.full:
             yield {**least, **extra}
         yield least
         yield from ({**least, name: value} for name, value in extra.items())
         yield {**least, **extra}
-        for missing in list(least)[:_MAX_FEW]:
+        for missing in list(least)[: self._most_missing]:
             yield {name: value for name, value in least.items() if name != missing}
         names = [*extra, *(f"other{i}" for i in range(_MAX_ITEMS))]
         for count in _counts(known, "minProperties", "maxProperties", _MAX_ITEMS):
             yield {**least, **self._properties(constraints, names[: max(count - len(least), 0)], depth)}
 
-    def _of_patterns(self, known: list[Subschema], depth: int) -> dict[str, JsonValue]:
+    def _of_patterns(self, known: Schemas, depth: int) -> dict[str, JsonValue]:
         """A property for each of the first patterns of names."""
         found: dict[str, JsonValue] = {}
         nodes = [s.child("patternProperties", word) for s in known for word in s.get("patternProperties") or ()]
         for node in nodes[:_MAX_FEW]:
             values = self.valid(Constraints().and_also(node), 1, depth + 1) or ["text"]
-            found.update(dict.fromkeys(patterns.samples(str(node.pointer[-1]))[:1], values[0]))
+            found.update(dict.fromkeys(samples(str(node.pointer[-1]))[:1], values[0]))
         return found
 
     def _properties(self, constraints: Constraints, names: list[str], depth: int) -> dict[str, JsonValue]:
         """These properties, as far as a valid value is found for each."""
         return {n: v for n in dict.fromkeys(names) for v in self.valid(constraints.at_key(n), 1, depth + 1, n)}
 
-    def _arrays(self, constraints: Constraints, known: list[Subschema], depth: int, name: str) -> Iterator[JsonValue]:
+    def _arrays(self, constraints: Constraints, depth: int, name: str) -> Iterator[JsonValue]:
         items = self.valid(constraints.at_item(), 4, depth + 1, name)
         fewest = int(min(constraints.counts("array")[0], _MAX_ITEMS))
         best = max(fewest, 1) if self.full else fewest
-        for count in dict.fromkeys([best, 0, 1, 2, *_counts(known, "minItems", "maxItems", _MAX_ITEMS)]):
+        for count in dict.fromkeys([best, 0, 1, 2, *_counts(constraints.known, "minItems", "maxItems", _MAX_ITEMS)]):
             yield items[:1] * count
-            yield [*items, *(_other(items[i % len(items)], i) for i in range(count if items else 0))][:count]
+            numbered = zip(range(count), cycle(items), strict=False)
+            others = (f"{item}{number}" if isinstance(item, str) else number + 4 for number, item in numbered)
+            yield [*items, *others][:count]
 
 
-def _other(value: JsonValue, number: int) -> JsonValue:
-    """A value that differs from others made with another number, of the kind of `value` if it is a string."""
-    return f"{value}{number}" if isinstance(value, str) else number + 4
-
-
-def _kinds(constraints: Constraints, known: list[Subschema]) -> list[str]:
+def _kinds(constraints: Constraints) -> list[str]:
     """The kinds to try; first those that the keywords hint at."""
-    used = {word for schema in known for word in schema.value if schema.get(word) is not None}
+    used = set[str]().union(*(schema.asserted for schema in constraints.known))
     marked = [kind for kind, words in _MARKS.items() if not used.isdisjoint(words)]
     return [kind for kind in dict.fromkeys([*(marked or ["string"]), *_KINDS]) if kind in constraints.kinds]
 
 
-def _written(known: list[Subschema]) -> Iterator[JsonValue]:
+def _written(known: Schemas) -> Iterator[JsonValue]:
     """The values that the author wrote as examples."""
-    for schema in known:
-        shown = schema.value.get("examples")
-        yield from (schema.value[word] for word in ("default", "example") if word in schema.value)
-        yield from shown if isinstance(shown, list) else ()
+    for value in (schema.value for schema in known if isinstance(schema.value, dict)):
+        yield from (value[word] for word in ("default", "example") if word in value)
+        yield from value["examples"] if isinstance(value.get("examples"), list) else ()
 
 
-def _numbers(known: list[Subschema]) -> Iterator[JsonValue]:
+def _numbers(known: Schemas) -> Iterator[JsonValue]:
     """Numbers at, just below and just above each one that the schemas name."""
     for edge in dict.fromkeys([*_limits(known, *_MARKS["integer"]), 0]):
         halves = [edge + 0.5, edge - 0.5] if abs(edge) < 2**40 else []
@@ -202,28 +190,86 @@ def _numbers(known: list[Subschema]) -> Iterator[JsonValue]:
             yield int(value) if isinstance(value, float) and value.is_integer() else value
 
 
-def _depending(known: list[Subschema], required: set[str]) -> Iterator[str]:
+def _depending(known: Schemas, required: set[str]) -> Iterator[str]:
     """The properties that required ones depend on."""
     for schema in known:
         for name, names in (schema.get("dependencies") or schema.get("dependentRequired") or {}).items():
             yield from names if name in required and isinstance(names, list) else ()
 
 
-def _limits(known: list[Subschema], *keywords: str) -> list[Any]:
+def _limits(known: Schemas, *keywords: str) -> list[Any]:
     found = [schema.get(keyword) for schema in known for keyword in keywords]
     return [limit for limit in found if limit is not None and not isinstance(limit, bool)]
 
 
-def _strings(known: list[Subschema], word: str) -> Iterator[JsonValue]:
+def _strings(known: Schemas, word: str) -> Iterator[JsonValue]:
     yield from (_FORMATS[form] for schema in known if (form := schema.get("format")) in _FORMATS)
-    shapes = [text for pattern in _limits(known, "pattern") for text in patterns.samples(pattern)]
+    shapes = [text for pattern in _limits(known, "pattern") for text in samples(pattern)]
     yield from sorted((text for text in shapes if text), key=lambda text: abs(len(text) - 6))
     for count in dict.fromkeys([len(word), *_counts(known, "minLength", "maxLength", _MAX_TEXT)]):
         yield (word * (count // len(word) + 1))[:count]
     yield from ("", "a", "0")
 
 
-def _counts(known: list[Subschema], low: str, high: str, most: int) -> list[int]:
+def _counts(known: Schemas, low: str, high: str, most: int) -> list[int]:
     """Counts at the limits and just beyond them."""
     near = [n for limit in map(int, _limits(known, low, high)) for n in (limit, limit + 1, limit - 1)]
     return [n for n in dict.fromkeys(near) if 0 <= n <= most]
+
+
+_MAX_PATTERN, _MAX_SAMPLE = 300, 4096
+_POOL = "a0A-_. bz19BZ/@:+x"
+_CLASS = r"\[\^?\]?(?:\\.|[^\]\\])*\]"
+_QUANTIFIER = r"([*+?]|\{\d+(?:,\d*)?\})?\??"
+_LIMITS = {"": "1", "*": "0,", "+": "1,", "?": "0,1"}
+_GROUP = re.compile(rf"(?<!\\)\((\?(?::|<?[=!]|<\w+>))?((?:\\.|{_CLASS}|[^()\\\[])*)\){_QUANTIFIER}")
+"""A group that holds no other."""
+_OR = re.compile(r"(?<!\\)\|")
+_PART = re.compile(rf"({_CLASS}|\\.|.){_QUANTIFIER}")
+
+
+@lru_cache(maxsize=128)  # each may be 80 kB
+def samples(pattern: str) -> tuple[str, ...]:
+    """Texts that match the pattern if it is a plain one, or that only just do not; the simplest first."""
+    if len(pattern) > _MAX_PATTERN:
+        return ()
+    variants = [(0, 0), (0, 1), *((variant, variant % 2) for variant in range(1, 20)), (0, 64)]
+    found = [_sample(pattern, *variant) for variant in variants]
+    return tuple(dict.fromkeys([*found, f"{found[0]}-", f"-{found[0]}"]))
+
+
+def _sample(pattern: str, variant: int, longer: int) -> str:
+    """A text made from a pattern; `variant` picks characters and branches, `longer` adds repetitions."""
+
+    def repeated(options: Sequence[str], quantifier: str) -> str:
+        low, comma, high = _LIMITS.get(quantifier, quantifier.strip("{}")).partition(",")
+        most = int(high or _MAX_SAMPLE) if comma else int(low)
+        text = options[variant % len(options)] if options else ""
+        return (text * min(int(low) + longer, most, _MAX_SAMPLE))[:_MAX_SAMPLE]
+
+    def of_group(found: re.Match[str]) -> str:
+        kind, body, quantifier = found.groups(default="")
+        looks_around = kind.endswith(("=", "!"))
+        return repeated(() if looks_around else _OR.split(body), quantifier)
+
+    def of_part(found: re.Match[str]) -> str:
+        part, quantifier = found.groups(default="")
+        return repeated(_chars(part), quantifier)
+
+    inner, groups = f"({pattern})", 1
+    while groups and len(inner) <= _MAX_SAMPLE:
+        inner, groups = _GROUP.subn(of_group, inner)
+    return _PART.sub(of_part, inner[:_MAX_SAMPLE])[:_MAX_SAMPLE]
+
+
+@lru_cache(maxsize=1024)
+def _chars(part: str) -> str:
+    """Some of the characters that a class, an escape or a dot stands for, or the one that it is; none for an anchor."""
+    if len(part) == 1 and part not in ".^$":
+        return part
+    try:
+        fits = jsonschema_rs.Draft7Validator({"pattern": f"^{part}$"}).is_valid
+    except ValueError:
+        return ""
+    # The class may name characters outside the pool itself.
+    return "".join(char for char in dict.fromkeys(_POOL + part) if fits(char))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import Any
+from urllib.parse import unquote
 
 from osbctl.paths import JsonValue, Path, entries, resolve_pointer
 
@@ -47,12 +48,9 @@ def subschemas(schema: JsonValue, path: Path = (), parent: SchemaPlace | None = 
                 yield from subschemas(value, (*path, key), here)
 
 
-_REFERENCES = ("$ref", "$dynamicRef", "$recursiveRef")
-
-
 def target_of(schema: JsonValue, ref: str) -> Path | None:
-    """Path of the local reference `#/…` in the schema; None if it does not exist."""
-    return resolve_pointer(schema, unquoted(ref[1:])) if ref == "#" or ref.startswith("#/") else None
+    """Path of the local reference `#/…` in the schema; None if it does not exist (RFC 6901, section 6)."""
+    return resolve_pointer(schema, unquote(ref[1:])) if ref == "#" or ref.startswith("#/") else None
 
 
 def references(schema: JsonValue) -> Iterator[tuple[Path, str]]:
@@ -61,17 +59,9 @@ def references(schema: JsonValue) -> Iterator[tuple[Path, str]]:
     while todo:
         path, here = todo.pop()
         if isinstance(here, dict):
-            yield from ((path, here[keyword]) for keyword in _REFERENCES if isinstance(here.get(keyword), str))
+            words = ("$ref", "$dynamicRef", "$recursiveRef")
+            yield from ((path, here[word]) for word in words if isinstance(here.get(word), str))
         todo.extend(((*path, key), value) for key, value in entries(here) if isinstance(value, dict | list))
-
-
-def unquoted(fragment: str) -> str:
-    """A JSON pointer in the fragment of a URI (RFC 6901, section 6), as it is."""
-    if "%" not in fragment:
-        return fragment
-    from urllib.parse import unquote
-
-    return unquote(fragment)
 
 
 def same_value(left: JsonValue, right: JsonValue) -> bool:

@@ -36,7 +36,7 @@ def examples(schema: JsonValue) -> Examples:
     try:
         tree = checked_tree(schema)
     except UndecidableError as error:
-        return Examples(why=f"no example can be made for this schema: {error}")
+        return Examples(why=f"no example can be made for this schema: it {error}")
     smallest = _made(tree, full=False)
     fullest = _made(tree, full=True)
     if smallest is None and fullest is None:
@@ -60,7 +60,7 @@ def request_errors(schema: JsonValue, request: dict[str, JsonValue]) -> list[Fin
     try:
         tree = checked_tree(schema)
     except UndecidableError as error:
-        raise SourceError(f"the plan's schema cannot be applied: {error}") from None
+        raise SourceError(f"the plan's schema cannot be applied: it {error}") from None
     errors = BoundedValidator().errors(tree.top, request)
     if errors is None:
         raise SourceError("the plan's schema cannot be applied: it is invalid, or has a pattern that takes too long")

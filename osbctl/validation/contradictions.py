@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from osbctl.jsonschemas.bounded_validator import BoundedValidator, checked_tree
-from osbctl.jsonschemas.comparison.keywords import CHECKS
 from osbctl.jsonschemas.comparison.subsumption import Subsumption
 from osbctl.jsonschemas.constraints import COUNTED, NUMBERS, OBJECT, Constraints
 from osbctl.jsonschemas.schema_tree import SchemaTree, Subschema, below
@@ -59,7 +58,7 @@ class _Contradictions:
     """A search for reasons why no value meets some constraints, within the budget of one schema."""
 
     def __init__(self) -> None:
-        self._subsumption = Subsumption(BoundedValidator(_JUDGEMENTS), CHECKS, _STEPS)
+        self._subsumption = Subsumption(BoundedValidator(_JUDGEMENTS), _STEPS)
         self._known: dict[object, str] = {}
 
     def reason(self, constraints: Constraints) -> str:
@@ -126,9 +125,9 @@ def _kinds(constraints: Constraints) -> list[str]:
 def _crossed_limits(kind: str, constraints: Constraints) -> str:
     """The limits of a kind with nothing between them, as a text; empty if there may be a value."""
     if kind == "number":
-        low, above = constraints.lower(constraints.kinds)
-        high, under = constraints.upper(constraints.kinds)
-        named = constraints.lower(NUMBERS)[0], -constraints.upper(NUMBERS)[0]
+        low, above = constraints.bound("minimum", constraints.kinds)
+        high, under = constraints.bound("maximum", constraints.kinds)
+        named = constraints.bound("minimum", NUMBERS)[0], -constraints.bound("maximum", NUMBERS)[0]
         is_empty = low > -high or (low == -high and (above or under))
         return "no number lies between {} and {}".format(*named) if is_empty else ""
     least, most = constraints.counts(kind) if kind in COUNTED else (0, 0)

@@ -8,7 +8,7 @@ import pytest
 
 from osbctl.comparison.catalogs import compare_catalogs
 from osbctl.comparison.refusals import Refused, new_refusals
-from osbctl.jsonschemas.comparison import compare_schemas
+from osbctl.jsonschemas.comparison.compare import compare_schemas
 from osbctl.platforms import Platform
 from osbctl.reports.changes import DiffFormat, DiffReport, render
 from osbctl.rule import RULES

@@ -1,4 +1,4 @@
-"""The comparison of two parameter schemas that differ; loaded only if some do."""
+"""The comparison of two parameter schemas, and the search for counterexamples."""
 
 from __future__ import annotations
 
@@ -6,52 +6,62 @@ import marshal
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import lru_cache
-from itertools import islice
+from itertools import chain, islice
 
 from osbctl.jsonschemas.bounded_validator import BoundedValidator, checked_tree
+from osbctl.jsonschemas.comparison import SchemaChange, SchemaLevel
 from osbctl.jsonschemas.comparison.candidates import COMBINATION, DESCRIBED, FORMAT, UNDECIDED, Candidate, PlacePair
-from osbctl.jsonschemas.comparison.changes import SchemaChange, SchemaLevel
-from osbctl.jsonschemas.comparison.differences import dropped_properties, plain_differences
-from osbctl.jsonschemas.comparison.keywords import CHECKS, keywords_together
+from osbctl.jsonschemas.comparison.differences import dropped_properties, text_differences
 from osbctl.jsonschemas.comparison.secrets import Secrets
-from osbctl.jsonschemas.comparison.subsumption import Subsumption
-from osbctl.jsonschemas.comparison.wording import example, refused, undecided, unknown_before
+from osbctl.jsonschemas.comparison.subsumption import TOGETHER, Subsumption
 from osbctl.jsonschemas.constraints import OBJECT, Constraints
 from osbctl.jsonschemas.dialects import dialect_of
 from osbctl.jsonschemas.schema_tree import SchemaTree
 from osbctl.jsonschemas.value_generator import ValueGenerator
-from osbctl.jsonschemas.walk import UndecidableError
+from osbctl.jsonschemas.walk import UndecidableError, same_value
 from osbctl.paths import JsonValue
 
 MAX_CHANGES = 200
 """Changes reported of one pair of schemas; the rest is one line."""
-_MAX_BASES = 3
-_MAX_WHOLE = 40
-"""Requests that are made up around one value, and values for a place around it."""
+_MAX_EXAMPLE, _MAX_BASES, _MAX_WHOLE = 200, 3, 40
+"""Characters of an example; values for a place around a value, and requests that are made up around it."""
 
 
-def compare(old: JsonValue, new: JsonValue) -> list[SchemaChange]:
-    """All changes between two schemas that are not equal. Never raises."""
+def compare_schemas(old: JsonValue, new: JsonValue) -> list[SchemaChange]:
+    """Compare two versions of a plan's `parameters` schema by the requests that they accept.
+
+    Both are JSON Schemas (draft-04 to 2020-12; `$schema` decides, see `dialect_of`), `True`, `False`, or None for no
+    schema; `{}` counts as none. A request is any JSON *object*; other types that a schema accepts at its top do not
+    matter. Formats are annotations to JSON Schema: they matter to the rule `schema-format-changed` alone.
+
+    No schema makes this raise: a broken schema, one with references to elsewhere or in a loop, or one that is too large
+    is `risky`, and the message says why. Equal schemas give no change. The result depends on the two schemas alone.
+    """
+    before, after = (None if schema is True or schema == {} else schema for schema in (old, new))
+    if same_value(before, after):
+        return []
+    if after is None:
+        return [SchemaChange("safe", "schema-removed", (), None, "the schema was removed; anything is accepted")]
     try:
-        return list(_compared(marshal.dumps((old, new), 2)))  # plans often share a schema
+        changes = list(_compared(marshal.dumps((True if before is None else before, after), 2)))
     except (RecursionError, ValueError):  # Depends on the caller's stack depth; do not cache.
-        return [_incomparable("they are nested too deeply")]
+        changes = [_incomparable("they are nested too deeply")]
+    return _added(changes) if before is None else changes
 
 
-def compare_added(new: JsonValue) -> list[SchemaChange]:
+def _added(changes: list[SchemaChange]) -> list[SchemaChange]:
     """The one change of a schema that replaces none."""
-    changes = compare(True, new)
-    if all(change.level == "safe" for change in changes):
-        return [SchemaChange("safe", "schema-added", None, (), "a schema was added; it refuses nothing")]
     for change in changes:
         if change.witness is not None and change.rule != FORMAT:  # a format is not enforced everywhere
             message = "a schema was added where none was; it refuses what was accepted"
             return [replace(change, level="breaking", rule="schema-added", pointer_old=None, message=message)]
+    if all(change.level == "safe" for change in changes):
+        return [SchemaChange("safe", "schema-added", None, (), "a schema was added; it refuses nothing")]
     message = "a schema was added where none was; whether it refuses anything cannot be decided"
     return [SchemaChange("risky", "schema-added", None, (), message)]
 
 
-@lru_cache(maxsize=1_000)
+@lru_cache(maxsize=1_000)  # plans often share a schema
 def _compared(schemas: bytes) -> tuple[SchemaChange, ...]:
     values = marshal.loads(schemas)  # noqa: S302 - our own bytes
     try:
@@ -59,14 +69,15 @@ def _compared(schemas: bytes) -> tuple[SchemaChange, ...]:
     except UndecidableError as error:
         return (_incomparable(str(error)),)
     message = "written differently; refuses nothing that was accepted"
-    changes = changes or [SchemaChange("safe", "schema-wording", (), (), message)]
-    return tuple(_cut(changes) if len(changes) > MAX_CHANGES else changes)
+    return tuple(_cut(changes)) or (SchemaChange("safe", "schema-wording", (), (), message),)
 
 
 def _cut(changes: list[SchemaChange]) -> list[SchemaChange]:
     """The worst changes, and one that stands for the rest at its own worst level."""
-    ranked = sorted(changes, key=lambda c: ("breaking", "risky", "safe").index(c.level))
+    ranked = sorted(changes, key=lambda change: ("breaking", "risky", "safe").index(change.level))
     kept, rest = ranked[:MAX_CHANGES], ranked[MAX_CHANGES:]
+    if not rest:
+        return changes
     level: SchemaLevel = "safe" if rest[0].level == "safe" else "risky"
     rule = "schema-relaxed" if level == "safe" else UNDECIDED
     return [*kept, SchemaChange(level, rule, (), (), f"and {len(rest)} more differences", (f"{len(rest)} more",))]
@@ -85,9 +96,7 @@ def _trees(old: JsonValue, new: JsonValue) -> list[SchemaTree]:
         try:
             trees.append(checked_tree(value, shared))
         except UndecidableError as error:
-            why = str(error)
-            named = f"the {side} schema {why[3:]}" if why.startswith("it ") else f"of the {side} schema, {why}"
-            raise UndecidableError(named) from None
+            raise UndecidableError(f"the {side} schema {error}") from None
     return trees
 
 
@@ -95,33 +104,25 @@ def _changes(old: SchemaTree, new: SchemaTree) -> list[SchemaChange]:
     validator = BoundedValidator()
     # OSB 2.17, Input Parameters Schema Object: the schema describes the `parameters` object.
     whole = PlacePair(Constraints(within=OBJECT).and_also(old.top), new.top)
-    candidates = _unique(Subsumption(validator, CHECKS).compare(whole))
+    found = Subsumption(validator).compare(whole)
+    first = {(candidate.rule, candidate.field): candidate for candidate in reversed(found)}  # of each rule and field
+    candidates = [*first.values()][::-1]
     secrets = Secrets(old, new)
     search = Counterexamples(validator, old, new)
     changes = [_judged(candidate, search, secrets) for candidate in candidates]
     changes += dropped_properties(old, new, {tuple(step.at for step in one.pair.steps) for one in candidates})
-    return [*changes, *plain_differences(old, new, {one.at(one.keyword) for one in candidates}, secrets)]
-
-
-def _unique(candidates: list[Candidate]) -> list[Candidate]:
-    """The first for each rule and field."""
-    return list({(one.rule, one.field): one for one in reversed(candidates)}.values())[::-1]
+    return [*changes, *text_differences(old, new, {one.pointer_new for one in candidates}, secrets)]
 
 
 def _judged(candidate: Candidate, search: Counterexamples, secrets: Secrets) -> SchemaChange:
     """The change that a candidate stands for: breaking with a counterexample, risky without one."""
     whole, value = search.find(candidate) if candidate.rule != UNDECIDED else (None, None)
+    example = "" if whole is None else secrets.shown(whole, _MAX_EXAMPLE)
     level: SchemaLevel = "risky" if whole is None or candidate.rule == DESCRIBED else "breaking"
-    if candidate.rule == DESCRIBED:
-        message = unknown_before(candidate.pair.steps)
-    elif whole is None:
-        message = undecided(candidate, secrets)
-    else:
-        message = refused(candidate, value, secrets)
+    message = candidate.undecided(secrets) if level == "risky" else candidate.refused(value, secrets)
     rule = UNDECIDED if level == "risky" and candidate.rule == COMBINATION else candidate.rule
-    old, new = candidate.pointer_old, candidate.at(candidate.keyword)
-    shown = "" if whole is None else example(whole, secrets)
-    return SchemaChange(level, rule, old, new, message, candidate.field, whole, shown)
+    places = candidate.pair.pointer_old(candidate.keyword), candidate.pointer_new
+    return SchemaChange(level, rule, *places, message, candidate.field, whole, example)
 
 
 class Counterexamples:
@@ -144,32 +145,23 @@ class Counterexamples:
 
     def _local(self, candidate: Candidate, formats: bool) -> Iterator[JsonValue]:
         """Values for the place itself, valid by its constraints, to which the keyword objects."""
-        blamed = keywords_together(candidate.keyword)
-        for value in self._tries(candidate):
-            if all(self.validator.accepts(schema, value, formats) for schema in candidate.pair.old.known):
-                objections = self.validator.objections(candidate.pair.new, value) or frozenset()
+        old, new = candidate.pair.old, candidate.pair.new
+        places = [*filter(None, [candidate.case]), Constraints(old.and_also(new).known, old.kinds), old]
+        blamed = TOGETHER.get(candidate.keyword, (candidate.keyword,))
+        for value in chain(candidate.values, *map(self.values.candidates, places)):
+            if all(self.validator.accepts(schema, value, formats) for schema in old.known):
+                objections = self.validator.objections(new, value) or frozenset()
                 if not objections.isdisjoint(blamed) or (objections and not candidate.keyword):
                     yield value
 
-    def _tries(self, candidate: Candidate) -> Iterator[JsonValue]:
-        old = candidate.pair.old
-        yield from candidate.values
-        if candidate.case:
-            yield from self.values.candidates(candidate.case)
-        yield from self.values.candidates(Constraints(old.and_also(candidate.pair.new).known, old.kinds))
-        yield from self.values.candidates(old)
-
     def _around(self, pair: PlacePair, value: JsonValue) -> Iterator[JsonValue]:
         """Whole requests with the value in its place, made of values for the place around that both sides accept."""
-        if pair.parent is None or pair.step is None:
+        if pair.parent is None:
             yield value
             return
-        around = pair.parent
-        bases = self.values.valid(around.old.and_also(around.new), _MAX_BASES)
-        bases = (bases + self.values.valid(around.old, _MAX_BASES))[: _MAX_BASES + 1]
-        is_key = isinstance(pair.step.at, str)
-        for base in bases or [{} if is_key else []]:
-            if is_key and isinstance(base, dict):
-                yield from self._around(around, {**base, str(pair.step.at): value})
-            elif not is_key and isinstance(base, list):
-                yield from self._around(around, [value, *base[1:]])
+        around, at = pair.parent, pair.at
+        empty: JsonValue = {} if isinstance(at, str) else []
+        tries = (around.old.and_also(around.new), around.old)
+        bases = [v for place in tries for v in self.values.valid(place, _MAX_BASES) if isinstance(v, type(empty))]
+        for base in bases[: _MAX_BASES + 1] or [empty]:
+            yield from self._around(around, [value, *base[1:]] if at == 0 else {**base, at: value})

@@ -2,32 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from itertools import pairwise
 
-from osbctl.jsonschemas.comparison.changes import SchemaChange, SchemaLevel
-from osbctl.jsonschemas.comparison.keywords import keywords_together
-from osbctl.jsonschemas.comparison.secrets import Secrets
-from osbctl.jsonschemas.comparison.wording import ABSENT, both_values, cut, subject
+from osbctl.jsonschemas.comparison import SchemaChange
+from osbctl.jsonschemas.comparison.candidates import subject
+from osbctl.jsonschemas.comparison.secrets import Secrets, cut, is_within
+from osbctl.jsonschemas.comparison.subsumption import TOGETHER
 from osbctl.jsonschemas.constraints import Constraints
 from osbctl.jsonschemas.schema_tree import STRUCTURE, SchemaTree, Subschema, below
 from osbctl.jsonschemas.walk import BY_NAME, same_value
-from osbctl.paths import Path
+from osbctl.paths import JsonValue, Path, get_at
+from osbctl.redaction import SECRET
 
 _MAX_PAIRS = 5_000
 """Pairs of places that are looked at for what they describe."""
 
 _OF_SAME_VALUE = ("anyOf", "oneOf", "if", "then", "else", "dependentSchemas")
-_DEFINITIONS = ("definitions", "$defs")
-_UNTOLD = frozenset((*_DEFINITIONS, "$schema", "$id", "id"))
+_DEFINITIONS = frozenset(("definitions", "$defs"))
+_UNREPORTED = frozenset((*_DEFINITIONS, "$schema", "$id", "id"))
+_ABSENT = object()
+"""Stands for a keyword that a schema does not have."""
 
 
-def dropped_properties(old: SchemaTree, new: SchemaTree, reported: Collection[Path]) -> Iterator[SchemaChange]:
+def dropped_properties(old: SchemaTree, new: SchemaTree, reported: Collection[Path]) -> Iterable[SchemaChange]:
     """Properties that are no longer described, though requests may still contain them: the broker may ignore them.
 
     Reports the outermost only, once for each place of the schema, and none of `reported`, which are paths in a request.
     """
-    told: set[Path] = set()
+    found: dict[Path, SchemaChange] = {}
     seen: set[object] = set()  # many ways may lead to a definition
     todo: list[tuple[Path, Constraints, Constraints]] = [((), _described(old.top), _described(new.top))]
     while todo and len(seen) < _MAX_PAIRS:
@@ -35,26 +38,23 @@ def dropped_properties(old: SchemaTree, new: SchemaTree, reported: Collection[Pa
         if (before.key, after.key) in seen:
             continue
         seen.add((before.key, after.key))
-        described = set(after.names())
+        described = after.names()
         for name in before.names():
             inner = (*path, name)
             if name in described:
                 todo.append((inner, _described(*before.at_key(name).known), _described(*after.at_key(name).known)))
-                continue
-            change = _dropped(before, after, inner)
-            if inner not in reported and change.field not in told:
-                told.add(change.field)
-                yield change
+            elif inner not in reported:
+                change = _dropped(before, after, inner)
+                found.setdefault(change.field, change)
         todo.append(((*path, 0), _described(*before.at_item().known), _described(*after.at_item().known)))
+    return found.values()
 
 
 def _dropped(before: Constraints, after: Constraints, path: Path) -> SchemaChange:
     around = next(schema for schema in before.known if path[-1] in (schema.get("properties") or ()))
     place = (*around.pointer, "properties", path[-1])
-    message = (
-        f'"{cut(".".join(map(str, path)))}" is no longer described;'
-        " requests may still hold it, but the broker may ignore it"
-    )
+    why = "is no longer described; requests may still hold it, but the broker may ignore it"
+    message = f'"{cut(".".join(map(str, path)))}" {why}'
     pointer = after.known[0].pointer if after.known else ()
     return SchemaChange("risky", "schema-property-dropped", place, pointer, message, place)
 
@@ -71,46 +71,35 @@ def _described(*schemas: Subschema) -> Constraints:
     return Constraints(tuple(found))
 
 
-def plain_differences(
-    old: SchemaTree, new: SchemaTree, reported: Collection[Path], secrets: Secrets
-) -> Iterator[SchemaChange]:
+def text_differences(old: SchemaTree, new: SchemaTree, reported: set[Path], secrets: Secrets) -> Iterator[SchemaChange]:
     """The keywords that differ under the same pointer: defaults, keywords that allow more, one change for all wording.
 
     Skips an assertion at, above or below a reported pointer, and all definitions if anything is reported.
     """
     reworded: list[Path] = []
-    told = _Reported(reported)
+    read = old.dialect.keywords | new.dialect.keywords | STRUCTURE | {""}
+    around = {place[:length] for place in reported for length in range(len(place))}
     for before, after, keyword in _differing(old, new):
-        where = (*before.pointer, keyword)
+        where = (*before.pointer, keyword) if keyword else before.pointer
         if keyword == "default":
-            yield _changed("risky", "schema-default-changed", before, after, keyword, secrets)
-        elif keyword and keyword not in before.tree.dialect.keywords | after.tree.dialect.keywords | STRUCTURE:
+            yield _changed("schema-default-changed", before, after, where, secrets)
+        elif keyword not in read:
             reworded.append(where)
-        elif not told.covers(before.pointer, keyword):
-            yield _changed("safe", "schema-relaxed", before, after, keyword, secrets)
+        elif not _is_reported(where, reported, around):
+            yield _changed("schema-relaxed", before, after, where, secrets)
     if reworded:
-        *place, first = reworded[0]
-        more = f", and {len(reworded) - 1} more" if len(reworded) > 1 else ""
-        message = f"wording changed ({cut(str(first))}{more}); that refuses nothing"
-        yield SchemaChange("safe", "schema-wording", tuple(place), tuple(place), message, tuple(place))
+        place = reworded[0][:-1]
+        words = cut(", ".join(dict.fromkeys(str(path[-1]) for path in reworded)))
+        message = f"wording changed ({words}); that refuses nothing"
+        yield SchemaChange("safe", "schema-wording", place, place, message, place)
 
 
-class _Reported:
-    """The pointers of reported changes."""
-
-    def __init__(self, pointers: Collection[Path]) -> None:
-        self._pointers = frozenset(pointers)
-        self._around = {pointer[:length] for pointer in pointers for length in range(len(pointer) + 1)}
-
-    def covers(self, pointer: Path, keyword: str) -> bool:
-        """Return whether a change is reported at, above or below the keyword, or one that works together with it."""
-        if self._pointers and any(step in _DEFINITIONS for step in pointer):
-            return True
-        related = [(*pointer, word) for word in keywords_together(keyword)] if keyword else [pointer]
-        return any(
-            place in self._around or any(place[:length] in self._pointers for length in range(len(place)))
-            for place in related
-        )
+def _is_reported(where: Path, reported: set[Path], around: set[Path]) -> bool:
+    """Return whether a change is reported at, above or below a keyword, or one that works together with it."""
+    if reported and not _DEFINITIONS.isdisjoint(where):
+        return True
+    related = [where, *((*where[:-1], word) for word in TOGETHER.get(str(*where[-1:]), ()))]
+    return any(place in around or is_within(place, reported) for place in related)
 
 
 def _differing(old: SchemaTree, new: SchemaTree) -> Iterator[tuple[Subschema, Subschema, str]]:
@@ -125,35 +114,37 @@ def _differing(old: SchemaTree, new: SchemaTree) -> Iterator[tuple[Subschema, Su
         if not isinstance(before.value, dict) or not isinstance(after.value, dict):
             yield before, after, ""
             continue
-        for keyword in sorted((before.value.keys() | after.value.keys()) - _UNTOLD):
+        for keyword in sorted((before.value.keys() | after.value.keys()) - _UNREPORTED):
             if _differs(before, after, keyword):
                 yield before, after, keyword
 
 
 def _differs(before: Subschema, after: Subschema, keyword: str) -> bool:
     """Return whether a keyword differs, and not only in schemas that both places hold under it."""
-    values = (node.value.get(keyword, ABSENT) for node in (before, after))
+    values = (node.value.get(keyword, _ABSENT) for node in (before, after))
     parts = [{part.pointer for word, part in below(node) if word == keyword} for node in (before, after)]
     return not same_value(*values) and not (parts[0] and parts[0] == parts[1])
 
 
-def _changed(
-    level: SchemaLevel, rule: str, before: Subschema, after: Subschema, keyword: str, secrets: Secrets
-) -> SchemaChange:
-    values = [node.value.get(keyword, ABSENT) if keyword else node.value for node in (before, after)]
-    path = before.pointer
-    where = (*path, keyword) if keyword else path
-    if keyword in BY_NAME:
-        values = [value if value is ABSENT else list(value) for value in values]
-    named = subject(_names(path))
-    shown = both_values(values, secrets, hidden=secrets.at(before, after))
-    message = f"{named}: {keyword or cut(str(path[-1] if path else 'schema'))} changed{shown}; that refuses nothing"
-    if keyword == "default":
-        message = f"the default of {named} changed{shown}"
-    pointers = [path if value is ABSENT else where for value in values]
-    return SchemaChange(level, rule, pointers[0], pointers[1], message, where)
+def _changed(rule: str, before: Subschema, after: Subschema, where: Path, secrets: Secrets) -> SchemaChange:
+    pointers, texts = [], []
+    for node in (before, after):
+        value = get_at(node.tree.value, where, _ABSENT)
+        pointers.append(before.pointer if value is _ABSENT else where)
+        texts.append(_text(value, where, secrets, is_secret=secrets.at(before, after)))
+    change = f" {SECRET}" if texts[0] == texts[1] else f" from {texts[0]} to {texts[1]}"
+    named = subject([str(step) for word, step in pairwise(before.pointer) if word == "properties"])
+    if rule == "schema-default-changed":
+        return SchemaChange("risky", rule, pointers[0], pointers[1], f"the default of {named} changed{change}", where)
+    message = f"{named}: {cut(str(where[-1]) if where else 'schema')} changed{change}; that refuses nothing"
+    return SchemaChange("safe", rule, pointers[0], pointers[1], message, where)
 
 
-def _names(pointer: Path) -> list[str]:
-    """The properties that a pointer leads through."""
-    return [str(step) for keyword, step in pairwise(pointer) if keyword == "properties"]
+def _text(value: JsonValue, where: Path, secrets: Secrets, *, is_secret: bool) -> str:
+    """A value of a keyword as messages show it."""
+    if value is _ABSENT:
+        return "none"
+    if is_secret:
+        return SECRET
+    holds_names = isinstance(value, dict) and where and where[-1] in BY_NAME
+    return secrets.shown(list(value) if holds_names else value)

@@ -1,4 +1,4 @@
-"""Redaction of schema parts that secret names refer to."""
+"""Redaction of schema parts that secret names refer to, and of the values and texts that messages show."""
 
 from __future__ import annotations
 
@@ -9,10 +9,13 @@ from typing import TYPE_CHECKING
 
 from osbctl.jsonschemas.walk import LITERALS, references, target_of
 from osbctl.paths import JsonValue, Path, entries, value_at
-from osbctl.redaction import may_be_secret_name, redact
+from osbctl.redaction import may_be_secret_name, redact, redact_text
+from osbctl.text import ELLIPSIS, escape_line
 
 if TYPE_CHECKING:
     from osbctl.jsonschemas.schema_tree import SchemaTree, Subschema
+
+MAX_TEXT = 60
 
 
 def secret_places(schema: JsonValue) -> set[Path]:
@@ -20,26 +23,30 @@ def secret_places(schema: JsonValue) -> set[Path]:
 
     A reference that leads nowhere in the schema may lead anywhere: then it is the whole.
     """
+    targets = [(path, target_of(schema, ref) or ()) for path, ref in references(schema)]
     below: dict[Path, list[Path]] = defaultdict(list)
-    todo: list[Path] = []
-    for path, ref in references(schema):
-        target = target_of(schema, ref) or ()
-        if any(map(may_be_secret_name, path)):
-            todo.append(target)
+    for path, target in targets:
         for length in range(len(path) + 1):
             below[path[:length]].append(target)
     found: set[Path] = set()
+    todo = [target for path, target in targets if any(map(may_be_secret_name, path))]
     while todo:
         place = todo.pop()
         if place not in found:
             found.add(place)
-            todo.extend(below.get(place, ()))
+            todo += below[place]
     return found
 
 
 def is_within(path: Path, places: set[Path]) -> bool:
     """Return whether the path leads to one of the places, or to something below it."""
     return bool(places) and any(path[:length] in places for length in range(len(path) + 1))
+
+
+def cut(text: str, most: int = MAX_TEXT) -> str:
+    """`text` without secrets, safe to print, at most so many characters."""
+    plain = escape_line(redact_text(text)[: most + 1])
+    return plain if len(plain) <= most else plain[: most - 1] + ELLIPSIS
 
 
 class Secrets:
@@ -51,14 +58,17 @@ class Secrets:
 
     def at(self, *places: Subschema) -> bool:
         """Return whether the values that one of these places speaks of may be secrets."""
-        return any(
-            any(map(may_be_secret_name, place.pointer)) or is_within(place.pointer, self._places[place.tree])
-            for place in places
-        )
+        paths = [(place.pointer, self._places[place.tree]) for place in places]
+        return any(is_within(path, secret) or any(map(may_be_secret_name, path)) for path, secret in paths)
 
-    def line(self, value: JsonValue) -> str:
-        """A value out of a schema or a request as one line of JSON, fit to be shown but not cut, not escaped."""
-        return json.dumps(redact(value, self._known), ensure_ascii=False)
+    def shown(self, value: JsonValue, most: int = MAX_TEXT) -> str:
+        """A value out of a schema or a request as one line of JSON: cut short, escaped, without secrets."""
+        # As many entries as may be visible: a long list is shown once for each of its entries.
+        if isinstance(value, dict):
+            value = {key: value[key] for key in list(value)[:most]}
+        elif isinstance(value, list):
+            value = value[:most]
+        return cut(json.dumps(redact(value, self._known), ensure_ascii=False), most)
 
 
 def _literals(schema: JsonValue, place: Path) -> Iterator[JsonValue]:

@@ -5,34 +5,29 @@ candidate, and the pair of schemas is not `safe`. These are the reasons:
 
 1. `Constraints` hold only schemas that every accepted value of a place meets. They may allow impossible values: that
    adds candidates and removes none.
-2. Each keyword that the draft of the new schema asserts has a check in `keywords.py`. A check finds no candidate only
-   if the constraints imply the keyword. A keyword without a check is a candidate.
-3. Each key that is spelled out, all other keys and all items are compared as pairs of their own. The keywords that
-   judge parts of a value in another way (patterns of keys, lists of items, conditions) need an equal keyword in the
-   old schema.
+2. Each keyword that the new schema's draft asserts has a check in `CHECKS`, which finds no candidate only if the
+   constraints imply the keyword.
+3. Each key that is spelled out, all other keys and all items are compared as pairs of their own. The keywords of
+   `EQUAL`, which judge a value in another way, need an equal keyword in the old schema.
 4. Two schemas with the same text and the same targets of references accept the same under one draft.
 5. A value that meets an `anyOf` or `oneOf` meets one of its branches, and each value is of one kind. The candidates
    of a pair are dropped only if none of these cases has one.
 6. All else is a candidate: a pair that is met again (recursion) or nested too deeply, and a value that the bounded
    validator leaves undecided. Past the budget of steps `UndecidableError` makes the whole pair risky.
-
-A candidate is `breaking` with a request that the validator confirms on both schemas, and `risky` without one.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import replace
-from typing import TypeAlias
+from itertools import chain
 
 from osbctl.jsonschemas.bounded_validator import BoundedValidator
-from osbctl.jsonschemas.comparison.candidates import FORBIDDEN, ITEMS, UNDECIDED, Candidate, PlacePair
-from osbctl.jsonschemas.constraints import NUMBERS, Constraints
-from osbctl.jsonschemas.schema_tree import Subschema, same_schema
+from osbctl.jsonschemas.comparison.candidates import DESCRIBED, FORBIDDEN, ITEMS, UNDECIDED, Candidate, PlacePair
+from osbctl.jsonschemas.constraints import ALL, ARRAY, BOUNDS, COUNTED, NUMBERS, OBJECT, STRING, Constraints, every_item
+from osbctl.jsonschemas.schema_tree import Subschema, fewest_values, same_schema
 from osbctl.jsonschemas.walk import UndecidableError
 from osbctl.paths import JsonValue
-
-Check: TypeAlias = "Callable[[Subsumption, PlacePair], Iterator[Candidate]]"
 
 MAX_STEPS = 50_000
 """Pairs of places looked at, each counted by its constraints: a second or so. A 64 kB schema has some 2,000 places."""
@@ -41,38 +36,48 @@ MAX_NESTING = 100
 """Pairs within pairs; bounds the recursion."""
 
 _CONSTRAINTS_A_STEP = _BRANCHES_A_STEP = 16
-_MAX_VALUES = 8
-"""Values that are kept for a candidate, of those that were refused."""
+_STEPS_TO_COMPARE, _MAX_REQUIRED, _MAX_VALUES = 4, 8, 8
+"""Steps to compare two schemas as text; required properties within required ones; refused values that are kept."""
+
+EQUAL: dict[tuple[str, ...], frozenset[str]] = {
+    ("multipleOf",): NUMBERS,
+    **{(word,): STRING for word in ["pattern", "format"]},
+    **{(word,): OBJECT for word in ["patternProperties", "propertyNames", "dependencies"]},
+    **{(word,): OBJECT for word in ["dependentRequired", "dependentSchemas"]},
+    ("uniqueItems",): ARRAY,
+    ("contains", "minContains", "maxContains"): ARRAY,
+    ("additionalItems", "items"): ARRAY,
+    ("prefixItems", "items"): ARRAY,
+    ("if", "then", "else"): ALL,
+}
+"""Keywords that only equal ones imply, each first with those that it works together with; and the kinds they judge."""
+
+_GROUPS = (("properties", "additionalProperties"), *BOUNDS.items(), *reversed(EQUAL))
+TOGETHER = {keyword: group for group in _GROUPS for keyword in group}
+"""The keywords that are checked together with a keyword, itself among them."""
 
 
 class Subsumption:
     """One comparison, within a budget of steps. Raises `UndecidableError` once that is spent."""
 
-    def __init__(self, validator: BoundedValidator, checks: Mapping[str, Check], steps: int = MAX_STEPS) -> None:
-        self._checks = checks
+    def __init__(self, validator: BoundedValidator, steps: int = MAX_STEPS) -> None:
         self.validator = validator
         self.left = steps
-        self._shown: set[object] = set()
-        self._failed: dict[object, Candidate] = {}
+        self._known: dict[object, list[Candidate]] = {}
         self._under_way: set[object] = set()
 
     def compare(self, pair: PlacePair) -> list[Candidate]:
         """The keywords that may refuse a value that meets the old constraints; empty if none can."""
         self.spend(pair.old)
         key = (pair.old.key, pair.new)
-        if key in self._shown:
-            return []
-        if key in self._failed:
-            return [self._failed[key]]
+        if key in self._known:
+            return self._known[key]
         if key in self._under_way or len(self._under_way) > MAX_NESTING:
             return [pair.candidate("", rule=UNDECIDED)]
         self._under_way.add(key)
-        found = self._candidates(pair)
+        found = self._candidates(pair) if pair.old.kinds else []
         self._under_way.discard(key)
-        if found:
-            self._failed[key] = found[0]
-        else:
-            self._shown.add(key)
+        self._known[key] = found[:1]
         return found
 
     def implies(self, old: Constraints, new: Subschema) -> bool:
@@ -87,26 +92,23 @@ class Subsumption:
 
     def valid_values(self, old: Constraints) -> list[JsonValue] | None:
         """The values that meet the constraints, if these are few; undecided ones are among them."""
-        values = old.values()
+        values = fewest_values(old.known)
         if values is None or len(values) * len(old.known) > self.validator.left:
             return None
         return [v for v in values if all(self.validator.accepts(s, v) is not False for s in old.known)]
 
     def _candidates(self, pair: PlacePair) -> list[Candidate]:
-        if not pair.old.kinds:
-            return []
         found = [candidate for part in pair.new.conjuncts for candidate in self._against(replace(pair, new=part))]
-        if not found:
-            return []
         case = None
-        for case in self._cases(pair.old):
+        for case in self._cases(pair.old) if found else ():
             if not self.implies(case, pair.new):
-                return [replace(candidate, case=case) for candidate in found]
-        return [] if case else [replace(candidate, case=None) for candidate in found]
+                is_branch = case.within == pair.old.within
+                return [replace(candidate, case=case if is_branch else None) for candidate in found]
+        return [] if case else found
 
     def _cases(self, old: Constraints) -> Iterator[Constraints]:
         """Constraints of which each value meets one: with each branch of a keyword, else of each kind."""
-        for branches in old.choices:
+        for branches in chain.from_iterable(schema.choices for schema in old.known):
             self.spend(old, len(branches) // _BRANCHES_A_STEP)
             if not any(set(old.known).issuperset(branch.conjuncts) for branch in branches):
                 yield from map(old.and_also, branches)
@@ -121,17 +123,12 @@ class Subsumption:
         if any(same_schema(schema, pair.new) for schema in pair.old.known):
             return []
         if not isinstance(pair.new.value, dict):
-            return [pair.candidate("", rule=ITEMS if pair.step and pair.step.at == 0 else FORBIDDEN)]
+            return [pair.candidate("", rule=ITEMS if pair.at == 0 else FORBIDDEN)]
         values = self.valid_values(pair.old)
-        return self._checked(pair) if values is None else self._refused(pair, values)
-
-    def _checked(self, pair: PlacePair) -> list[Candidate]:
-        """Hand each keyword to its check."""
-        asserted = pair.new.tree.dialect.keywords & pair.new.value.keys() - {"$ref", "allOf"}
-        found = [pair.candidate(keyword) for keyword in sorted(asserted - self._checks.keys())]
-        for check in dict.fromkeys(check for keyword, check in self._checks.items() if keyword in asserted):
-            found += check(self, pair)
-        return found
+        if values is not None:
+            return self._refused(pair, values)
+        checks = dict.fromkeys(check for keyword, check in CHECKS.items() if keyword in pair.new.asserted)
+        return [candidate for check in checks for candidate in check(self, pair)]
 
     def _refused(self, pair: PlacePair, values: list[JsonValue]) -> list[Candidate]:
         """If few values remain, test each with the validator."""
@@ -145,3 +142,153 @@ class Subsumption:
                 if keyword != "format" or pair.new.get("format") not in formats:
                     refused.setdefault(keyword, []).append(value)
         return [pair.candidate(keyword, *wrong[:_MAX_VALUES]) for keyword, wrong in refused.items()]
+
+
+def check_type(_: Subsumption, pair: PlacePair) -> Iterator[Candidate]:
+    """`type`. Undecided if only the drafts differ: is 1.0 an integer?"""
+    lost = pair.old.kinds - Constraints((pair.new,)).kinds
+    if lost:
+        yield pair.candidate("type", rule=UNDECIDED if lost == {"whole"} else "")
+
+
+def check_values(_: Subsumption, pair: PlacePair) -> Iterator[Candidate]:
+    """`enum` and `const`, if the old values are not few (the validator judges each of few values)."""
+    yield pair.candidate("const" if pair.new.get("enum") is None else "enum")
+
+
+def check_bounds(_: Subsumption, pair: PlacePair) -> Iterator[Candidate]:
+    """`minimum`, `maximum` and their exclusive forms."""
+    kinds, new = pair.old.kinds, Constraints((pair.new,))
+    for keyword, exclusive in BOUNDS.items() if kinds & NUMBERS else ():
+        if pair.old.bound(keyword, kinds) < new.bound(keyword, kinds):
+            yield pair.candidate(exclusive if pair.new.get(keyword) is None else keyword)
+
+
+def check_counts(_: Subsumption, pair: PlacePair) -> Iterator[Candidate]:
+    """`minLength`, `maxItems` and their like, of every kind that has them."""
+    for kind, unit in COUNTED.items():
+        if kind in pair.old.kinds:
+            least, most = pair.old.counts(kind)
+            fewest, limit = Constraints((pair.new,)).counts(kind)
+            if least < fewest:
+                yield pair.candidate(f"min{unit}")
+            if most > limit:
+                yield pair.candidate(f"max{unit}")
+
+
+def check_required(_: Subsumption, pair: PlacePair) -> Iterator[Candidate]:
+    """`required`, one candidate for each name."""
+    known = pair.old.required()
+    for name in dict.fromkeys(pair.new.get("required")) if "object" in pair.old.kinds else ():
+        if name not in known:
+            yield pair.candidate("required", name=name)
+
+
+def check_properties(subsumption: Subsumption, pair: PlacePair) -> Iterator[Candidate]:
+    """`properties` and `additionalProperties`: each key that either side spells out, then all others.
+
+    A key that a pattern of the new schema matches is no additional property; patterns are not run, so it counts as one.
+    """
+    if "object" not in pair.old.kinds:
+        return
+    described, properties = pair.old.names(), Constraints((pair.new,)).names()
+    spelled = sorted({*described, *properties})
+    rest = pair.new.optional("additionalProperties")
+    has_patterns = any(schema.get("patternProperties") for schema in pair.old.known)
+    for name in spelled:
+        subsumption.spend(pair.old)
+        demand = pair.new.child("properties", name) if name in properties else rest
+        if demand:
+            inner = PlacePair(pair.old.at_key(name), demand, pair, name)
+            found = subsumption.compare(inner)
+            is_new = not (inner.old.known or has_patterns or name in described)
+            yield from _newly_described(inner, found) if is_new else found
+    if rest:
+        other = _other_key(spelled)
+        others = pair.old.at_key(other, unmatched=pair.new.asserted.get("patternProperties", ()))
+        yield from subsumption.compare(PlacePair(others, rest, pair, other, fresh=True))
+
+
+def _other_key(spelled: list[str]) -> str:
+    return "other" + "_" * max(map(len, spelled)) if "other" in spelled else "other"
+
+
+def _newly_described(pair: PlacePair, found: list[Candidate]) -> Iterator[Candidate]:
+    """The candidates in a property of which the old schema said nothing: one for all but those that forbid."""
+    forbidding = [candidate for candidate in found if candidate.pair.new.value is False]
+    yield from forbidding
+    if len(forbidding) < len(found):
+        yield pair.candidate("", rule=DESCRIBED)
+
+
+def check_items(subsumption: Subsumption, pair: PlacePair) -> Iterator[Candidate]:
+    """`items`, if it holds for all items; a list of schemas is implied by an equal one alone."""
+    demand = every_item(pair.new)
+    if "array" in pair.old.kinds and demand:
+        yield from subsumption.compare(PlacePair(pair.old.at_item(), demand, pair, 0))
+    elif "array" in pair.old.kinds and not _is_known(subsumption, pair, "items"):
+        yield pair.candidate("items")
+
+
+def check_equal(subsumption: Subsumption, pair: PlacePair) -> Iterator[Candidate]:
+    """All keywords of `EQUAL`."""
+    for keywords, kinds in EQUAL.items():
+        asserts = kinds & pair.old.kinds and pair.new.get(keywords[0]) is not None
+        if asserts and not _is_known(subsumption, pair, *keywords):
+            yield pair.candidate(keywords[0])
+
+
+def check_any_of(subsumption: Subsumption, pair: PlacePair) -> Iterator[Candidate]:
+    """`anyOf`: one branch accepts all."""
+    if not any(subsumption.implies(pair.old, branch) for branch in pair.new.children("anyOf")):
+        yield pair.candidate("anyOf")
+
+
+def check_one_of(subsumption: Subsumption, pair: PlacePair) -> Iterator[Candidate]:
+    """`oneOf`: an equal one, or one branch accepts all and each other branch nothing."""
+    branches = pair.new.children("oneOf")
+    accepting = next((branch for branch in branches if subsumption.implies(pair.old, branch)), None)
+    others = [pair.old.and_also(branch) for branch in branches if branch is not accepting]
+    is_shown = accepting is not None and all(_is_impossible(subsumption, other) for other in others)
+    if not is_shown and not _is_known(subsumption, pair, "oneOf"):
+        yield pair.candidate("oneOf")
+
+
+def check_not(subsumption: Subsumption, pair: PlacePair) -> Iterator[Candidate]:
+    """`not`: no possible value meets it."""
+    if not _is_impossible(subsumption, pair.old.and_also(pair.new.child("not"))):
+        yield pair.candidate("not")
+
+
+def _is_impossible(subsumption: Subsumption, constraints: Constraints, depth: int = 0) -> bool:
+    """Return whether the constraints are unsatisfiable: by type, enumeration, `not`, or a required property."""
+    subsumption.spend(constraints)
+    if not constraints.kinds or subsumption.valid_values(constraints) == []:
+        return True
+    refused = filter(None, (schema.optional("not") for schema in constraints.known))
+    if any(subsumption.implies(constraints, schema) for schema in refused):
+        return True
+    required = constraints.required() if constraints.kinds == OBJECT and depth < _MAX_REQUIRED else ()
+    return any(_is_impossible(subsumption, constraints.at_key(name), depth + 1) for name in sorted(required))
+
+
+def _is_known(subsumption: Subsumption, pair: PlacePair, *keywords: str) -> bool:
+    """Return whether the old schema has these keywords, all of them, just as the new one."""
+    subsumption.spend(pair.old, _STEPS_TO_COMPARE)
+    return any(same_schema(schema, pair.new, *keywords) for schema in pair.old.known)
+
+
+CHECKS: dict[str, Callable[[Subsumption, PlacePair], Iterator[Candidate]]] = {
+    "type": check_type,
+    **dict.fromkeys((*BOUNDS, *BOUNDS.values()), check_bounds),
+    **{end + unit: check_counts for unit in COUNTED.values() for end in ("min", "max")},
+    **dict.fromkeys(("enum", "const"), check_values),
+    "required": check_required,
+    **dict.fromkeys(("properties", "additionalProperties"), check_properties),
+    **{keyword: check_equal for keywords in EQUAL for keyword in keywords},
+    "items": check_items,
+    "anyOf": check_any_of,
+    "oneOf": check_one_of,
+    "not": check_not,
+}
+"""The check of each keyword. `$ref` and `allOf` have none: they are flattened into schemas that are compared singly."""

@@ -17,9 +17,9 @@ import re
 import warnings
 from collections.abc import Iterator
 from typing import Any
+from urllib.parse import unquote
 
 from osbctl.jsonschemas.dialects import faults
-from osbctl.jsonschemas.walk import unquoted
 from osbctl.paths import Path, resolve_pointer, value_at
 from osbctl.platforms.cloudfoundry.fields import Errors
 from osbctl.platforms.cloudfoundry.ruby import RubyCrash, identity_key, inspect, json_length
@@ -284,7 +284,7 @@ class _Evaluation:
             if document == _METASCHEMA and fragment:
                 raise UnclearSchemaError(path, "it refers into the metaschema")
             return document == _METASCHEMA
-        target = resolve_pointer(self._root, "".join(f"/{step}" for step in unquoted(fragment).split("/") if step))
+        target = resolve_pointer(self._root, "".join(f"/{step}" for step in unquote(fragment).split("/") if step))
         value = None if target is None else value_at(self._root, target)
         if target is None or not isinstance(value, dict):
             raise _RefusedError("reference", path, "The reference leads to no schema.")

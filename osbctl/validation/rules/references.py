@@ -6,10 +6,11 @@ from collections.abc import Iterator
 from enum import Enum
 from graphlib import CycleError, TopologicalSorter
 from typing import Any
+from urllib.parse import unquote
 
 from osbctl.findings import Finding, Severity
 from osbctl.jsonschemas.dialects import DRAFTS
-from osbctl.jsonschemas.walk import IN_PLACE, SchemaPlace, subschemas, unquoted
+from osbctl.jsonschemas.walk import IN_PLACE, SchemaPlace, subschemas
 from osbctl.paths import resolve_pointer, value_at
 from osbctl.rule import Category, rule
 from osbctl.validation.node import Node
@@ -118,8 +119,8 @@ class References:
         if base not in self._resources:
             return MissingTarget.OUTSIDE
         if fragment and not fragment.startswith("/"):
-            return self._anchors.get((base, unquoted(fragment)), MissingTarget.MISSING)
-        path = resolve_pointer(self._resources[base], unquoted(fragment))
+            return self._anchors.get((base, unquote(fragment)), MissingTarget.MISSING)
+        path = resolve_pointer(self._resources[base], unquote(fragment))
         return MissingTarget.MISSING if path is None else value_at(self._resources[base], path)
 
     def loops(self) -> Iterator[SchemaPlace]:
