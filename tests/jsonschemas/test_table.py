@@ -48,122 +48,49 @@ NARROWED: list[tuple[str, Any, Any, str]] = [
     ("type added", size({}), size({"type": ["boolean", "array"]}), "schema-type-narrowed"),
     ("enum", size({"enum": ["s", "m", "xl"]}), size({"enum": ["s", "m"]}), "schema-enum-narrowed"),
     ("enum added", size(STRING), size({"type": "string", "enum": ["s"]}), "schema-enum-narrowed"),
-    (
-        "enum out of bounds",
-        size({"enum": [1, 5]}),
-        size({"enum": [1, 5], "maximum": 4}),
-        "schema-bound-tightened",
-    ),
+    ("enum out of bounds", size({"enum": [1, 5]}), size({"enum": [1, 5], "maximum": 4}), "schema-bound-tightened"),
     ("const", size(STRING), size({"const": "s"}), "schema-const-added"),
     ("const of an enum", size({"enum": [1, 2]}), size({"const": 1}), "schema-const-added"),
     ("minimum", size({"minimum": 1}), size({"minimum": 3}), "schema-bound-tightened"),
     ("maximum", size({"maximum": 3}), size({"maximum": 2.5}), "schema-bound-tightened"),
     ("exclusive", size({"minimum": 1}), size({"exclusiveMinimum": 1}), "schema-bound-tightened"),
     ("exclusive maximum", size({"maximum": 1}), size({"exclusiveMaximum": 1}), "schema-bound-tightened"),
-    (
-        "exclusive, draft-04",
-        size({"maximum": 3}, DRAFT_4),
-        size({"maximum": 3, "exclusiveMaximum": True}, DRAFT_4),
-        "schema-bound-tightened",
-    ),
+    ("exclusive, draft-04", size({"maximum": 3}, DRAFT_4), size({"maximum": 3, "exclusiveMaximum": True}, DRAFT_4), "schema-bound-tightened"),
     ("multipleOf", size({"multipleOf": 2}), size({"multipleOf": 4}), "schema-bound-tightened"),
     ("minLength", size(STRING), size({"type": "string", "minLength": 1}), "schema-length-tightened"),
     ("maxLength", size({"maxLength": 20000}), size({"maxLength": 9000}), "schema-length-tightened"),
     ("pattern", size(STRING), size({"type": "string", "pattern": "^[a-z]+$"}), "schema-pattern-changed"),
-    (
-        "pattern sharpened",
-        size({"type": "string", "pattern": "^[a-z]+$"}),
-        size({"type": "string", "pattern": "^[a-z]{3,}$"}),
-        "schema-pattern-changed",
-    ),
+    ("pattern sharpened", size({"type": "string", "pattern": "^[a-z]+$"}), size({"type": "string", "pattern": "^[a-z]{3,}$"}), "schema-pattern-changed"),
     ("format", size(STRING), size({"type": "string", "format": "date"}), "schema-format-changed"),
     ("items", size({"items": {}}), size({"items": STRING}), "schema-type-narrowed"),
     ("items forbidden", size({"items": {}}), size({"items": False}), "schema-items-narrowed"),
-    (
-        "tuple closed",
-        size({"items": [STRING]}),
-        size({"items": [STRING], "additionalItems": False}),
-        "schema-items-narrowed",
-    ),
+    ("tuple closed", size({"items": [STRING]}), size({"items": [STRING], "additionalItems": False}), "schema-items-narrowed"),
     ("a list of items", size({"items": [STRING, {}]}), size({"items": [STRING, INTEGER]}), "schema-items-narrowed"),
     ("minItems", size({"minItems": 1}), size({"minItems": 2}), "schema-length-tightened"),
     ("maxItems", size({"type": "array"}), size({"type": "array", "maxItems": 3}), "schema-length-tightened"),
-    (
-        "uniqueItems",
-        size({"items": STRING}),
-        size({"items": STRING, "uniqueItems": True}),
-        "schema-unique-items-added",
-    ),
-    (
-        "contains",
-        size({"type": "array"}),
-        size({"type": "array", "contains": INTEGER}),
-        "schema-items-narrowed",
-    ),
+    ("uniqueItems", size({"items": STRING}), size({"items": STRING, "uniqueItems": True}), "schema-unique-items-added"),
+    ("contains", size({"type": "array"}), size({"type": "array", "contains": INTEGER}), "schema-items-narrowed"),
     ("required", top(**A), top(**A, required=["a"]), "schema-required-added"),
-    (
-        "property forbidden",
-        top(**A, additionalProperties=False),
-        top(additionalProperties=False),
-        "schema-property-forbidden",
-    ),
+    ("property forbidden", top(**A, additionalProperties=False), top(additionalProperties=False), "schema-property-forbidden"),
     ("others forbidden", top(**A), top(**A, additionalProperties=False), "schema-property-forbidden"),
-    (
-        "others narrowed",
-        top(additionalProperties=True),
-        top(additionalProperties=STRING),
-        "schema-type-narrowed",
-    ),
+    ("others narrowed", top(additionalProperties=True), top(additionalProperties=STRING), "schema-type-narrowed"),
     ("minProperties", top(), top(minProperties=1), "schema-length-tightened"),
     ("maxProperties", top(), top(maxProperties=2), "schema-length-tightened"),
     ("dependencies", top(**A), top(**A, dependencies={"a": ["b"]}), "schema-combination-narrowed"),
     ("allOf", size(STRING), size({"allOf": [STRING, {"maxLength": 3}]}), "schema-length-tightened"),
-    (
-        "anyOf branch gone",
-        size({"anyOf": [STRING, INTEGER]}),
-        size({"anyOf": [STRING]}),
-        "schema-combination-narrowed",
-    ),
+    ("anyOf branch gone", size({"anyOf": [STRING, INTEGER]}), size({"anyOf": [STRING]}), "schema-combination-narrowed"),
     ("anyOf to type", size({"anyOf": [STRING, INTEGER]}), size(STRING), "schema-type-narrowed"),
-    (
-        "oneOf overlaps",
-        size(INTEGER),
-        size({"oneOf": [INTEGER, {"minimum": 5}]}),
-        "schema-combination-narrowed",
-    ),
+    ("oneOf overlaps", size(INTEGER), size({"oneOf": [INTEGER, {"minimum": 5}]}), "schema-combination-narrowed"),
     ("not", size(STRING), size({"type": "string", "not": {"const": "a"}}), "schema-combination-narrowed"),
-    (
-        "if",
-        top(properties={"a": {"enum": [1, 2]}}),
-        top(
-            properties={"a": {"enum": [1, 2]}},
-            **{"if": {"properties": {"a": {"const": 1}}}, "then": {"required": ["b"]}},
-        ),
-        "schema-combination-narrowed",
-    ),
-    (
-        "behind a reference",
-        top(properties={"a": {"$ref": "#/definitions/x"}}, definitions={"x": STRING}),
-        top(properties={"a": {"$ref": "#/definitions/x"}}, definitions={"x": INTEGER}),
-        "schema-type-narrowed",
-    ),
-    (
-        "in a recursive schema",
-        top(properties={"next": {"$ref": "#"}, "v": INTEGER}),
-        top(properties={"next": {"$ref": "#"}, "v": {"type": "integer", "minimum": 1}}),
-        "schema-bound-tightened",
-    ),
+    ("if", top(properties={"a": {"enum": [1, 2]}}), top(properties={"a": {"enum": [1, 2]}}, **{"if": {"properties": {"a": {"const": 1}}}, "then": {"required": ["b"]}}), "schema-combination-narrowed"),
+    ("behind a reference", top(properties={"a": {"$ref": "#/definitions/x"}}, definitions={"x": STRING}), top(properties={"a": {"$ref": "#/definitions/x"}}, definitions={"x": INTEGER}), "schema-type-narrowed"),
+    ("in a recursive schema", top(properties={"next": {"$ref": "#"}, "v": INTEGER}), top(properties={"next": {"$ref": "#"}, "v": {"type": "integer", "minimum": 1}}), "schema-bound-tightened"),
     ("deep", size({"items": A}), size({"items": {**A, "required": ["a"]}}), "schema-required-added"),
     ("all refused", size(STRING), {"$schema": DRAFT_7, "type": "array"}, "schema-type-narrowed"),
     ("draft-06 const", size({}, DRAFT_6), size({"const": 1}, DRAFT_6), "schema-const-added"),
     ("const wakes up", size({"const": 1}, DRAFT_4), size({"const": 1}, DRAFT_7), "schema-const-added"),
-    (
-        "dependentRequired",
-        top(DRAFT_2019, **A),
-        top(DRAFT_2019, **A, dependentRequired={"a": ["b"]}),
-        "schema-combination-narrowed",
-    ),
-]
+    ("dependentRequired", top(DRAFT_2019, **A), top(DRAFT_2019, **A, dependentRequired={"a": ["b"]}), "schema-combination-narrowed"),
+]  # fmt: skip
 
 
 def test_narrowed_is_breaking_and_shown() -> None:
@@ -195,36 +122,16 @@ def test_the_other_way_round_is_safe() -> None:
 SAME: list[tuple[str, Any, Any]] = [
     ("anyOf of types", size({"type": ["string", "integer"]}), size({"anyOf": [STRING, INTEGER]})),
     ("oneOf of types", size({"type": ["string", "integer"]}), size({"oneOf": [STRING, INTEGER]})),
-    (
-        "allOf merged",
-        size({"minLength": 1, "maxLength": 3}),
-        size({"allOf": [{"minLength": 1}, {"maxLength": 3}]}),
-    ),
+    ("allOf merged", size({"minLength": 1, "maxLength": 3}), size({"allOf": [{"minLength": 1}, {"maxLength": 3}]})),
     ("const as enum", size({"const": "a"}), size({"enum": ["a"]})),
-    (
-        "whole bounds",
-        size({"type": "integer", "exclusiveMinimum": 2}),
-        size({"type": "integer", "minimum": 3}),
-    ),
-    (
-        "reference written out",
-        top(**A),
-        top(properties={"a": {"$ref": "#/definitions/s"}}, definitions={"s": STRING}),
-    ),
-    (
-        "reference written out, 2020-12",
-        top(DRAFT_2020, **A),
-        top(DRAFT_2020, properties={"a": {"$ref": "#/$defs/s"}}, **{"$defs": {"s": STRING}}),
-    ),
-    (
-        "exclusive in both drafts",
-        size({"type": "number", "minimum": 1, "exclusiveMinimum": True}, DRAFT_4),
-        size({"type": "number", "exclusiveMinimum": 1}, DRAFT_7),
-    ),
+    ("whole bounds", size({"type": "integer", "exclusiveMinimum": 2}), size({"type": "integer", "minimum": 3})),
+    ("reference written out", top(**A), top(properties={"a": {"$ref": "#/definitions/s"}}, definitions={"s": STRING})),
+    ("reference written out, 2020-12", top(DRAFT_2020, **A), top(DRAFT_2020, properties={"a": {"$ref": "#/$defs/s"}}, **{"$defs": {"s": STRING}})),
+    ("exclusive in both drafts", size({"type": "number", "minimum": 1, "exclusiveMinimum": True}, DRAFT_4), size({"type": "number", "exclusiveMinimum": 1}, DRAFT_7)),
     ("draft alone", size(STRING, DRAFT_4), size(STRING, DRAFT_7)),
     ("true and {}", size(True), size({})),
     ("order", size({"enum": ["a", "b"]}), size({"enum": ["b", "a"]})),
-]
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("name", "old", "new"), SAME, ids=[entry[0] for entry in SAME])
@@ -371,7 +278,7 @@ DROPPED: list[tuple[str, Any, Any]] = [
     ("behind a reference", top(**{"$ref": "#/definitions/b", "definitions": {"b": B}}), top()),
     ("in a branch", top(anyOf=[B, {}]), top()),
     ("of an item", size({"type": "array", "items": B}), size({"type": "array", "items": {}})),
-]
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("name", "old", "new"), DROPPED, ids=[entry[0] for entry in DROPPED])
@@ -389,7 +296,7 @@ def test_what_is_only_written_elsewhere_was_not_dropped() -> None:
 NEAR: list[tuple[str, Any, Any, str]] = [
     ("unanchored", size({"pattern": "a"}), size({"pattern": "^[a-z]+$"}), "schema-pattern-changed"),
     ("counted", size({"pattern": "^[a-z]*$"}), size({"pattern": "^[a-z]{0,30}$"}), "schema-pattern-changed"),
-]
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("name", "old", "new", "rule"), NEAR, ids=[entry[0] for entry in NEAR])
@@ -407,19 +314,11 @@ def test_a_schema_that_is_none_is_named_with_the_place() -> None:
 
 UNDECIDED: list[tuple[str, Any, Any]] = [
     ("prefixItems", size({"prefixItems": [{}]}, DRAFT_2020), size({"prefixItems": [STRING]}, DRAFT_2020)),
-    (
-        "two patterns",
-        size({"type": "string", "pattern": "^(a|b)$"}),
-        size({"type": "string", "pattern": "^[ab]$"}),
-    ),
-    (
-        "a dangerous pattern",
-        size({"type": "string", "pattern": "^(a+)+$"}),
-        size({"type": "string", "pattern": "^(a+)+b?$"}),
-    ),
+    ("two patterns", size({"type": "string", "pattern": "^(a|b)$"}), size({"type": "string", "pattern": "^[ab]$"})),
+    ("a dangerous pattern", size({"type": "string", "pattern": "^(a+)+$"}), size({"type": "string", "pattern": "^(a+)+b?$"})),
     ("a format that is not checked", size(STRING), size({"type": "string", "format": "cron"})),
     ("fractions", size({"multipleOf": 0.2}), size({"multipleOf": 0.1})),
-]
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("name", "old", "new"), UNDECIDED, ids=[entry[0] for entry in UNDECIDED])
