@@ -27,7 +27,7 @@ AB = {"properties": {"a": {}, "b": {}}}
 AN = {"a": S, "b": S}
 
 
-def row(old: dict[str, Any], new: dict[str, Any], safe: bool | None, draft: str = DRAFT_7) -> Any:
+def row(old: dict[str, Any], new: Any, safe: bool | None, draft: str = DRAFT_7) -> Any:
     """A property that `old` describes, as `new` describes it now."""
     # The limit at the top goes: two schemas that are written alike are not compared at all.
     return {**size(old, draft), "maxProperties": 99}, size(new, draft), safe
@@ -317,6 +317,7 @@ COMBINED = [
     row({"allOf": [S, {"minLength": 2}]}, {**S, "minLength": 2}, T),
     row({**S, "minLength": 2}, {"allOf": [S, {"minLength": 3}]}, F),
     row(S, {"allOf": [S, I]}, F),
+    row({"allOf": [S, I]}, False, T),
     row({"anyOf": [{"const": 1}, {"const": 2}]}, {"enum": [1, 2]}, T),
     row({"anyOf": [{"const": 1}, {"const": 2}]}, {"enum": [1]}, F),
 ]  # fmt: skip

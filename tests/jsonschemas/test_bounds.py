@@ -225,6 +225,8 @@ def test_a_long_enum() -> None:
 
     assert [c.level for c in compare_schemas(regions(0), regions(1))] == ["breaking"]
     assert [c.level for c in compare_schemas(regions(1), regions(0))] == ["safe"]
+    last = {"$schema": DRAFT_7, "properties": {"r": {"enum": [f"region-{i}" for i in range(2999)]}}}
+    assert [c.level for c in compare_schemas(regions(0), last)] == ["breaking"]
 
 
 def test_the_validator_is_loaded_only_for_schemas_that_differ() -> None:
