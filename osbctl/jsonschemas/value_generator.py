@@ -55,7 +55,7 @@ class ValueGenerator:
         self.left = left
         self.full, self.formats = full, formats
         self._most_optional, self._most_missing = (_MAX_OPTIONAL, 0) if full else (_MAX_FEW, _MAX_FEW)
-        self._known: dict[Any, list[JsonValue]] = {}
+        self._found: dict[Any, list[JsonValue]] = {}
         self._under_way: set[object] = set()
 
     def valid(self, constraints: Constraints, count: int = 1, depth: int = 0, name: str = "") -> list[JsonValue]:
@@ -66,8 +66,8 @@ class ValueGenerator:
         key = (constraints.key, count, depth, may_be_secret_name(name))
         if constraints.known and constraints.key in self._under_way:
             return []
-        if key not in self._known:
-            found = self._known[key] = []
+        if key not in self._found:
+            found = self._found[key] = []
             self._under_way.add(constraints.key)
             for value in self.candidates(constraints, depth, name):
                 if all(self.validator.accepts(schema, value, self.formats) for schema in constraints.known):
@@ -75,7 +75,7 @@ class ValueGenerator:
                 if len(found) == count:
                     break
             self._under_way.discard(constraints.key)
-        return self._known[key]
+        return self._found[key]
 
     def candidates(
         self, constraints: Constraints, depth: int = 0, name: str = "", tried: set[object] | None = None
@@ -127,6 +127,7 @@ class ValueGenerator:
                     yield from self.candidates(more, depth + 1, name, tried)
 
     def _objects(self, constraints: Constraints, depth: int) -> Iterator[JsonValue]:
+        """With only what is required, with one more property each, with one less, and at limits of their number."""
         known, described, required = constraints.known, constraints.names(), constraints.required()
         needed = [*filter(required.__contains__, described), *sorted(required), *_depending(known, required)]
         least = self._properties(constraints, needed, depth)
@@ -143,10 +144,10 @@ class ValueGenerator:
         for count in _counts(known, "minProperties", "maxProperties", _MAX_ITEMS):
             yield {**least, **self._properties(constraints, names[: max(count - len(least), 0)], depth)}
 
-    def _of_patterns(self, known: Schemas, depth: int) -> dict[str, JsonValue]:
+    def _of_patterns(self, schemas: Schemas, depth: int) -> dict[str, JsonValue]:
         """A property for each of the first patterns of names."""
         found: dict[str, JsonValue] = {}
-        nodes = [s.child("patternProperties", word) for s in known for word in s.get("patternProperties") or ()]
+        nodes = [s.child("patternProperties", word) for s in schemas for word in s.get("patternProperties") or ()]
         for node in nodes[:_MAX_FEW]:
             values = self.valid(Constraints().and_also(node), 1, depth + 1) or ["text"]
             found.update(dict.fromkeys(samples(str(node.pointer[-1]))[:1], values[0]))
@@ -174,46 +175,46 @@ def _kinds(constraints: Constraints) -> list[str]:
     return [kind for kind in dict.fromkeys([*(marked or ["string"]), *_KINDS]) if kind in constraints.kinds]
 
 
-def _written(known: Schemas) -> Iterator[JsonValue]:
+def _written(schemas: Schemas) -> Iterator[JsonValue]:
     """The values that the author wrote as examples."""
-    for value in (schema.value for schema in known if isinstance(schema.value, dict)):
+    for value in (schema.value for schema in schemas if isinstance(schema.value, dict)):
         yield from (value[word] for word in ("default", "example") if word in value)
         yield from value["examples"] if isinstance(value.get("examples"), list) else ()
 
 
-def _numbers(known: Schemas) -> Iterator[JsonValue]:
+def _numbers(schemas: Schemas) -> Iterator[JsonValue]:
     """Numbers at, just below and just above each one that the schemas name."""
-    for edge in dict.fromkeys([*_limits(known, *_MARKS["integer"]), 0]):
+    for edge in dict.fromkeys([*_limits(schemas, *_MARKS["integer"]), 0]):
         halves = [edge + 0.5, edge - 0.5] if abs(edge) < 2**40 else []
         # Without a needless point: drafts disagree whether 1.0 is an integer.
         for value in (edge, edge + 1, edge - 1, edge * 2, *halves):
             yield int(value) if isinstance(value, float) and value.is_integer() else value
 
 
-def _depending(known: Schemas, required: set[str]) -> Iterator[str]:
+def _depending(schemas: Schemas, required: set[str]) -> Iterator[str]:
     """The properties that required ones depend on."""
-    for schema in known:
+    for schema in schemas:
         for name, names in (schema.get("dependencies") or schema.get("dependentRequired") or {}).items():
             yield from names if name in required and isinstance(names, list) else ()
 
 
-def _limits(known: Schemas, *keywords: str) -> list[Any]:
-    found = [schema.get(keyword) for schema in known for keyword in keywords]
+def _limits(schemas: Schemas, *keywords: str) -> list[Any]:
+    found = [schema.get(keyword) for schema in schemas for keyword in keywords]
     return [limit for limit in found if limit is not None and not isinstance(limit, bool)]
 
 
-def _strings(known: Schemas, word: str) -> Iterator[JsonValue]:
-    yield from (_FORMATS[form] for schema in known if (form := schema.get("format")) in _FORMATS)
-    shapes = [text for pattern in _limits(known, "pattern") for text in samples(pattern)]
+def _strings(schemas: Schemas, word: str) -> Iterator[JsonValue]:
+    yield from (_FORMATS[form] for schema in schemas if (form := schema.get("format")) in _FORMATS)
+    shapes = [text for pattern in _limits(schemas, "pattern") for text in samples(pattern)]
     yield from sorted((text for text in shapes if text), key=lambda text: abs(len(text) - 6))
-    for count in dict.fromkeys([len(word), *_counts(known, "minLength", "maxLength", _MAX_TEXT)]):
+    for count in dict.fromkeys([len(word), *_counts(schemas, "minLength", "maxLength", _MAX_TEXT)]):
         yield (word * (count // len(word) + 1))[:count]
     yield from ("", "a", "0")
 
 
-def _counts(known: Schemas, low: str, high: str, most: int) -> list[int]:
+def _counts(schemas: Schemas, low: str, high: str, most: int) -> list[int]:
     """Counts at the limits and just beyond them."""
-    near = [n for limit in map(int, _limits(known, low, high)) for n in (limit, limit + 1, limit - 1)]
+    near = [n for limit in map(int, _limits(schemas, low, high)) for n in (limit, limit + 1, limit - 1)]
     return [n for n in dict.fromkeys(near) if 0 <= n <= most]
 
 
