@@ -7,8 +7,7 @@ from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
-from osbctl.broker.catalog_app import CatalogApp
-from osbctl.broker.negotiation import Version, parse_version
+from osbctl.broker.catalog_app import CatalogApp, Version, parse_version
 from osbctl.broker.service import Sources
 from osbctl.catalog import LoadedCatalog
 from osbctl.credentials.file import read_credentials

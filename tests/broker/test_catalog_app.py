@@ -15,9 +15,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from osbctl.broker.catalog_app import CatalogApp, ServedCatalog
+from osbctl.broker.catalog_app import (
+    CatalogApp,
+    ServedCatalog,
+    etag_matches,
+    parse_http_date,
+    parse_version,
+    prefers_gzip,
+)
 from osbctl.broker.decision import BUSY, REFUSED, Decision, RequestOutcome
-from osbctl.broker.negotiation import etag_matches, parse_http_date, parse_version, prefers_gzip
 from osbctl.broker.parser import StrictParser
 from osbctl.broker.task import ResponseTask
 
