@@ -13,28 +13,19 @@ import logging
 import os
 import threading
 import time
-from collections.abc import Callable, Iterable
+from collections import Counter, OrderedDict
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from math import inf
-from typing import NamedTuple
+from typing import Any, TypeVar
 
-from osbctl.broker.decision import (
-    BUSY,
-    LONGEST_HEADER,
-    REFUSED,
-    BasicCredentials,
-    Decision,
-    RequestOutcome,
-    Resume,
-    parse_basic,
-)
+from osbctl.broker.decision import BUSY, LONGEST_HEADER, REFUSED, Decision, RequestOutcome, Resume, parse_basic
 from osbctl.broker.hashing_process import HashingError, HashingProcess
-from osbctl.broker.proxy import client_of
-from osbctl.broker.records import KnownRecords
-from osbctl.broker.throttle import Clients, LruCache
-from osbctl.credentials.record import LONGEST, MAXIMUM_ROUNDS, SECONDS_A_ROUND, CredentialRecord
+from osbctl.broker.proxy import client_of, network_of
+from osbctl.credentials.record import LONGEST, MAXIMUM_ROUNDS, MINIMUM_ROUNDS, SECONDS_A_ROUND, CredentialRecord
 
 _log = logging.getLogger("osbctl.broker")
+Value = TypeVar("Value")
 
 CACHE_SIZE = 4096
 """Number of verified headers kept in the cache, and of refused ones."""
@@ -49,12 +40,124 @@ EXPIRED_SECONDS = 60.0
 """Lifetime of a cached refusal that may be due to an expired record: the system clock may be corrected meanwhile."""
 
 
-class _Verified(NamedTuple):
-    """Cached result of a verified header."""
+class LruCache(OrderedDict[Any, Value]):
+    """A mapping of at most `limit` keys that drops the least recently used one."""
 
-    record: CredentialRecord
-    ends: float
-    decision: Decision
+    def __init__(self, limit: int) -> None:
+        super().__init__()
+        self._limit = limit
+
+    def put(self, key: Any, value: Value) -> None:
+        """Set a value, as the most recent."""
+        self[key] = value
+        self.move_to_end(key)
+        if len(self) > self._limit:
+            self.popitem(last=False)
+
+
+@dataclass(slots=True)
+class _Client:
+    tokens: float
+    then: float
+    refusals: int = 0
+
+
+class Clients:
+    """Rate limit and refusals of each client (`client_of`); at most `limit` clients are stored.
+
+    A token bucket allows `burst` unknown passwords at first, and `rate` more per second. Refusals are counted for
+    clients and networks; they decide the order of the queue ("least attained service").
+    """
+
+    def __init__(
+        self, rate: float = 2.0, burst: int = 10, limit: int = 10_000, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._rate, self._burst, self._clock = rate, burst, clock
+        self._known: LruCache[_Client] = LruCache(limit)
+
+    def take(self, client: str) -> bool:
+        """Take a token of the client; False if it has none left."""
+        one, now = self._entry(client), self._clock()
+        # Refilled on access.
+        one.tokens = min(self._burst, one.tokens + (now - one.then) * self._rate)
+        one.then = now
+        allowed = one.tokens >= 1
+        one.tokens -= allowed
+        return allowed
+
+    def refusals(self, client: str) -> int:
+        """Number of refusals since the last success, minus 1 if there was a success; 0 for an unknown client."""
+        one = self._known.get(client)
+        return one.refusals if one else 0
+
+    def record_result(self, client: str, accepted: bool) -> None:
+        """Count a correct or wrong password."""
+        one = self._entry(client)
+        one.refusals = -1 if accepted else one.refusals + 1
+        if not accepted:
+            self._entry(network_of(client)).refusals += 1
+
+    def rank(self, client: str) -> tuple[int, int]:
+        """Sort key of a client in the queue: its own refusals, then those of its network."""
+        return self.refusals(client), self.refusals(network_of(client))
+
+    def _entry(self, client: str) -> _Client:
+        one = self._known.get(client) or _Client(float(self._burst), self._clock())
+        self._known.put(client, one)
+        return one
+
+
+_USUAL_SALT = 16
+
+
+class KnownRecords:
+    """Records by identity. Immutable; a reload creates a new one."""
+
+    def __init__(self, records: Iterable[CredentialRecord]) -> None:
+        self._by_identity: dict[str, tuple[CredentialRecord, ...]] = {}
+        for record in records:
+            self._by_identity[record.identity] = (*self._by_identity.get(record.identity, ()), record)
+        self._cost: Counter[int] = Counter()
+        for group in self._by_identity.values():
+            self._cost |= _cost(group)  # the maximum for each length
+        if not self._cost:
+            self._cost[_USUAL_SALT] = MINIMUM_ROUNDS
+
+    @property
+    def rounds(self) -> int:
+        """Cost of a wrong guess, in rounds of SHA-512."""
+        return self._cost.total()
+
+    def of(self, identity: str, now: float) -> tuple[CredentialRecord, ...]:
+        """The unexpired records of an identity at `now` (seconds since 1970)."""
+        return tuple(record for record in self._by_identity.get(identity, ()) if record.ends > now)
+
+    def ended(self, identity: str, now: float) -> bool:
+        """Return whether a record of the identity has expired at `now`."""
+        return len(self.of(identity, now)) < len(self._by_identity.get(identity, ()))
+
+    def dummy_hashes(self, tried: Sequence[CredentialRecord]) -> list[str]:
+        """Hashes without a password, to be computed after `tried` failed.
+
+        They make an unknown identity, a known one and one with several records cost the same rounds with the same
+        lengths of salt: a round takes longer with a longer salt, if that needs another block of SHA-512.
+        """
+        missing = self._cost - _cost(tried)
+        end = "." * 86
+        return [f"$6$rounds={max(rounds, MINIMUM_ROUNDS)}${'.' * length}${end}" for length, rounds in missing.items()]
+
+    def same(self, record: CredentialRecord) -> CredentialRecord | None:
+        """Find the record with the same identity and hash; label and expiry may differ."""
+        group = self._by_identity.get(record.identity, ())
+        return next((each for each in group if each.hash == record.hash), None)
+
+
+def _cost(records: Iterable[CredentialRecord]) -> Counter[int]:
+    """Rounds by the length of the salt."""
+    cost: Counter[int] = Counter()
+    for record in records:
+        cost[len(record.salt)] += record.rounds
+    return cost
 
 
 @dataclass(slots=True, eq=False)
@@ -62,7 +165,8 @@ class _Job:
     """A header in the queue, with the callbacks of all requests that carry it."""
 
     digest: bytes
-    given: BasicCredentials
+    identity: str
+    password: str
     client: str
     since: float
     begun: bool = False
@@ -84,16 +188,16 @@ class Authenticator:
         clock: Callable[[], float] = time.monotonic,
         hashing: HashingProcess | None = None,
     ) -> None:
-        self._records = _known_records(records)
         self._now, self._clock = now, clock
         self._clients = Clients(clock=clock)
         self._key = os.urandom(32)
-        self._verified: LruCache[_Verified] = LruCache(CACHE_SIZE)
+        self._verified: LruCache[CredentialRecord] = LruCache(CACHE_SIZE)
         self._refused: LruCache[float] = LruCache(CACHE_SIZE)
         """Digest to the monotonic time until which it is refused."""
         self._waiting: dict[bytes, _Job] = {}
         self._changed = threading.Condition()
         self._closed = self._broken = False
+        self.replace_records(records)
         self._hashing = hashing or HashingProcess()
         self._thread = threading.Thread(target=self._run, name="authenticator", daemon=True)
         self._thread.start()
@@ -129,15 +233,22 @@ class Authenticator:
 
         Headers accepted by a removed record fail at once; refused headers are checked again.
         """
-        known = _known_records(records)
+        known = KnownRecords(records)
+        if known.rounds > MAXIMUM_ROUNDS:
+            _log.warning(
+                "a wrong password costs %d rounds, about %.0f seconds: remove unused records, or replace them by "
+                "records with fewer rounds",
+                known.rounds,
+                known.rounds * SECONDS_A_ROUND,
+            )
         with self._changed:
             self._records = known
             self._refused.clear()
-            kept = [(digest, known.same(verified.record)) for digest, verified in self._verified.items()]
+            kept = [(digest, known.same(record)) for digest, record in self._verified.items()]
             self._verified.clear()
             for digest, record in kept:
                 if record is not None:
-                    self._verified.put(digest, _verified_result(record))
+                    self._verified.put(digest, record)
 
     def close(self) -> None:
         """End the thread and the child process. Waiting requests are answered as busy."""
@@ -148,9 +259,9 @@ class Authenticator:
         self._thread.join()
 
     def _cached_decision(self, digest: bytes) -> Decision | None:
-        verified = self._verified.get(digest)
-        if verified is not None and verified.ends > self._now():
-            return verified.decision
+        record = self._verified.get(digest)
+        if record is not None and record.ends > self._now():
+            return _accepted(record)
         if self._refused.get(digest, -inf) <= self._clock():
             return None
         with self._changed:
@@ -160,7 +271,7 @@ class Authenticator:
 
     # The queue. A job stays in it until it is answered, so that equal headers share one hash.
 
-    def _enqueue(self, digest: bytes, given: BasicCredentials, client: str, resume: Resume) -> Decision | None:
+    def _enqueue(self, digest: bytes, given: tuple[str, str], client: str, resume: Resume) -> Decision | None:
         displaced = None
         with self._changed:
             job = self._waiting.get(digest)
@@ -172,7 +283,7 @@ class Authenticator:
                     if self._clients.rank(displaced.client) <= self._clients.rank(client):
                         return BUSY
                     del self._waiting[displaced.digest]
-                job = self._waiting[digest] = _Job(digest, given, client, self._clock())
+                job = self._waiting[digest] = _Job(digest, *given, client, self._clock())
                 self._changed.notify()
             # A header shared by several clients gets the best rank among them: a guesser cannot delay the others.
             elif self._clients.rank(client) < self._clients.rank(job.client):
@@ -218,33 +329,30 @@ class Authenticator:
         """Hash and cache a header; again if the records changed meanwhile."""
         while True:
             known = self._records
-            record = self._find_record(known, job.given)
+            record = self._find_record(known, job)
             with self._changed:
-                if known is self._records:
-                    return self._cache_result(job, record)
+                if known is not self._records:
+                    continue
+                self._clients.record_result(job.client, record is not None)
+                if record is not None:
+                    self._verified.put(job.digest, record)
+                    return _accepted(record)
+                depends_on_clock = known.ended(job.identity, self._now())
+                self._refused.put(job.digest, self._clock() + EXPIRED_SECONDS if depends_on_clock else inf)
+                return REFUSED
 
-    def _find_record(self, known: KnownRecords, given: BasicCredentials) -> CredentialRecord | None:
+    def _find_record(self, known: KnownRecords, job: _Job) -> CredentialRecord | None:
         # crypt(3) refuses empty and longer passwords; no record can have one.
-        if not 0 < len(given.password.encode()) <= LONGEST:
+        if not 0 < len(job.password.encode()) <= LONGEST:
             return None
-        tried = known.of(given.identity, self._now())
-        index = self._first_match(given.password, [*(record.hash for record in tried), *known.dummy_hashes(tried)])
+        tried = known.of(job.identity, self._now())
+        index = self._first_match(job.password, [*(record.hash for record in tried), *known.dummy_hashes(tried)])
         return tried[index] if index is not None and index < len(tried) else None
 
     def _first_match(self, password: str, hashes: list[str]) -> int | None:
         # Ten times the usual duration of a round (0.5 microseconds), and time for a child to start.
         seconds = 3 + 5e-6 * self._records.rounds
         return self._hashing.first_match(password, hashes, seconds, self._answer_expired)
-
-    def _cache_result(self, job: _Job, record: CredentialRecord | None) -> Decision:
-        self._clients.record_result(job.client, record is not None)
-        if record is not None:
-            verified = _verified_result(record)
-            self._verified.put(job.digest, verified)
-            return verified.decision
-        depends_on_clock = self._records.ended(job.given.identity, self._now())
-        self._refused.put(job.digest, self._clock() + EXPIRED_SECONDS if depends_on_clock else inf)
-        return REFUSED
 
     def _recover(self, error: HashingError) -> None:
         """Answer all waiting requests as busy until the child computes a hash again."""
@@ -292,17 +400,5 @@ class Authenticator:
                 _log.exception("a waiting request could not be resumed")
 
 
-def _verified_result(record: CredentialRecord) -> _Verified:
-    return _Verified(record, record.ends, Decision(RequestOutcome.ACCEPTED, record.public_name))
-
-
-def _known_records(records: Iterable[CredentialRecord]) -> KnownRecords:
-    known = KnownRecords(records)
-    if known.rounds > MAXIMUM_ROUNDS:
-        _log.warning(
-            "a wrong password costs %d rounds, about %.0f seconds: remove unused records, or replace them by records "
-            "with fewer rounds",
-            known.rounds,
-            known.rounds * SECONDS_A_ROUND,
-        )
-    return known
+def _accepted(record: CredentialRecord) -> Decision:
+    return Decision(RequestOutcome.ACCEPTED, record.public_name)

@@ -6,21 +6,14 @@ import binascii
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
 
 LONGEST_HEADER = 1536
 """Characters: enough for an identity and a password of 511 bytes each, in base64."""
 
 
-class BasicCredentials(NamedTuple):
-    """An identity and a password as a client sent them, unverified."""
-
-    identity: str
-    password: str
-
-
-def parse_basic(header: str) -> BasicCredentials | None:
-    """Parse an Authorization header; None if it is not a well-formed Basic header.
+def parse_basic(header: str) -> tuple[str, str] | None:
+    """Parse an Authorization header to identity and password; None if it is not a well-formed Basic header.
 
     Refused: another scheme, bad base64, no colon, text that is not UTF-8 (the challenge requires
     UTF-8, RFC 7617 §2.1) and control characters (RFC 7617 §2).
@@ -35,7 +28,7 @@ def parse_basic(header: str) -> BasicCredentials | None:
     identity, colon, password = text.partition(":")
     if not colon or any(ord(character) < 32 or ord(character) == 127 for character in text):
         return None
-    return BasicCredentials(identity, password)
+    return identity, password
 
 
 class RequestOutcome(StrEnum):
