@@ -6,10 +6,11 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from ipaddress import ip_address
+from itertools import accumulate
 from typing import TYPE_CHECKING
 
 from osbctl.broker.catalog_app import HttpRequest, Response
-from osbctl.broker.shared_state import BUCKETS, ProcessStatus, Stats
+from osbctl.broker.shared_state import BUCKETS, ProcessStatus
 from osbctl.broker.tls import SOON_DAYS
 
 if TYPE_CHECKING:
@@ -68,57 +69,45 @@ class AdminApp:
 
     def collect(self) -> Iterator[Metric]:
         """The metrics; prometheus_client calls this."""
+        from prometheus_client import core
+
         status = self._status()
-        yield from _counters(status.stats)
-        yield _durations(status.stats)
-        yield from _gauges(status)
+        stats = status.stats
+        requests = core.CounterMetricFamily("osbctl_requests", "Requests by status.", labels=["status"])
+        checks = "Checks of credentials by result and label."
+        authentications = core.CounterMetricFamily("osbctl_authentications", checks, labels=["result", "credential"])
+        reloads = core.CounterMetricFamily("osbctl_reloads", "Reloads by what and result.", labels=["what", "result"])
+        statuses = {(status,): count for status, count in list(stats.requests.items())}
+        counted = (requests, statuses), (authentications, stats.authentications), (reloads, stats.reloads)
+        for family, counts in counted:
+            for values, count in list(counts.items()):
+                family.add_metric(values, count)
+            yield family
+        yield core.CounterMetricFamily(
+            "osbctl_handshakes_failed", "TLS handshakes failed.", value=stats.handshakes_failed
+        )
+        yield core.CounterMetricFamily(
+            "osbctl_connections_refused", "Over the limit per address.", value=stats.rejected
+        )
+        yield core.CounterMetricFamily("osbctl_connections_cut", "Cut at a deadline.", value=stats.cut)
+        # Each bucket counts those of the smaller ones, too.
+        ends = [*map(str, BUCKETS), "+Inf"]
+        buckets = list(zip(ends, map(float, accumulate(stats.buckets)), strict=True))
+        yield core.HistogramMetricFamily(
+            "osbctl_request_duration_seconds", "From request to answer.", buckets=buckets, sum_value=stats.seconds
+        )
+        yield core.GaugeMetricFamily("osbctl_connections", "Open connections.", value=status.connections)
+        yield core.GaugeMetricFamily("osbctl_queue", "Requests whose password is being hashed.", value=status.waiting)
+        days = status.days_left
+        if days is not None:
+            yield core.GaugeMetricFamily("osbctl_certificate_days_left", "Days until the certificate ends.", value=days)
+        etag, modified = status.catalog
+        age = max(0.0, time.time() - modified)
+        yield core.GaugeMetricFamily("osbctl_catalog_age_seconds", "Seconds since the catalog was loaded.", value=age)
+        info = core.InfoMetricFamily("osbctl_catalog", "The catalog that is served.")
+        info.add_metric([], {"etag": etag.strip('"')})
+        yield info
 
 
 def _plain(status: str, text: str) -> Response:
     return Response(status, (("Content-Type", "text/plain; charset=utf-8"),), text.encode() + b"\n")
-
-
-def _gauges(status: ProcessStatus) -> Iterator[Metric]:
-    from prometheus_client.core import GaugeMetricFamily, InfoMetricFamily
-
-    yield GaugeMetricFamily("osbctl_connections", "Open connections.", value=status.connections)
-    yield GaugeMetricFamily("osbctl_queue", "Requests whose password is being hashed.", value=status.waiting)
-    days = status.days_left
-    if days is not None:
-        yield GaugeMetricFamily("osbctl_certificate_days_left", "Days until the certificate ends.", value=days)
-    etag, modified = status.catalog
-    age = max(0.0, time.time() - modified)
-    yield GaugeMetricFamily("osbctl_catalog_age_seconds", "Seconds since the catalog was loaded.", value=age)
-    info = InfoMetricFamily("osbctl_catalog", "The catalog that is served.")
-    info.add_metric([], {"etag": etag.strip('"')})
-    yield info
-
-
-def _counters(stats: Stats) -> Iterator[Metric]:
-    from prometheus_client.core import CounterMetricFamily
-
-    requests = CounterMetricFamily("osbctl_requests", "Requests by status.", labels=["status"])
-    checks = "Checks of credentials by result and label."
-    authentications = CounterMetricFamily("osbctl_authentications", checks, labels=["result", "credential"])
-    reloads = CounterMetricFamily("osbctl_reloads", "Reloads by what and result.", labels=["what", "result"])
-    statuses = {(status,): count for status, count in list(stats.requests.items())}
-    for family, counts in ((requests, statuses), (authentications, stats.authentications), (reloads, stats.reloads)):
-        for values, count in list(counts.items()):
-            family.add_metric(values, count)
-        yield family
-    yield CounterMetricFamily("osbctl_handshakes_failed", "TLS handshakes failed.", value=stats.handshakes_failed)
-    yield CounterMetricFamily("osbctl_connections_refused", "Over the limit per address.", value=stats.rejected)
-    yield CounterMetricFamily("osbctl_connections_cut", "Cut at a deadline.", value=stats.cut)
-
-
-def _durations(stats: Stats) -> Metric:
-    from prometheus_client.core import HistogramMetricFamily
-
-    total, buckets = 0, []
-    for end, count in zip(BUCKETS, stats.buckets, strict=True):
-        total += count
-        buckets.append((str(end), float(total)))
-    buckets.append(("+Inf", float(sum(stats.requests.values()))))
-    return HistogramMetricFamily(
-        "osbctl_request_duration_seconds", "From request to answer.", buckets=buckets, sum_value=stats.seconds
-    )

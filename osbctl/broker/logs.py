@@ -16,8 +16,9 @@ import time
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import lru_cache
-from typing import Generic, TypeAlias, TypeVar
+from datetime import UTC, datetime
+from select import PIPE_BUF
+from typing import Generic, TypeVar
 
 from osbctl.broker.decision import Decision
 from osbctl.text import without_commands
@@ -68,28 +69,20 @@ class LineWriter(Generic[T]):
         lost, self._lost = self._lost, 0
         if lost:
             lines.append(json.dumps({"event": "lost", "lines": lost}))
+        parts = [b""]
+        for line in lines:
+            data = without_commands(line).encode() + b"\n"
+            if len(parts[-1]) + len(data) <= PIPE_BUF:  # such a write is atomic on a shared pipe
+                parts[-1] += data
+            else:
+                parts.append(data)
         try:
-            for part in _parts(lines):
-                _write_all(self._descriptor, part)
+            for part in parts:
+                written = 0
+                while written < len(part):
+                    written += os.write(self._descriptor, part[written:])
         except OSError:
             self._lost += len(lines)
-
-
-def _parts(lines: list[str], size: int = 4096) -> list[bytes]:
-    """Group lines into writes of at most `size` bytes (PIPE_BUF), which are atomic on a shared pipe."""
-    parts: list[bytes] = []
-    for line in lines:
-        data = without_commands(line).encode() + b"\n"
-        if parts and len(parts[-1]) + len(data) <= size:
-            parts[-1] += data
-        else:
-            parts.append(data)
-    return parts
-
-
-def _write_all(descriptor: int, data: bytes) -> None:
-    while data:
-        data = data[os.write(descriptor, data) :]
 
 
 LONGEST = 1024
@@ -129,11 +122,10 @@ class Entry:
         """Finish the entry; `sent_bytes` is the total of the connection."""
         self.started = time.monotonic() - self.started
         self.size = max(0, sent_bytes - self.size)
-        self.method, self.path = self.method[:LONGEST_METHOD], _path(self.path)
+        self.method = self.method[:LONGEST_METHOD]
+        _, userinfo, rest = self.path.rpartition("@")
+        self.path = ("***@" if userinfo else "") + rest.partition("?")[0][:LONGEST]
         self.identity = self.identity[:LONGEST]
-
-
-AccessLog: TypeAlias = LineWriter[Entry]
 
 
 def json_line(entry: Entry) -> str:
@@ -171,21 +163,9 @@ def _quoted(text: str) -> str:
     return json.dumps(text)
 
 
-def _path(target: str) -> str:
-    """The path of a request's target, without query and possible userinfo."""
-    _, userinfo, rest = target.rpartition("@")
-    return ("***@" if userinfo else "") + rest.partition("?")[0][:LONGEST]
-
-
 def timestamp(seconds: float) -> str:
     """UTC with milliseconds (RFC 3339)."""
-    whole = int(seconds)
-    return f"{_second(whole)}.{int((seconds - whole) * 1000):03d}Z"
-
-
-@lru_cache(maxsize=4)
-def _second(whole: int) -> str:
-    return time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(whole))
+    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 STANDARD_ERROR = 2

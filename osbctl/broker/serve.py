@@ -20,7 +20,7 @@ from osbctl.broker import listeners
 from osbctl.broker.admin import AdminApp
 from osbctl.broker.catalog_app import Application
 from osbctl.broker.channel import Channel
-from osbctl.broker.logs import AccessLog, json_line, text_line
+from osbctl.broker.logs import Entry, LineWriter, json_line, text_line
 from osbctl.broker.proxy import ProxyRule
 from osbctl.broker.reload import WatchedFiles, Watcher, stamp_files
 from osbctl.broker.server import Server
@@ -259,11 +259,11 @@ def _run(
             shared.access_log.close()
 
 
-def _access_log(options: ServeOptions) -> AccessLog | None:
+def _access_log(options: ServeOptions) -> LineWriter[Entry] | None:
     if not options.access_log:
         return None
     line, limits = json_line if options.log_format == "json" else text_line, options.settings
-    return AccessLog(STANDARD_OUTPUT, line, seconds=limits.log_seconds, limit=limits.log_lines)
+    return LineWriter(STANDARD_OUTPUT, line, seconds=limits.log_seconds, limit=limits.log_lines)
 
 
 def _open(

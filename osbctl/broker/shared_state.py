@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from osbctl.broker.decision import Authenticate
-from osbctl.broker.logs import AccessLog, Entry
+from osbctl.broker.logs import Entry, LineWriter
 from osbctl.broker.proxy import ProxyRule
 from osbctl.broker.settings import Settings
 from osbctl.broker.tls import Tls
@@ -25,20 +25,10 @@ class Stats:
     authentications: Counter[tuple[str, str]] = field(default_factory=Counter)
     reloads: Counter[tuple[str, str]] = field(default_factory=Counter)
     seconds: float = 0.0
-    buckets: list[int] = field(default_factory=lambda: [0] * len(BUCKETS))
+    buckets: list[int] = field(default_factory=lambda: [0] * (len(BUCKETS) + 1))  # and those that took longer
     handshakes_failed: int = 0
     rejected: int = 0
     cut: int = 0
-
-    def request(self, entry: Entry) -> None:
-        """Count an answered request by status, credential and duration."""
-        self.requests[entry.status] += 1
-        self.seconds += entry.started
-        index = bisect_left(BUCKETS, entry.started)
-        if index < len(BUCKETS):
-            self.buckets[index] += 1
-        if entry.decision is not None:
-            self.authentications[entry.decision.outcome, entry.decision.label] += 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +112,7 @@ class Shared:
     authenticate: Authenticate | None = None
     tls: Tls | None = None
     proxy: ProxyRule | None = None
-    access_log: AccessLog | None = None
+    access_log: LineWriter[Entry] | None = None
     draining: bool = False
     steps: Counter[str] = field(default_factory=Counter)
     slots: ConnectionSlots = field(init=False)
@@ -135,6 +125,11 @@ class Shared:
     def record(self, entry: Entry, sent_bytes: int) -> None:
         """Count and log a response that was sent or cut."""
         entry.close(sent_bytes)
-        self.stats.request(entry)
+        stats, decision = self.stats, entry.decision
+        stats.requests[entry.status] += 1
+        stats.seconds += entry.started
+        stats.buckets[bisect_left(BUCKETS, entry.started)] += 1
+        if decision is not None:
+            stats.authentications[decision.outcome, decision.label] += 1
         if self.access_log is not None:
             self.access_log.add(entry)

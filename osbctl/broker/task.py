@@ -27,9 +27,7 @@ LARGE_BODY = 65_536
 """A body up to this size (bytes) is copied into the send buffer."""
 
 
-@lru_cache(maxsize=2)
-def _http_date(second: int) -> str:
-    return str(build_http_date(second))
+_http_date = lru_cache(maxsize=2)(build_http_date)
 
 
 def send(channel: Any, head: bytes, body: bytes) -> None:
@@ -52,27 +50,37 @@ class ForbiddenRequest:
 
 
 class ResponseTask(Task):  # type: ignore[misc]
-    """Sends the application's response, or a refusal if the request is not authenticated.
+    """Sends the application's response, or a refusal if the request is not authenticated. `channel` is a `Channel`.
 
     Unlike in waitress, a 304 does not end the connection (RFC 9112 §6.3: it has no body).
     """
 
     complete = True
-    wrote_header: bool
-    status: str
-    request: Any
-    channel: Any
-    """The connection, an `osbctl.broker.channel.Channel`."""
 
     def execute(self) -> None:
+        request, channel = self.request, self.channel
         self.status, headers, body = self.answer()
-        self.response_headers += [*headers, *_request_identity(self.request.headers)]
+        self.response_headers += headers
+        identity = request.headers.get("X_BROKER_API_REQUEST_IDENTITY", "")
+        if 0 < len(identity) <= 256 and identity.isascii() and identity.isprintable():  # to send back (OSB 2.15)
+            self.response_headers.append(("X-Broker-API-Request-Identity", identity))
         if self.has_body:
             self.response_headers.append(("Content-Length", str(len(body))))
         head = self.build_response_header()
-        self.begin_entry(len(head))
+        command = getattr(request, "command", "-")
+        channel.entry = Entry(
+            self.start_time,
+            channel.since,
+            channel.addr[0],
+            command,
+            getattr(request, "request_uri", "-"),
+            self.status[:3],
+            channel.sent_bytes + len(head),
+            request.decision,
+            identity,
+        )
         self.wrote_header = True
-        send(self.channel, head, b"" if getattr(self.request, "command", "") == "HEAD" else body)
+        send(channel, head, b"" if command == "HEAD" else body)
 
     def answer(self) -> Response:
         """Enforce the decision: unless it accepts, or the listener requires no credentials, refuse the request."""
@@ -90,21 +98,6 @@ class ResponseTask(Task):  # type: ignore[misc]
         head = f"HTTP/{self.version} {self.status}\r\n{fields}Date: {_http_date(int(self.start_time))}\r\n\r\n"
         return head.encode("latin-1")
 
-    def begin_entry(self, head_bytes: int) -> None:
-        """Begin the access log entry, which is written once the response is sent or cut."""
-        request, channel = self.request, self.channel
-        channel.entry = Entry(
-            self.start_time,
-            channel.since,
-            channel.addr[0],
-            getattr(request, "command", "-"),
-            getattr(request, "request_uri", "-"),
-            self.status[:3],
-            channel.sent_bytes + head_bytes,
-            request.decision,
-            request.headers.get("X_BROKER_API_REQUEST_IDENTITY", ""),
-        )
-
 
 class RefusalTask(ResponseTask):
     """Refuses a malformed or forbidden request, and ends the connection."""
@@ -118,11 +111,3 @@ class RefusalTask(ResponseTask):
         error = self.request.error
         name, usual = _NAMES.get(error.code, _NAMES[400])  # waitress's own text repeats the request
         return error_response(f"{error.code} {error.reason}", name, self.request.refusal or usual)
-
-
-def _request_identity(headers: dict[str, str]) -> list[tuple[str, str]]:
-    """The request identity header to send back (OSB 2.15); none if the value is long or unprintable."""
-    value = headers.get("X_BROKER_API_REQUEST_IDENTITY", "")
-    if not value or len(value) > 256 or not (value.isascii() and value.isprintable()):
-        return []
-    return [("X-Broker-API-Request-Identity", value)]
