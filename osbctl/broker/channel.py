@@ -16,7 +16,6 @@ from osbctl.broker.decision import Decision, RequestOutcome
 from osbctl.broker.logs import Entry
 from osbctl.broker.parser import StrictParser
 from osbctl.broker.proxy import client_of
-from osbctl.broker.settings import Settings
 from osbctl.broker.shared_state import Shared
 from osbctl.broker.task import ForbiddenRequest, RefusalTask, ResponseTask
 
@@ -70,17 +69,14 @@ class Channel(HTTPChannel):  # type: ignore[misc]
     encrypted = b""  # TLS: output of OpenSSL that the socket has not accepted yet
     sent_bytes = 0
     sendbuf_len: int
-    total_outbufs_len: int
-    close_when_flushed: bool = False
     request: Any
     requests: list[Any]
     sent_continue: bool
     stall: tuple[float, int] | None = None
     entry: Entry | None = None
-    shared: Shared
 
     def __init__(self, server: Any, sock: Any, addr: tuple[Any, ...], adj: Any, map: Any = None) -> None:
-        self.shared = server.shared
+        self.shared: Shared = server.shared
         self.peer, self.client = addr[0], client_of(addr[0])
         proxy = self.shared.proxy
         self.authenticated = self.shared.authenticate is None or (proxy is not None and proxy.trusts(self.peer))
@@ -121,8 +117,7 @@ class Channel(HTTPChannel):  # type: ignore[misc]
         self.flush()
 
     def handle_expt(self) -> None:
-        """Close on urgent data: it has no meaning in HTTP, and poll would report it forever."""
-        self.handle_close()
+        self.handle_close()  # urgent data has no meaning in HTTP, and poll would report it forever
 
     def _may_advance(self) -> bool:
         """Return whether the connection may advance in this turn of the loop.
@@ -217,13 +212,10 @@ class Channel(HTTPChannel):  # type: ignore[misc]
         if self.will_close:
             self.handle_close()
         elif self.phase is Phase.ANSWERING and not self.total_outbufs_len and not self.encrypted:
-            self._answer_sent()
-
-    def _answer_sent(self) -> None:
-        self._end_entry()
-        if self.close_when_flushed:
-            self.linger()
-        else:
+            self._end_entry()
+            if self.close_when_flushed:
+                self.linger()
+                return
             self._enter(Phase.IDLE)
             if self.unparsed:
                 self._parse()
@@ -233,12 +225,11 @@ class Channel(HTTPChannel):  # type: ignore[misc]
     def receive(self) -> bytes | None:
         """Return received bytes, b"" at the end of input, None if nothing has arrived."""
         try:
-            data: bytes = self.socket.recv(RECORD)
+            return bytes(self.socket.recv(RECORD))
         except (BlockingIOError, InterruptedError):
             return None
         except OSError:
             return b""
-        return data
 
     def send(self, data: bytes, do_close: bool = True) -> int:  # noqa: ARG002
         """Return the number of bytes sent. Called by waitress's `_flush_some`; never raises."""
@@ -314,16 +305,12 @@ class Channel(HTTPChannel):  # type: ignore[misc]
 
     def overdue(self, now: float) -> bool:
         """Return whether a deadline has passed. `now` is monotonic; called about once a second."""
-        limits: Settings = self.shared.settings
+        limits = self.shared.settings
         if not self.authenticated and now - self.opened > limits.unauthenticated_seconds:
             return True
-        if self.phase is Phase.ANSWERING:
-            return self._stalled(now)
-        self.stall = None
-        return bool(now - self.since > getattr(limits, _DEADLINES[self.phase]))
-
-    def _stalled(self, now: float) -> bool:
-        limits: Settings = self.shared.settings
+        if self.phase is not Phase.ANSWERING:
+            self.stall = None
+            return bool(now - self.since > getattr(limits, _DEADLINES[self.phase]))
         since, sent = self.stall = self.stall or (now, self.sent_bytes)
         if now - since <= limits.stall_seconds:
             return False

@@ -22,7 +22,6 @@ from waitress.server import TcpWSGIServer  # type: ignore[import-untyped]
 from osbctl.broker.catalog_app import Application
 from osbctl.broker.channel import Channel
 from osbctl.broker.proxy import client_of, plain_address
-from osbctl.broker.settings import Settings
 from osbctl.broker.shared_state import Shared
 from osbctl.broker.tls_channel import TlsChannel
 
@@ -40,8 +39,6 @@ class Server(TcpWSGIServer):  # type: ignore[misc]
     close the listener or end the loop.
     """
 
-    active_channels: dict[int, Channel]
-    accepting: bool
     accept_again = 0.0
 
     def __init__(
@@ -56,7 +53,20 @@ class Server(TcpWSGIServer):  # type: ignore[misc]
         self.shared, self.settings = shared, shared.settings
         self.channel_class = Channel if shared.tls is None else TlsChannel
         info = (sock.family, sock.type, sock.proto, sock.getsockname())
-        adj = adjustments(self.settings)
+        adj = Adjustments(
+            backlog=self.settings.backlog,
+            connection_limit=self.settings.connection_limit(),
+            max_request_header_size=self.settings.header_bytes,
+            max_request_body_size=self.settings.body_bytes + 1,  # waitress's limit is exclusive
+            channel_request_lookahead=0,
+            asyncore_use_poll=True,
+            log_socket_errors=False,
+            ident="",
+            # proxy.py checks these headers; without a proxy they are ignored.
+            clear_untrusted_proxy_headers=False,
+        )
+        adj.send_bytes = 65536  # header and body in one send; the keyword is deprecated, the attribute is used
+        adj.outbuf_high_watermark = sys.maxsize  # waiting below it would deadlock the main loop
         self.ready = ready
         super().__init__(app, loop_map, _sock=sock, dispatcher=ready, adj=adj, sockinfo=info, bind_socket=False)
         # A full pipe must not stop the thread that wakes the loop: the loop is being woken already.
@@ -114,20 +124,18 @@ class Server(TcpWSGIServer):  # type: ignore[misc]
                 return
             if pair is None:
                 return
-            self._welcome(*pair)
-
-    def _welcome(self, conn: socket.socket, name: Any) -> None:
-        try:
-            addr = self.fix_addr(name)
-            if self.shared.slots.is_full(client_of(addr[0])):
-                self.shared.stats.rejected += 1
+            conn, name = pair
+            try:
+                addr = self.fix_addr(name)
+                if self.shared.slots.is_full(client_of(addr[0])):
+                    self.shared.stats.rejected += 1
+                    conn.close()
+                    continue
+                self.set_socket_options(conn)
+                self.channel_class(self, conn, addr, self.adj, map=self._map)
+            except Exception as error:
                 conn.close()
-                return
-            self.set_socket_options(conn)
-            self.channel_class(self, conn, addr, self.adj, map=self._map)
-        except Exception as error:
-            conn.close()
-            _log.debug("a connection was lost while it was set up: %s", error)
+                _log.debug("a connection was lost while it was set up: %s", error)
 
     def sweep(self, now: float) -> None:
         """Close every connection whose deadline has passed.
@@ -151,22 +159,3 @@ class Server(TcpWSGIServer):  # type: ignore[misc]
     def handle_close(self) -> None:
         """Ignore poll events: only `stop_accepting` closes a listener."""
         _log.error("the listener reports an error; it is kept")
-
-
-def adjustments(settings: Settings) -> Any:
-    """waitress's settings for this loop."""
-    adj = Adjustments(
-        backlog=settings.backlog,
-        connection_limit=settings.connection_limit(),
-        max_request_header_size=settings.header_bytes,
-        max_request_body_size=settings.body_bytes + 1,  # waitress's limit is exclusive
-        channel_request_lookahead=0,
-        asyncore_use_poll=True,
-        log_socket_errors=False,
-        ident="",
-        # proxy.py checks these headers; without a proxy they are ignored.
-        clear_untrusted_proxy_headers=False,
-    )
-    adj.send_bytes = 65536  # header and body in one send; the keyword is deprecated, the attribute is used
-    adj.outbuf_high_watermark = sys.maxsize  # waiting below it would deadlock the main loop
-    return adj

@@ -47,7 +47,10 @@ class TlsChannel(Channel):
         if not data or self.phase is Phase.LINGERING:
             return data
         if self.phase is Phase.HANDSHAKE and not self.without_plaintext and data[:1].isalpha():
-            self._answer_plain()  # an HTTP method; a TLS handshake begins with 0x16
+            self._failed("plain HTTP")  # this is a method; a TLS handshake begins with 0x16
+            with contextlib.suppress(OSError):
+                super().write(PLAIN_ANSWER)
+            self.linger()
             return None
         self.without_plaintext += len(data)
         self.incoming.write(data)
@@ -64,25 +67,21 @@ class TlsChannel(Channel):
         if self.phase is not Phase.HANDSHAKE:
             return self._decrypt()
         try:
-            return self._shake_hands(data)
-        except (OSError, ValueError) as error:
-            self._failed(error)
-            return b""
-
-    def _shake_hands(self, data: bytes) -> bytes | None:
-        """Continue the handshake, and read a request that follows it at once."""
-        try:
             self.tls.do_handshake()
         except ssl.SSLWantReadError:
             self.hello += data
-            if self.outgoing.pending and not offers_http(self.hello):
-                self.outgoing.read()
-                self.outgoing.write(NO_COMMON_PROTOCOL)
-                raise ssl.SSLError("no common protocol") from None
-            return None
+            if not self.outgoing.pending or offers_http(self.hello):
+                return None
+            self.outgoing.read()
+            self.outgoing.write(NO_COMMON_PROTOCOL)
+            self._failed("no common protocol")
+            return b""
+        except (OSError, ValueError) as error:
+            self._failed(error)
+            return b""
         self._enter(Phase.IDLE)
         self.hello = b""
-        return self._decrypt()
+        return self._decrypt()  # a request may follow at once
 
     def _decrypt(self) -> bytes | None:
         plain = b""
@@ -97,12 +96,6 @@ class TlsChannel(Channel):
         except (OSError, ValueError):
             return b""
         return plain or None
-
-    def _answer_plain(self) -> None:
-        self._failed("plain HTTP")
-        with contextlib.suppress(OSError):
-            super().write(PLAIN_ANSWER)
-        self.linger()
 
     def _failed(self, reason: object) -> None:
         self.shared.stats.handshakes_failed += 1
