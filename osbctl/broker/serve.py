@@ -9,6 +9,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from queue import SimpleQueue
@@ -20,7 +21,7 @@ from osbctl.broker import listeners
 from osbctl.broker.admin import AdminApp
 from osbctl.broker.catalog_app import Application
 from osbctl.broker.channel import Channel
-from osbctl.broker.logs import Entry, LineWriter, json_line, text_line
+from osbctl.broker.logs import LineWriter, json_line, text_line
 from osbctl.broker.proxy import ProxyRule
 from osbctl.broker.reload import WatchedFiles, Watcher, stamp_files
 from osbctl.broker.server import Server
@@ -147,48 +148,43 @@ class Signals:
         for number in numbers:
             signal.signal(number, self._came.put)  # type: ignore[arg-type]  # the frame is its `block`, which it ignores
 
-    def ignore(self, *numbers: int) -> None:
-        """Ignore these signals from now on: the interpreter restores the default action before it has ended."""
-        for number in numbers:
-            signal.signal(number, signal.SIG_IGN)
-
     def call(self, functions: Mapping[int, Callable[[], None]]) -> None:
         """Call the function of each signal, also of those already queued, in a thread."""
-        threading.Thread(target=self._work, args=(functions,), name="signals", daemon=True).start()
 
-    def _work(self, functions: Mapping[int, Callable[[], None]]) -> None:
-        while True:
-            functions[self._came.get()]()
+        def work() -> None:
+            while True:
+                functions[self._came.get()]()
+
+        threading.Thread(target=work, name="signals", daemon=True).start()
 
 
-def serve(
-    options: ServeOptions, load: Callable[[], Callable[[], Service]], environ: Mapping[str, str], signals: Signals
-) -> int:
+def serve(options: ServeOptions, load: Callable[[], Service], environ: Mapping[str, str], signals: Signals) -> int:
     """Serve until SIGTERM or SIGINT, drain, and return the exit code (0).
 
-    `load` is called once the certificate is read, which is cheaper than a catalog; the function that it returns, which
-    creates the service, once the sockets are bound. Raises OsbctlError if the options conflict, the certificate
-    cannot be used or an address cannot be bound.
+    `load` is called once the certificate is read, which is cheaper than a catalog. Raises OsbctlError if the options
+    conflict, the certificate cannot be used or an address cannot be bound.
     Must run in the main thread. `signals` may already hold requests to reload.
     """
     options.check()
     proxy = ProxyRule.of(options.trusted_proxies) if options.behind_proxy else None
     tls, certificate = load_tls(options)
     shared = Shared(options.settings, Stats(), tls=tls, proxy=proxy)
-    make_service = load()
-    handed = listeners.systemd_sockets(environ)
-    made = None if handed else options.unix_socket  # removed at the end; one from systemd stays
-    sockets = handed or ([listeners.listen_unix(made)] if made else listeners.listen_tcp(options.host, options.port))
-    file = _file_id(made)
-    try:
-        _check_sockets(options, sockets)
-        _run(options, sockets, shared, make_service, certificate, signals)
-        return 0  # connections left after the drain had enough time
-    finally:
-        if made and file == _file_id(made):  # a new process may have replaced it while this one drained
-            made.unlink(missing_ok=True)
-        for sock in sockets:
-            sock.close()
+    service = load()
+    with closing(service.authenticator):
+        handed = listeners.systemd_sockets(environ)
+        made = None if handed else options.unix_socket  # removed at the end; one from systemd stays
+        unix = [listeners.listen_unix(made)] if made else []
+        sockets = handed or unix or listeners.listen_tcp(options.host, options.port)
+        file = _file_id(made)
+        try:
+            _check_sockets(options, sockets)
+            _run(options, sockets, shared, service, certificate, signals)
+            return 0  # connections left after the drain had enough time
+        finally:
+            if made and file == _file_id(made):  # a new process may have replaced it while this one drained
+                made.unlink(missing_ok=True)
+            for sock in sockets:
+                sock.close()
 
 
 def _file_id(path: Path | None) -> tuple[int, int, int] | None:
@@ -231,17 +227,20 @@ def _run(
     options: ServeOptions,
     sockets: Sequence[socket.socket],
     shared: Shared,
-    make_service: Callable[[], Service],
+    service: Service,
     certificate: Sequence[WatchedFiles[Certificate]],
     signals: Signals,
 ) -> None:
     """Serve until stopped."""
     signals.collect(signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
-    loop, service = Loop(options.settings), make_service()
-    watched = [*service.watched, *certificate]
+    limits = options.settings
+    loop = Loop(limits)
     remind = shared.tls.log_expiry_daily if shared.tls else None
-    watcher = Watcher(watched, shared.stats, remind, seconds=options.settings.reload_seconds)
-    shared.authenticate, shared.access_log = service.authenticator.check, _access_log(options)
+    watcher = Watcher([*service.watched, *certificate], shared.stats, remind, seconds=limits.reload_seconds)
+    shared.authenticate = service.authenticator.check
+    if options.access_log:
+        line = json_line if options.log_format == "json" else text_line
+        shared.access_log = LineWriter(STANDARD_OUTPUT, line, seconds=limits.log_seconds, limit=limits.log_lines)
     try:
         _open(options, sockets, shared, service, loop)
         watcher.start()
@@ -252,18 +251,12 @@ def _run(
         left = loop.run()
         _log.info("stopped" if not left else f"stopped; {left} connections were cut")
     finally:
-        signals.ignore(signal.SIGTERM, signal.SIGINT, signal.SIGHUP)  # a late signal must not change the exit code
+        # A late signal must not change the exit code: the interpreter restores the default action before it has ended.
+        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+            signal.signal(number, signal.SIG_IGN)
         watcher.close()
-        service.authenticator.close()
         if shared.access_log:
             shared.access_log.close()
-
-
-def _access_log(options: ServeOptions) -> LineWriter[Entry] | None:
-    if not options.access_log:
-        return None
-    line, limits = json_line if options.log_format == "json" else text_line, options.settings
-    return LineWriter(STANDARD_OUTPUT, line, seconds=limits.log_seconds, limit=limits.log_lines)
 
 
 def _open(

@@ -10,7 +10,7 @@ from typing import Any
 
 from osbctl.broker.authenticator import Authenticator
 from osbctl.broker.catalog_app import CatalogApp, ServedCatalog
-from osbctl.broker.reload import FileStamp, WatchedFiles, stamp_files
+from osbctl.broker.reload import WatchedFiles, stamp_files
 from osbctl.catalog import LoadedCatalog
 from osbctl.credentials.record import CredentialRecord
 from osbctl.errors import ConfigError
@@ -34,32 +34,20 @@ class Sources:
     make_app: Callable[[ServedCatalog], CatalogApp] = CatalogApp
 
 
-def prepare(sources: Sources) -> Callable[[], Service]:
-    """Load everything once, and return a function that creates the service. Raises OsbctlError."""
-    stamps = stamp_files(sources.catalog_paths), stamp_files(sources.credentials_paths)
-    records, loaded = sources.load_credentials(), sources.load_catalog()  # the cheaper first
-    return lambda: Service(sources, loaded, records, stamps)
-
-
 class Service:
     """The application, the authenticator before it, and the files that are watched for both.
 
-    `stamps` are those of catalog and credentials from before they were loaded. `summary` are sentences for the log at
-    the start.
+    Loads everything once and starts the authenticator. `summary` are sentences for the log at the start. Raises
+    OsbctlError.
     """
 
-    def __init__(
-        self,
-        sources: Sources,
-        loaded: LoadedCatalog,
-        records: Sequence[CredentialRecord],
-        stamps: tuple[FileStamp, FileStamp],
-    ) -> None:
+    def __init__(self, sources: Sources) -> None:
+        stamps = stamp_files(sources.catalog_paths), stamp_files(sources.credentials_paths)
+        records, loaded = sources.load_credentials(), sources.load_catalog()  # the cheaper first
         self._sources = sources
         self._records = records
         self.authenticator = Authenticator(records)
         self.app = sources.make_app(_served(loaded, time.time()))
-        paths = sources.credentials_paths
         self.watched: Sequence[WatchedFiles[Any]] = (
             WatchedFiles(
                 "catalog",
@@ -71,10 +59,10 @@ class Service:
             ),
             WatchedFiles(
                 "credentials",
-                paths,
+                sources.credentials_paths,
                 sources.load_credentials,
                 self._replace_records,
-                paths(),
+                sources.credentials_paths(),
                 loss=lambda new: _loss(len(self._records), len(new)),
                 loaded=stamps[1],
             ),

@@ -79,7 +79,7 @@ def serve(
     from osbctl.broker import logs
     from osbctl.broker.serve import Signals
     from osbctl.broker.serve import serve as run
-    from osbctl.broker.service import prepare
+    from osbctl.broker.service import Service
     from osbctl.broker.settings import ServeOptions, Settings
     from osbctl.findings import DocumentError
     from osbctl.tasks.load_catalog import CatalogSource, load
@@ -107,7 +107,7 @@ def serve(
     signals.collect(signal.SIGHUP)  # what changes while the catalog is being read is read again
     made = sources(catalog, credentials, base_path, minimum_version, missing_version_status, allow_empty=allow_empty)
     try:
-        return run(options, partial(prepare, made), os.environ, signals)
+        return run(options, partial(Service, made), os.environ, signals)
     except DocumentError:
         load(catalog)  # once more, here: the report shows the lines
         raise

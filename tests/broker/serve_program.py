@@ -58,7 +58,7 @@ def main() -> int:
         )
 
     try:
-        return serve(ServeOptions(settings=settings, **told), lambda: make, os.environ, Signals())
+        return serve(ServeOptions(settings=settings, **told), make, os.environ, Signals())
     except OsbctlError as error:
         print(error.message, error.advice, sep="\n", file=sys.stderr)
         return error.exit_code

@@ -19,7 +19,7 @@ import pytest
 
 from osbctl.broker.catalog_app import ServedCatalog
 from osbctl.broker.reload import Watcher
-from osbctl.broker.service import Sources, prepare
+from osbctl.broker.service import Service, Sources
 from osbctl.broker.shared_state import Stats
 from osbctl.broker.tls import load_certificate
 from osbctl.catalog import LoadedCatalog
@@ -44,7 +44,7 @@ from osbctl.broker import logs
 from osbctl.broker.settings import ServeOptions
 from osbctl.broker.serve import serve
 from osbctl.catalog import LoadedCatalog
-from osbctl.broker.service import Sources, prepare
+from osbctl.broker.service import Service, Sources
 from osbctl.broker.serve import Signals
 from osbctl.credentials.file import read_credentials
 
@@ -57,7 +57,7 @@ sources = Sources(
     lambda: [catalog],
     lambda: [credentials],
 )
-sys.exit(serve(ServeOptions(port=0, self_signed=True), lambda: prepare(sources), os.environ, Signals()))
+sys.exit(serve(ServeOptions(port=0, self_signed=True), lambda: Service(sources), os.environ, Signals()))
 """
 
 
@@ -164,7 +164,7 @@ def test_a_change_during_the_start_is_loaded(tmp_path: Path) -> None:
     def load_credentials() -> list[CredentialRecord]:
         return [make_record("platform", "right", rounds=1000, label=credentials.read_text())]
 
-    service = prepare(Sources(load_catalog, load_credentials, lambda: [catalog], lambda: [credentials]))()
+    service = Service(Sources(load_catalog, load_credentials, lambda: [catalog], lambda: [credentials]))
     watcher = Watcher(service.watched, Stats(), seconds=0.01)
     try:
         watcher.start()
@@ -186,9 +186,9 @@ class Held:
 
     def __init__(self, **options: Any) -> None:
         self.loaded = LoadedCatalog(b"one", 1, 1)
-        self.service = prepare(
+        self.service = Service(
             Sources(lambda: self.loaded, lambda: [make_record("u", "p", rounds=1000)], list, list, **options)
-        )()
+        )
 
     def served(self) -> ServedCatalog:
         return self.service.app.catalog
