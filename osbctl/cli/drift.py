@@ -17,12 +17,12 @@ from osbctl.findings import DocumentError
 from osbctl.platforms import Platform
 from osbctl.registry import location
 from osbctl.reports.changes import DRIFT
-from osbctl.sources.exports.read import StoredAs
+from osbctl.sources.exports import StoredAs
 from osbctl.sources.limits import Limits
 
 if TYPE_CHECKING:
     from osbctl.sources.document import Document
-    from osbctl.sources.exports.merge import StoredCatalog
+    from osbctl.sources.exports import StoredCatalog
     from osbctl.tasks.registered_broker_client import RegisteredBrokerClient
 
 _ADVICE = "name a catalog, or all files of a platform's export, in JSON or YAML"
@@ -63,7 +63,7 @@ class DriftSides(BrokerConnection, common.LocationOptions):
         return RegisteredBrokerClient(self.options(max_bytes=self.max_bytes), passwords)
 
     def _stored(self, words: list[str]) -> StoredCatalog:
-        from osbctl.sources.exports.read import read_documents, stored_catalog
+        from osbctl.sources.exports import read_documents, stored_catalog
         from osbctl.tasks.options import pointer_of
 
         limits = Limits(bytes=self.max_bytes)

@@ -23,7 +23,7 @@ from osbctl.paths import get_at
 from osbctl.platforms import Platform
 from osbctl.platforms.export import Fields, RowFields
 from osbctl.redaction import SECRET
-from osbctl.sources.exports.merge import StoredCatalog
+from osbctl.sources.exports import StoredCatalog
 from osbctl.text import plural
 
 

@@ -11,7 +11,7 @@ from osbctl.errors import ConfigError
 from osbctl.files import read_bounded
 from osbctl.paths import get_at
 from osbctl.platforms.export import RowFields, row_name
-from osbctl.sources.exports.read import shapes
+from osbctl.sources.exports import shapes
 
 _MAX_BYTES = 256 * 1024 * 1024
 

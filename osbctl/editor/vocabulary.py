@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from osbctl.fields import load_schema
 from osbctl.paths import Path
 from osbctl.platforms import ApiVersion
-from osbctl.sources.folder.brokerpak.checks import DEFINITION
+from osbctl.sources.folder.brokerpak_checks import DEFINITION
 
 
 class FieldSchema(NamedTuple):

@@ -9,11 +9,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from functools import cache
 from typing import Any, NamedTuple
 
 from osbctl.errors import UsageError
-from osbctl.findings import DocumentError, Finding, Location, Severity
+from osbctl.findings import DocumentError, Finding, Location
 from osbctl.paths import Path, entries, key_of, parse_pointer, pointer
 from osbctl.sources.document import Document
 from osbctl.sources.limits import DEFAULT_LIMITS, Limits
@@ -22,7 +23,6 @@ from osbctl.sources.spring import active_document, is_spring, renamed_fields
 from osbctl.sources.text_lines import LINE_END
 from osbctl.text import closest, did_you_mean
 
-_FETCH = "osbctl fetch URL gets the catalog of a running broker"
 _TEXT_OF_CATALOG = re.compile(r"\b(?:plans|bindable)\b")
 
 
@@ -72,10 +72,16 @@ def only_catalog(
         places = [places[number]]
     found = _catalogs(places)
     if not found:
-        raise DocumentError((_no_catalog(places[0]),))
-    if len(found) > 1 or (found[0].pointer != at and not nested):
-        raise DocumentError((_elsewhere(found),))
-    return _as_catalog(found[0], at)
+        raise _no_catalog(places[0])
+    first, *others = (place.pointer for place in found)
+    if others:
+        message = f"there are {len(found)} catalogs here: at {', '.join([first, *others[:-1]])} and {others[-1]}"
+        raise _error(found[0], "catalog-elsewhere", message, f"name the one that is meant: --at {first}")
+    if first != at and not nested:
+        message = f"there is no `services` here, but there is a catalog at {first}"
+        raise _error(found[0], "catalog-elsewhere", message, f"add --at {first}")
+    document = _as_catalog(found[0], at)
+    return renamed_fields(document) if is_spring(first) else document
 
 
 def holds_offering(document: Document) -> bool:
@@ -169,7 +175,7 @@ def _resolved(places: list[_Place], at: str) -> list[_Place]:
         inside: Any = places[0].value if len(places) == 1 else places
         key = key_of(inside, step)
         if key is None:
-            raise DocumentError((_nowhere(places[0], inside, step),))
+            raise _nowhere(places[0], inside, step)
         value: Any = inside[key]
         places = [value if len(places) > 1 else places[0].below(key, value)]
         if isinstance(places[0].value, str) and places[0].document.text:
@@ -183,24 +189,23 @@ def _resolved(places: list[_Place], at: str) -> list[_Place]:
 def _inside(place: _Place) -> list[_Place]:
     """Parse the text in a string to documents with locations in the file. Raises DocumentError: it cannot be read."""
     moved = _mover(place)
+
+    def all_moved(findings: Iterable[Finding]) -> tuple[Finding, ...]:
+        return tuple(one._replace(location=one.location and moved(one.location)) for one in findings)
+
+    def embedded(document: Document) -> Document:
+        def locate(paths: frozenset[Path]) -> dict[Path, Location]:
+            return {path: moved(there) for path, there in document.locate(paths).items()}
+
+        name, notes = place.document.name, all_moved(document.notes)
+        # Without `text`: offsets in it are none in the file.
+        return replace(document, name=name, locator=locate, notes=notes, text="", embedded=True)
+
     try:
         documents = parse_stream(place.value, "")
     except DocumentError as error:
-        raise DocumentError(tuple(_moved(error.findings, moved))) from None
-    return _tops([_embedded(document, place.document.name, moved) for document in documents], place.pointer)
-
-
-def _embedded(document: Document, name: str, moved: Callable[[Location], Location]) -> Document:
-    def locate(paths: frozenset[Path]) -> dict[Path, Location]:
-        return {path: moved(there) for path, there in document.locate(paths).items()}
-
-    notes = tuple(_moved(document.notes, moved))
-    # Without `text`: offsets in it are none in the file.
-    return document._replace(name=name, locator=locate, notes=notes, text="", embedded=True)
-
-
-def _moved(findings: Iterable[Finding], moved: Callable[[Location], Location]) -> Iterator[Finding]:
-    return (one._replace(location=one.location and moved(one.location)) for one in findings)
+        raise DocumentError(all_moved(error.findings)) from None
+    return _tops([embedded(document) for document in documents], place.pointer)
 
 
 def _mover(place: _Place) -> Callable[[Location], Location]:
@@ -233,29 +238,24 @@ def _mover(place: _Place) -> Callable[[Location], Location]:
 
 # The document of a catalog.
 
-_INSERTED: dict[str, Path] = {"list": ("services",), "offering": ("services", 0)}
-_READ_AS = {"list": "a list of service offerings", "offering": "a single service offering"}
-
 
 def _as_catalog(place: _Place, at: str) -> Document:
-    """Make a document of the catalog at a place; a catalog of Spring gets the field names that its broker sends."""
+    """Make a document of the catalog at a place."""
     document, value, path, where = place
     shape = "" if _is_meant_as_catalog(value) else _shape(value)
-    inserted = _INSERTED.get(shape, ())
-    data = {"services": value} if shape == "list" else {"services": [value]} if shape == "offering" else value
+    data, what = value, "the catalog{}"
+    inserted: Path = ()
+    if shape == "list":
+        data, inserted, what = {"services": value}, ("services",), "a list of service offerings{} as a catalog"
+    elif shape == "offering":
+        data, inserted, what = {"services": [value]}, ("services", 0), "a single service offering{} as a catalog"
     if path or inserted:
-        dropped = len(inserted)
-        part = document.reshaped(data, lambda inside: (*path, *inside[dropped:]))
-        document = part._replace(notes=_notes_below(document.notes, path, inserted), top=path)
+        part = document.reshaped(data, lambda inside: (*path, *inside[len(inserted) :]))
+        document = replace(part, notes=_notes_below(document.notes, path, inserted), top=path)
     if where != at or (inserted and not at):
-        document = document._replace(read_as=f"{document.name}: read {_described(shape, where)}")
-    return renamed_fields(document) if is_spring(where) else document
-
-
-def _described(shape: str, where: str) -> str:
-    """The value that was read: the catalog, or a list or an offering that stands for one, and its place."""
-    place = f" at {where}" if where else ""
-    return f"{_READ_AS[shape]}{place} as a catalog" if shape in _READ_AS else f"the catalog{place}"
+        there = f" at {where}" if where else ""
+        document = replace(document, read_as=f"{document.name}: read {what.format(there)}")
+    return document
 
 
 def _notes_below(notes: tuple[Finding, ...], path: Path, inserted: Path) -> tuple[Finding, ...]:
@@ -268,10 +268,10 @@ def _notes_below(notes: tuple[Finding, ...], path: Path, inserted: Path) -> tupl
     )
 
 
-# Findings where there is no catalog.
+# Errors where there is no catalog.
 
 
-def _nowhere(place: _Place, inside: Any, step: str) -> Finding:
+def _nowhere(place: _Place, inside: Any, step: str) -> DocumentError:
     keys = list(inside) if isinstance(inside, dict) else []
     if isinstance(inside, list):
         what = "a stream of" if inside and isinstance(inside[0], _Place) else "an array of"
@@ -279,30 +279,21 @@ def _nowhere(place: _Place, inside: Any, step: str) -> Finding:
     else:
         hint = did_you_mean(step, keys) or (f"there are: {', '.join(keys[:10])}" if keys else "")
     message = f"there is no {step[:60]!r} in {place.pointer or 'the top'}"
-    return _finding(place, "pointer-not-found", message, hint)
+    return _error(place, "pointer-not-found", message, hint)
 
 
-def _elsewhere(found: list[_Place]) -> Finding:
-    pointers = [place.pointer for place in found]
-    if len(found) == 1:
-        message = f"there is no `services` here, but there is a catalog at {pointers[0]}"
-        return _finding(found[0], "catalog-elsewhere", message, f"add --at {pointers[0]}")
-    message = f"there are {len(found)} catalogs here: at {', '.join(pointers[:-1])} and {pointers[-1]}"
-    return _finding(found[0], "catalog-elsewhere", message, f"name the one that is meant: --at {pointers[0]}")
-
-
-def _no_catalog(place: _Place) -> Finding:
+def _no_catalog(place: _Place) -> DocumentError:
+    message, hint = "there is no catalog here", TEMPLATE
     if isinstance(place.value, dict) and _is_brokerpak(place.value):
         message = "this is a part of a brokerpak: the source is the folder with its manifest.yml"
-        return _finding(place, "no-catalog", message, "name the folder, for example osbctl validate .")
-    if is_template(place.document.text):
-        return _finding(place, "no-catalog", "there is no catalog here", TEMPLATE)
-    if isinstance(place.value, dict):
-        hint = f"a catalog is an object with `services`; {_FETCH}"
-        return _finding(place, "no-catalog", "there is no catalog here, at any depth", hint)
-    return no_object(place.document, place.value, place.path)
+        hint = "name the folder, for example osbctl validate ."
+    elif not is_template(place.document.text):
+        if not isinstance(place.value, dict):
+            return DocumentError((no_object(place.document, place.value, place.path),))
+        message = "there is no catalog here, at any depth"
+        hint = "a catalog is an object with `services`; osbctl fetch URL gets the catalog of a running broker"
+    return _error(place, "no-catalog", message, hint)
 
 
-def _finding(place: _Place, rule: str, message: str, hint: str) -> Finding:
-    there = place.document.locate([place.path])[place.path]
-    return Finding(rule, Severity.ERROR, message, (), there, hint=hint)
+def _error(place: _Place, rule: str, message: str, hint: str) -> DocumentError:
+    return DocumentError((place.document.error(rule, message, place.path, hint)._replace(path=()),))

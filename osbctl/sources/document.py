@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Literal, NamedTuple, Protocol, TypeAlias
 
 from osbctl.catalog import Catalog
-from osbctl.findings import Finding, Location
+from osbctl.findings import Finding, Location, Severity
 from osbctl.paths import JsonValue, Path
 
 Syntax: TypeAlias = Literal["json", "yaml", "folder", "brokerpak"]
@@ -50,7 +51,19 @@ def _no_map() -> SourceMap:
     raise ValueError("a document that was composed has no text of its own")
 
 
-class _Read(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Document:
+    """A source that was read.
+
+    `name` is its name in reports. `data` is the catalog as plain JSON values; always a dict, except from `parse_text`.
+    `notes` are findings of the reader (for example a scalar that other YAML readers take for a boolean), with
+    locations. `locator` maps paths to places; call `locate`. `text` is the whole text that `data`
+    was read from, and `top` the path in it at which `data` stands; `parts` are the files, each as it was read, where
+    it came from several. `embedded`: the file is more than the text, which is in a string or in a stream of documents.
+    `read_as` is a sentence for the user, where a catalog was not at the top or not in the usual shape. `source_map`
+    gives the map of the whole text. Documents are equal by identity.
+    """
+
     name: str
     data: dict[str, JsonValue]
     syntax: Syntax
@@ -62,19 +75,6 @@ class _Read(NamedTuple):
     embedded: bool = False
     read_as: str = ""
     source_map: Callable[[], SourceMap] = _no_map
-
-
-class Document(_Read):
-    """A source that was read.
-
-    `name` is its name in reports. `data` is the catalog as plain JSON values; always a dict, except from `parse_text`.
-    `notes` are findings of the reader (for example a scalar that other YAML readers take for a boolean), with
-    locations. `locator` maps paths to places; call `locate`. `text` is the whole text that `data`
-    was read from, and `top` the path in it at which `data` stands; `parts` are the files, each as it was read, where
-    it came from several. `embedded`: the file is more than the text, which is in a string or in a stream of documents.
-    `read_as` is a sentence for the user, where a catalog was not at the top or not in the usual shape. `source_map`
-    gives the map of the whole text.
-    """
 
     @cached_property
     def catalog(self) -> Catalog:
@@ -92,6 +92,10 @@ class Document(_Read):
         """
         return self.locator(frozenset(paths))
 
+    def error(self, rule: str, message: str, path: Path = (), hint: str = "") -> Finding:
+        """The finding about an error in the value at `path`."""
+        return Finding(rule, Severity.ERROR, message, path, self.locate([path])[path], hint=hint)
+
     def reshaped(self, data: dict[str, Any], origin: Callable[[Path], Path]) -> Document:
         """The document with other `data`; `origin` maps a path of that to a path of the present data."""
 
@@ -100,4 +104,4 @@ class Document(_Read):
             places = self.locate(origins.values())
             return {path: places[there] for path, there in origins.items()}
 
-        return self._replace(data=data, locator=locate)
+        return replace(self, data=data, locator=locate)

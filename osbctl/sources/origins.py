@@ -9,21 +9,8 @@ from osbctl.findings import Location
 from osbctl.paths import Path, get_at
 from osbctl.sources.document import Document
 
-
-class SourcePart:
-    """One text that a catalog is composed from. `file` is the resolved path of a file of a source folder."""
-
-    def __init__(self, document: Document, file: str = "") -> None:
-        self.document, self.file = document, file
-
-    @property
-    def data(self) -> dict[str, Any]:
-        """Content of the text; do not modify."""
-        return self.document.data
-
-
-Origin: TypeAlias = tuple[SourcePart, Path]
-"""A text, and the path of a value in it."""
+Origin: TypeAlias = tuple[Document, Path]
+"""One of the documents that a catalog is composed from, and the path of a value in it."""
 
 
 class PathOrigins:
@@ -67,12 +54,12 @@ class PathOrigins:
 
     def locate(self, paths: Iterable[Path]) -> dict[Path, Location]:
         """The places of all `paths` in the texts that they came from; each text is gone through once."""
-        asked: dict[SourcePart, dict[Path, Path]] = {}
+        asked: dict[Document, dict[Path, Path]] = {}
         for path in paths:
             part, inside = self.find(path)
             asked.setdefault(part, {})[path] = inside
         found: dict[Path, Location] = {}
         for part, inside_of in asked.items():
-            places = part.document.locate(inside_of.values())
+            places = part.locate(inside_of.values())
             found |= {path: places[inside] for path, inside in inside_of.items()}
         return found

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
@@ -42,7 +43,7 @@ def no_object(document: Document, value: Any, path: Path) -> Finding:
     what = f"the value at {pointer(path)}" if path else "the document"
     message = f"{what} is {kinds.get(type(value), 'null')}, not an object"
     hint = "a catalog is an object with `services`"
-    return Finding("not-an-object", Severity.ERROR, message, path, document.locate([path])[path], hint=hint)
+    return document.error("not-an-object", message, path, hint)
 
 
 def parse_text(text: str, name: str, limits: Limits = DEFAULT_LIMITS) -> Document:
@@ -164,7 +165,7 @@ def parse_stream(text: str, name: str, limits: Limits = DEFAULT_LIMITS, *, json_
         pieces = [*_pieces(text, _json_spans(text) if is_json else _yaml_spans(text))]
         if not pieces or (is_json and not json_values):
             raise
-    return [parse_text(piece, name, limits)._replace(embedded=True) for piece in pieces]
+    return [replace(parse_text(piece, name, limits), embedded=True) for piece in pieces]
 
 
 def _pieces(text: str, spans: Iterator[tuple[int, int]]) -> Iterator[str]:

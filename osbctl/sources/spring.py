@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from osbctl.fields import PARTS, known
-from osbctl.findings import DocumentError, Finding, Severity
+from osbctl.findings import DocumentError
 from osbctl.paths import Path, get_at
 from osbctl.sources.document import Document
 
 if TYPE_CHECKING:
-    from osbctl.sources.origins import Origin, PathOrigins
+    from osbctl.sources.origins import PathOrigins
 
 _PROPERTY = "spring.cloud.openservicebroker.catalog"
 _SERVICES = f"{_PROPERTY}.services"
@@ -45,21 +46,18 @@ def active_document(documents: Sequence[Document], profiles: Sequence[str]) -> i
 
     Raises DocumentError: all catalogs are of other profiles.
     """
-    holding = [number for number, document in enumerate(documents) if _property_path(document.data, _SERVICES)]
+    holding = {n: path for n, document in enumerate(documents) if (path := _property_path(document.data, _SERVICES))}
     conditions = [_condition(document.data) for document in documents]
     if not holding or not any((*profiles, *conditions)):
         return None
     active = [number for number in holding if _holds(conditions[number], profiles or ["default"])]
     if not active:
-        raise DocumentError((_of_other_profiles(documents[holding[0]], [conditions[number] for number in holding]),))
+        others = ", ".join(dict.fromkeys(conditions[number] for number in holding))
+        number, path = next(iter(holding.items()))
+        message = f"the catalog is one of other profiles: {others}"
+        error = documents[number].error("catalog-elsewhere", message, path, "name one: --profile")
+        raise DocumentError((error._replace(path=()),))
     return active[-1]
-
-
-def _of_other_profiles(document: Document, conditions: list[str]) -> Finding:
-    message = f"the catalog is one of other profiles: {', '.join(dict.fromkeys(conditions))}"
-    path = _property_path(document.data, _SERVICES)
-    place = document.locate([path])[path]
-    return Finding("catalog-elsewhere", Severity.ERROR, message, (), place, hint="name one: --profile")
 
 
 def _property_path(data: Any, name: str) -> Path:
@@ -100,45 +98,41 @@ def renamed_fields(document: Document) -> Document:
     in `properties` of metadata is sent as metadata. Keys of parameter schemas and of other maps stay. `bindable`
     is false by default. A field that is also present under the sent name keeps its own. Locations are in the text.
     """
-    from osbctl.sources.origins import PathOrigins, SourcePart
+    from osbctl.sources.origins import PathOrigins
 
-    top = (SourcePart(document), ())
-    origins = PathOrigins({}, top)
-    data = origins.data = _renamed(document.data, "catalog", top, origins)
+    origins = PathOrigins({}, (document, ()))
+    data = origins.data = _renamed(document.data, "catalog", document, (), origins)
     # Without `text`, which has other names than `data`.
-    return document._replace(data=data, locator=origins.locate, text="") if data != document.data else document
+    return replace(document, data=data, locator=origins.locate, text="") if data != document.data else document
 
 
-def _renamed(value: Any, kind: str, here: Origin, origins: PathOrigins) -> Any:
-    """Copy the object of this kind at `here`, or the list of objects, as it is sent; `kind` is empty for other maps."""
-    part, path = here
+def _renamed(value: Any, kind: str, document: Document, path: Path, origins: PathOrigins) -> Any:
+    """Copy the object of this kind at `path`, or the list of objects, as it is sent; `kind` is empty for other maps."""
     if isinstance(value, list):
-        return [_renamed(item, kind, (part, (*path, index)), origins) for index, item in enumerate(value)]
+        return [_renamed(item, kind, document, (*path, index), origins) for index, item in enumerate(value)]
     if not isinstance(value, dict):
         return value
-    return _renamed_object(value, kind, here, origins) if kind else {**value}
+    return _renamed_object(value, kind, document, path, origins) if kind else {**value}
 
 
-def _renamed_object(value: dict[str, Any], kind: str, here: Origin, origins: PathOrigins) -> dict[str, Any]:
-    part, path = here
+def _renamed_object(
+    value: dict[str, Any], kind: str, document: Document, path: Path, origins: PathOrigins
+) -> dict[str, Any]:
     sent: dict[str, Any] = {**_DEFAULTS.get(kind, {})}
     for key, place, item in _entries(value, kind, path):
         parts = _IN_BRACKETS.fullmatch(key) if kind == "input_parameters" else None
-        name = _sent_name(parts[1] if parts else key, kind, value)
-        below = _renamed(item, PARTS.get(kind, {}).get(name, ""), (part, place), origins)
+        written = parts[1] if parts else key
+        name = _names(kind).get(_uniform(written), written)
+        name = written if name in value else name
+        below = _renamed(item, PARTS.get(kind, {}).get(name, ""), document, place, origins)
         if parts and isinstance(holder := sent.setdefault(name, {}), dict):
-            origins.put(holder, parts[2], item, (part, place))
+            origins.put(holder, parts[2], item, (document, place))
         elif isinstance(below, dict) and isinstance(holder := sent.get(name), dict):
             for one, held in below.items():
-                origins.put(holder, one, held, (part, (*place, one)))
+                origins.put(holder, one, held, (document, (*place, one)))
         else:
-            origins.put(sent, name, below, (part, place))
+            origins.put(sent, name, below, (document, place))
     return sent
-
-
-def _sent_name(key: str, kind: str, value: dict[str, Any]) -> str:
-    name = _names(kind).get(_uniform(key), key)
-    return key if name in value else name
 
 
 def _entries(value: dict[str, Any], kind: str, path: Path) -> Iterator[tuple[str, Path, Any]]:

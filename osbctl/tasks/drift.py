@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from osbctl.client.catalog_client import parse_catalog_response
@@ -13,7 +14,7 @@ from osbctl.parallel import in_parallel
 from osbctl.platforms import Platform
 from osbctl.registry.records import without_client_secrets
 from osbctl.sources.document import Document
-from osbctl.sources.exports.merge import StoredCatalog
+from osbctl.sources.exports import StoredCatalog
 from osbctl.tasks.compare import Comparison, now_refused, plan_ids
 
 if TYPE_CHECKING:
@@ -50,7 +51,7 @@ def compare_with_stored(
         data = without_client_secrets(broker.data)
         if data is not broker.data:
             sentences.append("secrets of dashboard clients are not stored, so they are not compared")
-            broker = broker._replace(data=data)
+            broker = replace(broker, data=data)
     changes = find_drift(stored, broker.catalog, platforms=view, instances=instances)
     if changes:
         changes += now_refused(stored.document.data, broker.data, changes, view)

@@ -21,7 +21,7 @@ from osbctl.platforms import Platform
 from osbctl.registry.records import RefreshOutcome
 from osbctl.registry.store import Registry
 from osbctl.reports.changes import DiffFormat
-from osbctl.sources.exports.read import StoredAs
+from osbctl.sources.exports import StoredAs
 from osbctl.sources.yaml_text import dump
 from tests.case import case
 from tests.cli import program

@@ -12,7 +12,7 @@ from osbctl.comparison.catalogs import compare_catalogs
 from osbctl.comparison.drift import find_drift, notes
 from osbctl.paths import pointer
 from osbctl.platforms import Platform
-from osbctl.sources.exports.merge import StoredCatalog
+from osbctl.sources.exports import StoredCatalog
 from osbctl.sources.parse import parse_document
 from tests.comparison.make import catalog, plan, service
 from tests.drift.test_round_trip import stored

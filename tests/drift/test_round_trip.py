@@ -11,8 +11,7 @@ import pytest
 from osbctl.comparison.drift import find_drift
 from osbctl.platforms import Platform
 from osbctl.platforms.verdicts import judge_all
-from osbctl.sources.exports.merge import StoredCatalog
-from osbctl.sources.exports.read import stored_catalog
+from osbctl.sources.exports import StoredCatalog, stored_catalog
 from osbctl.sources.parse import parse_document
 from osbctl.sources.read import read_source
 from tests import corpus

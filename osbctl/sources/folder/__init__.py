@@ -80,9 +80,9 @@ def compose(
     composer = Composer(parts)
     origins = composer.compose()
     for overlay in overlays:
-        part = parts.read_any(Path(overlay))
+        part = parts.read(Path(overlay), anywhere=True)
         if part:
-            Overlay(part, composer, problems).apply()
+            Overlay(part, composer).apply()
     problems.raise_any()
     bundle_schemas(parts, origins)
     problems.raise_any()

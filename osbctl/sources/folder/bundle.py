@@ -18,8 +18,9 @@ from osbctl.catalog import objects, parameter_holders
 from osbctl.errors import SourceError
 from osbctl.jsonschemas.walk import subschemas
 from osbctl.paths import Path, pointer, resolve_pointer, value_at
+from osbctl.sources.document import Document
 from osbctl.sources.folder.source_tree import Parts
-from osbctl.sources.origins import Origin, PathOrigins, SourcePart
+from osbctl.sources.origins import Origin, PathOrigins
 
 
 def bundle_schemas(parts: Parts, origins: PathOrigins) -> None:
@@ -82,11 +83,11 @@ class _Bundle:
             self._origins.of_object(schema, self._root)
         return schema
 
-    def _definition(self, part: SourcePart, inside: Path) -> dict[str, Any]:
+    def _definition(self, part: Document, inside: Path) -> dict[str, Any]:
         definition = self._copy(part, inside)
         dialect = part.data.get("$schema")
         if dialect and dialect.rstrip("#") != str(self._schema.get("$schema", dialect)).rstrip("#"):
-            message = f"{part.document.name} is written for {dialect}, the schema that refers to it is not"
+            message = f"{part.name} is written for {dialect}, the schema that refers to it is not"
             self._problem(part, ("$schema",), message, "give both the same $schema")
         for key in ("$schema", "$id", "id"):
             if isinstance(definition.get(key), str):
@@ -95,36 +96,35 @@ class _Bundle:
         self._rewrite(definition, part, inside)
         return definition
 
-    def _copy(self, part: SourcePart, inside: Path) -> dict[str, Any]:
+    def _copy(self, part: Document, inside: Path) -> dict[str, Any]:
         copy: dict[str, Any] = self._parts.copied(part, value_at(part.data, inside), inside)
         return copy
 
-    def _rewrite(self, schema: dict[str, Any], part: SourcePart, inside: Path) -> None:
+    def _rewrite(self, schema: dict[str, Any], part: Document, inside: Path) -> None:
         for holder, path in _holders(schema, inside):
             self._point(holder, part, (*path, "$ref"))
 
-    def _point(self, holder: dict[str, Any], part: SourcePart, place: Path) -> None:
+    def _point(self, holder: dict[str, Any], part: Document, place: Path) -> None:
+        """Let the reference in `holder`, which was written at `place` of `part`, point to its target in the bundle."""
         target = self._target(part, place, holder["$ref"])
-        if target is not None:
-            holder["$ref"] = self._reference(target)
-
-    def _reference(self, target: Origin) -> str:
-        if self._root and target[0] is self._root[0] and target[1][: len(self._root[1])] == self._root[1]:
-            return "#" + pointer(target[1][len(self._root[1]) :])
+        if target is None:
+            return
+        file, inside = target
+        if self._root and file is self._root[0] and inside[: len(self._root[1])] == self._root[1]:
+            holder["$ref"] = "#" + pointer(inside[len(self._root[1]) :])
+            return
         if target not in self._names:
-            self._names[target] = self._free_name(*target)
-        return f"#/{self._store}/{self._names[target]}"
+            stem = str(inside[-1]) if inside else _resolved(file).stem
+            word = re.sub(r"[^A-Za-z0-9_-]+", "-", stem) or "schema"
+            name, number = word, 1
+            while name in self._taken:
+                number += 1
+                name = f"{word}-{number}"
+            self._taken.add(name)
+            self._names[target] = name
+        holder["$ref"] = f"#/{self._store}/{self._names[target]}"
 
-    def _free_name(self, part: SourcePart, inside: Path) -> str:
-        word = re.sub(r"[^A-Za-z0-9_-]+", "-", str(inside[-1]) if inside else pathlib.Path(part.file).stem) or "schema"
-        name, number = word, 1
-        while name in self._taken:
-            number += 1
-            name = f"{word}-{number}"
-        self._taken.add(name)
-        return name
-
-    def _target(self, part: SourcePart, path: Path, reference: str) -> Origin | None:
+    def _target(self, part: Document, path: Path, reference: str) -> Origin | None:
         """Target of a reference at `path` of `part`: a file of the folder, and a path in it."""
         url = urlsplit(reference)
         fragment = unquote(url.fragment)
@@ -139,16 +139,16 @@ class _Bundle:
             return None
         inside = resolve_pointer(file.data, fragment)
         if inside is None or not isinstance(value_at(file.data, inside), dict):
-            self._problem(part, path, f"{reference!r} leads to no schema", f"see {file.document.name}")
+            self._problem(part, path, f"{reference!r} leads to no schema", f"see {file.name}")
             return None
         return file, inside
 
-    def _file(self, part: SourcePart, path: Path, name: str) -> SourcePart | None:
+    def _file(self, part: Document, path: Path, name: str) -> Document | None:
         """The file `name`, relative to that of `part`."""
         if os.path.isabs(name):  # noqa: PTH117
             self._problem(part, path, f"{name!r} is an absolute path", "write it relative to this file")
             return None
-        file, folder = pathlib.Path(part.file).parent / name, self._parts.folder
+        file, folder = _resolved(part).parent / name, self._parts.folder
         try:
             resolved = file.resolve()
             if resolved.is_relative_to(folder.resolve()):
@@ -158,9 +158,13 @@ class _Bundle:
             self._problem(part, path, f"{name!r} cannot be read: no such file?", f"it was looked for at {file}")
         return None
 
-    def _problem(self, part: SourcePart, path: Path, message: str, hint: str = "") -> None:
+    def _problem(self, part: Document, path: Path, message: str, hint: str = "") -> None:
         """Note a reference that cannot be followed."""
         self._parts.problems.add("build-reference", message, part, path, hint)
+
+
+def _resolved(part: Document) -> pathlib.Path:
+    return pathlib.Path(os.path.realpath(part.name))
 
 
 def _holders(schema: dict[str, Any], path: Path) -> Iterator[tuple[dict[str, Any], Path]]:

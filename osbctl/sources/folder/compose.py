@@ -8,8 +8,8 @@ from typing import Any
 
 from osbctl.paths import Path as ValuePath
 from osbctl.sources.document import Document
-from osbctl.sources.folder.source_tree import FindingCollector, Parts
-from osbctl.sources.origins import PathOrigins, SourcePart
+from osbctl.sources.folder.source_tree import Parts
+from osbctl.sources.origins import PathOrigins
 
 SETTINGS = ("services", "defaults", "fields")
 """The keys of catalog.yaml: the order of the services, defaults, and further fields of the catalog."""
@@ -24,8 +24,8 @@ class Composer:
     origins: PathOrigins
 
     def __init__(self, parts: Parts) -> None:
-        self._parts, self._problem = parts, parts.problems.add
-        self._settings = parts.optional("catalog") or SourcePart(_NO_SETTINGS)
+        self._parts, self.problem = parts, parts.problems.add
+        self._settings = parts.optional("catalog") or _NO_SETTINGS
         self._defaults: dict[str, Any] = {}
 
     def compose(self) -> PathOrigins:
@@ -36,16 +36,23 @@ class Composer:
             folder = self._parts.folder
             what = f"no service under {folder / 'services'}"
             hint = "`osbctl init` writes a folder to start from, `osbctl new service NAME` adds a service"
-            self._problem("folder-without-services", f"{folder}: {what}", hint=hint)
+            self.problem("folder-without-services", f"{folder}: {what}", hint=hint)
             self._parts.report_unread()
             self._parts.problems.raise_any()
-        top = self._settings if self._settings.document is not _NO_SETTINGS else next(iter(found.values()))
+        top = self._settings if self._settings is not _NO_SETTINGS else next(iter(found.values()))
         self.origins = PathOrigins({}, (top, ()))
         self.origins.data["services"] = [self._service(stem, part) for stem, part in found.items()]
-        self._add_fields()
+        further = self._settings.data.get("fields", {})
+        if not isinstance(further, dict) or "services" in further:
+            message = "fields must be a mapping without `services`"
+            self.problem("folder-settings", message, self._settings, ("fields",))
+            return self.origins
+        for key, value in further.items():
+            path = ("fields", key)
+            self.origins.put(self.origins.data, key, self.take(self._settings, value, path), (self._settings, path))
         return self.origins
 
-    def take(self, part: SourcePart, value: Any, path: ValuePath = ()) -> Any:
+    def take(self, part: Document, value: Any, path: ValuePath = ()) -> Any:
         """Copy a value of `part`, with references replaced; remember the origin of an object."""
         taken = self._parts.copied(part, value, path)
         if isinstance(taken, dict):
@@ -57,21 +64,21 @@ class Composer:
         settings = self._settings
         for key in settings.data:
             if key not in SETTINGS:
-                self._problem(
+                self.problem(
                     "folder-settings", f"unknown key {key!r}", settings, (key,), f"known: {', '.join(SETTINGS)}"
                 )
         defaults = settings.data.get("defaults", {})
         if not isinstance(defaults, dict):
-            self._problem("folder-settings", "defaults must be a mapping", settings, ("defaults",))
+            self.problem("folder-settings", "defaults must be a mapping", settings, ("defaults",))
             return
         for kind, value in defaults.items():
             if kind in ("service", "plan") and isinstance(value, dict):
                 self._defaults[kind] = value
             else:
                 text = "defaults holds `service` and `plan`, each a mapping"
-                self._problem("folder-settings", text, settings, ("defaults", kind))
+                self.problem("folder-settings", text, settings, ("defaults", kind))
 
-    def _services(self) -> dict[str, SourcePart]:
+    def _services(self) -> dict[str, Document]:
         """The files of the services by stem, in the order of the catalog."""
         files = self._parts.files("services")
         order = self._settings.data.get("services")
@@ -83,45 +90,45 @@ class Composer:
         else:
             message, hint = "services must be a list of file names without suffix", ""
             if isinstance(order, list) and all(isinstance(service, dict) for service in order):
-                file = shlex.quote(self._settings.document.name)
+                file = shlex.quote(self._settings.name)
                 message = "this file is a whole catalog, not the settings of a source folder"
                 hint = f"`osbctl validate {file}`, or `osbctl split {file}`"
-            self._problem("folder-settings", message, self._settings, path, hint)
+            self.problem("folder-settings", message, self._settings, path, hint)
             order = []
         parts = {stem: self._parts.read(files[stem]) for stem in order}
         self._parts.problems.raise_any()
         return {stem: part for stem, part in parts.items() if part}
 
-    def _listed(self, wanted: list[str], files: dict[str, Path], part: SourcePart, path: ValuePath) -> list[str]:
+    def _listed(self, wanted: list[str], files: dict[str, Path], part: Document, path: ValuePath) -> list[str]:
         """The stems in the order of a list; report stems without a file, and files that are not listed."""
         seen: list[str] = []
         for index, stem in enumerate(wanted):
             if stem not in files:
                 near = f"there are: {', '.join(files)}" if files else "there are no files yet"
-                self._problem("folder-order", f"there is no file for {stem!r}", part, (*path, index), near)
+                self.problem("folder-order", f"there is no file for {stem!r}", part, (*path, index), near)
             elif stem in seen:
-                self._problem("folder-order", f"{stem!r} is listed twice", part, (*path, index))
+                self.problem("folder-order", f"{stem!r} is listed twice", part, (*path, index))
             else:
                 seen.append(stem)
         for stem in files:
             if stem not in seen:
-                self._problem("folder-order", f"{files[stem]} is not listed", part, path, f"add {stem!r} to the list")
+                self.problem("folder-order", f"{files[stem]} is not listed", part, path, f"add {stem!r} to the list")
         return seen
 
-    def _service(self, stem: str, part: SourcePart) -> dict[str, Any]:
+    def _service(self, stem: str, part: Document) -> dict[str, Any]:
         plans = part.data.get("plans", [])
         service: dict[str, Any] = self.take(part, {k: v for k, v in part.data.items() if k != "plans"})
         files = self._parts.files("services", stem, "plans")
         if not isinstance(plans, list):
             service["plans"] = self.take(part, plans, ("plans",))
             if files:
-                self._problem("folder-plans", "plans must be a list", part, ("plans",))
+                self.problem("folder-plans", "plans must be a list", part, ("plans",))
         elif files or "plans" in part.data:
             service["plans"] = self._plans(part, plans, files)
         self._fill(service, self._defaults.get("service", {}), ("defaults", "service"))
         return service
 
-    def _plans(self, part: SourcePart, plans: list[Any], files: dict[str, Path]) -> list[Any]:
+    def _plans(self, part: Document, plans: list[Any], files: dict[str, Path]) -> list[Any]:
         """The plans in the service's file, and those in files of their own.
 
         A string in the list stands for the file of that stem. Without one, the files come behind the list, by name.
@@ -153,17 +160,6 @@ class Composer:
             elif isinstance(value[key], dict) and isinstance(default, dict):
                 self._fill(value[key], default, here)
 
-    def _add_fields(self) -> None:
-        """Add the further fields of the catalog."""
-        settings, data = self._settings, self.origins.data
-        further = settings.data.get("fields", {})
-        if not isinstance(further, dict) or "services" in further:
-            self._problem("folder-settings", "fields must be a mapping without `services`", settings, ("fields",))
-            return
-        for key, value in further.items():
-            path = ("fields", key)
-            self.origins.put(data, key, self.take(settings, value, path), (settings, path))
-
 
 class Overlay:
     """One overlay file, which changes a composed catalog. It addresses services and plans by name.
@@ -178,8 +174,8 @@ class Overlay:
       redis: null                the whole service offering removed
     """
 
-    def __init__(self, part: SourcePart, composer: Composer, problems: FindingCollector) -> None:
-        self._part, self._composer, self._origins, self._problems = part, composer, composer.origins, problems
+    def __init__(self, part: Document, composer: Composer) -> None:
+        self._part, self._composer, self._origins = part, composer, composer.origins
 
     def apply(self) -> None:
         """Change the composed catalog in place; report names that do not exist."""
@@ -214,7 +210,9 @@ class Overlay:
         for name, patch in patches.items():
             named = [m for m in members if isinstance(m, dict) and m.get("name") == name]
             if not named:
-                self._missing(key, members, (*path, name))
+                there = ", ".join(str(m.get("name")) for m in members if isinstance(m, dict))
+                message = f"there is no {key.removesuffix('s')} {name!r} to change"
+                self._problem(message, (*path, name), f"there are: {there}")
             elif patch is None:
                 members = [m for m in members if m is not named[0]]
             elif isinstance(patch, dict):
@@ -222,11 +220,6 @@ class Overlay:
             else:
                 self._problem(f"the change to {name!r} must be a mapping, or null to remove it", (*path, name))
         owner[key] = members
-
-    def _missing(self, key: str, members: list[Any], path: ValuePath) -> None:
-        there = ", ".join(str(m.get("name")) for m in members if isinstance(m, dict))
-        kind = "service" if key == "services" else "plan"
-        self._problem(f"there is no {kind} {path[-1]!r} to change", path, f"there are: {there}")
 
     def _add(self, service: dict[str, Any], added: Any, path: ValuePath) -> None:
         if not isinstance(added, list) or not all(isinstance(plan, dict) for plan in added):
@@ -254,4 +247,4 @@ class Overlay:
                 self._origins.put(target, key, self._composer.take(self._part, value, here), (self._part, here))
 
     def _problem(self, message: str, path: ValuePath, hint: str = "") -> None:
-        self._problems.add("build-overlay", message, self._part, path, hint)
+        self._composer.problem("build-overlay", message, self._part, path, hint)

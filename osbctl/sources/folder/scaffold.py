@@ -13,7 +13,7 @@ from osbctl.catalog import objects, parameter_holders
 from osbctl.errors import SourceError
 from osbctl.fields import schema_text
 from osbctl.files import write_file
-from osbctl.findings import DocumentError, Finding, Severity
+from osbctl.findings import DocumentError
 from osbctl.platforms import DEFAULT_API_VERSION
 from osbctl.sources.document import Document
 from osbctl.sources.folder.lock import fresh_id
@@ -164,10 +164,8 @@ def check_split(document: Document) -> None:
     services = document.data.get("services")
     if isinstance(services, list) and all(isinstance(service, dict) for service in services):
         return
-    path = ("services",)
     text, hint = "`services` must be a list of objects, to be split", "osbctl validate says more"
-    place = document.locate([path])[path]
-    raise DocumentError((Finding("schema-type", Severity.ERROR, text, path, place, hint=hint),))
+    raise DocumentError((document.error("schema-type", text, ("services",), hint),))
 
 
 def split_files(catalog: dict[str, Any]) -> Iterator[tuple[str, str]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -13,9 +13,9 @@ from osbctl.errors import SourceError
 from osbctl.findings import DocumentError, Finding, Severity
 from osbctl.paths import Path as ValuePath
 from osbctl.sources.document import Document
-from osbctl.sources.limits import Limits, read_file
-from osbctl.sources.origins import SourcePart
+from osbctl.sources.limits import Limits
 from osbctl.sources.parse import parse_document
+from osbctl.sources.read_bytes import read_bytes
 
 NO_VARIABLES: Mapping[str, str] = MappingProxyType({})
 
@@ -31,12 +31,10 @@ _REFERENCE = re.compile(r"\$\$\{|\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}|\$
 class FindingCollector(list[Finding]):
     """The findings of a composition, so that one run reports all of them."""
 
-    def add(
-        self, rule: str, message: str, part: SourcePart | None = None, path: ValuePath = (), hint: str = ""
-    ) -> None:
+    def add(self, rule: str, message: str, part: Document | None = None, path: ValuePath = (), hint: str = "") -> None:
         """Add an error in the value at `path` of `part`."""
-        location = part.document.locate([path])[path] if part else None
-        self.append(Finding(rule, Severity.ERROR, message, path, location, hint=hint))
+        bare = Finding(rule, Severity.ERROR, message, path, hint=hint)
+        self.append(part.error(rule, message, path, hint) if part else bare)
 
     def raise_any(self) -> None:
         """Raise a DocumentError with the findings, if there are any."""
@@ -48,8 +46,8 @@ class Parts:
     """The files of one source folder. Reads each at most once; refuses paths that lead out of it.
 
     `unsaved` is the content of files that are being edited, by resolved path; they need not be on disk yet.
-    `documents` are the files that were read, in that order. `load` reads the other files. `variables` are the values of
-    `${NAME}`. Faults are noted in `problems`.
+    `documents` are the files that were read, in that order. `variables` are the values of `${NAME}`. Faults are noted
+    in `problems`.
     """
 
     def __init__(
@@ -57,13 +55,12 @@ class Parts:
         folder: Path,
         limits: Limits,
         unsaved: Mapping[Path, bytes],
-        load: Callable[[str, Limits], bytes] = read_file,
         variables: Mapping[str, str] = NO_VARIABLES,
     ) -> None:
         self.folder, self.problems = folder, FindingCollector()
-        self._limits, self._unsaved, self._load, self._variables = limits, unsaved, load, variables
+        self._limits, self._unsaved, self._variables = limits, unsaved, variables
         self._root = folder.resolve()
-        self._read: dict[Path, SourcePart | None] = {}
+        self._read: dict[Path, Document | None] = {}
         self.documents: list[Document] = []
 
     @property
@@ -71,26 +68,32 @@ class Parts:
         """The notes of the readers, without paths: those are of files, not of the catalog."""
         return [note._replace(path=()) for document in self.documents for note in document.notes]
 
-    def read(self, file: Path) -> SourcePart | None:
+    def read(self, file: Path, *, anywhere: bool = False) -> Document | None:
         """Read a file; None (and a problem) if it cannot be parsed or is outside of the folder.
+
+        `anywhere`: it may be outside, since the user named it (an overlay).
 
         Raises SourceError: it does not exist or cannot be opened.
         """
-        resolved = self._inside(file)
-        if resolved and resolved not in self._read:
-            self._read[resolved] = self._part(file, resolved)
-        return self._read[resolved] if resolved else None
+        resolved = Path(os.path.realpath(file)) if anywhere else self._inside(file)
+        if resolved is None:
+            return None
+        if resolved not in self._read:
+            data = self._bytes(file, resolved)
+            try:
+                self.documents.append(parse_document(data, str(file), limits=self._limits))
+                self._read[resolved] = self.documents[-1]
+            except DocumentError as error:
+                self.problems.extend(error.findings)
+                self._read[resolved] = None
+        return self._read[resolved]
 
     def content(self, file: Path) -> bytes | None:
         """Read the bytes of a file of the folder; the rest as `read`."""
         resolved = self._inside(file)
         return self._bytes(file, resolved) if resolved else None
 
-    def read_any(self, file: Path) -> SourcePart | None:
-        """Read a file that the user named, which may be outside of the folder: an overlay."""
-        return self._part(file, Path(os.path.realpath(file)))
-
-    def optional(self, stem: str) -> SourcePart | None:
+    def optional(self, stem: str) -> Document | None:
         """Read the file of that stem at the top of the folder; None without one."""
         for suffix in SUFFIXES:
             file = self.folder / (stem + suffix)
@@ -99,13 +102,7 @@ class Parts:
         return None
 
     def report_unread(self) -> None:
-        """Report each file that looks like a part of the catalog and was not read."""
-        for file in self._unread():
-            hint = _where(file.relative_to(self.folder))
-            self.problems.add("folder-unread", f"{file} is not part of the catalog", hint=hint)
-
-    def _unread(self) -> Iterator[Path]:
-        """The files that look like parts, in services/ and in folders with similar names."""
+        """Report each file, in services/ and folders of similar names, that looks like a part and was not read."""
         tops = next(os.walk(self.folder), ("", [], []))[1]
         for top in sorted(name for name in tops if name.lower() in ("services", "service", "plans", "plan")):
             for folder, folders, names in os.walk(self.folder / top):
@@ -114,7 +111,8 @@ class Parts:
                     file = Path(folder, name)
                     looks_like_a_part = file.suffix.lower() in _LOOKALIKES and not name.startswith((".#", "._"))
                     if looks_like_a_part and Path(os.path.realpath(file)) not in self._read:
-                        yield file
+                        hint = _where(file.relative_to(self.folder))
+                        self.problems.add("folder-unread", f"{file} is not part of the catalog", hint=hint)
 
     def files(self, *below: str) -> dict[str, Path]:
         """The YAML and JSON files in a folder of the folder by stem, sorted; two of one stem are a problem."""
@@ -131,7 +129,7 @@ class Parts:
             found[stem] = folder / name
         return found
 
-    def copied(self, part: SourcePart, value: Any, path: ValuePath) -> Any:
+    def copied(self, part: Document, value: Any, path: ValuePath) -> Any:
         """Copy the value at `path` of `part`, with `${NAME}` replaced in each string.
 
         Names that are not set and malformed references are problems.
@@ -142,7 +140,7 @@ class Parts:
 
         return _changed(value, change, path)
 
-    def _replaced(self, match: re.Match[str], part: SourcePart, path: ValuePath) -> str:
+    def _replaced(self, match: re.Match[str], part: Document, path: ValuePath) -> str:
         if match[0] == "$${":
             return "${"
         value: str | None = self._variables.get(match[1], match[2])
@@ -162,18 +160,12 @@ class Parts:
             raise SourceError(f"{file}: this is not a regular file", "a source folder is made of files")
         return resolved
 
-    def _part(self, file: Path, resolved: Path) -> SourcePart | None:
-        try:
-            self.documents.append(parse_document(self._bytes(file, resolved), str(file), limits=self._limits))
-            return SourcePart(self.documents[-1], str(resolved))
-        except DocumentError as error:
-            self.problems.extend(error.findings)
-            return None
-
     def _bytes(self, file: Path, resolved: Path) -> bytes:
+        if resolved in self._unsaved:
+            return self._unsaved[resolved]
         try:
-            return self._unsaved[resolved] if resolved in self._unsaved else self._load(str(file), self._limits)
-        except OSError as error:
+            return read_bytes(str(file), limits=self._limits)[0]
+        except IsADirectoryError as error:
             raise SourceError(f"{file}: cannot be opened: {error.strerror}") from error
 
 

@@ -17,8 +17,7 @@ from osbctl.errors import OsbctlError, SourceError, UsageError
 from osbctl.findings import DocumentError
 from osbctl.platforms import Platform
 from osbctl.sources.document import Document
-from osbctl.sources.exports.merge import StoredCatalog
-from osbctl.sources.exports.read import StoredAs, parse_documents, recognise, stored_catalog
+from osbctl.sources.exports import StoredAs, StoredCatalog, parse_documents, recognise, stored_catalog
 from osbctl.sources.parse import parse_document
 from osbctl.sources.yaml_text import dump
 from tests.case import each

@@ -11,7 +11,7 @@ from typing import Any
 
 from osbctl.findings import Finding, Severity
 from osbctl.paths import Path, entries, get_at
-from osbctl.sources.origins import SourcePart
+from osbctl.sources.document import Document
 from osbctl.text import did_you_mean
 
 _PLAN = (
@@ -59,14 +59,13 @@ def is_set(value: Any) -> bool:
 
 
 def refuse(
-    refusals: list[Finding], part: SourcePart, path: Path, message: str, hint: str, catalog_path: Path = ()
+    refusals: list[Finding], part: Document, path: Path, message: str, hint: str, catalog_path: Path = ()
 ) -> None:
     """Report that the broker does not start because of the value at `path` of a file, `catalog_path` of the catalog."""
-    place = part.document.locate([path])[path]
-    refusals.append(Finding("brokerpak-refused", Severity.ERROR, message, catalog_path, place, hint=hint))
+    refusals.append(part.error("brokerpak-refused", message, path, hint)._replace(path=catalog_path))
 
 
-def check_definition(refusals: list[Finding], part: SourcePart) -> None:
+def check_definition(refusals: list[Finding], part: Document) -> None:
     """Report a name and ids of a definition that the broker refuses, and fields that it ignores."""
     if not _NAME.fullmatch(str(part.data.get("name"))):
         hint = "cloud-service-broker does not start with it"
@@ -77,13 +76,13 @@ def check_definition(refusals: list[Finding], part: SourcePart) -> None:
     _check_fields(refusals, part, part.data, DEFINITION, ())
 
 
-def check_id(refusals: list[Finding], part: SourcePart, path: Path) -> None:
+def check_id(refusals: list[Finding], part: Document, path: Path) -> None:
     """Report an id that is not a UUID."""
     if not _UUID.fullmatch(str(get_at(part.data, path))):
         refuse(refusals, part, path, f"{path[-1]} must be a UUID", "cloud-service-broker does not start with it")
 
 
-def _check_fields(refusals: list[Finding], part: SourcePart, value: Any, fields: Any, path: Path) -> None:
+def _check_fields(refusals: list[Finding], part: Document, value: Any, fields: Any, path: Path) -> None:
     if isinstance(fields, list):
         for index, one in entries(value):
             _check_fields(refusals, part, one, fields[0], (*path, index))
@@ -92,7 +91,6 @@ def _check_fields(refusals: list[Finding], part: SourcePart, value: Any, fields:
         if key in fields:
             _check_fields(refusals, part, held, fields[key], (*path, key))
             continue
-        here = (*path, key)
         message = f"cloud-service-broker knows no field {key!r} here: it has no effect"
-        place, hint = part.document.locate([here])[here], did_you_mean(key, fields)
-        refusals.append(Finding("brokerpak-field-unread", Severity.WARNING, message, (), place, hint=hint))
+        unread = part.error("brokerpak-field-unread", message, (*path, key), did_you_mean(key, fields))
+        refusals.append(unread._replace(severity=Severity.WARNING, path=()))

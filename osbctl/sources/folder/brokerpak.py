@@ -1,4 +1,8 @@
-"""Compute the catalog of a brokerpak as cloud-service-broker does, from definitions and environment."""
+"""Read a brokerpak: the catalog that cloud-service-broker computes from it, with its environment.
+
+A brokerpak is a folder with a `manifest.yml` whose `service_definitions` name the files of its service offerings; on
+the disk, or in a revision of git.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +10,8 @@ import json
 import re
 from base64 import b64encode
 from collections.abc import Iterator, Mapping
+from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from osbctl.catalog import objects
@@ -13,11 +19,16 @@ from osbctl.errors import SourceError
 from osbctl.findings import DocumentError, Finding
 from osbctl.paths import Path as ValuePath
 from osbctl.paths import get_at
-from osbctl.sources.folder.brokerpak.checks import check_definition, check_id, is_set, refuse
+from osbctl.sources.document import Document
+from osbctl.sources.folder.brokerpak_checks import check_definition, check_id, is_set, refuse
 from osbctl.sources.folder.source_tree import Parts
-from osbctl.sources.origins import PathOrigins, SourcePart
+from osbctl.sources.limits import Limits
+from osbctl.sources.origins import PathOrigins
 from osbctl.sources.parse import parse_text
+from osbctl.sources.read_bytes import read_bytes
 from osbctl.sources.variables import ENVIRONMENT, Variable, Variables
+
+MANIFEST = "manifest.yml"
 
 PLAN = {"id": "id", "name": "name", "description": "description"}
 SERVICE = {**PLAN, "tags": "tags"}
@@ -67,7 +78,42 @@ _UPGRADE = (
 )
 
 
-class BrokerpakCatalog:
+def is_brokerpak(folder: str, unsaved: Mapping[Path, bytes] = MappingProxyType({})) -> bool:
+    """Return whether a folder, or `REV:path`, is a brokerpak, by its manifest; `unsaved` as for `compose`."""
+    file = Path(folder, MANIFEST)
+    try:
+        data = unsaved.get(file.resolve()) or read_bytes(str(file))[0]
+    except (OSError, SourceError):
+        return False
+    return b"service_definitions" in data
+
+
+def read_brokerpak(folder: str, *, limits: Limits, unsaved: Mapping[Path, bytes], variables: Variables) -> Document:
+    """Read the catalog of a brokerpak, with locations in its definitions; the notes say what the broker refuses.
+
+    Raises:
+        SourceError: a file of it cannot be opened, or only a shell knows a variable.
+        DocumentError: one cannot be read.
+    """
+    parts = Parts(Path(folder), limits, unsaved)
+    catalog = _BrokerpakCatalog(parts, variables)
+    origins = catalog.compute()
+    notes = (*parts.notes, *parts.problems, *catalog.refusals)
+    by_source: dict[str, list[str]] = {}
+    for name, variable in sorted(catalog.used.items()):
+        by_source.setdefault(variable.source, []).append(name)
+    conditions = [f"{', '.join(names)} from {source}" for source, names in by_source.items()]
+    if not by_source:
+        conditions.append("no variable of the broker is set")
+    if not catalog.has_schemas:
+        conditions.append(f"without parameter schemas ({SCHEMAS} is not true)")
+    conditions += [f"without {name}, which is tagged {tag}" for name, tag in catalog.left_out.items()]
+    read_as = f"{folder}: read as a brokerpak; {'; '.join(conditions)}"
+    texts = tuple(parts.documents)
+    return Document(folder, origins.data, "brokerpak", origins.locate, notes, parts=texts, read_as=read_as)
+
+
+class _BrokerpakCatalog:
     """The computation of one brokerpak's catalog.
 
     `refusals` are findings about what the broker would not start with. `used` are the variables that the catalog
@@ -80,19 +126,14 @@ class BrokerpakCatalog:
         self.used: dict[str, Variable] = {}
         self.left_out: dict[str, str] = {}
         self.has_schemas = self._is_on(SCHEMAS)
-        manifest = parts.read(parts.folder / "manifest.yml")
+        manifest = parts.read(parts.folder / MANIFEST)
         parts.problems.raise_any()
         assert manifest
         self._manifest = manifest
         self.origins = PathOrigins({"services": []}, (manifest, ("service_definitions",)))
 
     def compute(self) -> PathOrigins:
-        """The catalog (`.data`) with the origins of its values.
-
-        Raises:
-            SourceError: a file of the brokerpak cannot be opened, or only a shell knows a variable.
-            DocumentError: one cannot be read.
-        """
+        """The catalog (`.data`) with the origins of its values; errors as in `read_brokerpak`."""
         services = self.origins.data["services"]
         for part in sorted(self._definitions(), key=lambda part: str(part.data.get("name"))):
             service = self._service(part)
@@ -102,7 +143,7 @@ class BrokerpakCatalog:
                 services.append(service)
         return self.origins
 
-    def _definitions(self) -> Iterator[SourcePart]:
+    def _definitions(self) -> Iterator[Document]:
         names = self._manifest.data.get("service_definitions")
         for index, name in enumerate(names if isinstance(names, list) else []):
             try:
@@ -116,7 +157,7 @@ class BrokerpakCatalog:
                 yield part
         self._parts.problems.raise_any()
 
-    def _service(self, part: SourcePart) -> dict[str, Any]:
+    def _service(self, part: Document) -> dict[str, Any]:
         service = self._fields(part, (), SERVICE)
         service |= dict.fromkeys(("bindable", "bindings_retrievable", "instances_retrievable"), True)
         service["plan_updateable"] = is_set(part.data.get("plan_updateable"))
@@ -126,29 +167,32 @@ class BrokerpakCatalog:
             metadata["imageUrl"] = self._image(part, image)
         if self._is_on(SHARING):
             metadata["shareable"] = True
-        service["plans"] = plans = [self._plan(part, path) for _, path in objects(part.data, "plans")]
+        service["plans"] = plans = []
+        for given, path in objects(part.data, "plans"):
+            plan = self._fields(part, path, PLAN)
+            plan["free"] = is_set(given.get("free"))
+            plan["metadata"] = self._fields(part, path, PLAN_METADATA)
+            plans.append(plan)
         plans += self._user_plans(part)
-        schemas = self._schemas(part)
+        create, bind = (self._schema(part, action) for action in ("provision", "bind"))
+        schemas = {
+            "service_instance": {"create": {"parameters": create}, "update": {"parameters": None}},
+            "service_binding": {"create": {"parameters": bind}},
+        }
         for plan in plans:
             self._maintain(plan)
             if self.has_schemas:
                 self.origins.put(plan, "schemas", schemas, (part, ("provision",)))
         return service
 
-    def _plan(self, part: SourcePart, path: ValuePath) -> dict[str, Any]:
-        plan = self._fields(part, path, PLAN)
-        plan["free"] = is_set(get_at(part.data, (*path, "free")))
-        plan["metadata"] = self._fields(part, path, PLAN_METADATA)
-        return plan
-
-    def _user_plans(self, part: SourcePart) -> list[dict[str, Any]]:
+    def _user_plans(self, part: Document) -> list[dict[str, Any]]:
         """The plans that the operator has defined in a variable, as a JSON list."""
         variable = self._variable(f"GSB_SERVICE_{_variable_word(part)}_PLANS")
         if variable is None:
             return []
         name = variable.name if variable.source == ENVIRONMENT else variable.source
         try:
-            source = SourcePart(parse_text(variable.text or variable.value, name))
+            source = parse_text(variable.text or variable.value, name)
         except DocumentError as error:
             self.refusals += error.findings
             return []
@@ -158,7 +202,7 @@ class BrokerpakCatalog:
             return []
         return [self._user_plan(source, index, plan) for index, plan in enumerate(plans)]
 
-    def _user_plan(self, source: SourcePart, index: int, given: dict[str, Any]) -> dict[str, Any]:
+    def _user_plan(self, source: Document, index: int, given: dict[str, Any]) -> dict[str, Any]:
         plan = {"description": ""}
         plan |= {key: value for key, value in given.items() if key in USER_PLAN and value is not None}
         self.origins.of_object(plan, (source, (index,)))
@@ -168,14 +212,7 @@ class BrokerpakCatalog:
         check_id(self.refusals, source, (index, key))
         return plan
 
-    def _schemas(self, part: SourcePart) -> dict[str, Any]:
-        create, bind = (self._schema(part, action) for action in ("provision", "bind"))
-        return {
-            "service_instance": {"create": {"parameters": create}, "update": {"parameters": None}},
-            "service_binding": {"create": {"parameters": bind}},
-        }
-
-    def _schema(self, part: SourcePart, action: str) -> dict[str, Any]:
+    def _schema(self, part: Document, action: str) -> dict[str, Any]:
         properties: dict[str, Any] = {}
         required = set()
         inputs = part.data.get(action)
@@ -189,7 +226,7 @@ class BrokerpakCatalog:
         self.origins.of_object(schema, (part, (action, "user_inputs")))
         return schema
 
-    def _property(self, part: SourcePart, given: dict[str, Any], path: ValuePath) -> dict[str, Any]:
+    def _property(self, part: Document, given: dict[str, Any], path: ValuePath) -> dict[str, Any]:
         made: dict[str, Any] = {}
         put = self.origins.put
         if given.get("field_name"):
@@ -207,7 +244,7 @@ class BrokerpakCatalog:
             made["default"] = default
         return made
 
-    def _fields(self, part: SourcePart, path: ValuePath, fields: Mapping[str, str]) -> dict[str, Any]:
+    def _fields(self, part: Document, path: ValuePath, fields: Mapping[str, str]) -> dict[str, Any]:
         """The `fields` of the object at `path` under the names of the answer; empty ones are left out."""
         made: dict[str, Any] = {}
         self.origins.of_object(made, (part, path))
@@ -226,7 +263,7 @@ class BrokerpakCatalog:
             info = {"version": version, "description": _UPGRADE.format(version)}
             self.origins.put(plan, "maintenance_info", info, (self._manifest, (*path, "version")))
 
-    def _image(self, part: SourcePart, address: str) -> str:
+    def _image(self, part: Document, address: str) -> str:
         """Read a picture of the brokerpak as a `data:` URI (internal/serviceimage)."""
         file = self._parts.folder / address.removeprefix("file://")
         try:
@@ -239,7 +276,7 @@ class BrokerpakCatalog:
             refuse(self.refusals, part, ("image_url",), f"{file} is neither a JPEG nor a PNG", "convert it to PNG")
         return f"data:image/{kind};base64,{b64encode(content).decode()}"
 
-    def _refuse_without_plans(self, part: SourcePart, index: int) -> None:
+    def _refuse_without_plans(self, part: Document, index: int) -> None:
         envrc = self._parts.folder / ".envrc"
         hint = f"write plans, or set GSB_SERVICE_{_variable_word(part)}_PLANS"
         hint += f"; --env {envrc} reads it from that file" if envrc.is_file() else ""
@@ -282,7 +319,7 @@ def _keywords(given: dict[str, Any]) -> dict[str, Any]:
     return found
 
 
-def _variable_word(part: SourcePart) -> str:
+def _variable_word(part: Document) -> str:
     """The service name of a definition as part of a variable name."""
     return str(part.data.get("name")).upper().replace(".", "_").replace("-", "_")
 

@@ -1,0 +1,375 @@
+"""Exports of platforms, mapped back to catalogs.
+
+The files of an export come as people have them: one object, an array, or several documents after one another. The
+`export` module of a platform recognises them, and locates the fields of a catalog in their rows.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from enum import StrEnum
+from typing import Any, TypeAlias
+
+from osbctl.errors import SourceError, UsageError
+from osbctl.findings import DocumentError, Finding, Location, Severity
+from osbctl.paths import Path, get_at, value_at
+from osbctl.platforms import Platform
+from osbctl.platforms.export import ExportRow, Fields, Page, RowFields, WrongShapeError, row_name
+from osbctl.sources.catalogs import holds_offering, only_catalog
+from osbctl.sources.document import Document
+from osbctl.sources.limits import DEFAULT_LIMITS, Limits
+from osbctl.sources.origins import PathOrigins
+from osbctl.sources.parse import decoded, no_object, parse_stream
+from osbctl.sources.read import read_source
+from osbctl.sources.read_bytes import read_bytes
+from osbctl.text import escape_line
+
+Family: TypeAlias = list[tuple[ExportRow, list[ExportRow]]]
+"""Service offerings, each with its plans."""
+
+_ID: Path = ("id",)
+_NAMED = 5
+"""Names that a message lists."""
+
+
+class StoredAs(StrEnum):
+    """Format of a stored catalog: the export of a platform, or the catalog as the broker sent it."""
+
+    _ignore_ = "platform"
+    for platform in Platform:
+        vars()[platform.name] = platform.value
+    CATALOG = "catalog"
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class StoredCatalog:
+    """The catalog that a platform has stored, as far as it is known.
+
+    `document` is in the shape of a catalog; its places lead into what it was read from. `platform` is the one that has
+    it, None where that is not known; `shape` that of its export, None for a catalog that was kept whole. `kept` has the
+    names, `service` or `service/plan`, of what was gone from the broker's catalog and stays, by the ids of service
+    offering and plan (empty for a service offering); these are not in the document. `public`: every plan in the export
+    is one that everybody sees. `without_secrets`: secrets were replaced when it was stored.
+    """
+
+    document: Document
+    platform: Platform | None = None
+    shape: RowFields | None = None
+    kept: Mapping[tuple[str, str], str] = dataclasses.field(default_factory=dict)
+    public: bool = False
+    without_secrets: bool = False
+
+
+# The documents of an export.
+
+
+def read_documents(source: str, limits: Limits = DEFAULT_LIMITS) -> list[Document]:
+    """Read the documents of an export in `source` (as for `read_source`): at least one, each an object.
+
+    Raises:
+        SourceError, UsageError: it cannot be opened.
+        DocumentError: what it holds cannot be read.
+    """
+    try:
+        data, name = read_bytes(source, limits=limits)
+    except IsADirectoryError:
+        return [read_source(source, limits=limits)]
+    return parse_documents(data, name, limits)
+
+
+def parse_documents(data: bytes, name: str, limits: Limits = DEFAULT_LIMITS) -> list[Document]:
+    """Parse the documents of an export; `name` is its name in reports. Raises as `read_documents`."""
+    documents = parse_stream(decoded(data, name), name, limits, json_values=True)
+    return [one for document in documents for one in _objects(document)]
+
+
+def _objects(document: Document) -> list[Document]:
+    value: Any = document.data
+    if not isinstance(value, list):
+        return [_object(document, ())]
+    if not value:
+        top = Location(document.name, 1, 1)
+        raise DocumentError((Finding("empty-document", Severity.ERROR, "the list is empty", (), top),))
+    if all(isinstance(entry, dict) and "spec" in entry for entry in value):
+        # The bare array of objects that svcat prints, as the list that kubectl prints of the same.
+        return [document.reshaped({"kind": "List", "items": value}, lambda path: path[1:])]
+    if any(isinstance(get_at(entry, ("plans",)), list) for entry in value):  # no export has these: a bare catalog
+        return [document]
+    return [_object(document, (index,)) for index in range(len(value))]
+
+
+def _object(document: Document, path: Path) -> Document:
+    value = value_at(document.data, path)
+    if not isinstance(value, dict):
+        raise DocumentError((no_object(document, value, path),))
+    return document.reshaped(value, lambda inside: (*path, *inside)) if path else document
+
+
+# The platform that wrote it.
+
+
+def stored_catalog(
+    documents: Sequence[Document], stored_as: StoredAs | None = None, broker: str = "", at: str = ""
+) -> StoredCatalog:
+    """Read the stored catalog in `documents`: the files of one export in any order, or one catalog.
+
+    `stored_as` None: recognised by the content. `broker` is the broker's name or id on the platform, where there are
+    several. `at` is the JSON pointer of a catalog.
+
+    An incomplete export is refused: missing rows would look like additions, which are safe changes.
+
+    Raises:
+        SourceError: they are of different platforms, or of a wrong shape; or the export is incomplete, or holds nothing
+            of the broker.
+        UsageError: what is asked for is not there, or not clear.
+    """
+    platform = {platform.value: platform for platform in Platform}.get(stored_as or _kind(documents))
+    if platform is None:
+        if len({document.name for document in documents}) > 1 or broker:
+            raise UsageError("a catalog is one file, of one broker", "only exports come in several files")
+        return StoredCatalog(only_catalog(documents, at))
+    try:
+        return _read_export(platform, documents, broker, may_be_other=not stored_as)
+    except WrongShapeError as error:
+        advice = "take it as the platform gives it, or say what it is with --stored-as"
+        raise SourceError(str(error), advice) from None
+
+
+def _read_export(
+    platform: Platform, documents: Sequence[Document], broker: str, *, may_be_other: bool
+) -> StoredCatalog:
+    export = platform.record.export
+    for document in documents:
+        if not export.recognised(document):
+            raise SourceError(f"{document.name}: not an export of {platform.label}", "leave --stored-as out")
+    pages = [export.read(document) for document in documents]
+    rows = [row for page in pages for row in page.rows]
+    # Platforms share an export format: another one is meant if only that one would write these rows.
+    for other in Platform if may_be_other else ():
+        record = other.record.export
+        if record.read is export.read and record.made and record.made(rows):
+            platform = other
+            break
+    return _merge(platform, pages, broker)
+
+
+def _kind(documents: Sequence[Document]) -> StoredAs:
+    if any(map(holds_offering, documents)) and not any(map(_exporter, documents)):
+        return StoredAs.CATALOG
+    kind, *others = sorted({recognise(document) for document in documents})
+    if others:
+        message = f"the files are of different kinds: {', '.join([kind, *others])}"
+        raise SourceError(message, "name one export at a time")
+    return kind
+
+
+def _exporter(document: Document) -> Platform | None:
+    """The platform whose export has the shape of `document`."""
+    data: Any = document.data  # a list where it is one of service offerings
+    if isinstance(data, list) or isinstance(data.get("services"), list):
+        return None
+    return next((platform for platform in Platform if platform.record.export.recognised(document)), None)
+
+
+def recognise(document: Document) -> StoredAs:
+    """Recognise the export format of `document` by its content. Raises SourceError for other documents."""
+    data = document.data
+    if isinstance(data.get("services"), list):
+        return StoredAs.CATALOG
+    if platform := _exporter(document):
+        return StoredAs(platform)
+    # The message in place of an export: Cloud Foundry's `errors`, a `Status` of Kubernetes.
+    errors = data.get("errors")
+    first = errors[0] if isinstance(errors, list) and errors else data if data.get("kind") == "Status" else {}
+    for key in ("detail", "message", "title"):
+        text = get_at(first, (key,))
+        if text and isinstance(text, str):
+            refusal = escape_line(text)[:200]
+            raise SourceError(f"{document.name}: not an export, but a refusal: {refusal}", "log in, and export again")
+    known = f"known exports: {'; '.join(shape.whole for shape in shapes())}"
+    raise SourceError(f"{document.name}: neither a catalog nor an export of a platform", known)
+
+
+def shapes() -> Iterable[RowFields]:
+    """A shape for each kind of export, which platforms may share."""
+    found = (platform.record.export.shape for platform in Platform)
+    return {shape.whole: shape for shape in found}.values()
+
+
+# The rows of all pages.
+
+
+def _merge(platform: Platform, pages: Sequence[Page], broker: str) -> StoredCatalog:
+    """Merge the pages of an export into a catalog; errors as in `stored_catalog`."""
+    rows = [row for page in pages for row in page.rows]
+    export = platform.record.export
+    shape = export.shape_of(rows) if export.shape_of else export.shape
+    services = _unique(shape, rows, of_plans=False)
+    plans = _by_service(shape, _unique(shape, rows, of_plans=True).values())
+    if gaps := [*_gaps(shape, pages, services, plans)]:
+        raise SourceError(f"the export does not hold all: {'; '.join(gaps)}", f"export it again: {shape.whole}")
+    names = {word: name for page in pages for word, name in page.names.items()}
+    families = [
+        (row, [plan for plan in plans[key] if _name(shape.plan, plan) not in shape.own_plans])
+        for key, row in _of_one_broker(shape, services, names, broker).items()
+    ]
+    live, kept = _without_gone(shape, families)
+    sources: list[Any] = [*dict.fromkeys(row.document for row in rows)]
+    return StoredCatalog(_document(shape, sources, live), platform, shape, kept, _is_public(families))
+
+
+def _is_public(families: Family) -> bool:
+    """Return whether every plan is public."""
+    seen = [plan.data.get("visibility_type") for _, plans in families for plan in plans]
+    return bool(seen) and all(kind == "public" for kind in seen)
+
+
+def _by_service(shape: RowFields, plans: Iterable[ExportRow]) -> dict[str, list[ExportRow]]:
+    """Group the rows of plans by the key of their service offering."""
+    found: dict[str, list[ExportRow]] = defaultdict(list)
+    for plan in plans:
+        found["/".join(plan.texts(shape.parent))].append(plan)
+    return found
+
+
+def _unique(shape: RowFields, rows: Iterable[ExportRow], *, of_plans: bool) -> dict[str, ExportRow]:
+    """The service offerings or plans, by their names on the platform; of a row that comes twice, the first."""
+    found: dict[str, ExportRow] = {}
+    for row in rows:
+        if row.is_plan == of_plans:
+            row.need(shape.key[-1])
+            row.need((shape.plan if of_plans else shape.service)[_ID][0])
+            found.setdefault(row_name(row.data, shape.key), row)
+    return found
+
+
+def _without_gone(shape: RowFields, families: Family) -> tuple[Family, dict[tuple[str, str], str]]:
+    """Split the rows into those of the broker's catalog and the `kept` of `StoredCatalog`."""
+    live: Family = []
+    kept: dict[tuple[str, str], str] = {}
+    for service, plans in families:
+        name, id_ = _name(shape.service, service), service.need(shape.service[_ID][0])
+        there: list[ExportRow] = []
+        if is_gone := _is_gone(shape, service):
+            kept[id_, ""] = name
+        else:
+            live.append((service, there))
+        for plan in plans:
+            if is_gone or _is_gone(shape, plan):
+                kept[id_, plan.need(shape.plan[_ID][0])] = f"{name}/{_name(shape.plan, plan)}"
+            else:
+                there.append(plan)
+    return live, kept
+
+
+def _is_gone(shape: RowFields, row: ExportRow) -> bool:
+    return shape.gone is not None and get_at(row.data, shape.gone[0]) is shape.gone[1]
+
+
+def _name(fields: Fields, row: ExportRow) -> str:
+    return next(iter(row.texts((*fields[("name",)], *fields[_ID]))), "")
+
+
+def _gaps(
+    shape: RowFields, pages: Sequence[Page], services: Mapping[str, ExportRow], plans: Mapping[str, list[ExportRow]]
+) -> Iterator[str]:
+    """Missing parts of the export, in words that follow a colon."""
+    if not services:
+        yield "it holds plans and no service offerings" if plans else "it holds no service offering"
+    elif not plans and (shape.always_plans or all(page.rows for page in pages)):  # a list without plans says so
+        yield "it holds no plan"
+    yield from _cut(shape, pages)
+    if filters := sorted({name for page in pages for name in page.filters}):
+        yield f"it was filtered by {_some(filters)}"
+    yield from _unmatched(shape, services, plans)
+
+
+def _cut(shape: RowFields, pages: Sequence[Page]) -> Iterator[str]:
+    """Missing rows of each query, from its pages."""
+    by_query: dict[tuple[str, bool], list[Page]] = defaultdict(list)
+    for page in pages:
+        by_query[page.query, page.of_plans].append(page)
+    for (_, of_plans), together in by_query.items():
+        held = len(_unique(shape, (row for page in together for row in page.rows), of_plans=of_plans))
+        total = max(page.total for page in together)
+        word = "plans" if of_plans else "service offerings"
+        cut = "the list was cut: " * all(page.more for page in together)
+        if held < total:
+            yield f"{cut}it holds {held:,} of {total:,} {word}"
+        elif cut:
+            yield f"it says that there are more {word} than it holds"
+
+
+def _unmatched(
+    shape: RowFields, services: Mapping[str, ExportRow], plans: Mapping[str, list[ExportRow]]
+) -> Iterator[str]:
+    """Plans without their service offering, and service offerings without plans on platforms that require one."""
+    if not services:
+        return
+    lost = [_name(shape.plan, row) for key, rows in plans.items() if key not in services for row in rows]
+    if lost:
+        yield f"it lacks the service offering of {_some(lost)}"
+    empty = [_name(shape.service, row) for key, row in services.items() if key not in plans]
+    if empty and plans and shape.always_plans:
+        yield f"it holds no plan of {_some(empty)}"
+
+
+def _some(names: list[str]) -> str:
+    more = len(names) - _NAMED
+    text = ", ".join(escape_line(name) for name in names[:_NAMED])
+    return f"{text} and {more:,} more" if more > 0 else text
+
+
+def _of_one_broker(
+    shape: RowFields, services: dict[str, ExportRow], names: Mapping[str, str], broker: str
+) -> dict[str, ExportRow]:
+    """The service offerings of the broker. `names` are names of brokers by id."""
+    brokers: dict[str, tuple[str, ...]] = {}
+    for key, row in services.items():
+        words = row.texts(shape.brokers)
+        brokers[key] = (*(names[word] for word in words if word in names), *words)
+    known = set(brokers.values())
+    labels = _some(sorted(" / ".join(words) or "one without a name" for words in known))
+    if broker:
+        chosen = {key: row for key, row in services.items() if broker in brokers[key]}
+        if chosen:
+            return chosen
+        advice = f"it holds {labels}; --stored-broker names one"
+        raise SourceError(f"the export holds nothing of a broker {broker}", advice)
+    if len(known) > 1:
+        raise UsageError(f"the export holds service offerings of {len(known)} brokers", f"--stored-broker: {labels}")
+    return services
+
+
+# The catalog.
+
+
+def _document(shape: RowFields, sources: Sequence[Document], rows: Family) -> Document:
+    """Build the catalog of these rows, with locations in their documents."""
+    services: list[dict[str, Any]] = []
+    origins = PathOrigins({"services": services}, (sources[0], ()))
+    for service, plans in rows:
+        services.append(_mapped(shape, shape.service, service, origins))
+        services[-1]["plans"] = [_mapped(shape, shape.plan, plan, origins) for plan in plans]
+    name = ", ".join(dict.fromkeys(source.name for source in sources))
+    return Document(name, origins.data, sources[0].syntax, origins.locate)
+
+
+def _mapped(shape: RowFields, fields: Fields, row: ExportRow, origins: PathOrigins) -> dict[str, Any]:
+    """Map a row to an object of a catalog, without the metadata fields that the platform adds by itself."""
+    data: dict[str, Any] = {}
+    document: Any = row.document
+    origins.of_object(data, (document, row.path))
+    for field, places in fields.items():
+        place = next((place for place in places if get_at(row.data, place) is not None), places[0])
+        value, holder = get_at(row.data, place), data
+        if field == ("metadata",) and isinstance(value, dict):
+            value = {key: inner for key, inner in value.items() if key not in shape.own_metadata}
+        if value is not None:
+            for step in field[:-1]:
+                holder = holder.setdefault(str(step), {})
+            holder[str(field[-1])] = value
+        origins.of_key(holder, str(field[-1]), (document, (*row.path, *place)))
+    return data
