@@ -75,25 +75,22 @@ class Authority:
         return cert_file, key_file
 
 
-def _pem(key: Any) -> bytes:
-    form = serialization.PrivateFormat.PKCS8
-    return bytes(key.private_bytes(serialization.Encoding.PEM, form, serialization.NoEncryption()))
+def _pem(key: Any, encryption: Any = serialization.NoEncryption()) -> bytes:
+    return bytes(key.private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, encryption))
+
+
+def encrypted(key: Path) -> bytes:
+    """The key in a file, with a passphrase."""
+    loaded = serialization.load_pem_private_key(key.read_bytes(), None)
+    return _pem(loaded, serialization.BestAvailableEncryption(b"hidden"))
 
 
 def certificate(key: Any, signer: Any, name: str, *, ca: bool, days: float, dns: str = "localhost") -> Any:
     now = datetime.datetime.now(datetime.UTC)
     named = x509.SubjectAlternativeName([x509.DNSName(dns), x509.IPAddress(ipaddress.ip_address("127.0.0.1"))])
-    usage = x509.KeyUsage(
-        digital_signature=True,
-        content_commitment=False,
-        key_encipherment=False,
-        data_encipherment=False,
-        key_agreement=False,
-        key_cert_sign=ca,
-        crl_sign=ca,
-        encipher_only=False,
-        decipher_only=False,
-    )
+    others = ("content_commitment", "key_encipherment", "data_encipherment", "key_agreement")
+    never = dict.fromkeys((*others, "encipher_only", "decipher_only"), False)
+    usage = x509.KeyUsage(digital_signature=True, key_cert_sign=ca, crl_sign=ca, **never)
     return (
         x509.CertificateBuilder()
         .subject_name(x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, name)]))

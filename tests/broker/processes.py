@@ -19,8 +19,6 @@ from typing import Any
 from tests.broker.harness import ask, until
 from tests.cli.warm import ROOT, Fork
 
-ADMIN = "GET {} HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n"
-
 
 def start(told: dict[str, Any], out: int, err: int, **options: Any) -> Fork:
     """Start the program; `options` are those of `Fork`."""
@@ -81,21 +79,21 @@ def over_tls_or_none(trust: ssl.SSLContext, port: int) -> object:
         return None
 
 
-def admin(port: int, path: str) -> tuple[int, bytes]:
+def admin(port: int, path: str, host: str = "127.0.0.1") -> tuple[int, bytes]:
     with socket.create_connection(("127.0.0.1", port), timeout=10) as sock:
-        status, _, body = ask(sock, ADMIN.format(path).encode())
+        status, _, body = ask(sock, f"GET {path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n".encode())
     return status, body
 
 
 @contextmanager
-def handed_over(tmp_path: Path, *sockets: socket.socket, ended: int = 0, pid: str = "", **told: Any) -> Iterator[Fork]:
-    """The program with listening sockets, as systemd starts it; `pid` is the process that they are for, if another."""
+def handed_over(tmp_path: Path, *sockets: socket.socket, ended: int = 0, **told: Any) -> Iterator[Fork]:
+    """The program with listening sockets, as systemd starts it."""
     file = tmp_path / "catalog.json"
     file.write_bytes(b"one")
     log = tmp_path / "err"
     with log.open("wb") as err:
         told = {"file": str(file), "port": 1, **told}
-        started = start(told, err.fileno(), err.fileno(), sockets=sockets, listen_pid=pid)
+        started = start(told, err.fileno(), err.fileno(), sockets=sockets)
     try:
         assert until(lambda: "1 service" in log.read_text() or started.poll() is not None, 20), log.read_text()
         yield started

@@ -16,13 +16,10 @@ import pytest
 
 from osbctl.broker.admin import AdminApp
 from osbctl.broker.shared_state import ProcessStatus, Stats
-from osbctl.credentials.file import write_record
-from osbctl.credentials.record import make_record
-from tests.broker.harness import GET, ask, until
+from tests.broker.harness import GET, until
 from tests.broker.processes import admin, over_tls, process
-from tests.deploy.harness import ROOT
 from tests.deploy.running import ask as platform_asks
-from tests.deploy.running import serving
+from tests.deploy.running import serve_options, serving
 
 
 @pytest.mark.parametrize(("host", "status"), [
@@ -32,9 +29,8 @@ from tests.deploy.running import serving
     ("[::1]:9090", 200),
     ("10.2.3.4:9090", 200),
     ("metrics.internal", 200),
-    ("evil.example", 421),
-    ("127.0.0.1.evil.example", 421),
-    ("[evil]", 421),
+    *((host, 421) for host in ("evil.example", "127.0.0.1.evil.example", "[evil]", "evillocalhost")),
+    *((host, 421) for host in ("evil.metrics.internal", "metrics.internal.evil")),
 ])  # fmt: skip
 def test_admin_listener_checks_the_host_header(host: str, status: int) -> None:
     app = AdminApp(lambda: ProcessStatus(Stats()), ["metrics.internal"])
@@ -43,19 +39,11 @@ def test_admin_listener_checks_the_host_header(host: str, status: int) -> None:
     assert app(request).status == f"{status} {phrase}"
 
 
-def test_similar_host_names_are_refused(tmp_path: Path) -> None:
-    ours = "metrics.internal"
-    with process(tmp_path, insecure_http=True, admin_listen="127.0.0.1:0", admin_hosts=[ours]) as broker:
-        for host, status in ((ours, 200), (f"evil.{ours}", 421), (f"{ours}.evil", 421), ("evillocalhost", 421)):
-            with socket.create_connection(("127.0.0.1", broker.port("admin on")), timeout=10) as sock:
-                assert ask(sock, f"GET /livez HTTP/1.1\r\nHost: {host}\r\n\r\n".encode())[0] == status, host
-
-
 def test_admin_pages(tmp_path: Path, trust: ssl.SSLContext, tls: dict[str, str]) -> None:
-    with process(tmp_path, **tls, admin_listen="127.0.0.1:0") as broker:
+    with process(tmp_path, **tls, admin_listen="127.0.0.1:0", admin_hosts=["metrics.internal"]) as broker:
         over_tls(trust, broker.port())
         port = broker.port("admin on")
-        assert admin(port, "/livez") == (200, b"ok\n")
+        assert admin(port, "/livez") == admin(port, "/livez", "metrics.internal") == (200, b"ok\n")
         assert admin(port, "/readyz") == (200, b"ready\n")
         assert admin(port, "/v2/catalog")[0] == 404
         metrics = admin(port, "/metrics")[1].decode()
@@ -74,13 +62,6 @@ def test_admin_pages(tmp_path: Path, trust: ssl.SSLContext, tls: dict[str, str])
         assert broker.process.wait(10) == 0
 
 
-def test_admin_port_without_host_is_on_loopback(tmp_path: Path, tls: dict[str, str]) -> None:
-    for address in (":0", "0"):
-        with process(tmp_path, **tls, admin_listen=address) as broker:
-            assert "admin on http://127.0.0.1:" in broker.log
-            assert admin(broker.port("admin on"), "/livez") == (200, b"ok\n")
-
-
 def test_probe_is_answered_at_the_connection_limit(tmp_path: Path, tls: dict[str, str]) -> None:
     told = {"connections": 20, "handshake_seconds": 30}
     with process(tmp_path, **tls, admin_listen="127.0.0.1:0", settings=told) as broker, ExitStack() as held:
@@ -93,11 +74,7 @@ def test_probe_is_answered_at_the_connection_limit(tmp_path: Path, tls: dict[str
 
 def test_readyz_reports_a_hung_hashing_process(tmp_path: Path, pair: tuple[Path, Path], trust: ssl.SSLContext) -> None:
     """The real command: requests get 503 meanwhile, and are not cut."""
-    record = tmp_path / "credentials.json"
-    write_record(record, make_record("platform", "right", rounds=1000))
-    options = [str(ROOT / "catalogs/interface-example.json"), "--credentials", str(record), "--port", "0"]
-    options += ["--tls-cert", str(pair[0]), "--tls-key", str(pair[1]), "--admin-listen", "127.0.0.1:0"]
-    with serving(tmp_path, *options) as broker:
+    with serving(tmp_path, *serve_options(tmp_path, pair), "--admin-listen", "127.0.0.1:0") as broker:
         port, (hashing,) = broker.port("admin on"), children(broker.process.pid)
         assert admin(port, "/readyz") == (200, b"ready\n")
         os.kill(hashing, signal.SIGSTOP)

@@ -14,13 +14,10 @@ from typing import Any
 
 import pytest
 
-from osbctl.credentials.file import write_record
-from osbctl.credentials.record import make_record
 from tests.broker.clients import CLIENTS, Broker, Response, curl
 from tests.broker.harness import Authority, until
 from tests.deploy import running
 
-ROOT = Path(__file__).parents[2]
 Ask = Callable[..., Response]
 
 
@@ -28,16 +25,10 @@ def basic(text: str) -> str:
     return "Basic " + b64encode(text.encode()).decode()
 
 
-GOOD = {"Authorization": basic("platform:right"), "X-Broker-API-Version": "2.14"}
-
-
 @contextmanager
 def serving(folder: Path, authority: Authority, *options: str) -> Iterator[Broker]:
-    cert, key = authority.issue("contract")
-    record = folder / "credentials.json"
-    write_record(record, make_record("platform", "right", rounds=1000))
-    words = ["catalogs/data-services.yaml", "--credentials", str(record), "--port", "0"]
-    with running.serving(folder, *words, "--tls-cert", str(cert), "--tls-key", str(key), *options) as program:
+    words = running.serve_options(folder, authority.issue("contract"), "catalogs/data-services.yaml")
+    with running.serving(folder, *words, *options) as program:
         time.sleep(1.1)  # a date is given once its second is over
         yield Broker(program.port(), authority.cert)
 
@@ -53,7 +44,7 @@ def asking(broker: Broker, client: Any) -> Ask:
 
     def request(method: str = "GET", path: str = "/v2/catalog", **changes: str | None) -> Response:
         named = {name.replace("_", "-"): value for name, value in changes.items()}
-        return client(broker, method, path, {k: v for k, v in {**GOOD, **named}.items() if v is not None})
+        return client(broker, method, path, {k: v for k, v in {**running.GOOD, **named}.items() if v is not None})
 
     return request
 

@@ -25,6 +25,8 @@ from osbctl.broker.settings import ServeOptions
 from osbctl.errors import UsageError
 from tests.broker.harness import GET, Authority, ask, until
 from tests.broker.processes import over_tls, over_tls_or_none, process, start, start_alone
+from tests.case import each
+from tests.cli.warm import Fork
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
@@ -111,24 +113,17 @@ def test_log_pipes_without_reader_do_not_block(tmp_path: Path, trust: ssl.SSLCon
 
 @contextmanager
 def asked(tmp_path: Path, output: int, times: int, **settings: float) -> Iterator[socket.socket]:
-    """A broker with the access log `output` that has answered `count` requests of one connection."""
-    file, log = tmp_path / "catalog.json", tmp_path / "err"
-    file.write_bytes(b"one")
-    told = {"file": str(file), "port": 0, "insecure_http": True, "settings": settings}
-    with log.open("wb") as err:
-        started = start(told, output, err.fileno())
-    try:
-        assert until(lambda: "1 service" in log.read_text() or started.poll() is not None), log.read_text()
-        port = re.search(r"listening on http://127.0.0.1:(\d+)", log.read_text())
-        assert port
-        with socket.create_connection(("127.0.0.1", int(port[1])), timeout=10) as sock:
+    """A connection to a broker with the access log `output`, after so many requests."""
+
+    def begin(told: dict[str, Any], _: int, err: int) -> Fork:
+        return start(told, output, err)
+
+    with process(tmp_path, begin, insecure_http=True, settings=settings) as broker:
+        with socket.create_connection(("127.0.0.1", broker.port()), timeout=10) as sock:
             for _ in range(times):
                 assert ask(sock)[0] == 200
             yield sock
-        assert "Traceback" not in log.read_text()
-    finally:
-        started.kill()
-        started.wait(10)
+        assert "Traceback" not in broker.log
 
 
 def test_access_log_queue_is_bounded_and_reports_lost_lines(tmp_path: Path) -> None:
@@ -190,15 +185,6 @@ def test_trusting_every_proxy_address_is_a_warning(tmp_path: Path) -> None:
         with process(tmp_path, trusted_proxies=[proxy]) as broker:
             assert (f"WARNING INSECURE: --trusted-proxy {proxy} trusts every address" in broker.log) is loud
             assert broker.end() == 0
-
-
-def test_unix_socket_behind_a_proxy(tmp_path: Path) -> None:
-    path = tmp_path / "sock"
-    with process(tmp_path, unix_socket=str(path)) as broker, socket.socket(socket.AF_UNIX) as sock:
-        sock.connect(str(path))
-        assert ask(sock, GET[:-2] + b"X-Forwarded-Proto: https\r\n\r\n")[2] == b"one"
-        assert broker.end() == 0
-        assert not path.exists()
 
 
 def test_draining_process_keeps_the_unix_socket_of_its_successor(tmp_path: Path) -> None:
@@ -277,11 +263,7 @@ def test_closed_standard_stream_is_not_reused_by_a_socket(tmp_path: Path, closed
     assert ast.literal_eval((tmp_path / "seen").read_text())[int(closed)] == os.devnull
 
 
-@pytest.mark.parametrize("told", [
-    {},
-    {"tls_cert": Path("c")},
-    {"self_signed": True, "insecure_http": True},
-])  # fmt: skip
+@each("told", [{}, {"tls_cert": Path("c")}, {"self_signed": True, "insecure_http": True}])
 def test_conflicting_options_are_refused(told: dict[str, Any]) -> None:
     with pytest.raises(UsageError):
         ServeOptions(**told).check()

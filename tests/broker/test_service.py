@@ -2,12 +2,7 @@
 
 from __future__ import annotations
 
-import base64
 import os
-import re
-import signal
-import ssl
-import subprocess
 import sys
 import time
 from collections.abc import Iterator
@@ -32,65 +27,11 @@ from osbctl.tasks import load_in_subprocess as subprocess_module
 from osbctl.tasks.load_catalog import CatalogSource, load
 from osbctl.tasks.load_in_subprocess import load_in_subprocess
 from osbctl.tasks.serve import sources
-from tests.broker.harness import ask, until
+from tests.broker.harness import until
 from tests.cli.program import osbctl
 from tests.deploy.running import serving
 
 ROOT = Path(__file__).parents[2]
-PROGRAM = """
-import os, sys
-from pathlib import Path
-from osbctl.broker import logs
-from osbctl.broker.settings import ServeOptions
-from osbctl.broker.serve import serve
-from osbctl.catalog import LoadedCatalog
-from osbctl.broker.service import Service, Sources
-from osbctl.broker.serve import Signals
-from osbctl.credentials.file import read_credentials
-
-folder = Path(sys.argv[1])
-catalog, credentials = folder / "catalog.json", folder / "credentials.json"
-logs.configure_logging("text")
-sources = Sources(
-    lambda: LoadedCatalog(catalog.read_bytes(), 1, 2),
-    lambda: read_credentials(credentials),
-    lambda: [catalog],
-    lambda: [credentials],
-)
-sys.exit(serve(ServeOptions(port=0, self_signed=True), lambda: Service(sources), os.environ, Signals()))
-"""
-
-
-def request(password: str) -> bytes:
-    basic = base64.b64encode(f"platform:{password}".encode())
-    head = b"GET //v2/catalog HTTP/1.1\r\nHost: b\r\nX-Broker-API-Version: 2.17\r\nAuthorization: Basic "
-    return head + basic + b"\r\n\r\n"
-
-
-def test_broker_end_to_end(tmp_path: Path) -> None:
-    (tmp_path / "catalog.json").write_bytes(b'{"services": []}')
-    write_record(tmp_path / "credentials.json", make_record("platform", "right", rounds=5000))
-    with (tmp_path / "log").open("w") as log:
-        command = [sys.executable, "-c", PROGRAM, str(tmp_path)]
-        started = subprocess.Popen(command, stdout=log, stderr=log, cwd=ROOT)
-    try:
-        text = (tmp_path / "log").read_text
-        assert until(lambda: "credentials: record 1 (platform)" in text() or started.poll() is not None, 10), text()
-        port = re.search(r"listening on https://127.0.0.1:(\d+)", text())
-        assert port
-        context = ssl.create_default_context()
-        context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
-        with _connect(context, int(port[1])) as sock:
-            for password, status in (("right", 200), ("wrong", 401), ("right", 200)):
-                assert ask(sock, request(password))[0] == status
-        started.send_signal(signal.SIGTERM)
-        assert started.wait(10) == 0
-        assert "serving 1 service with 2 plans" in text()
-        assert text().count('credential="record 1"') == 2
-        assert "right" not in text().replace("platform", "")
-    finally:
-        started.kill()
-        started.wait(10)
 
 
 def test_partially_written_files_are_not_served(tmp_path: Path) -> None:
@@ -175,12 +116,6 @@ def test_a_change_during_the_start_is_loaded(tmp_path: Path) -> None:
         service.authenticator.close()
 
 
-def _connect(context: ssl.SSLContext, port: int) -> ssl.SSLSocket:
-    import socket
-
-    return context.wrap_socket(socket.create_connection(("127.0.0.1", port), timeout=10))
-
-
 class Held:
     """A service with sources in memory."""
 
@@ -233,30 +168,27 @@ def test_reload_without_services_is_accepted_with_allow_empty() -> None:
     held.service.authenticator.close()
 
 
-def test_catalog_refused_by_a_chosen_platform_is_not_loaded(tmp_path: Path) -> None:
-    catalog = tmp_path / "catalog.json"
-    catalog.write_text('{"services": []}')
+def source(folder: Path, text: str, **options: Any) -> CatalogSource:
+    file = folder / "catalog.yaml"
+    file.write_text(text)
+    return CatalogSource(str(file), **options)
 
-    assert load(CatalogSource(str(catalog))).services == 0
+
+def test_catalog_refused_by_a_chosen_platform_is_not_loaded(tmp_path: Path) -> None:
+    assert load(source(tmp_path, '{"services": []}')).services == 0
     with pytest.raises(DocumentError, match="at least one service"):
-        load_in_subprocess(CatalogSource(str(catalog), platforms=(Platform.CLOUD_FOUNDRY,)))
+        load_in_subprocess(source(tmp_path, '{"services": []}', platforms=(Platform.CLOUD_FOUNDRY,)))
 
 
 def test_invalid_catalog_error_has_locations(tmp_path: Path) -> None:
-    catalog = tmp_path / "catalog.json"
-    catalog.write_text('{"services":\n [{"id": "A"}]}')
     with pytest.raises(DocumentError) as caught:
-        load_in_subprocess(CatalogSource(str(catalog)))
-    place = caught.value.findings[0].location
-    assert place
-    assert (place.source, place.line, place.column) == (str(catalog), 2, 3)
+        load_in_subprocess(source(tmp_path, '{"services":\n [{"id": "A"}]}'))
+    assert str(caught.value.findings[0].location) == f"{tmp_path}/catalog.yaml:2:3"
 
 
 def test_catalog_over_the_size_limit_is_refused(tmp_path: Path) -> None:
-    catalog = tmp_path / "catalog.json"
-    catalog.write_text('{"services": []}' + " " * 1000)
     with pytest.raises(DocumentError, match="larger than 500 bytes"):
-        load_in_subprocess(CatalogSource(str(catalog), max_bytes=500))
+        load_in_subprocess(source(tmp_path, '{"services": []}' + " " * 1000, max_bytes=500))
 
 
 @pytest.mark.parametrize("text", [
@@ -265,30 +197,25 @@ def test_catalog_over_the_size_limit_is_refused(tmp_path: Path) -> None:
     "a: [" + "\xe4," * 110 + "]\nservices: []\n",  # shorter by its characters
 ])  # fmt: skip
 def test_catalog_over_the_size_limit_as_json_is_refused(tmp_path: Path, text: str) -> None:
-    catalog = tmp_path / "catalog.yaml"
-    catalog.write_text(text)
     with pytest.raises(ConfigError, match="as JSON the catalog is larger than 500 bytes"):
-        load(CatalogSource(str(catalog), max_bytes=500))
+        load(source(tmp_path, text, max_bytes=500))
 
 
 def test_yaml_aliases_are_counted_before_expansion(tmp_path: Path) -> None:
     """As JSON it would have 20 GB; generating it would take minutes."""
     levels = "".join(f"l{n}: &l{n} [{', '.join([f'*l{n - 1}'] * 10)}]\n" for n in range(1, 7))
-    catalog = tmp_path / "catalog.yaml"
-    catalog.write_text(f"l0: &l0 {'x' * 20_000}\n{levels}services: []\n")
     began = time.monotonic()
     with pytest.raises(ConfigError, match="as JSON the catalog is larger than"):
-        load_in_subprocess(CatalogSource(str(catalog)))
+        load_in_subprocess(source(tmp_path, f"l0: &l0 {'x' * 20_000}\n{levels}services: []\n"))
     assert time.monotonic() - began < 10
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems do not hold a process to RLIMIT_DATA")
 def test_catalog_over_the_memory_limit_is_refused(tmp_path: Path) -> None:
     """Short lists need forty times their text; the broker's process must not need memory for them."""
-    catalog = tmp_path / "catalog.json"
-    catalog.write_text('{"services": [], "x": [' + ",".join(["[" * 90 + "]" * 90] * 16_500) + "]}")
+    text = '{"services": [], "x": [' + ",".join(["[" * 90 + "]" * 90] * 16_500) + "]}"
     with pytest.raises(ConfigError, match="takes more than 124 MB of memory") as caught:
-        load_in_subprocess(CatalogSource(str(catalog), max_bytes=3_000_000))
+        load_in_subprocess(source(tmp_path, text, max_bytes=3_000_000))
     assert "--max-bytes" in caught.value.advice
 
 

@@ -5,19 +5,17 @@ from __future__ import annotations
 import random
 import signal
 import subprocess
-import sys
 import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from osbctl.credentials.file import write_record
-from osbctl.credentials.record import make_record
 from tests.broker.harness import until
 from tests.broker.processes import Process, process, start_alone
 from tests.corpus import EVERY_CASE
 from tests.deploy.harness import ROOT
+from tests.deploy.running import OSBCTL, serve_options
 
 
 def send_pair(started: Any, number: int, seconds: float) -> None:
@@ -57,10 +55,7 @@ def test_simultaneous_stop_signals_exit_with_0(tmp_path: Path) -> None:
 
 def test_reload_signal_during_start_is_not_fatal(tmp_path: Path) -> None:
     """At any time: before the options are parsed, while the catalog is checked, while the sockets are bound."""
-    write_record(tmp_path / "c.json", make_record("platform", "right", rounds=1000))
-    command = [sys.executable, "-m", "osbctl", "serve", "catalogs/interface-example.json", "--insecure-http"]
-    command += ["--credentials", str(tmp_path / "c.json"), "--port", "0"]
-    log = tmp_path / "log"
+    command, log = [*OSBCTL, "serve", *serve_options(tmp_path)], tmp_path / "log"
     with log.open("wb") as err:
         started = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=err)
     try:

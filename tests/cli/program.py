@@ -119,6 +119,22 @@ def at_terminal(
     return Seen(running.returncode, screen.decode(), (out or b"").decode(), (err or b"").decode())
 
 
+def at_controlling_terminal(*words: str) -> tuple[int, bytes]:
+    """As a user starts it at a terminal, where OpenSSL asks, whatever standard input is; its code, and what it wrote.
+
+    It ends at the first question.
+    """
+    child, terminal = pty.fork()
+    if child == 0:
+        os.execve(sys.executable, [sys.executable, "-m", "osbctl", *words], environment())
+    said = b""
+    with contextlib.suppress(OSError):  # the end of a terminal
+        while b"pass phrase" not in said and (piece := os.read(terminal, 4096)):
+            said += piece
+    os.close(terminal)
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), said
+
+
 def process(*words: str, cwd: Path | None = None, stdin: str = "", **variables: str) -> CompletedProcess[str]:
     """As a user starts it."""
     return _started([sys.executable, "-m", "osbctl", *words], cwd, stdin, variables)

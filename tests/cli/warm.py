@@ -103,8 +103,8 @@ def _ask(
 class Fork:
     """A fork that runs `main` of a module, with the methods of `subprocess.Popen` that tests use.
 
-    `streams` are the descriptors of its output and errors. It gets `sockets` like a service of systemd; LISTEN_PID is
-    `listen_pid` if that is not empty, else its own id. `file_limit` is the number of its descriptors (0: as here).
+    `streams` are the descriptors of its output and errors. It gets `sockets` like a service of systemd. `file_limit` is
+    the number of its descriptors (0: as here).
     """
 
     def __init__(
@@ -116,7 +116,6 @@ class Fork:
         folder: Path = ROOT,
         environment: Mapping[str, str] = os.environ,
         sockets: Sequence[socket.socket] = (),
-        listen_pid: str = "",
         file_limit: int = 0,
     ) -> None:
         self.returncode: int | None = None
@@ -124,7 +123,7 @@ class Fork:
         self._there = socket.socket(socket.AF_UNIX)
         with Path(os.devnull).open() as nothing:
             numbered = dict(enumerate((nothing.fileno(), *streams)))
-            options = {"module": module, "listen_pid": listen_pid, "file_limit": file_limit}
+            options = {"module": module, "file_limit": file_limit}
             _ask(self._there, words, folder, environment, numbered, sockets, **options)
         self.pid = int.from_bytes(self._there.recv(4), "big")
 
@@ -256,10 +255,10 @@ def _run(
     return int(code or 0)
 
 
-def _be_known(there: socket.socket, sockets: int, module: str, listen_pid: str, file_limit: int) -> str:
+def _be_known(there: socket.socket, sockets: int, module: str, file_limit: int) -> str:
     """Be a `Fork`; returns the module to run."""
     if sockets:
-        os.environ.update(LISTEN_FDS=str(sockets), LISTEN_PID=listen_pid or str(os.getpid()))
+        os.environ.update(LISTEN_FDS=str(sockets), LISTEN_PID=str(os.getpid()))
     if file_limit:
         resource.setrlimit(resource.RLIMIT_NOFILE, (file_limit, file_limit))
     signal.alarm(10 * SECONDS)  # it may serve all tests of a module

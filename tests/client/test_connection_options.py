@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import pty
 import socket
 import ssl
 import subprocess
@@ -18,7 +17,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from cryptography.hazmat.primitives import serialization
 
 from osbctl.client.catalog_client import error_description, fetch_catalog, is_same_origin
 from osbctl.client.connection_options import ConnectionOptions, basic_auth, check_options, proxy_of, without_query
@@ -26,7 +24,8 @@ from osbctl.client.http_client import HttpClient
 from osbctl.conformance.check import check_broker
 from osbctl.errors import SourceError
 from tests.broker.conftest import authority as authority
-from tests.broker.harness import Authority
+from tests.broker.harness import Authority, encrypted
+from tests.cli.program import at_controlling_terminal
 from tests.client.test_catalog_client import ROOT
 from tests.conformance.faulty import PASSWORD, USER, faulty
 
@@ -216,7 +215,7 @@ def test_files_are_refused_before_anything_is_sent(authority: Authority, tmp_pat
     contents = [b"", b"-----BEGIN nothing", b"\xff", empty]
     if option == "client_cert":
         cert, key = authority.issue("locked-too")
-        contents += [cert.read_bytes(), cert.read_bytes() + locked(key)]
+        contents += [cert.read_bytes(), cert.read_bytes() + encrypted(key)]
     for content in contents:
         file.write_bytes(content)
         told = f"{file}: this is not a PEM file with {_WHAT[option]}"
@@ -232,12 +231,6 @@ def test_what_is_right_passes(authority: Authority, tmp_path: Path) -> None:
         check_options("https://b.test", ConnectionOptions(proxies={"https": proxy}, **files))
 
 
-def locked(key: Path) -> bytes:
-    return serialization.load_pem_private_key(key.read_bytes(), None).private_bytes(
-        serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.BestAvailableEncryption(b"hidden")
-    )
-
-
 def test_credentials_are_written_as_the_rfc_has_it() -> None:
     assert basic_auth("ü", "p:w") == "Basic w7w6cDp3"  # RFC 7617, 2
 
@@ -245,18 +238,8 @@ def test_credentials_are_written_as_the_rfc_has_it() -> None:
 def test_a_key_with_a_passphrase_is_refused_and_nothing_is_asked(authority: Authority, tmp_path: Path) -> None:
     cert, key = authority.issue("locked")
     both = tmp_path / "locked.pem"
-    both.write_bytes(cert.read_bytes() + locked(key))
-    child, terminal = pty.fork()  # OpenSSL asks at the controlling terminal, whatever standard input is
-    if child == 0:
-        os.execv(
-            sys.executable, [sys.executable, "-m", "osbctl", "fetch", "https://127.0.0.1:9", "--client-cert", str(both)]
-        )
-    said = b""
-    with contextlib.suppress(OSError):  # the end of a terminal
-        while b"passphrase" not in said and b"pass phrase" not in said and (piece := os.read(terminal, 4096)):
-            said += piece
-    os.close(terminal)
-    os.waitpid(child, 0)
+    both.write_bytes(cert.read_bytes() + encrypted(key))
+    _, said = at_controlling_terminal("fetch", "https://127.0.0.1:9", "--client-cert", str(both))
     assert b"a certificate and its key, without a passphrase" in said
     assert b"pass phrase" not in said
 

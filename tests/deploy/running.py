@@ -16,6 +16,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from osbctl.credentials.file import write_record
+from osbctl.credentials.record import make_record
 from tests.broker.harness import until
 from tests.cli.warm import Fork
 from tests.deploy.harness import ROOT
@@ -23,6 +25,7 @@ from tests.deploy.harness import ROOT
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+EXAMPLE = ROOT / "catalogs/interface-example.json"
 OSBCTL = [sys.executable, "-m", "osbctl"]
 GOOD = {"Authorization": "Basic " + b64encode(b"platform:right").decode(), "X-Broker-API-Version": "2.14"}
 
@@ -78,6 +81,14 @@ def _until_end(program: Program, ready: str, code: int | None) -> Iterator[Progr
             with suppress(ProcessLookupError):  # whatever a shell left behind
                 os.killpg(process.pid, signal.SIGKILL)
     assert code is None or ended == code, program.log
+
+
+def serve_options(folder: Path, pair: tuple[Path, Path] | None = None, catalog: str | Path = EXAMPLE) -> list[str]:
+    """`catalog` on a free port with the record of `GOOD`, over TLS with `pair`, else plain."""
+    record = folder / "credentials.json"
+    write_record(record, make_record("platform", "right", rounds=1000))
+    way = ["--tls-cert", str(pair[0]), "--tls-key", str(pair[1])] if pair else ["--insecure-http"]
+    return [str(catalog), "--credentials", str(record), "--port", "0", *way]
 
 
 @contextmanager
