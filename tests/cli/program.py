@@ -42,11 +42,16 @@ def environment(**more: str) -> dict[str, str]:
 
 
 def osbctl(
-    *words: str, cwd: Path | None = None, stdin: str | bytes = "", stdout: str | None = "", **variables: str
+    *words: str,
+    cwd: Path | None = None,
+    stdin: str | bytes = "",
+    stdout: str | None = "",
+    code: int | None = None,
+    **variables: str,
 ) -> CompletedProcess[str]:
     """Inside this process, at a tenth of the cost: everything below `main`, with streams that stand in for its three.
 
-    `stdout` is the name of a file to open as standard output, or None for a closed one.
+    `stdout` is the name of a file to open as standard output, or None for a closed one; `code` how it must end (None: any).
     """
     memory, err = (io.TextIOWrapper(io.BytesIO(), encoding="utf-8", write_through=True) for _ in range(2))
     data = stdin.encode() if isinstance(stdin, str) else stdin
@@ -62,25 +67,42 @@ def osbctl(
         program._open_closed_streams()
         out = sys.stdout
         try:
-            code = program._run([*words])
+            ended = program._run([*words])
         finally:
             gc.enable()  # commands leave it off: their process ends
         if out is not memory:
             out.close()  # writes the rest, as the end of a process does
-    said, told = (stream.buffer.getvalue().decode() for stream in (memory, err))  # type: ignore[attr-defined]
-    return CompletedProcess(words, code, said, told)
+    said, told = (stream.buffer.getvalue().decode() for stream in (memory, err))
+    return _ended(CompletedProcess(words, ended, said, told), code)
 
 
-def forked(*words: str, cwd: Path | None = None, stdin: str = "", **variables: str) -> CompletedProcess[str]:
+def failure(*words: str, code: int, **given: Any) -> str:
+    """Standard error of a run that ends so and prints nothing."""
+    done = osbctl(*words, code=code, **given)
+    assert done.stdout == "", f"{words} printed {done.stdout}"
+    return done.stderr
+
+
+def _ended(done: CompletedProcess[str], code: int | None) -> CompletedProcess[str]:
+    """Fail where it ended in another way than with `code`, or with a bug."""
+    said = f"{done.args}: {done.returncode}\n{done.stdout}{done.stderr}"
+    assert code in (None, done.returncode), said
+    assert "Traceback" not in said and "internal error" not in said, said
+    return done
+
+
+def forked(
+    *words: str, cwd: Path | None = None, stdin: str = "", code: int | None = None, **variables: str
+) -> CompletedProcess[str]:
     """As `process`, where its start is not the subject (tests/cli/warm.py)."""
     with TemporaryFile("w+") as typed, TemporaryFile("w+") as out, TemporaryFile("w+") as err:
         typed.write(stdin)
         typed.seek(0)
         streams = {number: stream.fileno() for number, stream in enumerate((typed, out, err))}
-        code = warm.call(words, cwd or Path.cwd(), environment(**variables), streams)
+        ended = warm.call(words, cwd or Path.cwd(), environment(**variables), streams)
         out.seek(0)
         err.seek(0)
-        return CompletedProcess(words, code, out.read(), err.read())
+        return _ended(CompletedProcess(words, ended, out.read(), err.read()), code)
 
 
 class Seen(NamedTuple):
@@ -135,19 +157,12 @@ def at_controlling_terminal(*words: str) -> tuple[int, bytes]:
     return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), said
 
 
-def process(*words: str, cwd: Path | None = None, stdin: str = "", **variables: str) -> CompletedProcess[str]:
+def process(
+    *words: str, cwd: Path | None = None, stdin: str = "", code: int | None = None, **variables: str
+) -> CompletedProcess[str]:
     """As a user starts it."""
-    return _started([sys.executable, "-m", "osbctl", *words], cwd, stdin, variables)
-
-
-def _started(command: list[str], cwd: Path | None, stdin: str, variables: dict[str, str]) -> CompletedProcess[str]:
-    return subprocess.run(
-        command,
-        input=stdin,
-        capture_output=True,
-        text=True,
-        timeout=60,
-        env=environment(**variables),
-        cwd=cwd,
-        check=False,
-    )
+    done = subprocess.run(
+        [sys.executable, "-m", "osbctl", *words], input=stdin, capture_output=True, text=True, timeout=60,
+        env=environment(**variables), cwd=cwd, check=False,
+    )  # fmt: skip
+    return _ended(done, code)

@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.program import environment, forked
+from tests.deploy.running import free_port
 
 BROKER = """
 import http.server, json, os, subprocess, sys, time
@@ -30,12 +31,6 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.wfile.write(json.dumps({"services": []}).encode())
 http.server.HTTPServer(("127.0.0.1", int(os.environ["PORT"])), Handler).serve_forever()
 """
-
-
-def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        port: int = server.getsockname()[1]
-        return port
 
 
 @pytest.fixture
@@ -66,8 +61,7 @@ def test_a_broker_is_started_asked_and_stopped(tmp_path: Path, command: str) -> 
 def test_what_it_printed_is_shown_where_it_fails(tmp_path: Path, command: str) -> None:
     url = f"http://127.0.0.1:{free_port()}"
     secrets = {"OSBCTL_PASSWORD": "s3cret-s3cret", "STATUS": "401"}
-    done = forked("fetch", url, "--user", "u", "--start", command, cwd=tmp_path, **secrets)
-    assert done.returncode == 3
+    done = forked("fetch", url, "--user", "u", "--start", command, cwd=tmp_path, **secrets, code=3)
     assert done.stderr.startswith("  | listening soon, password ***\n")
     assert "authentication failed (401)" in done.stderr
     assert "s3cret" not in done.stderr
@@ -115,6 +109,5 @@ def test_it_is_stopped_where_the_command_is_ended(tmp_path: Path, command: str, 
 def test_a_program_that_does_not_listen_to_signals_is_killed(tmp_path: Path, command: str) -> None:
     stubborn = "import signal; signal.signal(signal.SIGTERM, signal.SIG_IGN)"
     (tmp_path / "broker.py").write_text(f"{stubborn}{BROKER}")
-    done = forked("fetch", f"http://127.0.0.1:{free_port()}", "--start", command, cwd=tmp_path)
-    assert done.returncode == 0
+    forked("fetch", f"http://127.0.0.1:{free_port()}", "--start", command, cwd=tmp_path, code=0)
     assert gone(tmp_path)

@@ -10,67 +10,58 @@ from pathlib import Path
 import pytest
 
 from osbctl.cli.page import _old_name
+from osbctl.sources.yaml_text import dump
 from tests.case import each
-from tests.cli.program import osbctl
+from tests.cli.program import failure, osbctl
+from tests.comparison.make import catalog, plan, service
 from tests.folders import catalogs_folder
+from tests.git import commit
 
 GOOD = catalogs_folder() / "data-services.yaml"
 
 
-def page(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    return run("page", folder, *words)
-
-
-def run(name: str, folder: Path, *words: str, **variables: str) -> subprocess.CompletedProcess[str]:
-    return osbctl(name, *words, cwd=folder, **variables)
+def page(folder: Path, *words: str) -> str:
+    return osbctl("page", *words, cwd=folder, code=0).stdout
 
 
 @pytest.fixture
 def repository(tmp_path: Path) -> Path:
-    (tmp_path / "a.yaml").write_text(GOOD.read_text())
-    (tmp_path / "b.yaml").write_text(GOOD.read_text())
-    for words in (
-        ["init", "-q", "-b", "main"],
-        ["add", "."],
-        ["commit", "-q", "-m", "x", "--date", "2026-11-01T00:00:00Z"],
-    ):
-        settings = ["-c", "user.name=n", "-c", "user.email=e@example.com"]
-        subprocess.run(["git", *settings, *words], cwd=tmp_path, check=True)
+    for name in ("a.yaml", "b.yaml"):
+        (tmp_path / name).write_text(GOOD.read_text())
+    commit(tmp_path)
     (tmp_path / "a.yaml").write_text(GOOD.read_text().replace("A relational database", "One more database"))
     return tmp_path
 
 
 def test_each_service_names_its_broker_and_a_revision_is_for_all_sources(repository: Path) -> None:
-    done = page(repository, "a.yaml", "b.yaml", "--since", "main", "--date", "2026-11-02", "-o", "out.html")
-    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    words = ("a.yaml", "b.yaml", "--since", "main", "--date", "2026-11-02", "-o", "out.html")
+    assert failure("page", *words, cwd=repository, code=0) == ""
     html = (repository / "out.html").read_text()
-    assert "from a</span>" in html
-    assert "from b</span>" in html
-    assert "Since main." in html
-    assert '<time datetime="2026-11-02">' in html
+    for shown in ("from a</span>", "from b</span>", "Since main.", '<time datetime="2026-11-02">'):
+        assert shown in html
     assert html.count('class="badge changed"') == 1
 
 
 def test_branding_comes_from_the_configuration(repository: Path) -> None:
     (repository / "l.svg").write_text('<svg xmlns="http://www.w3.org/2000/svg"/>')
     (repository / "osbctl.toml").write_text('[page]\ntitle = "House"\nlogo = "l.svg"\naccent = "#112233"\n')
-    html = page(repository, "a.yaml").stdout
+    html = page(repository, "a.yaml")
     assert "<title>House</title>" in html
     assert 'class="logo" src="data:image/svg+xml;base64,' in html
-    assert "<title>Other</title>" in page(repository, "a.yaml", "--title", "Other").stdout
+    assert "<title>Other</title>" in page(repository, "a.yaml", "--title", "Other")
 
 
 def test_the_date_of_the_commit(repository: Path) -> None:
     date = subprocess.check_output(["git", "log", "-1", "--format=%cs"], cwd=repository, text=True).strip()
-    assert f'<time datetime="{date}">' in page(repository, "a.yaml", "--date", "commit").stdout
+    assert f'<time datetime="{date}">' in page(repository, "a.yaml", "--date", "commit")
 
 
 @each("command", ["show", "validate"])
 def test_a_missing_file_makes_no_registry_folder(tmp_path: Path, command: str) -> None:
     pytest.importorskip("sqlalchemy")
     for home in ("/dev/null", str(tmp_path)):
-        done = run(command, tmp_path, "typo.yaml", HOME=home)
-        assert (done.returncode, "typo.yaml: there is no such file" in done.stdout + done.stderr) == (3, True)
+        done = osbctl(command, "typo.yaml", cwd=tmp_path, HOME=home, code=3)
+        assert "typo.yaml: there is no such file" in done.stdout + done.stderr
     assert list(tmp_path.iterdir()) == []
 
 
@@ -88,34 +79,18 @@ def test_a_missing_file_makes_no_registry_folder(tmp_path: Path, command: str) -
     ],
 )
 def test_wrong_options_are_errors_and_leave_no_file(repository: Path, words: list[str], code: int, told: str) -> None:
-    done = page(repository, *words, "-o", "out.html")
-    assert done.returncode == code, done.stderr
-    assert told in done.stderr
+    assert told in failure("page", *words, "-o", "out.html", cwd=repository, code=code)
     assert not (repository / "out.html").exists()
 
 
 def test_names_are_no_commands_of_ci_systems(tmp_path: Path) -> None:
     schema = {"type": "object", "properties": {"##[error]k": {"type": "string"}}}
-    plan = {
-        "id": "p",
-        "name": "##[plan]",
-        "description": "d",
-        "schemas": {"service_instance": {"create": {"parameters": schema}}},
-    }
-    service = {"id": "s", "name": "##[group]", "description": "##vso[x]", "bindable": True, "plans": [plan]}
-    (tmp_path / "c.json").write_text(json.dumps({"services": [service]}))
-    done = osbctl("page", "c.json", cwd=tmp_path)
-    assert done.returncode == 0
-    assert "[error]k" in done.stdout
-    assert not re.search(r"##\w*\[", done.stdout)
-
-
-def test_findings_do_not_name_the_folder_of_the_catalog(tmp_path: Path) -> None:
-    catalog = tmp_path / "catalog.yaml"
-    catalog.write_text("services:\n- id: a\n  name: b\n  description: c\n  bindable: true\n  plans: []\n")
-    shown = osbctl("page", str(catalog), "--findings").stdout
-    assert "catalog.yaml:2:3" in shown
-    assert str(tmp_path) not in shown
+    schemas = {"service_instance": {"create": {"parameters": schema}}}
+    named = catalog(service("s", "##[group]", plan("p", "##[plan]", schemas=schemas), description="##vso[x]"))
+    (tmp_path / "c.json").write_text(json.dumps(named))
+    html = page(tmp_path, "c.json")
+    assert "[error]k" in html
+    assert not re.search(r"##\w*\[", html)
 
 
 def test_a_page_names_no_folder_and_no_password(tmp_path: Path) -> None:
@@ -132,12 +107,15 @@ def test_a_page_names_no_folder_and_no_password(tmp_path: Path) -> None:
     assert "Since catalog.yaml, catalog.yaml." in done.stdout
     assert str(tmp_path) not in done.stdout
     assert _old_name("https://me:hunter2@broker.example/?key=x") == "https://broker.example/v2/catalog?***"
+    Path(sources[0]).write_text(dump(catalog(service("a", "b"))))
+    shown = osbctl("page", sources[0], "--findings").stdout
+    assert "catalog.yaml:2:3" in shown
+    assert str(tmp_path) not in shown
 
 
 def test_a_long_text_is_cut_with_a_note(tmp_path: Path) -> None:
     for length, note in (20_000, ""), (20_001, " … (20,001 characters)"):
-        service = {"id": "s", "name": "a", "description": "x" * length, "bindable": True, "plans": []}
-        (tmp_path / "c.json").write_text(json.dumps({"services": [service]}))
-        shown = osbctl("page", "c.json", cwd=tmp_path).stdout
-        assert f"{'x' * 20_000}{note}<" in shown
-        assert "x" * 20_001 not in shown
+        (tmp_path / "c.json").write_text(json.dumps(catalog(service("s", "a", description="x" * length))))
+        shown = page(tmp_path, "c.json")
+        assert f"{'x' * 20_000}{note}<" in shown, length
+        assert "x" * 20_001 not in shown, length

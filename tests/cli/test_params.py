@@ -7,6 +7,7 @@ import json
 import re
 import time
 from pathlib import Path
+from typing import Any
 
 import jsonschema
 
@@ -16,59 +17,58 @@ from osbctl.sources.read import read_source
 from osbctl.tasks.params import plan_parameters
 from tests.case import each
 from tests.cli.program import osbctl
+from tests.comparison.make import catalog, plan, service
 from tests.folders import catalogs_folder, schemas_folder
 
 CATALOG = str(catalogs_folder() / "data-services.yaml")
 SHAPE = json.loads((schemas_folder() / "params-1.json").read_text())
 
 
+def params(*words: str, code: int = 0, cwd: Path | None = None, stdin: str = "") -> str:
+    """The output for the plan `small` of `postgres`."""
+    return osbctl("params", CATALOG, "postgres", "small", *words, code=code, cwd=cwd, stdin=stdin).stdout
+
+
+def write(folder: Path, schema: Any) -> None:
+    """Write a catalog c.json whose plan `p` of the service offering `s` has that parameter schema."""
+    schemas = {"service_instance": {"create": {"parameters": schema}}}
+    (folder / "c.json").write_text(json.dumps(catalog(service("1", "s", plan("2", "p", schemas=schemas)))))
+
+
 def test_without_a_request_it_shows_the_parameters_and_examples() -> None:
-    ran = osbctl("params", CATALOG, "postgres", "small")
-    assert ran.returncode == 0
-    assert "storage_gb" in ran.stdout and "≥ 1, ≤ 10; default 10" in ran.stdout
-    assert "Smallest request" in ran.stdout and "Fullest" in ran.stdout
+    shown = params()
+    for part in ("storage_gb", "≥ 1, ≤ 10; default 10", "Smallest request", "Fullest"):
+        assert part in shown
 
 
 def test_a_request_that_passes_gets_commands() -> None:
-    ran = osbctl("params", CATALOG, "postgres", "small", "-c", '{"storage_gb": 3}', "-b", "data broker")
-    assert ran.returncode == 0
-    assert "the plan's schema accepts this request" in ran.stdout
-    assert 'cf create-service postgres small my-instance -b "data broker" -c params.json' in ran.stdout
-    assert '"storage_gb": 3' in ran.stdout
+    shown = params("-c", '{"storage_gb": 3}', "-b", "data broker")
+    assert "the plan's schema accepts this request" in shown
+    assert 'cf create-service postgres small my-instance -b "data broker" -c params.json' in shown
+    assert '"storage_gb": 3' in shown
 
 
 def test_a_request_that_fails_is_told_with_line_and_column(tmp_path: Path) -> None:
-    file = tmp_path / "mine.json"
-    file.write_text('{\n  "storage_gb": 300,\n  "verison": "17"\n}\n')
-    ran = osbctl("params", CATALOG, "postgres", "small", "-c", f"@{file}")
-    assert ran.returncode == 1
-    assert f"{file}:2:3: error: storage_gb must be at most 10, not 300 [maximum]" in ran.stdout
-    assert f"{file}:3:3: error: the schema does not allow verison here" in ran.stdout
-    assert "did you mean version?" in ran.stdout
-    assert "cf create-service" not in ran.stdout
+    (tmp_path / "mine.json").write_text('{\n  "storage_gb": 300,\n  "verison": "17"\n}\n')
+    shown = params("-c", "@mine.json", cwd=tmp_path, code=1)
+    assert "mine.json:2:3: error: storage_gb must be at most 10, not 300 [maximum]" in shown
+    assert "mine.json:3:3: error: the schema does not allow verison here" in shown
+    assert "did you mean version?" in shown
+    assert "cf create-service" not in shown
+    shown = params("-c", "@-", stdin='{"storage_gb": 0}', code=1)
+    assert "<stdin>:1:2: error: storage_gb must be at least 1, not 0" in shown
 
 
 def test_a_file_is_named_in_the_commands_and_its_secrets_are_not_shown(tmp_path: Path) -> None:
-    catalog = {"services": [{"name": "s", "id": "1", "plans": [{"name": "p", "id": "2"}]}]}
-    (tmp_path / "c.json").write_text(json.dumps(catalog))
-    (tmp_path / "my params.json").write_text('{"admin_password": "hunter2-hunter2"}')
-    ran = osbctl("params", "c.json", "s", "p", "-c", "@my params.json", cwd=tmp_path)
-    assert ran.returncode == 0
+    request = '{"admin_password": "hunter2-hunter2"}'
+    write(tmp_path, None)
+    (tmp_path / "my params.json").write_text(request)
+    ran = osbctl("params", "c.json", "s", "p", "-c", "@my params.json", cwd=tmp_path, code=0)
     assert '-c "my params.json"' in ran.stdout
     assert "hunter2" not in ran.stdout + ran.stderr
     assert "the plan describes no parameters" in ran.stdout
-    inline = osbctl(
-        "params",
-        "c.json",
-        "s",
-        "p",
-        "-c",
-        '{"admin_password": "hunter2-hunter2"}',
-        "--format",
-        "json",
-        cwd=tmp_path,
-    )
-    assert inline.returncode == 0 and json.loads(inline.stdout)["accepted"] and "hunter2" not in inline.stdout
+    inline = osbctl("params", "c.json", "s", "p", "-c", request, "--format", "json", cwd=tmp_path, code=0).stdout
+    assert json.loads(inline)["accepted"] and "hunter2" not in inline
 
 
 @each("purpose", Purpose)
@@ -98,12 +98,6 @@ def test_what_cannot_be_done_is_said(words: list[str], code: int, says: str) -> 
     assert (ran.returncode, says in ran.stdout + ran.stderr) == (code, True), ran.stdout + ran.stderr
 
 
-def test_a_request_comes_from_standard_input() -> None:
-    ran = osbctl("params", CATALOG, "postgres", "small", "-c", "@-", stdin='{"storage_gb": 0}')
-    assert ran.returncode == 1
-    assert "<stdin>:1:2: error: storage_gb must be at least 1, not 0" in ran.stdout
-
-
 def many_branches(kind: str) -> dict[str, object]:
     whole = {"$schema": "http://json-schema.org/draft-07/schema#", "type": "object"}
     if kind == "touching ranges":
@@ -115,39 +109,27 @@ def many_branches(kind: str) -> dict[str, object]:
         return {**whole, "allOf": [{"anyOf": each} for each in choices]}
     both = [{"$ref": f"#/definitions/d{i}"} for i in range(11)]
     levels = {
-        f"d{i}": {"type": "object", "required": ["a", "b"], "properties": {"a": both[i + 1], "b": both[i + 1]}}
+        f"d{i}": {"type": "object", "required": ["a", "b"], "properties": dict.fromkeys("ab", both[i + 1])}
         for i in range(10)
     }
-    return {
-        **whole,
-        "definitions": {**levels, "d10": {"type": "integer"}},
-        "properties": {"x": both[0]},
-        "required": ["x"],
-    }
+    return {**whole, "definitions": {**levels, "d10": {"type": "integer"}}, "properties": {"x": both[0]}, "required": ["x"]}  # fmt: skip
 
 
 @each("kind", ["touching ranges", "any of many, often", "two references, ten deep"])
 def test_branches_that_multiply_end_soon(tmp_path: Path, kind: str) -> None:
     """Each took twenty seconds and more; a page makes the same examples."""
-    plan = {"id": "p", "name": "p", "description": "d"}
-    plan = {**plan, "schemas": {"service_instance": {"create": {"parameters": many_branches(kind)}}}}
-    services = [{"id": "s", "name": "s", "description": "d", "bindable": True, "plans": [plan]}]
-    (tmp_path / "c.json").write_text(json.dumps({"services": services}))
+    write(tmp_path, many_branches(kind))
     begun = time.process_time()
-    done = osbctl("params", "c.json", "s", "p", cwd=tmp_path)
+    done = osbctl("params", "c.json", "s", "p", cwd=tmp_path, code=0)
     assert time.process_time() - begun < 8
-    assert done.returncode == 0
     assert "Example" in done.stdout or "No example" in done.stdout
 
 
 @each("command", ["show", "params", "page"])
 def test_texts_that_look_like_numbers_keep_their_quotes(command: str, tmp_path: Path) -> None:
-    schema = {"type": "object", "properties": {"version": {"type": "string", "enum": ["15", "17"], "default": "17"}}}
-    create = {"service_instance": {"create": {"parameters": schema}}}
-    plan = {"id": "p", "name": "small", "description": "d", "schemas": create}
-    service = {"id": "s", "name": "pg", "description": "d", "bindable": True, "plans": [plan]}
-    (tmp_path / "c.json").write_text(json.dumps({"services": [service]}))
-    words = {"show": ["c.json", "--service", "pg"], "params": ["c.json", "pg", "small"], "page": ["c.json"]}[command]
+    version = {"type": "string", "enum": ["15", "17"], "default": "17"}
+    write(tmp_path, {"type": "object", "properties": {"version": version}})
+    words = {"show": ["c.json", "--service", "s"], "params": ["c.json", "s", "p"], "page": ["c.json"]}[command]
     shown = html.unescape(osbctl(command, *words, cwd=tmp_path).stdout)
     assert '"15" | "17"' in shown
     assert "15 | 17" not in shown
@@ -155,11 +137,11 @@ def test_texts_that_look_like_numbers_keep_their_quotes(command: str, tmp_path: 
 
 @each("sign", '"\u201c\u201d\u201e$`\\%!')
 def test_a_name_that_shells_read_in_different_ways_is_in_no_command(sign: str) -> None:
-    shown = osbctl("params", CATALOG, "postgres", "small", "-c", "{}", "-b", f"it{sign}s").stdout
+    shown = params("-c", "{}", "-b", f"it{sign}s")
     assert "cf create-service" not in shown
     assert f"no command: a name in it cannot be quoted: shells interpret {sign} differently" in shown
-    shown = osbctl("params", CATALOG, "postgres", "small", "-c", "{}", "-b", "it\u2019s").stdout
-    assert 'cf create-service postgres small my-instance -b "it\u2019s" -c params.json' in shown
+    quoted = 'cf create-service postgres small my-instance -b "it\u2019s" -c params.json'
+    assert quoted in params("-c", "{}", "-b", "it\u2019s")
 
 
 def test_colours_add_escapes_alone() -> None:

@@ -64,6 +64,7 @@ def test_each_rule_is_explained(columns: int, capsysbinary: pytest.CaptureFixtur
         for part in (record.summary, record.why, record.source, record.fix, record.bad, record.good):
             assert " ".join(part.split()) in flat, id_
         assert all(len(line) <= columns for line in text.splitlines() if not line.startswith("    ")), id_
+    assert "Refused by: Cloud Foundry, SAP Service Manager" in shown(capsysbinary, "change-plan-id")
 
 
 def test_the_json_meets_its_schema_and_tells_all(capsysbinary: pytest.CaptureFixture[bytes]) -> None:

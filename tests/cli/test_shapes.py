@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import copy
 import json
-import subprocess
 import textwrap
 from collections.abc import Callable
 from pathlib import Path
@@ -22,6 +21,7 @@ from osbctl.tasks.load_catalog import CatalogSource, load
 from tests.case import case
 from tests.cli.program import osbctl
 from tests.cli.test_every_command import commands
+from tests.git import commit
 
 PLAN = {
     "id": "A1F7C254-3B6D-4C8E-8F02-9E5D4B7A6C13",
@@ -192,9 +192,8 @@ def test_it_holds_for_a_revision_a_broker_and_an_editor(tmp_path: Path) -> None:
     analysis = analyse(str(file), {str(file): file.read_text()}, "utf-16")
     assert analysis.document
     assert analysis.document.data == changed()
-    for words in (["init", "-q"], ["add", "."], ["-c", "user.name=a", "-c", "user.email=a@b", "commit", "-qm", "a"]):
-        subprocess.run(["git", *words], cwd=tmp_path, check=True)
-    assert osbctl("diff", "HEAD:source.yaml", "source.yaml", cwd=tmp_path).returncode == 0
+    commit(tmp_path)
+    osbctl("diff", "HEAD:source.yaml", "source.yaml", cwd=tmp_path, code=0)
 
 
 def test_what_is_served_stands_at_the_top(tmp_path: Path) -> None:
@@ -232,7 +231,6 @@ def test_an_editor_reads_what_validate_reads(tmp_path: Path) -> None:
 def test_a_breaking_change_in_nested_catalogs_is_no_safe_one(tmp_path: Path) -> None:
     for name, catalog in (("old.json", CATALOG), ("new.json", changed())):
         (tmp_path / name).write_text(json.dumps({"rds_broker": {"catalog": catalog}}))
-    done = osbctl("diff", "old.json", "new.json", cwd=tmp_path)
-    assert done.returncode == 1
+    done = osbctl("diff", "old.json", "new.json", cwd=tmp_path, code=1)
     assert "change-plan-removed" in done.stdout
     assert done.stderr.count("read the catalog at /rds_broker/catalog") == 2

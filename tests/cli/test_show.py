@@ -6,18 +6,14 @@ import json
 import re
 import subprocess
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import yaml
 
 from osbctl.text import escape_line
 from tests.case import each
 from tests.cli import warm
-from tests.cli.program import ROOT, osbctl
+from tests.cli.program import ROOT, failure, osbctl
 from tests.folders import catalogs_folder
-
-if TYPE_CHECKING:
-    from typing import Any
 
 GOOD = str(catalogs_folder() / "interface-example.json")
 HOSTILE = (
@@ -25,20 +21,15 @@ HOSTILE = (
 )
 
 
-def hostile(folder: Path) -> tuple[str, dict[str, Any]]:
-    plan = {"id": HOSTILE, "name": HOSTILE, "description": HOSTILE, "metadata": {"bullets": [HOSTILE]}}
-    data = {"services": [{"id": HOSTILE, "name": HOSTILE, "description": HOSTILE, "tags": [HOSTILE], "plans": [plan]}]}
-    file = folder / "hostile.json"
-    file.write_text(json.dumps(data))
-    return str(file), data
-
-
 @each("format", ["table", "json", "yaml", "markdown"])
 @each("color", ["never", "always"])
 def test_hostile_text_reaches_no_terminal(tmp_path: Path, format: str, color: str) -> None:
-    file, data = hostile(tmp_path)
-    done = osbctl("show", "--format", format, "--color", color, file)
-    assert (done.returncode, done.stderr) == (0, "")
+    shown = {"id": HOSTILE, "name": HOSTILE, "description": HOSTILE}
+    plan = {**shown, "metadata": {"bullets": [HOSTILE]}}
+    data = {"services": [{**shown, "tags": [HOSTILE], "plans": [plan]}]}
+    (tmp_path / "hostile.json").write_text(json.dumps(data))
+    done = osbctl("show", "--format", format, "--color", color, "hostile.json", cwd=tmp_path, code=0)
+    assert done.stderr == ""
     text = done.stdout.replace("\t", " ")
     if color == "always" and format == "table":
         assert "\x1b]8" not in text
@@ -66,37 +57,24 @@ def test_a_name_goes_before_an_id_of_another(tmp_path: Path) -> None:
 
 
 def test_one_service_in_full() -> None:
-    done = osbctl("show", "--service", "message-queue", GOOD)
-    assert done.returncode == 0
-    assert done.stdout.startswith("message-queue\n")
-    assert "Plan dedicated" in done.stdout
+    shown = osbctl("show", "--service", "message-queue", GOOD, code=0).stdout
+    assert shown.startswith("message-queue\n")
+    assert "Plan dedicated" in shown
     one = osbctl("show", "--service", "message-queue", "--format", "json", GOOD)
     assert json.loads(one.stdout)["name"] == "message-queue"
-
-
-def test_a_service_that_is_not_there_gets_a_hint() -> None:
-    done = osbctl("show", "--service", "message-queu", GOOD)
-    assert (done.returncode, done.stdout) == (2, "")
-    assert "did you mean message-queue?" in done.stderr
-    other = osbctl("show", "--service", "zzz", GOOD)
-    assert other.returncode == 2
-    assert "there are: message-queue" in other.stderr
+    assert "did you mean message-queue?" in failure("show", "--service", "message-queu", GOOD, code=2)
+    assert "there are: message-queue" in failure("show", "--service", "zzz", GOOD, code=2)
 
 
 def test_a_terminal_of_60_columns_cuts_no_id() -> None:
-    done = osbctl("show", "--color", "always", GOOD, COLUMNS="60")
-    assert done.returncode == 0
-    assert "…" not in done.stdout
-    assert "7B1F0A52-6C3D-4E8B-9A47-52D0C1E6F384" in done.stdout
+    shown = osbctl("show", "--color", "always", GOOD, COLUMNS="60", code=0).stdout
+    assert "…" not in shown
+    assert "7B1F0A52-6C3D-4E8B-9A47-52D0C1E6F384" in shown
 
 
-def test_a_source_that_cannot_be_read(tmp_path: Path) -> None:
-    broken = tmp_path / "broken.json"
-    broken.write_text("{")
-    done = osbctl("show", str(broken))
-    assert (done.returncode, done.stdout) == (1, "")
-    assert "broken.json:1:2" in done.stderr
-    assert osbctl("show", str(tmp_path / "none.json")).returncode == 3
+def test_a_source_that_cannot_be_read() -> None:
+    assert "<stdin>:1:2" in failure("show", "-", stdin="{", code=1)
+    failure("show", "none.json", code=3)
 
 
 @each("arguments", [(), ("--color", "always"), ("--format", "json"), ("--format", "markdown")])

@@ -154,6 +154,4 @@ def test_the_log_names_the_client_of_the_proxy(front: Ask) -> None:
 
 def test_osbctl_fetches_through_it(front: Ask, tmp_path: Path, authority: Any) -> None:
     words = ["fetch", f"https://localhost:{front.port}", "--user", "platform", "--ca-file", str(authority.cert)]
-    done = osbctl(*words, cwd=tmp_path, OSBCTL_PASSWORD="right")
-    assert done.returncode == 0, done.stderr
-    assert json.loads(done.stdout) == json.loads(front()[2])
+    assert json.loads(osbctl(*words, cwd=tmp_path, OSBCTL_PASSWORD="right", code=0).stdout) == json.loads(front()[2])
