@@ -146,23 +146,8 @@ def test_a_missing_version_is_412_or_by_option_400(version: str | None) -> None:
 
 
 @pytest.mark.parametrize("version", [
-    "1.0",
-    "3.0",
-    "2",
-    "2.",
-    ".14",
-    "2.14.1",
-    "v2.14",
-    "2.-1",
-    "two",
-    "2.١",
-    "2.14, 2.14",
-    "02.14",
-    "2.014",
-    "2.00",
-    "+2.14",
-    "2.14\n",
-    "2." + "9" * 99,
+    *["1.0", "3.0", "2", "2.", ".14", "2.14.1", "v2.14", "2.-1", "two", "2.١", "02.14", "2.014", "2.00", "+2.14"],
+    *("2.14, 2.14", "2.14\n", "2." + "9" * 99),
 ])  # fmt: skip
 def test_an_unsupported_version_is_412_and_names_the_range(version: str) -> None:
     answer = ask(app=answers(missing_version_status=400), x_broker_api_version=version)
@@ -232,35 +217,18 @@ def test_gzip_is_served_on_request() -> None:
     assert "Content-Encoding" not in ask().headers
 
 
-@pytest.mark.parametrize(("header", "wanted"), [
-    ("", False),
-    ("gzip", True),
-    ("GZIP", True),
-    ("x-gzip", True),
-    ("deflate, gzip;q=0.5", True),
-    ("gzip;q=0", False),
-    ("gzip;q=0.000", False),
-    ("gzip; q=0.001", True),
-    ("gzip ;\tq=1.000", True),
-    ("*", True),
-    ("*;q=0", False),
-    ("*, gzip;q=0", False),
-    ("gzip;q=0.5, *;q=0", True),
-    ("identity", False),
-    ("identity;q=0, *", True),
-    ("identity, gzip", True),
-    ("identity;q=1, gzip;q=0.9", False),
-    ("identity;q=0.5, gzip;q=0.9", True),
-    ("br, deflate", False),
-    ("gzip;q=2", False),
-    ("gzip;q=1.001", False),
-    ("gzip;q=", False),
-    ("gzip;level=9", False),
-    ("gzip;q=nan", False),
-    (",,gzip,,", True),
-])  # fmt: skip
-def test_accept_encoding(header: str, wanted: bool) -> None:
-    assert prefers_gzip(header) is wanted
+GZIP = [
+    *("gzip", "GZIP", "x-gzip", "*", ",,gzip,,", "deflate, gzip;q=0.5", "gzip; q=0.001", "gzip ;\tq=1.000"),
+    *("gzip;q=0.5, *;q=0", "identity;q=0, *", "identity, gzip", "identity;q=0.5, gzip;q=0.9"),
+]
+PLAIN = [
+    *("", "gzip;q=0", "gzip;q=0.000", "*;q=0", "*, gzip;q=0", "identity", "identity;q=1, gzip;q=0.9", "br, deflate"),
+    *("gzip;q=2", "gzip;q=1.001", "gzip;q=", "gzip;level=9", "gzip;q=nan"),
+]
+
+
+def test_accept_encoding() -> None:
+    assert [header for header in (*GZIP, *PLAIN) if prefers_gzip(header)] == GZIP
 
 
 @pytest.mark.parametrize(("header", "status"), [

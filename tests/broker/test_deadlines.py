@@ -41,22 +41,19 @@ def test_idle_connections_are_closed_despite_blank_lines(trust: ssl.SSLContext, 
 
 
 def test_silent_handshakes_are_closed(trust: ssl.SSLContext, pair: Pair) -> None:
-    with running(trust, pair, Settings(handshake_seconds=0.2)) as broker, broker.raw():
-        assert until(lambda: broker.loop.connections() == 1)
+    with running(trust, pair, Settings(handshake_seconds=0.2)) as broker, broker.raw(), broker.raw() as half:
+        half.sendall(b"\x16\x03\x01")
+        assert until(lambda: broker.loop.connections() == 2)
         assert until(lambda: broker.loop.connections() == 0)
 
 
 def test_connections_per_address_are_limited(trust: ssl.SSLContext, pair: Pair) -> None:
-    with running(trust, pair, Settings(connections_per_address=3)) as broker:
-        held = [broker.connect() for _ in range(3)]
-        with broker.raw() as refused:
+    with running(trust, pair, Settings(connections_per_address=3)) as broker, broker.connect(), broker.connect():
+        with broker.connect(), broker.raw() as refused:
             assert Reader(refused).at_end()
-        held.pop().close()
         assert until(lambda: broker.loop.connections() == 2)
         with broker.connect() as sock:
             assert ask(sock)[0] == 200
-        for sock in held:
-            sock.close()
 
 
 def test_ipv4_clients_of_a_dual_stack_socket_are_counted_separately(trust: ssl.SSLContext, pair: Pair) -> None:
@@ -64,17 +61,14 @@ def test_ipv4_clients_of_a_dual_stack_socket_are_counted_separately(trust: ssl.S
     if not socket.has_dualstack_ipv6():
         pytest.skip("no IPv6 here")
     sock = socket.create_server(("::", 0), family=socket.AF_INET6, dualstack_ipv6=True)
-    with running(trust, pair, Settings(connections_per_address=2), sock=sock) as broker:
-        port = sock.getsockname()[1]
-        held = [socket.create_connection(("127.0.0.1", port), timeout=10) for _ in range(2)]
-        with socket.create_connection(("127.0.0.1", port), timeout=10) as refused:
-            assert Reader(refused).at_end()
-        other = socket.create_connection(("127.0.0.1", port), timeout=10, source_address=("127.0.0.2", 0))
+    with running(trust, pair, Settings(connections_per_address=2), sock=sock) as broker, ExitStack() as held:
+        address = ("127.0.0.1", sock.getsockname()[1])
+        *_, refused = (held.enter_context(socket.create_connection(address, timeout=10)) for _ in range(3))
+        assert Reader(refused).at_end()
+        other = socket.create_connection(address, timeout=10, source_address=("127.0.0.2", 0))
         with trust.wrap_socket(other, server_hostname="localhost") as client:
             assert ask(client)[0] == 200
         assert until(lambda: [entry.client for entry in broker.lines.entries] == ["127.0.0.2"])
-        for one in held:
-            one.close()
 
 
 @pytest.mark.parametrize("told", [b"", b"\x16\x03\x01", b"GET"], ids=["silent", "half a handshake", "half a request"])
@@ -102,14 +96,9 @@ def test_client_being_answered_is_not_evicted(trust: ssl.SSLContext, pair: Pair)
 
 
 def test_idle_clients_are_evicted_at_the_limit(trust: ssl.SSLContext, pair: Pair) -> None:
-    with running(trust, pair, Settings(connections=6)) as broker:
-        kept = []
+    with running(trust, pair, Settings(connections=6)) as broker, ExitStack() as held:
         for _ in range(10):
-            sock = broker.connect()
-            assert ask(sock)[0] == 200
-            kept.append(sock)
-        for sock in kept:
-            sock.close()
+            assert ask(held.enter_context(broker.connect()))[0] == 200
 
 
 def test_slow_reader_does_not_copy_a_large_body(trust: ssl.SSLContext) -> None:

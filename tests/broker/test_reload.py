@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -33,9 +34,9 @@ class Held:
 
 
 @contextmanager
-def watching(path: Path) -> Iterator[tuple[Held, Watcher, Stats]]:
+def watching(path: Path, **options: Any) -> Iterator[tuple[Held, Watcher, Stats]]:
     held, stats = Held(path), Stats()
-    watched = WatchedFiles("catalog", lambda: [path], held.load, held.swap)
+    watched = WatchedFiles("catalog", lambda: [path], held.load, held.swap, **options)
     watcher = Watcher([watched], stats, seconds=0.02)
     watcher.start()
     try:
@@ -51,25 +52,22 @@ def file(tmp_path: Path) -> Path:
     return path
 
 
-def test_file_written_in_place_is_reloaded(file: Path) -> None:
+def rename(file: Path) -> None:
+    new = file.with_name("new")
+    new.write_text("second")
+    new.rename(file)
+
+
+@pytest.mark.parametrize(("change", "content"), [
+    (lambda file: file.write_text("second"), "second"),
+    (rename, "second"),
+    (lambda file: file.chmod(0o600), "one"),
+])  # fmt: skip
+def test_changed_file_is_reloaded(file: Path, change: Callable[[Path], object], content: str) -> None:
     with watching(file) as (held, _, stats):
-        file.write_text("second")
-        assert until(lambda: held.value == "second")
-        assert stats.reloads == {("catalog", "ok"): 1}
-
-
-def test_change_of_permissions_is_reloaded(file: Path) -> None:
-    with watching(file) as (held, _, _):
-        file.chmod(0o600)
-        assert until(lambda: held.loads == 1)
-
-
-def test_replaced_file_is_reloaded(file: Path, tmp_path: Path) -> None:
-    with watching(file) as (held, _, _):
-        new = tmp_path / "new"
-        new.write_text("two")
-        new.rename(file)
-        assert until(lambda: held.value == "two")
+        change(file)
+        assert until(lambda: held.loads == 1 and held.value == content)
+        assert until(lambda: stats.reloads == {("catalog", "ok"): 1})
 
 
 def test_switched_symbolic_link_is_reloaded(tmp_path: Path) -> None:
@@ -124,13 +122,7 @@ def test_file_is_not_read_while_it_is_written(file: Path) -> None:
 
 def test_change_that_loses_more_than_half_is_held_back(file: Path) -> None:
     file.write_text("123456")
-    held = Held(file)
-    watched = WatchedFiles(
-        "catalog", lambda: [file], held.load, held.swap, loss=lambda new: "" if len(new) > 2 else "most"
-    )
-    watcher = Watcher([watched], Stats(), seconds=0.02)
-    watcher.start()
-    try:
+    with watching(file, loss=lambda new: "" if len(new) > 2 else "most") as (held, watcher, _):
         file.write_text("1")
         assert until(lambda: held.loads == 1)
         file.write_text("12")
@@ -143,8 +135,6 @@ def test_change_that_loses_more_than_half_is_held_back(file: Path) -> None:
         file.write_text("1")
         watcher.reload_now()
         assert until(lambda: held.value == "1"), "asked to, at once"
-    finally:
-        watcher.close()
 
 
 @pytest.mark.parametrize(
