@@ -105,12 +105,12 @@ class ActionBuilder:
         path = self.open.path(name)
         file = self.open.file(path)
         if path in self.unsaved:  # as it was when the editor asked: it may have changed meanwhile
-            file = text_document(path, self.unsaved[path], self.open.encoding)
+            file = text_document(path, self.unsaved[path])
         return [types.TextEdit(file.range(edit.start, edit.end), edit.new) for edit in edits]
 
     def _read(self, texts: Mapping[str, str]) -> Document:
         analysis = self.analysis
-        return read_open_source(analysis.source, texts, self.open.encoding, self.open.variables_of, analysis.at)
+        return read_open_source(analysis.source, texts, self.open.variables_of, analysis.at)
 
 
 def _fixes_per_action(finding: Finding) -> list[tuple[Fix, ...]]:

@@ -18,7 +18,7 @@ from osbctl.sources.document import Document
 from osbctl.sources.folder import LOCK, read_folder
 from osbctl.sources.folder.brokerpak import is_brokerpak
 from osbctl.sources.folder.source_tree import SUFFIXES
-from osbctl.sources.parse import decoded, parse_stream
+from osbctl.sources.parse import parse_stream
 from osbctl.sources.variables import VariablesOf, no_variables
 from osbctl.tasks.options import Request, config_of, validation_options
 from osbctl.tasks.validate import unread
@@ -47,7 +47,7 @@ class Analysis:
     at: str = ""
 
 
-def source_of(path: str, text: str, encoding: str = "utf-16") -> str | None:
+def source_of(path: str, text: str) -> str | None:
     """The source of an edited file: its source folder, or itself; None if it holds no catalog."""
     file = Path(path)
     if file.suffix not in SUFFIXES and file.suffix:
@@ -55,23 +55,23 @@ def source_of(path: str, text: str, encoding: str = "utf-16") -> str | None:
     for folder in list(file.parents)[:4]:
         if _is_source_folder(folder) or (file.suffix in SUFFIXES and is_brokerpak(str(folder))):
             return str(folder)
-    return path if _is_catalog(path, text, encoding) else None
+    return path if _is_catalog(path, text) else None
 
 
-def _is_catalog(path: str, text: str, encoding: str) -> bool:
+def _is_catalog(path: str, text: str) -> bool:
     """Return whether a file holds a service offering, or the beginning of one.
 
     CI files, gateways and other catalogs have lists of services, too. Theirs have fields of their own, and neither
     `plans` nor `bindable`.
     """
     is_named_catalog = "catalog" in Path(path).stem.lower()
-    document = text_document(path, text, encoding).document
-    if document is not None:
-        return holds_offering(document) or _is_begun(document.data, is_named_catalog)
+    file = text_document(path, text)
+    if file.document is not None:
+        return holds_offering(file.document) or _is_begun(file.document.data, is_named_catalog)
     if not text.strip():
         return is_named_catalog
     try:
-        return any(map(holds_offering, parse_stream(_decoded(path, text), path)))
+        return any(map(holds_offering, parse_stream(file.read(), path)))
     except DocumentError:
         keys = {block or quoted for block, quoted in _KEY.findall(text)}
         has_fields = keys & {"plans", "bindable"} or keys <= _OFFERING_FIELDS
@@ -103,9 +103,7 @@ def _is_source_folder(folder: Path) -> bool:
     return any((folder / f"catalog{suffix}").is_file() and any(services.glob(f"*{suffix}")) for suffix in SUFFIXES)
 
 
-def analyse(
-    source: str, unsaved: Mapping[str, str], encoding: str, variables_of: VariablesOf = no_variables
-) -> Analysis:
+def analyse(source: str, unsaved: Mapping[str, str], variables_of: VariablesOf = no_variables) -> Analysis:
     """Validate one source. `unsaved` are the texts in the editor, by resolved path; they replace the files on disk."""
     try:
         config = config_of(source)
@@ -114,25 +112,19 @@ def analyse(
         place = Location(source, 1, 1) if source in unsaved else None
         return Analysis(source, (unread(error)[0]._replace(location=place),))
     try:
-        document = read_open_source(source, unsaved, encoding, variables_of, config.at)
+        document = read_open_source(source, unsaved, variables_of, config.at)
     except OsbctlError as error:  # also a broken lock
         return Analysis(source, unread(error), options)
     result = validate_document(document, options)
     return Analysis(source, result.findings, options, document, result.verdicts, config.at)
 
 
-def read_open_source(
-    source: str, unsaved: Mapping[str, str], encoding: str, variables_of: VariablesOf, at: str
-) -> Document:
+def read_open_source(source: str, unsaved: Mapping[str, str], variables_of: VariablesOf, at: str) -> Document:
     """The catalog of a source as it is in the editor; `at` as in `Analysis`. Raises OsbctlError: it cannot be read."""
     if source not in unsaved:
         buffers = {Path(path): text.encode("utf-8", "surrogatepass") for path, text in unsaved.items()}
         return read_folder(source, unsaved=buffers, variables_of=variables_of)
-    document = text_document(source, unsaved[source], encoding).document
-    if document is None:  # it cannot be parsed, or is a stream of documents
-        return parse_catalog(_decoded(source, unsaved[source]), source, at=at)
-    return only_catalog([document], at)
-
-
-def _decoded(path: str, text: str) -> str:
-    return decoded(text.encode("utf-8", "surrogatepass"), path)
+    file = text_document(source, unsaved[source])
+    if file.document is None:  # it cannot be parsed, or is a stream of documents
+        return parse_catalog(file.read(), source, at=at)
+    return only_catalog([file.document], at)

@@ -58,7 +58,6 @@ class OpenFiles:
     ) -> None:
         self.files: dict[str, OpenFile] = {}
         self.sources: dict[str, AnalysedSource] = {}
-        self.encoding = "utf-16"
         self.variables_of = variables_of
         self.edition = 0
         """Another number after each change."""
@@ -71,7 +70,7 @@ class OpenFiles:
         path = path_of(uri)
         before = self.files[path].source if path in self.files else None
         # A catalog whose text is replaced stays one.
-        source = source_of(path, text, self.encoding) or (path if before == path else None)
+        source = source_of(path, text) or (path if before == path else None)
         self.files[path] = OpenFile(uri, text, version, source)
         for name in {source, before} - {None}:
             self._refresh(str(name))
@@ -109,12 +108,12 @@ class OpenFiles:
     def file(self, path: str) -> TextDocument:
         """The file at `path`, as it is in the editor, or else on disk; empty if there is none."""
         if path in self.files:
-            return text_document(path, self.files[path].text, self.encoding)
+            return text_document(path, self.files[path].text)
         try:
             data = read_bounded(path, MAX_BYTES) if os.path.isfile(path) else b""  # noqa: PTH113  # a FIFO is not read
         except OSError:
             data = b""
-        return text_document(path, data.decode("utf-8", "replace"), self.encoding)
+        return text_document(path, data.decode("utf-8", "replace"))
 
     def place(self, path: str) -> PurePath | None:
         """Path of an open file in its source folder, None if it is a catalog; of a brokerpak, below `brokerpak/`."""
@@ -149,7 +148,7 @@ class OpenFiles:
             unsaved = self.unsaved(name)
             loop = asyncio.get_running_loop()
             try:
-                task = partial(analyse, name, unsaved, self.encoding, self.variables_of)
+                task = partial(analyse, name, unsaved, self.variables_of)
                 analysis = await loop.run_in_executor(self.analysis_thread, task) if unsaved else None
             except Exception as error:  # a bug in a rule must not end the session, nor leave findings behind
                 self._fail(error)

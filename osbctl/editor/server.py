@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Sequence
 from functools import partial
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 from lsprotocol import types
 from pygls.lsp.server import LanguageServer
+from pygls.protocol import LanguageServerProtocol, lsp_method
 
 import osbctl
 from osbctl.editor.actions import FIX_ALL, ActionBuilder
@@ -21,13 +22,24 @@ from osbctl.findings import Finding
 from osbctl.sources.variables import VariablesOf, no_variables
 
 
+class _Protocol(LanguageServerProtocol):
+    """The protocol with positions in UTF-16, which every editor has (LSP 3.17, "Position Encoding Kind")."""
+
+    @lsp_method(types.INITIALIZE)
+    def lsp_initialize(self, params: types.InitializeParams) -> Generator[Any, Any, types.InitializeResult]:
+        """Answer as if the editor had offered no other encoding."""
+        if params.capabilities.general:
+            params.capabilities.general.position_encodings = None
+        return (yield from super().lsp_initialize(params))
+
+
 class EditorServer:
     """One session with one editor."""
 
     def __init__(self, variables_of: VariablesOf = no_variables) -> None:
         # Whole texts, no edits: pygls ends lines at U+2028 and others, editors do not.
         whole = types.TextDocumentSyncKind.Full
-        self.protocol = LanguageServer("osbctl", osbctl.__version__, text_document_sync_kind=whole)
+        self.protocol = LanguageServer("osbctl", osbctl.__version__, whole, protocol_cls=_Protocol)
         self.open = OpenFiles(self._show, self._fail, variables_of)
         self._read_as: dict[str, str] = {}
         self._outlines: dict[str, list[types.DocumentSymbol]] = {}
@@ -69,8 +81,6 @@ class EditorServer:
 
     async def _initialized(self, _: types.InitializedParams) -> None:
         """Subscribe to changes on disk."""
-        agreed = self.protocol.workspace.position_encoding
-        self.open.encoding = agreed.value if isinstance(agreed, types.PositionEncodingKind) else str(agreed)
         workspace = self.protocol.client_capabilities.workspace
         watch = workspace.did_change_watched_files if workspace else None
         if watch and watch.dynamic_registration:

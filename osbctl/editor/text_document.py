@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from functools import cached_property, lru_cache
-from itertools import accumulate
 
 from lsprotocol import types
 
@@ -24,27 +23,22 @@ SEVERITIES = {
     Severity.INFO: types.DiagnosticSeverity.Information,
 }
 _BOM = "\ufeff"
-_WIDE = {
-    "utf-8": re.compile(r"[^\x00-\x7f]"),
-    "utf-16": re.compile("[\U00010000-\U0010ffff]"),
-    "utf-32": re.compile(r"(?!)"),
-}
-"""Characters of more than one unit, by encoding."""
+_WIDE = re.compile("[\U00010000-\U0010ffff]")
+"""Characters of two units in UTF-16."""
 
 
 class TextDocument:
     """A file as the editor holds it. Offsets count characters (code points) of `body`.
 
     `body` is the text without its byte order mark, as the readers see it. LF, CRLF and a lone CR end a line (LSP 3.17,
-    "Text Documents"). Positions count units of the encoding that client and server agreed on.
+    "Text Documents"). Positions count units of UTF-16.
     """
 
-    def __init__(self, name: str, text: str, encoding: str = "utf-16") -> None:
+    def __init__(self, name: str, text: str) -> None:
         self.name = name
         self.body = text.removeprefix(_BOM)
         self._text = text
-        self._encoding = encoding
-        self._bom_units = _units(_BOM, encoding) if text.startswith(_BOM) else 0
+        self._bom_units = len(text) - len(self.body)
 
     def position(self, offset: int) -> types.Position:
         """Position of the character at `offset`; an offset outside of the text is its start or end."""
@@ -85,25 +79,23 @@ class TextDocument:
 
     @cached_property
     def _wide(self) -> list[int]:
-        return [found.start() for found in _WIDE[self._encoding].finditer(self.body)]
-
-    @cached_property
-    def _extra_units(self) -> list[int]:
-        """Cumulative extra units of wide characters."""
-        return [0, *accumulate(_units(self.body[at], self._encoding) - 1 for at in self._wide)]
+        return [found.start() for found in _WIDE.finditer(self.body)]
 
     def _between(self, start: int, end: int) -> int:
         """Units between two offsets. A line may be a whole catalog with thousands of positions, so it is not read."""
-        extra = self._extra_units
-        return end - start + extra[bisect_left(self._wide, end)] - extra[bisect_left(self._wide, start)]
+        return end - start + bisect_left(self._wide, end) - bisect_left(self._wide, start)
 
     @cached_property
     def document(self) -> Document | None:
         """The parsed file, of any JSON type; None if it cannot be parsed."""
         try:
-            return parse_text(decoded(self._text.encode("utf-8", "surrogatepass"), self.name), self.name)
+            return parse_text(self.read(), self.name)
         except DocumentError:
             return None
+
+    def read(self) -> str:
+        """The text as the readers decode it. Raises DocumentError: it is no text of a catalog."""
+        return decoded(self._text.encode("utf-8", "surrogatepass"), self.name)
 
     @cached_property
     def spans(self) -> dict[Path, Span]:
@@ -118,16 +110,10 @@ class TextDocument:
         return (start, end) if start < end else (max(self.lines[line], start - 1), start)
 
 
-def _units(text: str, encoding: str) -> int:
-    """The number of code units of a text in UTF-8, UTF-16 or UTF-32."""
-    size = {"utf-8": 1, "utf-16": 2, "utf-32": 4}[encoding]
-    return len(text.encode(encoding if size == 1 else f"{encoding}-le", "surrogatepass")) // size
-
-
 @lru_cache(maxsize=16)
-def text_document(name: str, text: str, encoding: str) -> TextDocument:
+def text_document(name: str, text: str) -> TextDocument:
     """The file of that name with that text; the last few are cached with their parsed documents."""
-    return TextDocument(name, text, encoding)
+    return TextDocument(name, text)
 
 
 def diagnostic(

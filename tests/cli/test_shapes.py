@@ -189,7 +189,7 @@ def test_it_holds_for_a_revision_a_broker_and_an_editor(tmp_path: Path) -> None:
     (tmp_path / "osbctl.toml").write_text('[[per-path]]\npaths = ["source.yaml"]\nat = "/b"\n')
     file.write_text(dump({"a": CATALOG, "b": changed()}))
     assert json.loads(load(CatalogSource(str(file))).body) == changed()
-    analysis = analyse(str(file), {str(file): file.read_text()}, "utf-16")
+    analysis = analyse(str(file), {str(file): file.read_text()})
     assert analysis.document
     assert analysis.document.data == changed()
     commit(tmp_path)
@@ -217,7 +217,7 @@ def test_what_is_served_stands_at_the_top(tmp_path: Path) -> None:
 def test_an_editor_reads_what_validate_reads(tmp_path: Path) -> None:
     file = str(tmp_path / "source.yaml")
     for name, shape in SHAPES.items():
-        analysis = analyse(file, {file: shape.write(CATALOG)}, "utf-16")
+        analysis = analyse(file, {file: shape.write(CATALOG)})
         with case(name):
             if len(shape.places) == 1:
                 assert analysis.document

@@ -38,6 +38,7 @@ class Editor:
         client.feature(types.WINDOW_LOG_MESSAGE)(lambda params: self.log.append(params.message))
         client.feature(types.WINDOW_SHOW_MESSAGE)(lambda params: self.log.append(params.message))
         self.versions: dict[str, int] = {}
+        self.encoding: str | None = None
 
     def _heard(self, params: types.PublishDiagnosticsParams) -> None:
         self.said[params.uri] = params
@@ -113,7 +114,8 @@ async def session(editor: Editor, encodings: list[str] | None = None) -> AsyncIt
     try:
         async with asyncio.timeout(SECONDS):
             general = types.GeneralClientCapabilities(position_encodings=encodings)  # type: ignore[arg-type]
-            await client.initialize_async(types.InitializeParams(types.ClientCapabilities(general=general)))
+            params = types.InitializeParams(types.ClientCapabilities(general=general))
+            editor.encoding = (await client.initialize_async(params)).capabilities.position_encoding
             client.initialized(types.InitializedParams())
         yield
         async with asyncio.timeout(SECONDS):
