@@ -1,14 +1,14 @@
 """Location of the cursor in a document, found in the text alone, so incomplete documents work.
 
-JSON, and YAML in brackets, are read token by token up to the cursor; block YAML is read upwards by its indentation.
+JSON, and YAML in brackets, are read token by token up to the cursor; block YAML is read by its indentation.
 """
 
 from __future__ import annotations
 
 import re
-from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from math import inf
 from typing import NamedTuple
 
 from osbctl.paths import Path
@@ -46,10 +46,28 @@ def cursor_at(text: str, offset: int) -> Cursor | None:
         return None
     if text[:1_000].lstrip()[:1] in ("{", "["):
         return _in_brackets(text, 0, offset, ())
-    return _Block(text, offset).cursor()
+    return _in_block(text, offset)
 
 
-def unquote_key(word: str) -> str:
+@dataclass(slots=True)
+class _Container:
+    """An open object or list: the keys so far, and the one whose value is next; in block YAML, its column."""
+
+    is_list: bool
+    column: int = 0
+    keys: list[str] = field(default_factory=list)
+    key: str | None = None
+
+    def begin_value(self, key: str) -> None:
+        self.keys.append(key)
+        self.key = key
+
+
+def _path(containers: Iterable[_Container]) -> Path:
+    return tuple(0 if each.is_list else each.key or "" for each in containers)
+
+
+def _unquoted(word: str) -> str:
     """A key without its quotes; escapes stay, because no field has any."""
     return word.strip("\"'")
 
@@ -59,31 +77,8 @@ def unquote_key(word: str) -> str:
 _TOKEN = re.compile(r"""(?P<word>"(?:[^"\\\n]|\\.)*"?|'[^'\n]*'?|[^\s{}\[\],:"']+)|[{}\[\],:]""")
 
 
-@dataclass(slots=True)
-class _Frame:
-    """An open object or list: its path, its keys, and the key whose value is next."""
-
-    path: Path
-    is_object: bool
-    keys: list[str] = field(default_factory=list)
-    key: str | None = None
-
-    @property
-    def below(self) -> Path:
-        """Path of the next value."""
-        return (*self.path, (self.key or "") if self.is_object else 0)
-
-    def separate(self, mark: str, word: str) -> None:
-        """Process a comma, or a colon after a word."""
-        if mark == ",":
-            self.key = None
-        elif self.is_object and self.key is None:
-            self.key = word
-            self.keys.append(word)
-
-
 def _in_brackets(text: str, start: int, offset: int, path: Path) -> Cursor | None:
-    frames: list[_Frame] = []
+    containers: list[_Container] = []
     touched, word = (offset, offset), ""
     tokens = _TOKEN.finditer(text, start)
     after: list[str] = []
@@ -95,25 +90,29 @@ def _in_brackets(text: str, start: int, offset: int, path: Path) -> Cursor | Non
             after = [token[0]]
             break
         if token["word"] is not None:
-            word = unquote_key(token[0])
+            word = _unquoted(token[0])
         else:
-            _mark(frames, token[0], word, path)
-    if not frames:
+            _mark(containers, token[0], word)
+    if not containers:
         return None
-    top = frames[-1]
-    others = {*top.keys, *_later_keys(after, (token[0] for token in tokens))} if top.is_object else set()
-    path = top.path if top.is_object else (*top.path, 0)
-    return Cursor(path, top.key, *touched, frozenset(others - {top.key}), flow=True, item=not top.is_object)
+    top = containers[-1]
+    others = set() if top.is_list else {*top.keys, *_later_keys(after, (token[0] for token in tokens))}
+    path = (*path, *_path(containers if top.is_list else containers[:-1]))
+    return Cursor(path, top.key, *touched, frozenset(others - {top.key}), flow=True, item=top.is_list)
 
 
-def _mark(frames: list[_Frame], mark: str, word: str, path: Path) -> None:
-    """Update the open containers for a bracket, comma or colon."""
+def _mark(containers: list[_Container], mark: str, word: str) -> None:
+    """Update the open containers for a bracket, a comma, or the colon behind `word`."""
     if mark in "{[":
-        frames.append(_Frame(frames[-1].below if frames else path, mark == "{"))
-    elif frames and mark in "}]":
-        frames.pop()
-    elif frames:
-        frames[-1].separate(mark, word)
+        containers.append(_Container(mark == "["))
+    elif not containers:
+        return
+    elif mark in "}]":
+        containers.pop()
+    elif mark == ",":
+        containers[-1].key = None
+    elif containers[-1].key is None and not containers[-1].is_list:
+        containers[-1].begin_value(word)
 
 
 def _later_keys(first: list[str], tokens: Iterator[str]) -> Iterator[str]:
@@ -124,7 +123,7 @@ def _later_keys(first: list[str], tokens: Iterator[str]) -> Iterator[str]:
         if depth < 0:
             return
         if depth == 0 and mark == ":" and word is not None:
-            yield unquote_key(word)
+            yield _unquoted(word)
         word = mark if mark not in "{}[],:" else None
 
 
@@ -141,11 +140,12 @@ _QUOTED = re.compile(r""""(?:[^"\\]|\\.)*"|'[^']*'""")
 class _Line(NamedTuple):
     """A line of block YAML: columns of its hyphens, of the text after them, and of the value of its key, if any.
 
-    `colon` is the column after the colon.
+    `colon` is the column after the colon, `column` that of the first hyphen or else of the text.
     """
 
     text: str
     dashes: list[int]
+    column: int
     at: int
     key: str | None = None
     colon: int = 0
@@ -153,7 +153,8 @@ class _Line(NamedTuple):
 
 
 def _line(text: str) -> _Line:
-    at = len(text) - len(text.lstrip(" "))
+    text = text.rstrip("\r")
+    at = column = len(text) - len(text.lstrip(" "))
     dashes = []
     while hyphen := _HYPHEN.match(text, at):
         dashes.append(at)
@@ -161,129 +162,99 @@ def _line(text: str) -> _Line:
     quoted = _QUOTED.match(text, at)
     colon = _COLON.search(text, quoted.end() if quoted else at)
     if not colon or colon[0] != ":" or text[at : at + 1] in ("#", "{", "["):
-        return _Line(text, dashes, at)
+        return _Line(text, dashes, column, at)
     value = colon.end() + len(text[colon.end() :]) - len(text[colon.end() :].lstrip(" \t"))
-    return _Line(text, dashes, at, unquote_key(text[at : colon.start()].strip()), colon.end(), value)
+    return _Line(text, dashes, column, at, _unquoted(text[at : colon.start()].strip()), colon.end(), value)
+
+
+def _is_blank(line: _Line) -> bool:
+    return not line.dashes and line.text[line.at : line.at + 1] in ("", "#")
 
 
 class _Block:
-    """Finds the path of the cursor upwards, line by line."""
+    """The open containers behind some lines of block YAML.
 
-    def __init__(self, text: str, offset: int) -> None:
-        self.text = text
-        self.offset = offset
-        self.start = text.rfind("\n", 0, offset) + 1
-        end = text.find("\n", offset)
-        self.end = len(text) if end < 0 else end
-        self.line = _line(text[self.start : self.end].rstrip("\r"))
-        self.path: deque[str | int] = deque()
-        self.others: set[str] = set()
+    On lines further right than the column `continued`, the last value goes on: a scalar, or brackets that begin at
+    the offset `flow`.
+    """
+
+    def __init__(self, lines: list[str]) -> None:
+        self.containers: list[_Container] = []
+        self.continued: float = inf
         self.flow: int | None = None
-        self.limit, self.in_list = 0, False
-
-    def cursor(self) -> Cursor | None:
-        """Location of the cursor."""
-        line, column = self.line, self.offset - self.start
-        level = line.at if line.text[line.at :] else max(column, line.at)
-        if _in_comment(line.text, column) or not self._climb(level):
-            return None
-        in_value = line.key is not None and column >= line.colon
-        if _opens(line.text, line.at) and column > line.at:
-            self.flow = self.start + line.at
-        elif in_value:
-            self.path.append(line.key or "")
-            if _opens(line.text, line.value) and column > line.value:
-                self.flow = self.start + line.value
-        if self.flow is not None:
-            return _in_brackets(self.text, self.flow, self.offset, tuple(self.path))
-        return self._in_line(level, in_value)
-
-    def _in_line(self, level: int, in_value: bool) -> Cursor:
-        line = self.line
-        key = str(self.path.pop()) if in_value else None
-        start, word = line.at, line.text[line.at : line.colon - 1 if line.key is not None else None]
-        if in_value:
-            start, word = line.value, line.text[line.value :].partition(" #")[0]
-        start = min(self.start + start, self.offset)
-        others = frozenset(self.others | set(self._below(level)))
-        item = bool(line.dashes) and line.key is None
-        return Cursor(tuple(self.path), key, start, max(self.offset, start + len(word.rstrip())), others, item=item)
-
-    def _climb(self, level: int) -> bool:
-        """Collect the path from the lines above; False if the cursor is in a scalar of several lines."""
-        self.limit = level
-        self._take_dashes(self.line)
-        for above in self._above():
-            content = above.text[above.at :]
-            if content[:1] == "#" or not (content or above.dashes):
-                continue
-            if not self._take(above):
-                return False
-            if self.limit == 0 and not self.in_list and self.path:
-                break
-        return True
-
-    def _take(self, line: _Line) -> bool:
-        """Add what a line above says to the path; False if the cursor is in a scalar of several lines."""
-        if line.key is None:
-            if line.dashes and line.dashes[-1] < self.limit and _opens(line.text, line.at):
-                self._begin_flow(line.at)
-            elif not line.dashes and line.at < self.limit:
-                return False
-        elif line.at < self.limit or (self.in_list and line.at == self.limit):
-            if not self._take_key(line, line.key):
-                return False
-        elif line.at == self.limit and not self.in_list and not self.path:
-            self.others.add(line.key)
-        self._take_dashes(line)
-        return True
-
-    def _take_key(self, line: _Line, key: str) -> bool:
-        if _opens(line.text, line.value):
-            self._begin_flow(line.value)
-        elif not _VALUE_BELOW.match(line.text, line.value):
-            return False
-        self.path.appendleft(key)
-        self.limit, self.in_list = line.at, False
-        return True
-
-    def _take_dashes(self, line: _Line) -> None:
-        for dash in reversed(line.dashes):
-            if dash < self.limit or (line is self.line and not self.in_list):
-                self.path.appendleft(0)
-                self.limit, self.in_list = dash, True
-
-    def _begin_flow(self, column: int) -> None:
-        self.flow = self._line_start + column
-        self.path.clear()
-
-    def _above(self) -> Iterator[_Line]:
-        end = self.start
-        while end > 0:
-            self._line_start = self.text.rfind("\n", 0, end - 1) + 1
-            text = self.text[self._line_start : end - 1].rstrip("\r")
+        start = 0
+        for text in lines:
             if text.startswith(("---", "...")):
-                return
-            yield _line(text)
-            end = self._line_start
+                self.containers, self.continued = [], inf
+            line = _line(text)
+            if not _is_blank(line) and line.column <= self.continued:
+                self.take(line, start)
+            start += len(text) + 1
 
-    def _below(self, level: int) -> Iterator[str]:
-        """Keys of the same object on the lines below."""
-        start = self.end + 1
-        while start < len(self.text):
-            end = self.text.find("\n", start)
-            end = len(self.text) if end < 0 else end
-            line = _line(self.text[start:end].rstrip("\r"))
-            if line.text[line.at :] and line.text[line.at] != "#":
-                if (line.dashes[0] if line.dashes else line.at) < level:
-                    return
-                if line.key is not None and line.at == level and not line.dashes:
-                    yield line.key
-            start = end + 1
+    def take(self, line: _Line, start: int) -> None:
+        """Go on to the end of a line that begins at an offset."""
+        for dash in line.dashes:
+            self.enter(dash, is_list=True)
+        value, column = line.at, line.dashes[-1] if line.dashes else line.at
+        if line.key is not None:
+            value, column = line.value, line.at
+            self.enter(column, is_list=False).begin_value(line.key)
+        self.flow = start + value if line.text[value : value + 1] in ("{", "[") else None
+        is_open = _VALUE_BELOW.match(line.text, value) or (line.dashes and line.key is None)
+        self.continued = inf if is_open and self.flow is None else column
+
+    def enter(self, column: int, *, is_list: bool) -> _Container:
+        """The object or list whose keys or hyphens are in a column; what is further right ends."""
+        while self.containers:
+            top = self.containers[-1]
+            if top.column == column and top.is_list == is_list:
+                return top
+            if top.column < column or (top.column == column and is_list):
+                break  # a list may begin in the column of its key
+            self.containers.pop()
+        self.containers.append(_Container(is_list, column))
+        return self.containers[-1]
 
 
-def _opens(line: str, at: int) -> bool:
-    return line[at : at + 1] in ("{", "[")
+def _in_block(text: str, offset: int) -> Cursor | None:
+    *above, begun = text[:offset].split("\n")
+    rest, *below = text[offset:].split("\n")
+    line, column, start = _line(begun + rest), len(begun), offset - len(begun)
+    if _in_comment(line.text, column):
+        return None
+    block = _Block(above)
+    level = line.at if line.text[line.at :] else max(column, line.at)
+    is_continued = (line.column if line.dashes else level) > block.continued
+    if not is_continued:
+        block.take(line, start)
+    if block.flow is not None and block.flow < offset:
+        return _in_brackets(text, block.flow, offset, _path(block.containers))
+    if is_continued:
+        return None
+    others = {*block.enter(level, is_list=False).keys, *_keys_below(below, level)} - {line.key}
+    key, at, word = _touched(line, column)
+    at = min(start + at, offset)
+    end = max(offset, at + len(word.rstrip()))
+    item = bool(line.dashes) and line.key is None
+    return Cursor(_path(block.containers[:-1]), key, at, end, frozenset(others), item=item)
+
+
+def _touched(line: _Line, column: int) -> tuple[str | None, int, str]:
+    """The key whose value has the column, and the column and text of the word or value there."""
+    if line.key is None:
+        return None, line.at, line.text[line.at :]
+    if column < line.colon:
+        return None, line.at, line.text[line.at : line.colon - 1]
+    return line.key, line.value, line.text[line.value :].partition(" #")[0]
+
+
+def _keys_below(lines: list[str], level: int) -> Iterator[str]:
+    """Keys of the same object on the lines below."""
+    for line in map(_line, lines):
+        if line.column < level and not _is_blank(line):
+            return
+        if line.key is not None and line.at == level and not line.dashes:
+            yield line.key
 
 
 def _in_comment(line: str, column: int) -> bool:
