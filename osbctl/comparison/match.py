@@ -1,11 +1,10 @@
-"""Pairing of old and new objects by id, and the origin of their new names."""
+"""Pairing of old and new objects by id, or by name."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from enum import Enum
 from typing import Generic, TypeAlias, TypeVar
 
 from osbctl.catalog import ServiceOffering, ServicePlan
@@ -44,14 +43,10 @@ def by_name(gone: list[T], fresh: list[T]) -> list[tuple[T, T]]:
         if folded(thing) in waiting:
             other = waiting.pop(folded(thing))
             pairs.append((thing, other))
-    _take_out(gone, [old for old, _ in pairs])
-    _take_out(fresh, [new for _, new in pairs])
+    taken = {id(thing) for pair in pairs for thing in pair}
+    for things in (gone, fresh):
+        things[:] = [thing for thing in things if id(thing) not in taken]
     return pairs
-
-
-def _take_out(things: list[T], taken: list[T]) -> None:
-    known = {id(thing) for thing in taken}
-    things[:] = [thing for thing in things if id(thing) not in known]
 
 
 def folded(thing: Identified) -> str:
@@ -71,61 +66,3 @@ def _numbered(things: Sequence[T], first: set[tuple[str, str]]) -> dict[tuple[st
         numbers[id(thing)] = counts[thing.id]
         counts[thing.id] += 1
     return {(thing.id, numbers[id(thing)]): thing for thing in things}
-
-
-class Renaming(Enum):
-    """Origin of an object's new name."""
-
-    NEW = "new"
-    REUSED = "reused"
-    SWAPPED = "swapped"
-    PASSED_ON = "passed on"
-
-
-def is_all_the_same(match: Match[T]) -> bool:
-    """Return whether no name changed, and no object is new."""
-    return not match.fresh and all(old.name == new.name for old, new in match.kept)
-
-
-def renamings(match: Match[T]) -> Iterator[tuple[T, T, Renaming]]:
-    """The kept pairs with another name, each with its origin. Values of a wrong type are no names."""
-    kept = match.kept
-    how = _kinds_of_names(kept, {folded(thing) for thing in match.gone if thing.name})
-    for number, (old, new) in enumerate(kept):
-        if old.name != new.name and _are_texts(old, new):
-            yield old, new, how.get(number, Renaming.NEW)
-
-
-def _kinds_of_names(kept: list[tuple[T, T]], removed: set[str]) -> dict[int, Renaming]:
-    """The origins of names that are not new, by the number of the pair."""
-    moving = {number: folded(new) for number, (old, new) in enumerate(kept) if folded(old) != folded(new)}
-    before = {folded(old): number for number, (old, _) in enumerate(kept) if old.name}
-    # Which pair's old name each renamed pair takes.
-    takes = {number: before[name] for number, name in moving.items() if name in before}
-    found = {number: Renaming.PASSED_ON for number, giver in takes.items() if giver in moving}
-    found |= {number: Renaming.REUSED for number, name in moving.items() if name in removed}
-    return found | dict.fromkeys(_in_circles(takes), Renaming.SWAPPED)
-
-
-def _are_texts(*things: Identified) -> bool:
-    return all(isinstance(thing.data.get("name"), str | None) for thing in things)
-
-
-def given_up(kept: list[tuple[T, T]]) -> set[str]:
-    """The names, folded, that kept objects gave up."""
-    return {folded(old) for old, new in kept if old.name and folded(old) != folded(new)}
-
-
-def _in_circles(takes: dict[int, int]) -> set[int]:
-    found: set[int] = set()
-    done: set[int] = set()
-    for start in takes:
-        trail: dict[int, None] = {}
-        here: int | None = start
-        while here is not None and here not in done:
-            done.add(here)
-            trail[here] = None
-            here = takes.get(here)
-        if here in trail:
-            found.update(list(trail)[list(trail).index(here) :])
-    return found

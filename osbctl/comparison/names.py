@@ -3,21 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 from functools import cached_property
+from typing import NamedTuple
 
 from osbctl.catalog import Catalog, ServiceOffering, ServicePlan
 from osbctl.changes import Level
 from osbctl.comparison.change_kinds import Kind
 from osbctl.comparison.collector import Collector, MatchedPair
-from osbctl.comparison.match import (
-    Identified,
-    Match,
-    Renaming,
-    folded,
-    given_up,
-    is_all_the_same,
-    renamings,
-)
+from osbctl.comparison.match import Identified, Match, T, folded
 from osbctl.comparison.rules import identity
 from osbctl.comparison.rules.fields import CLIENT_LEFT_CHANGED
 from osbctl.comparison.values import shown
@@ -26,25 +20,21 @@ from osbctl.platforms import Platform
 from osbctl.platforms.reactions import Reaction
 from osbctl.platforms.saving import Clash, ClashKind, save_catalog
 
-_SERVICE_NAMES = {
-    Renaming.NEW: identity.SERVICE_RENAMED,
-    Renaming.REUSED: identity.SERVICE_NAME_REUSED,
-    Renaming.SWAPPED: identity.SERVICE_NAMES_SWAPPED,
-    Renaming.PASSED_ON: identity.SERVICE_NAME_PASSED_ON,
-}
-_PLAN_NAMES = {
-    Renaming.NEW: identity.PLAN_RENAMED,
-    Renaming.REUSED: identity.PLAN_NAME_REUSED,
-    Renaming.SWAPPED: identity.PLAN_NAMES_SWAPPED,
-    Renaming.PASSED_ON: identity.PLAN_NAME_PASSED_ON,
-}
-_SWAPS = (identity.PLAN_NAMES_SWAPPED, identity.SERVICE_NAMES_SWAPPED)
-_WORDS = {
-    Renaming.NEW: "",
-    Renaming.REUSED: ", the name of a removed one",
-    Renaming.SWAPPED: ", and names are exchanged",
-    Renaming.PASSED_ON: ", a name that another one gives up",
-}
+
+class _Origin(NamedTuple):
+    """Origin of an object's new name: words for a message, and the kinds of change."""
+
+    words: str
+    of_service: Kind
+    of_plan: Kind
+
+
+_NEW = _Origin("", identity.SERVICE_RENAMED, identity.PLAN_RENAMED)
+_REUSED = _Origin(", the name of a removed one", identity.SERVICE_NAME_REUSED, identity.PLAN_NAME_REUSED)
+_SWAPPED = _Origin(", and names are exchanged", identity.SERVICE_NAMES_SWAPPED, identity.PLAN_NAMES_SWAPPED)
+_PASSED_ON = _Origin(
+    ", a name that another one gives up", identity.SERVICE_NAME_PASSED_ON, identity.PLAN_NAME_PASSED_ON
+)
 
 
 class NameChanges:
@@ -55,16 +45,16 @@ class NameChanges:
 
     def of_services(self, match: Match[ServiceOffering]) -> None:
         """Report those of service offerings."""
-        if is_all_the_same(match):
+        if _is_all_the_same(match):
             return
         holders = {folded(old): old for old in self._old.services if old.name}
-        for old, new, how in renamings(match):
-            kind = identity.SERVICE_NAME_CASE if self.crashes(new) else _SERVICE_NAMES[how]
+        for old, new, origin in _renamings(match):
+            kind = identity.SERVICE_NAME_CASE if self.crashes(new) else origin.of_service
             kinds = self._kinds(new, kind, identity.SERVICE_RENAMED, identity.SERVICE_NAMES_SWAPPED)
-            message = f"renamed from {shown(old.name)} to {shown(new.name)}{_WORDS[how]}"
+            message = f"renamed from {shown(old.name)} to {shown(new.name)}{origin.words}"
             pair, holder = MatchedPair(old, new), holders.get(folded(new))
             self._to.add(kind, pair, message, ("name",), old.name, new.name, holder=holder, by_platform=kinds)
-        passed_on = given_up(match.kept)
+        passed_on = _given_up(match.kept)
         for fresh in match.fresh:
             holder = holders.get(folded(fresh))
             pair, kind = MatchedPair(None, fresh), identity.SERVICE_NAME_PASSED_ON
@@ -77,18 +67,18 @@ class NameChanges:
 
     def of_plans(self, old: ServiceOffering, new: ServiceOffering, match: Match[ServicePlan]) -> None:
         """Report those of the plans of a service offering."""
-        if is_all_the_same(match):  # most service offerings, most of the time
+        if _is_all_the_same(match):  # most service offerings, most of the time
             return
-        for before, after, how in renamings(match):
-            kind, holder = _PLAN_NAMES[how], self._holder(after)
-            is_taken = holder and how in (Renaming.NEW, Renaming.PASSED_ON)
-            words = _held(holder) if holder and is_taken else _WORDS[how]
+        for before, after, origin in _renamings(match):
+            kind, holder = origin.of_plan, self._holder(after)
+            is_taken = holder and origin in (_NEW, _PASSED_ON)
+            words = _held(holder) if holder and is_taken else origin.words
             message = f"renamed from {shown(before.name)} to {shown(after.name)}{words}"
             kinds = self._kinds(after, kind, identity.PLAN_RENAMED, identity.PLAN_NAME_TAKEN)
             kind = identity.PLAN_NAME_TAKEN if is_taken else kind
             pair = MatchedPair(old, new, before, after)
             self._to.add(kind, pair, message, ("name",), before.name, after.name, by_platform=kinds)
-        passed_on = given_up(match.kept)
+        passed_on = _given_up(match.kept)
         for fresh in match.fresh:
             self._new_plan(MatchedPair(old, new, None, fresh), fresh, folded(fresh) in passed_on)
 
@@ -133,7 +123,7 @@ class NameChanges:
             refuses = _is_refused(kind, platform)
             if new.path in clashes:
                 found[platform] = kind if refuses else taken
-            elif refuses and kind in _SWAPS and new.path[:-1] in self._lists[platform]:
+            elif refuses and kind in (_SWAPPED.of_service, _SWAPPED.of_plan) and new.path[:-1] in self._lists[platform]:
                 found[platform] = identity.NOW_REFUSED
             else:
                 found[platform] = free if refuses else kind
@@ -192,3 +182,47 @@ def _held(clash: Clash, start: str = ", a name ") -> str:
 
 def _client(service: ServiceOffering | None) -> object:
     return service.data.get("dashboard_client") or None if service else None
+
+
+def _is_all_the_same(match: Match[T]) -> bool:
+    """Return whether no name changed, and no object is new."""
+    return not match.fresh and all(old.name == new.name for old, new in match.kept)
+
+
+def _renamings(match: Match[T]) -> Iterator[tuple[T, T, _Origin]]:
+    """The kept pairs with another name, each with its origin. Values of a wrong type are no names."""
+    origins = _origins(match.kept, {folded(thing) for thing in match.gone if thing.name})
+    for number, (old, new) in enumerate(match.kept):
+        if old.name != new.name and all(isinstance(thing.data.get("name"), str | None) for thing in (old, new)):
+            yield old, new, origins.get(number, _NEW)
+
+
+def _origins(kept: list[tuple[T, T]], removed: set[str]) -> dict[int, _Origin]:
+    """The origins of names that are not new, by the number of the pair."""
+    moving = {number: folded(new) for number, (old, new) in enumerate(kept) if folded(old) != folded(new)}
+    before = {folded(old): number for number, (old, _) in enumerate(kept) if old.name}
+    # Which pair's old name each renamed pair takes.
+    takes = {number: before[name] for number, name in moving.items() if name in before}
+    found = {number: _PASSED_ON for number, giver in takes.items() if giver in moving}
+    found |= {number: _REUSED for number, name in moving.items() if name in removed}
+    return found | dict.fromkeys(_in_circles(takes), _SWAPPED)
+
+
+def _in_circles(takes: dict[int, int]) -> set[int]:
+    found: set[int] = set()
+    done: set[int] = set()
+    for start in takes:
+        trail: list[int] = []
+        here: int | None = start
+        while here is not None and here not in done:
+            done.add(here)
+            trail.append(here)
+            here = takes.get(here)
+        if here in trail:
+            found.update(trail[trail.index(here) :])
+    return found
+
+
+def _given_up(kept: list[tuple[T, T]]) -> set[str]:
+    """The names, folded, that kept objects gave up."""
+    return {folded(old) for old, new in kept if old.name and folded(old) != folded(new)}
