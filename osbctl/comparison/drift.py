@@ -14,8 +14,7 @@ from typing import Any
 from osbctl.catalog import Catalog
 from osbctl.changes import Change
 from osbctl.comparison.catalogs import compare_catalogs
-from osbctl.comparison.field_types import FLAGS, INHERITED
-from osbctl.comparison.fields import ENTRIES
+from osbctl.comparison.fields import ENTRIES, FLAGS, INHERITED
 from osbctl.comparison.rules import fields, identity
 from osbctl.comparison.values import shown, shown_both
 from osbctl.errors import SourceError

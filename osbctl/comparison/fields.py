@@ -10,24 +10,77 @@ from osbctl.catalog import ServiceOffering, ServicePlan
 from osbctl.changes import Effect, Level
 from osbctl.comparison.change_kinds import Kind
 from osbctl.comparison.collector import Collector, MatchedPair
-from osbctl.comparison.field_types import FLAGS, INHERITED, WRONG_TYPE, has_type, has_wrong_type, without_wrong_types
 from osbctl.comparison.parameters import compare_parameters
 from osbctl.comparison.rules import fields as rules
 from osbctl.comparison.values import from_to, same, shown, table
-from osbctl.comparison.visibility import VISIBILITY_LISTS, compare_visibility
 from osbctl.fields import CONVENTIONS
 from osbctl.paths import Path, get_at
 from osbctl.redaction import SECRET
 
+FLAGS = ("instances_retrievable", "bindings_retrievable", "allow_context_updates", "binding_rotatable")
+INHERITED = ("bindable", "plan_updateable")
+"""Fields that a plan inherits from its service offering."""
+
+_TYPES: dict[str, type] = {
+    "metadata": dict,
+    "dashboard_client": dict,
+    "maintenance_info": dict,
+    "schemas": dict,
+    "tags": list,
+    "requires": list,
+    "plans": list,
+    "id": str,
+    "name": str,
+    "maximum_polling_duration": int,
+    **dict.fromkeys((*INHERITED, *FLAGS, "free"), bool),
+}
+"""Types of known fields. What a value of another type means is undefined."""
+_WRONG_TYPE = "{} changed, and has the wrong type in one catalog or both"
+_COMPARED = {*_TYPES, "description"}
+"""Fields with a comparison of their own."""
+_METADATA = {"description": rules.WORDING, **dict.fromkeys(CONVENTIONS, rules.WORDING), "costs": rules.COSTS}
+"""The kind of change of known fields of the metadata."""
 _MOST_KEYS = 5
 """Maximum number of keys that a message names if several of an object differ."""
-_IDENTITY = {"id", "name", "plans"}
-_TEXTS = CONVENTIONS - {"costs"} | {"description"}
-_COMPARED = {*_IDENTITY, *INHERITED, *FLAGS, "free", "metadata", "schemas", "description", "tags", "requires"} | {
-    "dashboard_client",
-    "maintenance_info",
-    "maximum_polling_duration",
+
+_EXCLUDED = "excludedPlatformNames"
+_VISIBILITY_LISTS = (_EXCLUDED, "supportedPlatformNames", "supportedPlatforms")
+"""Lists of platforms in the metadata of a plan, which SAP Service Manager reads; the first that is there counts."""
+
+ENTRIES = {
+    "tags": ("tag", rules.TAG_REMOVED, rules.TAG_ADDED, "the tags"),
+    "requires": ("requires", rules.REQUIRES_REMOVED, rules.REQUIRES_ADDED, "the permissions in requires"),
 }
+"""Lists of texts: the word for an entry, the kinds of change to lose and to gain one, the words for all of them."""
+_OMITTED_IS_FALSE = {
+    (False, False): (Level.SAFE, "reads an omitted value as false: nothing changes"),
+    (False, True): (Level.SAFE, "read the omitted value as false; it is true now"),
+    (True, False): (Level.RISKY, "reads an omitted value as false"),
+}
+"""Reaction of a platform that reads omitted values as false, by old and new value."""
+
+
+def _has_wrong_type(key: str, *sides: Mapping[str, Any]) -> bool:
+    """Return whether the known field `key` has a wrong type on any side. Null counts as omitted."""
+    return not all(_has_type(side.get(key), _TYPES[key]) for side in sides)
+
+
+def _has_type(value: Any, shape: type) -> bool:
+    if shape is int:  # JSON has one kind of number, and no boolean is one
+        return value is None or (isinstance(value, int | float) and not isinstance(value, bool) and value % 1 == 0)
+    return value is None or isinstance(value, shape)
+
+
+def _without_wrong_types(
+    to: Collector, pair: MatchedPair, old: Mapping[str, Any], new: Mapping[str, Any]
+) -> Iterator[Mapping[str, Any]]:
+    """Report changed fields of a wrong type, and yield both sides without the fields of a wrong type."""
+    wrong = [key for key in _TYPES if (key in old or key in new) and _has_wrong_type(key, old, new)]
+    for key in wrong:
+        if not same(old.get(key), new.get(key)):
+            to.add(rules.OTHER, pair, _WRONG_TYPE.format(key), (key,))
+    for side in (old, new):
+        yield {key: value for key, value in side.items() if key not in wrong}
 
 
 def compare_service(
@@ -35,10 +88,10 @@ def compare_service(
 ) -> None:
     """Compare the service offering's own fields; `plans`, those in both catalogs, may inherit some."""
     pair = MatchedPair(old, new)
-    was, now = without_wrong_types(to, pair, old.data, new.data)
+    was, now = _without_wrong_types(to, pair, old.data, new.data)
     for name in INHERITED:
         before, after = getattr(old, name), getattr(new, name)
-        if has_wrong_type(name, old.data, new.data):
+        if _has_wrong_type(name, old.data, new.data):
             continue
         if before != after and plans and not any(_inherits(name, *both) for both in plans):
             to.add(rules.SERVICE_FLAG, pair, _changed(name, before, after), (name,), before, after)
@@ -48,7 +101,7 @@ def compare_service(
     _common(to, pair, was, now)
     for key in ENTRIES:
         _entries(to, pair, key, was.get(key), now.get(key))
-    _dashboard(to, pair, was.get("dashboard_client"), now.get("dashboard_client"))
+    _dashboard(to, pair, table(was.get("dashboard_client")), table(now.get("dashboard_client")))
     compare_strays(to, pair, "plans", was, now)
 
 
@@ -67,33 +120,22 @@ def _strays(values: Any) -> list[Any]:
 def compare_plan(to: Collector, pair: MatchedPair, moved: bool = False) -> None:
     """Compare the plan's own fields; `moved`: it belonged to another service offering before."""
     old, new = pair.old_plan, pair.new_plan
-    assert old and new and pair.old_service and pair.new_service
-    if not moved and _is_same(old, new):
+    assert old and new
+    if not moved and same(old.data, new.data):
         return  # most plans, most of the time
-    was, now = without_wrong_types(to, pair, old.data, new.data)
+    was, now = _without_wrong_types(to, pair, old.data, new.data)
     for name in INHERITED:
-        services = getattr(pair.old_service, name), getattr(pair.new_service, name)
-        if not has_wrong_type(name, old.data, new.data):
-            _inherited(to, pair, name, None if moved else services)
-    if not has_wrong_type("free", old.data, new.data):
+        before, after = getattr(old, name), getattr(new, name)
+        # What a plan inherits is reported of its service offering.
+        if (moved or not _inherits(name, old, new)) and not _has_wrong_type(name, old.data, new.data):
+            _compare_flag(to, pair, (name,), before, after)
+            _explicitness(to, pair, name, before == after)
+    if not _has_wrong_type("free", old.data, new.data):
         _free(to, pair, old, new)
     _common(to, pair, was, now)
     _maintenance(to, pair, was.get("maintenance_info"), now.get("maintenance_info"))
     _polling(to, pair, was.get("maximum_polling_duration"), now.get("maximum_polling_duration"))
     compare_parameters(to, pair, was.get("schemas"), now.get("schemas"))
-
-
-def _is_same(old: ServicePlan, new: ServicePlan) -> bool:
-    return all(getattr(old, name) == getattr(new, name) for name in INHERITED) and same(old.data, new.data)
-
-
-def _inherited(to: Collector, pair: MatchedPair, name: str, services: tuple[bool, bool] | None) -> None:
-    """Compare a boolean of the plan, unless the change of its service offering, by `services`, reports it."""
-    assert pair.old_plan and pair.new_plan
-    before, after = getattr(pair.old_plan, name), getattr(pair.new_plan, name)
-    if not (_inherits(name, pair.old_plan, pair.new_plan) and services == (before, after)):
-        _compare_flag(to, pair, (name,), before, after)
-        _explicitness(to, pair, name, before == after)
 
 
 def _common(to: Collector, pair: MatchedPair, old: Mapping[str, Any], new: Mapping[str, Any]) -> None:
@@ -127,7 +169,7 @@ def _explicitness(to: Collector, pair: MatchedPair, name: str, same_effect: bool
     """Report a value that is explicit on one side only, if it means the same."""
     thing_old, thing_new = (pair.old_plan, pair.new_plan) if pair.plan else (pair.old_service, pair.new_service)
     assert thing_old and thing_new
-    before, after = name in _explicit(thing_old.data), name in _explicit(thing_new.data)
+    before, after = _is_explicit(thing_old, name), _is_explicit(thing_new, name)
     if not same_effect or before == after:
         return
     value = getattr(thing_old, name)
@@ -143,19 +185,11 @@ def _by_platform(effects: tuple[Effect, ...], name: str, pair: MatchedPair) -> t
     differ = {effect.platform for effect in effects if name in effect.platform.record.omitted_is_false}
     if not (old and new and differ):
         return effects
-    here = name in _explicit(old.data) and old.data[name], name in _explicit(new.data) and new.data[name]
+    here = old.data.get(name) is True, new.data.get(name) is True
     if here == (getattr(old, name), getattr(new, name)):
         return effects
     level, does = _OMITTED_IS_FALSE[here]
     return tuple(Effect(e.platform, level, does) if e.platform in differ else e for e in effects)
-
-
-_OMITTED_IS_FALSE = {
-    (False, False): (Level.SAFE, "reads an omitted value as false: nothing changes"),
-    (False, True): (Level.SAFE, "read the omitted value as false; it is true now"),
-    (True, False): (Level.RISKY, "reads an omitted value as false"),
-}
-"""Reaction of a platform that reads omitted values as false, by old and new value."""
 
 
 def _free(to: Collector, pair: MatchedPair, old: ServicePlan, new: ServicePlan) -> None:
@@ -165,7 +199,7 @@ def _free(to: Collector, pair: MatchedPair, old: ServicePlan, new: ServicePlan) 
         return
     kind = rules.FREE if new.free else rules.PAID
     effects = kind.effects(to.view, None)
-    if "free" not in _explicit(new.data):
+    if not _is_explicit(new, "free"):
         # The new catalog does not say that the plan is free: a line may be lost.
         effects = tuple(
             Effect(e.platform, Level.RISKY, "reads an omitted value as true: it is free now") for e in effects
@@ -176,31 +210,43 @@ def _free(to: Collector, pair: MatchedPair, old: ServicePlan, new: ServicePlan) 
 
 
 def _metadata(to: Collector, pair: MatchedPair, old: dict[str, Any], new: dict[str, Any]) -> None:
-    hidden = pair.plan is not None and compare_visibility(to, pair, old, new)
+    skipped = _VISIBILITY_LISTS if pair.plan and _visibility(to, pair, old, new) else ()
     flag = "supportsInstanceSharing" if pair.plan else "shareable"
     for key in _keys(old, new):
         path: Path = ("metadata", key)
-        if hidden and key in VISIBILITY_LISTS:
+        if key in skipped:
             continue
-        if key == flag:
-            _metadata_flag(to, pair, path, old.get(key), new.get(key))
-        else:
-            kind = rules.COSTS if key == "costs" else rules.WORDING if key in _TEXTS else rules.METADATA
-            _field(to, kind, pair, path, old.get(key), new.get(key))
+        before, after = old.get(key), new.get(key)
+        if key != flag:
+            _field(to, _METADATA.get(key, rules.METADATA), pair, path, before, after)
+        elif _has_type(before, bool) and _has_type(after, bool):
+            _compare_flag(to, pair, path, before is True, after is True)
+        elif not same(before, after):
+            to.add(rules.OTHER, pair, _WRONG_TYPE.format(f"metadata.{key}"), path)
 
 
-def _metadata_flag(to: Collector, pair: MatchedPair, path: Path, old: Any, new: Any) -> None:
-    if has_type(old, bool) and has_type(new, bool):
-        _compare_flag(to, pair, path, old is True, new is True)
-    elif not same(old, new):
-        to.add(rules.OTHER, pair, WRONG_TYPE.format(".".join(map(str, path))), path)
+def _visibility(to: Collector, pair: MatchedPair, old: Mapping[str, Any], new: Mapping[str, Any]) -> bool:
+    """Report platforms that lose the plan, by its metadata before and after; return whether there are any."""
+    (was, before), (now, after) = _visibility_list(old), _visibility_list(new)
+    if was == now:
+        old_side, new_side = (after, before) if now == _EXCLUDED else (before, after)
+        whom = ", ".join(shown(entry) for entry in old_side if entry not in new_side)
+    else:
+        whom = f"{'' if now == _EXCLUDED else 'all platforms but '}{', '.join(map(shown, after))}" if now else ""
+    if whom:
+        message = f"metadata.{now} hides the plan from {whom}"
+        path, old_at = ("metadata", now), ("metadata", was or now)
+        to.add(rules.PLATFORMS_WITHDRAWN, pair, message, path, old.get(was), new.get(now), old_at=old_at)
+    return bool(whom)
 
 
-ENTRIES = {
-    "tags": ("tag", rules.TAG_REMOVED, rules.TAG_ADDED, "the tags"),
-    "requires": ("requires", rules.REQUIRES_REMOVED, rules.REQUIRES_ADDED, "the permissions in requires"),
-}
-"""Lists of texts: the word for an entry, the kinds of change to lose and to gain one, the words for all of them."""
+def _visibility_list(metadata: Mapping[str, Any]) -> tuple[str, list[Any]]:
+    """The list that counts, with its field. Other types are ignored, and an empty list allows every platform."""
+    for key in _VISIBILITY_LISTS:
+        values = metadata.get(key)
+        if isinstance(values, list) and values:
+            return key, values
+    return "", []
 
 
 def _entries(to: Collector, pair: MatchedPair, key: str, old: Any, new: Any) -> None:
@@ -234,24 +280,24 @@ def _same_entries(to: Collector, pair: MatchedPair, key: str, old: Any, new: Any
         to.add(rules.ORDER, pair, message, (key,), old, new)
 
 
-def _dashboard(to: Collector, pair: MatchedPair, old: Any, new: Any) -> None:
-    if same(old, new):
-        return
-    if not (old and new):
+def _dashboard(to: Collector, pair: MatchedPair, old: dict[str, Any], new: dict[str, Any]) -> None:
+    if bool(old) != bool(new):
         message = f"dashboard client {'added' if new else 'removed'}"
-        to.add(rules.DASHBOARD, pair, message, ("dashboard_client",), SECRET if old else None, SECRET if new else None)
+        to.add(rules.DASHBOARD, pair, message, ("dashboard_client",), _hidden(old or None), _hidden(new or None))
         return
     for key in _keys(old, new):
-        if not same(old.get(key), new.get(key)):
-            _client_field(to, pair, key, old.get(key), new.get(key))
+        before, after = old.get(key), new.get(key)
+        if same(before, after):
+            continue
+        message = _changed(key, before, after)
+        # Only these two fields are known to hold no secret, and a URI only where it names no user.
+        if key not in ("id", "redirect_uri") or "@" in f"{before}{after}":
+            message, before, after = f"{shown(key)} changed (secret)", _hidden(before), _hidden(after)
+        to.add(rules.DASHBOARD, pair, f"dashboard client: {message}", ("dashboard_client", key), before, after)
 
 
-def _client_field(to: Collector, pair: MatchedPair, key: str, old: Any, new: Any) -> None:
-    # Only these two fields are known to hold no secret, and a URI only where it names no user.
-    public = key in ("id", "redirect_uri") and "@" not in f"{old}{new}"
-    message = _changed(key, old, new) if public else f"{shown(key)} changed (secret)"
-    values = (old, new) if public else (_hidden(old), _hidden(new))
-    to.add(rules.DASHBOARD, pair, f"dashboard client: {message}", ("dashboard_client", key), *values)
+def _hidden(value: Any) -> str | None:
+    return None if value is None else SECRET
 
 
 def _maintenance(to: Collector, pair: MatchedPair, old: Any, new: Any) -> None:
@@ -279,7 +325,11 @@ def _field(to: Collector, kind: Kind, pair: MatchedPair, path: Path, old: Any, n
     path, keys = _narrowed(path, old, new)
     before, after = get_at(old, path[depth:]), get_at(new, path[depth:])
     name = ".".join(map(str, path))
-    message = _changed(name, before, after, path) if len(keys) < 2 else f"{shown(name)[1:-1]} changed: {_listed(keys)}"
+    message = _changed(name, before, after, path)
+    if len(keys) > 1:
+        fates = [f"{shown(key)[1:-1]} {fate}" for key, fate in islice(keys.items(), _MOST_KEYS)]
+        more = f", and {len(keys) - _MOST_KEYS} more" if len(keys) > _MOST_KEYS else ""
+        message = f"{shown(name)[1:-1]} changed: {', '.join(fates)}{more}"
     to.add(kind, pair, message, path, before, after)
 
 
@@ -298,11 +348,6 @@ def _narrowed(path: Path, old: Any, new: Any) -> tuple[Path, dict[str, str]]:
     return path, {}
 
 
-def _listed(keys: Mapping[str, str]) -> str:
-    fates = [f"{shown(key)[1:-1]} {fate}" for key, fate in islice(keys.items(), _MOST_KEYS)]
-    return ", ".join(fates) + (f", and {len(keys) - _MOST_KEYS} more" if len(keys) > _MOST_KEYS else "")
-
-
 def _changed(name: str, old: Any, new: Any, path: Path = ()) -> str:
     name = shown(name)[1:-1]
     if old is None:
@@ -312,17 +357,13 @@ def _changed(name: str, old: Any, new: Any, path: Path = ()) -> str:
     return f"{name} changed {from_to(old, new, path)}"
 
 
-def _hidden(value: Any) -> str | None:
-    return None if value is None else SECRET
-
-
 def _inherits(name: str, old: ServicePlan, new: ServicePlan) -> bool:
     """Return whether the plan leaves this to its service offering, before and after."""
-    return name not in _explicit(old.data) and name not in _explicit(new.data)
+    return not _is_explicit(old, name) and not _is_explicit(new, name)
 
 
-def _explicit(data: Mapping[str, Any]) -> set[str]:
-    return {name for name in (*INHERITED, "free") if isinstance(data.get(name), bool)}
+def _is_explicit(thing: ServiceOffering | ServicePlan, name: str) -> bool:
+    return isinstance(thing.data.get(name), bool)
 
 
 def _texts(values: list[Any] | None) -> dict[str, int]:
