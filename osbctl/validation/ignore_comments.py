@@ -9,7 +9,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator
 from itertools import chain
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from osbctl.findings import Finding, Location, Severity
 from osbctl.rule import RULES, Category, matching_rules
@@ -20,30 +20,25 @@ from osbctl.validation.options import Selection
 _COMMENT = re.compile(r"(?:^|(?<=[ \t]))#[ \t]*osbctl:[ \t]*ignore\b(?:\[([^\]\n]*)\])?", re.MULTILINE)
 
 
-class _IgnoredLines:
-    """Lines of one file with comments that apply to them: the rules of these, and the rules that had a finding."""
-
-    def __init__(self, source: str, lines: range) -> None:
-        self.source = source
-        self.lines = lines
-        self.rules: set[str] = set()
-        self.used: set[str] = set()
-
-    def ignores(self, rule: str) -> bool:
-        """Return whether a comment names `rule`, and remember that it was used."""
-        if rule in self.rules:
-            self.used.add(rule)
-        return rule in self.rules
+_Lines: TypeAlias = tuple[str, range]
+_Ignored: TypeAlias = set[tuple[_Lines, str]]
+"""Lines of a file, by its name; and a rule that is ignored there."""
 
 
 class _Comment(NamedTuple):
-    """One word of a comment, and its rules. `whole`: the comment is inside the catalog, not beside it."""
+    """One word of a comment, its rules, and the lines that it applies to.
+
+    `inside`: the comment is inside the catalog, not beside it.
+    """
 
     word: str
     rules: frozenset[str]
     place: Location
-    held: _IgnoredLines
-    whole: bool
+    lines: _Lines
+    inside: bool
+
+    def ignored(self) -> _Ignored:
+        return {(self.lines, rule) for rule in self.rules}
 
 
 def without_ignored(
@@ -54,49 +49,40 @@ def without_ignored(
     `sought` returns whether given rules were checked: only then their comments can be unused.
     """
     comments = [*chain.from_iterable(map(_comments, document.parts or (document,)))]
-    return _kept(findings, document, comments) + selection.of(_unused(comments, selection, sought), document.data)
+    ignored = _Ignored().union(*map(_Comment.ignored, comments))
+    kept, used = _kept(findings, document, ignored) if ignored else (findings, ignored)
+    checked = (c for c in comments if c.inside and sought(c.rules) and all(map(selection.reports, c.rules)))
+    unused = (_unused(comment) for comment in checked if used.isdisjoint(comment.ignored()))
+    return kept + selection.of(unused, document.data)
 
 
-def _kept(findings: list[Finding], document: Document, comments: list[_Comment]) -> list[Finding]:
-    if not comments:
-        return findings
-    around = _by_line({comment.held for comment in comments})
+def _kept(findings: list[Finding], document: Document, ignored: _Ignored) -> tuple[list[Finding], _Ignored]:
+    """The findings outside of the lines where their rule is ignored, and the lines and rules of the others."""
+    around: dict[tuple[str, int], list[_Lines]] = {}
+    for source, lines in {lines for lines, _ in ignored}:
+        for line in lines:
+            around.setdefault((source, line), []).append((source, lines))
     places = document.locate({finding.path for finding in findings if not finding.location})
-    kept = []
+    kept, used = [], _Ignored()
     for finding in findings:
         place = finding.location or places[finding.path]
-        ignoring = [one for one in around.get((place.source, place.line), ()) if one.ignores(finding.rule)]
-        if not ignoring:
+        hits = ignored.intersection((one, finding.rule) for one in around.get((place.source, place.line), ()))
+        used |= hits
+        if not hits:
             kept.append(finding)
-    return kept
+    return kept, used
 
 
-def _by_line(held: Iterable[_IgnoredLines]) -> dict[tuple[str, int], list[_IgnoredLines]]:
-    """Ignore comments by file and line."""
-    around: dict[tuple[str, int], list[_IgnoredLines]] = {}
-    for one in held:
-        for line in one.lines:
-            around.setdefault((one.source, line), []).append(one)
-    return around
-
-
-def _unused(
-    comments: list[_Comment], selection: Selection, sought: Callable[[frozenset[str]], bool]
-) -> Iterator[Finding]:
-    for comment in comments:
-        told = comment.whole and sought(comment.rules) and all(map(selection.reports, comment.rules))
-        if told and not comment.rules & comment.held.used:
-            message, hint = _why_unused(comment)
-            yield Finding("ignore-unused", Severity.WARNING, message, (), comment.place, hint=hint)
-
-
-def _why_unused(comment: _Comment) -> tuple[str, str]:
+def _unused(comment: _Comment) -> Finding:
+    hint = "remove the comment"
     if not comment.word:
-        return "the comment does not say which rule to ignore", "write the rule in brackets: ignore[RULE]"
-    if comment.rules:
-        return f"there is no finding of {comment.word} to ignore here", "remove the comment"
-    hint = did_you_mean(comment.word, (*RULES, *Category)) or "remove the comment"
-    return f"there is no rule {comment.word!r} to ignore", hint
+        message, hint = "the comment does not say which rule to ignore", "write the rule in brackets: ignore[RULE]"
+    elif comment.rules:
+        message = f"there is no finding of {comment.word} to ignore here"
+    else:
+        message = f"there is no rule {comment.word!r} to ignore"
+        hint = did_you_mean(comment.word, (*RULES, *Category)) or hint
+    return Finding("ignore-unused", Severity.WARNING, message, (), comment.place, hint)
 
 
 def _comments(document: Document) -> Iterator[_Comment]:
@@ -109,17 +95,13 @@ def _comments(document: Document) -> Iterator[_Comment]:
     places, lines, rules = Lines(document.name, document.text), LINE_END.split(document.text), load_all()
     spans = document.source_map().spans()
     catalog = spans.get(document.top)
-    held: dict[range, _IgnoredLines] = {}
     for match in _found(document.text, spans.values()):
         place = places.at(match.start())
         alone = not place.excerpt[: place.column - 1].strip()
         reach = _entry_below(lines, place.line) if alone else range(place.line, place.line + 1)
-        around = held.setdefault(reach, _IgnoredLines(document.name, reach))
-        whole = catalog is not None and (not document.top or catalog.start <= match.start() < catalog.end)
+        inside = catalog is not None and (not document.top or catalog.start <= match.start() < catalog.end)
         for word in re.findall(r"[^\s,][^,]*(?<!\s)", match[1] or "") or [""]:
-            known = matching_rules(word, rules)
-            around.rules.update(known)
-            yield _Comment(word, known, place, around, whole)
+            yield _Comment(word, matching_rules(word, rules), place, (document.name, reach), inside)
 
 
 def _found(text: str, spans: Iterable[Span]) -> Iterator[re.Match[str]]:

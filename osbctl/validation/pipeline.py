@@ -45,7 +45,7 @@ def validate_document(
     outcomes = {platform: outcome.redacted for platform, outcome in judged.items()}
     found, unnamed = _check(document, options)
     selected, others = _parted(found, selection)
-    hidden = unnamed | {finding.path for finding in others if _is_fault(finding)}
+    hidden = unnamed.union(finding.path for finding in filter(_is_fault, others))
     joined = _join_refusals(selected, outcomes, options, hidden)
     instead = sum(finding.path in hidden for finding in joined[len(selected) :] if finding.refused_by)
     _, others = _parted(_drop_newcomers([*others, *joined]), selection)
@@ -146,9 +146,11 @@ def _latest_schema_validator() -> Any:
 def run_rules(data: dict[str, Any], options: ValidationOptions) -> list[Finding]:
     """Run the rules on the catalog `data`; they skip values of the wrong type, which the schema reports."""
     catalog = CatalogNode(data, options.api_version)
-    rules = [rule for rule in load_checks() if is_wanted(rule, options)]
-    of_parameters = [rule for rule in rules if rule.id.startswith(PARAMETERS)]
-    found = _findings([rule for rule in rules if rule not in of_parameters], catalog)
+    of_catalog, of_parameters = list[Rule](), list[Rule]()
+    for rule in load_checks():
+        if is_wanted(rule, options):
+            (of_parameters if rule.id.startswith(PARAMETERS) else of_catalog).append(rule)
+    found = _findings(of_catalog, catalog)
     known: dict[str, list[Finding]] = {}  # by schema, which many plans have in common
     for plan in catalog.plans:
         for place, holder in parameter_holders(plan.value):
@@ -209,7 +211,7 @@ def _join_refusals(
     is unclear is a warning, unless there is a finding of its rule.
     """
     findings = list(findings)
-    faults = {one.path: at for at, one in reversed([*enumerate(findings)]) if _is_fault(one)}  # the first at each path
+    faults = _faults_by_path(findings)
     for platform, outcome in outcomes.items():
         counts = platform in options.platforms
         findings += _doubts(platform, outcome, findings) if counts else ()
@@ -221,6 +223,11 @@ def _join_refusals(
                 severity = Severity.ERROR if counts else Severity.WARNING
                 findings.append(Finding(refusal.rule, severity, refusal.message, refusal.path, refused_by=(platform,)))
     return findings
+
+
+def _faults_by_path(findings: list[Finding]) -> dict[Path, int]:
+    """The index of the first fault at each path."""
+    return {finding.path: at for at, finding in reversed([*enumerate(findings)]) if _is_fault(finding)}
 
 
 def _fault_at(path: Path, faults: Mapping[Path, int], findings: list[Finding]) -> int | None:
