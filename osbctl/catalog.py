@@ -27,6 +27,7 @@ class ServicePlan(NamedTuple):
     """A service plan. `free`, `bindable` and `plan_updateable` are effective values (OSB, Service Plan Object).
 
     `unclear` names those of them that the catalog gives as something else than a boolean; they have their defaults.
+    `metadata` is the display information, empty where there is none; `deprecation` is found in it.
     `data` is the object in the document, including unknown fields; `path` is its location there.
     """
 
@@ -36,19 +37,11 @@ class ServicePlan(NamedTuple):
     free: bool
     bindable: bool
     plan_updateable: bool
+    metadata: Mapping[str, Any]
+    deprecation: Deprecation | None
     data: Mapping[str, Any]
     path: Path
     unclear: frozenset[str] = frozenset()
-
-    @property
-    def metadata(self) -> Mapping[str, Any]:
-        """The display information; empty where there is none."""
-        return _object(self.data, "metadata")
-
-    @property
-    def deprecation(self) -> Deprecation | None:
-        """Announced removal; None without one."""
-        return _deprecation(self.metadata)
 
     @property
     def parameters(self) -> dict[str, Mapping[str, Any]]:
@@ -66,19 +59,11 @@ class ServiceOffering(NamedTuple):
     plan_updateable: bool
     tags: tuple[str, ...]
     plans: tuple[ServicePlan, ...]
+    metadata: Mapping[str, Any]
+    deprecation: Deprecation | None
     data: Mapping[str, Any]
     path: Path
     unclear: frozenset[str] = frozenset()
-
-    @property
-    def metadata(self) -> Mapping[str, Any]:
-        """The display information; empty where there is none."""
-        return _object(self.data, "metadata")
-
-    @property
-    def deprecation(self) -> Deprecation | None:
-        """Announced removal in its metadata; None without one."""
-        return _deprecation(self.metadata)
 
 
 class Catalog(NamedTuple):
@@ -109,18 +94,10 @@ class LoadedCatalog(NamedTuple):
     read_as: str = ""
 
 
-def _deprecation(metadata: Mapping[str, Any]) -> Deprecation | None:
-    if metadata.get("state") != "deprecated":
-        return None
-    return Deprecation(calendar_day(metadata.get("sunset")))
-
-
 def calendar_day(value: Any) -> date | None:
     """Parse a date such as `2027-03-31` (RFC 3339, full-date); None for anything else."""
-    if not isinstance(value, str) or len(value) != len("2027-03-31"):
-        return None
     try:
-        return date.fromisoformat(value)
+        return date.fromisoformat(value) if isinstance(value, str) and len(value) == len("2027-03-31") else None
     except ValueError:
         return None
 
@@ -128,7 +105,7 @@ def calendar_day(value: Any) -> date | None:
 def _service(data: Mapping[str, Any], path: Path) -> ServiceOffering:
     bindable, updateable = _flag(data, "bindable", False), _flag(data, "plan_updateable", False)
     unclear = _unclear(data, "bindable", "plan_updateable")
-    tags = data.get("tags")
+    tags, metadata = data.get("tags"), _object(data, "metadata")
     return ServiceOffering(
         id=_text(data, "id"),
         name=_text(data, "name"),
@@ -137,6 +114,8 @@ def _service(data: Mapping[str, Any], path: Path) -> ServiceOffering:
         plan_updateable=updateable,
         tags=tuple(tag for tag in tags if isinstance(tag, str)) if isinstance(tags, list) else (),
         plans=tuple(_plan(value, at, bindable, updateable, unclear) for value, at in objects(data, "plans", path)),
+        metadata=metadata,
+        deprecation=_deprecation(metadata),
         data=data,
         path=path,
         unclear=unclear,
@@ -147,6 +126,7 @@ def _plan(
     data: Mapping[str, Any], path: Path, bindable: bool, updateable: bool, inherited: frozenset[str]
 ) -> ServicePlan:
     own = _unclear(data, "free", "bindable", "plan_updateable")
+    metadata = _object(data, "metadata")
     return ServicePlan(
         id=_text(data, "id"),
         name=_text(data, "name"),
@@ -154,6 +134,8 @@ def _plan(
         free=_flag(data, "free", True),
         bindable=_flag(data, "bindable", bindable),
         plan_updateable=_flag(data, "plan_updateable", updateable),
+        metadata=metadata,
+        deprecation=_deprecation(metadata),
         data=data,
         path=path,
         unclear=own.union(key for key in inherited if data.get(key) is None),
@@ -195,8 +177,12 @@ def _text(data: Mapping[str, Any], key: str) -> str:
     return value if isinstance(value, str) else ""
 
 
+def _deprecation(metadata: Mapping[str, Any]) -> Deprecation | None:
+    is_deprecated = metadata.get("state") == "deprecated"
+    return Deprecation(calendar_day(metadata.get("sunset"))) if is_deprecated else None
+
+
 def _unclear(data: Mapping[str, Any], *keys: str) -> frozenset[str]:
-    """Those of `keys` whose value is there, and is not a boolean."""
     return frozenset(key for key in keys if not isinstance(data.get(key), bool | None))
 
 

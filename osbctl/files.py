@@ -38,9 +38,26 @@ def read_bounded(path: Path | str, most: int) -> bytes:
     Raises OSError: it cannot be opened or read, or does not end in time; IsADirectoryError for a folder.
     """
     with open(path, "rb", opener=_opened) as file:  # `path` may be /dev/fd/N
-        if stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+        descriptor, data = file.fileno(), bytearray()
+        if stat.S_ISREG(os.fstat(descriptor).st_mode):
             return file.read(most + 1)
-        return _awaited(file.fileno(), most)
+        poll = select.poll()
+        poll.register(descriptor, select.POLLIN)
+        end = time.monotonic() + WRITER_WAIT
+        while len(data) <= most:
+            if not poll.poll(max(0, end - time.monotonic()) * 1000):
+                why = f"it did not end within {WRITER_WAIT:g} seconds; does a program write to it?"
+                raise OSError(errno.ETIMEDOUT, why)
+            chunk = os.read(descriptor, 1 << 16)
+            if not chunk:
+                break
+            data += chunk
+        return bytes(data)
+
+
+def _opened(path: str, flags: int) -> int:
+    # Opening a FIFO would block until it has a writer, and a terminal would become the controlling one.
+    return os.open(path, flags | os.O_NONBLOCK | os.O_NOCTTY)
 
 
 def parse_toml(data: bytes, name: str) -> dict[str, Any]:
@@ -130,27 +147,6 @@ def staged(path: Path | str, data: bytes, mode: int | None = None) -> Iterator[N
         raise SourceError(f"{path}: cannot be written: {error.strerror}") from error
 
 
-def _opened(path: str, flags: int) -> int:
-    # Opening a FIFO would block until it has a writer, and a terminal would become the controlling one.
-    return os.open(path, flags | os.O_NONBLOCK | os.O_NOCTTY)
-
-
-def _awaited(descriptor: int, most: int) -> bytes:
-    poll = select.poll()
-    poll.register(descriptor, select.POLLIN)
-    end, data = time.monotonic() + WRITER_WAIT, bytearray()
-    while len(data) <= most:
-        if not poll.poll(max(0, end - time.monotonic()) * 1000):
-            raise OSError(
-                errno.ETIMEDOUT, f"it did not end within {WRITER_WAIT:g} seconds; does a program write to it?"
-            )
-        chunk = os.read(descriptor, 1 << 16)
-        if not chunk:
-            break
-        data += chunk
-    return bytes(data)
-
-
 def _special(path: str) -> int | None:
     """Open a FIFO, device or /dev/fd path for writing; None for a regular or missing file, which is replaced."""
     try:
@@ -209,42 +205,33 @@ def _replacing(target: str, data: bytes, mode: int | None) -> Iterator[None]:
     try:
         with os.fdopen(descriptor, "wb") as file:
             if mode is None:  # otherwise it is a secret, and must not keep the owner of an earlier file
-                _keep_owner(descriptor, target)
-            os.fchmod(descriptor, _permissions(target) if mode is None else mode)
+                mode = _like_replaced(descriptor, target)
+            os.fchmod(descriptor, mode)
             file.write(data)
             file.flush()
             os.fsync(descriptor)
         yield
         os.replace(temporary, target)  # noqa: PTH105
-        _flush_folder(folder)
+        opened = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(opened)  # the rename itself
+        finally:
+            os.close(opened)
     except BaseException:
         with contextlib.suppress(OSError):
             os.unlink(temporary)  # noqa: PTH108
         raise
 
 
-def _flush_folder(folder: str) -> None:
-    """Flush the rename itself to disk."""
-    descriptor = os.open(folder, os.O_RDONLY)
+def _like_replaced(descriptor: int, target: str) -> int:
+    """Copy owner and group of the replaced file, if permitted; return its mode, or that of a new file."""
     try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
-
-
-def _keep_owner(descriptor: int, target: str) -> None:
-    """Copy owner and group of the replaced file, if permitted."""
-    with contextlib.suppress(FileNotFoundError):
         known = os.stat(target)  # noqa: PTH116
-        for owner, group in ((-1, known.st_gid), (known.st_uid, -1)):
-            with contextlib.suppress(PermissionError):
-                os.fchown(descriptor, owner, group)
-
-
-def _permissions(target: str) -> int:
-    try:
-        return os.stat(target).st_mode & 0o777  # noqa: PTH116
     except FileNotFoundError:
         umask = os.umask(0)
         os.umask(umask)
         return 0o666 & ~umask
+    for owner, group in ((-1, known.st_gid), (known.st_uid, -1)):
+        with contextlib.suppress(PermissionError):
+            os.fchown(descriptor, owner, group)
+    return known.st_mode & 0o777

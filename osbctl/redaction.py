@@ -41,14 +41,10 @@ def is_secret_name(name: str) -> bool:
     return any(word in name.lower().replace("-", "_") for word in _SURE)
 
 
+@lru_cache(1_000)
 def may_be_secret_name(name: str | int) -> bool:
     """Return whether a field of this name may hold a secret, so that its value must not be displayed."""
-    return isinstance(name, str) and _may_be_secret(name)
-
-
-@lru_cache(1_000)
-def _may_be_secret(name: str) -> bool:
-    return any(word in name.lower() for word in (*_SURE, *_PERHAPS))
+    return isinstance(name, str) and any(word in name.lower() for word in (*_SURE, *_PERHAPS))
 
 
 def redact_text(text: str) -> str:
