@@ -54,10 +54,13 @@ class Config(NamedTuple):
 
     def for_file(self, file: str) -> Config:
         """Apply the `per-path` entries that match a file; the last one takes precedence."""
+        from fnmatch import fnmatchcase
+
         inside = os.path.relpath(file, os.path.dirname(self.origin) or os.curdir).replace(os.sep, "/")  # noqa: PTH120
+        ways = ("", inside), ("", f"./{inside}"), ("*/", f"/{inside}")
         found = self
         for paths, here in self.per_path:
-            if _matches(inside, paths):
+            if any(fnmatchcase(name, before + pattern) for pattern in paths for before, name in ways):
                 given = {name: value for name, value in here._asdict().items() if value}
                 merged = {"ignore": (*found.ignore, *here.ignore), "severity": {**found.severity, **here.severity}}
                 found = found._replace(**given | merged)
@@ -77,13 +80,6 @@ class Config(NamedTuple):
             return f"{self.origin}: {key}"
         inside = next((n for n, line in lines[found[0] :] if value in line), found[0])
         return f"{self.origin}:{inside + 1}: {key}"
-
-
-def _matches(file: str, patterns: tuple[str, ...]) -> bool:
-    from fnmatch import fnmatchcase
-
-    ways = ("", file), ("", f"./{file}"), ("*/", f"/{file}")
-    return any(fnmatchcase(name, before + pattern) for pattern in patterns for before, name in ways)
 
 
 KEYS: dict[str, str] = {

@@ -93,18 +93,14 @@ def fill_placeholders(catalog: dict[str, Any], paths: Iterable[Path]) -> dict[st
     """The catalog with values of the correct type at `paths`; a placeholder for a string stays."""
     whole: dict[str, Any] = json.loads(json.dumps(catalog))
     for number, path in enumerate(paths):
-        value = _fitting(_schema_at(path), f"placeholder-{number}")
+        schema: Mapping[str, Any] = load_schema(LATEST)
+        for step in path:
+            inside = schema.get("properties", {}).get(step) if isinstance(step, str) else schema.get("items")
+            schema = _resolved(inside or schema.get("additionalProperties") or {})
+        value = _fitting(schema, f"placeholder-{number}")
         if not isinstance(value, str):
             value_at(whole, path[:-1])[path[-1]] = value
     return whole
-
-
-def _schema_at(path: Path) -> Mapping[str, Any]:
-    schema: Mapping[str, Any] = load_schema(LATEST)
-    for step in path:
-        inside = schema.get("properties", {}).get(step) if isinstance(step, str) else schema.get("items")
-        schema = _resolved(inside or schema.get("additionalProperties") or {})
-    return schema
 
 
 def _resolved(schema: Any) -> Mapping[str, Any]:

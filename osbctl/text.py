@@ -55,6 +55,8 @@ class AnsiStyle:
 
 
 _COLORS = re.compile(r"\x1b\[[\d;]*m")
+_INERT = "\udc23\udc3a"
+_LONGEST = 80
 
 
 def escape_line(text: str) -> str:
@@ -62,9 +64,6 @@ def escape_line(text: str) -> str:
     if text.isascii() and text.isprintable() and "##" not in text and "::" not in text:
         return text
     return "".join(map(_shown, _inert(text)))
-
-
-_INERT = "\udc23\udc3a"
 
 
 def _inert(text: str) -> str:
@@ -127,9 +126,6 @@ def closest(word: str, known: Iterable[str]) -> str:
     return "" if several else fewest[1]
 
 
-_LONGEST = 80
-
-
 def _slips(one: str, other: str) -> int:
     """Optimal string alignment distance: letters added, omitted, replaced, or swapped with the next."""
     rows = [list(range(len(other) + 1))]
@@ -176,12 +172,10 @@ def excerpt(line: str, column: int, end: int = 0, width: int = 100) -> tuple[str
         return line, " " * at + "^" * max(1, last - at)
     # Escape only the excerpt: a line may be a whole catalog with thousands of findings.
     piece = _inert(line[start:stop]).replace("\t", " ")
-    before, meant, after = map(
-        escape_line, (piece[: at - start], piece[at - start : last - start], piece[last - start :])
-    )
-    head = ELLIPSIS if start else ""
-    shown = head + before + meant + after + (ELLIPSIS if stop < len(line) else "")
-    return shown, " " * display_width(head + before) + "^" * max(1, display_width(meant))
+    before, meant = escape_line(piece[: at - start]), escape_line(piece[at - start : last - start])
+    after = escape_line(piece[last - start :]) + (ELLIPSIS if stop < len(line) else "")
+    before = (ELLIPSIS if start else "") + before
+    return before + meant + after, " " * display_width(before) + "^" * max(1, display_width(meant))
 
 
 def wrapped(line: str, width: int, indent: str = "    ") -> str:
@@ -192,9 +186,9 @@ def wrapped(line: str, width: int, indent: str = "    ") -> str:
     if not width:
         return line
     first, *words = line.split(" ")
-    lines, room = [first], width - _shown_cells(first)
+    lines, room = [first], width - display_width(_COLORS.sub("", first))
     for word in words:
-        taken = 1 + _shown_cells(word)
+        taken = 1 + display_width(_COLORS.sub("", word))
         if taken > room and lines[-1].strip():
             lines.append(indent + word)
             room = width - len(indent) - taken + 1
@@ -204,21 +198,12 @@ def wrapped(line: str, width: int, indent: str = "    ") -> str:
     return "\n".join(lines)
 
 
-def _shown_cells(painted: str) -> int:
-    return display_width(_COLORS.sub("", painted))
-
-
 def display_width(text: str) -> int:
     """Number of terminal cells of `text`: two for a wide character, none for a combining one."""
     if text.isascii():
         return len(text)
-    return sum(_cells(character) for character in text)
-
-
-def _cells(character: str) -> int:
-    if unicodedata.combining(character) or character in _JOINERS:
-        return 0
-    return 2 if unicodedata.east_asian_width(character) in ("W", "F") else 1
+    shown = [character for character in text if not unicodedata.combining(character) and character not in _JOINERS]
+    return len(shown) + sum(unicodedata.east_asian_width(character) in ("W", "F") for character in shown)
 
 
 def _shown(character: str) -> str:

@@ -46,8 +46,7 @@ BASE = (
 CALLS = {
     "A byte of YAML to a finding": (
         "tasks/validate", "sources/read", "sources/parse", "sources/yaml_reader", "validation/pipeline",
-        "platforms/verdicts", "validation/grouping", "sources/yaml_locations",
-        "reports/text_report",
+        "platforms/verdicts", "sources/yaml_locations", "reports/text_report",
     ),
     "A request to its answer": (
         "broker/serve", "broker/channel", "broker/parser", "broker/authenticator", "broker/task", "broker/catalog_app",

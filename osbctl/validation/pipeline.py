@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Container, Mapping
 from functools import cache, partial
+from itertools import chain
 from typing import Any
 
 from osbctl.catalog import parameter_holders
@@ -22,7 +23,7 @@ from osbctl.platforms.outcome import Outcome, Refusal, VerdictKind, bounded
 from osbctl.platforms.verdicts import judge_all
 from osbctl.rule import RULES, Rule
 from osbctl.sources.document import Document
-from osbctl.validation.grouping import group_findings, once_a_text
+from osbctl.text import plural
 from osbctl.validation.ignore_comments import without_ignored
 from osbctl.validation.node import CatalogNode, Node
 from osbctl.validation.options import MAX_FINDINGS, Selection, ValidationOptions
@@ -52,8 +53,8 @@ def validate_document(
     selected, _ = _parted(_blame_newcomers(_drop_newcomers(joined), document.data), selection)
     wanted = selection.of(selected, document.data)
     wanted = without_ignored(wanted, document, selection, partial(_sought, options))
-    shown = group_findings(graded(wanted, options))
-    left_out = max(0, len(group_findings(graded([*others, *selected], options))) - instead - len(shown))
+    shown = _grouped(graded(wanted, options))
+    left_out = max(0, len(_grouped(graded([*others, *selected], options))) - instead - len(shown))
     verdicts = {platform: _verdict(outcome) for platform, outcome in outcomes.items()}
     name, data, read_as = document.name, document.data, document.read_as
     placed = tuple(_located(shown, document))
@@ -280,11 +281,46 @@ def graded(findings: list[Finding], options: ValidationOptions) -> list[Finding]
     return [f._replace(severity=severity[f.rule]) if f.rule in severity else f for f in findings]
 
 
+def _grouped(findings: list[Finding]) -> list[Finding]:
+    """Join findings of one rule with the same group text (`Finding.group_summary`) to the first of them."""
+    groups: dict[object, list[Finding]] = {}
+    for number, finding in enumerate(findings):
+        key = (finding.rule, finding.severity, finding.group_summary, finding.hint) if finding.group_summary else number
+        groups.setdefault(key, []).append(finding)
+    return [_as_one(group, f"{len(group):,} {group[0].group_summary}") for group in groups.values()]
+
+
+def _as_one(group: list[Finding], message: str) -> Finding:
+    """The first finding, with the paths of the others, and the fixes and platform messages of all."""
+    first = group[0]
+    if len(group) == 1:
+        return first
+    others = (path for finding in group[1:] for path in (finding.path, *finding.other_paths))
+    return first._replace(
+        message=message,
+        other_paths=(*first.other_paths, *others),
+        fixes=tuple(fix for finding in group for fix in finding.fixes),
+        refused_by=tuple(dict.fromkeys(platform for finding in group for platform in finding.refused_by)),
+        platform_messages=tuple(dict.fromkeys(words for finding in group for words in finding.platform_messages)),
+    )
+
+
 def _located(findings: list[Finding], document: Document) -> list[Finding]:
     paths = {path for f in findings if f.location is None for path in (f.path, f.related_path) if path is not None}
     places = document.locate(paths) if paths else {}
-    located = [f if f.location else _placed(f, places) for f in findings]
-    return sorted(once_a_text(located), key=reading_order)
+    groups: dict[object, list[Finding]] = {}
+    for finding in findings:
+        placed = finding if finding.location else _placed(finding, places)
+        groups.setdefault((placed.rule, placed.severity, placed.location, placed.path[-1:]), []).append(placed)
+    return sorted(chain.from_iterable(map(_once_a_text, groups.values())), key=reading_order)
+
+
+def _once_a_text(group: list[Finding]) -> list[Finding]:
+    """Join findings of one rule and field at one location, which aliases or merges repeat."""
+    if not 1 < len({finding.path for finding in group}) == len(group):
+        return group
+    more = plural(len(group) - 1, "more place")
+    return [_as_one(group, f"{group[0].message} (an alias or a merge repeats it in {more})")]
 
 
 def _placed(finding: Finding, places: Mapping[Path, Location]) -> Finding:

@@ -9,7 +9,7 @@ import pytest
 
 from osbctl.jsonschemas.dialects import DRAFTS, faults
 from osbctl.jsonschemas.walk import subschemas
-from osbctl.validation.rules.references import MissingTarget, References
+from osbctl.validation.rules.references import MISSING, OUTSIDE, References
 from tests.corpus import EVERY_CASE
 
 D4 = "http://json-schema.org/draft-04/schema#"
@@ -38,27 +38,27 @@ def test_subschemas_are_where_schemas_may_stand() -> None:
     ({"$ref": "#/definitions/a", "definitions": {"a": {"title": "it"}}}, {"title": "it"}),
     ({"$ref": "#/definitions/a~1b~0c%20d", "definitions": {"a/b~c d": {"title": "it"}}}, {"title": "it"}),
     ({"$ref": "#/allOf/1", "allOf": [{}, {"title": "it"}]}, {"title": "it"}),
-    ({"$ref": "#/allOf/2", "allOf": [{}, {}]}, MissingTarget.MISSING),
-    ({"$ref": "#/allOf/" + "9" * 5_000, "allOf": [{}]}, MissingTarget.MISSING),
-    ({"$ref": "#/title/a", "title": "text"}, MissingTarget.MISSING),
+    ({"$ref": "#/allOf/2", "allOf": [{}, {}]}, MISSING),
+    ({"$ref": "#/allOf/" + "9" * 5_000, "allOf": [{}]}, MISSING),
+    ({"$ref": "#/title/a", "title": "text"}, MISSING),
     ({"$ref": "#/definitions/a", "definitions": {"a": None}}, None),
-    ({"$ref": "#/definitions/b"}, MissingTarget.MISSING),
-    ({"$ref": "#a"}, MissingTarget.MISSING),
+    ({"$ref": "#/definitions/b"}, MISSING),
+    ({"$ref": "#a"}, MISSING),
     ({"$schema": D4, "$ref": "#a", "definitions": {"x": {"id": "#a"}}}, {"id": "#a"}),
     ({"$schema": D7, "$ref": "#a", "definitions": {"x": {"$id": "#a"}}}, {"$id": "#a"}),
-    ({"$schema": D7, "$ref": "#a", "definitions": {"x": {"id": "#a"}}}, MissingTarget.MISSING),
+    ({"$schema": D7, "$ref": "#a", "definitions": {"x": {"id": "#a"}}}, MISSING),
     ({"$schema": D2020, "$ref": "#a", "$defs": {"x": {"$anchor": "a"}}}, {"$anchor": "a"}),
     ({"$schema": D2020, "$ref": "#a", "$defs": {"x": {"$dynamicAnchor": "a"}}}, {"$dynamicAnchor": "a"}),
-    ({"$ref": "https://example.com/a"}, MissingTarget.OUTSIDE),
-    ({"$ref": "file.json#/a"}, MissingTarget.OUTSIDE),
-    ({"$ref": "http://["}, MissingTarget.OUTSIDE),
-    ({"$schema": D2020, "$dynamicRef": "https://example.com/a"}, MissingTarget.OUTSIDE),
+    ({"$ref": "https://example.com/a"}, OUTSIDE),
+    ({"$ref": "file.json#/a"}, OUTSIDE),
+    ({"$ref": "http://["}, OUTSIDE),
+    ({"$schema": D2020, "$dynamicRef": "https://example.com/a"}, OUTSIDE),
     ({"$schema": D2020, "$dynamicRef": "#a", "$defs": {"x": {"$dynamicAnchor": "a"}}}, {"$dynamicAnchor": "a"}),
     ({"$id": ROOT, "$ref": f"{ROOT}#/definitions/a", "definitions": {"a": {"title": "it"}}}, {"title": "it"}),
     ({"$id": ROOT, "$ref": "root.json#/definitions/a", "definitions": {"a": {"title": "it"}}}, {"title": "it"}),
-    ({"$id": ROOT, "$ref": "root.json#/definitions/b"}, MissingTarget.MISSING),
+    ({"$id": ROOT, "$ref": "root.json#/definitions/b"}, MISSING),
     ({"$id": ROOT, "$ref": "a.json", "definitions": {"a": {"$id": "a.json"}}}, {"$id": "a.json"}),
-    ({"$id": ROOT, "$ref": "a.json#/x", "definitions": {"a": {"$id": "a.json"}}}, MissingTarget.MISSING),
+    ({"$id": ROOT, "$ref": "a.json#/x", "definitions": {"a": {"$id": "a.json"}}}, MISSING),
     ({"$id": "urn:a", "$ref": "urn:b", "definitions": {"b": {"$id": "urn:b"}}}, {"$id": "urn:b"}),
 ])  # fmt: skip
 def test_target(schema: dict[str, Any], expected: Any) -> None:

@@ -82,11 +82,8 @@ def cost_of_free_plan(catalog: CatalogNode) -> Iterator[Finding]:
         free = plan.get("free")
         if free in (None, True) and has_price(plan):
             state = "free" if free else "free by default"
-            message, group_summary = (
-                f"plan {plan.label} is {state}, but has a price",
-                f"plans are {state}, but have a price",
-            )
-            yield plan.hit(message, "free", "set `free: false`, or remove the costs", group_summary=group_summary)
+            message, summary = f"plan {plan.label} is {state}, but has a price", f"plans are {state}, but have a price"
+            yield plan.hit(message, "free", "set `free: false`, or remove the costs", group_summary=summary)
 
 
 def has_price(plan: Node) -> bool:
@@ -217,10 +214,8 @@ def dashboard_secret_literal(catalog: CatalogNode) -> Iterator[Finding]:
         client = service.child("dashboard_client")
         value = client.text("secret")
         if value and not holds_placeholder(value):
-            message = f"the dashboard secret of {service.label} is written out"
-            yield client.hit(
-                message, "secret", "keep it out of the file", group_summary="dashboard secrets are written out"
-            )
+            message, hint = f"the dashboard secret of {service.label} is written out", "keep it out of the file"
+            yield client.hit(message, "secret", hint, group_summary="dashboard secrets are written out")
 
 
 @rule("deprecated", Severity.INFO, Category.ADVICE)

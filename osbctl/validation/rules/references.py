@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from enum import Enum
 from graphlib import CycleError, TopologicalSorter
 from typing import Any
 from urllib.parse import unquote
@@ -33,7 +32,7 @@ def parameters_reference_external(schema: Node) -> Iterator[Finding]:
     references = References(schema.value)
     for place, keyword in references.all:
         reference = place.value[keyword]
-        if references.target(place, keyword) is MissingTarget.OUTSIDE and reference.partition("#")[0] not in DRAFTS:
+        if references.target(place, keyword) is OUTSIDE and reference.partition("#")[0] not in DRAFTS:
             message = f"{reference[:80]!r} leads out of the schema"
             yield schema.hit(message, (*place.path, keyword), "put the definition into the schema itself")
 
@@ -48,7 +47,7 @@ def parameters_reference_missing(schema: Node) -> Iterator[Finding]:
     """
     references = References(schema.value)
     for place, keyword in references.all:
-        if references.target(place, keyword) is MissingTarget.MISSING:
+        if references.target(place, keyword) is MISSING:
             message = f"{place.value[keyword][:80]!r} leads nowhere"
             yield schema.hit(message, (*place.path, keyword), "add the definition, or correct the reference")
 
@@ -68,11 +67,8 @@ def parameters_reference_loop(schema: Node) -> Iterator[Finding]:
         yield schema.hit("the reference leads back to itself", (*place.path, "$ref"), "let it lead to a schema")
 
 
-class MissingTarget(Enum):
-    """Reason why a reference has no target."""
-
-    OUTSIDE = "outside"
-    MISSING = "missing"
+OUTSIDE, MISSING = object(), object()
+"""Instead of the target of a reference that leads out of the schema, or nowhere."""
 
 
 class References:
@@ -86,9 +82,8 @@ class References:
         self._anchors: dict[tuple[str, str], Any] = {}
         self._base: dict[SchemaPlace, str] = {}
         self._places = list(subschemas(schema))
-        self.all = [
-            (p, keyword) for p in self._places for keyword in _KEYWORDS if isinstance(p.value.get(keyword), str)
-        ]
+        places = self._places
+        self.all = [(one, key) for one in places for key in _KEYWORDS if isinstance(one.value.get(key), str)]
         for place in self._places:
             self._add(place)
 
@@ -110,18 +105,18 @@ class References:
         self._base[place] = base
 
     def target(self, place: SchemaPlace, keyword: str = "$ref") -> Any:
-        """Target of the reference at `place`; a `MissingTarget` without one."""
+        """Target of the reference at `place`; `OUTSIDE` or `MISSING` without one."""
         address, _, fragment = place.value[keyword].partition("#")
         base = self._base.get(place, "")
         if address:
             joined = _joined(base, address)
             base = joined if joined in self._resources else address
         if base not in self._resources:
-            return MissingTarget.OUTSIDE
+            return OUTSIDE
         if fragment and not fragment.startswith("/"):
-            return self._anchors.get((base, unquote(fragment)), MissingTarget.MISSING)
+            return self._anchors.get((base, unquote(fragment)), MISSING)
         path = resolve_pointer(self._resources[base], unquote(fragment))
-        return MissingTarget.MISSING if path is None else value_at(self._resources[base], path)
+        return MISSING if path is None else value_at(self._resources[base], path)
 
     def loops(self) -> Iterator[SchemaPlace]:
         """The first reference of each endless circle, for the first circles."""
