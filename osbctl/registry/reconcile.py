@@ -17,7 +17,7 @@ from osbctl.comparison.values import same
 from osbctl.paths import get_at
 from osbctl.platforms import Identity, Platform, State
 from osbctl.platforms.outcome import Refusal
-from osbctl.platforms.saving import Clash, Key, StoredRow, Update, by_key, rows_of
+from osbctl.platforms.saving import Key, StoredRow, Update, by_key, rows_of
 from osbctl.registry.records import Action, ActionKind, RegisteredBroker, Remark, RetainedObject
 
 _NOTES = {
@@ -65,13 +65,17 @@ def reconcile(
     """
     used = frozenset(one.plan_id for one in stored.kept) if instances is None else instances
     old, new = (Catalog.of(platform.record.read(data)) for data in (stored.data, sent.data))
-    before = by_key([*rows_of(old), *map(_row, stored.kept)])
+    kept = (StoredRow(one.service_id, one.plan_id or None, one.data, one.state) for one in stored.kept)
+    before = by_key([*rows_of(old), *kept])
     update = Update(dict(before), new, used, sent.refusals, sent.others or {})
     platform.record.save(update)
     changes = compare_catalogs(stored.offered, Catalog.of(sent.data), platforms=(platform,), instances=used)
-    remarks = _reasons(changes, update.clashes, new) if update.clashes else _remarks(changes)
     actions = tuple(_actions(before, update, platform))
-    data = _catalog(update, stored.data, old) if update.clashes else _catalog(update, sent.data, new)
+    if update.clashes:
+        remarks = _remarks([change for change in changes if change.level is Level.REFUSED]) or _clashes(update)
+        data = _catalog(update, stored.data, old)
+    else:
+        remarks, data = _remarks(changes), _catalog(update, sent.data, new)
     return Reconciliation(bool(update.clashes), actions, remarks, data, tuple(_kept(update.rows, stored.kept, at)))
 
 
@@ -81,11 +85,7 @@ def first_refusals(
     """Reasons why `platform` refuses a valid catalog at registration: another broker has one of its ids."""
     update = Update({}, Catalog.of(platform.record.read(data)), others=others)
     platform.record.save(update)
-    return tuple(_clash(clash, update.catalog) for clash in update.clashes[:MAX_TOLD])
-
-
-def _row(one: RetainedObject) -> StoredRow:
-    return StoredRow(one.service_id, one.plan_id or None, one.data, one.state)
+    return _clashes(update)
 
 
 def _kept(rows: Mapping[Key, StoredRow], before: Sequence[RetainedObject], at: str) -> Iterator[RetainedObject]:
@@ -137,19 +137,16 @@ def _what(old: StoredRow | None, new: StoredRow | None) -> ActionKind | None:
     return None if same(dict(old.data), dict(new.data)) else ActionKind.UPDATED
 
 
-def _reasons(changes: Sequence[Change], clashes: Sequence[Clash], new: Catalog) -> tuple[Remark, ...]:
-    """The refused changes; if there are none, the conflicts in the platform's words."""
-    refused = [change for change in changes if change.level is Level.REFUSED]
-    if refused:
-        return _remarks(refused)
-    return tuple(_clash(clash, new) for clash in clashes[:MAX_TOLD])
-
-
-def _clash(clash: Clash, new: Catalog) -> Remark:
-    steps = [clash.path[:2], clash.path[:4]] if len(clash.path) > 2 else [clash.path] if clash.path else []
-    names = [str(get_at(new.data, (*path, "name")) or "") for path in steps]
-    place = "/".join(names) or (clash.holder.name if clash.holder else "") or "catalog"
-    return Remark("change-now-refused", Level.REFUSED.value, place, clash.words)
+def _clashes(update: Update) -> tuple[Remark, ...]:
+    """The conflicts in the platform's words."""
+    found = []
+    for clash in update.clashes[:MAX_TOLD]:
+        path = clash.path
+        steps = [path[:2], path[:4]] if len(path) > 2 else [path] if path else []
+        names = [str(get_at(update.catalog.data, (*step, "name")) or "") for step in steps]
+        place = "/".join(names) or (clash.holder.name if clash.holder else "") or "catalog"
+        found.append(Remark("change-now-refused", Level.REFUSED.value, place, clash.words))
+    return tuple(found)
 
 
 def _remarks(changes: Sequence[Change]) -> tuple[Remark, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from dataclasses import asdict, dataclass, field, replace
 from enum import StrEnum
@@ -19,6 +20,9 @@ if TYPE_CHECKING:
     from osbctl.platforms.outcome import Refusal
     from osbctl.sources.document import Document
 
+
+NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
+"""The name of a registered broker."""
 
 PLACEHOLDER = "(not stored)"
 """Replacement of a secret: a text, so that the catalog stays valid."""

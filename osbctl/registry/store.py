@@ -13,6 +13,7 @@ from osbctl.errors import SourceError, UsageError
 from osbctl.registry.database import WAIT_SECONDS, Database
 from osbctl.registry.errors import NameTakenError, OutdatedError, UnknownBrokerError
 from osbctl.registry.records import (
+    NAME,
     BrokerCatalog,
     BrokerRow,
     Refresh,
@@ -27,10 +28,9 @@ from sqlalchemy import Connection, Row, Select, delete, insert, select, update  
 from sqlalchemy.exc import IntegrityError  # isort: skip
 
 from osbctl.registry.tables import BROKERS, KEPT, LIGHT  # isort: skip
-from osbctl.registry.tables import broker_row, catalog_of, kept_rows, migrate, previous_of, stored  # isort: skip
+from osbctl.registry.tables import broker_row, checked_bytes, kept_rows, migrate, stored  # isort: skip
 
 _PAGE = 200
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 
 
 class Registry:
@@ -110,8 +110,8 @@ class Registry:
         if before and row.previous is None:
             raise SourceError(f"the registry has no previous catalog of {name}", "omit --version")
         if before:  # its kept objects are not stored
-            return RegisteredBroker(broker_row(row), previous_of(row))
-        return RegisteredBroker(broker_row(row), catalog_of(row), kept_rows(kept))
+            return RegisteredBroker(broker_row(row), checked_bytes(row.previous))
+        return RegisteredBroker(broker_row(row), checked_bytes(row.catalog), kept_rows(kept))
 
     def add(self, new: Registration, catalog: BrokerCatalog, refresh: Refresh) -> None:
         """Register a broker with its first, valid catalog. `refresh` describes it.
@@ -140,7 +140,9 @@ class Registry:
             UsageError: the name has a wrong shape.
             NameTakenError: a broker has it, or one that differs only in case and punctuation.
         """
-        check_name(name)
+        if not NAME.fullmatch(name):
+            advice = "use up to 100 letters, digits and . _ -, first a letter or a digit"
+            raise UsageError(f"{name!r} is not a broker name", advice)
         with self._database.reading() as connection:
             _check_free(connection, name)
 
@@ -184,14 +186,6 @@ class Registry:
     def _rows(self, query: Select[Any]) -> Sequence[Row[Any]]:
         with self._database.reading() as connection:
             return connection.execute(query).all()
-
-
-def check_name(name: str) -> None:
-    """Raise UsageError unless `name` can name a registered broker."""
-    if not _NAME.fullmatch(name):
-        raise UsageError(
-            f"{name!r} is not a broker name", "use up to 100 letters, digits and . _ -, first a letter or a digit"
-        )
 
 
 def variable_part(name: str) -> str:

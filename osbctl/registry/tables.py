@@ -70,17 +70,8 @@ def broker_row(row: Row[Any]) -> BrokerRow:
         return BrokerRow(**values | {"platform": Platform(row.platform), "outcome": RefreshOutcome(row.outcome)})
 
 
-def catalog_of(row: Row[Any]) -> bytes:
-    """The stored catalog of a row."""
-    return _bytes(row.catalog)
-
-
-def previous_of(row: Row[Any]) -> bytes:
-    """The previous catalog of a row."""
-    return _bytes(row.previous)
-
-
-def _bytes(value: Any) -> bytes:
+def checked_bytes(value: Any) -> bytes:
+    """A stored catalog."""
     with _checked_rows():
         if not isinstance(value, bytes):  # SQLite takes any value in any column
             raise TypeError

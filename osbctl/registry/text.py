@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from osbctl.registry.records import Action, BrokerRow, Refresh, RefreshOutcome, RegisteredBroker, Remark
+from osbctl.registry.records import BrokerRow, Refresh, RefreshOutcome, RegisteredBroker
 from osbctl.text import AnsiStyle, escape_line, plural, rendered
 
 COLUMNS = ("NAME", "URL", "USER", "PLATFORM", "SERVICES", "PLANS", "KEPT", "REFRESHED", "LAST")
@@ -74,9 +74,15 @@ def refresh_lines(name: str, refresh: Refresh, paint: AnsiStyle, dry_run: bool =
     """Lines on the result of a refresh of the broker `name`: a summary, then indented details."""
     word, *rest = _headline(refresh, dry_run).split(" ", 1)
     yield " ".join([f"{paint(escape_line(name), 'bold')}:", paint(word, _STYLES[refresh.outcome]), *rest])
-    yield from (f"  {_action(action)}" for action in refresh.actions)
-    if refresh.outcome is not RefreshOutcome.FAILED:
-        yield from (f"  {_line(one)}" for one in refresh.remarks)
+    for action in refresh.actions:
+        changed = f"plan {action.service}/{action.plan}" if action.plan else f"service {action.service}"
+        yield "  " + escape_line(f"{action.what.value} {changed}" + (f": {action.note}" if action.note else ""))
+    if refresh.outcome is RefreshOutcome.FAILED:
+        return
+    for one in refresh.remarks:
+        head, place = (f"{text}: " if text else "" for text in (one.level, one.object))
+        rule = f" [{escape_line(one.rule)}]" if one.rule else ""
+        yield "  " + escape_line(f"{head}{place}{one.message}") + rule
 
 
 def _headline(refresh: Refresh, dry_run: bool) -> str:
@@ -90,14 +96,3 @@ def _headline(refresh: Refresh, dry_run: bool) -> str:
         + (f"saved up to the first fault: {counts}" if refresh.actions else "what is stored stays as it was"),
         RefreshOutcome.FAILED: "not fetched: " + "; ".join(escape_line(one.message) for one in refresh.remarks),
     }[refresh.outcome]
-
-
-def _action(action: Action) -> str:
-    name = f"plan {action.service}/{action.plan}" if action.plan else f"service {action.service}"
-    return escape_line(f"{action.what.value} {name}" + (f": {action.note}" if action.note else ""))
-
-
-def _line(one: Remark) -> str:
-    head = f"{one.level}: " if one.level else ""
-    place = f"{one.object}: " if one.object else ""
-    return escape_line(f"{head}{place}{one.message}") + (f" [{escape_line(one.rule)}]" if one.rule else "")
