@@ -76,7 +76,7 @@ def add(
         new = Registration(name, base, user or named, api_version.value, platform)
         registry.check_free(name)
         finder = passwords.Passwords(stdin=password_stdin, credentials=credentials, single=True, typed=True)
-        client = RegisteredBrokerClient(how.options(), finder)
+        client = RegisteredBrokerClient(how.options(), finder.password_of)
         done = register_broker(registry, new, client, strict=strict)
         added = {name} if done.outcome is RefreshOutcome.ADDED else set()
         for sentence in (*client.notes, *shared_sentences(registry, added)):
@@ -177,7 +177,7 @@ def refresh(
         for sentence in doubted_instances(registry, used, instances or ""):
             print_note(sentence)
         finder = passwords.Passwords(stdin=password_stdin, credentials=credentials, single=len(chosen) == 1)
-        client = RegisteredBrokerClient(how.options(), finder)
+        client = RegisteredBrokerClient(how.options(), finder.password_of)
         policy = Policy(platform, used, dry_run, strict)
         results = progress(refresh_brokers(registry, chosen, client, policy, jobs), len(chosen), "refreshing")
         code, changed = _report(results, len(chosen), policy, quiet)

@@ -60,7 +60,7 @@ class DriftSides(BrokerConnection, common.LocationOptions):
         from osbctl.tasks.registered_broker_client import RegisteredBrokerClient
 
         passwords = Passwords(stdin=self.password_stdin, credentials=self.credentials, single=single)
-        return RegisteredBrokerClient(self.options(max_bytes=self.max_bytes), passwords)
+        return RegisteredBrokerClient(self.options(max_bytes=self.max_bytes), passwords.password_of)
 
     def _stored(self, words: list[str]) -> StoredCatalog:
         from osbctl.sources.exports import read_documents, stored_catalog

@@ -7,7 +7,7 @@ A platform may save a part of a catalog that it refuses.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from osbctl.catalog import Catalog
@@ -37,7 +37,7 @@ class NewCatalog:
 
     data: dict[str, Any]
     refusals: Collection[Refusal] = ()
-    others: Mapping[tuple[Identity, str], str] | None = None
+    others: Mapping[tuple[Identity, str], str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +67,7 @@ def reconcile(
     old, new = (Catalog.of(platform.record.read(data)) for data in (stored.data, sent.data))
     kept = (StoredRow(one.service_id, one.plan_id or None, one.data, one.state) for one in stored.kept)
     before = by_key([*rows_of(old), *kept])
-    update = Update(dict(before), new, used, sent.refusals, sent.others or {})
+    update = Update(dict(before), new, used, sent.refusals, sent.others)
     platform.record.save(update)
     changes = compare_catalogs(stored.offered, Catalog.of(sent.data), platforms=(platform,), instances=used)
     actions = tuple(_actions(before, update, platform))

@@ -35,8 +35,11 @@ def check_and_judge(address: str, connection: ConnectionOptions, options: Valida
         judgement = _judged(name, body, options._replace(api_version=ApiVersion(version)))
         verdicts |= {one: judgement.verdicts[one] for one in platforms}
         findings += _only_there(judgement.findings, main.findings, platforms, version)
-    stopped = [(one, [finding for finding in checked.findings if one in finding.refused_by]) for one in verdicts]
-    verdicts = {one: _verdict(verdicts[one], faults) for one, faults in stopped}
+    for one, verdict in verdicts.items():
+        # The platform would stop at these before it looks at the catalog.
+        stopped = sum(one in finding.refused_by for finding in checked.findings)
+        if stopped and verdict.kind is not VerdictKind.CRASHES:
+            verdicts[one] = Verdict(VerdictKind.REFUSES, verdict.messages, verdict.reasons + stopped)
     return ValidationResult(name, tuple(findings), verdicts, left_out, unchecked=checked.unchecked)
 
 
@@ -47,13 +50,13 @@ def _judged(name: str, body: bytes | None, options: ValidationOptions) -> Valida
         judgement = validate_document(parse_document(body, name), options._replace(literal=True))
     except DocumentError as error:
         judgement = unreadable(name, error.findings)
-    return judgement._replace(findings=tuple(_bare(f) for f in judgement.findings if f.rule != _FOR_FILES))
-
-
-def _bare(finding: Finding) -> Finding:
-    """The finding without the text of its line: brokers send the whole catalog, with its secrets, on one line."""
-    place = finding.location
-    return finding._replace(location=place._replace(excerpt="") if place else None)
+    found = []
+    for finding in judgement.findings:
+        if finding.rule != _FOR_FILES:
+            # Without the text of its line: brokers send the whole catalog, with its secrets, on one line.
+            place = finding.location
+            found.append(finding._replace(location=place._replace(excerpt="") if place else None))
+    return judgement._replace(findings=tuple(found))
 
 
 def _only_there(
@@ -66,10 +69,3 @@ def _only_there(
             continue
         if finding.severity is Severity.ERROR or platforms & set(finding.refused_by):
             yield finding._replace(message=f"with X-Broker-API-Version: {version}: {finding.message}")
-
-
-def _verdict(verdict: Verdict, stopped: list[Finding]) -> Verdict:
-    """The verdict on the catalog, or a refusal if the platform would stop before it, because of `stopped`."""
-    if not stopped or verdict.kind is VerdictKind.CRASHES:
-        return verdict
-    return Verdict(VerdictKind.REFUSES, verdict.messages, verdict.reasons + len(stopped))

@@ -48,14 +48,13 @@ def compare_documents(
         who = labels([platform for platform in Platform if platform in refusing])
         notes.append(f"{old.name} was refused by {who}, too: a platform that has this broker stores an earlier one")
     changes = with_places(changes + now_refused(old.data, new.data, changes, view, known), old, new)
-    notes += _platform_notes(changes, view)
+    if len(view) < len(Platform):
+        notes += _platform_notes(changes, view)
     return Comparison(old.name, new.name, changes, notes)
 
 
 def _platform_notes(changes: list[Change], view: frozenset[Platform]) -> list[str]:
-    """Notes of the platforms in `view` on what the catalogs do not tell; none if all platforms are in view."""
-    if len(view) == len(Platform):
-        return []
+    """Notes of the platforms in `view` on what the catalogs do not tell."""
     rules = {change.rule for change in changes}
     return [note for platform in Platform if platform in view for note in platform.record.notes(rules)]
 
@@ -79,15 +78,14 @@ def now_refused(
     refused = refusals_of(new, view)
     if known is None:
         known = refusals_of(old, view) if refused else []
-    partly = [platform for platform in view if _is_saved_in_part(platform, old, new, refused)] if refused else []
+    partly = []
+    for platform in view if refused else ():
+        from osbctl.platforms.saving import is_saved_in_part
+
+        theirs = [Refusal(one.rule, one.path, one.message) for one in refused if one.platform is platform]
+        if theirs and is_saved_in_part(platform, Catalog.of(old), Catalog.of(new), theirs):
+            partly.append(platform)
     return new_refusals(old, new, known, refused, changes, partly)
-
-
-def _is_saved_in_part(platform: Platform, old: dict[str, Any], new: dict[str, Any], refused: list[Refused]) -> bool:
-    from osbctl.platforms.saving import is_saved_in_part
-
-    theirs = [Refusal(one.rule, one.path, one.message) for one in refused if one.platform is platform]
-    return bool(theirs) and is_saved_in_part(platform, Catalog.of(old), Catalog.of(new), theirs)
 
 
 def refusals_of(data: dict[str, Any], view: frozenset[Platform]) -> list[Refused]:

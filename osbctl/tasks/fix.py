@@ -144,12 +144,13 @@ def _passes(
     options: ValidationOptions,
     unsafe: bool,
 ) -> FixResult:
+    options = options._replace(max_schema_findings=_MAX_FAULTS)
     before, after = dict(files), dict(files)
     mended: list[Finding] = []
     failed: list[Wanted] = []
     tried_at = 0
     document = read(after)
-    findings = _findings(document, options)
+    findings = with_fixes(validate_document(document, options).findings, document)
     for _ in range(MAX_PASSES):
         wanted = _wanted(findings, document, unsafe)
         # A quoted word has lost its YAML 1.1 meaning: fixes that use the meaning come first.
@@ -166,7 +167,7 @@ def _passes(
         changes = step.changes()
         before, after = {name: step.content(name) for name in changes} | before, after | changes
         mended += step.done
-        findings = _findings(document, options)
+        findings = with_fixes(validate_document(document, options).findings, document)
     would = () if unsafe else each_once(one for one in _wanted(findings, document, True) if not one[1].safe)
     stuck = tuple(_stuck(_wanted(findings, document, unsafe), failed))
     return FixResult(source, before, after, tuple(mended), tuple(would), findings, document.read_as, stuck)
@@ -217,9 +218,3 @@ def _working_pass(
     return _working_pass(document, files, list(chain(*groups[:half])), read, failed) or _working_pass(
         document, files, list(chain(*groups[half:])), read, failed
     )
-
-
-def _findings(document: Document, options: ValidationOptions) -> tuple[Finding, ...]:
-    """Findings of the document, each with its fixes."""
-    options = options._replace(max_schema_findings=_MAX_FAULTS)
-    return with_fixes(validate_document(document, options).findings, document)

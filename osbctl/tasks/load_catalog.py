@@ -1,18 +1,22 @@
-"""Load the catalog of `osbctl serve`."""
+"""Load the catalog of `osbctl serve`, also in a child process: so the service neither blocks nor lacks memory."""
 
 from __future__ import annotations
 
 import json
 import os
+import signal
 from typing import Any, NamedTuple
 
 from osbctl.catalog import LoadedCatalog
 from osbctl.errors import ConfigError
-from osbctl.findings import DocumentError
+from osbctl.findings import DocumentError, Finding, Location, Severity
 from osbctl.platforms import ApiVersion, Platform
 
 LARGEST = 10_000_000
 """Default limit in bytes. Validating a catalog of this size takes seconds and 100 to 200 MB."""
+
+SECONDS = 60
+"""Timeout of a source, such as a FIFO without a writer."""
 
 
 def memory_for(size: int) -> int:
@@ -77,3 +81,29 @@ def _fits(data: Any, most: int) -> bool:
 
 def _too_large(source: CatalogSource) -> ConfigError:
     return ConfigError(f"as JSON the catalog is larger than {source.max_bytes:,} bytes", "raise --max-bytes")
+
+
+def load_in_subprocess(source: CatalogSource) -> LoadedCatalog:
+    """Load it in a child process, within `SECONDS` and `memory_for` the source. Raises OsbctlError as `load`."""
+    import subprocess
+
+    from osbctl.parallel import start_module
+
+    request = json.dumps({**source._asdict(), "seconds": SECONDS})
+    child = start_module("osbctl.tasks.load_worker", request, stdin=subprocess.DEVNULL)
+    with child:
+        head, _, body = child.communicate()[0].partition(b"\n")
+    if child.returncode == -signal.SIGALRM:
+        raise ConfigError(f"reading and checking it took longer than {SECONDS} seconds")
+    if child.returncode:
+        raise ConfigError(f"reading and checking it failed (exit code {child.returncode}); is there enough memory?")
+    reply: dict[str, Any] = json.loads(head)
+    if "message" in reply:
+        raise ConfigError(reply["message"], reply["advice"])
+    if "findings" in reply:
+        found = (
+            Finding(rule, Severity.ERROR, message, location=Location(*place) if place else None)
+            for rule, message, place in reply["findings"]
+        )
+        raise DocumentError(tuple(found))
+    return LoadedCatalog(body, **reply)

@@ -33,7 +33,7 @@ def check_output(output: Path | str | None, inputs: Iterable[Path | str | None],
     for name in inputs:
         if name:
             _check_input(output, name)
-    kind = _kind(output)
+    kind = _kind(output) if os.path.isfile(output) else ""  # noqa: PTH113
     if kind and kind != replaces:
         raise UsageError(f"{output} holds {kind}, and would be overwritten", "name another file, or remove it first")
 
@@ -41,33 +41,23 @@ def check_output(output: Path | str | None, inputs: Iterable[Path | str | None],
 def _check_input(output: Path | str, name: Path | str) -> None:
     if os.path.isfile(output) and os.path.isfile(name) and os.path.samefile(output, name):  # noqa: PTH113, PTH121
         raise UsageError(f"{output} is an input of this command, and would be overwritten", "name another file")
-    if _is_part_of(output, name):
+    if not os.path.isdir(name) or os.path.isdir(output):  # noqa: PTH112
+        return
+    file = Path(os.path.realpath(output))
+    is_source = file.suffix.lower() in SUFFIXES or file.name == LOCK
+    if is_source and file.is_relative_to(os.path.realpath(name)):
         advice = "write it outside of the folder: the next build would read it as part of the catalog"
         raise UsageError(f"{output} is in the source folder {name}", advice)
 
 
-def _is_part_of(output: Path | str, folder: Path | str) -> bool:
-    """Return whether `output` is inside `folder` and has the name of one of its source files."""
-    if not os.path.isdir(folder) or os.path.isdir(output):  # noqa: PTH112
-        return False
-    file = Path(os.path.realpath(output))
-    is_source = file.suffix.lower() in SUFFIXES or file.name == LOCK
-    return is_source and file.is_relative_to(os.path.realpath(folder))
-
-
 def _kind(file: Path | str) -> str:
     """The kind of a file that must not be lost, as a message names it; empty for any other file."""
-    if not os.path.isfile(file):  # noqa: PTH113
-        return ""
     if os.path.basename(file) in NAMES:  # noqa: PTH119
         return "a configuration"
     try:
-        return _kind_of_text(decoded(read_bounded(file, MAX_BYTES), str(file)), file)
+        text = decoded(read_bounded(file, MAX_BYTES), str(file))
     except (OSError, OsbctlError):
         return ""
-
-
-def _kind_of_text(text: str, file: Path | str) -> str:
     if is_lock(text):
         return "a lock of ids"
     if len(text) <= LARGEST and _parsed(parse_credentials, text):

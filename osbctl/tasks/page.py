@@ -20,7 +20,7 @@ from osbctl.platforms import Platform
 from osbctl.platforms.commands import Order, Purpose
 from osbctl.platforms.outcome import Outcome
 from osbctl.requests.commands import Command, commands
-from osbctl.requests.parameters import Examples, examples
+from osbctl.requests.parameters import examples
 from osbctl.sources.document import Document
 from osbctl.validation.pipeline import judge_template
 
@@ -55,27 +55,33 @@ def read_branding(asked: Mapping[str, str | None], configured: Mapping[str, str]
     Raises SourceError: the logo cannot be read, or is not an image that browsers show.
     """
     chosen = {**configured, **{key: value for key, value in asked.items() if value is not None}}
-    logo = _logo(chosen["logo"]) if chosen.get("logo") else ""
+    logo = ""
+    if file := chosen.get("logo"):
+        from osbctl.files import read_bounded
+        from osbctl.pages.icons import MAX_BYTES, as_data_url
+
+        try:
+            logo = as_data_url(read_bounded(file, MAX_BYTES))
+        except OSError as error:
+            raise SourceError(f"{file}: cannot be opened: {error.strerror}") from error
+        if not logo:
+            advice = f"take a PNG, JPEG, GIF, WebP or SVG of at most {MAX_BYTES // 1000} kB"
+            raise SourceError(f"{file}: not an image that a page can show", advice)
     return Branding(chosen.get("title") or Branding().title, logo, chosen.get("accent", ""))
-
-
-def _logo(file: str) -> str:
-    from osbctl.files import read_bounded
-    from osbctl.pages.icons import MAX_BYTES, as_data_url
-
-    try:
-        picture = as_data_url(read_bounded(file, MAX_BYTES))
-    except OSError as error:
-        raise SourceError(f"{file}: cannot be opened: {error.strerror}") from error
-    if not picture:
-        kinds = f"PNG, JPEG, GIF, WebP or SVG of at most {MAX_BYTES // 1000} kB"
-        raise SourceError(f"{file}: not an image that a page can show", f"take a {kinds}")
-    return picture
 
 
 def _part(catalog: PageCatalog, with_findings: bool, view: frozenset[Platform]) -> Part:
     document, old = catalog.document, catalog.before
-    outcomes, findings = _validated(document, with_findings)
+    findings: Sequence[Finding] = ()
+    if with_findings:
+        from osbctl.validation.options import ValidationOptions
+        from osbctl.validation.pipeline import validate_document
+
+        judgement = validate_document(document, ValidationOptions())
+        outcomes: Mapping[Platform, Outcome] = judgement.outcomes
+        findings = [_without_folder(finding, document.name) for finding in judgement.findings]
+    else:
+        outcomes = judge_template(document.data)
     shown = {platform: outcome for platform, outcome in outcomes.items() if platform in view}
     changes: Sequence[Change] = ()
     if old:
@@ -85,17 +91,6 @@ def _part(catalog: PageCatalog, with_findings: bool, view: frozenset[Platform]) 
         found = compare_catalogs(old.data, document.data, platforms=view)
         changes = found + now_refused(old.data, document.data, found, view)
     return Part(catalog.broker, document.catalog, shown, findings, changes)
-
-
-def _validated(document: Document, with_findings: bool) -> tuple[Mapping[Platform, Outcome], Sequence[Finding]]:
-    """Verdicts on the catalog, and its findings if requested."""
-    if with_findings:
-        from osbctl.validation.options import ValidationOptions
-        from osbctl.validation.pipeline import validate_document
-
-        judgement = validate_document(document, ValidationOptions())
-        return judgement.outcomes, [_without_folder(finding, document.name) for finding in judgement.findings]
-    return judge_template(document.data), ()
 
 
 def _without_folder(finding: Finding, name: str) -> Finding:
@@ -132,20 +127,20 @@ def _plan_requests(
 ) -> PlanRequests:
     """Requests of a plan; `broker` is its name if several brokers use the name of the service offering."""
     found = {place: examples(schema) for place, schema in plan.parameters.items()}
+    headed: dict[str, Sequence[tuple[str, str]]] = {}
+    for place, made in found.items():
+        if made.why:
+            headed[place] = [(f"No example: {made.why}", "")]
+        elif made.smallest == made.fullest:
+            headed[place] = [("Example", _json(made.smallest))]
+        else:
+            headed[place] = [("Smallest request", _json(made.smallest)), ("Fullest request", _json(made.fullest))]
     first = found.get(Purpose.CREATE.place)
     sent = (first and first.smallest) or None
     content = f"{_json(sent)}\n" if sent else ""
-    made = commands(Order(service.name, plan.name, broker, sent, content=content), Purpose.CREATE)
-    by_platform = [(platform.label, tuple(_commands(made, platform))) for platform in platforms]
-    return PlanRequests(by_platform, {place: _headed(example) for place, example in found.items()})
-
-
-def _headed(made: Examples) -> Sequence[tuple[str, str]]:
-    if made.why:
-        return [(f"No example: {made.why}", "")]
-    if made.smallest == made.fullest:
-        return [("Example", _json(made.smallest))]
-    return [("Smallest request", _json(made.smallest)), ("Fullest request", _json(made.fullest))]
+    sending = commands(Order(service.name, plan.name, broker, sent, content=content), Purpose.CREATE)
+    by_platform = [(platform.label, tuple(_commands(sending, platform))) for platform in platforms]
+    return PlanRequests(by_platform, headed)
 
 
 def _json(value: Any) -> str:

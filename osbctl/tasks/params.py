@@ -29,10 +29,8 @@ def plan_parameters(
 
     `request` is JSON, `@FILE` for a file that holds it, or `@-` for standard input.
 
-    Raises:
-        UsageError: the catalog has no such service offering or plan.
-        SourceError: the file cannot be opened, or the schema cannot be applied.
-        DocumentError: the request is no JSON object.
+    Raises UsageError (there is no such service offering or plan), SourceError (the file cannot be opened, or the schema
+    cannot be applied), DocumentError (the request is no JSON object).
     """
     offering = object_named(document.catalog.services, service, "there is no service")
     found = object_named(offering.plans, plan, f"service {offering.name!r} has no plan")
@@ -43,11 +41,14 @@ def plan_parameters(
     if request is None:
         return replace(about, examples=None if schema is None else examples(schema))
     sent = _request(request)
-    wrong = () if schema is None else _located(request_errors(schema, sent.data), sent)
-    if wrong:
-        return replace(about, faults=wrong)
-    order, is_masked = _order(about, sent, broker)
-    return replace(about, faults=(), commands=tuple(commands(order, purpose)), masked=is_masked)
+    if wrong := [] if schema is None else request_errors(schema, sent.data):
+        return replace(about, faults=_located(wrong, sent))
+    shown = redact(sent.data)
+    file, content = sent.name, ""
+    if file in (INLINE, STDIN):
+        file, content = PARAMETERS_FILE, json.dumps(shown, indent=2, ensure_ascii=False) + "\n"
+    order = Order(service, plan, broker, shown, file, content)
+    return replace(about, faults=(), commands=tuple(commands(order, purpose)), masked=shown != sent.data)
 
 
 def _request(text: str) -> Document:
@@ -66,14 +67,5 @@ def _request(text: str) -> Document:
 
 def _located(found: list[Finding], sent: Document) -> tuple[Finding, ...]:
     places = sent.locate({finding.path for finding in found})
-    located = [finding._replace(location=places[finding.path]) for finding in found]
-    return tuple(sorted(located, key=lambda f: (f.location.line, f.location.column) if f.location else (0, 0)))
-
-
-def _order(about: PlanParameters, sent: Document, broker: str) -> tuple[Order, bool]:
-    """The order for the commands, and True if secrets of the request are redacted in it."""
-    shown = redact(sent.data)
-    file, content = sent.name, ""
-    if file in (INLINE, STDIN):
-        file, content = PARAMETERS_FILE, json.dumps(shown, indent=2, ensure_ascii=False) + "\n"
-    return Order(about.service, about.plan, broker, shown, file, content), shown != sent.data
+    found.sort(key=lambda finding: (places[finding.path].line, places[finding.path].column))
+    return tuple(finding._replace(location=places[finding.path]) for finding in found)

@@ -52,9 +52,7 @@ def register_broker(
 ) -> Refresh:
     """Register a broker with its first catalog. If that is refused, nothing is stored.
 
-    Raises:
-        UsageError: the name cannot be used or is taken.
-        SourceError: the broker cannot be reached.
+    Raises UsageError (the name cannot be used or is taken), SourceError (the broker cannot be reached).
     """
     registry.check_free(new.name)
     answer = client.fetch(new, "")
@@ -103,9 +101,7 @@ def refresh_brokers(
 ) -> Iterator[tuple[str, Refresh]]:
     """Refresh these brokers, `jobs` at a time; yield each result as soon as it is there.
 
-    A broker that other processes remove or keep changing has an outcome, too.
-
-    Raises RegistryError: the database cannot be used.
+    A broker that other processes remove or keep changing has an outcome, too. Raises RegistryError.
     """
 
     def work(name: str) -> Refresh:
@@ -125,9 +121,7 @@ def refresh_broker(registry: Registry, name: str, client: RegisteredBrokerClient
 
     If another process changes the broker meanwhile, start again. A broker that cannot be reached is an outcome, too.
 
-    Raises:
-        UnknownBrokerError: it is not registered, or not any more.
-        RegistryError: the database cannot be used.
+    Raises UnknownBrokerError (it may have been removed), RegistryError.
     """
     for _ in range(_ATTEMPTS - 1):
         try:
@@ -149,7 +143,8 @@ class _Attempt:
     def run(self) -> Refresh:
         """Fetch, validate, reconcile and store."""
         seen, platform = self.seen, self.policy.platform or self.seen.platform
-        base = Refresh(now(), RefreshOutcome.UNCHANGED, platform, seen.etag)
+        notes = tuple(Remark("", "", "", sentence) for sentence in platform.record.notes(()))
+        base = Refresh(now(), RefreshOutcome.UNCHANGED, platform, seen.etag, remarks=notes)
         try:
             answer = self.client.fetch(seen, "" if seen.revision % _FULL_FETCH == 0 else seen.etag)
         except (SourceError, UsageError) as error:  # the latter: an address that osbctl has not written
@@ -164,26 +159,21 @@ class _Attempt:
         If it says that nothing is new (None), the stored catalog is validated again: the platform, the password or
         osbctl itself may have changed since it was stored.
         """
-        seen, platform = self.seen, base.platform
+        seen = self.seen
         stored = self.registry.broker(seen.name)
         if stored.row.revision != seen.revision:
             raise OutdatedError(seen.name)
-        notes = tuple(Remark("", "", "", sentence) for sentence in platform.record.notes(()))
-        base = replace(base, etag=answer.etag if answer else seen.etag, remarks=notes)
-        catalog = self.client.validate(answer.body if answer else stored.catalog, replace(seen, platform=platform))
-        if refused := catalog.refused or (catalog.errors if self.policy.strict else ()):
-            if answer is None:
-                _ = stored.data  # raises if the stored catalog is damaged
-            return self._refuse(base, stored, catalog, refused)
-        return self._reconcile(base, stored, catalog)
-
-    def _refuse(
-        self, base: Refresh, stored: RegisteredBroker, catalog: BrokerCatalog, remarks: tuple[Remark, ...]
-    ) -> Refresh:
-        """Store a refusal, with advice if the stored catalog has the fault, too."""
-        if catalog.storable.body == stored.catalog and any(one.rule == HELD for one in remarks):
-            remarks = (*remarks, Remark(HELD, "error", self.seen.name, _STORED))
-        return self._store(replace(base, outcome=RefreshOutcome.REFUSED, remarks=remarks))
+        body, etag = (answer.body, answer.etag) if answer else (stored.catalog, seen.etag)
+        base = replace(base, etag=etag)
+        catalog = self.client.validate(body, replace(seen, platform=base.platform))
+        refused = catalog.refused or (catalog.errors if self.policy.strict else ())
+        if not refused:
+            return self._reconcile(base, stored, catalog)
+        if answer is None:
+            _ = stored.data  # raises if the stored catalog is damaged
+        if catalog.storable.body == stored.catalog and any(one.rule == HELD for one in refused):
+            refused = (*refused, Remark(HELD, "error", seen.name, _STORED))
+        return self._store(replace(base, outcome=RefreshOutcome.REFUSED, remarks=refused))
 
     def _reconcile(self, base: Refresh, stored: RegisteredBroker, catalog: BrokerCatalog) -> Refresh:
         """Store what the platform makes of the catalog."""

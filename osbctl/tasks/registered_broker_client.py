@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from osbctl.client.catalog_client import CatalogResponse, fetch_catalog, split_url
 from osbctl.errors import SourceError
@@ -17,23 +18,16 @@ if TYPE_CHECKING:
     from osbctl.client.connection_options import ConnectionOptions
 
 
-class PasswordSource(Protocol):
-    """Finds the passwords of registered brokers."""
-
-    def password_of(self, broker: Registration) -> str:
-        """The password of `broker`; empty if it needs none. Raises SourceError: it is not found."""
-        ...
-
-
 @dataclass(frozen=True, slots=True)
 class RegisteredBrokerClient:
     """Fetches and validates catalogs of registered brokers; may be used by several threads.
 
-    `options` have no user, password and version. `notes` collects sentences to report beside the outcomes.
+    `options` have no user, password and version. `password_of` is empty for a broker that needs none, and raises
+    SourceError if it is not found. `notes` collects sentences to report beside the outcomes.
     """
 
     options: ConnectionOptions
-    passwords: PasswordSource
+    password_of: Callable[[Registration], str]
     notes: list[str] = field(default_factory=list)
     _sent: dict[str, str] = field(default_factory=dict, repr=False)
 
@@ -43,7 +37,7 @@ class RegisteredBrokerClient:
         Raises SourceError: the broker cannot be reached, or its password is not found.
         """
         address, _, _ = split_url(broker.url)
-        password = self._sent[broker.name] = self.passwords.password_of(broker)
+        password = self._sent[broker.name] = self.password_of(broker)
         options = replace(self.options, user=broker.username, password=password, api_version=broker.api_version)
         try:
             answer = fetch_catalog(address, options, etag)

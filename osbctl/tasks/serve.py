@@ -7,13 +7,12 @@ from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
-from osbctl.broker.catalog_app import CatalogApp, Version, parse_version
+from osbctl.broker.catalog_app import CatalogApp, parse_version
 from osbctl.broker.service import Sources
 from osbctl.catalog import LoadedCatalog
 from osbctl.credentials.file import read_credentials
 from osbctl.errors import SourceError, UsageError
-from osbctl.tasks.load_catalog import CatalogSource, load
-from osbctl.tasks.load_in_subprocess import load_in_subprocess
+from osbctl.tasks.load_catalog import CatalogSource, load, load_in_subprocess
 
 
 def sources(
@@ -31,14 +30,21 @@ def sources(
     """
     if missing_version_status not in (412, 400):
         raise UsageError("--missing-version-status must be 412 or 400")
-
+    version = parse_version(minimum_version)
+    if version is None or version[0] != 2:
+        raise UsageError(f"{minimum_version!r} is not an API version", "write MAJOR.MINOR, for example 2.14")
     if not re.fullmatch(r"[A-Za-z0-9/._~!$&'()*+,;=:@-]*", base_path):
         raise UsageError(f"--base-path {base_path!a} is not the path of a URL", "write it like /brokers/data")
+
+    def load_checked() -> LoadedCatalog:
+        for path in _watched(catalog.source):
+            _not_special(path)
+        return load_in_subprocess(catalog)
 
     # Standard input can be read once only, so a reload gets the same catalog.
     loaded = load(catalog) if catalog.source == "-" else None
     return Sources(
-        load_catalog=(lambda: loaded) if loaded else lambda: _load(catalog),
+        load_catalog=(lambda: loaded) if loaded else load_checked,
         load_credentials=lambda: read_credentials(_not_special(credentials)),
         catalog_paths=lambda: list(_watched(catalog.source)),
         credentials_paths=lambda: [credentials],
@@ -46,16 +52,10 @@ def sources(
         make_app=partial(
             CatalogApp,
             base_path=base_path,
-            minimum_version=_version(minimum_version),
+            minimum_version=version,
             missing_version_status=missing_version_status,
         ),
     )
-
-
-def _load(catalog: CatalogSource) -> LoadedCatalog:
-    for path in _watched(catalog.source):
-        _not_special(path)
-    return load_in_subprocess(catalog)
 
 
 def _not_special(path: Path) -> Path:
@@ -74,10 +74,3 @@ def _watched(source: str) -> Iterator[Path]:
         yield from sorted(file for file in found if not any(part[0] == "." for part in file.relative_to(path).parts))
     elif path.exists():
         yield path
-
-
-def _version(text: str) -> Version:
-    version = parse_version(text)
-    if version is None or version[0] != 2:
-        raise UsageError(f"{text!r} is not an API version", "write MAJOR.MINOR, for example 2.14")
-    return version

@@ -100,12 +100,12 @@ def _apply_baseline(
 
 def _settings(config: Config, request: Request, known: list[_Settings]) -> _Settings:
     """The settings of a configuration, made once for all sources that it holds for."""
-    found = next((one for one in known if one.config == config), None)
-    if found is None:
-        options = validation_options(request, config)
-        found = _Settings(config, options, Selection(options))
-        known.append(found)
-    return found
+    for one in known:
+        if one.config == config:
+            return one
+    options = validation_options(request, config)
+    known.append(_Settings(config, options, Selection(options)))
+    return known[-1]
 
 
 def _unused_entries(known: list[_Settings], request: Request) -> Iterator[str]:

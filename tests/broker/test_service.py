@@ -23,9 +23,8 @@ from osbctl.credentials.record import CredentialRecord, make_record
 from osbctl.errors import ConfigError, SourceError
 from osbctl.findings import DocumentError
 from osbctl.platforms import Platform
-from osbctl.tasks import load_in_subprocess as subprocess_module
-from osbctl.tasks.load_catalog import CatalogSource, load
-from osbctl.tasks.load_in_subprocess import load_in_subprocess
+from osbctl.tasks import load_catalog as loading
+from osbctl.tasks.load_catalog import CatalogSource, load, load_in_subprocess
 from osbctl.tasks.serve import sources
 from tests.broker.harness import until
 from tests.cli.program import osbctl
@@ -223,7 +222,7 @@ def test_loading_has_a_timeout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     """The child has its own timeout, so that it ends even without its parent."""
     fifo = tmp_path / "catalog.json"
     os.mkfifo(fifo)
-    monkeypatch.setattr(subprocess_module, "SECONDS", 1)
+    monkeypatch.setattr(loading, "SECONDS", 1)
     began = time.monotonic()
     with pytest.raises(ConfigError, match="took longer than 1 second"):
         load_in_subprocess(CatalogSource(str(fifo)))
