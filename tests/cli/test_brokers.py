@@ -7,7 +7,6 @@ import json
 import os
 import re
 import signal
-import socket
 import sqlite3
 import subprocess
 import sys
@@ -24,16 +23,15 @@ from osbctl.credentials.file import record_json, write_record
 from osbctl.credentials.record import make_record
 from osbctl.errors import UsageError
 from osbctl.platforms import Platform
-from osbctl.registry import location
 from osbctl.registry.records import RefreshOutcome
 from osbctl.registry.store import Registry
 from tests.broker.harness import Authority, until
 from tests.case import case
 from tests.cli import program, warm
 from tests.cli.broker_server import BASIC, PASSWORD, USER, FakeBroker, broker
-from tests.cli.program import ROOT
+from tests.deploy.running import free_port
 from tests.folders import schemas_folder
-from tests.registry.make import catalog, empty_database, plan, read, refresh, registration, service
+from tests.registry.make import body, catalog, empty_database, plan, read, refresh, registration, service
 
 OLD = catalog(service("s", plan("p", "small"), plan("q", "large")))
 NEW = catalog(service("s", plan("p", "small"), plan("n", "new")))
@@ -58,24 +56,25 @@ class Program:
 
     def __call__(self, *words: str, stdin: str = "", code: int = 0, **more: str) -> str:
         """Inside this process; what it printed, standard error last."""
-        return self._looked_at(self.run("brokers", *words, stdin=stdin, **more), code)
+        done = self.run("brokers", *words, stdin=stdin, code=code, **more)
+        return done.stdout + done.stderr
 
-    def run(self, *words: str, stdin: str = "", **more: str) -> subprocess.CompletedProcess[str]:
-        return program.osbctl(*words, cwd=self.folder, stdin=stdin, **self.environment | more)
+    def run(
+        self, *words: str, stdin: str = "", code: int | None = None, **more: str
+    ) -> subprocess.CompletedProcess[str]:
+        done = program.osbctl(*words, cwd=self.folder, stdin=stdin, code=code, **self.environment | more)
+        self.search((done.stdout + done.stderr).encode())
+        return done
+
+    def start(self, *words: str) -> subprocess.Popen[bytes]:
+        pipe = subprocess.PIPE
+        return subprocess.Popen(words, env=self.environment, cwd=self.folder, stdout=pipe, stderr=subprocess.STDOUT)
 
     def sql(self, *statements: str) -> None:
         """Let another program write to the database in the user's data folder."""
         with contextlib.closing(sqlite3.connect(self.database)) as connection, connection:
             for statement in statements:
                 connection.execute(statement)
-
-    def _looked_at(self, done: subprocess.CompletedProcess[str], code: int) -> str:
-        said = done.stdout + done.stderr
-        assert done.returncode == code, said
-        assert "Traceback" not in said
-        assert "internal error" not in said
-        self.search(said.encode())
-        return said
 
     def search(self, output: bytes = b"") -> int:
         """Fails where the password stands, clear or as in the header; the number of files that were searched."""
@@ -133,12 +132,11 @@ def test_the_life_of_a_registered_broker_without_a_trace_of_its_password(
     assert osbctl("refresh") == "my-db: unchanged\n"
     assert server.statuses == [200, 304]
     server.put(NEW)
-    used = tmp_path / "used.txt"
-    used.write_text("q\n")
-    dry = osbctl("refresh", "my-db", "--instances", str(used), "--dry-run")
+    (tmp_path / "used.txt").write_text("q\n")
+    dry = osbctl("refresh", "my-db", "--instances", "used.txt", "--dry-run")
     assert dry.startswith("my-db: would change as on Cloud Foundry: 1 created, 1 kept\n")
     assert osbctl("show", "my-db").count("\n  ") == 2
-    done = osbctl("refresh", "my-db", "--instances", str(used))
+    done = osbctl("refresh", "my-db", "--instances", "used.txt")
     assert "  kept plan service-s/large: deactivated, as it has instances\n" in done
     assert "  created plan service-s/new\n" in done
     shown = osbctl("show", "my-db")
@@ -150,20 +148,14 @@ def test_the_life_of_a_registered_broker_without_a_trace_of_its_password(
     assert osbctl.search() == 1  # the database in the user's data folder, and nothing else
 
 
-def test_a_dry_run_tells_of_a_service_offering_renamed_in_case_alone(added: Program, server: FakeBroker) -> None:
-    services = [{**service, "name": service["name"].upper()} for service in OLD["services"]]
-    server.put({**OLD, "services": services})
-    told = added("refresh", "my-db", "--dry-run", code=1)
-    assert "change-service-name-case" in told, told
-    assert json.loads(added("show", "my-db", "--format", "json")) == OLD
-
-
-def test_a_dry_run_tells_of_a_renamed_service_offering(added: Program, server: FakeBroker) -> None:
-    services = [{**service, "name": service["name"] + "-2"} for service in OLD["services"]]
-    server.put({**OLD, "services": services})
-    told = added("refresh", "my-db", "--dry-run")
-    assert "would change as on Cloud Foundry" in told, told
-    assert json.loads(added("show", "my-db", "--format", "json")) == OLD
+def test_a_dry_run_tells_of_a_renamed_service_offering_and_stores_nothing(added: Program, server: FakeBroker) -> None:
+    for name, told, code in (
+        ("SERVICE-S", "change-service-name-case", 1),
+        ("service-s-2", "would change as on Cloud Foundry", 0),
+    ):
+        server.put({"services": [{**OLD["services"][0], "name": name}]})
+        assert told in added("refresh", "my-db", "--dry-run", code=code)
+        assert json.loads(added("show", "my-db", "--format", "json")) == OLD
 
 
 def test_list_is_json_and_show_prints_a_catalog_for_a_pipe(added: Program, server: FakeBroker) -> None:
@@ -178,16 +170,15 @@ def test_list_is_json_and_show_prints_a_catalog_for_a_pipe(added: Program, serve
     assert "--version" in added(*show, "--version", "-2", code=2)
     assert "q" in added("show", "my-db", "--version", "-1")
     (added.folder / "new.json").write_text(added(*show))
-    piped = added.run("diff", "-", "new.json", stdin=added(*show, "--version", "-1"))
-    assert (piped.returncode, "change-plan-removed" in piped.stdout) == (1, True)
+    piped = added.run("diff", "-", "new.json", stdin=added(*show, "--version", "-1"), code=1)
+    assert "change-plan-removed" in piped.stdout
 
 
 def test_json_has_the_shape_of_its_schema(added: Program, server: FakeBroker, tmp_path: Path) -> None:
     schema = json.loads((schemas_folder() / "brokers-1.json").read_text())
-    used = tmp_path / "used"
-    used.write_text("q")
+    (tmp_path / "used").write_text("q")
     server.put(NEW)
-    added("refresh", "--instances", str(used))
+    added("refresh", "--instances", "used")
     server.put({"services": 5})
     added("refresh", code=1)
     listed = json.loads(added("list", "--format", "json"))
@@ -233,14 +224,13 @@ def test_an_unknown_name_gets_advice(added: Program) -> None:
 
 
 def test_credential_records_give_the_password_where_they_hold_it(osbctl: Program, server: FakeBroker) -> None:
-    with_it, without = osbctl.folder / "with.json", osbctl.folder / "without.json"
-    write_record(with_it, make_record(USER, PASSWORD, rounds=1000, include_password=True))
-    write_record(without, make_record(USER, PASSWORD, rounds=1000))
-    told = osbctl("add", "my-db", server.url, "--user", USER, "--credentials", str(without), code=2)
-    assert "no valid record holds a password" in told
-    osbctl("add", "my-db", server.url, "--user", USER, "--credentials", str(with_it))
+    for name, include in (("with.json", True), ("without.json", False)):
+        write_record(osbctl.folder / name, make_record(USER, PASSWORD, rounds=1000, include_password=include))
+    add = "add", "my-db", server.url, "--user", USER, "--credentials"
+    assert "no valid record holds a password" in osbctl(*add, "without.json", code=2)
+    osbctl(*add, "with.json")
     url = {"OSBCTL_BROKER_MY_DB_URL": server.url}
-    assert osbctl("refresh", "--credentials", str(with_it), **url) == "my-db: unchanged\n"
+    assert osbctl("refresh", "--credentials", "with.json", **url) == "my-db: unchanged\n"
 
 
 def test_of_several_records_the_label_and_the_expiry_decide(osbctl: Program, server: FakeBroker) -> None:
@@ -253,8 +243,8 @@ def test_of_several_records_the_label_and_the_expiry_decide(osbctl: Program, ser
         make_record("somebody", PASSWORD + "-else", label="my-db", **password),
     ]
     file.write_text("[" + ",".join(record_json(record) for record in records) + "]")
-    osbctl("add", "my-db", server.url, "--user", USER, "--credentials", str(file))
-    told = osbctl("add", "other", server.url, "--user", USER, "--credentials", str(file), code=3)
+    osbctl("add", "my-db", server.url, "--user", USER, "--credentials", file.name)
+    told = osbctl("add", "other", server.url, "--user", USER, "--credentials", file.name, code=3)
     assert "authentication failed" in told
     assert "wr0ng" not in told
 
@@ -284,35 +274,32 @@ def stored_now(program: Program) -> dict[str, Any]:
     return {**row, "outcome": "", "catalog": json.loads(program("show", "my-db", "--format", "json"))}
 
 
-def nothing_stored_changed(program: Program, before: Any) -> None:
-    assert stored_now(program) == before
-
-
-@pytest.mark.parametrize("fault", ["down", "slow", "wrong password", "quotes", "no password"])
-def test_a_broker_that_gives_no_catalog(added: Program, server: FakeBroker, fault: str) -> None:
+@pytest.mark.parametrize(
+    ("fault", "told"),
+    [
+        ("down", "the connection was refused"),
+        ("slow", "did not answer in time"),
+        ("wrong password", "authentication failed (401)"),
+        ("quotes", "not ***, ***"),
+        ("no password", "no password for platform (set OSBCTL_BROKER_MY_DB_PASSWORD)"),
+    ],
+)
+def test_a_broker_that_gives_no_catalog(added: Program, server: FakeBroker, fault: str, told: str) -> None:
     before = stored_now(added)
-    words, told = ["refresh", "my-db"], ""
-    if fault == "slow":
-        server.delay, told = 5.0, "did not answer in time"
-        words += ["--timeout", "0.3"]
-    elif fault == "wrong password":
-        added.environment["OSBCTL_BROKER_MY_DB_PASSWORD"], told = "wr0ng", "authentication failed (401)"
-    elif fault == "quotes":
-        server.quotes, told = True, "not ***, ***"
+    server.delay, server.quotes = 5.0 * (fault == "slow"), fault == "quotes"
+    if fault == "wrong password":
+        added.environment["OSBCTL_BROKER_MY_DB_PASSWORD"] = "wr0ng"
     elif fault == "no password":
         del added.environment["OSBCTL_BROKER_MY_DB_PASSWORD"]
-        told = "no password for platform (set OSBCTL_BROKER_MY_DB_PASSWORD)"
-    else:
-        with socket.create_server(("127.0.0.1", 0)) as free:
-            port = free.getsockname()[1]
-        added.sql(f"UPDATE osbctl_brokers SET url = 'http://127.0.0.1:{port}'")
-        told, before["url"] = "the connection was refused", f"http://127.0.0.1:{port}"
+    elif fault == "down":
+        before["url"] = f"http://127.0.0.1:{free_port()}"
+        added.sql(f"UPDATE osbctl_brokers SET url = '{before['url']}'")
         added.environment |= at("my-db", before["url"])
-    said = added(*words, code=3)
+    said = added("refresh", "my-db", "--timeout", "0.3" if fault == "slow" else "20", code=3)
     assert said.startswith("my-db: not fetched: ")
     assert told in said
     assert "wr0ng" not in said
-    nothing_stored_changed(added, before)
+    assert stored_now(added) == before
     assert json.loads(added("list", "--format", "json"))["brokers"][0]["outcome"] == "failed"
 
 
@@ -322,31 +309,25 @@ def test_a_catalog_that_is_refused_leaves_the_stored_one(added: Program, server:
         (b'{"services": [', "[syntax]"),
         (b'{"services": 5}', "/services"),
         (b"{}", "services"),
-        (json.dumps(catalog(service("s", plan("p", "same"), plan("q", "same")))).encode(), "same"),
-        (
-            json.dumps(catalog(service("s", plan("x", "small"), plan("q", "large")))).encode(),
-            "Plan names must be unique",
-        ),
+        (body(service("s", plan("p", "same"), plan("q", "same"))), "same"),
+        (body(service("s", plan("x", "small"), plan("q", "large"))), "Plan names must be unique"),
     ):
         server.body = content
         with case(content):
             said = added("refresh", code=1)
             assert said.startswith("my-db: refused as by Cloud Foundry; what is stored stays as it was\n")
             assert told in said
-            nothing_stored_changed(added, before)
+            assert stored_now(added) == before
             if "Plan names" not in told:
                 words = ("add", "new", server.url, "--user", USER)
                 assert "new: refused" in added(*words, code=1, OSBCTL_BROKER_NEW_PASSWORD=PASSWORD)
                 assert "new" not in added("list")
 
 
-def test_a_secret_in_a_wrong_place_is_not_quoted(added: Program, server: FakeBroker) -> None:
+def test_a_secret_in_a_wrong_place_or_below_a_secret_name_is_not_quoted(added: Program, server: FakeBroker) -> None:
     client = {"id": "c", "secret": ["hunter2-and-more"], "redirect_uri": "https://x.example.com"}
     server.put(catalog(service("s", "p", "q", dashboard_client=client)))
     assert "hunter2" not in added("refresh", code=1)
-
-
-def test_a_secret_below_a_secret_name_is_not_quoted(added: Program, server: FakeBroker) -> None:
     described = {"$schema": "http://json-schema.org/draft-04/schema#", "properties": {"password": {"type": "hunter2"}}}
     server.put(catalog(service("s", plan("p", schemas={"service_instance": {"create": {"parameters": described}}}))))
     said = added("refresh", code=1)
@@ -370,26 +351,18 @@ def test_a_certificate_that_nobody_vouches_for_gets_no_password(osbctl: Program,
 # Many brokers.
 
 
-def test_one_dead_broker_does_not_stop_the_rest(added: Program, server: FakeBroker) -> None:
+def test_a_refused_catalog_and_a_dead_broker_do_not_stop_the_rest(added: Program, server: FakeBroker) -> None:
+    added.environment["OSBCTL_BROKER_B_PASSWORD"] = PASSWORD
     with broker(OLD) as other:
-        for name in ("b", "c"):
-            added("add", name, other.url, "--user", USER, **{f"OSBCTL_BROKER_{name.upper()}_PASSWORD": PASSWORD})
-    added.environment |= {"OSBCTL_BROKER_B_PASSWORD": PASSWORD, "OSBCTL_BROKER_C_PASSWORD": PASSWORD}
+        added("add", "b", other.url, "--user", USER)
+        server.put({"services": 5})
+        assert "osbctl: 2 brokers: 1 unchanged, 1 refused\n" in added("refresh", code=1)
     server.put(NEW)
     said = added("refresh", "--jobs", "2", code=3)
     assert "my-db: changed as on" in said
-    assert said.count(": not fetched: ") == 2
-    assert "osbctl: 3 brokers: 1 changed, 2 failed\n" in said
-    assert added.run("drift", "b").returncode == 3
+    assert said.count(": not fetched: ") == 1
+    assert "osbctl: 2 brokers: 1 changed, 1 failed\n" in said
     assert added("refresh", "my-db", "my-db") == "my-db: unchanged\n"
-
-
-def test_a_refused_catalog_among_many_exits_with_one(added: Program, server: FakeBroker) -> None:
-    with broker(OLD) as other:
-        added("add", "b", other.url, "--user", USER, OSBCTL_BROKER_B_PASSWORD=PASSWORD)
-        server.put({"services": 5})
-        said = added("refresh", code=1, OSBCTL_BROKER_B_PASSWORD=PASSWORD)
-    assert "osbctl: 2 brokers: 1 unchanged, 1 refused\n" in said
 
 
 @pytest.fixture(scope="module")
@@ -436,11 +409,7 @@ def test_a_bar_shows_progress_at_a_terminal_and_spoils_no_line(many: Program, se
 
 def test_two_processes_that_refresh_all_at_once_lose_nothing(many: Program, server: FakeBroker) -> None:
     server.put(NEW)
-    words = [str(warm.command()), "brokers", "refresh"]
-    both = [
-        subprocess.Popen(words, env=many.environment, cwd=many.folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-        for _ in range(2)
-    ]
+    both = [many.start(str(warm.command()), "brokers", "refresh") for _ in range(2)]
     said = [one.communicate(timeout=60)[0].decode() for one in both]
     assert [one.returncode for one in both] == [0, 0], said
     assert sum(one.count(": changed as on ") for one in said) == 12  # each catalog was stored once
@@ -453,10 +422,7 @@ def test_two_processes_that_refresh_all_at_once_lose_nothing(many: Program, serv
 
 def test_an_interrupt_ends_it_at_once_and_harms_nothing(many: Program, server: FakeBroker) -> None:
     server.delay = 40
-    words = [sys.executable, "-m", "osbctl", "brokers", "refresh", "--jobs", "4"]
-    running = subprocess.Popen(
-        words, env=many.environment, cwd=many.folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
-    )
+    running = many.start(sys.executable, "-m", "osbctl", "brokers", "refresh", "--jobs", "4")
     assert until(lambda: server.now == 4, 20)
     start = time.monotonic()
     running.send_signal(signal.SIGINT)
@@ -487,8 +453,7 @@ def test_a_broker_that_another_process_removes_is_told_and_the_rest_goes_on(remo
 
 
 def test_drift_goes_on_where_another_process_removes_a_broker(removing: Program) -> None:
-    done = removing.run("drift", "--all", "--jobs", "1", "--format", "json")
-    assert done.returncode == 3
+    done = removing.run("drift", "--all", "--jobs", "1", "--format", "json", code=3)
     brokers = {one["name"]: one for one in json.loads(done.stdout)["brokers"]}
     assert "no broker 'b7' is registered" in brokers["b7"]["error"]
     assert sum(one["report"] is not None for one in brokers.values()) == 11
@@ -503,7 +468,7 @@ def test_of_an_address_with_two_at_signs_no_password_is_left(osbctl: Program) ->
     """Text before the last `@` is userinfo, as in browsers and curl."""
     for words in (("fetch",), ("diff", "/dev/null"), ("brokers", "add", "x")):
         done = osbctl.run(*words, "https://user:p4ss@w0rd@127.0.0.1:9")
-        assert done.returncode in (1, 2, 3)
+        assert done.returncode in (1, 2, 3), words
         assert not re.search("p4ss|w0rd", done.stdout + done.stderr)
 
 
@@ -551,7 +516,6 @@ def test_rows_that_others_wrote_into_the_database_end_in_sentences(
             with case(statement, *words):
                 assert done.returncode in (0, 2, 3), done.stderr
                 assert not {"\x1b", "\r"} & set(done.stdout + done.stderr)
-                assert "internal error" not in done.stderr
 
 
 def test_a_quiet_refresh_tells_only_of_what_went_wrong(many: Program, server: FakeBroker) -> None:
@@ -584,21 +548,22 @@ def test_nothing_registered_is_nothing_to_do(added: Program) -> None:
 ON_A_REGISTRY = ("brokers list", "brokers show x", "brokers remove x", "brokers refresh", "drift x", "drift --all")
 
 
-def test_a_registry_that_is_lost_is_never_green(osbctl: Program) -> None:
-    file = osbctl.folder / "lost.db"
-    for statement, told in (
-        ("", "the database is empty"),
-        ("CREATE TABLE customers (id)", "belongs to another program"),
+def test_a_registry_that_is_lost_or_not_there_is_never_green(osbctl: Program) -> None:
+    with contextlib.closing(sqlite3.connect(osbctl.folder / "other.db")) as connection:
+        connection.execute("CREATE TABLE customers (id)")
+    (osbctl.folder / "empty.db").touch()
+    before = {file: file.read_bytes() for file in osbctl.folder.glob("*.*")}
+    for name, told in (
+        ("empty.db", "the database is empty"),
+        ("other.db", "belongs to another program"),
+        ("none.sqlite", "none.sqlite: there is no such database"),
+        ("sqlite:///none.sqlite", "none.sqlite: there is no such database"),
     ):
-        with contextlib.closing(sqlite3.connect(file)) as connection:
-            connection.execute(statement)
-        file.touch()
-        before = file.read_bytes()
         for command in ON_A_REGISTRY:
-            with case(command, told):
-                done = osbctl.run(*command.split(), "--database", file.name)
-                assert (done.returncode, done.stdout, told in done.stderr) == (3, "", True), done.stderr
-                assert file.read_bytes() == before
+            with case(command, name):
+                done = osbctl.run(*command.split(), "--database", name, code=3)
+                assert (done.stdout, told in done.stderr) == ("", True)
+                assert {file: file.read_bytes() for file in osbctl.folder.glob("*.*")} == before
 
 
 def test_a_stored_catalog_that_is_damaged_is_called_so(added: Program, server: FakeBroker) -> None:
@@ -614,17 +579,6 @@ def test_another_database_is_named_by_option_or_variable(osbctl: Program, server
     assert osbctl("list", OSBCTL_DATABASE="one.sqlite").count("\n") == 2
     assert "two.sqlite: " in osbctl("list", "--database", "two.sqlite", OSBCTL_DATABASE="one.sqlite", code=3)
     assert osbctl.search() == 0
-
-
-def test_a_locked_database_ends_in_a_sentence(added: Program, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(location, "open_registry", lambda database: Registry.open(database, 0.2))
-    added.environment["OSBCTL_DATABASE"] = str(added.database)
-    holder = sqlite3.connect(added.database, isolation_level=None)
-    holder.execute("BEGIN EXCLUSIVE")
-    told = added("list", code=3)
-    holder.execute("ROLLBACK")
-    holder.close()
-    assert "another process is writing, and did not finish in time" in told
 
 
 def test_without_the_extra_a_sentence_says_what_to_install(osbctl: Program) -> None:
@@ -649,18 +603,9 @@ def test_a_reader_that_has_gone_is_no_finding(many: Program, form: str) -> None:
     reading, writing = os.pipe()
     os.close(reading)
     words = [str(warm.command()), "brokers", "list", "--format", form]
-    done = subprocess.run(
-        words, stdout=writing, stderr=subprocess.PIPE, env=many.environment, cwd=many.folder, check=False
-    )
+    done = subprocess.run(words, stdout=writing, stderr=subprocess.PIPE, env=many.environment, cwd=many.folder)
     os.close(writing)
     assert (done.returncode, done.stderr) == (0, b"")
-
-
-def test_help_loads_no_database_library() -> None:
-    code = "import sys; from osbctl.cli.app import build; build(['brokers']); print(*sys.modules)"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, check=True)
-    heavy = {"sqlalchemy", "rich", "urllib3", "platformdirs", "yaml", "jsonschema_rs"}
-    assert not heavy & set(done.stdout.split())
 
 
 # What the catalog of a broker must not hold, and where a password must not go.
@@ -679,9 +624,7 @@ def test_a_catalog_that_holds_the_brokers_own_password_is_refused(added: Program
     told = added("add", "new", server.url, "--user", USER, code=1, OSBCTL_BROKER_NEW_PASSWORD=PASSWORD)
     assert "password-in-catalog" in told
     added.search(added("show", "my-db").encode())
-    done = added.run("drift", "my-db")
-    assert done.returncode == 3
-    assert PASSWORD not in done.stdout + done.stderr
+    added.run("drift", "my-db", code=3)
 
 
 def test_add_finds_the_brokers_own_password_however_it_is_written(osbctl: Program, server: FakeBroker) -> None:
@@ -720,22 +663,11 @@ def test_a_stored_catalog_that_holds_the_password_is_told_at_a_304_and_not_shown
     assert "the password is in the database, too: remove it with `osbctl brokers remove`" in said
     server.put(NEW)
     server.answer = lambda headers: (200, server.body, "")  # type: ignore[method-assign]
-    done = added.run("drift", "my-db")
-    assert done.returncode == 3
+    done = added.run("drift", "my-db", code=3)
     said = added("refresh")
     assert "remove it with `osbctl brokers remove`" in said
     assert "hunter2" not in done.stdout + done.stderr + said + added("show", "my-db")
     assert "remove it with" not in added("refresh", code=0)
-
-
-def test_a_database_that_is_not_there_is_told_and_not_made(osbctl: Program) -> None:
-    for command in ON_A_REGISTRY:
-        for name in ("none.sqlite", "sqlite:///none.sqlite"):
-            with case(command, name):
-                done = osbctl.run(*command.split(), "--database", name)
-                assert (done.returncode, done.stdout) == (3, "")
-                assert "none.sqlite: there is no such database" in done.stderr
-                assert not (osbctl.folder / "none.sqlite").exists()
 
 
 def test_a_short_password_that_stands_in_the_catalog_gets_a_note(added: Program, server: FakeBroker) -> None:

@@ -238,6 +238,8 @@ def test_start_up_loads_little(tmp_path: Path) -> None:
     assert "jsonschema_rs" in valid
     rare = {"ssl", "urllib3", "hashlib", "osbctl.platforms.verdicts", "osbctl.sources.exports"}
     assert not rare & loaded("diff", GOOD, GOOD)
+    database = {"sqlalchemy", "alembic", "rich", "urllib3", "platformdirs", "yaml", "jsonschema_rs"}
+    assert not database & loaded("brokers", "--help")
     (tmp_path / "c.yaml").write_text("services: [{id: a, name: a, description: d, bindable: 'yes', plans: []}]\n")
     without_a_draft = loaded("validate", str(tmp_path / "c.yaml"))
     assert "osbctl.validation.pipeline" in without_a_draft
