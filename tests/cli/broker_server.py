@@ -1,4 +1,4 @@
-"""A small broker over HTTP or HTTPS whose catalog and manners a test may change at any time."""
+"""A server whose answers a test gives, and a broker whose catalog and manners a test may change at any time."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import json
 import ssl
 import threading
 from base64 import b64decode, b64encode
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -15,6 +15,7 @@ from typing import Any
 
 from tests.broker.harness import until
 
+Answer = tuple[int, dict[str, str], bytes]
 USER, PASSWORD = "platform", "kn0wn-S3cret-p4ss"
 BASIC = b64encode(f"{USER}:{PASSWORD}".encode()).decode()
 
@@ -25,8 +26,10 @@ class FakeBroker:
     With `quotes` it takes no credentials. An error quotes them.
     """
 
-    def __init__(self, url: str, catalog: dict[str, Any]) -> None:
-        self.url, self.lock, self.now, self.hurry = url, threading.Lock(), 0, threading.Event()
+    url: str
+
+    def __init__(self, catalog: dict[str, Any]) -> None:
+        self.lock, self.now, self.hurry = threading.Lock(), 0, threading.Event()
         self.reset(catalog)
 
     def reset(self, catalog: dict[str, Any]) -> None:
@@ -53,28 +56,43 @@ class FakeBroker:
             return 304, b"", tag
         return 200, self.body, tag if self.tags else ""
 
+    def reply(self, method: str, path: str, headers: Any, body: bytes) -> Answer:
+        with self.lock:
+            self.now += 1
+            self.most = max(self.most, self.now)
+        try:
+            status, body, tag = self.answer(headers)
+            self.statuses.append(status)
+        finally:
+            with self.lock:
+                self.now -= 1
+        return status, {"ETag": tag} if tag else {}, body
+
 
 @contextmanager
 def broker(catalog: dict[str, Any], pair: tuple[Path, Path] | None = None) -> Iterator[FakeBroker]:
+    made = FakeBroker(catalog)
+    with listening(made.reply, pair) as made.url:
+        yield made
+
+
+@contextmanager
+def listening(answer: Callable[[str, str, Any, bytes], Answer], pair: tuple[Path, Path] | None = None) -> Iterator[str]:
+    """The address of a server that answers as the function says: method, path, headers and body in, `Answer` out."""
+
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
 
-        def do_GET(self) -> None:
-            with made.lock:
-                made.now += 1
-                made.most = max(made.most, made.now)
-            try:
-                status, body, tag = made.answer(self.headers)
-                made.statuses.append(status)
-            finally:
-                with made.lock:
-                    made.now -= 1
+        def reply(self) -> None:
+            sent = self.rfile.read(int(self.headers.get("Content-Length") or 0))
+            status, headers, body = answer(self.command, self.path, self.headers, sent)
             self.send_response(status)
-            if tag:
-                self.send_header("ETag", tag)
-            self.send_header("Content-Length", str(len(body)))
+            for name, value in {**headers, "Content-Length": str(len(body))}.items():
+                self.send_header(name, value)
             self.end_headers()
             self.wfile.write(body)
+
+        do_GET = do_POST = do_PATCH = reply  # noqa: N815
 
         def log_message(self, *_: Any) -> None:
             pass
@@ -91,11 +109,10 @@ def broker(catalog: dict[str, Any], pair: tuple[Path, Path] | None = None) -> It
             context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
             context.load_cert_chain(*pair)
             server.socket = context.wrap_socket(server.socket, server_side=True)
-        made = FakeBroker(f"{'https' if pair else 'http'}://127.0.0.1:{server.server_port}", catalog)
         thread = threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True)
         thread.start()
         try:
-            yield made
+            yield f"{'https' if pair else 'http'}://127.0.0.1:{server.server_port}"
         finally:
             server.shutdown()
             thread.join(5)

@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from osbctl.credentials.file import parse_credentials, read_credentials, write_record
+from osbctl.credentials.file import parse_credentials, read_credentials, record_json, write_record
 from osbctl.credentials.record import make_record, password_matches
 from tests.case import each
 from tests.cli import warm
-from tests.cli.program import ROOT, at_terminal, osbctl, process
+from tests.cli.program import ROOT, at_terminal, failure, osbctl, process
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,19 +26,35 @@ SECRET = "known-pass-Wörd"
 CTRL_C = "\x03"
 
 
-def run(*arguments: str | Path, stdin: str | bytes = "") -> CompletedProcess[str]:
-    return osbctl(*map(str, arguments), stdin=stdin, COLUMNS="120")
+def run(*arguments: str | Path, stdin: str | bytes = "", code: int = 0) -> CompletedProcess[str]:
+    return osbctl(*map(str, arguments), stdin=stdin, COLUMNS="120", code=code)
+
+
+def hashed(*words: str | Path, code: int = 0) -> CompletedProcess[str]:
+    """A record of `admin` with the known password, hashed quickly."""
+    return run("hash-password", "admin", "--password-stdin", "--rounds", "1000", *words, stdin=SECRET, code=code)
+
+
+def generated(*words: str | Path, code: int = 0) -> CompletedProcess[str]:
+    return run("hash-password", "admin", "--generate", "--rounds", "1000", *words, code=code)
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    """A file with one record."""
+    write_record(tmp_path / "c.json", make_record("admin", "first", rounds=1000))
+    return tmp_path / "c.json"
 
 
 def test_the_record_goes_to_standard_output_without_the_password() -> None:
     words = ("hash-password", "admin", "--password-stdin", "--rounds", "1000")
-    ran = process(*words, stdin=SECRET + "\n", PYTHONIOENCODING="ascii:strict")
-    assert ran.returncode == 0
+    ran = process(*words, stdin=SECRET + "\n", PYTHONIOENCODING="ascii:strict", code=0)
     (record,) = parse_credentials(ran.stdout)
     assert list(json.loads(ran.stdout)) == ["identity", "salt", "hash"]
     assert password_matches(record, SECRET)
     assert SECRET not in ran.stdout + ran.stderr
     assert "1000 rounds" in ran.stderr
+    assert password_matches(parse_credentials(hashed("-o", "-").stdout)[0], SECRET)
 
 
 def test_the_librarys_rounds_are_the_default_and_no_warning() -> None:
@@ -48,7 +64,7 @@ def test_the_librarys_rounds_are_the_default_and_no_warning() -> None:
 
 
 def test_a_generated_password_is_shown_once_beside_the_record() -> None:
-    ran = run("hash-password", "admin", "--generate", "--rounds", "1000", "--label", "autumn")
+    ran = generated("--label", "autumn")
     (record,) = parse_credentials(ran.stdout)
     password = ran.stderr.splitlines()[0].rpartition(": ")[2]
     assert len(password) == 32
@@ -59,19 +75,16 @@ def test_a_generated_password_is_shown_once_beside_the_record() -> None:
 
 def test_with_a_file_the_generated_password_is_the_whole_output(tmp_path: Path) -> None:
     path = tmp_path / "c.json"
-    ran = run("hash-password", "admin", "--generate", "--rounds", "1000", "-o", path)
+    ran = generated("-o", path)
     (record,) = read_credentials(path)
     assert password_matches(record, ran.stdout.strip())
     assert ran.stdout.strip() not in ran.stderr
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
 
 
-def test_appending_rotates_a_password(tmp_path: Path) -> None:
-    path = tmp_path / "c.json"
-    write_record(path, make_record("admin", "first", rounds=1000))
-    more = ("--append", path, "--label", "second", "--expires", "2099-01-01T00:00:00Z", "--rounds", "1000")
-    ran = run("hash-password", "admin", "--password-stdin", *more, stdin=SECRET)
-    assert (ran.returncode, ran.stdout) == (0, "")
+def test_appending_rotates_a_password(path: Path) -> None:
+    ran = hashed("--append", path, "--label", "second", "--expires", "2099-01-01T00:00:00Z")
+    assert ran.stdout == ""
     assert "holds 2 records" in ran.stderr
     first, second = read_credentials(path)
     assert password_matches(first, "first")
@@ -84,15 +97,12 @@ def test_a_file_that_append_makes_is_its_owners_alone(tmp_path: Path) -> None:
     for mode in (None, 0o644):
         if mode:
             path.chmod(mode)
-        assert (
-            run("hash-password", "a", "--password-stdin", "--rounds", "1000", "--append", path, stdin="x").returncode
-            == 0
-        )
-        assert stat.S_IMODE(path.stat().st_mode) == 0o600
+        hashed("--append", path)
+        assert stat.S_IMODE(path.stat().st_mode) == 0o600, mode
 
 
 def test_the_password_is_included_only_when_asked_and_with_a_warning() -> None:
-    ran = run("hash-password", "admin", "--password-stdin", "--include-password", "--rounds", "1000", stdin=SECRET)
+    ran = hashed("--include-password")
     assert json.loads(ran.stdout)["password"] == SECRET
     assert "in clear" in ran.stderr
     assert SECRET not in ran.stderr
@@ -113,32 +123,34 @@ def test_the_password_is_included_only_when_asked_and_with_a_warning() -> None:
         (("", "--password-stdin"), SECRET, "the identity is empty"),
         (("admin", "--password-stdin", "--rounds", "10"), SECRET, "10 rounds"),
         (("admin", "--password-stdin", "--rounds", "1000", "--expires", "soon"), SECRET, "RFC 3339"),
+        (
+            ("admin", "--generate", "--expires", "2020-01-31T00:00:00Z", "-o", "c"),
+            "",
+            "--expires 2020-01-31T00:00:00Z is in the past",
+        ),
         ((), "", "IDENTITY"),
         (("admin", SECRET[:5]), "", "unexpected"),
     ],
 )
 def test_what_makes_no_sense_ends_with_2_and_a_sentence(
-    arguments: Sequence[str], stdin: str | bytes, says: str
+    tmp_path: Path, arguments: Sequence[str], stdin: str | bytes, says: str
 ) -> None:
-    ran = run("hash-password", *arguments, stdin=stdin)
-    assert (ran.returncode, ran.stdout) == (2, "")
-    assert says in ran.stderr
-    assert SECRET not in ran.stderr
-    assert "Traceback" not in ran.stderr
+    told = failure("hash-password", *arguments, stdin=stdin, cwd=tmp_path, code=2)
+    assert [*tmp_path.iterdir()] == []
+    assert says in told
+    assert SECRET not in told
 
 
 def test_a_file_that_cannot_be_written_ends_with_3_and_shows_no_password(tmp_path: Path) -> None:
-    ran = run("hash-password", "admin", "--generate", "--rounds", "1000", "-o", tmp_path / "none" / "c.json")
-    assert (ran.returncode, ran.stdout) == (3, "")
+    ran = generated("-o", tmp_path / "none/c.json", code=3)
+    assert ran.stdout == ""
     assert "cannot write" in ran.stderr
 
 
 @each("option", [["--force", "-o"], ["--append"]])
 @each("full", [True, False])
-def test_a_password_that_cannot_be_shown_leaves_the_old_record(tmp_path: Path, option: list[str], full: bool) -> None:
+def test_a_password_that_cannot_be_shown_leaves_the_old_record(path: Path, option: list[str], full: bool) -> None:
     """Otherwise the new password would be lost. `full`: a full device, else a pipe without a reader."""
-    path = tmp_path / "c.json"
-    write_record(path, make_record("admin", "first", rounds=1000))
     before = path.read_bytes()
     reading, writing = os.pipe()
     os.close(reading)
@@ -150,7 +162,7 @@ def test_a_password_that_cannot_be_shown_leaves_the_old_record(tmp_path: Path, o
     assert ran.returncode == 3
     assert "standard output cannot be written" in ran.stderr
     assert path.read_bytes() == before
-    assert list(tmp_path.iterdir()) == [path]
+    assert list(path.parent.iterdir()) == [path]
 
 
 def at_a_terminal(*answers: str) -> tuple[int, str, str]:
@@ -161,19 +173,13 @@ def at_a_terminal(*answers: str) -> tuple[int, str, str]:
     return seen.code, seen.screen, seen.stdout
 
 
-def test_at_a_terminal_it_asks_twice_and_shows_nothing() -> None:
-    code, shown, out = at_a_terminal("typed-secret", "typed-secret")
-    assert code == 0
-    assert password_matches(parse_credentials(out)[0], "typed-secret")
-    assert "typed-secret" not in shown
-
-
-def test_two_different_answers_ask_again() -> None:
-    code, shown, out = at_a_terminal("typed-secret", "typo-secret", "typed-secret", "typed-secret")
-    assert code == 0
-    assert password_matches(parse_credentials(out)[0], "typed-secret")
-    assert "differ" in shown
-    assert "secret" not in shown
+def test_at_a_terminal_it_asks_twice_until_the_answers_agree_and_shows_nothing() -> None:
+    for answers in (["typed-secret"] * 2, ["typed-secret", "typo-secret", "typed-secret", "typed-secret"]):
+        code, shown, out = at_a_terminal(*answers)
+        assert code == 0, answers
+        assert password_matches(parse_credentials(out)[0], "typed-secret"), answers
+        assert "secret" not in shown, answers
+        assert ("differ" in shown) == (len(answers) > 2), answers
 
 
 def test_after_three_pairs_that_differ_it_ends() -> None:
@@ -189,43 +195,28 @@ def test_an_interrupt_at_the_prompt_ends_with_130(before: tuple[str, ...]) -> No
     assert "Traceback" not in shown
 
 
-def test_records_that_stand_are_not_replaced_in_silence(tmp_path: Path) -> None:
-    path = tmp_path / "c.json"
-    write_record(path, make_record("admin", "first", rounds=1000))
+def test_records_that_stand_are_not_replaced_in_silence(path: Path) -> None:
     before = path.read_bytes()
-    ran = run("hash-password", "admin", "--generate", "--rounds", "1000", "-o", path)
-    assert (ran.returncode, ran.stdout) == (3, "")
+    ran = generated("-o", path, code=3)
+    assert ran.stdout == ""
     assert "--append" in ran.stderr
     assert "--force" in ran.stderr
     assert path.read_bytes() == before
-    ran = run("hash-password", "admin", "--generate", "--rounds", "1000", "-o", path, "--force")
-    assert ran.returncode == 0
+    password = generated("-o", path, "--force").stdout.strip()
     (record,) = read_credentials(path)
-    assert password_matches(record, ran.stdout.strip())
-
-
-def test_a_dash_is_standard_output() -> None:
-    ran = run("hash-password", "admin", "--password-stdin", "--rounds", "1000", "-o", "-", stdin=SECRET)
-    assert password_matches(parse_credentials(ran.stdout)[0], SECRET)
+    assert password_matches(record, password)
 
 
 def test_help_has_examples() -> None:
-    ran = run("hash-password", "--help")
-    assert ran.returncode == 0
-    assert "osbctl hash-password admin > credentials.json" in ran.stdout
+    assert "osbctl hash-password admin > credentials.json" in run("hash-password", "--help").stdout
 
 
 @pytest.fixture
 def file(tmp_path: Path) -> Path:
-    path = tmp_path / "c.json"
     old = make_record("admin", "old", rounds=1000, label="2020", expires="2020-01-01T00:00:00Z")
     new = make_record("admin", SECRET, rounds=1000, label="new")
-    path.write_text(json.dumps([{f: v for f, v in fields(each).items() if v} for each in (old, new)]))
-    return path
-
-
-def fields(record: object) -> dict[str, str]:
-    return {name: getattr(record, name) for name in ("identity", "salt", "hash", "label", "expires")}
+    (tmp_path / "c.json").write_text(f"[{record_json(old)}, {record_json(new)}]")
+    return tmp_path / "c.json"
 
 
 @each(
@@ -239,24 +230,13 @@ def fields(record: object) -> dict[str, str]:
     ],
 )
 def test_verify_password(file: Path, identity: str, password: str, code: int, says: str) -> None:
-    ran = run("verify-password", file, identity, "--password-stdin", stdin=password)
-    assert ran.returncode == code
+    ran = run("verify-password", file, identity, "--password-stdin", stdin=password, code=code)
     assert says in ran.stdout + ran.stderr
     assert SECRET not in ran.stdout + ran.stderr
 
 
 def test_verify_password_with_an_unreadable_file_ends_with_3(tmp_path: Path) -> None:
-    ran = run("verify-password", tmp_path / "none", "admin", "--password-stdin", stdin="x")
-    assert ran.returncode == 3
+    run("verify-password", tmp_path / "none", "admin", "--password-stdin", stdin="x", code=3)
     (tmp_path / "bad").write_text("admin:plain-text-secret")
-    ran = run("verify-password", tmp_path / "bad", "admin", "--password-stdin", stdin="x")
-    assert ran.returncode == 3
-    assert "plain-text-secret" not in ran.stderr
-
-
-def test_a_record_that_has_ended_is_not_made(tmp_path: Path) -> None:
-    file = tmp_path / "c.json"
-    ran = run("hash-password", "admin", "--generate", "--expires", "2020-01-31T00:00:00Z", "-o", file)
-    assert (ran.returncode, ran.stdout) == (2, "")
-    assert "--expires 2020-01-31T00:00:00Z is in the past" in ran.stderr
-    assert not file.exists()
+    ran = run("verify-password", tmp_path / "bad", "admin", "--password-stdin", stdin="x", code=3)
+    assert "plain-text-secret" not in ran.stdout + ran.stderr

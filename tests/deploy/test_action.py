@@ -6,15 +6,14 @@ import json
 import re
 import shutil
 import sys
-import threading
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 import yaml
 
+from tests.cli.broker_server import Answer, listening
 from tests.deploy.harness import CATALOG, FAULTY, ROOT, commit, git, quick, repository, run, shellcheck, write
 
 if TYPE_CHECKING:
@@ -209,46 +208,29 @@ def test_a_push_has_no_base(job: Job) -> None:
 class GitHub:
     """The few answers of GitHub's API that a comment needs; gh reaches it as a proxy for its own test host."""
 
-    port: int
-    comments: list[dict[str, Any]]
-    asked: list[tuple[str, str, str]]
+    url: str = ""
+    comments: list[dict[str, Any]] = field(default_factory=list)
+    asked: list[tuple[str, str, str]] = field(default_factory=list)
     status: int = 200
+
+    def answer(self, method: str, path: str, headers: Any, body: bytes) -> Answer:
+        self.asked.append((method, path, body.decode()))
+        data = json.dumps(self.comments if method == "GET" else {}).encode()
+        return self.status, {"Content-Type": "application/json"}, data
 
 
 @pytest.fixture
 def github() -> Iterator[GitHub]:
     if not shutil.which("gh"):
         pytest.skip("gh is not installed")
-    comments: list[dict[str, Any]] = []
-    asked: list[tuple[str, str, str]] = []
-
-    class Handler(BaseHTTPRequestHandler):
-        def answer(self) -> None:
-            body = self.rfile.read(int(self.headers.get("Content-Length") or 0)).decode()
-            asked.append((self.command, self.path, body))
-            data = json.dumps(comments if self.command == "GET" else {}).encode()
-            self.send_response(there.status)
-            self.send_header("Content-Type", "application/json")
-            self.send_header("Content-Length", str(len(data)))
-            self.end_headers()
-            self.wfile.write(data)
-
-        do_GET = do_POST = do_PATCH = answer  # noqa: N815
-
-        def log_message(self, *_: object) -> None:
-            pass
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    there = GitHub(server.server_address[1], comments, asked)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    yield there
-    server.shutdown()
-    server.server_close()
+    made = GitHub()
+    with listening(made.answer) as made.url:
+        yield made
 
 
 def comment(job: Job, github: GitHub) -> tuple[int, str]:
     job.environment = {"GH_HOST": "github.localhost", "GH_ENTERPRISE_TOKEN": "t0ken"}
-    job.environment |= dict.fromkeys(("HTTP_PROXY", "http_proxy"), f"http://127.0.0.1:{github.port}")
+    job.environment |= dict.fromkeys(("HTTP_PROXY", "http_proxy"), github.url)
     return job.step("comment")
 
 

@@ -7,14 +7,13 @@ import re
 import shutil
 import subprocess
 import sys
-import threading
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from tests.cli.broker_server import Answer, listening
 from tests.deploy.harness import commit, git
 from tests.release.test_lines import EVERYWHERE, NOWHERE
 from tests.release.world import clone, set_release
@@ -206,31 +205,15 @@ def service() -> Iterator[tuple[str, list[str]]]:
     """A service as OSV's on loopback, and the names of packages of which it knows a weakness."""
     weak: list[str] = []
 
-    class Handler(BaseHTTPRequestHandler):
-        def do_POST(self) -> None:
-            query = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-            package = query["package"]
-            known = {
-                "id": "OSV-2026-1",
-                "affected": [{"package": package, "versions": [query["version"]]}],
-                "details": "x",
-            }
-            body = json.dumps({"vulns": [known]} if package["name"] in weak else {}).encode()
-            self.send_response(200)
-            self.send_header("Content-Length", str(len(body)))
-            self.end_headers()
-            self.wfile.write(body)
+    def answer(method: str, path: str, headers: Any, body: bytes) -> Answer:
+        query = json.loads(body)
+        package = query["package"]
+        affected = [{"package": package, "versions": [query["version"]]}]
+        known = [{"id": "OSV-2026-1", "affected": affected, "details": "x"}]
+        return 200, {}, json.dumps({"vulns": known} if package["name"] in weak else {}).encode()
 
-        def log_message(self, *_: Any) -> None:
-            pass
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    thread = threading.Thread(target=server.serve_forever)
-    thread.start()
-    yield f"http://127.0.0.1:{server.server_port}/v1/query", weak
-    server.shutdown()
-    thread.join()
-    server.server_close()
+    with listening(answer) as url:
+        yield f"{url}/v1/query", weak
 
 
 def test_a_weakness_that_is_known(python: Path, service: tuple[str, list[str]]) -> None:
