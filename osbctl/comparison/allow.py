@@ -22,8 +22,8 @@ from osbctl.files import parse_toml, read_bounded
 from osbctl.text import did_you_mean
 
 _MAX_BYTES = 10_000_000
-_TEXTS = {"rule", "object", "reason", "field"}
 _NEEDED = ("rule", "object", "reason")
+_TEXTS = {*_NEEDED, "field"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +67,12 @@ def load_allowed(path: str) -> list[AllowEntry]:
 
 def sort_out(changes: Iterable[Change], allowed: Iterable[AllowEntry], today: datetime.date) -> TriagedChanges:
     """Separate accepted changes from open ones. The first entry that covers a change gives the reason."""
-    valid, problems = _without_expired(allowed, today)
+    valid, problems = [], []
+    for entry in allowed:
+        if entry.expires and entry.expires < today:
+            problems.append(f"{_named(entry)} expired on {entry.expires}: remove or renew it")
+        else:
+            valid.append(entry)
     left, accepted, matched = [], [], set()
     for change in changes:
         covering = [number for number, entry in enumerate(valid) if entry.covers(change)]
@@ -78,16 +83,6 @@ def sort_out(changes: Iterable[Change], allowed: Iterable[AllowEntry], today: da
             left.append(change)
     problems += [_unmatched(entry) for number, entry in enumerate(valid) if number not in matched]
     return TriagedChanges(left, accepted, problems)
-
-
-def _without_expired(allowed: Iterable[AllowEntry], today: datetime.date) -> tuple[list[AllowEntry], list[str]]:
-    valid, problems = [], []
-    for entry in allowed:
-        if entry.expires and entry.expires < today:
-            problems.append(f"{_named(entry)} expired on {entry.expires}: remove or renew it")
-        else:
-            valid.append(entry)
-    return valid, problems
 
 
 def _unmatched(entry: AllowEntry) -> str:

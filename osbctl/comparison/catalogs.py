@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from datetime import date
+from typing import Any
 
 from osbctl.catalog import Catalog, ServiceOffering, ServicePlan
 from osbctl.changes import Change
@@ -20,10 +21,6 @@ from osbctl.platforms import Platform
 from osbctl.platforms.golang import fold_case as go_name
 from osbctl.platforms.golang import is_respelt
 from osbctl.text import plural
-
-if TYPE_CHECKING:
-    from datetime import date
-
 
 _NO_EFFECT = "no effective difference: only null, empty or ignored fields differ"
 
@@ -50,7 +47,9 @@ def compare_catalogs(
             old_path = _spelt(before.data, was.data, change.old_path)
             change = replace(change, old_path=old_path, new_path=_spelt(after.data, now.data, change.new_path))
             key = repr(replace(change, effects=()))
-            changes[key] = _merged(changes.get(key), change)
+            effects = (*(changes[key].effects if key in changes else ()), *change.effects)
+            order = sorted(effects, key=lambda effect: list(Platform).index(effect.platform))
+            changes[key] = replace(change, effects=tuple(order))
     if not changes and not same(before.data, after.data):
         collector = Collector(platforms or tuple(Platform))
         collector.add(fields.OTHER, MatchedPair(), _NO_EFFECT)
@@ -77,15 +76,6 @@ def _as_read(
             alike.append(platform)
     for view, was, now in readings:
         yield view, old if was is old.data else Catalog.of(was), new if now is new.data else Catalog.of(now)
-
-
-def _merged(one: Change | None, other: Change) -> Change:
-    """One change with the effects of both."""
-    if one is None:
-        return other
-    order = list(Platform)
-    effects = sorted((*one.effects, *other.effects), key=lambda effect: order.index(effect.platform))
-    return replace(one, effects=tuple(effects))
 
 
 def _spelt(data: Any, read: Mapping[str, Any], path: Path) -> Path:
@@ -159,9 +149,8 @@ class _Comparison:
         self._to.add(rule, MatchedPair(old, new), message, ("id",), old.id, new.id)
         if old.name != new.name:
             kind = identity.SERVICE_NAME_CASE if self._names.crashes(new) else identity.SERVICE_RENAMED
-            message = (
-                f"the name changed from {shown(old.name)} to {shown(new.name)}, which differs only in case or blanks"
-            )
+            names = f"from {shown(old.name)} to {shown(new.name)}"
+            message = f"the name changed {names}, which differs only in case or blanks"
             self._to.add(kind, MatchedPair(old, new), message, ("name",), old.name, new.name)
 
     def _service(self, old: ServiceOffering, new: ServiceOffering) -> None:
@@ -192,11 +181,8 @@ class _Comparison:
     def _removed(self, kind: Kind, pair: MatchedPair, message: str, gone: ServiceOffering | ServicePlan) -> None:
         """Report a removal. After its sunset, an object may be removed."""
         sunset = gone.deprecation and gone.deprecation.sunset
-        passed = False
+        passed = bool(sunset and sunset < (self._today or date.today()))  # the author's local date
         if sunset:
-            from datetime import date
-
-            passed = sunset < (self._today or date.today())  # the author's local date
             message += f"; its sunset was {sunset}" if passed else f"; deprecated, but promised until {sunset}"
         self._to.add(kind, pair, message, old=gone.id, expired=passed)
 

@@ -7,6 +7,7 @@ length, so that paths stay valid.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
@@ -15,6 +16,7 @@ from osbctl.catalog import Catalog
 from osbctl.changes import Change
 from osbctl.comparison.catalogs import compare_catalogs
 from osbctl.comparison.fields import ENTRIES, FLAGS, INHERITED
+from osbctl.comparison.match import Identified
 from osbctl.comparison.rules import fields, identity
 from osbctl.comparison.values import shown, shown_both
 from osbctl.errors import SourceError
@@ -76,11 +78,8 @@ def notes(stored: StoredCatalog, broker: Mapping[str, Any] | Catalog) -> list[st
     offered = {(service.id, "") for service in broker.services}  # as `StoredCatalog.kept` has them
     offered |= {(service.id, plan.id) for service in broker.services for plan in service.plans}
     gone = [name for ids, name in stored.kept.items() if ids not in offered]
-    sentences = (
-        [f"not compared, as the platform keeps them though the catalog does not have them: {', '.join(gone)}"]
-        if gone
-        else []
-    )
+    head = "not compared, as the platform keeps them though the catalog does not have them"
+    sentences = [f"{head}: {', '.join(gone)}"] if gone else []
     return [*sentences, *_notes_on_export(stored, broker, shape)] if shape else sentences
 
 
@@ -88,7 +87,11 @@ def _notes_on_export(stored: StoredCatalog, broker: Catalog, shape: RowFields) -
     has = {plan.id for plan in stored.document.catalog.plans}
     if stored.public and any(plan.id not in has for plan in broker.plans):
         yield f"every plan of the export is public; only administrators see others: {shape.whole}"
-    if stored.platform and (left_out := [*_left_out(broker, shape)]):
+    left_out = [
+        *_unknown(broker.services, shape.service, "service offering"),
+        *_unknown(broker.plans, shape.plan, "plan"),
+    ]
+    if stored.platform and left_out:
         yield f"not compared, as {stored.platform.label} does not store or show it: {', '.join(left_out)}"
     for name, sentence in shape.unsure.items():
         if _any_true(broker, name) and not _any_true(stored.document.catalog, name):
@@ -106,20 +109,15 @@ def _is_shape_alone(change: Change) -> bool:
     return change.rule == fields.OTHER.id and change.service is None and not change.field
 
 
-def _left_out(broker: Catalog, shape: RowFields) -> Iterator[str]:
-    yield from _unknown((service.data for service in broker.services), shape.service, "service offering")
-    yield from _unknown((plan.data for plan in broker.plans), shape.plan, "plan")
-
-
-def _unknown(things: Iterable[Mapping[str, Any]], known: Fields, word: str) -> Iterator[str]:
+def _unknown(things: Iterable[Identified], known: Fields, word: str) -> Iterator[str]:
     heads = {str(field[0]) for field in known} | {"plans"}
-    counts: dict[str, int] = {}
-    for thing in things:
-        for key, value in thing.items():
-            if key not in heads and value is not None and value not in ({}, []):
-                counts[key] = counts.get(key, 0) + 1
-    for key, number in counts.items():
-        yield f"{key} of {plural(number, word)}"
+    counts = Counter(
+        key
+        for thing in things
+        for key, value in thing.data.items()
+        if key not in heads and value is not None and value not in ({}, [])
+    )
+    return (f"{key} of {plural(number, word)}" for key, number in counts.items())
 
 
 def normalised(data: Mapping[str, Any], shape: RowFields, false: Collection[str]) -> dict[str, Any]:
