@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
 
 from osbctl.catalog import ServiceOffering, ServicePlan
-from osbctl.pages import compare, icons, links
-from osbctl.pages.content import Content, Part, PlanRequests
-from osbctl.pages.view_models import ParameterBlock, ParameterView, PlanView, ServiceView, VerdictView
+from osbctl.pages import compare, icons
+from osbctl.pages.content import Part, PlanRequests
+from osbctl.pages.links import MAX_LENGTH, Anchors, fragment, web_address
+from osbctl.pages.notes import ChangeNote, FindingNote
 from osbctl.parameter_table import Parameter, parameters
 from osbctl.platforms import Platform
 from osbctl.platforms.outcome import Outcome, VerdictKind
@@ -40,118 +41,162 @@ _BREAK = re.compile(r"\n\s*\n|\n(?=\s*(?:[-*•·+]|\d{1,3}[.)])\s)")
 _DEPRECATED = re.compile(r"\W{0,3}deprecated\b", re.IGNORECASE)
 
 
-class Offerings:
-    """Maker of the view models of all service offerings of a page."""
+class VerdictView(NamedTuple):
+    """Verdict on a service offering: CSS class, label, and the platform's message."""
 
-    def __init__(self, content: Content, secrets: Redactor) -> None:
-        self._secrets = secrets
-        pairs = [(part.broker, service) for part in content.parts for service in part.catalog.services]
-        self._anchors = links.Anchors(pairs)
-        self._monograms: Counter[str] = Counter()
+    platform: str
+    label: str
+    kind: str
+    does: str
+    words: tuple[str, ...] = ()
 
-    def view(self, part: Part, service: ServiceOffering) -> ServiceView:
-        """Return the view model of a service offering. Call once for each, in the order of the catalog."""
-        text, metadata, plans = self._secrets.text, service.metadata, service.plans
-        anchor = self._anchors.of_service(part.broker, service)
-        costs = [prices(plan) for plan in plans]
+
+class ParameterView(NamedTuple):
+    """One parameter, as the first plan describes it; `anchor` is the last part of its address.
+
+    `differs` names the fields that other plans have with other values: `differences` has these with the plans' titles.
+    """
+
+    anchor: str
+    row: Parameter
+    differs: Sequence[str]
+    differences: Sequence[tuple[str, str]]
+
+
+class ParameterBlock(NamedTuple):
+    """The parameters of one place of all plans, with examples; `plans` are the titles if only some have a schema."""
+
+    place: str
+    heading: str
+    plans: str
+    rows: Sequence[ParameterView]
+    examples: Sequence[tuple[str, str]]
+
+
+class PlanView:
+    """A service plan as a page shows it; `title` is its heading, `free` as in `ServicePlan`."""
+
+    def __init__(self, plan: ServicePlan, anchor: str, requests: PlanRequests, text: Callable[..., str]) -> None:
+        self.anchor = anchor
+        self.name = text(plan.name, SHORT) or "(no name)"
+        self.id = text(plan.id, SHORT)
+        self.title = text(plan.metadata.get("displayName"), SHORT) or self.name
+        self.free = words.is_free(plan)
+        self.price = "; ".join(words.costs(plan)) or ("Free" if self.free else "Price not known")
+        self.description = text(plan.description)
+        self.deprecated = _deprecated(plan)
+        self.bullets: Sequence[str] = ()
+        self.commands = requests.commands
+        self.changes: list[ChangeNote] = []
+
+
+class ServiceView:
+    """A service offering as a page shows it: texts redacted and shortened, addresses checked.
+
+    Attributes with names of `ServiceOffering` have their meaning. `monograms` are those of earlier offerings.
+    """
+
+    def __init__(
+        self, part: Part, service: ServiceOffering, secrets: Redactor, anchors: Anchors, monograms: Counter[str]
+    ) -> None:
+        text, metadata, plans = secrets.text, service.metadata, service.plans
+        self.anchor = anchors.of_service(part.broker, service)
+        self.broker = part.broker
+        self.id = text(service.id, SHORT)
+        self.name = text(service.name, SHORT)
+        self.title = text(metadata.get("displayName"), SHORT) or self.name or "(no name)"
+        self.provider = text(metadata.get("providerDisplayName"), SHORT)
+        self.description = text(service.description)
+        self.about = _paragraphs(text(metadata.get("longDescription")), self.description)
+        self.picture = icons.from_data_url(metadata.get("imageUrl"))
+        self.monogram = icons.monogram(self.title, monograms)
+        self.tags = [text(tag, SHORT) for tag in service.tags[:MAX_TAGS]]
+        self.more_tags = max(0, len(service.tags) - MAX_TAGS)
+        self.deprecated = _deprecated(service, service.tags)
+        self.links = list(_links(metadata, secrets))
+        self.facts = list(_facts(service, secrets))
+        self.verdicts = [_verdict(platform, outcome, service) for platform, outcome in part.outcomes.items()]
+        costs = list(map(prices, plans))
         lines = [[text(line, SHORT) for line in bullets(plan)[: compare.MAX_ROWS]] for plan in plans]
-        title = text(metadata.get("displayName"), SHORT) or text(service.name, SHORT) or "(no name)"
-        views = list(self._plans(part, service, anchor, lines if len(plans) == 1 else [[]] * len(plans)))
+        self.rows = compare.rows(plans, costs, lines, secrets)
+        self.plans: list[PlanView] = []
+        for plan in plans:
+            anchor = anchors.of_plan(self.anchor, plan)
+            self.plans.append(PlanView(plan, anchor, part.requests.get(plan.path, PlanRequests()), text))
+        if len(plans) == 1:
+            self.plans[0].bullets = lines[0]
+        _distinguish(self.plans)
+        self.parameters = list(_blocks(part, plans, self.plans, secrets))
+        self.free = _free(plans)
+        self.cheapest = _cheapest(plans, costs)
+        self.monthly = _lowest(plans, costs)
+        self.findings: list[FindingNote] = []
+        self.changes: list[ChangeNote] = []
         client = service.data.get("dashboard_client")
-        self._secrets.left_out += isinstance(client, dict) and "secret" in client
-        return ServiceView(
-            anchor=anchor,
-            broker=part.broker,
-            id=text(service.id, SHORT),
-            name=text(service.name, SHORT),
-            title=title,
-            provider=text(metadata.get("providerDisplayName"), SHORT),
-            description=text(service.description),
-            about=_paragraphs(text(metadata.get("longDescription")), text(service.description)),
-            picture=icons.from_data_url(metadata.get("imageUrl")),
-            monogram=icons.monogram(title, self._monograms),
-            tags=[text(tag, SHORT) for tag in service.tags[:MAX_TAGS]],
-            more_tags=max(0, len(service.tags) - MAX_TAGS),
-            deprecated=_deprecated(service, service.tags),
-            links=self._links(metadata),
-            facts=list(self._facts(service)),
-            verdicts=[_verdict(platform, outcome, service) for platform, outcome in part.outcomes.items()],
-            rows=compare.rows(plans, costs, lines, self._secrets),
-            plans=views,
-            parameters=list(self._blocks(part, plans, views)),
-            free=_free(plans),
-            cheapest=_cheapest(plans, costs),
-            monthly=_lowest(plans, costs),
-        )
+        secrets.left_out += isinstance(client, dict) and "secret" in client
 
-    def _plans(
-        self, part: Part, service: ServiceOffering, above: str, lines: Sequence[Sequence[str]]
-    ) -> Iterator[PlanView]:
-        text = self._secrets.text
-        titles = [text(plan.metadata.get("displayName"), SHORT) for plan in service.plans]
-        for plan, title, bullet_lines in zip(service.plans, titles, lines, strict=True):
-            name = text(plan.name, SHORT) or "(no name)"
+    @property
+    def change_count(self) -> int:
+        """Number of changes of the service offering and its plans."""
+        return len(self.changes) + sum(len(plan.changes) for plan in self.plans)
+
+
+def _distinguish(plans: Sequence[PlanView]) -> None:
+    """Add their names to the titles of plans with the same title."""
+    titles = Counter(plan.title for plan in plans)
+    for plan in plans:
+        if titles[plan.title] > 1 and plan.title != plan.name:
+            plan.title = f"{plan.title} ({plan.name})"
+
+
+def _links(metadata: Mapping[str, Any], secrets: Redactor) -> Iterator[tuple[str, str]]:
+    for key, label in (("documentationUrl", "Documentation"), ("supportUrl", "Support")):
+        if web_address(metadata.get(key)):
+            yield label, secrets.text(metadata[key], MAX_LENGTH)
+
+
+def _facts(service: ServiceOffering, secrets: Redactor) -> Iterator[tuple[str, str]]:
+    yield "Name", secrets.text(service.name, SHORT)
+    yield "Id", secrets.text(service.id, SHORT)
+    yield "Bindable", words.flag(service, "bindable")
+    yield "Plan can be changed", words.flag(service, "plan_updateable")
+    if service.metadata.get("shareable") is True:
+        yield "Can be shared", "yes"
+    requires = service.data.get("requires")
+    if isinstance(requires, list) and requires:
+        yield "Requires", ", ".join(secrets.text(one, SHORT) for one in requires[:10])
+
+
+def _blocks(
+    part: Part, plans: Sequence[ServicePlan], views: Sequence[PlanView], secrets: Redactor
+) -> Iterator[ParameterBlock]:
+    """Parameters and examples of all plans by place, equal ones once."""
+    for place, (word, heading) in PLACES.items():
+        ways: dict[str, list[tuple[str, Parameter]]] = {}
+        examples: dict[Sequence[tuple[str, str]], list[str]] = {}
+        pairs = zip(views, plans, strict=True)
+        described = [(view.title, plan) for view, plan in pairs if place in plan.parameters]
+        for title, plan in described:
+            for anchor, row in _rows(plan.parameters[place], secrets):
+                ways.setdefault(anchor, []).append((title, row))
             requests = part.requests.get(plan.path, PlanRequests())
-            yield PlanView(
-                anchor=self._anchors.of_plan(above, plan),
-                name=name,
-                id=text(plan.id, SHORT),
-                # Plans with the same title are distinguished by their names.
-                title=f"{title} ({name})" if title and titles.count(title) > 1 else title or name,
-                price="; ".join(words.costs(plan)) or ("Free" if words.is_free(plan) else "Price not known"),
-                description=text(plan.description),
-                free=words.is_free(plan),
-                deprecated=_deprecated(plan),
-                bullets=bullet_lines,
-                commands=requests.commands,
-            )
+            examples.setdefault(tuple(requests.examples.get(place, ())), []).append(title)
+        if owners := [title for title, _ in described]:
+            some = "" if len(owners) == len(plans) else ", ".join(owners)
+            rows = [_merged(anchor, way, owners) for anchor, way in ways.items()]
+            yield ParameterBlock(word, heading, some, rows, list(_distinct_examples(examples)))
 
-    def _blocks(self, part: Part, plans: Sequence[ServicePlan], views: Sequence[PlanView]) -> Iterator[ParameterBlock]:
-        """Parameters and examples of all plans by place, equal ones once."""
-        for place, (word, heading) in PLACES.items():
-            ways: dict[str, list[tuple[str, Parameter]]] = {}
-            examples: dict[Sequence[tuple[str, str]], list[str]] = {}
-            pairs = zip(views, plans, strict=True)
-            described = [(view.title, plan) for view, plan in pairs if place in plan.parameters]
-            for title, plan in described:
-                for anchor, row in self._rows(plan.parameters[place]):
-                    ways.setdefault(anchor, []).append((title, row))
-                requests = part.requests.get(plan.path, PlanRequests())
-                examples.setdefault(tuple(requests.examples.get(place, ())), []).append(title)
-            if owners := [title for title, _ in described]:
-                some = "" if len(owners) == len(plans) else ", ".join(owners)
-                rows = [_merged(anchor, way, owners) for anchor, way in ways.items()]
-                yield ParameterBlock(word, heading, some, rows, list(_distinct_examples(examples)))
 
-    def _rows(self, schema: Mapping[str, Any]) -> Iterator[tuple[str, Parameter]]:
-        """Anchors and parameters; two of one name get different anchors."""
-        text, seen = self._secrets.text, Counter[str]()
-        for row in parameters(schema):
-            seen[row.name] += 1
-            anchor = links.fragment(row.name) + (f"~{seen[row.name]}" if seen[row.name] > 1 else "")
-            default = text(row.default, 1_000)
-            default = SECRET if default and self._secrets.secret(row.name) else default
-            kind, limits, about = text(row.type, 2_000), text(row.limits, 1_000), text(row.description)
-            yield anchor, row._replace(type=kind, limits=limits, default=default, description=about)
-
-    def _links(self, metadata: Mapping[str, Any]) -> list[tuple[str, str]]:
-        known = (("documentationUrl", "Documentation"), ("supportUrl", "Support"))
-        return [
-            (label, self._secrets.text(metadata[key], links.MAX_LENGTH))
-            for key, label in known
-            if links.web_address(metadata.get(key))
-        ]
-
-    def _facts(self, service: ServiceOffering) -> Iterator[tuple[str, str]]:
-        yield "Name", self._secrets.text(service.name, SHORT)
-        yield "Id", self._secrets.text(service.id, SHORT)
-        yield "Bindable", words.flag(service, "bindable")
-        yield "Plan can be changed", words.flag(service, "plan_updateable")
-        if service.metadata.get("shareable") is True:
-            yield "Can be shared", "yes"
-        requires = service.data.get("requires")
-        if isinstance(requires, list) and requires:
-            yield "Requires", ", ".join(self._secrets.text(one, SHORT) for one in requires[:10])
+def _rows(schema: Mapping[str, Any], secrets: Redactor) -> Iterator[tuple[str, Parameter]]:
+    """Anchors and parameters; two of one name get different anchors."""
+    text, seen = secrets.text, Counter[str]()
+    for row in parameters(schema):
+        seen[row.name] += 1
+        anchor = fragment(row.name) + (f"~{seen[row.name]}" if seen[row.name] > 1 else "")
+        default = text(row.default, 1_000)
+        default = SECRET if default and secrets.secret(row.name) else default
+        kind, limits, about = text(row.type, 2_000), text(row.limits, 1_000), text(row.description)
+        yield anchor, row._replace(type=kind, limits=limits, default=default, description=about)
 
 
 def _merged(anchor: str, ways: Sequence[tuple[str, Parameter]], titles: Sequence[str]) -> ParameterView:
@@ -236,4 +281,4 @@ def _verdict(platform: Platform, outcome: Outcome, service: ServiceOffering) -> 
     else:
         does = {"crashes": "crashes", "unreadable": "cannot read it"}.get(outcome.kind.value, "refused")
         return VerdictView(platform.value, platform.label, "refuses", does, tuple(ours)[:MAX_WORDS])
-    return VerdictView(platform.value, platform.label, kind, does, ())
+    return VerdictView(platform.value, platform.label, kind, does)

@@ -15,13 +15,13 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from osbctl import __version__
-from osbctl.changes import Level
+from osbctl.changes import Level, grouped_effects
 from osbctl.findings import Severity
-from osbctl.pages.content import MAX_WITH_REQUESTS, Content
+from osbctl.pages.content import MAX_WITH_REQUESTS, Content, Part
 from osbctl.pages.icons import accent_rules
-from osbctl.pages.links import fragment
-from osbctl.pages.offerings import Offerings
-from osbctl.pages.view_models import ChangeNote, FindingNote, ServiceView, by_kind, place_changes, place_findings
+from osbctl.pages.links import Anchors, fragment
+from osbctl.pages.notes import ChangeNote, FindingNote, by_kind
+from osbctl.pages.offerings import PlanView, ServiceView
 from osbctl.redaction import Redactor
 from osbctl.text import escape_line
 
@@ -34,14 +34,15 @@ MAX_CURRENCIES = 50
 def render_page(content: Content) -> str:
     """Return the HTML of a page. Raises UsageError: the accent is not a colour."""
     secrets = Redactor()
-    offerings = Offerings(content, secrets)
+    anchors = Anchors((part.broker, service) for part in content.parts for service in part.catalog.services)
+    monograms = Counter[str]()
     views: list[ServiceView] = []
     changes: dict[str, list[ChangeNote]] = {}
     findings: list[FindingNote] = []
     for part in content.parts:
-        ours = [offerings.view(part, service) for service in part.catalog.services]
-        changes.setdefault(part.broker if part.alone else "", []).extend(place_changes(part, ours))
-        findings += place_findings(part, ours)
+        ours = [ServiceView(part, service, secrets, anchors, monograms) for service in part.catalog.services]
+        changes.setdefault(part.broker if part.alone else "", []).extend(_place_changes(part, ours))
+        findings += _place_findings(part, ours)
         views += ours
     style = _asset("page.css") + accent_rules(content.branding.accent)
     script = f'"use strict";\n(() => {{\n{_asset("page.js")}}})();\n'
@@ -58,12 +59,42 @@ def render_page(content: Content) -> str:
             if notes
         ],
         fragment=fragment,
+        grouped_effects=grouped_effects,
         findings=by_kind(findings, attrgetter("finding.severity"), Severity),
         left_out=secrets.left_out,
         most_plans=f"{MAX_WITH_REQUESTS:,}",
         version=__version__,
         **_choices(content, views),
     )
+
+
+def _place_changes(part: Part, views: Sequence[ServiceView]) -> list[ChangeNote]:
+    """Return the changes of a part, strictest first, and attach each to its view."""
+    by_ids: dict[tuple[str, ...], ServiceView | PlanView] = {}
+    for view in views:
+        by_ids[view.id,] = view
+        by_ids.update({(view.id, plan.id): plan for plan in view.plans})
+    reasons = [*((change, "") for change in part.changes), *part.accepted]
+    notes = []
+    for change, reason in sorted(reasons, key=lambda one: (bool(one[1]), -one[0].level.rank)):
+        ids = tuple(named.id for named in (change.service, change.plan) if named)
+        holder = by_ids.get(ids) or by_ids.get(ids[:1])
+        notes.append(ChangeNote(change, holder.anchor if holder else "", reason))
+        if holder:
+            holder.changes.append(notes[-1])
+    return notes
+
+
+def _place_findings(part: Part, views: Sequence[ServiceView]) -> list[FindingNote]:
+    """Return the findings of a part in their order, and attach each to its view."""
+    by_path = {service.path: view for service, view in zip(part.catalog.services, views, strict=True)}
+    notes = []
+    for finding in part.findings:
+        view = by_path.get(finding.path[:2])
+        notes.append(FindingNote(finding, view.anchor if view else ""))
+        if view:
+            view.findings.append(notes[-1])
+    return notes
 
 
 def _choices(content: Content, views: Sequence[ServiceView]) -> dict[str, Any]:

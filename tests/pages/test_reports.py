@@ -76,7 +76,7 @@ def test_drift_of_all_is_an_overview_with_the_worst_first() -> None:
 def test_a_page_since_another_has_the_refusals_of_diff() -> None:
     new = json.loads(json.dumps(SHIPPED.data))
     new["services"][0]["plans"] = []
-    catalog = PageCatalog("a", SHIPPED._replace(data=new), SHIPPED)
+    catalog = PageCatalog("a", replace(SHIPPED, data=new), SHIPPED)
     text = Read(make_page([catalog], Content(since="Since main."))).text
     assert "Since main." in text
     assert "refused" in text
