@@ -33,14 +33,7 @@ from osbctl.broker.authenticator import (
     KnownRecords,
     LruCache,
 )
-from osbctl.broker.decision import (
-    BUSY,
-    LONGEST_HEADER,
-    REFUSED,
-    Decision,
-    RequestOutcome,
-    parse_basic,
-)
+from osbctl.broker.decision import BUSY, LONGEST_HEADER, REFUSED, Decision, RequestOutcome, parse_basic
 from osbctl.broker.hashing_process import HashingError, HashingProcess
 from osbctl.broker.hashing_worker import first_match
 from osbctl.broker.proxy import client_of, network_of, plain_address

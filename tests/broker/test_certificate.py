@@ -23,9 +23,7 @@ from tests.cli.program import at_controlling_terminal
 from tests.deploy.running import serve_options
 
 
-def test_certificate_is_reloaded_unless_broken_or_expired(
-    tmp_path: Path, authority: Authority, trust: ssl.SSLContext
-) -> None:
+def test_certificate_is_reloaded_if_valid(tmp_path: Path, authority: Authority, trust: ssl.SSLContext) -> None:
     cert, key = authority.issue("served")
     told = {"tls_cert": str(cert), "tls_key": str(key), "admin_listen": "127.0.0.1:0"}
     with process(tmp_path, **told) as broker:

@@ -19,9 +19,7 @@ def test_systemd_socket(tmp_path: Path, trust: ssl.SSLContext, tls: dict[str, st
         assert over_tls(trust, listener.getsockname()[1])[2] == b"one"
 
 
-def test_rolling_restart_on_a_shared_socket_loses_no_request(
-    tmp_path: Path, trust: ssl.SSLContext, tls: dict[str, str]
-) -> None:
+def test_rolling_restart_loses_no_request(tmp_path: Path, trust: ssl.SSLContext, tls: dict[str, str]) -> None:
     with socket.create_server(("127.0.0.1", 0), backlog=128) as listener, ExitStack() as stack:
 
         def start(name: str) -> Fork:

@@ -140,9 +140,7 @@ def test_change_that_loses_more_than_half_is_held_back(file: Path) -> None:
 @pytest.mark.parametrize(
     ("mode", "told"), [(0o640, False), (0o660, True), (0o644, True), (0o602, True), (0o600, False)]
 )
-def test_secret_files_with_open_permissions_are_a_warning(
-    file: Path, caplog: pytest.LogCaptureFixture, mode: int, told: bool
-) -> None:
+def test_readable_secrets_are_a_warning(file: Path, caplog: pytest.LogCaptureFixture, mode: int, told: bool) -> None:
     file.chmod(mode)
     WatchedFiles("key", lambda: [file], lambda: "", lambda _: None, [file]).warn_of_readable_files()
     assert (f"(mode {mode:04o}): chmod 640" in caplog.text) is told

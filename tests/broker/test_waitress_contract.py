@@ -98,11 +98,9 @@ USED = {
         """build_response_header channel complete execute has_body request response_headers set_close_on_finish start_time
         status version wrote_header""",
     ),
-    "parser.py": (
-        [parser.HTTPRequestParser],
-        "body_rcv completed connection_close error expect_continue header_plus headers parse_header received",
-    ),
-}
+    "parser.py": ([parser.HTTPRequestParser],
+        "body_rcv completed connection_close error expect_continue header_plus headers parse_header received"),
+}  # fmt: skip
 """Names of waitress's classes that each file uses, without those of `object`."""
 
 

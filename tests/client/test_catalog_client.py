@@ -114,9 +114,7 @@ REQUEST_ERRORS = [
     (http("204 No Content"), "status 204"),
     (http("206 Partial Content"), "status 206"),
     (http("304 Not Modified", b""), "status 304"),
-    (
-        http("302 Found", b"", f"Location: http://u:p@127.0.0.1:1/x?key={SECRET}"),
-        "to another place, http://127.0.0.1:1",
+    (http("302 Found", b"", f"Location: http://u:p@127.0.0.1:1/x?key={SECRET}"), "to another place, http://127.0.0.1:1",
     ),
     (http("302 Found", b"", "Location: https://127.0.0.1/x"), "redirects to another place"),
     (http("302 Found", b"", "Location: http://[::1"), "redirect"),
@@ -127,7 +125,7 @@ REQUEST_ERRORS = [
     (http("404 Gone", b'{"description": "no /v2/catalog?token=s3cr3t-p4ss"}'), "token=***"),
     (b"garbage\r\n\r\n", "another protocol"),
     (b"", "closed the connection"),
-]
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("answer", "told"), REQUEST_ERRORS, ids=[told for _, told in REQUEST_ERRORS])

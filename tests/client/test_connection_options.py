@@ -198,9 +198,7 @@ def refusal(address: str, **options: Any) -> tuple[str, str]:
      "the proxy could read the credentials, since plain http has no tunnel",
      "use https, or name the broker's host in NO_PROXY"),
 ])  # fmt: skip
-def test_the_way_is_refused_before_anything_is_sent(
-    address: str, proxies: dict[str, str], told: str, advice: str
-) -> None:
+def test_ways_are_refused_beforehand(address: str, proxies: dict[str, str], told: str, advice: str) -> None:
     shown = address.replace("key=x", "***")  # and the password of a proxy is not shown
     assert refusal(address, proxies=proxies, insecure=bool(proxies)) == (f"{shown}: {told}", advice)
 

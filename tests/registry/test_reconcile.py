@@ -59,10 +59,8 @@ REFUSED = "refused"
     (SERVICE_GONE, {"r"}, K8S, ["kept service-t", "kept service-t/only"]),
     (SERVICE_GONE, set(), KORIFI, ["kept service-t", "kept service-t/only"]),
     # one that loses both plans, of which one is in use
-    (
-        catalog(service("t", plan("r", "only"))), {"q"}, CF,
-        ["kept service-s", "deleted service-s/small", "kept service-s/large"],
-    ),
+    (catalog(service("t", plan("r", "only"))), {"q"}, CF,
+        ["kept service-s", "deleted service-s/small", "kept service-s/large"]),
 ])  # fmt: skip
 def test_what_is_gone(new: dict[str, Any], used: set[str] | None, platform: Platform, expected: Any) -> None:
     result = run(new, platform, used)

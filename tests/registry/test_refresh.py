@@ -93,9 +93,7 @@ def test_an_unchanged_catalog_costs_a_304_and_is_looked_at_again(registry: Regis
     ("new", "outcome"),
     [(EMPTY, RefreshOutcome.CHANGED), (body(service("s", plan("q", "plan-p"))), RefreshOutcome.REFUSED)],
 )
-def test_what_the_catalog_before_held_of_a_secret_is_not_told(
-    registry: Registry, new: bytes, outcome: RefreshOutcome
-) -> None:
+def test_a_secret_of_the_catalog_before_is_hidden(registry: Registry, new: bytes, outcome: RefreshOutcome) -> None:
     """A name that contains the password, stored by an older version, is removed, or a refusal quotes it."""
     add(registry)
 

@@ -216,11 +216,8 @@ def test_a_path_that_exists_wins_over_a_revision(repository: Path) -> None:
 
 
 @each("source, message, advice", [
-    (
-        "HEAD~1:gone.json",
-        "there is no gone.json in HEAD~1",
-        "`git ls-tree -r --name-only 'HEAD~1'` lists the files that HEAD~1 has",
-    ),
+    ("HEAD~1:gone.json", "there is no gone.json in HEAD~1",
+        "`git ls-tree -r --name-only 'HEAD~1'` lists the files that HEAD~1 has"),
     ("HEAD:sub", "folder", None),
     ("v9:catalog.json", "no revision v9 in this clone", "git fetch origin v9"),
     ("origin/topic:catalog.json", "no revision origin/topic in this clone", "git fetch origin topic"),

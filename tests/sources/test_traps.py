@@ -24,22 +24,15 @@ def faults(data: bytes, name: str, **options: Any) -> list[str]:
 
 REFUSED: dict[str, tuple[str, str | bytes, str]] = {
     # duplicate keys: both positions
-    "duplicate key in JSON": (
-        "a.json",
-        '{"a": 1,\n "a": 2, "b": {"c": 1, "c": 1}}',
+    "duplicate key in JSON": ("a.json", '{"a": 1,\n "a": 2, "b": {"c": 1, "c": 1}}',
         "duplicate-key 2:2 'a' appears twice in one object; first at line 1, column 2 + duplicate-key 2:24 first at line 2, column 16",
     ),
     "duplicate key by an escape in JSON": ("a.json", '{"a": 1, "\\u0061": 2}', "duplicate-key 1:10"),
-    "duplicate key in YAML": (
-        "a.yaml",
-        "a: 1\nb: {c: 1, c: 2}\na: 2\n",
+    "duplicate key in YAML": ("a.yaml", "a: 1\nb: {c: 1, c: 2}\na: 2\n",
         "duplicate-key 2:11 first at line 2, column 5 + duplicate-key 3:1 'a' appears twice in one mapping; first at line 1, column 1",
     ),
-    "a key three times": (
-        "a.yaml",
-        "a: 1\n'a': 2\n\"\\x61\": 3\n",
-        "duplicate-key 2:1 + duplicate-key 3:1 first at line 1, column 1",
-    ),
+    "a key three times": ("a.yaml", "a: 1\n'a': 2\n\"\\x61\": 3\n",
+        "duplicate-key 2:1 + duplicate-key 3:1 first at line 1, column 1"),
     "duplicate key and a fault of syntax": ("a.yaml", "a: 1\na: 2\nb: [\n", "duplicate-key 2:1 + syntax 4:1"),
     # keys that are no strings
     "a number as key": ("a.yaml", "1: x\n", "key-not-string 1:1 not the number 1 write it in quotes"),
@@ -51,14 +44,9 @@ REFUSED: dict[str, tuple[str, str | bytes, str]] = {
     "a template that was not rendered": ("a.yaml", "a: {{ x }}\n", "key-not-string 1:5 a template?"),
     # numbers
     "NaN in JSON": ("a.json", '{"a": NaN}', "number-out-of-range 1:7 NaN"),
-    "infinities in JSON": (
-        "a.json",
-        '{"a": [-Infinity, 1e400, Infinity]}',
-        "number-out-of-range 1:8 -Infinity + number-out-of-range 1:19 1e400 + number-out-of-range 1:26 Infinity",
-    ),
-    "no finite number in YAML": (
-        "a.yaml",
-        "a: .inf\nb: [.nan, -.INF, 1e400]\n",
+    "infinities in JSON": ("a.json", '{"a": [-Infinity, 1e400, Infinity]}',
+        "number-out-of-range 1:8 -Infinity + number-out-of-range 1:19 1e400 + number-out-of-range 1:26 Infinity"),
+    "no finite number in YAML": ("a.yaml", "a: .inf\nb: [.nan, -.INF, 1e400]\n",
         "number-out-of-range 1:4 .inf + number-out-of-range 2:5 .nan + number-out-of-range 2:11 -.INF + number-out-of-range 2:18 1e400",
     ),
     "no finite number as key": ("a.yaml", "1e400: x\n", "number-out-of-range 1:1 + key-not-string 1:1"),
@@ -74,19 +62,13 @@ REFUSED: dict[str, tuple[str, str | bytes, str]] = {
     "only a document marker": ("a.yaml", "---\n", "empty-document 1:1"),
     "only a byte order mark": ("a.yaml", b"\xef\xbb\xbf", "empty-document 1:1"),
     "a second YAML document": ("a.yaml", "a: 1\n---\nb: 2\n", "several-documents 2:1 ---"),
-    "an empty document and another": (
-        "a.yaml",
-        "---\n---\na: 1\n",
-        "empty-document 1:1 + several-documents 2:1 remove the ---",
-    ),
+    "an empty document and another": ("a.yaml", "---\n---\na: 1\n",
+        "empty-document 1:1 + several-documents 2:1 remove the ---"),
     "a second document that is broken": ("a.yaml", "a: 1\n---\nb: ]\n", "several-documents 2:1"),
     "a second JSON document": ("a.json", '{"a": 1}\n{"b": 2}', "several-documents 2:1"),
     "an array": ("a.json", "[1]", "not-an-object 1:1 the document is an array"),
-    "a list where an object belongs": (
-        "a.yaml",
-        "- name: x\n  plans: []\n",
-        "not-an-object 1:1 the document is an array",
-    ),
+    "a list where an object belongs": ("a.yaml", "- name: x\n  plans: []\n",
+        "not-an-object 1:1 the document is an array"),
     "a string": ("a.yaml", "hello", "not-an-object 1:1 a string"),
     "null": ("a.json", "null", "not-an-object 1:1 null"),
     # encodings
@@ -109,11 +91,8 @@ REFUSED: dict[str, tuple[str, str | bytes, str]] = {
     "a recursive merge": ("a.yaml", "a: &a {<<: *a}\n", "recursive-alias 1:12"),
     "an alias without an anchor": ("a.yaml", "a: *b\n", "syntax 1:4 &b"),
     "a merge of a number": ("a.yaml", "a:\n  <<: 3\n", "syntax 2:7 <<"),
-    "a tag of an application": (
-        "a.yaml",
-        "a: !Ref x\nb: !!binary aGk=\nc: !foo {a: 1}\nd: !!set {x}\n",
-        "unknown-tag 1:4 !Ref + unknown-tag 2:4 !!binary + unknown-tag 3:4 !foo + unknown-tag 4:4 !!set",
-    ),
+    "a tag of an application": ("a.yaml", "a: !Ref x\nb: !!binary aGk=\nc: !foo {a: 1}\nd: !!set {x}\n",
+        "unknown-tag 1:4 !Ref + unknown-tag 2:4 !!binary + unknown-tag 3:4 !foo + unknown-tag 4:4 !!set"),
     "a tag that does not fit": ("a.yaml", "a: !!int x\n", "unknown-tag 1:4 does not fit"),
     # syntax, in words that help
     "a trailing comma": ("a.json", '{"a": [1, 2, ],\n}', "syntax 1:12 remove the comma"),
@@ -159,7 +138,7 @@ REFUSED: dict[str, tuple[str, str | bytes, str]] = {
     "a tab after spaces": ("a.yaml", "a:\n  b: 1\n\tc: 2\n", "syntax 3:1 indent with spaces"),
     "a tab as indentation": ("a.yaml", "a:\n\tb: 1\n", "syntax 2:1 a tab stands where YAML wants spaces"),
     "a value that begins with @": ("a.yaml", "a: @x\n", "syntax 1:4 put the text in quotes"),
-}
+}  # fmt: skip
 """The name and the text of a file, and its faults: the rule, the place, and words of the message or hint."""
 
 
@@ -188,29 +167,20 @@ READ: dict[str, tuple[str, str | bytes, Any]] = {
     "<< of a mapping in place": ("a.yaml", "z: {<<: {p: 1}}\n", {"p": 1}),
     "<< in quotes": ("a.yaml", 'z: {"<<": 3}\n', {"<<": 3}),
     "<< as a value": ("a.yaml", "z: [<<]\n", ["<<"]),
-    "tags of the core schema": (
-        "a.yaml",
+    "tags of the core schema": ("a.yaml",
         'z: [!!str 1, !!int "3", !!float 3, !!null "", !!bool "true", !!map {}, !!seq [], ! 12]\n',
-        ["1", 3, 3.0, None, True, {}, [], "12"],
-    ),
-    "the words of the core schema": (
-        "a.yaml",
+        ["1", 3, 3.0, None, True, {}, [], "12"]),
+    "the words of the core schema": ("a.yaml",
         "z: [null, Null, NULL, ~, , true, True, TRUE, false, False, FALSE]\n".replace(", ,", ",").replace("~,", "~, "),
-        [None, None, None, None, True, True, True, False, False, False],
-    ),
-    "the numbers of the core schema": (
-        "a.yaml",
+        [None, None, None, None, True, True, True, False, False, False]),
+    "the numbers of the core schema": ("a.yaml",
         "z: [0, -0, +12, 1.5, .5, -1., 6.02e+23, 0x1F, 12345678901234567890]\n",
-        [0, 0, 12, 1.5, 0.5, -1.0, 6.02e23, 31, 12345678901234567890],
-    ),
-    "what only looks like a number": (
-        "a.yaml",
-        "z: [1.2.3, 12a, -, +a, ., 0x, 1e, '1', \"2\", 10.0.0.1]\n",
-        ["1.2.3", "12a", "-", "+a", ".", "0x", "1e", "1", "2", "10.0.0.1"],
-    ),
+        [0, 0, 12, 1.5, 0.5, -1.0, 6.02e23, 31, 12345678901234567890]),
+    "what only looks like a number": ("a.yaml", "z: [1.2.3, 12a, -, +a, ., 0x, 1e, '1', \"2\", 10.0.0.1]\n",
+        ["1.2.3", "12a", "-", "+a", ".", "0x", "1e", "1", "2", "10.0.0.1"]),
     "texts over lines": ("a.yaml", "z:\n  a: |\n    x\n    y\n  b: >-\n    x\n    y\n", {"a": "x\ny\n", "b": "x y"}),
     "text of any script": ("a.yaml", "z: {näme: 日本 😀}\n", {"näme": "日本 😀"}),
-}
+}  # fmt: skip
 
 
 @each("case", READ)

@@ -50,12 +50,8 @@ FIRST = document("first.json", catalog(A, B, "postgres", "client"))
     (catalog(A, D, "redis"), "shared-id", f"the service id {A} of redis is also that of postgres at", "kubernetes"),
     (catalog(C, B, "redis"), "shared-id", f"the plan id {B} of redis/small is also that of", "kubernetes"),
     (catalog(C, D, "postgres"), "shared-service-name", "the service name postgres of postgres is also", ""),
-    (
-        catalog(C, D, "redis", "client"),
-        "shared-dashboard-client",
-        "the dashboard client id client of redis is also that of postgres at",
-        "cloudfoundry",
-    ),
+    (catalog(C, D, "redis", "client"), "shared-dashboard-client",
+        "the dashboard client id client of redis is also that of postgres at", "cloudfoundry"),
 ], ids=["service", "plan", "name", "client"])  # fmt: skip
 def test_what_two_catalogs_share_is_told_at_the_later_with_the_place_of_the_first(
     second: dict[str, Any], rule: str, words: str, refused_by: str

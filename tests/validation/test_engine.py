@@ -115,8 +115,7 @@ GROWING: dict[str, Callable[[int], dict[str, Any]]] = {
     "plans": many_plans,
     "plans with faults": lambda n: many_plans(n, **FAULTS),
     "plans with one invalid schema": lambda n: many_plans(
-        n, schemas={"service_instance": {"create": {"parameters": {"$schema": DRAFT_04, "type": "int"}}}}
-    ),
+        n, schemas={"service_instance": {"create": {"parameters": {"$schema": DRAFT_04, "type": "int"}}}}),
     "equal plans": lambda n: catalog({"plans": [PLAN] * n}),
     "unknown fields": lambda n: catalog(plan={f"unknown-{n}-{i}": i for i in range(n)}),
     "a chain of references": lambda n: definitions(n, lambda i: f"#/definitions/a{i + 1}"),
@@ -125,7 +124,7 @@ GROWING: dict[str, Callable[[int], dict[str, Any]]] = {
     "an enum of an invalid schema": lambda n: schema_with(type="int", enum=[{"a": i} for i in range(n)]),
     "required of an invalid schema": lambda n: schema_with(required=[{"a": i} for i in range(n)]),
     "service offerings without any field": lambda n: {"services": [{}] * n},
-}
+}  # fmt: skip
 
 
 def calls(data: dict[str, Any]) -> int:

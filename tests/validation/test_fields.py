@@ -108,11 +108,8 @@ def with_dashboard(address: str) -> dict[str, Any]:
     ("url-invalid", with_service(metadata={"documentationUrl": ""}), None),
     ("field-misplaced", with_plan(schemas={"parameters": {}}), "'parameters' of schemas belongs below service_inst"),
     ("field-misplaced", with_plan(schemas={"service_binding": {"update": {}}}), "belongs below service_instance"),
-    (
-        "field-misplaced",
-        with_plan(schemas={"service_instance": {"create": {"$schema": DRAFT_04, "properties": {}}}}),
-        "2 fields of create belong below parameters",
-    ),
+    ("field-misplaced", with_plan(schemas={"service_instance": {"create": {"$schema": DRAFT_04, "properties": {}}}}),
+        "2 fields of create belong below parameters"),
     ("parameters-keyword", with_schema(properties={"a": {"note": "x", "minumum": 1}}), "did you mean minimum?"),
     ("parameters-keyword", with_schema(anyOf=[{"enums": [1]}]), "did you mean enum?"),
     ("parameters-keyword", with_schema(properties={"minumum": {"note": "x"}}), None),

@@ -85,14 +85,10 @@ def test_a_pointer_starts_at_the_schema_with_an_id_around_it() -> None:
     ({"allOf": [{"$ref": "#"}]}, [("allOf", 0)]),
     ({"if": {"not": {"$ref": "#"}}}, [("if", "not")]),
     ({"definitions": {"a": {"$ref": "#/definitions/b"}, "b": {"$ref": "#/definitions/a"}}}, [("definitions", "a")]),
-    (
-        {"oneOf": [{"$ref": "#/definitions/a"}], "definitions": {"a": {"$ref": "#/definitions/a"}}},
-        [("definitions", "a")],
-    ),
-    (
-        {"definitions": {"a": {"$ref": "#/definitions/a"}, "b": {"$ref": "#/definitions/b"}}},
-        [("definitions", "a"), ("definitions", "b")],
-    ),
+    ({"oneOf": [{"$ref": "#/definitions/a"}], "definitions": {"a": {"$ref": "#/definitions/a"}}},
+        [("definitions", "a")]),
+    ({"definitions": {"a": {"$ref": "#/definitions/a"}, "b": {"$ref": "#/definitions/b"}}},
+        [("definitions", "a"), ("definitions", "b")]),
     ({"definitions": {"a": {"$ref": "#/definitions/b"}, "b": {"$ref": "#/definitions/c"}, "c": {}}}, []),
     ({"anyOf": [{"$ref": "#/definitions/a"}, {"$ref": "#/definitions/a"}], "definitions": {"a": {}}}, []),
     ({"$schema": D7, "$ref": "#a", "definitions": {"a": {"$id": "#a"}}}, []),

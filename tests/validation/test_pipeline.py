@@ -70,9 +70,7 @@ def test_a_refusal_joins_the_error_at_its_place() -> None:
     ("platforms", "severity"),
     [((), Severity.WARNING), ((Platform.KORIFI,), Severity.WARNING), ((Platform.CLOUD_FOUNDRY,), Severity.ERROR)],
 )
-def test_a_lone_refusal_is_an_error_where_the_platform_counts(
-    platforms: tuple[Platform, ...], severity: Severity
-) -> None:
+def test_a_lone_refusal_counts_with_its_platform(platforms: tuple[Platform, ...], severity: Severity) -> None:
     (finding,) = found({"services": []}, platforms=frozenset(platforms))
     assert (finding.rule, finding.severity) == ("cloudfoundry-no-service", severity)
 

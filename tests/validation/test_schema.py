@@ -137,16 +137,12 @@ def test_a_good_catalog_has_no_fault(version: ApiVersion) -> None:
     (service(metadata={"displayName": []}), [f"metadata-type: {DB}displayName must be a string, not an array"]),
     (plan(free=None), [f"schema-type: {DB}{SMALL}free must be a boolean, not null"]),
     (plan(description=None), [f"schema-type: {DB}{SMALL}description must be a string, not null"]),
-    (
-        service(plans=[{"name": "a"}]),
-        [f"schema-required: {DB}plan 'a': {field} is missing" for field in ("description", "id")],
-    ),
+    (service(plans=[{"name": "a"}]),
+        [f"schema-required: {DB}plan 'a': {field} is missing" for field in ("description", "id")]),
     (plan(maintenance_info={}), [f"schema-required: {DB}{SMALL}version is missing"]),
     (service(description=["\x1b[31m"]), [f"schema-type: {DB}description must be a string, not an array"]),
-    (
-        service(bindable="\u202e" + "x" * 99),
-        [f'schema-type: {DB}bindable must be a boolean, not the string "\\u202e{"x" * 50}…'],
-    ),
+    (service(bindable="\u202e" + "x" * 99),
+        [f'schema-type: {DB}bindable must be a boolean, not the string "\\u202e{"x" * 50}…']),
 ])  # fmt: skip
 def test_messages(data: dict[str, Any], expected: list[str]) -> None:
     assert sorted(told(data)) == expected

@@ -42,10 +42,8 @@ def told(house: Any) -> list[str]:
     (False, ": the catalog holds what the schema does not allow: an object"),
     (of_service(dependentRequired={"name": ["id"]}), "id: id is missing"),
     ({"$schema": DRAFT_07, **of_service(dependencies={"name": ["id"], "size": True})}, "id: id is missing"),
-    (
-        of_service(properties={"name": {}, "tags": {}}, patternProperties={"^m": {}}, additionalProperties=False),
-        "size: size is not allowed here",
-    ),
+    (of_service(properties={"name": {}, "tags": {}}, patternProperties={"^m": {}}, additionalProperties=False),
+        "size: size is not allowed here"),
     (of_field("size", **{"not": {}}), "size: size must not be what the schema rules out"),
     (of_service(properties={"size": False}), "size: size holds what the schema does not allow: 5"),
     (of_field("name", pattern="^x"), 'name: name must match the pattern "^x", not the string "db"'),

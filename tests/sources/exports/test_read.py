@@ -120,13 +120,10 @@ PARTIAL: dict[str, tuple[list[Any], str]] = {
     "a page is missing": ([page(OFFERINGS), page(PLANS[:2], 3)], "it holds 2 of 3 plans"),
     "a page of another broker is missing": (
         [page(OFFERINGS), *(page(PLANS[:2], 3, asked=f"?service_broker_names={name}") for name in "ab")],
-        "it holds 2 of 3 plans",
-    ),
+        "it holds 2 of 3 plans"),
     "a page follows": ([page(OFFERINGS), {**page(PLANS), "pagination": {"next": {"href": "x"}}}], "more plans"),
-    "a filter": (
-        [page(OFFERINGS), page(PLANS, asked="?available=true&organization_guids=x&order_by=name")],
-        "it was filtered by available, organization_guids",
-    ),
+    "a filter": ([page(OFFERINGS), page(PLANS, asked="?available=true&organization_guids=x&order_by=name")],
+        "it was filtered by available, organization_guids"),
     "no plans": ([page(OFFERINGS)], "it holds no plan"),
     "no plans of one": ([page(OFFERINGS), page(PLANS[:2])], "it holds no plan of queue"),
     "plans alone": ([page(PLANS)], "it holds plans and no service offerings"),
@@ -138,11 +135,10 @@ PARTIAL: dict[str, tuple[list[Any], str]] = {
     "more of the cluster": ([{**K8S_FILE, "metadata": {"continue": "abc"}}], "more service offerings than it holds"),
     "the rest of the cluster": (
         [{**K8S_FILE, "metadata": {"continue": "abc", "remainingItemCount": 4}}, {"kind": "List", "items": []}],
-        "it holds 2 of ",
-    ),
+        "it holds 2 of "),
     "more items": ([{**file, "num_items": 9} for file in SM_FILES], "it holds 2 of 9 service offerings"),
     "a page with a token": ([{"token": "t", "items": file["items"]} for file in SM_FILES], "more service offerings"),
-}
+}  # fmt: skip
 
 
 def parts(file: dict[str, Any], at: int, **more: Any) -> list[Any]:

@@ -120,12 +120,10 @@ OVERLAYS = [
     ("postgres: {description: New.}", lambda s: s["description"] == "New."),
     ("postgres: {bindable: null}", lambda s: "bindable" not in s),
     ("postgres: {tags: [a], metadata: {x: {y: 1, z: null}}}", lambda s: s["metadata"] == {"x": {"y": 1}}),
-    (
-        "postgres: {plans: {small: null}, add-plans: [{name: new, id: P9}]}",
-        lambda s: [p["id"] for p in s["plans"]] == ["P9"],
-    ),
+    ("postgres: {plans: {small: null}, add-plans: [{name: new, id: P9}]}",
+        lambda s: [p["id"] for p in s["plans"]] == ["P9"]),
     ("postgres: {plans: {small: {free: true}}}", lambda s: s["plans"][0]["free"] is True),
-]
+]  # fmt: skip
 
 
 @each("patch, holds", OVERLAYS)

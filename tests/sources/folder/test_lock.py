@@ -101,23 +101,11 @@ RESTORE = "restore it from git: without it nothing remembers which ids are publi
     ("", "c.lock: not a lock file", RESTORE),
     ("{", "c.lock: not a lock file", RESTORE),
     (HEADER.replace("2", "3"), "c.lock: a lock file of another version", "use a newer osbctl"),
-    *(
-        (f"{HEADER}\n{line}", "c.lock:2: not a line of a lock file", RESTORE)
-        for line in (
-            "{",
-            '["a"]',
-            '["a", 1]',
-            '["a", "1", "gone"]',
-            "[" * 100_000,
-            '{"a": 1, "b": 2}',
-            RETIRED_TWICE,
-        )
-    ),
+    *((f"{HEADER}\n{line}", "c.lock:2: not a line of a lock file", RESTORE) for line in ("{", '["a"]', '["a", 1]',
+        '["a", "1", "gone"]', "[" * 100_000, '{"a": 1, "b": 2}', RETIRED_TWICE)),
     ("<<<<<<< HEAD\n" + HEADER, "c.lock:1: there is a merge conflict here", MERGE),
-    *(
-        (f"{HEADER}\n{mark} x", "c.lock:2: there is a merge conflict here", MERGE)
-        for mark in ("<<<<<<<", "|||||||", "=======", ">>>>>>>")
-    ),
+    *((f"{HEADER}\n{mark} x", "c.lock:2: there is a merge conflict here", MERGE)
+        for mark in ("<<<<<<<", "|||||||", "=======", ">>>>>>>")),
     (f'{HEADER}\n["a", "1"]\n["a", "1"]\n\n["a", "2"]', "c.lock:5: 'a' has another id in line 2", DELETE),
 ])  # fmt: skip
 def test_the_words_for_a_broken_lock(text: str, message: str, advice: str) -> None:
