@@ -108,19 +108,16 @@ def test_a_file_that_may_not_be_read(here: Path) -> None:
     assert "Permission denied" in refusal("catalog.json").message
 
 
-def test_a_file_larger_than_the_limit(here: Path) -> None:
-    (here / "catalog.json").write_text(CATALOG)
-    assert read_source("catalog.json", limits=Limits(bytes=len(CATALOG))).data
-    with pytest.raises(DocumentError) as caught:
-        read_source("catalog.json", limits=Limits(bytes=len(CATALOG) - 1))
+@each("source", ["catalog.json", "HEAD:catalog.json", "/dev/zero"])
+def test_every_source_is_bounded(repository: Path, source: str) -> None:
+    size = (repository / "catalog.json").stat().st_size
+    if source != "/dev/zero":
+        assert read_source(source, limits=Limits(bytes=size)).data
+    with pytest.raises(DocumentError, match="larger than") as caught:
+        read_source(source, limits=Limits(bytes=size - 1))
     (finding,) = caught.value.findings
     assert finding.rule == "too-large"
     assert "--max-bytes" in finding.hint
-
-
-def test_an_endless_device_is_bounded() -> None:
-    with pytest.raises(DocumentError, match="larger than"):
-        read_source("/dev/zero", limits=Limits(bytes=1000))
 
 
 class Stdin:
@@ -236,11 +233,6 @@ def test_what_is_not_in_the_history(repository: Path, source: str, message: str,
     assert not (repository / "pwned").exists()
 
 
-def test_a_blob_is_bounded(repository: Path) -> None:
-    with pytest.raises(DocumentError, match="larger than"):
-        read_source("HEAD:catalog.json", limits=Limits(bytes=5))
-
-
 def test_a_shallow_clone_says_so(repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     clone = tmp_path / "clone"
     git(repository, "clone", "-q", "--depth=1", repository.as_uri(), str(clone))
@@ -249,8 +241,10 @@ def test_a_shallow_clone_says_so(repository: Path, tmp_path: Path, monkeypatch: 
     assert refusal("v9:catalog.json").advice.startswith("the clone is shallow: git fetch --depth=1 origin v9")
 
 
-def test_outside_of_a_repository(here: Path) -> None:
+def test_a_revision_needs_git_and_a_repository(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert "not a git repository" in refusal("main:catalog.json").message
+    monkeypatch.setenv("PATH", str(here))
+    assert refusal("main:catalog.json").message == "git is not installed"
 
 
 def test_git_fetches_nothing_and_locks_nothing(repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -267,8 +261,3 @@ def test_git_fetches_nothing_and_locks_nothing(repository: Path, monkeypatch: py
     wanted = {"GIT_NO_LAZY_FETCH": "1", "GIT_OPTIONAL_LOCKS": "0", "LC_ALL": "C"}
     assert environments
     assert all(wanted.items() <= env.items() for env in environments)
-
-
-def test_without_git(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("PATH", str(here))
-    assert refusal("main:catalog.json").message == "git is not installed"

@@ -15,15 +15,9 @@ def export_as(platform: Platform, catalog: dict[str, Any]) -> list[dict[str, Any
     catalog = copy.deepcopy(catalog)
     if platform is Platform.KUBERNETES:
         return [_kubernetes(catalog)]
-    make = {
-        Platform.CLOUD_FOUNDRY: _cloud_foundry,
-        Platform.KORIFI: _korifi,
-        Platform.SERVICE_MANAGER: _service_manager,
-    }[platform]
-    offerings, plans = make(catalog)
     if platform is Platform.SERVICE_MANAGER:
-        return [{"num_items": len(rows), "items": rows} for rows in (offerings, plans)]
-    return [page(offerings), page(plans)]
+        return [{"num_items": len(rows), "items": rows} for rows in _service_manager(catalog)]
+    return [page(rows) for rows in (_korifi if platform is Platform.KORIFI else _cloud_foundry)(catalog)]
 
 
 def page(rows: list[dict[str, Any]], total: int | None = None, asked: str = "", **more: Any) -> dict[str, Any]:

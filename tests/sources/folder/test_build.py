@@ -22,6 +22,7 @@ from osbctl.sources.folder.scaffold import split_files
 from osbctl.sources.read import read_source
 from tests.case import each
 from tests.corpus import catalogs, needs_corpus
+from tests.deploy.harness import write as write_files
 from tests.fragments import DRAFT_04
 
 SERVICE = """\
@@ -37,11 +38,9 @@ plans:
 def write(folder: Path, **texts: str) -> Path:
     """A source folder: `services__postgres` stands for services/postgres.yaml, `lock` for catalog.lock."""
     for name, text in texts.items():
-        file = folder / "catalog.lock" if name == "lock" else folder / (name.replace("__", "/") + ".yaml")
-        if name.endswith("_json"):
-            file = folder / (name.removesuffix("_json").replace("__", "/") + ".json")
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(text)
+        stem, ending = (name.removesuffix("_json"), "json") if name.endswith("_json") else (name, "yaml")
+        file = "catalog.lock" if name == "lock" else f"{stem.replace('__', '/')}.{ending}"
+        write_files(folder, {file: text})
     return folder
 
 
@@ -193,9 +192,7 @@ def test_split_escapes_what_build_would_replace(tmp_path: Path) -> None:
         for text in texts
     ]
     catalog = {"services": [{"name": "a", "id": "${ID}", "plans": plans}], "extra": {"x": ["${Y}"]}}
-    for name, text in split_files(catalog):
-        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / name).write_text(text)
+    write_files(tmp_path, dict(split_files(catalog)))
     assert built(tmp_path) == catalog
 
 
@@ -218,8 +215,7 @@ UNREAD = [
 @each("name, says", UNREAD)
 def test_what_nothing_reads_is_an_error(tmp_path: Path, name: str, says: str, listed: bool) -> None:
     write(tmp_path, services__postgres=SERVICE, **({"catalog": "services: [postgres]\n"} if listed else {}))
-    (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
-    (tmp_path / name).write_text("name: small\nid: P9\n")
+    write_files(tmp_path, {name: "name: small\nid: P9\n"})
     (finding,) = faults(tmp_path)
     assert finding.rule == "folder-unread"
     assert says in finding.hint
@@ -237,9 +233,8 @@ def test_other_files_under_services_are_nobodys(tmp_path: Path) -> None:
     schemas = "schemas: {service_instance: {create: {parameters: {$ref: ../plans/shared.json}}}}"
     write(tmp_path, services__postgres=SERVICE.replace("small, id", f"small, {schemas}, id"))
     write(tmp_path, plans__shared_json='{"type": "object"}')
-    for name in ("services/README.md", "services/.#a.yaml", "services/._a.yaml", "services/.git/x.yaml", "a.toml"):
-        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / name).write_text("x")
+    others = ("services/README.md", "services/.#a.yaml", "services/._a.yaml", "services/.git/x.yaml", "a.toml")
+    write_files(tmp_path, dict.fromkeys(others, "x"))
     assert names(built(tmp_path)) == [("postgres", ["small"])]
 
 
@@ -385,10 +380,7 @@ def test_a_missing_id_offers_a_fresh_one(tmp_path: Path) -> None:
 def test_a_real_catalog_split_and_built_is_the_same(tmp_path: Path) -> None:
     for number, file in enumerate(catalogs()):
         original = read_source(str(file)).data
-        for name, text in split_files(original):
-            target = tmp_path / str(number) / name
-            target.parent.mkdir(parents=True, exist_ok=True)
-            target.write_text(text, encoding="utf-8")
+        write_files(tmp_path / str(number), dict(split_files(original)))
         assert read_folder(str(tmp_path / str(number))).data == original, file.name
 
 
@@ -445,13 +437,9 @@ tops = schemas(
 
 def built_from(top: dict[str, Any], texts: dict[str, Any]) -> dict[str, Any]:
     with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        (folder / "schemas").mkdir()
-        (folder / "services").mkdir()
-        for file, content in texts.items():
-            (folder / "schemas" / file).write_text(json.dumps(content))
+        write_files(Path(name), {f"schemas/{file}": json.dumps(content) for file, content in texts.items()})
         plan = {"name": "p", "id": "1", "schemas": {"service_instance": {"create": {"parameters": top}}}}
-        (folder / "services" / "s.json").write_text(json.dumps({"name": "s", "id": "2", "plans": [plan]}))
+        write_files(Path(name), {"services/s.json": json.dumps({"name": "s", "id": "2", "plans": [plan]})})
         data = read_folder(name).data
     made: dict[str, Any] = data["services"][0]["plans"][0]["schemas"]["service_instance"]["create"]["parameters"]
     return made
