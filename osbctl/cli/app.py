@@ -92,18 +92,13 @@ def run_app(arguments: list[str]) -> int:
     except typer.Abort:
         return 130
     except _UsageError as error:
-        return _print_usage_error(error)
+        if error.ctx is None or type(error).__name__ == "NoArgsIsHelpError":  # a call without a command: the help
+            error.show()
+            return 2
+        message = error.format_message().rstrip(".")
+        advice = f"see {error.ctx.command_path} --help"
+        return print_error(UsageError(message[:1].lower() + message[1:], advice))
     return result if isinstance(result, int) else 0
-
-
-def _print_usage_error(error: Any) -> int:
-    """Print typer's usage error in the style of all errors; a call without a command prints the help instead."""
-    if error.ctx is None or type(error).__name__ == "NoArgsIsHelpError":
-        error.show()
-        return 2
-    message = error.format_message().rstrip(".")
-    advice = f"see {error.ctx.command_path} --help"
-    return print_error(UsageError(message[:1].lower() + message[1:], advice))
 
 
 def build(arguments: list[str]) -> TyperGroup:

@@ -41,7 +41,7 @@ The database is an SQLite file in your data folder, or PostgreSQL for a team. Pa
 def add(
     name: common.BrokerName,
     url: Annotated[str, Argument(metavar="URL", help="Base address of the broker.", show_default=False)],
-    platform: Annotated[Platform, Option("--as", help="The platform whose rules apply.")] = DEFAULT_PLATFORM,
+    platform: Annotated[Platform, Option("--as", help="Platform to act as.")] = DEFAULT_PLATFORM,
     user: User = None,
     password_stdin: common.BrokerPasswordStdin = False,
     credentials: common.Credentials = None,
@@ -139,14 +139,10 @@ def show(
 @common.spread
 def refresh(
     names: Annotated[list[str] | None, Argument(metavar="[NAME...]", help="The brokers.  [default: all]")] = None,
-    platform: Annotated[
-        Platform | None, Option("--as", help="The platform whose rules apply.  [default: as registered]")
-    ] = None,
+    platform: Annotated[Platform | None, Option("--as", help="Platform to act as.  [default: as registered]")] = None,
     instances: common.Instances = None,
     dry_run: Annotated[bool, Option("--dry-run", help="Print what would happen, and store nothing.")] = False,
-    quiet: Annotated[
-        bool, Option("--quiet", "-q", help="Report only brokers that were refused or not fetched.")
-    ] = False,
+    quiet: Annotated[bool, Option("--quiet", "-q", help="Report only brokers refused or not fetched.")] = False,
     strict: Strict = False,
     jobs: Annotated[int, Option("--jobs", "-j", min=1, max=64, help="Brokers to contact at once.")] = 8,
     password_stdin: common.BrokerPasswordStdin = False,

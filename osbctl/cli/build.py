@@ -28,10 +28,7 @@ class BuildFormat(StrEnum):
 
 def build(
     folder: Annotated[str, Argument(metavar="FOLDER", help="The source folder or brokerpak.")],
-    output: Annotated[
-        str | None,
-        Option("--output", "-o", metavar="FILE", help="Write the catalog to this file instead of printing it."),
-    ] = None,
+    output: Annotated[str | None, Option("--output", "-o", metavar="FILE", help="Write the catalog to FILE.")] = None,
     format: Annotated[
         BuildFormat | None,
         Option("--format", "-f", help="Syntax of the catalog.  [default: by the extension of FILE]"),
@@ -50,9 +47,7 @@ def build(
         Option("--accept-id-change", metavar="NAME", help="Accept a new id of SERVICE or SERVICE/PLAN; repeatable."),
     ] = None,
     env: common.Env = None,
-    check: Annotated[
-        bool, Option("--check", help="Write nothing; print a diff and exit with 1 if FILE or the lock is outdated.")
-    ] = False,
+    check: Annotated[bool, Option("--check", help="Write nothing; print a diff and exit with 1 if outdated.")] = False,
 ) -> int:
     """Compose the catalog of a source folder or a brokerpak. Nothing is written unless the catalog is valid.
 

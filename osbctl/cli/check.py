@@ -79,9 +79,7 @@ def check(
 @common.spread
 def fetch(
     url: Annotated[str, Argument(metavar="URL", help="The broker's base address, or that of its catalog.")],
-    output: Annotated[
-        str | None, Option("--output", "-o", metavar="FILE", help="Write the catalog to this file.")
-    ] = None,
+    output: Annotated[str | None, Option("--output", "-o", metavar="FILE", help="Write the catalog to FILE.")] = None,
     start: Annotated[
         str | None,
         Option(metavar="COMMAND", help="Start this program, fetch once it answers, and stop it with its children."),

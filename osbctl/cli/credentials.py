@@ -24,28 +24,15 @@ _PasswordStdin = Annotated[bool, Option("--password-stdin", help="Read the passw
 def hash_password(
     identity: Annotated[str, Argument(metavar="IDENTITY", help="The username of the platform.")],
     password_stdin: _PasswordStdin = False,
-    generate: Annotated[
-        bool, Option("--generate", help="Generate a password of 192 random bits, and print it once.")
-    ] = False,
-    include_password: Annotated[
-        bool, Option("--include-password", help="Also keep the password in the record, in clear text.")
-    ] = False,
-    rounds: Annotated[
-        int | None,
-        Option(help="Rounds of SHA-512, the cost of a check.  [default: that of the library]"),
-    ] = None,
-    label: Annotated[
-        str | None, Option(metavar="LABEL", help="Name of the record in the broker's log; no secret.")
-    ] = None,
-    expires: Annotated[
-        str | None, Option(metavar="TIME", help="When the record expires: 2027-01-31T00:00:00Z (RFC 3339).")
-    ] = None,
+    generate: Annotated[bool, Option("--generate", help="Generate a password of 192 bits, and print it once.")] = False,
+    include_password: Annotated[bool, Option("--include-password", help="Add the password in clear text.")] = False,
+    rounds: Annotated[int | None, Option(help="Rounds of SHA-512: cost of a check.  [default: the library's]")] = None,
+    label: Annotated[str | None, Option(metavar="LABEL", help="Its name in the broker's log; no secret.")] = None,
+    expires: Annotated[str | None, Option(metavar="TIME", help="Expiry: 2027-01-31T00:00:00Z (RFC 3339).")] = None,
     output: Annotated[
         Path | None, Option("-o", "--output", metavar="FILE", help="Write the record to a new FILE of mode 0600.")
     ] = None,
-    append: Annotated[
-        Path | None, Option(metavar="FILE", help="Add the record to FILE, which is created if missing.")
-    ] = None,
+    append: Annotated[Path | None, Option(metavar="FILE", help="Add the record to FILE, made if missing.")] = None,
     force: Annotated[bool, Option("--force", help="With -o: replace the records in FILE.")] = False,
 ) -> None:
     """Make a credential record: a username and the salted SHA-512 hash of its password.

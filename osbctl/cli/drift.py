@@ -41,7 +41,14 @@ class DriftSides(BrokerConnection, common.LocationOptions):
         """Read the stored catalog and the broker's."""
         self.check_stdin(broker, *stored)
         if stored:
-            return self._stored(stored), read_addressed(self, broker, self)
+            from osbctl.sources.exports import read_documents, stored_catalog
+            from osbctl.tasks.options import pointer_of
+
+            limits = Limits(bytes=self.max_bytes)
+            documents = [document for word in stored for document in read_documents(word, limits)]
+            found = stored_catalog(documents, self.stored_as, self.stored_broker, pointer_of(stored[0], self.at))
+            announced(found.document)
+            return found, read_addressed(self, broker, self)
         from osbctl.tasks.drift import registered_catalog, stored_in_registry
 
         if not location.is_registered(broker, self.database):
@@ -62,23 +69,10 @@ class DriftSides(BrokerConnection, common.LocationOptions):
         passwords = Passwords(stdin=self.password_stdin, credentials=self.credentials, single=single)
         return RegisteredBrokerClient(self.options(max_bytes=self.max_bytes), passwords.password_of)
 
-    def _stored(self, words: list[str]) -> StoredCatalog:
-        from osbctl.sources.exports import read_documents, stored_catalog
-        from osbctl.tasks.options import pointer_of
-
-        limits = Limits(bytes=self.max_bytes)
-        documents = [document for word in words for document in read_documents(word, limits)]
-        found = stored_catalog(documents, self.stored_as, self.stored_broker, pointer_of(words[0], self.at))
-        announced(found.document)
-        return found
-
 
 @common.spread
 def drift(
-    broker: Annotated[
-        str | None,
-        Argument(metavar="BROKER", help="The broker: its address, its name in the registry, or a source."),
-    ] = None,
+    broker: Annotated[str | None, Argument(metavar="BROKER", help="Its address, registered name, or source.")] = None,
     stored: Annotated[
         list[str] | None,
         Argument(

@@ -26,9 +26,7 @@ def fix(
     sources: Annotated[list[str], Argument(metavar="SOURCE...", help=_SOURCE, show_default=False)],
     unsafe: Annotated[bool, Option("--unsafe", help="Also apply fixes that may change what platforms do.")] = False,
     check: Annotated[bool, Option("--check", help="Write nothing; exit with 1 if something would be fixed.")] = False,
-    diff: Annotated[
-        bool, Option("--diff", help="Like --check, and print the changes as a patch, for git apply -p0.")
-    ] = False,
+    diff: Annotated[bool, Option("--diff", help="Like --check, and print a patch for git apply -p0.")] = False,
     select: Annotated[list[str] | None, Option(metavar="RULE", help="Fix only this rule; repeatable.")] = None,
     api_version: common.CheckedVersion = None,
     at: common.At = "",

@@ -6,7 +6,7 @@ import gc
 import os
 from collections.abc import Sequence
 from pathlib import PurePath
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 from urllib.parse import urlsplit
 
 from typer import Argument, Option
@@ -17,9 +17,6 @@ from osbctl.cli.output import write_output
 from osbctl.config import find_config, load_config
 from osbctl.errors import UsageError
 from osbctl.platforms import Platform
-
-if TYPE_CHECKING:
-    from osbctl.tasks.page import PageCatalog
 
 
 @common.spread
@@ -32,9 +29,7 @@ def page(
             show_default=False,
         ),
     ],
-    output: Annotated[
-        str | None, Option("--output", "-o", metavar="FILE", help="Write the page there instead of printing it.")
-    ] = None,
+    output: Annotated[str | None, Option("--output", "-o", metavar="FILE", help="Write the page to FILE.")] = None,
     since: Annotated[
         list[str] | None,
         Option(
@@ -68,12 +63,19 @@ def page(
     """
     from osbctl.pages.content import Content
     from osbctl.tasks.output_checks import check_output
-    from osbctl.tasks.page import make_page, read_branding
+    from osbctl.tasks.page import PageCatalog, make_page, read_branding
 
     check_output(output, [*sources, *(since or ()), logo, config, *connection.files])
     gc.disable()  # as in validation: the run is short, and makes next to no garbage in circles
     settings = load_config(config) if config else find_config(".")
-    catalogs = _page_catalogs(connection, sources, since or [], where)
+    since = since or []
+    connection.check_stdin(*sources, *since)
+    catalogs = [
+        PageCatalog(
+            name, read_addressed(connection, word, where), read_addressed(connection, old, where) if old else None
+        )
+        for name, word, old in zip(_names(sources), sources, _earlier(sources, since), strict=True)
+    ]
     branding = read_branding({"title": title, "logo": logo, "accent": accent}, settings.page)
     told = f"Since {', '.join(map(_old_name, since))}." if since else None
     content = Content(branding=branding, date=date, since=told, findings=findings)
@@ -81,23 +83,8 @@ def page(
     return 0
 
 
-def _page_catalogs(
-    connection: BrokerConnection, words: Sequence[str], since: Sequence[str], where: common.LocationOptions
-) -> list[PageCatalog]:
-    """Read a catalog for each word. `since` has a revision for all words, or an earlier catalog for each."""
-    from osbctl.tasks.page import PageCatalog
-
-    connection.check_stdin(*words, *since)
-    before = _earlier(words, since)
-    return [
-        PageCatalog(
-            name, read_addressed(connection, word, where), read_addressed(connection, old, where) if old else None
-        )
-        for name, word, old in zip(_names(words), words, before, strict=True)
-    ]
-
-
 def _earlier(words: Sequence[str], since: Sequence[str]) -> Sequence[str]:
+    """An earlier catalog for each of `words`. `since` has one for each, or a revision for all."""
     if not since:
         return [""] * len(words)
     if len(since) == 1 and _is_revision(since[0]):

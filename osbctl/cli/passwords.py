@@ -59,7 +59,12 @@ class Passwords:
         if not broker.username:
             return ""
         confirmed = _is_confirmed(broker) or self._typed
-        if found := self._found(broker):
+        found = self._read
+        if found is None:
+            of_user = self._records.get(broker.username, {})
+            given = os.environ.get(variable(broker.name))
+            found = given or of_user.get(broker.name) or of_user.get("")
+        if found:
             if not confirmed:
                 _warn(broker)
             return found
@@ -68,13 +73,6 @@ class Passwords:
             self._typed = True
             return self._read
         raise SourceError(f"there is no password for {broker.username}", f"set {variable(broker.name)}")
-
-    def _found(self, broker: Registration) -> str | None:
-        if self._read is not None:
-            return self._read
-        given = os.environ.get(variable(broker.name))
-        of_user = self._records.get(broker.username, {})
-        return given or of_user.get(broker.name) or of_user.get("")
 
 
 def variable(name: str, what: str = "PASSWORD") -> str:

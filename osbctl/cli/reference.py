@@ -45,7 +45,12 @@ def rules(
     osbctl rules plan-name-duplicate
     osbctl rules --format json | jq -r '.rules[] | select(.fix != "") | .id'
     """
-    found = _found(rule)
+    from osbctl.tasks.rules import all_rules, rules_named
+
+    known = all_rules()
+    categories = list(Category)
+    found = [known[id_] for id_ in (known if rule is None else rules_named(rule))]
+    found.sort(key=lambda record: (categories.index(record.category), record.id))
     paint, width = AnsiStyle(use_color(color.value, sys.stdout)), wrap_width(sys.stdout)
     if format is common.TextOrJson.JSON:
         whole = {"version": _VERSION, "rules": [_record(one) for one in found]}
@@ -55,14 +60,6 @@ def rules(
     else:
         write_lines([*_list(found, paint, width)][:-1])
     return 0
-
-
-def _found(word: str | None) -> list[Rule]:
-    from osbctl.tasks.rules import all_rules, rules_named
-
-    known = all_rules()
-    ids = known.keys() if word is None else rules_named(word)
-    return sorted((known[id_] for id_ in ids), key=lambda record: (list(Category).index(record.category), record.id))
 
 
 def _list(records: Sequence[Rule], paint: AnsiStyle, width: int) -> Iterator[str]:
@@ -128,9 +125,7 @@ def schema(
 
 
 def lsp(
-    stdio: Annotated[  # noqa: ARG001  # clients of VS Code add it by themselves
-        bool, Option("--stdio", help="No effect: some editors pass it.")
-    ] = False,
+    stdio: Annotated[bool, Option("--stdio", help="No effect: some editors pass it.")] = False,  # noqa: ARG001
 ) -> int:
     """Run the language server: findings, completion, fixes and explanations in your editor.
 

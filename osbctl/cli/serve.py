@@ -44,9 +44,7 @@ def serve(
     insecure_http: Annotated[bool, Option("--insecure-http", help="Test without TLS, on loopback only.")] = False,
     base_path: Annotated[str, Option(metavar="PATH", help="Path in front of /v2/catalog.")] = "",
     minimum_version: Annotated[str, Option(metavar="VERSION", help="Oldest API version to answer.")] = "2.0",
-    missing_version_status: Annotated[
-        int, Option(metavar="412|400", help="Status of the answer to a request without version header.")
-    ] = 412,
+    missing_version_status: Annotated[int, Option(metavar="412|400", help="Status without a version header.")] = 412,
     admin_listen: Annotated[str, Option(metavar="HOST:PORT", help="Address of /livez, /readyz, /metrics.")] = "",
     admin_host: Annotated[
         list[str] | None,

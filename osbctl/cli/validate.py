@@ -41,12 +41,8 @@ def validate(
     concise: Annotated[bool, Option("--concise", help="Print one line per finding.")] = False,
     quiet: Annotated[bool, Option("--quiet", "-q", help="Print only findings: no verdicts, counts or notes.")] = False,
     statistics: Annotated[bool, Option("--statistics", help="Print a count per rule instead of findings.")] = False,
-    baseline: Annotated[
-        str | None, Option(metavar="FILE", help="Report only findings that are not in this file.")
-    ] = None,
-    write_baseline: Annotated[
-        bool, Option("--write-baseline", help="Write all findings to the --baseline file, and report none.")
-    ] = False,
+    baseline: Annotated[str | None, Option(metavar="FILE", help="Report only findings not in this file.")] = None,
+    write_baseline: Annotated[bool, Option("--write-baseline", help="Write all findings to --baseline FILE.")] = False,
     together: Annotated[
         bool,
         Option("--together", help="Treat the catalogs as registered on one platform, and report shared ids and names."),

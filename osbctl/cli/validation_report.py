@@ -34,7 +34,12 @@ class Display(NamedTuple):
 def run(request: Request, display: Display, config: str | None = None) -> int:
     """Validate, report, and return the exit code; `config` is a configuration file, None the closest one."""
     if display.output is not None or request.write_baseline:
-        _check_outputs(request, display, config)
+        from osbctl.tasks.output_checks import check_output
+
+        inputs = (*request.sources, *request.schemas, config)
+        check_output(display.output, (*inputs, request.baseline))
+        if request.write_baseline:
+            check_output(request.baseline, inputs)
     gc.disable()  # the run is short, and collecting garbage would take a fifth of it
     detail = display.detail
     marked = display.effective_format is Format.TEXT and not detail.statistics
@@ -43,15 +48,6 @@ def run(request: Request, display: Display, config: str | None = None) -> int:
     for sentence in done.notes if not detail.quiet else ():
         print_note(sentence)
     return done.exit_code or failed
-
-
-def _check_outputs(request: Request, display: Display, config: str | None) -> None:
-    from osbctl.tasks.output_checks import check_output
-
-    inputs = (*request.sources, *request.schemas, config)
-    check_output(display.output, (*inputs, request.baseline))
-    if request.write_baseline:
-        check_output(request.baseline, inputs)
 
 
 def put_report(results: Sequence[ValidationResult], display: Display) -> int:
