@@ -13,6 +13,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -86,24 +87,13 @@ def admin(port: int, path: str, host: str = "127.0.0.1") -> tuple[int, bytes]:
 
 
 @contextmanager
-def handed_over(tmp_path: Path, *sockets: socket.socket, ended: int = 0, **told: Any) -> Iterator[Fork]:
-    """The program with listening sockets, as systemd starts it."""
-    file = tmp_path / "catalog.json"
-    file.write_bytes(b"one")
-    log = tmp_path / "err"
-    with log.open("wb") as err:
-        told = {"file": str(file), "port": 1, **told}
-        started = start(told, err.fileno(), err.fileno(), sockets=sockets)
-    try:
-        assert until(lambda: "1 service" in log.read_text() or started.poll() is not None, 20), log.read_text()
-        yield started
-    finally:
+def handed_over(tmp_path: Path, *sockets: socket.socket, ended: int = 0, **told: Any) -> Iterator[Process]:
+    """The program with listening sockets, as systemd starts it, and the code with which it ends."""
+    with process(tmp_path, partial(start, sockets=sockets), **{"port": 1, **told}) as program:
+        yield program
         if not ended:
-            started.terminate()
-        try:
-            assert started.wait(20) == ended
-        finally:
-            started.kill()
+            program.process.terminate()
+        assert program.process.wait(20) == ended, program.log
 
 
 PAUSE = 0.01

@@ -16,6 +16,7 @@ from osbctl.broker.proxy import ProxyRule
 from osbctl.broker.settings import Settings
 from tests.broker.harness import GET, SMALL, Broker, Reader, ask, running, until
 from tools.crowds import FEW, UPDATES, key_updates, run
+from tools.soak import attack
 
 Pair = tuple[Path, Path]
 RIGHT = GET[:-2] + b"Authorization: right\r\n\r\n"
@@ -149,3 +150,8 @@ def test_connection_is_not_evicted_during_its_password_check(trust: ssl.SSLConte
         assert until(lambda: broker.stats.cut > 20)
         waiting[0](authenticator("right", "", None))
         assert Reader(client).answer()[0] == 200
+
+
+def test_new_clients_log_in_during_password_guessing() -> None:
+    """`make soak` does this with the default rounds, and 2, 8 and 64 clients without pauses."""
+    assert list(attack(4, clients=2, pause=0.2, rounds=300_000)) == []

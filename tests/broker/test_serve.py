@@ -1,10 +1,11 @@
-"""`osbctl serve` as a process: signals, reloads, logs, options."""
+"""`osbctl serve` as a process: signals, reloads, logs, options, sockets of systemd."""
 
 from __future__ import annotations
 
 import ast
 import json
 import os
+import random
 import re
 import select
 import signal
@@ -14,7 +15,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -24,9 +25,12 @@ import pytest
 from osbctl.broker.settings import ServeOptions
 from osbctl.errors import UsageError
 from tests.broker.harness import GET, Authority, ask, until
-from tests.broker.processes import over_tls, over_tls_or_none, process, start, start_alone
+from tests.broker.processes import Load, Process, handed_over, over_tls, over_tls_or_none, process, start, start_alone
 from tests.case import each
 from tests.cli.warm import Fork
+from tests.corpus import EVERY_CASE
+from tests.deploy.harness import ROOT
+from tests.deploy.running import OSBCTL, serve_options
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
@@ -235,12 +239,6 @@ def test_port_in_use_is_a_clear_error(tmp_path: Path, tls: dict[str, str]) -> No
                 assert "Traceback" not in broker.log
 
 
-def test_testing_options_require_loopback(tmp_path: Path) -> None:
-    with process(tmp_path, insecure_http=True, host="0.0.0.0") as broker:
-        assert broker.process.wait(10) == 2
-        assert "for loopback only" in broker.log
-
-
 def test_low_descriptor_limit_is_a_clear_error(tmp_path: Path) -> None:
     """With 66 descriptors it would listen, but never accept."""
     with process(tmp_path, partial(start, file_limit=66), insecure_http=True) as broker:
@@ -267,3 +265,109 @@ def test_closed_standard_stream_is_not_reused_by_a_socket(tmp_path: Path, closed
 def test_conflicting_options_are_refused(told: dict[str, Any]) -> None:
     with pytest.raises(UsageError):
         ServeOptions(**told).check()
+
+
+def test_systemd_socket(tmp_path: Path, trust: ssl.SSLContext, tls: dict[str, str]) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listener, handed_over(tmp_path, listener, **tls):
+        assert over_tls(trust, listener.getsockname()[1])[2] == b"one"
+
+
+def test_rolling_restart_loses_no_request(tmp_path: Path, trust: ssl.SSLContext, tls: dict[str, str]) -> None:
+    with socket.create_server(("127.0.0.1", 0), backlog=128) as listener, ExitStack() as stack:
+
+        def begin(name: str) -> Fork:
+            folder = tmp_path / name
+            folder.mkdir()
+            return stack.enter_context(handed_over(folder, listener, **tls)).process
+
+        load, first = Load(listener.getsockname()[1], trust), [begin("one"), begin("two")]
+        with load.running(4):
+            assert until(lambda: {str(old.pid) for old in first} <= set(load.pids), 20), "both have a share"
+            for number, old in enumerate(first):
+                old.terminate()
+                assert old.wait(20) == 0
+                fresh = begin(f"new {number}")
+                assert until(lambda pid=str(fresh.pid): pid in load.pids, 20)
+        assert load.lost == []
+
+
+def test_systemd_unix_socket_is_not_removed(tmp_path: Path) -> None:
+    path = tmp_path / "handed"
+    with socket.socket(socket.AF_UNIX) as listener, socket.socket(socket.AF_UNIX) as sock:
+        listener.bind(str(path))
+        listener.listen()
+        with handed_over(tmp_path, listener, unix_socket=str(path)):
+            sock.connect(str(path))
+            assert ask(sock, GET[:-2] + b"X-Forwarded-Proto: https\r\n\r\n")[2] == b"one"
+        assert path.exists(), "it is the one's who made it"
+
+
+@pytest.mark.parametrize("way", ["insecure_http", "self_signed"])
+def test_testing_options_refuse_any_systemd_socket_but_of_loopback(tmp_path: Path, way: str) -> None:
+    """`--host` is 127.0.0.1 here, but the sockets count."""
+    with socket.create_server(("127.0.0.1", 0)) as first, socket.create_server(("0.0.0.0", 0)) as second:
+        with handed_over(tmp_path, first, **{way: True}) as broker:
+            assert until(lambda: "listening on" in broker.log)
+        with handed_over(tmp_path, first, second, ended=2, **{way: True}) as broker:
+            assert until(lambda: "for loopback only" in broker.log)
+            assert f"0.0.0.0:{second.getsockname()[1]}" in broker.log
+
+
+def send_pair(started: Any, number: int, seconds: float) -> None:
+    """Seconds between the two signals."""
+    started.send_signal(number)
+    end = time.perf_counter() + seconds
+    while time.perf_counter() < end:
+        pass
+    started.send_signal(number)
+
+
+@pytest.mark.fuzz
+def test_simultaneous_reload_signals_do_not_deadlock(tmp_path: Path) -> None:
+    for _ in range(4 if EVERY_CASE else 1):
+        with process(tmp_path, insecure_http=True) as broker:
+            for _ in range(2500):
+                send_pair(broker.process, signal.SIGHUP, random.random() * 80e-6)
+                time.sleep(0.0005)
+            assert reloads(broker)
+            assert broker.end() == 0
+            assert "Error" not in broker.log
+
+
+def reloads(broker: Process) -> bool:
+    before = broker.log.count("reloaded")
+    broker.process.send_signal(signal.SIGHUP)
+    return until(lambda: broker.log.count("reloaded") > before)
+
+
+@pytest.mark.fuzz
+def test_simultaneous_stop_signals_exit_with_0(tmp_path: Path) -> None:
+    for number in range(200 if EVERY_CASE else 3):
+        with process(tmp_path, start_alone, insecure_http=True) as broker:
+            send_pair(broker.process, signal.SIGTERM, number % 5 * 20e-6)
+            assert broker.process.wait(10) == 0
+
+
+def test_reload_signal_during_start_is_not_fatal(tmp_path: Path) -> None:
+    """At any time: before the options are parsed, while the catalog is checked, while the sockets are bound."""
+    command, log = [*OSBCTL, "serve", *serve_options(tmp_path)], tmp_path / "log"
+    with log.open("wb") as err:
+        started = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=err)
+    try:
+        assert until(lambda: ignored(started.pid) or started.poll() is not None)
+        while "serving" not in log.read_text():
+            started.send_signal(signal.SIGHUP)
+            time.sleep(0.01)
+            assert started.poll() is None, log.read_text()
+        assert until(lambda: "reloaded the catalog" in log.read_text())
+        started.terminate()
+        assert started.wait(10) == 0
+    finally:
+        started.kill()
+        started.wait(10)
+
+
+def ignored(pid: int) -> bool:
+    """Return whether the process ignores or catches SIGHUP (proc_pid_status(5))."""
+    found = dict(line.split(":", 1) for line in Path(f"/proc/{pid}/status").read_text().splitlines())
+    return bool((int(found["SigIgn"], 16) | int(found["SigCgt"], 16)) & 1 << signal.SIGHUP - 1)
