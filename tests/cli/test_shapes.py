@@ -5,7 +5,6 @@ Never exit 0 with nothing looked at: what has no catalog is refused, and what is
 
 from __future__ import annotations
 
-import copy
 import json
 import textwrap
 from collections.abc import Callable
@@ -21,23 +20,13 @@ from osbctl.tasks.load_catalog import CatalogSource, load
 from tests.case import case
 from tests.cli.program import osbctl
 from tests.cli.test_every_command import commands
+from tests.comparison.make import catalog, plan, service
 from tests.git import commit
 
-PLAN = {
-    "id": "A1F7C254-3B6D-4C8E-8F02-9E5D4B7A6C13",
-    "name": "small",
-    "description": "d",
-    "free": True,
-    "bindable": True,
-}
-SERVICE = {
-    "id": "6C3B1D0E-8A4F-4E57-9B1C-2D7F5A90E3B4",
-    "name": "postgres",
-    "description": "A database.",
-    "bindable": True,
-    "plans": [PLAN, {**PLAN, "id": "B1F7C254-3B6D-4C8E-8F02-9E5D4B7A6C13", "name": "large"}],
-}
-CATALOG = {"services": [SERVICE]}
+SMALL = plan("A1F7C254-3B6D-4C8E-8F02-9E5D4B7A6C13", "small", free=True, bindable=True)
+LARGE = {**SMALL, "id": "B1F7C254-3B6D-4C8E-8F02-9E5D4B7A6C13", "name": "large"}
+CATALOG = catalog(service("6C3B1D0E-8A4F-4E57-9B1C-2D7F5A90E3B4", "postgres", SMALL, LARGE))
+CHANGED = catalog(service("6C3B1D0E-8A4F-4E57-9B1C-2D7F5A90E3B4", "postgres", SMALL))
 
 
 class RowFields(NamedTuple):
@@ -77,7 +66,7 @@ SHAPES = {
     "a brokerpak": RowFields(lambda _: "packversion: 1\nservice_definitions: [a.yml]\n", (), "a part of a brokerpak"),
     "its definition": RowFields(lambda c: dump({**c["services"][0], "provision": {}, "bind": {}}), (), "a part of a brokerpak"),
     "an on-demand broker": RowFields(
-        lambda _: dump({"jobs": [{"service_catalog": {"id": "x", "service_name": "y", "plans": [PLAN]}}]}), (), "no catalog"
+        lambda _: dump({"jobs": [{"service_catalog": {"id": "x", "service_name": "y", "plans": [SMALL]}}]}), (), "no catalog"
     ),
     "a ConfigMap": RowFields(lambda _: "kind: ConfigMap\ndata: {LOG: debug}\n", (), "no catalog"),
     "a template": RowFields(lambda _: "<% if x %>\nservices: []\n", (), "render it first"),
@@ -108,16 +97,10 @@ def test_every_command_is_in_the_table() -> None:
     assert {name.split()[0] for name in commands()} - {"brokers"} == named
 
 
-def changed() -> dict[str, Any]:
-    other = copy.deepcopy(CATALOG)
-    other["services"][0]["plans"].pop()  # type: ignore[attr-defined]
-    return other
-
-
 def run(folder: Path, words: str, write: Callable[[Any], str], *more: str) -> Any:
     """Run the command on files written so, both sides alike where it takes two."""
     (folder / "source.yaml").write_text(write(CATALOG))
-    (folder / "changed.yaml").write_text(write(changed()))
+    (folder / "changed.yaml").write_text(write(CHANGED))
     return osbctl(*words.replace("@", "source.yaml").split(), *more, cwd=folder)
 
 
@@ -187,11 +170,11 @@ def test_a_configuration_says_where_it_is(tmp_path: Path) -> None:
 def test_it_holds_for_a_revision_a_broker_and_an_editor(tmp_path: Path) -> None:
     file = tmp_path / "source.yaml"
     (tmp_path / "osbctl.toml").write_text('[[per-path]]\npaths = ["source.yaml"]\nat = "/b"\n')
-    file.write_text(dump({"a": CATALOG, "b": changed()}))
-    assert json.loads(load(CatalogSource(str(file))).body) == changed()
+    file.write_text(dump({"a": CATALOG, "b": CHANGED}))
+    assert json.loads(load(CatalogSource(str(file))).body) == CHANGED
     analysis = analyse(str(file), {str(file): file.read_text()})
     assert analysis.document
-    assert analysis.document.data == changed()
+    assert analysis.document.data == CHANGED
     commit(tmp_path)
     osbctl("diff", "HEAD:source.yaml", "source.yaml", cwd=tmp_path, code=0)
 
@@ -229,8 +212,8 @@ def test_an_editor_reads_what_validate_reads(tmp_path: Path) -> None:
 
 
 def test_a_breaking_change_in_nested_catalogs_is_no_safe_one(tmp_path: Path) -> None:
-    for name, catalog in (("old.json", CATALOG), ("new.json", changed())):
-        (tmp_path / name).write_text(json.dumps({"rds_broker": {"catalog": catalog}}))
+    for name, nested in (("old.json", CATALOG), ("new.json", CHANGED)):
+        (tmp_path / name).write_text(json.dumps({"rds_broker": {"catalog": nested}}))
     done = osbctl("diff", "old.json", "new.json", cwd=tmp_path, code=1)
     assert "change-plan-removed" in done.stdout
     assert done.stderr.count("read the catalog at /rds_broker/catalog") == 2
