@@ -96,20 +96,21 @@ def imports(heads: bool = False) -> dict[str, set[str]]:
     return all_imports()[heads]
 
 
+def between() -> list[tuple[str, str]]:
+    """Each import from one package to another: the module, and what it imports."""
+    every = imports().items()
+    return [(module, one) for module, found in every for one in found if package_of(one) != package_of(module)]
+
+
 def test_no_import_runs_upward_or_sideways() -> None:
     wrong, sideways_used = [], set()
-    for module, targets in imports().items():
-        for target in targets:
-            ours, theirs = package_of(module), package_of(target)
-            if ours == theirs:
-                continue
-            if (ours, theirs) in SIDEWAYS_IMPORTS:
-                sideways_used.add((ours, theirs))
-                continue
-            up = LAYERS.get(theirs, 0) > LAYERS.get(ours, 0)
-            sideways = LAYERS.get(theirs, 0) == LAYERS.get(ours, 0) > 0
-            if up or sideways:
-                wrong.append(f"{module} -> {target}")
+    for module, target in between():
+        ours, theirs = package_of(module), package_of(target)
+        layer, other = LAYERS.get(ours, 0), LAYERS.get(theirs, 0)
+        if (ours, theirs) in SIDEWAYS_IMPORTS:
+            sideways_used.add((ours, theirs))
+        elif other > layer or other == layer > 0:
+            wrong.append(f"{module} -> {target}")
     assert wrong == []
     assert sideways_used == set(SIDEWAYS_IMPORTS), "an exception that nothing needs"
 
@@ -119,9 +120,8 @@ def test_the_base_has_an_order() -> None:
     assert set(order) == set(packages()[0])
     wrong = [
         f"{module} -> {target}"
-        for module, targets in imports().items()
-        for target in targets
-        if (ours := order.get(package_of(module))) is not None and package_of(target) != package_of(module)
+        for module, target in between()
+        if (ours := order.get(package_of(module))) is not None
         if order.get(package_of(target), -1 if target == "osbctl" else len(BASE)) >= ours
     ]
     assert wrong == []
@@ -150,10 +150,8 @@ def test_loading_a_catalog_takes_no_module_of_the_broker() -> None:
 
 def test_packages_form_no_circle() -> None:
     graph: dict[str, set[str]] = defaultdict(set)
-    for module, targets in imports().items():
-        graph[package_of(module)].update(
-            package_of(target) for target in targets if package_of(target) != package_of(module)
-        )
+    for module, target in between():
+        graph[package_of(module)].add(package_of(target))
     list(TopologicalSorter(graph).static_order())
 
 
@@ -167,18 +165,8 @@ def test_the_modules_of_a_package_form_no_circle() -> None:
 
 
 TERMINAL = {
-    "print",
-    "input",
-    "sys.exit",
-    "sys.argv",
-    "sys.stdout",
-    "sys.stderr",
-    "os.environ",
-    "os.getenv",
-    "os.getcwd",
-}
-
-
+    "print", "input", "sys.exit", "sys.argv", "sys.stdout", "sys.stderr", "os.environ", "os.getenv", "os.getcwd",
+}  # fmt: skip
 PROGRAMS = {"load_worker.py"}
 """Modules that are run in a process of their own, whose arguments and output are a task's."""
 
@@ -195,15 +183,8 @@ def test_a_task_needs_no_terminal() -> None:
 
 
 OPENED = {
-    "write_bytes",
-    "write_text",
-    "touch",
-    "os.replace",
-    "os.rename",
-    "tempfile.mkstemp",
-    "os.O_WRONLY",
-    "os.O_RDWR",
-}
+    "write_bytes", "write_text", "touch", "os.replace", "os.rename", "tempfile.mkstemp", "os.O_WRONLY", "os.O_RDWR",
+}  # fmt: skip
 WRITERS = {
     "__main__.py": "closed standard streams become /dev/null",
     "cli/output.py": "a closed standard output becomes /dev/null",
@@ -218,9 +199,8 @@ def is_opened_for_writing(node: ast.AST) -> bool:
     """True for `open` or `….open` with a mode that writes."""
     if not isinstance(node, ast.Call) or getattr(node.func, "attr", getattr(node.func, "id", "")) != "open":
         return False
-    texts = [
-        one.value for one in (*node.args, *(word.value for word in node.keywords)) if isinstance(one, ast.Constant)
-    ]
+    given = (*node.args, *(word.value for word in node.keywords))
+    texts = [one.value for one in given if isinstance(one, ast.Constant)]
     return any(isinstance(text, str) and re.fullmatch("[rwaxbt+]+", text) and set(text) & set("wax+") for text in texts)
 
 
@@ -297,17 +277,10 @@ def test_nothing_outside_of_platforms_names_one() -> None:
 def test_a_platform_is_loaded_when_asked_for() -> None:
     code = "import sys, osbctl.platforms.verdicts; print(*(name for name in sys.modules if name.startswith('osbctl')))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
-    assert set(done.stdout.split()) == {
-        "osbctl",
-        "osbctl.catalog",
-        "osbctl.jsonschemas",
-        "osbctl.jsonschemas.dialects",
-        "osbctl.jsonschemas.walk",
-        "osbctl.paths",
-        "osbctl.platforms",
-        "osbctl.platforms.outcome",
-        "osbctl.platforms.verdicts",
-    }
+    modules = (
+        "catalog jsonschemas jsonschemas.dialects jsonschemas.walk paths platforms platforms.outcome platforms.verdicts"
+    )
+    assert set(done.stdout.split()) == {"osbctl", *(f"osbctl.{name}" for name in modules.split())}
 
 
 WATCHED = """
@@ -346,8 +319,7 @@ def test_a_run_passes_the_stops_of_its_way_in_their_order(way: str, words: tuple
     text = "services:\n- {id: 6c3b1d0e-8a4f-4e57-9b1c-2d7f5a90e3b4, name: db, description: D., plans: [" + plan + "]}\n"
     (tmp_path / "catalog.yaml").write_text(text % ("''", 3))
     (tmp_path / "new.yaml").write_text(text % ("Small.", 2))
-    ran = subprocess.run(
-        [sys.executable, "-c", WATCHED, *words], cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False
-    )
+    command = [sys.executable, "-c", WATCHED, *words]
+    ran = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=60)
     passed = ran.stderr.splitlines()[-1].split()
     assert [stop for stop in passed if stop in CALLS[way]] == list(CALLS[way])

@@ -13,9 +13,10 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import pytest
 
@@ -87,9 +88,7 @@ def test_a_file_that_is_protected_from_writing_stays() -> None:
             os.seteuid(user)
 
 
-def test_data_is_flushed_before_the_rename_and_the_rename_before_return(
-    file: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_data_is_flushed_before_the_rename_and_the_rename_before_return(file: Path) -> None:
     steps = []
     real = os.fsync
 
@@ -99,28 +98,20 @@ def test_data_is_flushed_before_the_rename_and_the_rename_before_return(
         steps.append((kind, status.st_size if kind == "file" else status.st_ino, file.read_bytes()))
         real(descriptor)
 
-    monkeypatch.setattr(os, "fsync", fsync)
-    write_file(file, NEW)
+    with mock.patch.object(os, "fsync", fsync):
+        write_file(file, NEW)
     assert steps == [("file", len(NEW), OLD), ("folder", file.parent.stat().st_ino, NEW)]
 
 
 @pytest.mark.parametrize("cleaned", [True, False])
-def test_a_write_that_fails_leaves_the_old_file(file: Path, monkeypatch: pytest.MonkeyPatch, cleaned: bool) -> None:
+def test_a_write_that_fails_leaves_the_old_file(file: Path, cleaned: bool) -> None:
     """A cleanup that fails, too, does not hide the error."""
-    monkeypatch.setattr(os, "fsync", raising(OSError(28, "No space left on device")))
-    if not cleaned:
-        monkeypatch.setattr(os, "unlink", raising(PermissionError(13, "Permission denied")))
-    with pytest.raises(SourceError, match="No space left"):
+    unlink = os.unlink if cleaned else mock.Mock(side_effect=PermissionError(13, "Permission denied"))
+    full = mock.Mock(side_effect=OSError(28, "No space left on device"))
+    with mock.patch.multiple(os, fsync=full, unlink=unlink), pytest.raises(SourceError, match="No space left"):
         write_file(file, NEW)
     assert file.read_bytes() == OLD
     assert (len([*file.parent.iterdir()]) == 1) is cleaned
-
-
-def raising(error: OSError) -> Callable[..., None]:
-    def fail(*_: object) -> None:
-        raise error
-
-    return fail
 
 
 def test_the_temporary_file_is_hidden_in_the_same_folder(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -157,16 +148,20 @@ def fifo(tmp_path: Path) -> Path:
     return tmp_path / "fifo"
 
 
-def fed(fifo: Path, *chunks: bytes, pause: float = 0.05) -> threading.Thread:
+@contextlib.contextmanager
+def fed(fifo: Path, *chunks: bytes) -> Iterator[None]:
+    """Feed these to the FIFO, one every 50 ms; without chunks it gets no writer."""
+
     def feed() -> None:
         with contextlib.suppress(BrokenPipeError), fifo.open("wb", buffering=0) as writer:
             for chunk in chunks:
-                time.sleep(pause)
+                time.sleep(0.05)
                 writer.write(chunk)
 
-    thread = threading.Thread(target=feed)
+    thread = threading.Thread(target=feed if chunks else int)
     thread.start()
-    return thread
+    yield
+    thread.join(10)
 
 
 @pytest.mark.parametrize(
@@ -181,23 +176,18 @@ def fed(fifo: Path, *chunks: bytes, pause: float = 0.05) -> threading.Thread:
 def test_a_fifo_is_read_to_its_end_or_over_the_limit(
     fifo: Path, chunks: tuple[bytes, ...], most: int, read: bytes
 ) -> None:
-    thread = fed(fifo, *chunks)
-    assert read_bounded(fifo, most) == read
-    thread.join(10)
+    with fed(fifo, *chunks):
+        assert read_bounded(fifo, most) == read
 
 
-@pytest.mark.parametrize("chunks", [(), (b"x",) * 40])
+@pytest.mark.parametrize("chunks", [(), (b"x",) * 40], ids=["without a writer", "with a slow one"])
 def test_a_fifo_that_does_not_end_has_a_timeout(
     fifo: Path, monkeypatch: pytest.MonkeyPatch, chunks: tuple[bytes, ...]
 ) -> None:
-    """Neither a FIFO without a writer, nor one with a slow writer."""
     monkeypatch.setattr("osbctl.files.WRITER_WAIT", 0.2)
-    thread = fed(fifo, *chunks) if chunks else None
-    with pytest.raises(OSError, match=r"it did not end within 0\.2 seconds") as error:
+    with fed(fifo, *chunks), pytest.raises(OSError, match=r"it did not end within 0\.2 seconds") as error:
         read_bounded(fifo, 1000)
     assert error.value.errno == errno.ETIMEDOUT
-    if thread:
-        thread.join(10)
 
 
 def test_a_terminal_is_waited_for() -> None:
@@ -223,17 +213,12 @@ def test_check_regular(file: Path, fifo: Path) -> None:
 def test_owner_and_group_stay_but_not_those_of_a_secret(
     file: Path, monkeypatch: pytest.MonkeyPatch, allowed: bool
 ) -> None:
-    given: list[tuple[int, int]] = []
-
-    def fchown(_: int, owner: int, group: int) -> None:
-        given.append((owner, group))
-        if not allowed:
-            raise PermissionError
-
+    fchown = mock.Mock(side_effect=None if allowed else PermissionError)
     monkeypatch.setattr(os, "fchown", fchown)
     write_file(file, NEW, 0o600)
-    assert given == [], "whoever put a file there before does not get it"
+    assert fchown.mock_calls == [], "whoever put a file there before does not get it"
     write_file(file, NEW)
+    given = [call.args[1:] for call in fchown.mock_calls]
     assert given == [(-1, file.stat().st_gid), (file.stat().st_uid, -1)]
 
 
@@ -278,15 +263,12 @@ def device(folder: Path, name: str, minor: int) -> Path:
     return path
 
 
-def test_a_device_stays_one(tmp_path: Path) -> None:
+def test_a_device_stays_one_and_may_refuse_as_a_folder_does(tmp_path: Path) -> None:
     null = device(tmp_path, "null", 3)
     before = null.stat()
     write_file(null, NEW)
     after = null.stat()
     assert (after.st_ino, after.st_rdev, after.st_mode) == (before.st_ino, before.st_rdev, before.st_mode)
-
-
-def test_a_device_that_refuses_writes_and_a_folder(tmp_path: Path) -> None:
     with pytest.raises(SourceError, match="No space left"):
         write_file(device(tmp_path, "full", 7), NEW)
     with pytest.raises(SourceError, match="directory"):
@@ -305,9 +287,8 @@ def test_a_descriptor_of_this_process_is_written_to(tmp_path: Path, name: str, t
         return subprocess.run(command, stdout=stdout, cwd=tmp_path, check=True, timeout=30, env=environment).stdout
 
     if to == "a file":
+        (tmp_path / "log").write_bytes(b"old ")
         with (tmp_path / "log").open("ab") as log:
-            log.write(b"old ")
-            log.flush()
             run(log)
         assert (tmp_path / "log").read_bytes() == b"old new"
     elif to == "a pipe":
