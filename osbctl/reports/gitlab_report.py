@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from osbctl.findings import Finding, Severity
+from osbctl.findings import Severity
 from osbctl.reports import Report
 from osbctl.reports.format_helpers import relative, with_fingerprints
 from osbctl.text import json_text
@@ -14,19 +12,17 @@ _SEVERITIES = {Severity.ERROR: "major", Severity.WARNING: "minor", Severity.INFO
 
 def render(report: Report) -> str:
     """Render a report for GitLab's `artifacts:reports:codequality`."""
-    issues = [_issue(f, print_, report) for f, print_ in with_fingerprints(report.findings(), report.root)]
+    issues = [
+        {
+            "description": finding.message,
+            "check_name": finding.rule,
+            "fingerprint": fingerprint,
+            "severity": _SEVERITIES[finding.severity],
+            "location": {
+                "path": relative(report.source(finding), report.root),
+                "lines": {"begin": finding.location.line if finding.location else 1},
+            },
+        }
+        for finding, fingerprint in with_fingerprints(report.findings(), report.root)
+    ]
     return json_text(issues)
-
-
-def _issue(finding: Finding, fingerprint: str, report: Report) -> dict[str, Any]:
-    place = finding.location
-    return {
-        "description": finding.message,
-        "check_name": finding.rule,
-        "fingerprint": fingerprint,
-        "severity": _SEVERITIES[finding.severity],
-        "location": {
-            "path": relative(report.source(finding), report.root),
-            "lines": {"begin": place.line if place else 1},
-        },
-    }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from osbctl.findings import Finding, Severity, ValidationResult, Verdict
+from osbctl.findings import Finding, Severity, Verdict
 from osbctl.paths import pointer
 from osbctl.reports import Report
 from osbctl.reports.format_helpers import place_as_json
@@ -19,19 +19,18 @@ def render(report: Report) -> str:
     findings = list(report.findings())
     whole = {
         "version": VERSION,
-        "documents": [_document(result) for result in report.results],
+        "documents": [
+            {
+                "name": result.name,
+                "findings": [_finding(finding) for finding in result.findings],
+                "left_out": result.left_out,
+                "platforms": {platform.value: _verdict(v) for platform, v in result.verdicts.items()},
+            }
+            for result in report.results
+        ],
         "summary": {f"{s.value}s": sum(f.severity is s for f in findings) for s in Severity},
     }
     return json_text(whole)
-
-
-def _document(result: ValidationResult) -> dict[str, Any]:
-    return {
-        "name": result.name,
-        "findings": [_finding(finding) for finding in result.findings],
-        "left_out": result.left_out,
-        "platforms": {platform.value: _verdict(v) for platform, v in result.verdicts.items()},
-    }
 
 
 def _finding(finding: Finding) -> dict[str, Any]:

@@ -23,7 +23,14 @@ def render(report: Report) -> str:
     used = sorted({finding.rule for finding in report.findings()})
     index = {rule: number for number, rule in enumerate(used)}
     run = {
-        "tool": {"driver": _driver([report.rules[rule] for rule in used])},
+        "tool": {
+            "driver": {
+                "name": "osbctl",
+                "semanticVersion": osbctl.__version__,
+                **({"informationUri": osbctl.REPOSITORY} if osbctl.REPOSITORY else {}),
+                "rules": [_rule(report.rules[rule]) for rule in used],
+            }
+        },
         "columnKind": "unicodeCodePoints",
         "results": [
             _result(finding, fingerprint, index, report.root)
@@ -31,15 +38,6 @@ def render(report: Report) -> str:
         ],
     }
     return json_text({"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]})
-
-
-def _driver(rules: list[Rule]) -> dict[str, Any]:
-    return {
-        "name": "osbctl",
-        "semanticVersion": osbctl.__version__,
-        **({"informationUri": osbctl.REPOSITORY} if osbctl.REPOSITORY else {}),
-        "rules": [_rule(rule) for rule in rules],
-    }
 
 
 def _rule(rule: Rule) -> dict[str, Any]:

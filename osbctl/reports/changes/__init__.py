@@ -124,9 +124,10 @@ def render(report: DiffReport, format: DiffFormat) -> str:  # the option's own n
     if format not in OWN:
         return _as_findings(report, Format(format.value))
     if format is DiffFormat.HTML:
-        text: str = import_module("osbctl.reports.html_report").render_changes(report)
-    else:
-        text = import_module(f"osbctl.reports.changes.{format.value}_changes").render(report)
+        from osbctl.reports.html_report import render_changes
+
+        return render_changes(report)
+    text: str = import_module(f"osbctl.reports.changes.{format.value}_changes").render(report)
     return text
 
 
@@ -152,12 +153,14 @@ def _as_findings(report: DiffReport, format: Format) -> str:
 
 
 def _finding(change: Change, report: DiffReport) -> Finding:
+    # If only refusals make the run fail, a breaking change must not look like a failure.
+    is_lenient = report.fail_on is DiffFailOn.REFUSED and change.level is Level.BREAKING
     refused_by = tuple(effect.platform for effect in change.effects if effect.level is Level.REFUSED)
     effects = (f"{platforms}: {does}" for platforms, does in grouped_effects(change))
     message = f"{change.level.value}: {change.object or 'catalog'}: {change.message}"
     return Finding(
         rule=change.rule,
-        severity=_severity(change, report.fail_on),
+        severity=Severity.WARNING if is_lenient else SEVERITIES[change.level],
         message=escape_line(join_sentences((message, *effects))),
         path=change.new_path,
         location=change.new_location or change.old_location,
@@ -165,9 +168,3 @@ def _finding(change: Change, report: DiffReport) -> Finding:
         hint=escape_line(change.advice),
         identity=change.fingerprint,
     )
-
-
-def _severity(change: Change, fail_on: DiffFailOn) -> Severity:
-    # If only refusals make the run fail, a breaking change must not look like a failure.
-    lenient = fail_on is DiffFailOn.REFUSED and change.level is Level.BREAKING
-    return Severity.WARNING if lenient else SEVERITIES[change.level]

@@ -4,26 +4,22 @@ from __future__ import annotations
 
 import json
 
-from osbctl.changes import Change
 from osbctl.reports.changes import DiffReport
 from osbctl.text import escape_line, escape_text
 
 
 def render(report: DiffReport) -> str:
     """Render entries as TOML; empty if no change makes the run fail."""
-    return "\n".join(_entry(change) for change in report.changes if report.fail_on.counts(change))
-
-
-def _entry(change: Change) -> str:
-    lines = [
-        f"# {change.level.value}: {escape_line(change.message)}",
-        "[[allow]]",
-        f"rule = {_string(change.rule)}",
-        f"object = {_string(change.object)}",
-        f"field = {_string(change.field)}",
-        'reason = "say why this is accepted"',
-    ]
-    return "\n".join(lines) + "\n"
+    return "\n".join(
+        f"# {change.level.value}: {escape_line(change.message)}\n"
+        "[[allow]]\n"
+        f"rule = {_string(change.rule)}\n"
+        f"object = {_string(change.object)}\n"
+        f"field = {_string(change.field)}\n"
+        'reason = "say why this is accepted"\n'
+        for change in report.changes
+        if report.fail_on.counts(change)
+    )
 
 
 def _string(text: str) -> str:

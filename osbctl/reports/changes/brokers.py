@@ -44,11 +44,7 @@ def common_problems(checked: Sequence[BrokerReport]) -> list[str]:
     return [text for text in (problems[0] if problems else ()) if all(text in other for other in problems)]
 
 
-def render_all(
-    checked: Sequence[BrokerReport],
-    format: DiffFormat,  # the option's own name
-    empty: DiffReport,
-) -> str:
+def render_all(checked: Sequence[BrokerReport], format: DiffFormat, empty: DiffReport) -> str:  # the option's name
     """Render one report of all brokers; `empty` is a report without changes, with common settings."""
     if format in _MERGED:
         return render(_merged(checked, empty), format)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from osbctl.changes import Change, Level, ObjectRef
-from osbctl.findings import Finding
 from osbctl.paths import pointer
 from osbctl.reports.changes import DiffReport
 from osbctl.reports.format_helpers import place_as_json
@@ -37,7 +36,15 @@ def as_json(report: DiffReport) -> dict[str, Any]:
         },
     }
     if report.errors:
-        whole["errors"] = [_error(finding) for finding in report.errors]
+        whole["errors"] = [
+            {
+                "rule": finding.rule,
+                "message": finding.message,
+                "location": place_as_json(finding.location),
+                "hint": finding.hint,
+            }
+            for finding in report.errors
+        ]
     return whole
 
 
@@ -63,15 +70,6 @@ def _change(change: Change, accepted: str | None) -> dict[str, Any]:
         "advice": change.advice,
         "fingerprint": change.fingerprint,
         "accepted": accepted,
-    }
-
-
-def _error(finding: Finding) -> dict[str, Any]:
-    return {
-        "rule": finding.rule,
-        "message": finding.message,
-        "location": place_as_json(finding.location),
-        "hint": finding.hint,
     }
 
 

@@ -58,7 +58,10 @@ def _group(group: list[Change], report: DiffReport) -> Iterator[str]:
             yield from _change(change, report, "    ")
         else:
             yield f"    {paint(_head(change, change.message), 'bold')} ({_places(change, report)})"
-    yield from _effects(group[0])
+    for platforms, does in grouped_effects(group[0]):
+        yield f"    {platforms}: {escape_line(does)}"
+    if group[0].advice and group[0].level is not Level.SAFE:
+        yield f"    hint: {escape_line(group[0].advice)}"
 
 
 def _change(change: Change, report: DiffReport, margin: str, rule: str = "") -> Iterator[str]:
@@ -100,13 +103,6 @@ def _without_values(change: Change) -> str:
 
 def _json(value: object) -> str:
     return escape_line(json.dumps(value, ensure_ascii=False))
-
-
-def _effects(change: Change) -> Iterator[str]:
-    for platforms, does in grouped_effects(change):
-        yield f"    {platforms}: {escape_line(does)}"
-    if change.advice and change.level is not Level.SAFE:
-        yield f"    hint: {escape_line(change.advice)}"
 
 
 def _head(change: Change, message: str) -> str:
