@@ -59,23 +59,19 @@ def rows(
         *_features([list(map(_feature, lines)) for lines in bullets]),
         _row("Bindable", [flag(plan, "bindable") for plan in plans]),
         _row("Plan can be changed", [flag(plan, "plan_updateable") for plan in plans]),
-        *_aligned(_further(plans, secrets)),
     ]
+    further = _further(plans, secrets)
+    labels = dict.fromkeys(label for plan in further for label in plan)
+    found += [_row(label, [plan.get(label, NONE) for plan in further]) for label in labels]
     return found[:MAX_ROWS]
 
 
 def _prices(prices: Sequence[Prices]) -> Iterable[Row]:
-    currencies = dict.fromkeys(currency for one in prices for currency in one.texts)
+    currencies = dict.fromkeys(currency for one in prices for currency in one.monthly)
     for currency in currencies:
         yield _row(f"{currency} a month".strip(), [one.texts.get(currency, NONE) for one in prices])
     if any(one.others for one in prices):
         yield _row("Further costs" if currencies else "Costs", ["; ".join(one.others) or NONE for one in prices])
-
-
-def _aligned(plans: Sequence[dict[str, str]]) -> Iterable[Row]:
-    """A row for each label, in the order in which the plans bring them."""
-    for label in dict.fromkeys(label for plan in plans for label in plan):
-        yield _row(label[:1].upper() + label[1:], [plan.get(label, NONE) for plan in plans])
 
 
 def _features(plans: _Cells) -> Iterable[Row]:
@@ -102,11 +98,8 @@ def _feature_row(cells: _Cells) -> Row:
     lengths = range(1, min(len(feature.words) for feature in found) + 1)
     shared = max((n for n in lengths if len({feature.keys[-n:] for feature in found}) == 1), default=1)
     label = " ".join(found[0].words[-shared:])
-    return _row(label[:1].upper() + label[1:], [_amounts(cell, shared) for cell in cells])
-
-
-def _amounts(cell: Sequence[Feature], shared: int) -> str:
-    return "; ".join(dict.fromkeys(_value(feature, shared) for feature in cell)) or NONE
+    amounts = ["; ".join(dict.fromkeys(_value(feature, shared) for feature in cell)) or NONE for cell in cells]
+    return _row(label, amounts)
 
 
 def _value(feature: Feature, shared: int) -> str:
@@ -149,4 +142,4 @@ def _words(key: str) -> str:
 
 
 def _row(label: str, cells: Sequence[str]) -> Row:
-    return Row(label, tuple(cells), len(set(cells)) == 1)
+    return Row(label[:1].upper() + label[1:], tuple(cells), len(set(cells)) == 1)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from osbctl.catalog import Catalog, ServiceOffering, ServicePlan
+from osbctl.catalog import Catalog, ServicePlan
 from osbctl.parameter_table import parameters
 from osbctl.text import escape_line
 from osbctl.views import words
@@ -24,20 +24,16 @@ def markdown_lines(catalog: Catalog) -> Iterator[str]:
         yield ""
         yield f"{_code(service.id)} — {_text(', '.join(words.facts(service)))}"
         yield ""
-        yield from _plans_and_parameters(service)
-
-
-def _plans_and_parameters(service: ServiceOffering) -> Iterator[str]:
-    yield "| Plan | Description | Price | Bindable | Includes | Id |"
-    yield "|---|---|---|---|---|---|"
-    for plan in service.plans:
-        price = "<br>".join(map(_text, (words.price(plan), *words.costs(plan))))
-        includes = "<br>".join(map(_text, words.bullets(plan)))
-        cells = (_text(plan.name), _text(plan.description), price, words.flag(plan, "bindable"), includes)
-        yield f"| {' | '.join(cells)} | {_code(plan.id)} |"
-    yield ""
-    for plan in service.plans:
-        yield from _parameters(plan)
+        yield "| Plan | Description | Price | Bindable | Includes | Id |"
+        yield "|---|---|---|---|---|---|"
+        for plan in service.plans:
+            price = "<br>".join(map(_text, (words.price(plan), *words.costs(plan))))
+            includes = "<br>".join(map(_text, words.bullets(plan)))
+            cells = (_text(plan.name), _text(plan.description), price, words.flag(plan, "bindable"), includes)
+            yield f"| {' | '.join(cells)} | {_code(plan.id)} |"
+        yield ""
+        for plan in service.plans:
+            yield from _parameters(plan)
 
 
 def _parameters(plan: ServicePlan) -> Iterator[str]:

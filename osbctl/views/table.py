@@ -70,12 +70,8 @@ def _listed(service: ServiceOffering) -> Iterator[RenderableType]:
         yield Text(f"    {escape_line(plan.id)}", style="dim", overflow="fold")
         lines = (escape_line(plan.description), *words.costs(plan))
         yield from (Padding(Text(line, overflow="fold"), (0, 0, 0, 4), expand=False) for line in lines)
-        yield from (_bullet(line) for line in words.bullets(plan))
+        for line in words.bullets(plan):
+            hanging = Table.grid(padding=(0, 1, 0, 0))
+            hanging.add_row(Text("    •"), Text(line, overflow="fold"))
+            yield hanging
     yield Text("")
-
-
-def _bullet(line: str) -> Table:
-    """A bullet with a hanging indent."""
-    grid = Table.grid(padding=(0, 1, 0, 0))
-    grid.add_row(Text("    •"), Text(line, overflow="fold"))
-    return grid

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any, Literal, NamedTuple
@@ -16,43 +17,41 @@ _PERIODS = {"hourly": "an hour", "daily": "a day", "weekly": "a week", "yearly":
 
 
 class Prices(NamedTuple):
-    """`monthly`: total per currency; `texts`: the same formatted; `others`: costs that are not monthly amounts."""
+    """`monthly`: total per currency; `others`: costs that are not monthly amounts, as text."""
 
     monthly: dict[str, Decimal]
-    texts: dict[str, str]
     others: list[str]
+
+    @property
+    def texts(self) -> dict[str, str]:
+        """The monthly totals, formatted."""
+        return {currency: amount_text(total) for currency, total in self.monthly.items()}
 
 
 def prices(plan: ServicePlan) -> Prices:
     """The prices of `plan`, currencies in the order of the catalog."""
-    found = Prices({}, {}, [])
+    found = Prices({}, [])
     entries = plan.metadata.get("costs")
     for entry in entries if isinstance(entries, list) else ():
         if isinstance(entry, dict):
             _add(found, entry)
-    for currency, total in found.monthly.items():
-        found.texts[currency] = amount_text(total)
     return found
 
 
 def _add(found: Prices, entry: Mapping[str, Any]) -> None:
     unit = escape_line(str(entry.get("unit") or "")).strip()
+    is_monthly = " ".join(re.split(r"[\s_-]+", unit.casefold())).strip() in _MONTHLY
     amounts = entry.get("amount")
     if not isinstance(amounts, dict):
         amounts = {"": "" if amounts is None else amounts}
     for name, amount in amounts.items():
         currency = escape_line(name).upper()
-        if _is_monthly(unit) and (value := _decimal(amount)) is not None:
+        if is_monthly and (value := _decimal(amount)) is not None:
             found.monthly[currency] = found.monthly.get(currency, Decimal()) + value
         else:
             text = f"{amount_text(amount)} {currency}".strip()
             period = _PERIODS.get(unit.casefold(), "")
             found.others.append(f"{text} {period}" if text and period else " / ".join(filter(None, (text, unit))))
-
-
-def _is_monthly(unit: str) -> bool:
-    """Return whether a unit means a calendar month."""
-    return " ".join(unit.casefold().replace("_", " ").replace("-", " ").split()) in _MONTHLY
 
 
 def amount_text(amount: Any) -> str:
@@ -86,11 +85,9 @@ def costs(plan: ServicePlan) -> list[str]:
 
 def number(value: Any) -> str:
     """Format a number without trailing zeros; other values as text."""
-    return (
-        str(int(value))
-        if type(value) is float and value.is_integer() and abs(value) < 1e15
-        else escape_line(str(value))
-    )
+    if type(value) is float and value.is_integer() and abs(value) < 1e15:
+        return str(int(value))
+    return escape_line(str(value))
 
 
 def bullets(plan: ServicePlan) -> list[str]:
