@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -79,7 +80,7 @@ class Collector:
         """
         if effects is None:
             used = self._used(MatchedPair(holder) if holder else pair)
-            effects = _with_names(self._effects(kind, by_platform or {}, used, expired), pair)
+            effects = tuple(_with_names(self._effects(kind, by_platform or {}, used, expired), pair))
         if level:
             effects = tuple(replace(effect, level=level) for effect in effects)
         old_at, new_at = at if old_at is None else old_at, at if new_at is None else new_at
@@ -115,17 +116,12 @@ class Collector:
         return bool(self.instances)
 
 
-def _with_names(effects: Iterable[Effect], pair: MatchedPair) -> tuple[Effect, ...]:
+def _with_names(effects: Iterable[Effect], pair: MatchedPair) -> Iterator[Effect]:
     """The effects with the new names in place of `{service}` and `{plan}`."""
-    names = {"{service}": pair.new_service or pair.old_service, "{plan}": pair.new_plan or pair.old_plan}
-    found = []
+    things = {"{service}": pair.new_service or pair.old_service, "{plan}": pair.new_plan or pair.old_plan}
+    names = {word: thing.name if thing else "" for word, thing in things.items()}
     for effect in effects:
-        does = effect.does
-        for word, thing in names.items():
-            before, there, after = does.rpartition(word)
-            does = before + (thing.name if thing else "") + after if there else does
-        found.append(replace(effect, does=does))
-    return tuple(found)
+        yield replace(effect, does=re.sub(r"\{service\}|\{plan\}", lambda word: names[word[0]], effect.does))
 
 
 def _named(thing: ServiceOffering | ServicePlan | None) -> ObjectRef | None:

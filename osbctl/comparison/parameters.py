@@ -6,10 +6,8 @@ from typing import Any
 
 from osbctl.changes import Level
 from osbctl.comparison.collector import Collector, MatchedPair
-from osbctl.comparison.rules import fields
-from osbctl.comparison.rules.fields import SCHEMA_KINDS
+from osbctl.comparison.rules.fields import OTHER, SCHEMA_KINDS
 from osbctl.comparison.values import from_to, same
-from osbctl.jsonschemas.comparison import SchemaChange
 from osbctl.jsonschemas.comparison.secrets import is_within, secret_places
 from osbctl.paths import PARAMETER_PLACES, JsonValue, Path, get_at
 from osbctl.redaction import SECRET
@@ -48,32 +46,24 @@ def compare_parameters(to: Collector, pair: MatchedPair, old: Any, new: Any) -> 
     before, after = _RedactedSchemas(old), _RedactedSchemas(new)
     already = len(to.changes)
     for place in _PLACES:
+        where: Path = ("schemas", *place)
         for change in compare_schemas(_schema(get_at(old, place)), _schema(get_at(new, place))):
-            _add(to, pair, change, place, before, after)
+            example = f"; for example {change.example}" if change.example else ""
+            to.add(
+                SCHEMA_KINDS[change.rule],
+                pair,
+                f"{place[0]}.{place[1]}: {change.message}{example}",
+                (*where, *change.field),
+                None if change.pointer_old is None else before.at((*place, *change.pointer_old)),
+                None if change.pointer_new is None else after.at((*place, *change.pointer_new)),
+                old_at=(*where, *(change.pointer_old or ())),
+                new_at=(*where, *(change.pointer_new or ())),
+                level=Level(change.level),
+            )
     if len(to.changes) == already:
         values = before.at(()), after.at(())
         message = f"schemas changed {from_to(*values)} in parts that platforms do not read"
-        to.add(fields.OTHER, pair, message, ("schemas",), *values)
-
-
-def _add(
-    to: Collector, pair: MatchedPair, change: SchemaChange, place: Path, old: _RedactedSchemas, new: _RedactedSchemas
-) -> None:
-    where: Path = ("schemas", *place)
-    message = f"{place[0]}.{place[1]}: {change.message}"
-    if change.example:
-        message += f"; for example {change.example}"
-    to.add(
-        SCHEMA_KINDS[change.rule],
-        pair,
-        message,
-        (*where, *change.field),
-        None if change.pointer_old is None else old.at((*place, *change.pointer_old)),
-        None if change.pointer_new is None else new.at((*place, *change.pointer_new)),
-        old_at=(*where, *(change.pointer_old or ())),
-        new_at=(*where, *(change.pointer_new or ())),
-        level=Level(change.level),
-    )
+        to.add(OTHER, pair, message, ("schemas",), *values)
 
 
 def _schema(value: Any) -> Any:

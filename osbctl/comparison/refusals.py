@@ -6,7 +6,6 @@ from collections.abc import Collection, Iterable, Mapping
 from typing import Any, NamedTuple
 
 from osbctl.changes import Change, Level, ObjectRef
-from osbctl.comparison.change_kinds import Kind
 from osbctl.comparison.rules.identity import NOW_REFUSED, REFUSED_IN_PART
 from osbctl.comparison.values import table
 from osbctl.paths import Path, get_at, pointer
@@ -51,23 +50,20 @@ def new_refusals(
         if key not in known and (one.platform, one.path) not in reported:
             known.add(key)
             kind = REFUSED_IN_PART if one.platform in partly else NOW_REFUSED
-            found.append(_change(kind, one, place, old))
+            words = _naming(place.field, redacted(one.message, one.path).rstrip("."))
+            change = Change(
+                rule=kind.id,
+                message=f"{words} ({one.rule})",
+                effects=kind.effects((one.platform,), None),
+                service=place.service,
+                plan=place.plan,
+                field="/".join((pointer(place.field)[1:], one.platform, one.rule)).lstrip("/"),
+                old_path=_path_before(place, old),
+                new_path=one.path,
+                advice=kind.advice,
+            )
+            found.append(change)
     return found
-
-
-def _change(kind: Kind, one: Refused, place: _Place, old: Mapping[str, Any]) -> Change:
-    words = _naming(place.field, redacted(one.message, one.path).rstrip("."))
-    return Change(
-        rule=kind.id,
-        message=f"{words} ({one.rule})",
-        effects=kind.effects((one.platform,), None),
-        service=place.service,
-        plan=place.plan,
-        field="/".join((pointer(place.field)[1:], one.platform, one.rule)).lstrip("/"),
-        old_path=_path_before(place, old),
-        new_path=one.path,
-        advice=kind.advice,
-    )
 
 
 def _naming(field: Path, words: str) -> str:

@@ -16,17 +16,6 @@ BINDABLE = kind(
     every=breaking("refuses new bindings; those that exist are kept"),
     advice="add a plan that is not bindable beside this one",
 )
-PLAN_UPDATEABLE = kind(
-    "change-plan-updateable-withdrawn",
-    """Instances can no longer change their plan.""",
-    every=breaking("refuses to change the plan of an instance"),
-    advice="keep it true and let the broker refuse the changes that it cannot make",
-)
-INSTANCES_RETRIEVABLE = kind(
-    "change-instances-retrievable-withdrawn",
-    """Instances can no longer be fetched.""",
-    every=breaking("no longer fetches the parameters of an instance"),
-)
 BINDINGS_RETRIEVABLE = kind(
     "change-bindings-retrievable-withdrawn",
     """Bindings can no longer be fetched.
@@ -35,22 +24,51 @@ BINDINGS_RETRIEVABLE = kind(
     """,
     every=breaking("no longer fetches bindings, and cannot create them asynchronously"),
 )
-CONTEXT_UPDATES = kind(
-    "change-context-updates-withdrawn",
-    """The broker is no longer notified when the context of an instance changes.""",
-    every=breaking("no longer sends updates of the context, such as a new name of the instance"),
-)
-SHAREABLE = kind("change-shareable-withdrawn", """Instances can no longer be shared between spaces.""", every=NO_ACT)
-INSTANCE_SHARING = kind(
-    "change-instance-sharing-withdrawn",
-    """Instances of a plan can no longer be shared (`supportsInstanceSharing`).""",
-    every=NO_ACT,
-)
-INSTANCE_SHARING_GRANTED = kind(
-    "change-instance-sharing-granted",
-    """Instances of a plan can be shared now (`supportsInstanceSharing`).""",
-    every=NO_ACT,
-)
+WITHDRAWN: dict[str, Kind] = {
+    "bindable": BINDABLE,
+    "bindings_retrievable": BINDINGS_RETRIEVABLE,
+    "plan_updateable": kind(
+        "change-plan-updateable-withdrawn",
+        """Instances can no longer change their plan.""",
+        every=breaking("refuses to change the plan of an instance"),
+        advice="keep it true and let the broker refuse the changes that it cannot make",
+    ),
+    "instances_retrievable": kind(
+        "change-instances-retrievable-withdrawn",
+        """Instances can no longer be fetched.""",
+        every=breaking("no longer fetches the parameters of an instance"),
+    ),
+    "allow_context_updates": kind(
+        "change-context-updates-withdrawn",
+        """The broker is no longer notified when the context of an instance changes.""",
+        every=breaking("no longer sends updates of the context, such as a new name of the instance"),
+    ),
+    "metadata/shareable": kind(
+        "change-shareable-withdrawn", """Instances can no longer be shared between spaces.""", every=NO_ACT
+    ),
+    "metadata/supportsInstanceSharing": kind(
+        "change-instance-sharing-withdrawn",
+        """Instances of a plan can no longer be shared (`supportsInstanceSharing`).""",
+        every=NO_ACT,
+    ),
+    "binding_rotatable": kind(
+        "change-binding-rotatable-withdrawn",
+        """Bindings can no longer be rotated. No platform stores the field.""",
+        every=NOT_STORED,
+    ),
+}
+"""The kind of change of each boolean that becomes false."""
+
+GRANTED = kind("change-capability-granted", """A capability is new: a boolean is true now.""", every=_STORES)
+GRANTED_AS: dict[str, Kind] = {
+    "metadata/supportsInstanceSharing": kind(
+        "change-instance-sharing-granted",
+        """Instances of a plan can be shared now (`supportsInstanceSharing`).""",
+        every=NO_ACT,
+    )
+}
+"""The kind of change of each boolean that becomes true and has its own."""
+
 PLATFORMS_WITHDRAWN = kind(
     "change-platforms-withdrawn",
     """Platforms lose a plan that they could offer.
@@ -61,26 +79,6 @@ PLATFORMS_WITHDRAWN = kind(
     every=NO_ACT,
     advice="first move or delete the instances on these platforms",
 )
-BINDING_ROTATABLE = kind(
-    "change-binding-rotatable-withdrawn",
-    """Bindings can no longer be rotated. No platform stores the field.""",
-    every=NOT_STORED,
-)
-GRANTED = kind("change-capability-granted", """A capability is new: a boolean is true now.""", every=_STORES)
-GRANTED_AS: dict[str, Kind] = {"metadata/supportsInstanceSharing": INSTANCE_SHARING_GRANTED}
-"""The kind of change of each boolean that becomes true and has its own."""
-WITHDRAWN: dict[str, Kind] = {
-    "bindable": BINDABLE,
-    "plan_updateable": PLAN_UPDATEABLE,
-    "instances_retrievable": INSTANCES_RETRIEVABLE,
-    "bindings_retrievable": BINDINGS_RETRIEVABLE,
-    "allow_context_updates": CONTEXT_UPDATES,
-    "metadata/shareable": SHAREABLE,
-    "metadata/supportsInstanceSharing": INSTANCE_SHARING,
-    "binding_rotatable": BINDING_ROTATABLE,
-}
-"""The kind of change of each boolean that becomes false."""
-
 SERVICE_FLAG = kind(
     "change-service-default",
     """A boolean of the service offering changed, but no plan inherits it.""",
