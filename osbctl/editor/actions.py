@@ -40,7 +40,9 @@ class ActionBuilder:
     def quick_fixes(self, file: TextDocument, findings: Iterable[Finding]) -> Iterator[types.CodeAction]:
         """Code actions for findings in `file`."""
         for finding in with_fixes(islice(findings, MAX_FINDINGS), self.document):
-            for fixes in _fixes_per_action(finding):
+            # One action for each fix, but for all at once where one text stands for several values.
+            is_one = finding.fixes and finding.other_paths and not finding.group_summary
+            for fixes in [finding.fixes] if is_one else [(fix,) for fix in finding.fixes]:
                 yield from self._quick_fix(file, finding, fixes, _title(fixes[0]), preferred=fixes[0].safe)
             if finding.rule in _ID_RULES and finding.path[-1:] == ("id",) and len(finding.path) in (3, 5):
                 fresh = Fix("set", finding.path, str(uuid.uuid4()).upper())
@@ -103,21 +105,13 @@ class ActionBuilder:
 
     def _text_edits(self, name: str, edits: Iterable[Edit]) -> list[types.TextEdit]:
         path = self.open.path(name)
-        file = self.open.file(path)
-        if path in self.unsaved:  # as it was when the editor asked: it may have changed meanwhile
-            file = text_document(path, self.unsaved[path])
+        # As it was when the editor asked: it may have changed meanwhile.
+        file = text_document(path, self.unsaved[path]) if path in self.unsaved else self.open.file(path)
         return [types.TextEdit(file.range(edit.start, edit.end), edit.new) for edit in edits]
 
     def _read(self, texts: Mapping[str, str]) -> Document:
         analysis = self.analysis
         return read_open_source(analysis.source, texts, self.open.variables_of, analysis.at)
-
-
-def _fixes_per_action(finding: Finding) -> list[tuple[Fix, ...]]:
-    """The fixes of each action: one each, but all at once where one text stands for several values."""
-    if finding.other_paths and not finding.group_summary:
-        return [finding.fixes] if finding.fixes else []
-    return [(fix,) for fix in finding.fixes]
 
 
 def _title(fix: Fix) -> str:

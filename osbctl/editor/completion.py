@@ -17,9 +17,9 @@ from osbctl.editor.analysis import Analysis
 from osbctl.editor.cursor import Cursor, cursor_at
 from osbctl.editor.text_document import TextDocument
 from osbctl.editor.vocabulary import (
+    REFERENCE,
     FieldSchema,
     first_version,
-    is_reference,
     keyword,
     object_fields,
     part_at,
@@ -38,6 +38,7 @@ from osbctl.text import escape_line
 _MARKUP = re.compile(r"([\\`*_{}\[\]<>()#+\-.!|~&:])")
 _PLAIN = re.compile(r"[A-Za-z$][\w$.-]*|[0-9A-F]{8}-[0-9A-F-]+")
 """Text that needs no quotes in YAML."""
+_BEFORE_COLON = re.compile(r"[ \t]*:")
 _MARK = "osbctl: the cursor"
 
 
@@ -123,7 +124,8 @@ def _fields(
         if name in cursor.others:
             continue
         since = first_version((*cursor.whole, name), place) or version
-        item = _key_item(file, cursor, name, nested=keyword(field, "type") in ("object", "array"))
+        item = _item(file, cursor, name, _colon(file, cursor, field))
+        item.kind = types.CompletionItemKind.Field
         item.sort_text = f"{2 if since > version else 0 if name in required else 1} {name}"
         item.detail = f"{title(field)}, since {since}" if since > version else title(field)
         item.documentation = keyword(field, "description")
@@ -148,20 +150,17 @@ def _overlay_names(path: Path, catalog: Catalog) -> list[str]:
     return []
 
 
-def _key_item(file: TextDocument, cursor: Cursor, name: str, *, nested: bool) -> types.CompletionItem:
-    """A key, with a colon behind it where there is none yet; the value of a `nested` one goes on the next line."""
-    colon = ":" if nested and not cursor.flow else ": "
-    if re.compile(r"[ \t]*:").match(file.body, cursor.end):
-        colon = ""
-    item = _item(file, cursor, name, colon)
-    item.kind = types.CompletionItemKind.Field
-    return item
+def _colon(file: TextDocument, cursor: Cursor, field: FieldSchema) -> str:
+    """The colon behind a key where there is none yet; the value of an object or list goes on the next line."""
+    if _BEFORE_COLON.match(file.body, cursor.end):
+        return ""
+    return ":" if keyword(field, "type") in ("object", "array") and not cursor.flow else ": "
 
 
 def _values(file: TextDocument, cursor: Cursor, part: FieldSchema) -> list[types.CompletionItem]:
     if cursor.key == "id":
         return [_item(file, cursor, str(uuid.uuid4()).upper(), detail="a fresh GUID")]
-    if is_reference(part) or cursor.path[-2:] == ("required", 0):
+    if part.schema is REFERENCE or cursor.path[-2:] == ("required", 0):
         return [_item(file, cursor, word) for word in _schema_words(file, cursor)]
     if cursor.key is None and not cursor.item:
         return []

@@ -28,22 +28,20 @@ def definition(
 
     `folder` is the source folder, if any. `open_file` gives the file at a path as it is in the editor, or else on disk.
     """
-    path = _path_at(file, offset)
+    # The innermost value, or its key.
+    path = next((path for path, span in file.spans.items() if _start(span) <= offset <= span.end), None)
     if path is None or file.document is None:
         return None
     word = value_at(file.document.data, path)
-    if isinstance(word, str) and path[-1:] == ("$ref",):
+    if not isinstance(word, str):
+        return None
+    if path[-1:] == ("$ref",):
         return _schema(file, path, word, folder, open_file)
-    if isinstance(word, str) and path[-1:] == ("id",) and folder:
+    if path[-1:] == ("id",) and folder:
         lock = open_file(os.path.join(folder, LOCK))  # noqa: PTH118
         at = lock.body.find(json.dumps(word, ensure_ascii=False))
         return (lock, lock.range(at + 1, at + 1 + len(word))) if at >= 0 else None
     return None
-
-
-def _path_at(file: TextDocument, offset: int) -> Path | None:
-    """Path of the innermost value at an offset, its key included."""
-    return next((path for path, span in file.spans.items() if _start(span) <= offset <= span.end), None)
 
 
 def _start(span: Span) -> int:

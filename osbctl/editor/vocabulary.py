@@ -29,7 +29,8 @@ _COST_WORDS: dict[str | int, Any] = {
     "amount": {"properties": {currency: {"type": "number"} for currency in ("usd", "eur", "gbp")}},
 }
 """Common words in a cost, by field; the schema allows any others, too."""
-_REFERENCE = {"type": "string"}
+REFERENCE = {"type": "string"}
+"""Schema of a `$ref` in a parameter schema."""
 _SETTINGS = {
     "services": {
         "title": "The services in their order",
@@ -82,11 +83,6 @@ def part_at(path: Path, version: ApiVersion, place: PurePath | None) -> FieldSch
 def first_version(path: Path, place: PurePath | None) -> ApiVersion | None:
     """The first API version whose schema has the field at `path`; None where that is unknown."""
     return next((version for version in ApiVersion if part_at(path, version, place)), None)
-
-
-def is_reference(part: FieldSchema) -> bool:
-    """Return whether the value is that of a `$ref` in a parameter schema."""
-    return part.schema is _REFERENCE
 
 
 def root_length(path: Path) -> int:
@@ -155,7 +151,7 @@ def _draft_04() -> dict[str, Any]:
 
     schema: dict[str, Any] = dict(jsonschema.Draft4Validator.META_SCHEMA)
     known = ["http://json-schema.org/draft-04/schema#", "http://json-schema.org/draft-06/schema#"]
-    object_fields = {**schema["properties"], "$schema": {"enum": known}, "$ref": _REFERENCE}
+    object_fields = {**schema["properties"], "$schema": {"enum": known}, "$ref": REFERENCE}
     return {**schema, "properties": {name: below for name, below in object_fields.items() if name != "id"}}
 
 
