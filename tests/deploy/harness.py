@@ -9,21 +9,12 @@ import sys
 from pathlib import Path
 
 from tests.cli import warm
+from tests.git import NOBODY, commit, git
 
 ROOT = Path(__file__).parents[2]
 DEPLOY = ROOT / "deploy"
 CATALOG = ROOT / "catalogs" / "data-services.yaml"
 FAULTY = ROOT / "catalogs" / "faulty.yaml"
-
-NOBODY = {
-    "GIT_CONFIG_GLOBAL": os.devnull,
-    "GIT_CONFIG_SYSTEM": os.devnull,
-    "GIT_AUTHOR_NAME": "test",
-    "GIT_AUTHOR_EMAIL": "test@example.com",
-    "GIT_COMMITTER_NAME": "test",
-    "GIT_COMMITTER_EMAIL": "test@example.com",
-}
-"""git for a test: no configuration of the person who runs it."""
 
 
 def run(
@@ -39,21 +30,8 @@ def run(
     )  # fmt: skip
 
 
-def git(cwd: Path, *arguments: str) -> str:
-    done = run("git", *arguments, cwd=cwd)
-    assert done.returncode == 0, done.stderr
-    return done.stdout.strip()
-
-
-def commit(repository: Path, message: str = "a change") -> None:
-    git(repository, "add", "--all")
-    git(repository, "commit", "--quiet", "--message", message)
-
-
 def repository(folder: Path, files: dict[str, str]) -> Path:
     """A git repository with one commit on `main`."""
-    folder.mkdir(parents=True, exist_ok=True)
-    git(folder, "init", "--quiet", "--initial-branch=main")
     write(folder, files)
     commit(folder, "begin")
     return folder

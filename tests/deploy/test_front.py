@@ -28,14 +28,16 @@ Ask = Any
 
 def nginx_config(folder: Path, site: str, port: int, pair: tuple[Path, Path], broker: Path) -> list[str]:
     """The shipped file inside a main configuration for a test; only addresses and paths are other ones."""
-    site = site.replace("listen 443 ssl;", f"listen 127.0.0.1:{port} ssl;").replace(
-        "/run/osbctl/osbctl.sock", str(broker)
-    )
-    site = site.replace("/etc/nginx/tls/broker.crt", str(pair[0])).replace("/etc/nginx/tls/broker.key", str(pair[1]))
+    for old, new in (
+        ("listen 443 ssl;", f"listen 127.0.0.1:{port} ssl;"),
+        ("/run/osbctl/osbctl.sock", str(broker)),
+        ("/etc/nginx/tls/broker.crt", str(pair[0])),
+        ("/etc/nginx/tls/broker.key", str(pair[1])),
+    ):
+        site = site.replace(old, new)
     (folder / "site.conf").write_text(site)
-    paths = "".join(
-        f"{kind}_temp_path {folder}/{kind};\n" for kind in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
-    )
+    kinds = ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
+    paths = "".join(f"{kind}_temp_path {folder}/{kind};\n" for kind in kinds)
     user = "user root;" if os.getuid() == 0 else ""
     # gzip on: a site must hold although the machine's nginx.conf compresses everything.
     (folder / "nginx.conf").write_text(

@@ -31,14 +31,8 @@ def test_two_processes_give_one_catalog_the_same_tags(
             (folder / name).write_text(text)
             os.utime(folder / name, (1_700_000_000 + number, 1_700_000_000 + number))
             options = ["--credentials", str(credentials), "--tls-cert", str(pair[0]), "--tls-key", str(pair[1])]
-            command = [
-                *OSBCTL,
-                "serve",
-                str(folder / name),
-                *options,
-                "--port",
-                "0",
-            ]  # no fork: each has its own hash seed
+            # no fork: each has its own hash seed
+            command = [*OSBCTL, "serve", str(folder / name), *options, "--port", "0"]
             program = stack.enter_context(started(command, folder, "credentials: "))
             port = program.port()
             answers.append([ask(port, trust, Accept_Encoding=coding) for coding in ("identity", "gzip")])

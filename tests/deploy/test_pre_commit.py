@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-from tests.deploy.harness import CATALOG, FAULTY, ROOT, commit, git, repository, run, shim, write
+from tests.deploy.harness import CATALOG, FAULTY, ROOT, repository, run, shim, write
+from tests.git import commit, git
 
 CONFIG = """\
 repos:
@@ -26,8 +27,6 @@ repos:
 
 def hook_repository(folder: Path) -> Path:
     """This checkout as a repository of hooks, whatever is committed here."""
-    folder.mkdir()
-    git(folder, "init", "--quiet")
     for name in ("osbctl", "schemas", "catalogs"):
         shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
     for name in ("pyproject.toml", "README.md", "CHANGELOG.md", "LICENSE", ".pre-commit-hooks.yaml"):
@@ -45,9 +44,10 @@ def test_the_manifest_is_one_that_pre_commit_takes() -> None:
     ]  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("path", "taken"),
-    [
+def test_files_of_the_first_hook() -> None:
+    """As pre-commit does: both patterns are searched for in the path from the top of the repository."""
+    hook = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text())[0]
+    for path, taken in (
         ("catalog.json", True),
         ("deep/catalog.yaml", True),
         ("catalogs/postgres.yaml", True),
@@ -57,12 +57,8 @@ def test_the_manifest_is_one_that_pre_commit_takes() -> None:
         ("catalogs/source/services/redis.yaml", False),
         ("my-catalog.yaml.bak", False),
         ("catalogs/README.md", False),
-    ],
-)
-def test_files_of_the_first_hook(path: str, taken: bool) -> None:
-    """As pre-commit does: both patterns are searched for in the path from the top of the repository."""
-    hook = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text())[0]
-    assert (bool(re.search(hook["files"], path)) and not re.search(hook["exclude"], path)) is taken
+    ):
+        assert (bool(re.search(hook["files"], path)) and not re.search(hook["exclude"], path)) is taken, path
 
 
 @pytest.mark.release

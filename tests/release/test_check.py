@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.cli.broker_server import Answer, listening
-from tests.deploy.harness import commit, git
+from tests.git import commit, git
 from tests.release.test_lines import EVERYWHERE, NOWHERE
 from tests.release.world import clone, set_release
 from tools import release_check

@@ -15,7 +15,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-from tests.deploy.harness import ROOT, git, write
+from tests.deploy.harness import ROOT, write
+from tests.git import git
 from tests.release.test_lines import EVERYWHERE, NOWHERE, REPOSITORY
 from tests.release.world import World, filled, world
 from tools.release_lines import FILES

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.deploy.harness import ROOT, git, meets_schema
+from tests.deploy.harness import ROOT, meets_schema
+from tests.git import git
 from tests.release.world import set_release, write_lines
 from tools.release_lines import FILES, release, stale
 

@@ -15,7 +15,8 @@ from pathlib import Path
 import pip
 import pytest
 
-from tests.deploy.harness import CATALOG, ROOT, commit, git, repository, run
+from tests.deploy.harness import CATALOG, ROOT, repository, run
+from tests.git import commit, git
 from tools.release_lines import release, stale
 
 BUILD_NEEDS = ("hatchling", "pip", "setuptools", "wheel")
@@ -40,8 +41,6 @@ def clone(folder: Path, settings: str | None = None) -> Path:
     """A repository with what is tracked here as it stands now; with other release settings, written anew and tagged."""
     names = git(ROOT, "ls-files", "--cached", "--others", "--exclude-standard").splitlines()
     kept = {name: ROOT / name for name in names if not name.startswith(("tests/", "tools/web/", "benchmarks/"))}
-    folder.mkdir(parents=True)
-    git(folder, "init", "--quiet", "--initial-branch=main")
     for name, file in kept.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_bytes(file.read_bytes())
@@ -79,10 +78,12 @@ class World:
         (site / "pip").symlink_to(Path(pip.__file__).parent)
         binaries = home / "bin"
         binaries.mkdir()
-        (binaries / "pipx").write_text(f'#!/bin/sh\nexec "{sys.executable}" -m pipx "$@"\n')
-        (binaries / "pip").write_text(f'#!/bin/sh\nexec "{home}/venv/bin/python" -m pip "$@"\n')
-        (binaries / "uv").write_text(f'#!/bin/sh\nexec "{sys.executable}" -m uv "$@"\n')
-        for program in ("pip", "pipx", "uv"):
+        for program, command in (
+            ("pipx", f'{sys.executable}" -m pipx'),
+            ("pip", f'{home}/venv/bin/python" -m pip'),
+            ("uv", f'{sys.executable}" -m uv'),
+        ):
+            (binaries / program).write_text(f'#!/bin/sh\nexec "{command} "$@"\n')
             (binaries / program).chmod(0o755)
         address = f"url.file://{self.clone}"
         repository_url = release(self.clone).repository
