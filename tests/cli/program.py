@@ -10,11 +10,10 @@ import os
 import pty
 import subprocess
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from select import select
 from subprocess import CompletedProcess
-from tempfile import TemporaryFile
 from typing import Any, NamedTuple
 from unittest import mock
 
@@ -30,6 +29,16 @@ _build = app.build
 def _built(command: str, colored: bool) -> Any:
     """Typer's command, built once, since building it costs as much as a small command."""
     return _build([command])
+
+
+@functools.cache
+def commands() -> dict[str, Any]:
+    """Every command and group by its words; the program itself has none."""
+    found, waiting = {}, [("", _build([]))]
+    for name, command in waiting:
+        found[name] = command
+        waiting += [(f"{name} {word}".strip(), one) for word, one in getattr(command, "commands", {}).items()]
+    return found
 
 
 def _group(arguments: list[str]) -> Any:
@@ -91,18 +100,9 @@ def _ended(done: CompletedProcess[str], code: int | None) -> CompletedProcess[st
     return done
 
 
-def forked(
-    *words: str, cwd: Path | None = None, stdin: str = "", code: int | None = None, **variables: str
-) -> CompletedProcess[str]:
+def forked(*words: str, **given: Any) -> CompletedProcess[str]:
     """As `process`, where its start is not the subject (tests/cli/warm.py)."""
-    with TemporaryFile("w+") as typed, TemporaryFile("w+") as out, TemporaryFile("w+") as err:
-        typed.write(stdin)
-        typed.seek(0)
-        streams = {number: stream.fileno() for number, stream in enumerate((typed, out, err))}
-        ended = warm.call(words, cwd or Path.cwd(), environment(**variables), streams)
-        out.seek(0)
-        err.seek(0)
-        return _ended(CompletedProcess(words, ended, out.read(), err.read()), code)
+    return process(*words, program=(str(warm.command()),), **given)
 
 
 class Seen(NamedTuple):
@@ -119,9 +119,8 @@ def at_terminal(
     ours, theirs = pty.openpty()
     ends: Any = {name: theirs if name in streams.split() else subprocess.PIPE for name in ("stdin", "stdout", "stderr")}
     try:
-        running = subprocess.Popen(
-            [warm.command(), *words], cwd=cwd, env=environment(TERM="xterm", **variables), **ends
-        )
+        variables = environment(TERM="xterm", **variables)
+        running = subprocess.Popen([warm.command(), *words], cwd=cwd, env=variables, **ends)
         screen = b""
         for prompt, answer in answers:
             asked = b""
@@ -158,11 +157,21 @@ def at_controlling_terminal(*words: str) -> tuple[int, bytes]:
 
 
 def process(
-    *words: str, cwd: Path | None = None, stdin: str = "", code: int | None = None, **variables: str
+    *words: str,
+    cwd: Path | None = None,
+    code: int | None = None,
+    program: Sequence[str] = (sys.executable, "-m", "osbctl"),
+    stdin: str = "",
+    **variables: str,
 ) -> CompletedProcess[str]:
     """As a user starts it."""
     done = subprocess.run(
-        [sys.executable, "-m", "osbctl", *words], input=stdin, capture_output=True, text=True, timeout=60,
-        env=environment(**variables), cwd=cwd, check=False,
-    )  # fmt: skip
+        [*program, *words],
+        input=stdin,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        env=environment(**variables),
+        cwd=cwd,
+    )
     return _ended(done, code)

@@ -10,6 +10,7 @@ import gc
 import json
 import os
 import re
+import shutil
 import signal
 import stat
 import warnings
@@ -17,18 +18,17 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple, NoReturn
+from typing import NamedTuple, NoReturn
 from unittest import mock
 
 import pytest
 
-from osbctl.cli.app import build as application
 from osbctl.credentials.file import write_record
 from osbctl.credentials.record import make_record
 from tests.broker.harness import Authority
 from tests.case import case
 from tests.cli.broker_server import PASSWORD, USER, broker
-from tests.cli.program import osbctl
+from tests.cli.program import commands, osbctl
 from tests.folders import catalogs_folder
 
 SECONDS = 20.0
@@ -69,22 +69,22 @@ def options(call: str, *names: str) -> dict[str, str]:
     return {name: f"{call} --{name} @" for name in names}
 
 
+def writing(call: str, reads: dict[str, str], changes: tuple[str, ...] = (), **writes: str) -> Row:
+    """A command with -o."""
+    return Row(call, reads, {"output": f"{call} -o @", **writes}, changes=changes, onto="{} -o @")
+
+
 ROWS = {
-    "validate": Row(
+    "validate": writing(
         "catalog.json",
         {"sources": "@", "schemas": "catalog.json --schema @", **options("catalog.json", "config", "baseline", "env")},
-        {"output": "catalog.json -o @", "baseline": "catalog.json --write-baseline --baseline @"},
-        onto="{} -o @",
+        baseline="catalog.json --write-baseline --baseline @",
     ),
     "schema": Row(""),
     "show": Row("catalog.json", {"source": "@", **options("catalog.json", "env")}),
     "fix": Row("catalog.json", {"sources": "@", **options("catalog.json", "config", "env")}, prints=False),
-    "build": Row(
-        "source",
-        {"folder": "@", "overlays": "source --overlay @", "env": "source --env @"},
-        {"output": "source -o @"},
-        changes=("source/catalog.lock",),
-        onto="{} -o @",
+    "build": writing(
+        "source", {"folder": "@", "overlays": "source --overlay @", "env": "source --env @"}, ("source/catalog.lock",)
     ),
     "init": Row("new --service a", writes={"folder": "@ --service a"}, prints=False, changes=("new",)),
     "new": Row("plan postgres big -C source", writes={"folder": "service a -C @"}, prints=False, changes=("source/",)),
@@ -96,7 +96,7 @@ ROWS = {
         changes=("new",),
         onto="@ @",
     ),
-    "diff": Row(
+    "diff": writing(
         TWO,
         {
             "old": "@ other.json --fail-on never",
@@ -104,10 +104,8 @@ ROWS = {
             **options(TWO, "env", "instances", "allow"),
             **below("URL catalog.json --fail-on never", TLS),
         },
-        {"output": f"{TWO} -o @"},
-        onto="{} -o @",
     ),
-    "drift": Row(
+    "drift": writing(
         TWO,
         {
             "broker": "@ other.json --fail-on never",
@@ -117,16 +115,9 @@ ROWS = {
             **below("URL catalog.json --fail-on never", TLS),
             **below(f"{ONE} --fail-on never", DATABASE),
         },
-        {"output": f"{TWO} -o @"},
-        onto="{} -o @",
     ),
-    "fetch": Row(f"URL {ACCESS}", below("URL", TLS), {"output": f"URL {ACCESS} -o @"}, onto="{} -o @"),
-    "check": Row(
-        f"URL {ACCESS} --fail-on never",
-        below("URL --fail-on never", TLS),
-        {"output": f"URL {ACCESS} --fail-on never -o @"},
-        onto="{} -o @",
-    ),
+    "fetch": writing(f"URL {ACCESS}", below("URL", TLS)),
+    "check": writing(f"URL {ACCESS} --fail-on never", below("URL --fail-on never", TLS)),
     "serve": Row(
         f"none.json --credentials credentials.json {PORT}",
         {
@@ -145,13 +136,11 @@ ROWS = {
             "env": "catalog.json message-queue shared --env @",
         },
     ),
-    "page": Row(
+    "page": writing(
         "catalog.json",
         {"sources": "@", **options("catalog.json", "since", "env", "logo", "config"), **below("URL", TLS)},
-        {"output": "catalog.json -o @"},
-        onto="{} -o @",
     ),
-    "hash-password": Row(HASH, options(HASH, "append"), {"output": f"{HASH} -o @"}, onto="{} -o @"),
+    "hash-password": writing(HASH, options(HASH, "append")),
     "verify-password": Row("credentials.json platform --password-stdin", {"file": "@ platform --password-stdin"}),
     "rules": Row(""),
     "lsp": Row("", prints=False),
@@ -223,17 +212,12 @@ FINE = {
 """Cases with a faulty file and exit code 0, with the reason."""
 
 
-def commands() -> dict[str, Any]:
-    found = {}
-    for name, command in application([]).commands.items():
-        for below_it, inner in getattr(command, "commands", {"": command}).items():
-            found[f"{name} {below_it}".strip()] = inner
-    return found
+COMMANDS = {name: command for name, command in commands().items() if not hasattr(command, "commands")}
 
 
 def test_every_command_has_a_row_and_every_parameter_is_known() -> None:
-    assert commands().keys() == ROWS.keys()
-    for name, command in commands().items():
+    assert COMMANDS.keys() == ROWS.keys()
+    for name, command in COMMANDS.items():
         known = NO_FILE | ROWS[name].reads.keys() | ROWS[name].writes.keys()
         assert {parameter.name for parameter in command.params} <= known, name
 
@@ -263,27 +247,19 @@ class Desk:
     """A folder with a good file of each kind, the address of a broker, and the runs of commands in that folder."""
 
     def __init__(self, folder: Path, url: str) -> None:
-        self.folder = folder
-        self.url = url
-        self.good = contents(folder)
-        self.before = self.good
+        self.folder, self.copy, self.url = folder, folder.with_name("copy"), url
+        self.before = self.good = contents(folder)
 
     def restore(self) -> None:
         """Put back all good files, and remove all others."""
-        changed = self.changed(self.good)
-        for name in sorted(changed, reverse=True):
-            path = self.folder / name
-            if path.is_dir() and not path.is_symlink():
-                path.rmdir()
-            else:
-                path.unlink(missing_ok=True)
-        for name in sorted(changed & self.good.keys()):
-            mode, content = self.good[name]
-            if stat.S_ISDIR(mode):
-                (self.folder / name).mkdir()
-            else:
-                (self.folder / name).write_bytes(content)
-            (self.folder / name).chmod(stat.S_IMODE(mode))
+        if self.changed(self.good):
+            shutil.rmtree(self.folder)
+            shutil.copytree(self.copy, self.folder)
+
+    def keep(self) -> None:
+        """Take the files that are there now for the good ones."""
+        self.good = contents(self.folder)
+        shutil.copytree(self.folder, self.copy, dirs_exist_ok=True)
 
     def run(self, command: str, words: str, *last: str, stdout: str | None = "") -> Ran:
         self.before = contents(self.folder)
@@ -352,7 +328,7 @@ def good(tmp_path_factory: pytest.TempPathFactory, authority: Authority) -> Iter
             ("brokers add", f"one URL --as cloudfoundry {ACCESS} --database brokers.sqlite"),
         ):
             assert desk.run(*line).code == 0
-        desk.good = contents(folder)
+        desk.keep()
         with mock.patch.multiple("osbctl.files", WRITER_WAIT=0.05, READER_WAIT=0.05):
             yield desk
 

@@ -3,25 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
-from typing import Any, TypeAlias
+from collections.abc import Callable
+from typing import TypeAlias
 
 import pytest
 
 from osbctl.cli.app import _HEADINGS, GROUPS, build, run_app
 from tests.case import each
-from tests.cli.program import failure
+from tests.cli.program import commands, failure
 
-TOP = build([])
-
-
-def commands(group: Any = TOP, words: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
-    yield words
-    for name, command in getattr(group, "commands", {}).items():
-        yield from commands(command, (*words, name))
-
-
-ALL = list(commands())
 Help: TypeAlias = Callable[..., str]
 
 
@@ -29,30 +19,23 @@ Help: TypeAlias = Callable[..., str]
 def help_of(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Help:
     monkeypatch.setenv("COLUMNS", "80")
 
-    def ask(*words: str) -> str:
-        assert run_app([*words, "--help"]) == 0
+    def ask(words: str = "") -> str:
+        assert run_app([*words.split(), "--help"]) == 0
         return capsys.readouterr().out
 
     return ask
 
 
-@each("words", ALL)
-def test_it_fits_80_columns_no_type_leaks_and_there_is_an_example(words: tuple[str, ...], help_of: Help) -> None:
-    text = help_of(*words)
+@each("words", commands())
+def test_it_fits_80_columns_no_type_leaks_and_there_is_an_example(words: str, help_of: Help) -> None:
+    text = help_of(words)
     assert max(map(len, text.splitlines())) <= 80
     assert not re.search(r"<(int|float|str)\b|<(text|path)>|range>|x[<>]=|[<>]=x", text, re.IGNORECASE)
     assert not re.search(r"\b(TEXT|INTEGER|FLOAT)\b", text)
     assert "{" not in text.split("\n\n")[0]
     assert "\x1b" not in text
-    if not hasattr(_command(words), "commands"):
-        assert re.search(rf"(?m)^  (?:.*\| )?osbctl {' '.join(words)}\b", text)
-
-
-def _command(words: tuple[str, ...]) -> Any:
-    command: Any = TOP
-    for word in words:
-        command = command.commands[word]
-    return command
+    if not hasattr(commands()[words], "commands"):
+        assert re.search(rf"(?m)^  (?:.*\| )?osbctl {words}\b", text)
 
 
 def test_colours_add_escapes_alone(help_of: Help, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -85,9 +68,9 @@ def test_no_type_of_the_program_leaks_into_an_error(words: tuple[str, ...], told
     assert told in failure(*words, code=2)
 
 
-@each("words", ALL)
-def test_at_most_twelve_options_stand_in_front(words: tuple[str, ...], help_of: Help) -> None:
-    sections = help_of(*words).partition("Options:\n")[2].split("\n\n")
+@each("words", commands())
+def test_at_most_twelve_options_stand_in_front(words: str, help_of: Help) -> None:
+    sections = help_of(words).partition("Options:\n")[2].split("\n\n")
     in_front = re.findall(r"(?m)^  -", sections[0])
     assert 1 <= len(in_front) <= 12
     titles = [section.partition(":\n")[0] for section in sections[1:]]
@@ -96,12 +79,12 @@ def test_at_most_twelve_options_stand_in_front(words: tuple[str, ...], help_of: 
 
 
 def test_commands_stand_under_headings(help_of: Help) -> None:
-    for title, commands_of in GROUPS.items():
+    for title, names in GROUPS.items():
         listed = help_of().partition(f"\n{title}:\n")[2].partition("\n\n")[0]
-        assert re.findall(r"(?m)^  (\S+)", listed) == [*commands_of]
+        assert re.findall(r"(?m)^  (\S+)", listed) == [*names]
 
 
 def test_no_option_without_a_place() -> None:
-    assert len(ALL) > 25
-    options = {name.lstrip("-") for words in ALL for one in _command(words).params for name in one.opts}
+    assert len(commands()) > 25
+    options = {name.lstrip("-") for command in commands().values() for one in command.params for name in one.opts}
     assert {name for names in _HEADINGS.values() for name in names.split()} <= options

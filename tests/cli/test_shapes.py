@@ -18,8 +18,7 @@ from osbctl.findings import DocumentError
 from osbctl.sources.yaml_text import dump
 from osbctl.tasks.load_catalog import CatalogSource, load
 from tests.case import case
-from tests.cli.program import osbctl
-from tests.cli.test_every_command import commands
+from tests.cli.program import commands, osbctl
 from tests.comparison.make import catalog, plan, service
 from tests.git import commit
 
@@ -94,7 +93,7 @@ NO_CATALOG_FILES = {
 
 def test_every_command_is_in_the_table() -> None:
     named = {words.split()[0] for words in (*READING.values(), *WRITING.values())} | NO_CATALOG_FILES.keys()
-    assert {name.split()[0] for name in commands()} - {"brokers"} == named
+    assert {name.split()[0] for name in commands() if name} - {"brokers"} == named
 
 
 def run(folder: Path, words: str, write: Callable[[Any], str], *more: str) -> Any:

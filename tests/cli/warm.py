@@ -75,14 +75,6 @@ def command() -> Path:
     return file
 
 
-def call(words: Sequence[str], folder: Path, environment: Mapping[str, str], streams: Mapping[int, int]) -> int:
-    """The exit code of a call with `streams`: a descriptor for each standard stream that is not closed."""
-    with socket.socket(socket.AF_UNIX) as there:
-        there.settimeout(SECONDS)
-        _ask(there, words, folder, environment, streams)
-        return (there.recv(1) or b"\x46")[0]
-
-
 def _ask(
     there: socket.socket,
     words: Sequence[str],

@@ -5,13 +5,11 @@ from __future__ import annotations
 import re
 import shlex
 from pathlib import Path
-from typing import Any
 
-from osbctl.cli.app import build
+from tests.cli.program import commands
 from tests.docs.test_links import PAGES
 
 ROOT = Path(__file__).parents[2]
-TOP = build([])
 GENERAL = {"-h", "--help", "--version", "--install-completion", "--show-completion"}
 
 
@@ -27,13 +25,15 @@ def lines(page: Path) -> list[str]:
 def unknown(line: str) -> list[str]:
     """Words of `line` that are neither a command of osbctl nor an option of that command."""
     words = shlex.split(re.sub(r"[<>]", " ", line), comments=True)[1:]
-    command: Any = TOP
-    while words and hasattr(command, "commands") and not words[0].startswith("-"):
+    named = ""
+    while words and hasattr(commands()[named], "commands") and not words[0].startswith("-"):
         if words[0] == "COMMAND":
             return []
-        if words[0] not in command.commands:
+        named = f"{named} {words[0]}".strip()
+        if named not in commands():
             return [words[0]]
-        command = command.commands[words.pop(0)]
+        del words[0]
+    command = commands()[named]
     options = {name for parameter in command.params for name in (*parameter.opts, *parameter.secondary_opts)} | GENERAL
     given = [word.partition("=")[0] for word in words if re.match(r"--?[a-z]", word)]
     return [word for word in given if word not in options]

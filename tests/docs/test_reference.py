@@ -5,14 +5,14 @@ from __future__ import annotations
 import ast
 import re
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from osbctl import errors
-from osbctl.cli.app import COMMANDS, build
+from osbctl.cli.app import COMMANDS
 from osbctl.config import KEYS
 from osbctl.tasks.rules import all_rules
+from tests.cli.program import commands
 
 ROOT = Path(__file__).parents[2]
 REFERENCE = ROOT / "docs" / "reference"
@@ -24,16 +24,7 @@ def page(name: str) -> str:
     return (REFERENCE / name).read_text(encoding="utf-8")
 
 
-def commands(group: Any, name: str = "") -> dict[str, Any]:
-    """Every command and group with its full name."""
-    found = {}
-    for key, command in group.commands.items():
-        full = f"{name} {key}".strip()
-        found |= {full: command, **(commands(command, full) if hasattr(command, "commands") else {})}
-    return found
-
-
-ALL = commands(build([]))
+ALL = {name: command for name, command in commands().items() if name}
 
 
 def test_the_commands_are_those_of_the_table() -> None:
