@@ -1,7 +1,4 @@
-"""The table of commands, and the typer application made from it.
-
-Only the module of the given command is imported, but all of them for help and completion.
-"""
+"""The table of commands, and the typer application made from it: of one command, or of all for help and completion."""
 
 from __future__ import annotations
 

@@ -144,10 +144,7 @@ _from_stdin = cache(read_password)
 
 
 def read_catalog(word: str, where: LocationOptions = HERE, **how: Any) -> Document:
-    """Read the source `word` as `read_source` does, with its options.
-
-    If the catalog is not at the top, a note on standard error says where it is.
-    """
+    """Read the source `word` as `read_source` does; a note says where the catalog is, if not at the top."""
     from osbctl.tasks.options import pointer_of, variables_of
 
     how |= {

@@ -137,10 +137,7 @@ Instances = Annotated[
 
 
 def spread(command: Callable[..., int]) -> Callable[..., int]:
-    """Replace each parameter of `command` that is a dataclass by the options of the dataclass.
-
-    Options are the fields annotated with one.
-    """
+    """Replace each parameter of `command` that is a dataclass by those of its fields that are options."""
     parameters = signature(command, eval_str=True).parameters.values()
     groups: dict[str, Any] = {one.name: one.annotation for one in parameters if is_dataclass(one.annotation)}
 

@@ -14,12 +14,10 @@ T = TypeVar("T")
 
 
 def write_output(text: str, file: str | None = None) -> None:
-    """Write `text` in UTF-8 to `file`, or to standard output if that is None or `-`.
+    """Write `text` in UTF-8 to `file`, or to standard output if that is None or `-`. Raises SourceError.
 
     A byte of a file name that is not UTF-8 becomes U+FFFD. If the reader of standard output has gone, the command goes
     on, because its exit code still matters.
-
-    Raises SourceError: it cannot be written.
     """
     data = text.encode("utf-8", "surrogateescape").decode("utf-8", "replace").encode("utf-8")
     if file is not None and file != "-":

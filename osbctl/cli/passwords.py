@@ -52,10 +52,7 @@ class Passwords:
         self._typed = typed
 
     def password_of(self, broker: Registration) -> str:
-        """The password of `broker`; empty if it was registered without a username.
-
-        Raises SourceError: there is none, or it is for another address.
-        """
+        """The password of `broker`; empty without a username. Raises SourceError: also if it is for another address."""
         if not broker.username:
             return ""
         confirmed = _is_confirmed(broker) or self._typed
@@ -122,10 +119,7 @@ def _warn(broker: Registration) -> None:
 
 
 def _records(file: str) -> dict[str, dict[str, str]]:
-    """Valid passwords in a credentials file by identity and label; the first of an identity also without label.
-
-    A label may be the name of a broker.
-    """
+    """Valid passwords in a credentials file by identity and label (maybe a broker's name); the first without, too."""
     import time
     from pathlib import Path
 

@@ -1,4 +1,1 @@
-"""The platform's side: the database of registered brokers and their stored catalogs.
-
-`store.Registry` is its interface. The database never holds a password.
-"""
+"""Registered brokers and their stored catalogs, without passwords; `store.Registry` is the interface."""

@@ -33,9 +33,7 @@ class Database:
     def __init__(self, url: str, wait_seconds: float = WAIT_SECONDS, *, make: bool = True) -> None:
         """Prepare the connection to `url`: the path of an SQLite file, or a URL of SQLAlchemy; `make` the file.
 
-        Raises:
-            UsageError: it is neither.
-            RegistryError: the file is missing, cannot be made or is no regular one, or the driver is not installed.
+        Raises UsageError (it is neither), RegistryError (there is no such file, no right to it, or no driver).
         """
         self._url = parse_url(url)
         # Without the query: a password may stand there, too.
@@ -53,10 +51,7 @@ class Database:
 
     @contextmanager
     def writing(self) -> Iterator[Connection]:
-        """A transaction that writes: all of it is stored at its end, or nothing.
-
-        Raises RegistryError: as `reading`; also a lock that another process holds for too long, or a full disk.
-        """
+        """A transaction that writes all, or nothing. Raises RegistryError: also if it is locked, or the disk full."""
         with (
             self._translated_errors(),
             self.engine.connect().execution_options(osbctl_writes=True) as connection,

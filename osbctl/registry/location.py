@@ -13,10 +13,7 @@ if TYPE_CHECKING:
 
 
 def open_registry(database: str | None, *, make: bool = False) -> Registry:
-    """The registry in `database`, else in the user's data folder; `make` one where there is none.
-
-    Raises UsageError, RegistryError: as `Registry.open`.
-    """
+    """The registry in `database`, else in the user's data folder; `make` and errors as in `Registry.open`."""
     from osbctl.registry.store import Registry
 
     if not database:
@@ -32,10 +29,7 @@ def open_registry(database: str | None, *, make: bool = False) -> Registry:
 
 
 def is_registered(word: str, database: str | None) -> bool:
-    """Return whether `word` names a registered broker. Never makes a database; a file or folder needs none.
-
-    Raises UsageError, RegistryError: as `open_registry`.
-    """
+    """Return whether `word` names a registered broker. Never makes a database; a file or folder needs none."""
     if not NAME.fullmatch(word):
         return False
     if not database or os.path.exists(word):  # noqa: PTH110

@@ -60,8 +60,7 @@ def reconcile(
 ) -> Reconciliation:
     """Compute the reaction of `platform` to the catalog `sent` of the broker `stored` at the time `at`.
 
-    `instances` are the ids of the plans that have instances. None: not known; then only plans that are kept already
-    count as used.
+    `instances` are the ids of the plans that have instances; None: not known, so only those of plans kept already.
     """
     used = frozenset(one.plan_id for one in stored.kept) if instances is None else instances
     old, new = (Catalog.of(platform.record.read(data)) for data in (stored.data, sent.data))

@@ -116,10 +116,7 @@ class RetainedObject:
 
 @dataclass(frozen=True, slots=True)
 class Registration:
-    """Data of a broker at registration.
-
-    `url` is the base address without userinfo; a refresh follows the rules of `platform`.
-    """
+    """Data of a broker at registration: its `url` without userinfo, and the `platform` whose rules apply."""
 
     name: str
     url: str
@@ -196,10 +193,7 @@ class RegisteredBroker:
 
     @cached_property
     def document(self) -> Document:
-        """The stored catalog, parsed.
-
-        Raises RegistryError: it is no JSON object; another program wrote to the database.
-        """
+        """The stored catalog, parsed. Raises RegistryError: another program wrote something else there."""
         name = self.row.name
         try:
             return parse_document(self.catalog, f"{name} (stored)")
@@ -230,10 +224,7 @@ class RegisteredBroker:
 
 
 def without_client_secrets(data: dict[str, Any]) -> dict[str, Any]:
-    """The catalog with the secret of each dashboard client (OSB, Dashboard Client Object) replaced.
-
-    The same object if it has none.
-    """
+    """Replace the secret of each dashboard client (OSB, Dashboard Client Object); return the same object if none."""
     services = data.get("services")
     if not isinstance(services, list) or not any(map(_has_secret, services)):
         return data

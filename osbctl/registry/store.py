@@ -98,9 +98,7 @@ class Registry:
     def broker(self, name: str, *, before: bool = False) -> RegisteredBroker:
         """One broker with its catalog and kept objects; `before`: with its previous catalog.
 
-        Raises:
-            UnknownBrokerError: there is none of that name.
-            SourceError: there was no catalog before.
+        Raises UnknownBrokerError, SourceError (there was no catalog before).
         """
         with self._database.reading() as connection:
             row = connection.execute(select(BROKERS).where(BROKERS.c.name == name)).one_or_none()
@@ -114,10 +112,7 @@ class Registry:
         return RegisteredBroker(broker_row(row), checked_bytes(row.catalog), kept_rows(kept))
 
     def add(self, new: Registration, catalog: BrokerCatalog, refresh: Refresh) -> None:
-        """Register a broker with its first, valid catalog. `refresh` describes it.
-
-        Raises NameTakenError: the name is taken, or another one differs only in case and punctuation.
-        """
+        """Register a broker with its first, valid catalog, which `refresh` describes. Raises NameTakenError."""
         row = asdict(new) | {
             "variable": variable_part(new.name),
             "platform": new.platform.value,
@@ -134,12 +129,7 @@ class Registry:
                 raise NameTakenError(new.name, new.name) from None
 
     def check_free(self, name: str) -> None:
-        """Require that the name is free.
-
-        Raises:
-            UsageError: the name has a wrong shape.
-            NameTakenError: a broker has it, or one that differs only in case and punctuation.
-        """
+        """Raise UsageError for a wrong name, NameTakenError if a broker has it or one with the same variable."""
         if not NAME.fullmatch(name):
             advice = "use up to 100 letters, digits and . _ -, first a letter or a digit"
             raise UsageError(f"{name!r} is not a broker name", advice)

@@ -122,8 +122,7 @@ _LOCK = 0x6F7362_63746C
 def migrate(database: Database, *, make: bool = True) -> None:
     """Migrate the tables to the newest version, in one transaction that only one process at a time can have.
 
-    Raises RegistryError: there are no tables and `make` is false, they belong to another program or a newer osbctl, the
-    version is damaged, or the database cannot be used.
+    Raises RegistryError: the tables are missing and not to be made, foreign, of a newer osbctl, or damaged.
     """
     with database.reading() as connection:
         tables = sqlalchemy.inspect(connection).get_table_names()

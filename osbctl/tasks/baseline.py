@@ -21,10 +21,7 @@ _MAX_BYTES = 100_000_000
 
 
 def write_baseline(file: str, results: Sequence[ValidationResult]) -> int:
-    """Write all findings into `file`, and return their number. Those of sources that cannot be read are left out.
-
-    Raises SourceError: it cannot be written.
-    """
+    """Write all findings into `file` except those of unreadable sources; return their number. Raises SourceError."""
     entries = [
         {
             "rule": finding.rule,

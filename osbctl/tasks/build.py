@@ -66,10 +66,7 @@ def compose_folder(
 
 
 def check_built(document: Document) -> tuple[Finding, ...]:
-    """Validate a composed catalog; warnings on characters of names, which can never be changed once published.
-
-    Raises DocumentError: validation finds errors.
-    """
+    """Validate a composed catalog; return warnings on names, which cannot change later. Raises DocumentError."""
     result = validate_document(document, validation_options(Request((document.name,)), find_config(os.curdir)))
     if result.errors:
         raise DocumentError(result.errors)
@@ -106,10 +103,7 @@ def write_changed(file: str, text: str) -> None:
 
 
 def recorded(lock: Mapping[str, str]) -> contextlib.AbstractContextManager[None]:
-    """A block in which the catalog is written; a changed lock, a text by its name, is written at its end.
-
-    If one of the two cannot be written, neither is.
-    """
+    """A block that writes the catalog, then a changed lock (texts by name): both, or neither if one cannot be."""
     changed = [(file, text) for file, text in lock.items() if _text_or_empty(file) != text]
     return staged(changed[0][0], changed[0][1].encode("utf-8")) if changed else contextlib.nullcontext()
 

@@ -21,7 +21,6 @@ def check_and_judge(address: str, connection: ConnectionOptions, options: Valida
     """Check the answers of the broker at `address`, then its catalog, with the verdict of each platform.
 
     If the API version of a platform gets another catalog than that of `connection`, its verdict is on that catalog.
-
     Raises SourceError: the broker cannot be reached, or the credentials are wrong.
     """
     checked = check_broker(address, connection)

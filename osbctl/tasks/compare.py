@@ -71,10 +71,7 @@ def now_refused(
     view: frozenset[Platform],
     known: list[Refused] | None = None,
 ) -> list[Change]:
-    """Refusals of `new` that `old` does not have, for platforms in `view`, unless `changes` cover them.
-
-    `known` are their refusals of `old`, if the caller knows them.
-    """
+    """Refusals of `new` but not of `old` (`known`) by platforms in `view`, unless `changes` cover them."""
     refused = refusals_of(new, view)
     if known is None:
         known = refusals_of(old, view) if refused else []

@@ -35,10 +35,7 @@ def compare_with_stored(
     `platforms` empty: the one that stores it, else all. `instances` are the plans with instances, None if unknown;
     `instances_file` is where they are from, empty if it may list plans of other brokers.
 
-    Raises:
-        UsageError: the export is of another platform than `platforms`.
-        SourceError: the export is that of another broker.
-        ConfigError: neither side has any of the plans with instances.
+    Raises UsageError (an export of another platform), SourceError (of another broker), ConfigError (other instances).
     """
     view = _view(stored, platforms)
     sentences = notes(stored, broker.catalog)
@@ -80,10 +77,7 @@ def check_registered(
 
 
 def registered_catalog(broker: RegisteredBroker, client: RegisteredBrokerClient) -> Document:
-    """The current catalog of a registered broker.
-
-    Raises SourceError: it cannot be fetched, or it or the stored one holds the broker's password.
-    """
+    """The catalog of a registered broker now. Raises SourceError: also if it or the stored one has the password."""
     # No ETag is sent: the answer is to be compared with the stored catalog.
     answer = client.fetch(broker.row, "")
     assert answer

@@ -69,10 +69,7 @@ def fix_source(
     at: str = "",
     variables_of: VariablesOf = no_variables,
 ) -> FixResult:
-    """Fix one source: a file, a source folder, or a brokerpak. Nothing is written: `write` does that.
-
-    Raises SourceError, DocumentError: it cannot be opened or read.
-    """
+    """Fix one source: a file, a source folder, or a brokerpak; `write` writes it. Raises SourceError, DocumentError."""
     if Path(source).is_file():
         return fix_bytes(source, read_bytes(source)[0], options, unsafe=unsafe, at=at)
     if not Path(source).is_dir():

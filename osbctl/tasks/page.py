@@ -39,9 +39,7 @@ def make_page(
 ) -> str:
     """Render the catalogs as HTML, with the rest of the `content`, and verdicts and commands of the `platforms`.
 
-    The page is the same for the same sources and options.
-
-    Raises UsageError: the accent is not a colour.
+    The page is the same for the same sources and options. Raises UsageError: the accent is not a colour.
     """
     parts = [_part(catalog, content.findings, platforms) for catalog in catalogs]
     too_many = sum(len(list(part.catalog.plans)) for part in parts) > MAX_WITH_REQUESTS
@@ -50,10 +48,7 @@ def make_page(
 
 
 def read_branding(asked: Mapping[str, str | None], configured: Mapping[str, str]) -> Branding:
-    """Return title, logo (a file) and accent colour; options override the configuration.
-
-    Raises SourceError: the logo cannot be read, or is not an image that browsers show.
-    """
+    """Title, logo (a file) and accent; options override the configuration. Raises SourceError: the logo is no image."""
     chosen = {**configured, **{key: value for key, value in asked.items() if value is not None}}
     logo = ""
     if file := chosen.get("logo"):

@@ -68,10 +68,7 @@ def register_broker(
 
 
 def choose(registry: Registry, names: Sequence[str]) -> list[str]:
-    """The brokers of these names, each once; all if none is named.
-
-    Raises UnknownBrokerError: one of them is not registered.
-    """
+    """The brokers of these names, each once; all if none is named. Raises UnknownBrokerError."""
     known = dict.fromkeys(registry.names())
     for name in names:
         if name not in known:
@@ -80,10 +77,7 @@ def choose(registry: Registry, names: Sequence[str]) -> list[str]:
 
 
 def doubted_instances(registry: Registry, used: frozenset[str] | None, file: str) -> list[str]:
-    """A sentence if some of the plan ids `used`, from `file`, are not those of any registered broker.
-
-    Raises ConfigError: none of them is.
-    """
+    """A sentence if some of the plan ids `used`, from `file`, are of no broker. Raises ConfigError: none is."""
     if not used:
         return []
     from osbctl.comparison.instances import doubts
@@ -99,10 +93,7 @@ def doubted_instances(registry: Registry, used: frozenset[str] | None, file: str
 def refresh_brokers(
     registry: Registry, names: Sequence[str], client: RegisteredBrokerClient, policy: Policy, jobs: int
 ) -> Iterator[tuple[str, Refresh]]:
-    """Refresh these brokers, `jobs` at a time; yield each result as soon as it is there.
-
-    A broker that other processes remove or keep changing has an outcome, too. Raises RegistryError.
-    """
+    """Refresh these brokers, `jobs` at a time; yield each result as soon as it is there. Raises RegistryError."""
 
     def work(name: str) -> Refresh:
         try:
@@ -216,10 +207,7 @@ def _warnings(catalog: BrokerCatalog) -> tuple[Remark, ...]:
 def _others(
     registry: Registry, ours: Registration, catalog: BrokerCatalog, stored: RegisteredBroker | None = None
 ) -> dict[tuple[Identity, str], str]:
-    """The broker of each id that is new in this catalog and that another broker of the platform has already.
-
-    Empty on a platform where brokers may share ids.
-    """
+    """The broker of each new id that another broker of the platform has; empty where brokers may share ids."""
     platform = ours.platform
     known = set(unique_ids(stored.offered, platform)) if stored else set()
     wanted = set(unique_ids(catalog.offered, platform)) - known

@@ -32,10 +32,7 @@ class RegisteredBrokerClient:
     _sent: dict[str, str] = field(default_factory=dict, repr=False)
 
     def fetch(self, broker: Registration, etag: str) -> CatalogResponse | None:
-        """The answer of the broker; None if the catalog still has this `etag`.
-
-        Raises SourceError: the broker cannot be reached, or its password is not found.
-        """
+        """The answer of the broker; None if the catalog still has this `etag`. Raises SourceError."""
         address, _, _ = split_url(broker.url)
         password = self._sent[broker.name] = self.password_of(broker)
         options = replace(self.options, user=broker.username, password=password, api_version=broker.api_version)
@@ -52,8 +49,7 @@ class RegisteredBrokerClient:
     def validate(self, body: bytes, broker: Registration) -> BrokerCatalog:
         """The catalog in `body`, with its errors, the refusals of the broker's platform, and reasons not to store it.
 
-        A catalog is not stored if it cannot be read, or contains the password that was sent to the broker: the password
-        would be stored and shown with it.
+        These are: it cannot be read, or contains the password of the broker, which would be stored and shown with it.
         """
         from osbctl.sources.parse import parse_document
         from osbctl.validation.options import ValidationOptions

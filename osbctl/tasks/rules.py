@@ -34,11 +34,7 @@ def all_rules() -> Mapping[str, Rule]:
 
 
 def rules_named(word: str, error: type[OsbctlError] = UsageError, origin: str = "") -> frozenset[str]:
-    """The ids of the rules that `word` stands for: an id, a group, or a prefix with `*`.
-
-    Raises:
-        `error`: there is none; its message begins with `origin`.
-    """
+    """The ids of the rules that `word` (an id, a group, a prefix with `*`) names. Raises `error` after `origin`."""
     rules = all_rules()
     found = matching_rules(word, rules)
     if not found:
@@ -48,10 +44,7 @@ def rules_named(word: str, error: type[OsbctlError] = UsageError, origin: str = 
 
 
 def object_named(objects: Iterable[CatalogObject], name: str, missing: str) -> CatalogObject:
-    """The service offering or plan of that name, else of that id.
-
-    Raises UsageError: there is none; its message begins with `missing`.
-    """
+    """The service offering or plan of that name, else of that id. Raises UsageError, which begins with `missing`."""
     objects = tuple(objects)
     if found := [each for each in objects if each.name == name] or [each for each in objects if each.id == name]:
         return found[0]

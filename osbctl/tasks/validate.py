@@ -109,10 +109,7 @@ def _settings(config: Config, request: Request, known: list[_Settings]) -> _Sett
 
 
 def _unused_entries(known: list[_Settings], request: Request) -> Iterator[str]:
-    """Sentences on unused entries of each configuration file, unless they may be for other catalogs.
-
-    `per-path` makes several configurations of one file.
-    """
+    """Sentences on unused entries of each configuration file, unless they may be for other catalogs."""
     sources = (*request.sources, request.stdin_filename or "-")
     for origin in dict.fromkeys(one.config.origin for one in known if one.config.origin):
         same = [one for one in known if one.config.origin == origin]
@@ -204,10 +201,7 @@ def _entries_for_objects(config: Config) -> Iterator[tuple[str, set[IgnoreAt]]]:
 
 
 def _may_concern_unread_files(config: Config, sources: Iterable[str]) -> bool:
-    """Return whether a file below the configuration, none of `sources`, may be a catalog: it contains `plans`.
-
-    True if there are too many files to read.
-    """
+    """Return whether a file below the configuration, none of `sources`, may be a catalog, or there are too many."""
     read = tuple(os.path.realpath(source) + os.sep for source in sources)
     seen = 0
     for folder, folders, files in os.walk(os.path.dirname(config.origin) or os.curdir):  # noqa: PTH120
