@@ -20,42 +20,16 @@ from osbctl.text import AnsiStyle
 _Rows: TypeAlias = list[tuple[str, str]]
 
 GROUPS = {
-    "Write": {
-        "init": "osbctl.cli.scaffold:init",
-        "new": "osbctl.cli.scaffold:new",
-        "split": "osbctl.cli.scaffold:split",
-        "build": "osbctl.cli.build:build",
-    },
-    "Check": {
-        "validate": "osbctl.cli.validate:validate",
-        "fix": "osbctl.cli.fix:fix",
-        "diff": "osbctl.cli.diff:diff",
-    },
-    "Read": {
-        "show": "osbctl.cli.show:show",
-        "params": "osbctl.cli.show:params",
-        "page": "osbctl.cli.page:page",
-    },
-    "Run": {
-        "serve": "osbctl.cli.serve:serve",
-        "hash-password": "osbctl.cli.credentials:hash_password",
-        "verify-password": "osbctl.cli.credentials:verify_password",
-    },
-    "Brokers": {
-        "check": "osbctl.cli.check:check",
-        "fetch": "osbctl.cli.check:fetch",
-        "drift": "osbctl.cli.drift:drift",
-        "brokers": "osbctl.cli.brokers:brokers",
-    },
-    "Reference": {
-        "rules": "osbctl.cli.reference:rules",
-        "schema": "osbctl.cli.reference:schema",
-        "lsp": "osbctl.cli.reference:lsp",
-    },
+    "Write": {"init": "scaffold", "new": "scaffold", "split": "scaffold", "build": "build"},
+    "Check": {"validate": "validate", "fix": "fix", "diff": "diff"},
+    "Read": {"show": "show", "params": "show", "page": "page"},
+    "Run": {"serve": "serve", "hash-password": "credentials", "verify-password": "credentials"},
+    "Brokers": {"check": "check", "fetch": "check", "drift": "drift", "brokers": "brokers"},
+    "Reference": {"rules": "reference", "schema": "reference", "lsp": "reference"},
 }
-"""Commands by their heading in the help, each with its function or group of commands."""
+"""Commands by their heading in the help, each with the module of its function or group of commands."""
 
-COMMANDS = {name: function for group in GROUPS.values() for name, function in group.items()}
+COMMANDS = {name: module for group in GROUPS.values() for name, module in group.items()}
 
 _HEADINGS = {
     "Report": "format output concise quiet statistics color date",
@@ -110,8 +84,7 @@ def build(arguments: list[str]) -> TyperGroup:
     app.callback()(_top)
     asked = arguments[0] if arguments and arguments[0] in COMMANDS else None
     for name in [asked] if asked else COMMANDS:
-        module, _, function = COMMANDS[name].partition(":")
-        command = getattr(import_module(module), function)
+        command = getattr(import_module(f"osbctl.cli.{COMMANDS[name]}"), name.replace("-", "_"))
         if isinstance(command, typer.Typer):
             app.add_typer(command, name=name, short_help=_in_short(str(command.info.help)))
         else:

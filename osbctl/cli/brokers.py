@@ -13,7 +13,6 @@ from typer import Argument, Option
 from osbctl.cli import options as common
 from osbctl.cli import passwords
 from osbctl.cli.connection import Conditions, User
-from osbctl.cli.options import Color, TextOrJson
 from osbctl.cli.output import print_note, progress, use_color, width, write_json, write_lines, write_output
 from osbctl.platforms import DEFAULT_PLATFORM, Platform
 from osbctl.registry import location
@@ -79,16 +78,15 @@ def add(
         client = RegisteredBrokerClient(how.options(), finder.password_of)
         done = register_broker(registry, new, client, strict=strict)
         added = {name} if done.outcome is RefreshOutcome.ADDED else set()
-        for sentence in (*client.notes, *shared_sentences(registry, added)):
-            print_note(sentence)
+        print_note(*client.notes, *shared_sentences(registry, added))
     write_lines(refresh_lines(new.name, done, _paint()))
     return int(done.outcome is RefreshOutcome.REFUSED)
 
 
 @brokers.command("list")
 def list_brokers(
-    format: common.Format = TextOrJson.TEXT,  # the option's own name
-    color: common.ColorChoice = Color.AUTO,
+    format: common.Format = "text",  # the option's own name
+    color: common.ColorChoice = "auto",
     database: common.Database = None,
 ) -> int:
     """List the registered brokers.
@@ -100,11 +98,11 @@ def list_brokers(
     osbctl brokers list --format json | jq -r '.brokers[].name'
     """
     with location.open_registry(database) as registry:
-        if format is TextOrJson.JSON:
+        if format == "json":
             write_json({"version": 1, "brokers": [row.json for row in registry.brokers()]})
             return 0
-        if sys.stdout.isatty() or color is Color.ALWAYS:
-            write_output(broker_table(registry.brokers(), width(), colored=use_color(color.value, sys.stdout)))
+        if sys.stdout.isatty() or color == "always":
+            write_output(broker_table(registry.brokers(), width(), colored=use_color(color, sys.stdout)))
         else:
             write_lines("\t".join(row) for row in (COLUMNS, *map(broker_cells, registry.brokers())))
     return 0
@@ -113,7 +111,7 @@ def list_brokers(
 @brokers.command("show")
 def show(
     name: common.BrokerName,
-    format: common.Format = TextOrJson.TEXT,  # the option's own name
+    format: common.Format = "text",  # the option's own name
     version: Annotated[int, Option(min=-1, max=0, metavar="-1", help="The catalog before the current one.")] = 0,
     database: common.Database = None,
 ) -> int:
@@ -128,7 +126,7 @@ def show(
     """
     with location.open_registry(database) as registry:
         broker = registry.broker(name, before=version < 0)
-    if format is TextOrJson.JSON:
+    if format == "json":
         write_json(broker.data)
     else:
         write_lines(broker_lines(broker, _paint()))
@@ -170,15 +168,13 @@ def refresh(
 
         chosen = choose(registry, names or ())
         used = None if instances is None else read_used_plans(instances)
-        for sentence in doubted_instances(registry, used, instances or ""):
-            print_note(sentence)
+        print_note(*doubted_instances(registry, used, instances or ""))
         finder = passwords.Passwords(stdin=password_stdin, credentials=credentials, single=len(chosen) == 1)
         client = RegisteredBrokerClient(how.options(), finder.password_of)
         policy = Policy(platform, used, dry_run, strict)
         results = progress(refresh_brokers(registry, chosen, client, policy, jobs), len(chosen), "refreshing")
         code, changed = _report(results, len(chosen), policy, quiet)
-        for sentence in (*client.notes, *shared_sentences(registry, changed)):
-            print_note(sentence)
+        print_note(*client.notes, *shared_sentences(registry, changed))
         return code
 
 

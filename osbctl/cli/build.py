@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import os
 import sys
-from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from typer import Argument, Option
 
@@ -19,18 +18,11 @@ if TYPE_CHECKING:
     from osbctl.sources.folder.lock import Lock
 
 
-class BuildFormat(StrEnum):
-    """The syntax of the built catalog."""
-
-    JSON = "json"
-    YAML = "yaml"
-
-
 def build(
     folder: Annotated[str, Argument(metavar="FOLDER", help="The source folder or brokerpak.")],
     output: Annotated[str | None, Option("--output", "-o", metavar="FILE", help="Write the catalog to FILE.")] = None,
     format: Annotated[
-        BuildFormat | None,
+        Literal["json", "yaml"] | None,
         Option("--format", "-f", help="Syntax of the catalog.  [default: by the extension of FILE]"),
     ] = None,
     overlays: Annotated[
@@ -84,26 +76,22 @@ def build(
         from osbctl.reports.text_report import finding_lines
 
         sys.stderr.write(finding_lines(warnings))
-    text = task.catalog_text(document.data, yaml=_is_yaml(format, output))
+    is_yaml = format == "yaml" if format else str(output).endswith((".yaml", ".yml"))
+    text = task.catalog_text(document.data, yaml=is_yaml)
     target = None if output == "-" else output
     # Without -o, a build with an overlay may be a trial: it records no ids.
     locked = {str(Path(folder) / LOCK): lock.text()} if lock and (target or not overlays) else {}
+    return _write(text, target, locked, lock, check)
+
+
+def _write(text: str, target: str | None, locked: dict[str, str], lock: Lock | None, check: bool) -> int:
+    """Write the catalog and the lock, or neither; `target` None: print the catalog. `check`: print a diff instead."""
+    from osbctl.tasks.build import diff_outdated, recorded, write_changed
+
     if check:
-        outdated = task.diff_outdated({target: text, **locked} if target else locked)
+        outdated = diff_outdated({target: text, **locked} if target else locked)
         sys.stdout.write(outdated)
         return int(bool(outdated))
-    _write(text, target, locked, lock)
-    return 0
-
-
-def _is_yaml(format: BuildFormat | None, output: str | None) -> bool:
-    return format is BuildFormat.YAML if format else str(output).endswith((".yaml", ".yml"))
-
-
-def _write(text: str, target: str | None, locked: dict[str, str], lock: Lock | None) -> None:
-    """Write the catalog and the lock, or neither; `target` None: print the catalog."""
-    from osbctl.tasks.build import recorded, write_changed
-
     with recorded(locked):
         if target:
             write_changed(target, text)
@@ -114,3 +102,4 @@ def _write(text: str, target: str | None, locked: dict[str, str], lock: Lock | N
         print_note(f"wrote {', '.join(files)}" + (f" ({plural(len(lock.ids), 'id')})" if lock else ""))
     elif lock:
         print_note("catalog.lock was not changed: a build with an overlay records ids only with -o FILE")
+    return 0

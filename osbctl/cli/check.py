@@ -36,7 +36,7 @@ def check(
     ignore: common.Ignore = None,
     format: ReportFormat = None,  # the option's own name
     output: common.Output = None,
-    color: common.ColorChoice = common.Color.AUTO,
+    color: common.ColorChoice = "auto",
     max_bytes: common.MaxBytes = common.LIMITS.bytes,
     *,
     how: Conditions,
@@ -69,7 +69,7 @@ def check(
     config = find_config(os.curdir)
     options, severity = validation_options(request, config), effective_fail_on(request, config)
     judgement = check_and_judge(address, connection.with_password(user or named, password), options)
-    code = put_report([judgement._replace(fail_on=severity)], Display(format, output, color.value))
+    code = put_report([judgement._replace(fail_on=severity)], Display(format, output, color))
     if judgement.unchecked:
         print_note(f"stopped by 429; not checked: {', '.join(judgement.unchecked)}; ask again later, or lift the limit")
         return SourceError.exit_code

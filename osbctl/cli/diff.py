@@ -13,7 +13,7 @@ from typer import Argument, Option
 from osbctl.changes import DiffFailOn
 from osbctl.cli import options as common
 from osbctl.cli.connection import BrokerConnection, read_addressed, source_name
-from osbctl.cli.options import Color, ColorChoice, Date, Output
+from osbctl.cli.options import ColorChoice, Date, Output
 from osbctl.cli.output import annotates, print_note, report_style, write_output
 from osbctl.errors import OsbctlError, SourceError
 from osbctl.findings import DocumentError
@@ -37,7 +37,7 @@ class ChangesDisplay:
     ] = None
     output: Output = None
     date: Date = ""
-    color: ColorChoice = Color.AUTO
+    color: ColorChoice = "auto"
     words: ComparisonNames = DIFF
 
     @property
@@ -87,10 +87,7 @@ class ChangesDisplay:
     def print(self, report: DiffReport) -> int:
         """Print the report, its notes on standard error, and return the exit code."""
         write_output(render(report, self.effective_format), self.output)
-        for problem in report.problems:
-            print_note(f"{self.allow}: {problem}")
-        for sentence in report.notes:
-            print_note(sentence)
+        print_note(*(f"{self.allow}: {problem}" for problem in report.problems), *report.notes)
         return int(report.failed)
 
     def print_unreadable(self, error: OsbctlError, old: str, new: str) -> None:

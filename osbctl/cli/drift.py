@@ -58,8 +58,7 @@ class DriftSides(BrokerConnection, common.LocationOptions):
             ours = registry.broker(broker)
         client = self.client(single=True)
         document = registered_catalog(ours, client)
-        for sentence in client.notes:
-            print_note(sentence)
+        print_note(*client.notes)
         return stored_in_registry(ours), document
 
     def client(self, *, single: bool) -> RegisteredBrokerClient:
@@ -157,8 +156,7 @@ def _every_broker(
     from osbctl.tasks.refresh import doubted_instances
 
     with location.open_registry(sides.database) as registry:
-        for sentence in doubted_instances(registry, instances, instances_file):
-            print_note(sentence)
+        print_note(*doubted_instances(registry, instances, instances_file))
         total = len(registry.names())
         client = sides.client(single=total == 1)
         results = check_registered(registry, client, platforms, instances, jobs)
@@ -168,6 +166,5 @@ def _every_broker(
         for name, found in checked
     ]
     write_output(render_all(reports, display.effective_format, display.report("stored", "brokers")), display.output)
-    for sentence in (*client.notes, *common_problems(reports), *(text for one in reports for text in one.notes())):
-        print_note(sentence)
+    print_note(*client.notes, *common_problems(reports), *(text for one in reports for text in one.notes()))
     return max((one.exit_code for one in reports), default=0)

@@ -74,8 +74,7 @@ def fix(
             write_output(result.after[name].decode())
         elif not dry_run:
             write(result)
-        for line in _notes(result, "would fix" if dry_run else "fixed", unsafe):
-            print_note(line)
+        print_note(*_notes(result, "would fix" if dry_run else "fixed", unsafe))
         return bool(result.changed)
 
     exit_code = 0

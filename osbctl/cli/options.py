@@ -7,9 +7,8 @@ from collections.abc import Callable
 from copy import copy
 from dataclasses import dataclass, is_dataclass
 from datetime import UTC, date, datetime
-from enum import StrEnum
 from inspect import Parameter, Signature, signature
-from typing import Annotated, Any, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
 
 from typer import Argument, Option
 
@@ -17,22 +16,6 @@ from osbctl.errors import UsageError
 from osbctl.platforms import ApiVersion as ApiVersion
 from osbctl.platforms import Platform
 from osbctl.sources.limits import Limits
-
-
-class Color(StrEnum):
-    """Choice of coloured output."""
-
-    AUTO = "auto"
-    ALWAYS = "always"
-    NEVER = "never"
-
-
-class TextOrJson(StrEnum):
-    """Output for people, or for programs."""
-
-    TEXT = "text"
-    JSON = "json"
-
 
 _SOURCE = "A JSON or YAML file, a source folder, a brokerpak, - for standard input, or REV:path in git."
 
@@ -47,8 +30,10 @@ Profiles = Annotated[list[str] | None, Option("--profile", metavar="NAME", help=
 StdinFilename = Annotated[
     str | None, Option("--stdin-filename", metavar="NAME", help="Name of standard input in reports.")
 ]
-ColorChoice = Annotated[Color, Option("--color", help="When to colour the output; auto respects NO_COLOR.")]
-Format = Annotated[TextOrJson, Option("--format", "-f", help="Output format.")]
+ColorChoice = Annotated[
+    Literal["auto", "always", "never"], Option("--color", help="When to colour the output; auto respects NO_COLOR.")
+]
+Format = Annotated[Literal["text", "json"], Option("--format", "-f", help="Output format.")]
 Output = Annotated[
     str | None, Option("--output", "-o", metavar="FILE", help="Write the report to this file instead of printing it.")
 ]

@@ -58,9 +58,10 @@ def discard_output() -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def print_note(text: str) -> None:
-    """Print a note beside the report, on standard error; control characters are escaped."""
-    print_stderr(f"osbctl: {text}")
+def print_note(*texts: str) -> None:
+    """Print notes beside the report, on standard error; control characters are escaped."""
+    for text in texts:
+        print_stderr(f"osbctl: {text}")
 
 
 def print_error(error: OsbctlError) -> int:

@@ -34,8 +34,8 @@ def rules(
         str | None,
         Argument(metavar="[RULE]", help="A rule to explain, or a group (advice) or prefix (id-*) to list."),
     ] = None,
-    format: Annotated[common.TextOrJson, Option("--format", "-f", help="Output format.")] = common.TextOrJson.TEXT,
-    color: common.ColorChoice = common.Color.AUTO,
+    format: common.Format = "text",  # the option's own name
+    color: common.ColorChoice = "auto",
 ) -> int:
     """List the rules, or explain one: its meaning, its reason, and the platforms that refuse because of it.
 
@@ -51,8 +51,8 @@ def rules(
     categories = list(Category)
     found = [known[id_] for id_ in (known if rule is None else rules_named(rule))]
     found.sort(key=lambda record: (categories.index(record.category), record.id))
-    paint, width = AnsiStyle(use_color(color.value, sys.stdout)), wrap_width(sys.stdout)
-    if format is common.TextOrJson.JSON:
+    paint, width = AnsiStyle(use_color(color, sys.stdout)), wrap_width(sys.stdout)
+    if format == "json":
         whole = {"version": _VERSION, "rules": [_record(one) for one in found]}
         write_json(whole)
     elif rule == found[0].id:

@@ -5,9 +5,8 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Iterable
-from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 from typer import Argument, Option
@@ -17,13 +16,6 @@ from osbctl.cli.output import print_note
 from osbctl.errors import SourceError, UsageError
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}")
-
-
-class NewObject(StrEnum):
-    """Kind of object to add to a source folder."""
-
-    SERVICE = "service"
-    PLAN = "plan"
 
 
 _Folder = Annotated[Path, Option("--folder", "-C", metavar="FOLDER", help="The source folder.")]
@@ -52,7 +44,7 @@ def init(
 
 
 def new(
-    thing: Annotated[NewObject, Argument(help="The kind of object: service or plan.")],
+    thing: Annotated[Literal["service", "plan"], Argument(help="The kind of object: service or plan.")],
     names: Annotated[list[str], Argument(metavar="NAME...", help="Its name: SERVICE, or SERVICE and PLAN.")],
     folder: _Folder = Path(),
 ) -> int:
@@ -65,8 +57,8 @@ def new(
     from osbctl.sources.folder import scaffold
 
     service, *plan = map(_checked, names)
-    if len(plan) != (thing is NewObject.PLAN):
-        raise UsageError(f"osbctl new {thing} takes {'SERVICE' if thing is NewObject.SERVICE else 'SERVICE and PLAN'}")
+    if len(plan) != (thing == "plan"):
+        raise UsageError(f"osbctl new {thing} takes {'SERVICE' if thing == 'service' else 'SERVICE and PLAN'}")
     if not folder.is_dir():
         raise SourceError(f"{folder}: there is no such folder", "`osbctl init` writes one to start from")
     taken = _written(folder, service)

@@ -4,25 +4,15 @@ from __future__ import annotations
 
 import os
 import signal
-from enum import StrEnum
 from functools import partial
 from logging import getLevelNamesMapping
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 from typer import Argument, Option
 
 from osbctl.cli import options as common
-from osbctl.cli.options import TextOrJson
 from osbctl.platforms import Platform
-
-
-class LogLevel(StrEnum):
-    """Level of the log."""
-
-    DEBUG = "debug"
-    INFO = "info"
-    WARNING = "warning"
 
 
 @common.with_environment_variables
@@ -50,8 +40,12 @@ def serve(
         list[str] | None,
         Option(metavar="NAME", help="Host name of the admin address, besides IPs; repeatable."),
     ] = None,
-    log_format: Annotated[TextOrJson, Option(help="Format of log (stderr) and access log (stdout).")] = TextOrJson.TEXT,
-    log_level: Annotated[LogLevel, Option(help="Detail of the log, not of the access log.")] = LogLevel.INFO,
+    log_format: Annotated[
+        Literal["text", "json"], Option(help="Format of log (stderr) and access log (stdout).")
+    ] = "text",
+    log_level: Annotated[
+        Literal["debug", "info", "warning"], Option(help="Detail of the log, not of the access log.")
+    ] = "info",
     access_log: Annotated[bool, Option("--access-log/--no-access-log", help="Log one line per request.")] = True,
     connections_per_address: Annotated[int, Option(min=0, help="Connections per address; 0 is no limit.")] = 250,
     api_version: Annotated[common.ApiVersion | None, Option(help="The API version to check against.")] = None,
@@ -94,12 +88,12 @@ def serve(
         unix_socket=unix_socket,
         admin_listen=admin_listen,
         admin_hosts=tuple(admin_host or ()),
-        log_format=log_format.value,
+        log_format=log_format,
         access_log=access_log,
         settings=Settings(connections_per_address=connections_per_address),
     )
     options.check()
-    logs.configure_logging(log_format.value, getLevelNamesMapping()[log_level.upper()])
+    logs.configure_logging(log_format, getLevelNamesMapping()[log_level.upper()])
     catalog = CatalogSource(source, at, api_version, tuple(platforms or ()), max_bytes)
     signals = Signals()
     signals.collect(signal.SIGHUP)  # what changes while the catalog is being read is read again

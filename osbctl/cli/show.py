@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import sys
-from enum import StrEnum
-from typing import Annotated
+from typing import Annotated, Literal
 
 from typer import Argument, Option
 
@@ -16,15 +15,6 @@ from osbctl.tasks.rules import object_named
 from osbctl.text import AnsiStyle
 
 
-class ShowFormat(StrEnum):
-    """Format of a shown catalog."""
-
-    TABLE = "table"
-    JSON = "json"
-    YAML = "yaml"
-    MARKDOWN = "markdown"
-
-
 @common.spread
 def show(
     source: common.Source,
@@ -32,9 +22,11 @@ def show(
         str | None,
         Option("--service", "-s", metavar="NAME", help="Show this service offering, by name or id, in full."),
     ] = None,
-    format: Annotated[ShowFormat, Option("--format", "-f", help="Output format.")] = ShowFormat.TABLE,
+    format: Annotated[
+        Literal["table", "json", "yaml", "markdown"], Option("--format", "-f", help="Output format.")
+    ] = "table",
     stdin_filename: common.StdinFilename = None,
-    color: common.ColorChoice = common.Color.AUTO,
+    color: common.ColorChoice = "auto",
     *,
     where: common.LocationOptions,
 ) -> int:
@@ -51,34 +43,34 @@ def show(
     document = read_catalog(source, where, stdin_filename=stdin_filename)
     catalog = document.catalog
     chosen = object_named(catalog.services, service, "there is no service") if service is not None else None
-    if format is ShowFormat.JSON:
+    if format == "json":
         write_json(chosen.data if chosen else document.data)
-    elif format is ShowFormat.YAML:
+    elif format == "yaml":
         from osbctl.sources.yaml_text import dump
 
         write_output(dump(chosen.data if chosen else document.data))
-    elif format is ShowFormat.MARKDOWN:
+    elif format == "markdown":
         from osbctl.views import markdown
 
         write_lines(markdown.markdown_lines(Catalog((chosen,)) if chosen else catalog))
     elif chosen:
         from osbctl.views import plain
 
-        write_lines(plain.offering_lines(chosen, AnsiStyle(use_color(color.value, sys.stdout)), wrap_width(sys.stdout)))
+        write_lines(plain.offering_lines(chosen, AnsiStyle(use_color(color, sys.stdout)), wrap_width(sys.stdout)))
     else:
         _table(catalog, color)
     return 0
 
 
-def _table(catalog: Catalog, color: common.Color) -> None:
-    if not sys.stdout.isatty() and color is not common.Color.ALWAYS:
+def _table(catalog: Catalog, color: str) -> None:
+    if not sys.stdout.isatty() and color != "always":
         from osbctl.views import plain
 
         write_lines(plain.catalog_lines(catalog))
         return
     from osbctl.views import table
 
-    write_output(table.render(catalog, width(), colored=use_color(color.value, sys.stdout)))
+    write_output(table.render(catalog, width(), colored=use_color(color, sys.stdout)))
 
 
 @common.spread
@@ -97,7 +89,7 @@ def params(
         ),
     ] = None,
     broker: Annotated[str, Option("--broker", "-b", metavar="NAME", help="Name of the broker, for the commands.")] = "",
-    format: common.Format = common.TextOrJson.TEXT,
+    format: common.Format = "text",
     stdin_filename: common.StdinFilename = None,
     *,
     where: common.LocationOptions,
@@ -118,7 +110,7 @@ def params(
     check_stdin([source, "-" if request == "@-" else ""])
     document = read_catalog(source, where, stdin_filename=stdin_filename)
     about = plan_parameters(document, service, plan, purpose, request, broker)
-    if format is common.TextOrJson.JSON:
+    if format == "json":
         write_json(report.params_json(about))
     else:
         faults = [finding_lines(about.faults)] if about.faults else []

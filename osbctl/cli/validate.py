@@ -48,7 +48,7 @@ def validate(
         Option("--together", help="Treat the catalogs as registered on one platform, and report shared ids and names."),
     ] = False,
     stdin_filename: common.StdinFilename = None,
-    color: common.ColorChoice = common.Color.AUTO,
+    color: common.ColorChoice = "auto",
     config: common.Config = None,
     max_bytes: common.MaxBytes = common.LIMITS.bytes,
     *,
@@ -90,6 +90,6 @@ def validate(
             baseline=baseline,
             write_baseline=write_baseline,
         ),
-        Display(format, output, color.value, detail),
+        Display(format, output, color, detail),
         config,
     )

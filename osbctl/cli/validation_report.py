@@ -45,8 +45,8 @@ def run(request: Request, display: Display, config: str | None = None) -> int:
     marked = display.effective_format is Format.TEXT and not detail.statistics
     done = validate(request._replace(fixes=marked), load_config(config) if config else None)
     failed = put_report(done.results, display)
-    for sentence in done.notes if not detail.quiet else ():
-        print_note(sentence)
+    if not detail.quiet:
+        print_note(*done.notes)
     return done.exit_code or failed
 
 

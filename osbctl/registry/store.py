@@ -6,6 +6,7 @@ import datetime
 import json
 import re
 from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import asdict
 from typing import Any
 
@@ -33,7 +34,7 @@ from osbctl.registry.tables import broker_row, checked_bytes, kept_rows, migrate
 _PAGE = 200
 
 
-class Registry:
+class Registry(AbstractContextManager["Registry"]):
     """The database of registered brokers. Open it in a `with`; it may be used by several threads."""
 
     def __init__(self, database: Database) -> None:
@@ -58,20 +59,12 @@ class Registry:
             raise
         return cls(database)
 
-    def __enter__(self) -> Registry:
-        return self
-
     def __exit__(self, *_: object) -> None:
         self.close()
 
     def close(self) -> None:
         """Close all connections."""
         self._database.close()
-
-    @property
-    def name(self) -> str:
-        """Name of the database in messages: its path or URL, without a password."""
-        return self._database.name
 
     def brokers(self) -> Iterator[BrokerRow]:
         """All brokers by name, read page by page; no lock is held between two pages."""

@@ -46,7 +46,7 @@ class Request(NamedTuple):
 
 
 def config_of(source: str, stdin_filename: str | None = None, config: Config | None = None) -> Config:
-    """Configuration of a source: `config`, else the closest above its file or the working folder. Raises ConfigError."""
+    """Configuration of a source: `config`, or the closest above its file or the working folder. Raises ConfigError."""
     file = (stdin_filename or "") if source == "-" else _file_of(source)
     if config is None:
         folder = file if os.path.isdir(file) else os.path.dirname(file)  # noqa: PTH112, PTH120

@@ -8,7 +8,6 @@ import re
 import jsonschema
 import pytest
 
-from osbctl.cli.options import TextOrJson
 from osbctl.cli.reference import rules
 from osbctl.rule import Category
 from osbctl.tasks.rules import all_rules
@@ -68,10 +67,10 @@ def test_each_rule_is_explained(columns: int, capsysbinary: pytest.CaptureFixtur
 
 
 def test_the_json_meets_its_schema_and_tells_all(capsysbinary: pytest.CaptureFixture[bytes]) -> None:
-    told = json.loads(shown(capsysbinary, format=TextOrJson.JSON))
+    told = json.loads(shown(capsysbinary, format="json"))
     jsonschema.validate(told, json.loads((schemas_folder() / "rules-1.json").read_text()))
     assert sorted(rule["id"] for rule in told["rules"]) == sorted(RULES)
-    (one,) = json.loads(shown(capsysbinary, "id-duplicate", format=TextOrJson.JSON))["rules"]
+    (one,) = json.loads(shown(capsysbinary, "id-duplicate", format="json"))["rules"]
     assert one["refused_by"] == ["cloudfoundry", "kubernetes", "service-manager"]
     assert one["why"] == RULES["id-duplicate"].why
 

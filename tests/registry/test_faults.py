@@ -308,4 +308,4 @@ def test_libpq_finds_the_password_by_itself(cluster: postgres.Cluster, monkeypat
     monkeypatch.setenv("PGPASSWORD", postgres.PASSWORD)
     with Registry.open(url) as registry:
         assert registry.names() == []
-        assert postgres.PASSWORD not in registry.name
+        assert postgres.PASSWORD not in registry._database.name
