@@ -64,8 +64,9 @@ class Pass:
             edits[made.start] = made
             self.made.setdefault((place.source, made), []).append((finding, fix))
             anchor = path[len(top) :] if path[: len(top)] == top else ()
-            if anchor != fix.path and get_at(self.document.data, anchor, self) is not self:
-                _carry_out(self.expected, fix._replace(path=anchor), made)  # where the text stands itself
+            # The text stands at its anchor, too: that may change beside the services, where nothing reads it.
+            if anchor[:1] not in ((), ("services",)) and get_at(self.document.data, anchor, self) is not self:
+                _carry_out(self.expected, fix._replace(path=anchor), made)
 
     @property
     def done(self) -> list[Finding]:

@@ -128,7 +128,7 @@ def _regions(before: Any, made: list[tuple[Finding, Fix]]) -> Regions:
             rest = re.compile(r"[ \t\r\n]*,?[ \t\r\n]*").match(before.text, span.end)
             place, new = {
                 "remove": ((len(gap.rstrip()), rest.end() if rest else span.end), r"[\s,]*"),
-                "set": ((span.start, span.end), re.escape(json.dumps(fix.value))),
+                "set": ((span.start, span.end), re.escape(json.dumps(fix.value, ensure_ascii=False))),
                 "rename": (span.key, rf"""(["']?){re.escape(str(fix.value))}\1"""),
                 "quote": ((span.start, span.end), re.escape(json.dumps(text))),
                 "wrap": (
@@ -140,7 +140,7 @@ def _regions(before: Any, made: list[tuple[Finding, Fix]]) -> Regions:
             for one in beside:  # neighbours that go, too
                 place = min(one[0], place[0]), max(one[1], place[1])
                 del found[one]
-            found.setdefault(place, []).extend([new, r"\s*\{\}"] if fix.action == "remove" else [new])
+            found.setdefault(place, []).extend([new, r"\s*\{\}\s*"] if fix.action == "remove" else [new])
     return found
 
 
