@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import os
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -130,7 +129,6 @@ def diff(
     osbctl diff --user platform https://broker.example.com catalog.yaml
     osbctl brokers show data -f json --version -1 | osbctl diff - catalog.yaml
     """
-    gc.disable()  # the run is short and makes little garbage
     connection.check_stdin(old, new)
     display.check_output(old, new, instances, *connection.files)
     try:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import os
 from collections.abc import Sequence
 from pathlib import PurePath
@@ -66,7 +65,6 @@ def page(
     from osbctl.tasks.page import PageCatalog, make_page, read_branding
 
     check_output(output, [*sources, *(since or ()), logo, config, *connection.files])
-    gc.disable()  # as in validation: the run is short, and makes next to no garbage in circles
     settings = load_config(config) if config else find_config(".")
     since = since or []
     connection.check_stdin(*sources, *since)

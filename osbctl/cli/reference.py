@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import sys
@@ -144,6 +145,7 @@ def lsp(
             raise
         raise OsbctlError("the language server needs pygls", command_to_install("lsp")) from error
 
+    gc.enable()
     if sys.stdin.isatty():
         print_stderr("osbctl lsp: waiting for an editor; Ctrl-C ends it")
     # A thread of pygls waits for input and cannot be interrupted: a normal exit would wait for it.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 from functools import partial
@@ -77,6 +78,7 @@ def serve(
     from osbctl.tasks.load_catalog import CatalogSource, load
     from osbctl.tasks.serve import sources
 
+    gc.enable()
     options = ServeOptions(
         host=host,
         port=port,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import os
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -40,7 +39,6 @@ def run(request: Request, display: Display, config: str | None = None) -> int:
         check_output(display.output, (*inputs, request.baseline))
         if request.write_baseline:
             check_output(request.baseline, inputs)
-    gc.disable()  # the run is short, and collecting garbage would take a fifth of it
     detail = display.detail
     marked = display.effective_format is Format.TEXT and not detail.statistics
     done = validate(request._replace(fixes=marked), load_config(config) if config else None)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import gc
 import io
 import os
 import pty
@@ -75,10 +74,7 @@ def osbctl(
     ):
         program._open_closed_streams()
         out = sys.stdout
-        try:
-            ended = program._run([*words])
-        finally:
-            gc.enable()  # commands leave it off: their process ends
+        ended = program._run([*words])
         if out is not memory:
             out.close()  # writes the rest, as the end of a process does
     said, told = (stream.buffer.getvalue().decode() for stream in (memory, err))

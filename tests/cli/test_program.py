@@ -50,4 +50,13 @@ def test_it_leaves_the_process_as_it_was(words: tuple[str, ...], tmp_path: Path)
     before = state()
     osbctl(*words, cwd=tmp_path, stdin=Path(GOOD).read_text(), NO_COLOR="1")
     assert state() == before
-    assert gc.isenabled()
+
+
+@each("words", [("serve", GOOD, "--credentials", "gone.json"), ("lsp",)])
+def test_a_command_that_stays_collects_its_garbage(words: tuple[str, ...]) -> None:
+    gc.disable()  # as the program does at its start
+    try:
+        osbctl(*words, stdin="")
+        assert gc.isenabled()
+    finally:
+        gc.enable()
