@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -199,7 +198,7 @@ def _inside(place: _Place) -> list[_Place]:
 
         name, notes = place.document.name, all_moved(document.notes)
         # Without `text`: offsets in it are none in the file.
-        return replace(document, name=name, locator=locate, notes=notes, text="", embedded=True)
+        return document._replace(name=name, locator=locate, notes=notes, text="", embedded=True)
 
     try:
         documents = parse_stream(place.value, "")
@@ -251,10 +250,10 @@ def _as_catalog(place: _Place, at: str) -> Document:
         data, inserted, what = {"services": [value]}, ("services", 0), "a single service offering{} as a catalog"
     if path or inserted:
         part = document.reshaped(data, lambda inside: (*path, *inside[len(inserted) :]))
-        document = replace(part, notes=_notes_below(document.notes, path, inserted), top=path)
+        document = part._replace(notes=_notes_below(document.notes, path, inserted), top=path)
     if where != at or (inserted and not at):
         there = f" at {where}" if where else ""
-        document = replace(document, read_as=f"{document.name}: read {what.format(there)}")
+        document = document._replace(read_as=f"{document.name}: read {what.format(there)}")
     return document
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Literal, NamedTuple, Protocol, TypeAlias
 
@@ -51,19 +50,7 @@ def _no_map() -> SourceMap:
     raise ValueError("a document that was composed has no text of its own")
 
 
-@dataclass(frozen=True, eq=False)
-class Document:
-    """A source that was read.
-
-    `name` is its name in reports. `data` is the catalog as plain JSON values; always a dict, except from `parse_text`.
-    `notes` are findings of the reader (for example a scalar that other YAML readers take for a boolean), with
-    locations. `locator` maps paths to places; call `locate`. `text` is the whole text that `data`
-    was read from, and `top` the path in it at which `data` stands; `parts` are the files, each as it was read, where
-    it came from several. `embedded`: the file is more than the text, which is in a string or in a stream of documents.
-    `read_as` is a sentence for the user, where a catalog was not at the top or not in the usual shape. `source_map`
-    gives the map of the whole text. Documents are equal by identity.
-    """
-
+class _Read(NamedTuple):
     name: str
     data: dict[str, JsonValue]
     syntax: Syntax
@@ -75,6 +62,21 @@ class Document:
     embedded: bool = False
     read_as: str = ""
     source_map: Callable[[], SourceMap] = _no_map
+
+
+class Document(_Read):
+    """A source that was read.
+
+    `name` is its name in reports. `data` is the catalog as plain JSON values; always a dict, except from `parse_text`.
+    `notes` are findings of the reader (for example a scalar that other YAML readers take for a boolean), with
+    locations. `locator` maps paths to places; call `locate`. `text` is the whole text that `data`
+    was read from, and `top` the path in it at which `data` stands; `parts` are the files, each as it was read, where
+    it came from several. `embedded`: the file is more than the text, which is in a string or in a stream of documents.
+    `read_as` is a sentence for the user, where a catalog was not at the top or not in the usual shape. `source_map`
+    gives the map of the whole text. Documents are equal by identity.
+    """
+
+    __eq__, __ne__, __hash__ = object.__eq__, object.__ne__, object.__hash__
 
     @cached_property
     def catalog(self) -> Catalog:
@@ -104,4 +106,4 @@ class Document:
             places = self.locate(origins.values())
             return {path: places[there] for path, there in origins.items()}
 
-        return replace(self, data=data, locator=locate)
+        return self._replace(data=data, locator=locate)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
-from dataclasses import replace
 from functools import cache
 from typing import Any
 
@@ -165,7 +164,7 @@ def parse_stream(text: str, name: str, limits: Limits = DEFAULT_LIMITS, *, json_
         pieces = [*_pieces(text, _json_spans(text) if is_json else _yaml_spans(text))]
         if not pieces or (is_json and not json_values):
             raise
-    return [replace(parse_text(piece, name, limits), embedded=True) for piece in pieces]
+    return [parse_text(piece, name, limits)._replace(embedded=True) for piece in pieces]
 
 
 def _pieces(text: str, spans: Iterator[tuple[int, int]]) -> Iterator[str]:

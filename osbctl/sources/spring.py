@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -103,7 +102,7 @@ def renamed_fields(document: Document) -> Document:
     origins = PathOrigins({}, (document, ()))
     data = origins.data = _renamed(document.data, "catalog", document, (), origins)
     # Without `text`, which has other names than `data`.
-    return replace(document, data=data, locator=origins.locate, text="") if data != document.data else document
+    return document._replace(data=data, locator=origins.locate, text="") if data != document.data else document
 
 
 def _renamed(value: Any, kind: str, document: Document, path: Path, origins: PathOrigins) -> Any:

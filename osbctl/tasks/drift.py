@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from osbctl.client.catalog_client import parse_catalog_response
@@ -48,7 +47,7 @@ def compare_with_stored(
         data = without_client_secrets(broker.data)
         if data is not broker.data:
             sentences.append("secrets of dashboard clients are not stored, so they are not compared")
-            broker = replace(broker, data=data)
+            broker = broker._replace(data=data)
     changes = find_drift(stored, broker.catalog, platforms=view, instances=instances)
     if changes:
         changes += now_refused(stored.document.data, broker.data, changes, view)
