@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
+from types import MappingProxyType
 
 from osbctl.catalog import ServiceOffering, ServicePlan
 from osbctl.changes import Change, Effect, Level, ObjectRef
@@ -69,7 +71,7 @@ class Collector:
         effects: tuple[Effect, ...] | None = None,
         level: Level | None = None,
         holder: ServiceOffering | None = None,
-        by_platform: Mapping[Platform, Kind] | None = None,
+        by_platform: Mapping[Platform, Kind] = MappingProxyType({}),
         expired: bool = False,
     ) -> None:
         """Add a change of `kind` in the field `at` of the object.
@@ -80,7 +82,9 @@ class Collector:
         """
         if effects is None:
             used = self._used(MatchedPair(holder) if holder else pair)
-            effects = tuple(_with_names(self._effects(kind, by_platform or {}, used, expired), pair))
+            kinds = {platform: by_platform.get(platform, kind) for platform in Platform if platform in self.view}
+            found = chain.from_iterable(one.effects((platform,), used, expired) for platform, one in kinds.items())
+            effects = tuple(_with_names(found, pair))
         if level:
             effects = tuple(replace(effect, level=level) for effect in effects)
         old_at, new_at = at if old_at is None else old_at, at if new_at is None else new_at
@@ -98,13 +102,6 @@ class Collector:
             advice=kind.advice,
         )
         self.changes.append(change)
-
-    def _effects(
-        self, kind: Kind, by_platform: Mapping[Platform, Kind], used: bool | None, expired: bool
-    ) -> Iterator[Effect]:
-        for platform in Platform:
-            if platform in self.view:
-                yield from by_platform.get(platform, kind).effects((platform,), used, expired)
 
     def _used(self, pair: MatchedPair) -> bool | None:
         if self.instances is None:

@@ -8,7 +8,7 @@ length, so that paths stay valid.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -53,7 +53,12 @@ def find_drift(
         silence(before, after, said, false)
         old, new = Catalog.of(before), Catalog.of(after)
     changes = compare_catalogs(old, new, platforms=platforms, instances=instances)
-    return [_as_drift(change, stored.kept) for change in changes if shape is None or not _is_shape_alone(change)]
+    found = []
+    for change in changes:
+        if shape is None or not _is_shape_alone(change):
+            ids = (change.service.id if change.service else "", change.plan.id if change.plan else "")
+            found.append(replace(change, message=_BACK if ids in stored.kept else _message(change)))
+    return found
 
 
 def _check_same_broker(stored: StoredCatalog, broker: Catalog, shape: RowFields) -> None:
@@ -125,7 +130,22 @@ def normalised(data: Mapping[str, Any], shape: RowFields, false: Collection[str]
 
     `false` are the booleans of a plan that it reads as false if a catalog omits them.
     """
-    return {"services": _each(data.get("services"), lambda service: _service(service, shape, false))}
+    services: list[Any] = []
+    for service in _entries(data, "services"):
+        kept = _stored_part(service, shape.service, shape) if isinstance(service, dict) else None
+        services.append(kept)
+        if kept is not None:
+            for name in (*INHERITED, *FLAGS):
+                if (name,) in shape.service:
+                    kept.setdefault(name, False)
+            plans = _entries(service, "plans")
+            kept["plans"] = [_plan(plan, kept, shape, false) if isinstance(plan, dict) else None for plan in plans]
+    return {"services": services}
+
+
+def _entries(data: Mapping[str, Any], key: str) -> list[Any]:
+    values = data.get(key)
+    return values if isinstance(values, list) else []
 
 
 def silence(stored: dict[str, Any], broker: dict[str, Any], said: Mapping[str, Any], false: Collection[str]) -> None:
@@ -151,26 +171,11 @@ def _pairs(
     for thing in old[key]:
         if isinstance(thing, dict) and isinstance(thing.get("id"), str):
             stored.setdefault(thing["id"], thing)
-    values = original.get(key)
-    written = values if isinstance(values, list) else []
     return [
         (stored.pop(thing["id"]), thing, source)
-        for thing, source in zip(new[key], written, strict=True)
+        for thing, source in zip(new[key], _entries(original, key), strict=True)
         if isinstance(thing, dict) and isinstance(thing.get("id"), str) and thing["id"] in stored
     ]
-
-
-def _each(values: Any, take: Callable[[dict[str, Any]], dict[str, Any]]) -> list[Any]:
-    return [take(value) if isinstance(value, dict) else None for value in (values if isinstance(values, list) else ())]
-
-
-def _service(data: dict[str, Any], shape: RowFields, false: Collection[str]) -> dict[str, Any]:
-    kept = _stored_part(data, shape.service, shape)
-    for name in (*INHERITED, *FLAGS):
-        if (name,) in shape.service:
-            kept.setdefault(name, False)
-    kept["plans"] = _each(data.get("plans"), lambda plan: _plan(plan, kept, shape, false))
-    return kept
 
 
 def _plan(data: dict[str, Any], service: dict[str, Any], shape: RowFields, false: Collection[str]) -> dict[str, Any]:
@@ -206,29 +211,21 @@ _SENTENCES = {
     identity.CATALOG_EMPTIED.id: "the broker no longer offers a service",
     identity.SERVICE_WITHOUT_PLANS.id: "the broker no longer offers a plan of it",
 }
-_ENTRIES = {kind.id: word for word, *kinds, _ in ENTRIES.values() for kind in kinds}
+_OF_ENTRIES = {kind.id: word for word, *kinds, _ in ENTRIES.values() for kind in kinds}
 _OF_REQUESTS = "change-schema-"
 """Prefix of rules whose messages describe requests to the broker."""
 
 
-def _as_drift(change: Change, kept: Collection[tuple[str, str]]) -> Change:
-    """`change` with a message about platform and broker instead of old and new.
-
-    `kept` are the ids of objects that the platform has deactivated, and keeps.
-    """
-    ids = (change.service.id if change.service else "", change.plan.id if change.plan else "")
-    return replace(change, message=_BACK if ids in kept else _message(change))
-
-
 def _message(change: Change) -> str:
+    """A message about platform and broker instead of old and new."""
     if change.rule in _SENTENCES:
         return _SENTENCES[change.rule]
     if change.rule == fields.ORDER.id and change.message.endswith("changed order"):
         return f"the broker has its {change.field or 'services'} in another order"
-    if change.rule in _ENTRIES:
+    if change.rule in _OF_ENTRIES:
         entry = change.new if change.old is None else change.old
         sides = ("broker", "platform") if change.old is None else ("platform", "broker")
-        return f"{_ENTRIES[change.rule]} {shown(entry)}: the {sides[0]} has it, the {sides[1]} does not"
+        return f"{_OF_ENTRIES[change.rule]} {shown(entry)}: the {sides[0]} has it, the {sides[1]} does not"
     if change.rule.startswith(_OF_REQUESTS) or change.rule == identity.PLAN_MOVED.id:
         return f"at the broker: {change.message}"
     return _two_values(change)

@@ -120,7 +120,8 @@ class NameChanges:
         """
         found = {}
         for platform, clashes in self._clashes.items():
-            refuses = _is_refused(kind, platform)
+            answer = kind.answers.get(platform)
+            refuses = isinstance(answer, Reaction) and answer.level is Level.REFUSED
             if new.path in clashes:
                 found[platform] = kind if refuses else taken
             elif refuses and kind in (_SWAPPED.of_service, _SWAPPED.of_plan) and new.path[:-1] in self._lists[platform]:
@@ -167,11 +168,6 @@ class NameChanges:
         things: list[Identified] = [*self._new.services, *self._new.plans]
         counts = Counter((thing.path[:-1], thing.name) for thing in things)
         return {thing.path for thing in things if counts[thing.path[:-1], thing.name] > 1}
-
-
-def _is_refused(kind: Kind, platform: Platform) -> bool:
-    answer = kind.answers.get(platform)
-    return isinstance(answer, Reaction) and answer.level is Level.REFUSED
 
 
 def _held(clash: Clash, start: str = ", a name ") -> str:

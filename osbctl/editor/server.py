@@ -45,17 +45,6 @@ class EditorServer:
         self._outlines: dict[str, list[types.DocumentSymbol]] = {}
         self._shutdown_requested = False
         self._exit_code = 0
-        self._register()
-
-    def run(self, stdin: BinaryIO, stdout: BinaryIO) -> int:
-        """Serve until the editor ends the session or hangs up; the exit code (LSP 3.17, "Exit Notification")."""
-        try:
-            self.protocol.start_io(stdin, stdout)
-        finally:
-            self.open.analysis_thread.shutdown(wait=False, cancel_futures=True)
-        return self._exit_code
-
-    def _register(self) -> None:
         handlers: dict[str, Callable[..., object]] = {
             types.INITIALIZED: self._initialized,
             types.SHUTDOWN: self._shut_down,
@@ -78,6 +67,14 @@ class EditorServer:
         for method, handler in handlers.items():
             # pygls sets attributes of the handler; a bound method has none that can be set
             self.protocol.feature(method, options.get(method))(partial(handler))
+
+    def run(self, stdin: BinaryIO, stdout: BinaryIO) -> int:
+        """Serve until the editor ends the session or hangs up; the exit code (LSP 3.17, "Exit Notification")."""
+        try:
+            self.protocol.start_io(stdin, stdout)
+        finally:
+            self.open.analysis_thread.shutdown(wait=False, cancel_futures=True)
+        return self._exit_code
 
     async def _initialized(self, _: types.InitializedParams) -> None:
         """Subscribe to changes on disk."""

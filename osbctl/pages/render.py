@@ -29,6 +29,8 @@ ASSETS = Path(__file__).parent / "assets"
 MAX_CHOICES = 300
 """Tags in the filter: the most frequent ones. The search finds all tags."""
 MAX_CURRENCIES = 50
+_POLICY = "default-src 'none'; style-src '{}'; script-src '{}'; img-src data:; base-uri 'none'; form-action 'none'"
+"""Content Security Policy that allows one style, one script and `data:` images only."""
 
 
 def render_page(content: Content) -> str:
@@ -49,7 +51,7 @@ def render_page(content: Content) -> str:
     template = _environment().get_template("page.html")
     return template.render(
         content=content,
-        policy=_policy(style, script),
+        policy=_POLICY.format(_hash(style), _hash(script)),
         style=style,
         script=script,
         views=views,
@@ -115,7 +117,8 @@ def _environment() -> Environment:
     environment = Environment(
         loader=FileSystemLoader(ASSETS),
         autoescape=True,
-        finalize=_printable,
+        # One line, with misleading characters escaped.
+        finalize=lambda value: escape_line(value) if type(value) is str else value,
         trim_blocks=True,
         lstrip_blocks=True,
         undefined=StrictUndefined,
@@ -126,21 +129,8 @@ def _environment() -> Environment:
     return environment
 
 
-def _printable(value: Any) -> Any:
-    """Printable text: one line, with misleading characters escaped."""
-    return escape_line(value) if type(value) is str else value
-
-
 def _asset(name: str) -> str:
     return (ASSETS / name).read_text(encoding="utf-8")
-
-
-def _policy(style: str, script: str) -> str:
-    """Content Security Policy that allows this style, this script and `data:` images only."""
-    return (
-        f"default-src 'none'; style-src '{_hash(style)}'; script-src '{_hash(script)}'; img-src data:; "
-        "base-uri 'none'; form-action 'none'"
-    )
 
 
 def _hash(text: str) -> str:

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from xml.sax.saxutils import escape, quoteattr
 
-from osbctl.findings import Finding, ValidationResult
+from osbctl.findings import ValidationResult
 from osbctl.reports import Report
 from osbctl.reports.format_helpers import in_one_line
 from osbctl.text import escape_line
@@ -34,19 +34,14 @@ def _suite(result: ValidationResult, report: Report) -> Iterator[str]:
     counts = f'tests="{tests}" failures="{failures}" errors="0" skipped="{skipped}"'
     yield f'  <testsuite name={name} {counts} time="0">'
     for finding in result.findings:
-        yield from _case(result, finding, report)
+        where = escape_line(str(finding.location or ""))
+        file = quoteattr(escape_line(report.source(finding)))
+        yield f'    <testcase name={quoteattr(f"{finding.rule} {where}".strip())} classname={file} time="0">'
+        is_failure = report.counts(result, finding)
+        element, kind = ("failure", f" type={quoteattr(finding.severity.value)}") if is_failure else ("skipped", "")
+        message = quoteattr(f"{finding.severity.value}: {escape_line(finding.message)}")
+        yield f"      <{element} message={message}{kind}>{escape(in_one_line(finding))}</{element}>"
+        yield "    </testcase>"
     if not result.findings:
         yield f'    <testcase name="valid" classname={name} time="0"/>'
     yield "  </testsuite>"
-
-
-def _case(result: ValidationResult, finding: Finding, report: Report) -> Iterator[str]:
-    where = escape_line(str(finding.location or ""))
-    file = quoteattr(escape_line(report.source(finding)))
-    name = quoteattr(f"{finding.rule} {where}".strip())
-    yield f'    <testcase name={name} classname={file} time="0">'
-    element = "failure" if report.counts(result, finding) else "skipped"
-    message = quoteattr(f"{finding.severity.value}: {escape_line(finding.message)}")
-    kind = f" type={quoteattr(finding.severity.value)}" if element == "failure" else ""
-    yield f"      <{element} message={message}{kind}>{escape(in_one_line(finding))}</{element}>"
-    yield "    </testcase>"

@@ -7,7 +7,7 @@ from typing import Any
 from urllib.parse import quote
 
 import osbctl
-from osbctl.findings import Finding, Location, Severity
+from osbctl.findings import Finding, Severity
 from osbctl.paths import pointer
 from osbctl.reports import Report
 from osbctl.reports.format_helpers import relative, with_fingerprints
@@ -61,23 +61,15 @@ def _result(finding: Finding, fingerprint: str, index: dict[str, int], root: str
         "message": {"text": text},
         "partialFingerprints": {"osbctl/v1": fingerprint},
     }
-    if finding.location:
-        result["locations"] = [_location(finding, finding.location, root)]
+    if place := finding.location:
+        source = relative(place.source, root)
+        region = {"startLine": place.line, "startColumn": place.column}
+        physical = {
+            "artifactLocation": {"uri": source if "://" in source else quote(os.fsencode(source))},
+            "region": {**region, "endColumn": place.end} if place.end else region,
+        }
+        logical = {"fullyQualifiedName": pointer(finding.path) or "/"}
+        result["locations"] = [{"physicalLocation": physical, "logicalLocations": [logical]}]
     if finding.refused_by:
         result["properties"] = {"refusedBy": [platform.value for platform in finding.refused_by]}
     return result
-
-
-def _location(finding: Finding, place: Location, root: str) -> dict[str, Any]:
-    source = relative(place.source, root)
-    return {
-        "physicalLocation": {
-            "artifactLocation": {"uri": source if "://" in source else quote(os.fsencode(source))},
-            "region": {
-                "startLine": place.line,
-                "startColumn": place.column,
-                **({"endColumn": place.end} if place.end else {}),
-            },
-        },
-        "logicalLocations": [{"fullyQualifiedName": pointer(finding.path) or "/"}],
-    }

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 
-from osbctl.findings import Finding, Location, Severity, ValidationResult, Verdict
+from osbctl.findings import Finding, Severity, ValidationResult, Verdict
 from osbctl.platforms import Platform, labels
 from osbctl.platforms.outcome import MAX_REFUSALS, VerdictKind
 from osbctl.redaction import is_secret_name
@@ -53,8 +53,14 @@ def finding_lines(findings: Iterable[Finding]) -> str:
 def _finding(finding: Finding, paint: AnsiStyle, width: int = 0, marked: bool = False) -> Iterator[str]:
     """The lines of an entry, wrapped to `width` columns (0: not wrapped)."""
     yield wrapped(_head(finding, paint, marked), width)
-    if finding.location and not any(is_secret_name(step) for step in finding.path if isinstance(step, str)):
-        yield from _excerpt(finding.location, paint, width)
+    place = finding.location
+    is_secret = any(is_secret_name(step) for step in finding.path if isinstance(step, str))
+    if place and place.excerpt.strip() and not is_secret:
+        margin = f"  {place.line} |"
+        room = max(20, width - len(margin) - 3) if width else 100
+        shown, carets = excerpt(place.excerpt, place.column, place.end, min(room, 100))
+        yield f"{paint(margin, 'dim')} {shown}"
+        yield f"{paint(' ' * (len(margin) - 1) + '|', 'dim')} {paint(carets, 'bold')}"
     yield from (wrapped(line, width, " " * 6) for line in _details(finding, paint))
 
 
@@ -93,16 +99,6 @@ def _fixable(report: Report) -> str:
     return f"{ways[True]:,} fixable with `osbctl fix`" + (
         f", {ways[False]:,} more with --unsafe" if ways[False] else ""
     )
-
-
-def _excerpt(place: Location, paint: AnsiStyle, width: int) -> Iterator[str]:
-    if not place.excerpt.strip():
-        return
-    margin = f"  {place.line} |"
-    room = max(20, width - len(margin) - 3) if width else 100
-    shown, carets = excerpt(place.excerpt, place.column, place.end, min(room, 100))
-    yield f"{paint(margin, 'dim')} {shown}"
-    yield f"{paint(' ' * (len(margin) - 1) + '|', 'dim')} {paint(carets, 'bold')}"
 
 
 def _summary(result: ValidationResult, paint: AnsiStyle, width: int) -> Iterator[str]:
