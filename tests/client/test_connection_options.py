@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
 import socket
 import ssl
-import subprocess
-import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -25,8 +22,8 @@ from osbctl.conformance.check import check_broker
 from osbctl.errors import SourceError
 from tests.broker.conftest import authority as authority
 from tests.broker.harness import Authority, encrypted
-from tests.cli.program import at_controlling_terminal
-from tests.client.test_catalog_client import ROOT
+from tests.cli.program import at_controlling_terminal, osbctl
+from tests.client.test_catalog_client import listening
 from tests.conformance.faulty import PASSWORD, USER, faulty
 
 OPTIONS = ConnectionOptions(user=USER, password=PASSWORD, connect_seconds=3, total_seconds=5)
@@ -50,37 +47,25 @@ def pump(source: socket.socket, sink: socket.socket) -> None:
 def proxy(port: int, refusal: bytes = b"") -> Iterator[tuple[str, list[bytes]]]:
     """A proxy whose tunnels all end at `port` of this machine, and the requests that it saw."""
     seen: list[bytes] = []
-    with socket.create_server(("127.0.0.1", 0)) as listener:
 
-        def tunnel(client: socket.socket) -> None:
-            with client:
-                head = b""
-                while not head.endswith(b"\r\n\r\n") and (piece := client.recv(65_536)):
-                    head += piece
-                seen.append(head)
-                if refusal:
-                    client.sendall(refusal)
-                    return
-                with socket.create_connection(("127.0.0.1", port)) as target:
-                    client.sendall(b"HTTP/1.1 200 OK\r\n\r\n")
-                    back = threading.Thread(target=pump, args=(target, client), daemon=True)
-                    back.start()
-                    pump(client, target)
-                    back.join(5)
+    def tunnel(client: socket.socket) -> None:
+        with client:
+            head = b""
+            while not head.endswith(b"\r\n\r\n") and (piece := client.recv(65_536)):
+                head += piece
+            seen.append(head)
+            if refusal:
+                client.sendall(refusal)
+                return
+            with socket.create_connection(("127.0.0.1", port)) as target:
+                client.sendall(b"HTTP/1.1 200 OK\r\n\r\n")
+                back = threading.Thread(target=pump, args=(target, client), daemon=True)
+                back.start()
+                pump(client, target)
+                back.join(5)
 
-        def serve() -> None:
-            while True:
-                try:
-                    client, _ = listener.accept()
-                except OSError:
-                    return
-                threading.Thread(target=tunnel, args=(client,), daemon=True).start()
-
-        thread = threading.Thread(target=serve, daemon=True)
-        thread.start()
-        yield f"127.0.0.1:{listener.getsockname()[1]}", seen
-        listener.shutdown(socket.SHUT_RDWR)
-    thread.join(5)
+    with listening(tunnel) as at:
+        yield f"127.0.0.1:{at}", seen
 
 
 def port_of(address: str) -> int:
@@ -133,15 +118,7 @@ def test_no_proxy(exempt: str, address: str) -> None:
 
 
 def test_the_environment_names_the_proxy(tmp_path: Path) -> None:
-    done = subprocess.run(
-        [sys.executable, "-m", "osbctl", "fetch", f"https://{HOST}"],
-        env={"PATH": os.environ["PATH"], "PYTHONPATH": str(ROOT), "https_proxy": "socks5://x"},
-        capture_output=True,
-        text=True,
-        timeout=30,
-        stdin=subprocess.DEVNULL,
-        cwd=tmp_path,
-    )
+    done = osbctl("fetch", f"https://{HOST}", cwd=tmp_path, https_proxy="socks5://x")
     assert (done.returncode, done.stdout) == (3, "")
     assert "the proxy that the environment names does not begin with http:// or https://" in done.stderr
 

@@ -10,6 +10,7 @@ import sqlite3
 import stat
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -41,18 +42,14 @@ def test_a_killed_refresh_leaves_the_old_or_the_new_state(url: str) -> None:
 
 def test_every_connection_to_sqlite_writes_through_and_holds_its_references(tmp_path: Path) -> None:
     """A killed process loses nothing either way: only a power cut tells `synchronous` off or normal from full."""
-    file = str(tmp_path / "brokers.sqlite")
-    database = Database(file)
-    try:
-        with database.writing() as first, database.reading() as second:
-            for connection in (first, second):
-                found = {
-                    name: connection.exec_driver_sql(f"PRAGMA {name}").scalar()
-                    for name in ("synchronous", "foreign_keys", "journal_mode")
-                }
-                assert found == {"synchronous": 2, "foreign_keys": 1, "journal_mode": "delete"}
-    finally:
-        database.close()
+    wanted = {"synchronous": 2, "foreign_keys": 1, "journal_mode": "delete"}
+    with (
+        closing(Database(str(tmp_path / "brokers.sqlite"))) as database,
+        database.writing() as first,
+        database.reading() as second,
+    ):
+        for connection in (first, second):
+            assert {name: connection.exec_driver_sql(f"PRAGMA {name}").scalar() for name in wanted} == wanted
 
 
 _SYNCS = """

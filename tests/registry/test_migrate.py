@@ -6,7 +6,8 @@ import os
 import sqlite3
 import subprocess
 import sys
-import threading
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -110,12 +111,8 @@ def state(url: str) -> dict[str, Any]:
 
 
 def labels(url: str) -> list[str]:
-    database = Database(url)
-    try:
-        with database.reading() as connection:
-            return list(connection.scalars(sqlalchemy.text("SELECT label FROM osbctl_brokers ORDER BY name")))
-    finally:
-        database.close()
+    with closing(Database(url)) as database, database.reading() as connection:
+        return list(connection.scalars(sqlalchemy.text("SELECT label FROM osbctl_brokers ORDER BY name")))
 
 
 def test_what_was_stored_outlives_a_second_schema(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -163,12 +160,8 @@ def test_another_process_stores_on_while_several_migrate(url: str, monkeypatch: 
         # It is in the midst of it. Not readline(), which reads ahead what communicate() then does not see.
         assert os.read(other.stdout.fileno(), 7) == b"stored\n"
         monkeypatch.setitem(tables.STEPS, "0002", label)
-        opened: list[list[str]] = []
-        threads = [threading.Thread(target=lambda: opened.append(names(url))) for _ in range(3)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join(60)
+        with ThreadPoolExecutor(3) as pool:
+            opened = list(pool.map(names, [url] * 3, timeout=60))
         rest, _ = other.communicate(timeout=60)
     finally:
         other.kill()

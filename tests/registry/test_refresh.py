@@ -67,13 +67,9 @@ def test_registering_stores_the_catalog_with_its_tag(registry: Registry) -> None
     assert (done.outcome, broker.catalog, broker.row.etag) == (RefreshOutcome.ADDED, NEW, tag(NEW))
 
 
-def test_a_refused_catalog_is_not_registered(registry: Registry) -> None:
+def test_a_broker_that_is_refused_or_down_is_not_registered(registry: Registry) -> None:
     done = register(registry, registration(), client(Broker().fetch, faulty))
     assert (done.outcome, done.remarks[0].message) == (RefreshOutcome.REFUSED, "not on cloudfoundry")
-    assert registry.names() == []
-
-
-def test_a_broker_that_is_down_is_not_registered(registry: Registry) -> None:
     with pytest.raises(SourceError, match="the connection was refused"):
         register(registry, registration(), client(down, fine))
     assert registry.names() == []
@@ -116,14 +112,11 @@ def test_a_changed_catalog_is_stored_with_what_happened(registry: Registry) -> N
 
 def test_a_broker_without_tags_is_compared_by_bytes(registry: Registry) -> None:
     add(registry)
-    done = refresh(registry, "db", client(lambda broker, etag: CatalogResponse("x", SMALL, ""), fine), Policy())
-    assert (done.outcome, registry.row("db").etag) == (RefreshOutcome.UNCHANGED, "")
-
-
-def test_other_bytes_of_the_same_meaning_are_stored(registry: Registry) -> None:
-    add(registry)
-    done = refresh(registry, "db", client(Broker(SMALL + b"\n").fetch, fine), Policy())
-    assert (done.outcome, done.actions, registry.broker("db").catalog) == (RefreshOutcome.CHANGED, (), SMALL + b"\n")
+    for content, outcome in ((SMALL, RefreshOutcome.UNCHANGED), (SMALL + b"\n", RefreshOutcome.CHANGED)):
+        answer = CatalogResponse("x", content, "")
+        done = refresh(registry, "db", client(lambda *_, answer=answer: answer, fine), Policy())
+        broker = registry.broker("db")
+        assert (done.outcome, done.actions, broker.row.etag, broker.catalog) == (outcome, (), "", content)
 
 
 @pytest.mark.parametrize("how", ["invalid", "refused by the platform", "down"])
@@ -161,12 +154,8 @@ def test_the_platform_of_the_row_counts_unless_another_is_named(registry: Regist
     asked = refresh(registry, "db", client(Broker(EMPTY).fetch, fine), other)
     assert (plain.platform, plain.outcome) == (Platform.KORIFI, RefreshOutcome.CHANGED)
     assert (asked.platform, asked.outcome) == (Platform.SERVICE_MANAGER, RefreshOutcome.REFUSED)
-
-
-def test_an_unchanged_catalog_is_looked_at_again_for_another_platform(registry: Registry) -> None:
-    add(registry)
-    done = refresh(registry, "db", client(Broker().fetch, faulty), Policy(Platform.KUBERNETES))
-    assert (done.outcome, done.remarks[0].message) == (RefreshOutcome.REFUSED, "not on kubernetes")
+    unchanged = refresh(registry, "db", client(Broker().fetch, faulty), Policy(Platform.KUBERNETES))
+    assert (unchanged.outcome, unchanged.remarks[0].message) == (RefreshOutcome.REFUSED, "not on kubernetes")
 
 
 def test_what_was_kept_goes_with_its_last_instance_at_a_304(registry: Registry) -> None:
@@ -194,20 +183,16 @@ def test_another_writer_in_between_is_seen_and_built_upon(registry: Registry) ->
     assert registry.broker("db").catalog == NEW
 
 
-def test_a_writer_that_never_rests_ends_it_in_a_sentence(registry: Registry) -> None:
+@pytest.mark.parametrize(("meanwhile", "error"), [
+    (lambda registry: refresh(registry, "db", client(down, fine), Policy()), OutdatedError),
+    (lambda registry: registry.remove("db"), UnknownBrokerError),
+])  # fmt: skip
+def test_a_writer_that_never_rests_or_removes_it(
+    registry: Registry, meanwhile: Callable[[Registry], object], error: type[Exception]
+) -> None:
     add(registry)
-
-    def meanwhile() -> None:
-        refresh(registry, "db", client(down, fine), Policy())
-
-    with pytest.raises(OutdatedError):
-        refresh(registry, "db", client(Broker(NEW, meanwhile).fetch, fine), Policy())
-
-
-def test_a_broker_removed_in_between_is_told(registry: Registry) -> None:
-    add(registry)
-    with pytest.raises(UnknownBrokerError):
-        refresh(registry, "db", client(Broker(NEW, lambda: registry.remove("db")).fetch, fine), Policy())
+    with pytest.raises(error):
+        refresh(registry, "db", client(Broker(NEW, lambda: meanwhile(registry)).fetch, fine), Policy())
 
 
 SECRET = "hunter2-dashboard"
