@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from typer import Argument, Option
 
@@ -16,11 +16,9 @@ from osbctl.cli.validation_report import Display, put_report
 from osbctl.config import find_config
 from osbctl.errors import SourceError
 from osbctl.platforms import ApiVersion
+from osbctl.sources.limits import MAX_BYTES
 from osbctl.tasks.options import Request, effective_fail_on, validation_options
 from osbctl.text import escape_text
-
-if TYPE_CHECKING:
-    from osbctl.client.catalog_client import CatalogResponse
 
 
 @common.spread
@@ -37,7 +35,7 @@ def check(
     format: ReportFormat = None,  # the option's own name
     output: common.Output = None,
     color: common.ColorChoice = "auto",
-    max_bytes: common.MaxBytes = common.LIMITS.bytes,
+    max_bytes: common.MaxBytes = MAX_BYTES,
     *,
     how: Conditions,
 ) -> int:
@@ -99,25 +97,24 @@ def fetch(
     osbctl fetch https://broker.example.com --user platform | osbctl validate -
     osbctl fetch http://localhost:8080 --start "go run ." -o catalog.json
     """
-    from osbctl.client.catalog_client import not_a_catalog, read_json
+    from osbctl.client.catalog_client import not_a_catalog, read_json, split_url
     from osbctl.tasks.output_checks import CATALOG, check_output
 
     check_output(output, connection.files, replaces=CATALOG)
-    answer = _fetch_started(connection, url, start, wait) if start else connection.fetch(url)
+    address, named, password = split_url(url)
+    options = connection.with_password(connection.user or named, password)
+
+    def show(printed: list[str]) -> None:
+        print_stderr("\n".join(f"  | {options.hide(line)}" for line in printed))
+
+    if start:
+        from osbctl.client.started_program import ask_started
+
+        answer = ask_started(start, address, os.environ, wait, lambda: connection.ask(address, options), show)
+    else:
+        answer = connection.ask(address, options)
     if why := read_json(answer.body)[1]:
         raise not_a_catalog(answer.name, why)
     text = answer.body.decode().rstrip("\n") + "\n"
     write_output(escape_text(text, pairs=True) if output in (None, "-") else text, output)
     return 0
-
-
-def _fetch_started(connection: BrokerConnection, url: str, command: str, seconds: int) -> CatalogResponse:
-    from osbctl.client.catalog_client import split_url
-    from osbctl.client.started_program import ask_started
-
-    def show(printed: list[str]) -> None:
-        print_stderr("\n".join(f"  | {options.hide(line)}" for line in printed))
-
-    address, user, password = split_url(url)
-    options = connection.with_password(connection.user or user, password)
-    return ask_started(command, address, os.environ, seconds, lambda: connection.ask(address, options), show)

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from typer import Option
 
-from osbctl.cli.options import HERE, LIMITS, LocationOptions, MaxBytes
+from osbctl.cli.options import LocationOptions, MaxBytes
 from osbctl.cli.output import print_note
 from osbctl.cli.passwords import ask_password, read_password
 from osbctl.errors import UsageError
 from osbctl.sources.document import Document
-from osbctl.sources.limits import Limits
+from osbctl.sources.limits import MAX_BYTES, Limits
 from osbctl.sources.read import read_source
 from osbctl.sources.read_bytes import check_stdin, report_name
 
@@ -101,7 +101,7 @@ class BrokerConnection(Conditions):
     api_version: Annotated[str, Option(metavar="VERSION", help="API version of the request.", callback=_version)] = (
         "2.14"
     )
-    max_bytes: MaxBytes = LIMITS.bytes
+    max_bytes: MaxBytes = MAX_BYTES
 
     def fetch(self, url: str) -> CatalogResponse:
         """The answer of the broker at `url`. Raises UsageError, SourceError: it cannot be fetched."""
@@ -120,19 +120,15 @@ class BrokerConnection(Conditions):
 
     def with_password(self, user: str, password: str) -> ConnectionOptions:
         """The connection options for `user`; an empty `password` is looked up."""
-        password = password or self._password(user)
+        if not password and self.password_stdin:
+            password = _from_stdin()
+        elif not password and "OSBCTL_PASSWORD" in os.environ:
+            password = os.environ["OSBCTL_PASSWORD"]
+        elif not password and user:
+            if not sys.stdin.isatty():
+                raise UsageError(f"there is no password for {user}", "set OSBCTL_PASSWORD, or use --password-stdin")
+            password = ask_password(f"Password of {user}: ")
         return self.options(user=user, password=password, api_version=self.api_version, max_bytes=self.max_bytes)
-
-    def _password(self, user: str) -> str:
-        if self.password_stdin:
-            return _from_stdin()
-        if "OSBCTL_PASSWORD" in os.environ:
-            return os.environ["OSBCTL_PASSWORD"]
-        if not user:
-            return ""
-        if not sys.stdin.isatty():
-            raise UsageError(f"there is no password for {user}", "set OSBCTL_PASSWORD, or use --password-stdin")
-        return ask_password(f"Password of {user}: ")
 
     def check_stdin(self, *words: str) -> None:
         """Raise UsageError if standard input would be read twice."""
@@ -143,7 +139,7 @@ _from_stdin = cache(read_password)
 """Standard input is read once, and may be for two brokers."""
 
 
-def read_catalog(word: str, where: LocationOptions = HERE, **how: Any) -> Document:
+def read_catalog(word: str, where: LocationOptions, **how: Any) -> Document:
     """Read the source `word` as `read_source` does; a note says where the catalog is, if not at the top."""
     from osbctl.tasks.options import pointer_of, variables_of
 
@@ -155,7 +151,7 @@ def read_catalog(word: str, where: LocationOptions = HERE, **how: Any) -> Docume
     return announced(read_source(word, **how))
 
 
-def read_addressed(connection: BrokerConnection, word: str, where: LocationOptions = HERE) -> Document:
+def read_addressed(connection: BrokerConnection, word: str, where: LocationOptions) -> Document:
     """Read the catalog of the broker at the address `word`, or of the source `word`."""
     if not is_address(word):
         return read_catalog(word, where, limits=Limits(bytes=connection.max_bytes))

@@ -46,6 +46,7 @@ def fix(
     osbctl fix - < catalog.json > fixed.json
     """
     from osbctl.config import load_config
+    from osbctl.sources.limits import DEFAULT_LIMITS
     from osbctl.sources.read_bytes import check_stdin, read_stdin, report_name
     from osbctl.tasks.fix import fix_bytes, fix_source, write
     from osbctl.tasks.options import Request, config_of, validation_options, variables_of
@@ -60,7 +61,7 @@ def fix(
     def fix_one(source: str, index: int) -> bool:
         """Fix one source, and return whether it changes."""
         name, pointer = report_name(source, stdin_filename), at or configs[index].at
-        stdin = read_stdin(name, common.LIMITS) if source == "-" else b""
+        stdin = read_stdin(name, DEFAULT_LIMITS) if source == "-" else b""
 
         def fixed(unsafe: bool) -> FixResult:
             if source == "-":

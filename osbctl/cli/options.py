@@ -15,7 +15,6 @@ from typer import Argument, Option
 from osbctl.errors import UsageError
 from osbctl.platforms import ApiVersion as ApiVersion
 from osbctl.platforms import Platform
-from osbctl.sources.limits import Limits
 
 _SOURCE = "A JSON or YAML file, a source folder, a brokerpak, - for standard input, or REV:path in git."
 
@@ -46,10 +45,6 @@ class LocationOptions:
     at: At = ""
     env: Env = None
     profiles: Profiles = None
-
-
-HERE = LocationOptions()
-"""The catalog is at the top, with the variables of the environment."""
 
 
 def _date(text: str) -> str:
@@ -84,9 +79,6 @@ CheckedVersion = Annotated[
 ]
 Ignore = Annotated[list[str] | None, Option("--ignore", metavar="RULE", help="Do not report this rule; repeatable.")]
 MaxBytes = Annotated[int, Option("--max-bytes", min=1, help="Size limit of a source, in bytes.")]
-
-LIMITS = Limits()
-"""The default limits."""
 
 BrokerName = Annotated[str, Argument(metavar="NAME", help="The broker's name.", show_default=False)]
 Database = Annotated[

@@ -9,7 +9,7 @@ import sys
 import textwrap
 from collections.abc import Iterator, Sequence
 from itertools import groupby
-from typing import Annotated, Any
+from typing import Annotated
 
 from typer import Argument, Option
 
@@ -24,7 +24,7 @@ from osbctl.text import AnsiStyle, wrapped
 _VERSION = 1
 """Version of the JSON format, `schemas/rules-1.json`. Only new fields need no new version."""
 
-_TEXTS = ("summary", "why", "bad", "good", "fix", "source")
+_KEYS = ("id", "severity", "category", "summary", "why", "bad", "good", "fix", "source", "refused_by", "only_for")
 
 _LONG = 32
 """Columns of ids at a terminal; after a longer id, the summary begins on the next line."""
@@ -54,8 +54,8 @@ def rules(
     found.sort(key=lambda record: (categories.index(record.category), record.id))
     paint, width = AnsiStyle(use_color(color, sys.stdout)), wrap_width(sys.stdout)
     if format == "json":
-        whole = {"version": _VERSION, "rules": [_record(one) for one in found]}
-        write_json(whole)
+        records = [{key: getattr(one, key) for key in _KEYS} for one in found]
+        write_json({"version": _VERSION, "rules": records})
     elif rule == found[0].id:
         write_lines(_explanation(found[0], paint, width))
     else:
@@ -71,19 +71,14 @@ def _list(records: Sequence[Rule], paint: AnsiStyle, width: int) -> Iterator[str
         longest = max(len(record.id) for record in group)
         column = min(_LONG, longest) if width else longest
         for record in group:
-            yield from _line(record, paint, column + 4, width)
+            head = f"  {record.id}".ljust(column + 4)
+            text = f"{paint(f'{record.severity.value:<7}', record.severity.value)}  {record.summary}"
+            text += paint(" (fixable)", "safe") if record.fix else ""
+            if len(record.id) > column:
+                yield head.rstrip()
+                head = " " * (column + 4)
+            yield wrapped(head + text, width, " " * (column + 13))
         yield ""
-
-
-def _line(record: Rule, paint: AnsiStyle, column: int, width: int) -> Iterator[str]:
-    """A rule in a line; the text begins at `column`, on the next line if the id is longer."""
-    head = f"  {record.id}".ljust(column)
-    text = f"{paint(f'{record.severity.value:<7}', record.severity.value)}  {record.summary}"
-    text += paint(" (fixable)", "safe") if record.fix else ""
-    if len(record.id) > column - 4:
-        yield head.rstrip()
-        head = " " * column
-    yield wrapped(head + text, width, " " * (column + 9))
 
 
 def _explanation(record: Rule, paint: AnsiStyle, width: int) -> Iterator[str]:
@@ -100,14 +95,6 @@ def _explanation(record: Rule, paint: AnsiStyle, width: int) -> Iterator[str]:
     yield wrapped(f"\n{paint('Source', 'bold')}: {record.source}", width)
     if record.refused_by:
         yield wrapped(f"{paint('Refused by', 'bold')}: {labels(record.refused_by)}", width)
-
-
-def _record(record: Rule) -> dict[str, Any]:
-    return {
-        **{name: getattr(record, name) for name in ("id", "severity", "category", *_TEXTS)},
-        "refused_by": list(record.refused_by),
-        "only_for": record.only_for,
-    }
 
 
 def schema(

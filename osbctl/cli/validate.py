@@ -12,7 +12,7 @@ from osbctl.cli.validation_report import Display, run
 from osbctl.errors import UsageError
 from osbctl.findings import FailOn
 from osbctl.reports import WHOLE, Format, TextDetail
-from osbctl.sources.limits import Limits
+from osbctl.sources.limits import MAX_BYTES, Limits
 from osbctl.tasks.options import Request, variables_of
 
 FailingSeverity = Annotated[
@@ -50,7 +50,7 @@ def validate(
     stdin_filename: common.StdinFilename = None,
     color: common.ColorChoice = "auto",
     config: common.Config = None,
-    max_bytes: common.MaxBytes = common.LIMITS.bytes,
+    max_bytes: common.MaxBytes = MAX_BYTES,
     *,
     where: common.LocationOptions,
 ) -> int:
