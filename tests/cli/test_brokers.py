@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
 import re
 import signal
 import sqlite3
@@ -195,7 +194,7 @@ def test_the_url_is_stored_as_the_base_address_without_userinfo(osbctl: Program,
     assert (row["url"], row["username"]) == (server.url, USER)
 
 
-def test_wrong_usage_is_told_before_anything_is_asked(osbctl: Program) -> None:
+def test_wrong_usage_is_told_before_anything_is_asked(added: Program, server: FakeBroker) -> None:
     for words, told in (
         (("my-db", "https://u:{p}@broker.example.com"), "stays in the shell's history"),
         (("a b", "https://x.example.com"), "not a broker name"),
@@ -204,20 +203,14 @@ def test_wrong_usage_is_told_before_anything_is_asked(osbctl: Program) -> None:
         (("my-db", "https://x.example.com/a\u202eb"), "characters that cannot be shown"),
         (("my-db", "https://x.example.com", "--as", "heroku"), "--as"),
         (("my-db", "https://x.example.com", "--database", "mysql://u:{p}@h/d"), "does not support this database"),
+        (("my-db", server.url, "--user", USER), "is already registered"),
+        (("MY_DB", server.url, "--user", USER), "would share one variable"),
     ):
         with case(*words):
-            assert told in osbctl("add", *(word.format(p=PASSWORD) for word in words), code=2)
-
-
-def test_a_name_that_is_taken_is_refused_before_the_broker_is_asked(added: Program, server: FakeBroker) -> None:
-    assert "is already registered" in added("add", "my-db", server.url, "--user", USER, code=2)
-    assert "would share one variable" in added("add", "MY_DB", server.url, "--user", USER, code=2)
-    assert server.statuses == []
-
-
-def test_an_unknown_name_gets_advice(added: Program) -> None:
+            assert told in added("add", *(word.format(p=PASSWORD) for word in words), code=2)
     for command in ("show", "remove", "refresh"):
         assert "did you mean my-db?" in added(command, "my-bd", code=2), command
+    assert server.statuses == []
 
 
 # Where the password comes from.
@@ -596,16 +589,6 @@ def test_without_the_extra_a_sentence_says_what_to_install(osbctl: Program) -> N
     told = re.split("^([a-z]+ 3)\n", done.stderr, flags=re.MULTILINE)
     assert told[1::2] == ["sqlalchemy 3", "platformdirs 3"]
     assert all(" 'sqlalchemy>=" in one for one in told[:-1:2]), told
-
-
-@pytest.mark.parametrize("form", ["text", "json"])
-def test_a_reader_that_has_gone_is_no_finding(many: Program, form: str) -> None:
-    reading, writing = os.pipe()
-    os.close(reading)
-    words = [str(warm.command()), "brokers", "list", "--format", form]
-    done = subprocess.run(words, stdout=writing, stderr=subprocess.PIPE, env=many.environment, cwd=many.folder)
-    os.close(writing)
-    assert (done.returncode, done.stderr) == (0, b"")
 
 
 # What the catalog of a broker must not hold, and where a password must not go.

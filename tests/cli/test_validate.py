@@ -327,18 +327,6 @@ def test_a_placeholder_is_reported_where_it_is_one(tmp_path: Path) -> None:
             assert rules == [("placeholder-unresolved", True)] * (count + more), (field, identity)
 
 
-def test_every_line_end_counts_a_line(tmp_path: Path) -> None:
-    for name, text in (
-        ("catalog.yaml", NEWER.replace("FIELD", "tags: x").replace("bindable: true\n", "bindable: 5\n")),
-        ("catalog.json", '{"services":\n[{"id":"a",\n"name":"b",\n\n"bindable": 5}]}\n'),
-    ):
-        for end in ("\n", "\r\n", "\r"):
-            (tmp_path / name).write_bytes(text.replace("\n", end).encode())
-            with case(name, repr(end)):
-                told = rf"(?m)^{name}:5:\d+: error: .*bindable must be a boolean, not 5"
-                assert re.search(told, shown(tmp_path, f"--concise {name}"))
-
-
 def test_columns_of_sarif_are_code_points_and_it_says_so(tmp_path: Path) -> None:
     text = NEWER.replace("bindable: true, FIELD", "bindable: 5").replace("One core.", "\U0001f600\U0001f600")
     (tmp_path / "catalog.yaml").write_text(text)

@@ -59,11 +59,6 @@ def test_the_workflow_leaves_the_folder_that_it_publishes(clone: Path) -> None:
     assert f'<time datetime="{day}">' in html
 
 
-def test_the_step_gives_inputs_that_the_action_has() -> None:
-    (step,) = yaml.safe_load(block("yaml", "page: true"))
-    assert set(step["with"]) <= set(yaml.safe_load((ROOT / "action.yml").read_text())["inputs"])
-
-
 def test_the_pages_job_leaves_the_folder_that_it_publishes(clone: Path) -> None:
     text = block("yaml", ".gitlab-ci.yml")
     write(clone.parent, {"gitlab.yml": text})

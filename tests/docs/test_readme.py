@@ -39,12 +39,10 @@ def test_it_is_short() -> None:
     assert len(README.split()) <= 1200
 
 
-def test_the_workflow_is_valid_and_its_inputs_exist(tmp_path: Path) -> None:
-    text = FILES[".github/workflows/catalog.yml"]
-    (tmp_path / "catalog.yml").write_text(text)
+def test_the_workflow_is_valid(tmp_path: Path) -> None:
+    """tests/deploy/test_pipelines.py looks at its inputs."""
+    (tmp_path / "catalog.yml").write_text(FILES[".github/workflows/catalog.yml"])
     assert meets_schema("vendor.github-workflows", tmp_path / "catalog.yml")
-    (step,) = [step for step in yaml.safe_load(text)["jobs"]["catalog"]["steps"] if "with" in step]
-    assert set(step["with"]) <= set(yaml.safe_load((ROOT / "action.yml").read_text())["inputs"])
 
 
 def test_the_hooks_are_valid_and_exist(tmp_path: Path) -> None:

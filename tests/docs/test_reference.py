@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 from osbctl import errors
-from osbctl.cli.app import COMMANDS
 from osbctl.config import KEYS
 from osbctl.tasks.rules import all_rules
 from tests.cli.program import commands
@@ -25,11 +24,6 @@ def page(name: str) -> str:
 
 
 ALL = {name: command for name, command in commands().items() if name}
-
-
-def test_the_commands_are_those_of_the_table() -> None:
-    assert {name.split()[0] for name in ALL} == set(COMMANDS)
-    assert "brokers refresh" in ALL
 
 
 @pytest.mark.parametrize("name", ALL)

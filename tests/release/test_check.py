@@ -21,7 +21,7 @@ from tools import release_check
 from tools.release_check import State
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
 NEEDED = ("twine", "pyroma", "piplicenses", "pip_audit", "cyclonedx_py")
 pytestmark = [
@@ -65,62 +65,48 @@ def test_a_version_that_is_none_and_lines_that_are_old(root: Path) -> None:
     assert "deploy/ci/gitlab.yml is out of date" in found.text
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "told"),
-    [
+def test_a_changelog_without_the_release(root: Path) -> None:
+    assert release_check.changelog(root).state is State.OK
+    file = root / "CHANGELOG.md"
+    text = file.read_text()
+    for old, new, told in (
         (r"## \[\d.+", "## [9.9.9] - 2026-01-01", "its newest release is 9.9.9"),
         (r"## \[\d[\d.]*\] - .+\n", "", "its newest release is none"),
         (r" - 2026.+", "", "nothing is not a date"),
         (r" - 2026.+", " - 2026-22-11", "2026-22-11 is not a date"),
         (r" - 2026.+", " - 9999-01-01", "9999-01-01 has not come yet"),
         (r"\n- It is here.", "", "nothing is said of"),
-    ],
-)
-def test_a_changelog_without_the_release(root: Path, old: str, new: str, told: str) -> None:
-    assert release_check.changelog(root).state is State.OK
-    edit(root / "CHANGELOG.md", old, new)
-    found = release_check.changelog(root)
-    assert (found.state, told in found.text) == (State.FAILED, True), found
+    ):
+        file.write_text(text)
+        edit(file, old, new)
+        found = release_check.changelog(root)
+        assert (found.state, told in found.text) == (State.FAILED, True), found
 
 
-def another_tag(root: Path) -> None:
-    git(root, "tag", "v0.9.0")
+def test_a_tag_that_is_not_what_stands_here(root: Path) -> None:
+    version = release_check.release(root).version
 
+    def fault() -> str:
+        found = release_check.tag(root)
+        assert found.state is State.FAILED
+        return found.text
 
-def a_later_commit(root: Path) -> None:
-    git(root, "commit", "--quiet", "--allow-empty", "--message", "later")
-
-
-def an_uncommitted_file(root: Path) -> None:
-    (root / "README.md").write_text("changed")
-
-
-def something_unreleased(root: Path) -> None:
-    edit(root / "CHANGELOG.md", r"## \[Unreleased\]\n", "## [Unreleased]\n\n- A change.\n")
-    commit(root)
-    git(root, "tag", "--force", f"v{release_check.release(root).version}")
-
-
-@pytest.mark.parametrize(
-    ("fault", "told"),
-    [
-        (another_tag, "HEAD is tagged v0.9.0, not v"),
-        (a_later_commit, "is another commit: raise the version"),
-        (an_uncommitted_file, "1 files are not committed, as README.md"),
-        (something_unreleased, "changes under Unreleased"),
-    ],
-)
-def test_a_tag_that_is_not_what_stands_here(root: Path, fault: Callable[[Path], None], told: str) -> None:
     assert release_check.tag(root).state is State.OK
-    fault(root)
-    found = release_check.tag(root)
-    assert (found.state, told in found.text) == (State.FAILED, True), found
-
-
-def test_without_a_tag_it_says_so(root: Path) -> None:
-    git(root, "tag", "--delete", f"v{release_check.release(root).version}")
+    git(root, "tag", "v0.9.0")
+    assert "HEAD is tagged v0.9.0, not v" in fault()
+    git(root, "tag", "--delete", "v0.9.0")
+    (root / "README.md").write_text("changed")
+    assert "1 files are not committed, as README.md" in fault()
+    git(root, "checkout", "README.md")
+    git(root, "commit", "--quiet", "--allow-empty", "--message", "later")
+    assert "is another commit: raise the version" in fault()
+    git(root, "tag", "--delete", f"v{version}")
     found = release_check.tag(root)
     assert (found.state, found.text.startswith("untagged")) == (State.OK, True)
+    edit(root / "CHANGELOG.md", r"## \[Unreleased\]\n", "## [Unreleased]\n\n- A change.\n")
+    commit(root)
+    git(root, "tag", f"v{version}")
+    assert "changes under Unreleased" in fault()
 
 
 HOOK = """
@@ -177,27 +163,29 @@ def python(tmp_path: Path) -> Path:
     return tmp_path / "environment/bin/python"
 
 
-def plant(python: Path, name: str, licence: str) -> None:
+def plant(python: Path, name: str, licence: str) -> Path:
+    """Install a package that has this licence; its folder."""
     (site,) = (python.parent.parent / "lib").glob("python*/site-packages")
-    (site / f"{name}-1.0.dist-info").mkdir()
+    folder = site / f"{name}-1.0.dist-info"
+    folder.mkdir()
     head = f"Metadata-Version: 2.4\nName: {name}\nVersion: 1.0\nLicense-Expression: {licence}\n"
-    (site / f"{name}-1.0.dist-info/METADATA").write_text(head)
+    (folder / "METADATA").write_text(head)
+    return folder
 
 
-@pytest.mark.parametrize(
-    ("licence", "state"),
-    [
+def test_a_licence_that_binds_users(python: Path) -> None:
+    for licence, state in (
         ("Apache-2.0 OR GPL-3.0-only", State.OK),
         ("Apache-2.0 AND BSD-2-Clause", State.OK),
         ("GPL-3.0-only", State.FAILED),
         ("MIT AND GPL-3.0-only", State.FAILED),
         ("LGPL-3.0-only", State.FAILED),
-    ],
-)
-def test_a_licence_that_binds_users(python: Path, licence: str, state: State) -> None:
-    plant(python, "another", licence)
-    found = release_check.licences(python)
-    assert (found.state, state is State.OK or found.text == f"another: {licence}") == (state, True), found
+    ):
+        folder = plant(python, "another", licence)
+        found = release_check.licences(python)
+        assert found.state is state, found
+        assert state is State.OK or found.text == f"another: {licence}", found
+        shutil.rmtree(folder)
 
 
 @pytest.fixture
@@ -247,10 +235,8 @@ def test_all_of_it(ready: Path, service: tuple[str, list[str]], capsys: Any) -> 
         pytest.skip("no index to install from")
     assert (code, [line.split()[0] for line in told.splitlines()]) == (0, ["ok"] * 9), told
     assert sorted(file.suffix for file in (ready / "dist").iterdir()) == [".gz", ".json", ".whl"]
-    dependencies = {
-        part["name"] for part in json.loads(next((ready / "dist").glob("*.json")).read_text())["components"]
-    }
-    assert {"osb-tools", "typer", "pygls", "psycopg"} <= dependencies
+    bill = json.loads(next((ready / "dist").glob("*.json")).read_text())
+    assert {"osb-tools", "typer", "pygls", "psycopg"} <= {part["name"] for part in bill["components"]}
 
 
 def test_a_fault_ends_with_1_and_what_is_unknown_with_3() -> None:
@@ -261,7 +247,5 @@ def test_a_fault_ends_with_1_and_what_is_unknown_with_3() -> None:
 def test_what_is_unpublished_is_not_green(root: Path, tmp_path: Path) -> None:
     set_release(root, NOWHERE)
     commit(root)
-    found = {
-        one.name: one.state for one in release_check.metadata(release_check.build(root, tmp_path / "built"), False)
-    }
-    assert found == {"twine": State.OK, "pyroma": State.OK, "address": State.UNKNOWN}
+    checked = release_check.metadata(release_check.build(root, tmp_path / "built"), False)
+    assert {one.name: one.state for one in checked} == {"twine": State.OK, "pyroma": State.OK, "address": State.UNKNOWN}
