@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Iterator
 from functools import cache
+from itertools import pairwise
 from typing import Any
 
 from osbctl.findings import DocumentError, Finding, Location, Severity
@@ -19,6 +20,7 @@ _NOTHING_SAID = re.compile(r"(?:[ \t\r\n\ufeff]++|#[^\n]*+)*+")
 TEMPLATE = "a template? render it first"
 _YTT = re.compile(r"^(?:[^#\n]*[ \t])?#@", re.MULTILINE)
 _YTT_VALUE = re.compile(r"^[ \t]*(?:-[ \t]+)*(?:-|[\w.-]+:)[ \t]+#@", re.MULTILINE)
+_NOT_BLANK = re.compile(r"\S")
 _CONFLICT = re.compile(r"^(?:<{7}|>{7}) ", re.MULTILINE)
 _YAML_START = re.compile(r"^---(?=\s|$)", re.MULTILINE)
 _CONTENT = re.compile(r"^(?![ \t]*(?:#.*)?$|%|(?:---|\.\.\.)[ \t]*(?:#.*)?$)", re.MULTILINE)
@@ -50,13 +52,15 @@ def parse_text(text: str, name: str, limits: Limits = DEFAULT_LIMITS) -> Documen
     try:
         value, syntax, notes = _parsed(text, name, limits)
     except DocumentError as error:
-        raise _conflict(text, name) or _of_template(text, error) from None
-
+        if marker := _CONFLICT.search(text):  # it explains other errors
+            hint = "keep what is right of both sides, and delete the lines that begin with <<<<<<<, ======= and >>>>>>>"
+            raise _syntax_error(text, name, marker.start(), "there is a merge conflict here", hint) from None
+        if not is_template(text):
+            raise
+        found = (one._replace(hint=TEMPLATE) if one.rule == "syntax" else one for one in error.findings)
+        raise DocumentError(tuple(found)) from None
     if syntax == "yaml" and "#@" in text and (gap := _YTT_VALUE.search(text)):
-        from osbctl.sources.text_lines import Lines
-
-        place, message = Lines(name, text).at(gap.end() - 2), "a template puts a value here, which is missing"
-        raise DocumentError((Finding("syntax", Severity.ERROR, message, (), place, hint=TEMPLATE),))
+        raise _syntax_error(text, name, gap.end() - 2, "a template puts a value here, which is missing", TEMPLATE)
 
     @cache
     def source_map() -> SourceMap:
@@ -68,10 +72,7 @@ def parse_text(text: str, name: str, limits: Limits = DEFAULT_LIMITS) -> Documen
 
         return yaml_locations.YamlMap(text, name)
 
-    def locate(paths: frozenset[Path]) -> dict[Path, Location]:
-        return source_map().locate(paths)
-
-    return Document(name, value, syntax, locate, notes, text, source_map=source_map)
+    return Document(name, value, syntax, lambda paths: source_map().locate(paths), notes, text, source_map=source_map)
 
 
 def is_template(text: str) -> bool:
@@ -79,43 +80,25 @@ def is_template(text: str) -> bool:
     return "<%" in text or bool(_YTT.search(text))
 
 
-def _of_template(text: str, error: DocumentError) -> DocumentError:
-    """The error, with a hint to render the text if it is a template."""
-    if not is_template(text):
-        return error
-    return DocumentError(tuple(one._replace(hint=TEMPLATE) if one.rule == "syntax" else one for one in error.findings))
-
-
-def _conflict(text: str, name: str) -> DocumentError | None:
-    """The error of a text with a merge conflict of git, which explains other errors."""
-    marker = _CONFLICT.search(text)
-    if not marker:
-        return None
+def _syntax_error(text: str, name: str, offset: int, message: str, hint: str) -> DocumentError:
     from osbctl.sources.text_lines import Lines
 
-    hint = "keep what is right of both sides, and delete the lines that begin with <<<<<<<, ======= and >>>>>>>"
-    place = Lines(name, text).at(marker.start())
-    return DocumentError((Finding("syntax", Severity.ERROR, "there is a merge conflict here", (), place, hint=hint),))
+    return DocumentError((Lines(name, text).error("syntax", message, offset, hint),))
 
 
 def decoded(data: bytes, name: str) -> str:
     """Decode UTF-8, without a byte order mark. Raises DocumentError: it is not UTF-8."""
-    if data[:2] in (b"\xff\xfe", b"\xfe\xff") or data[1:2] == b"\0" or data[:1] == b"\0":
-        raise _not_utf8("the text is UTF-16 or UTF-32, not UTF-8", Location(name, 1, 1))
-    data = data.removeprefix(b"\xef\xbb\xbf")
     try:
-        return data.decode("utf-8")
+        if data[:2] not in (b"\xff\xfe", b"\xfe\xff") and b"\0" not in data[:2]:
+            return data.removeprefix(b"\xef\xbb\xbf").decode("utf-8")
+        place, message = Location(name, 1, 1), "the text is UTF-16 or UTF-32, not UTF-8"
     except UnicodeDecodeError as error:
         from osbctl.sources.text_lines import Lines
 
-        readable = data.decode("utf-8", "replace")
-        offset = len(data[: error.start].decode("utf-8"))
+        data = error.object
+        place = Lines(name, data.decode("utf-8", "replace")).at(len(data[: error.start].decode("utf-8")))
         message = f"the byte 0x{data[error.start]:02x} is not UTF-8"
-        raise _not_utf8(message, Lines(name, readable).at(offset)) from error
-
-
-def _not_utf8(message: str, place: Location) -> DocumentError:
-    return DocumentError((Finding("encoding", Severity.ERROR, message, (), place, hint="save the text as UTF-8"),))
+    raise DocumentError((Finding("encoding", Severity.ERROR, message, (), place, hint="save the text as UTF-8"),))
 
 
 def _parsed(text: str, name: str, limits: Limits) -> tuple[Any, Syntax, tuple[Finding, ...]]:
@@ -161,16 +144,16 @@ def parse_stream(text: str, name: str, limits: Limits = DEFAULT_LIMITS, *, json_
         return [parse_text(text, name, limits)]
     except DocumentError:
         is_json = text.lstrip()[:1] in ("{", "[")
-        pieces = [*_pieces(text, _json_spans(text) if is_json else _yaml_spans(text))]
+        pieces = [*_pieces(text, is_json)]
         if not pieces or (is_json and not json_values):
             raise
     return [parse_text(piece, name, limits)._replace(embedded=True) for piece in pieces]
 
 
-def _pieces(text: str, spans: Iterator[tuple[int, int]]) -> Iterator[str]:
+def _pieces(text: str, is_json: bool) -> Iterator[str]:
     """The documents of a text, each indented by empty lines and blanks, so that its locations are those of the text."""
     line = line_start = done = 0
-    for start, end in spans:
+    for start, end in _json_spans(text) if is_json else _yaml_spans(text):
         line += text.count("\n", done, start)
         line_start = text.rfind("\n", line_start, start) + 1 or line_start
         done = start
@@ -179,20 +162,16 @@ def _pieces(text: str, spans: Iterator[tuple[int, int]]) -> Iterator[str]:
 
 def _yaml_spans(text: str) -> Iterator[tuple[int, int]]:
     starts = [0, *(found.start() for found in _YAML_START.finditer(text))]
-    for start, end in zip(starts, [*starts[1:], len(text)], strict=True):
+    for start, end in pairwise([*starts, len(text)]):
         if _CONTENT.search(text, start, end):
             yield start, end
 
 
 def _json_spans(text: str) -> Iterator[tuple[int, int]]:
-    scan, at = json.JSONDecoder().raw_decode, 0
-    while at < len(text):
-        if text[at].isspace():
-            at += 1
-            continue
+    at = 0
+    while rest := _NOT_BLANK.search(text, at):
         try:
-            _, end = scan(text, at)
+            _, at = json.JSONDecoder().raw_decode(text, rest.start())
         except (ValueError, RecursionError):  # its own reader says what is wrong there
-            end = len(text)
-        yield at, end
-        at = end
+            at = len(text)
+        yield rest.start(), at

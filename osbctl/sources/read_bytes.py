@@ -61,47 +61,58 @@ def read_stdin(name: str, limits: Limits) -> bytes:
 
 
 def _from_git(source: str, limits: Limits) -> bytes:
+    """Read `path` in a revision, from the top of the repository, or if it is not there, from the working folder."""
     if "://" in source:  # not named in the message: it may hold a password
         advice = "osbctl fetch URL gets a broker's catalog; diff, drift and check take the address itself"
         raise UsageError("a source is a file, not an address", advice)
-    revision, colon, path = source.partition(":")
-    if colon and revision and path:
-        return read_blob(revision, path, limits)
+    revision, _, path = source.partition(":")
+    if not revision or not path:
+        raise _no_file(source)
+    if revision.startswith("-"):
+        raise SourceError(f"{source}: there is no such file, and no revision begins with a dash")
+    below = "" if path in (".", "./") else path
+    for name in (source, f"{revision}:./{below}"):
+        size = _git("cat-file", "-s", name)
+        if size is None:
+            continue
+        if int(size) > limits.bytes:
+            raise too_large(name, limits)
+        data = _git("cat-file", "blob", name)
+        if data is None:
+            raise IsADirectoryError(name)
+        return data
+    raise _no_blob(revision, path)
+
+
+def _no_file(source: str) -> SourceError:
     if os.path.islink(source):  # noqa: PTH114
-        raise SourceError(f"{source}: the link leads nowhere, to {os.readlink(source)}")  # noqa: PTH115
-    raise SourceError(f"{source}: there is no such file", _close_names(source))
-
-
-def _close_names(source: str) -> str:
+        return SourceError(f"{source}: the link leads nowhere, to {os.readlink(source)}")  # noqa: PTH115
     folder, name = os.path.split(source)
     try:
         names = os.listdir(folder or os.curdir)  # noqa: PTH208
     except OSError:
-        return f"there is no folder {folder} either"
+        return SourceError(f"{source}: there is no such file", f"there is no folder {folder} either")
     stem = os.path.splitext(name)[0]  # noqa: PTH122
     close = next((other for other in names if os.path.splitext(other)[0] == stem), "") or closest(name, names)  # noqa: PTH122
-    return f"did you mean {os.path.join(folder, close)}?" if close else ""  # noqa: PTH118
+    advice = f"did you mean {os.path.join(folder, close)}?" if close else ""  # noqa: PTH118
+    return SourceError(f"{source}: there is no such file", advice)
 
 
-# Git.
-
-
-def read_blob(revision: str, path: str, limits: Limits) -> bytes:
-    """Read `path` in `revision`, from the top of the repository, or if it is not there, from the working folder.
-
-    Raises:
-        SourceError: no git, no repository, no such revision, no such file in it.
-        IsADirectoryError: it is a folder in that revision.
-        DocumentError: it is larger than the limit.
-    """
-    if revision.startswith("-"):
-        raise SourceError(f"{revision}:{path}: there is no such file, and no revision begins with a dash")
-    below = "" if path in (".", "./") else path
-    for name in (f"{revision}:{path}", f"{revision}:./{below}"):
-        size = _git("cat-file", "-s", name)
-        if size is not None:
-            return _blob(name, int(size), limits)
-    raise _missing(revision, path)
+def _no_blob(revision: str, path: str) -> SourceError:
+    name = f"{revision}:{path}"
+    if _git("rev-parse", "--git-dir") is None:
+        return SourceError(f"{name}: there is no such file, and this is not a git repository")
+    if _git("rev-parse", "--verify", "--quiet", f"{revision}^{{commit}}") is not None:
+        command = shlex.join(["git", "ls-tree", "-r", "--name-only", revision])
+        advice = f"`{command}` lists the files that {revision} has"
+        return SourceError(f"{name}: there is no {path} in {revision}", advice)
+    # A remote knows names and hashes, but not `main~3`.
+    named = re.split(r"[~^@]", revision.removeprefix("origin/"), maxsplit=1)[0]
+    advice = shlex.join(["git", "fetch", "origin", named or "HEAD"])
+    if (_git("rev-parse", "--is-shallow-repository") or b"").strip() == b"true":
+        fetch = shlex.join(["git", "fetch", "--depth=1", "origin", named])
+        advice = "the clone is shallow: " + (f"{fetch}, or " if named == revision else "") + "git fetch --unshallow"
+    return SourceError(f"{name}: there is no such file, and no revision {revision} in this clone", advice)
 
 
 def commit_date() -> str:
@@ -122,36 +133,6 @@ def refuse_folder(source: str) -> SourceError:
     folder = shlex.quote(f"../before/{path.removeprefix('./')}")
     message = f"{source}: this is a folder in that revision, and folders are read from the disk"
     return SourceError(message, f"{worktree}, then name {folder}")
-
-
-def _blob(name: str, size: int, limits: Limits) -> bytes:
-    if size > limits.bytes:
-        raise too_large(name, limits)
-    data = _git("cat-file", "blob", name)
-    if data is None:
-        raise IsADirectoryError(name)
-    return data
-
-
-def _missing(revision: str, path: str) -> SourceError:
-    name = f"{revision}:{path}"
-    if _git("rev-parse", "--git-dir") is None:
-        return SourceError(f"{name}: there is no such file, and this is not a git repository")
-    if _git("rev-parse", "--verify", "--quiet", f"{revision}^{{commit}}") is not None:
-        command = shlex.join(["git", "ls-tree", "-r", "--name-only", revision])
-        advice = f"`{command}` lists the files that {revision} has"
-        return SourceError(f"{name}: there is no {path} in {revision}", advice)
-    return SourceError(f"{name}: there is no such file, and no revision {revision} in this clone", _fetch(revision))
-
-
-def _fetch(revision: str) -> str:
-    """The command that may fetch the revision. A remote knows names and hashes, but not `main~3`."""
-    named = re.split(r"[~^@]", revision.removeprefix("origin/"), maxsplit=1)[0]
-    shallow = (_git("rev-parse", "--is-shallow-repository") or b"").strip() == b"true"
-    if shallow and named != revision:
-        return "the clone is shallow: git fetch --unshallow"
-    fetch = shlex.join(["git", "fetch", *(["--depth=1"] if shallow else []), "origin", named or "HEAD"])
-    return f"the clone is shallow: {fetch}, or git fetch --unshallow" if shallow else fetch
 
 
 def _git(*arguments: str) -> bytes | None:

@@ -6,7 +6,7 @@ import re
 from bisect import bisect_right
 from functools import cached_property
 
-from osbctl.findings import Location
+from osbctl.findings import Finding, Location, Severity
 
 DECIMAL_COMMA = ("a decimal number has a point, not a comma", "write 9.5 for 9,5")
 """The message and the hint where a comma inside of a number separates two entries."""
@@ -33,20 +33,21 @@ class Lines:
         """The location of `text[offset:end]`, as far as its first line (zero-based; the end of the text is allowed)."""
         line = bisect_right(self._starts, offset)
         start = self._starts[line - 1]
-        excerpt, column = self._excerpt(start), offset - start + 1
+        # Cached: a file of 5 MB may be one line, and a thousand findings must not hold a thousand copies of it.
+        if start not in self._excerpts:
+            stop = self._text.find("\n", start) + 1 or len(self._text)
+            self._excerpts[start] = self._text[start:stop].partition("\r")[0].removesuffix("\n")
+        excerpt, column = self._excerpts[start], offset - start + 1
         length = len(excerpt[column - 1 : max(0, end - start)].rstrip())
         return Location(self._name, line, column, excerpt, column + length if length else 0)
+
+    def error(self, rule: str, message: str, offset: int, hint: str = "") -> Finding:
+        """The finding about an error at an offset."""
+        return Finding(rule, Severity.ERROR, message, (), self.at(offset), hint=hint)
 
     def offset(self, place: Location) -> int:
         """The offset of a location."""
         return self._starts[place.line - 1] + place.column - 1
-
-    def _excerpt(self, start: int) -> str:
-        # Cached: a file of 5 MB may be one line, and a thousand findings must not hold a thousand copies of it.
-        if start not in self._excerpts:
-            end = self._text.find("\n", start) + 1 or len(self._text)
-            self._excerpts[start] = self._text[start:end].partition("\r")[0].removesuffix("\n")
-        return self._excerpts[start]
 
     @cached_property
     def _starts(self) -> list[int]:
