@@ -12,7 +12,6 @@ from osbctl.catalog import ServiceOffering, ServicePlan
 from osbctl.changes import Change, Effect, Level, ObjectRef
 from osbctl.comparison.change_kinds import Kind
 from osbctl.comparison.values import masked
-from osbctl.findings import Location
 from osbctl.paths import JsonValue, Path, pointer
 from osbctl.platforms import Platform
 from osbctl.sources.document import Document
@@ -39,14 +38,6 @@ class MatchedPair:
     def plan(self) -> ObjectRef | None:
         """The plan by id and name; the old ones if there are any."""
         return _named(self.old_plan or self.new_plan)
-
-    def old_path(self, field: Path) -> Path:
-        """Path of the object's `field` in the old catalog, or of its container."""
-        return _path(self.plan, self.old_service, self.old_plan, field)
-
-    def new_path(self, field: Path) -> Path:
-        """Path of the object's `field` in the new catalog, or of its container."""
-        return _path(self.plan, self.new_service, self.new_plan, field)
 
 
 @dataclass(slots=True)
@@ -97,8 +88,8 @@ class Collector:
             field=pointer(at)[1:],
             old=masked(old, old_at),
             new=masked(new, new_at),
-            old_path=pair.old_path(old_at),
-            new_path=pair.new_path(new_at),
+            old_path=_path(pair.plan, pair.old_service, pair.old_plan, old_at),
+            new_path=_path(pair.plan, pair.new_service, pair.new_plan, new_at),
             advice=kind.advice,
         )
         self.changes.append(change)
@@ -126,6 +117,7 @@ def _named(thing: ServiceOffering | ServicePlan | None) -> ObjectRef | None:
 
 
 def _path(about_plan: ObjectRef | None, service: ServiceOffering | None, plan: ServicePlan | None, field: Path) -> Path:
+    """Path of the object's `field` in one catalog, or of its container."""
     if plan:
         return (*plan.path, *field)
     if about_plan and service:
@@ -145,8 +137,8 @@ def with_places(changes: Sequence[Change], old: Document, new: Document) -> list
     return [
         replace(
             change,
-            old_location=None if is_added(change) else _bare(before[change.old_path]),
-            new_location=_bare(after[change.new_path]),
+            old_location=None if is_added(change) else before[change.old_path]._replace(excerpt=""),
+            new_location=after[change.new_path]._replace(excerpt=""),
         )
         for change in changes
     ]
@@ -156,7 +148,3 @@ def is_added(change: Change) -> bool:
     """Return whether the old catalog lacks the service offering or plan; its old path is then that of the list."""
     entry = isinstance(change.new_path[-1], int) if change.new_path else False
     return entry and change.old_path[-1:] in (("services",), ("plans",))
-
-
-def _bare(place: Location) -> Location:
-    return place._replace(excerpt="")

@@ -14,10 +14,9 @@ from osbctl.platforms.export import RowFields, row_name
 from osbctl.sources.exports import shapes
 
 _MAX_BYTES = 256 * 1024 * 1024
-
-
 NO_INSTANCES = "none"
 """The value instead of a file if no plan has instances."""
+_IF_NONE = f"if no plan has instances, use --instances {NO_INSTANCES}"
 
 
 def read_used_plans(file: str) -> frozenset[str]:
@@ -40,22 +39,11 @@ def read_used_plans(file: str) -> frozenset[str]:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise ConfigError(f"{file}: not UTF-8 text") from error
-    return parse_instances(text, file)
-
-
-def parse_instances(text: str, name: str) -> frozenset[str]:
-    """The plan ids in `text`, as `read_used_plans`; `name` is its name in errors.
-
-    Raises ConfigError: there is JSON without plan ids.
-    """
     is_json = text.lstrip()[:1] in ("[", "{", '"')
-    found = _from_json(text, name) if is_json else frozenset(_from_lines(text, name))
+    found = _from_json(text, file) if is_json else frozenset(_from_lines(text, file))
     if not found:  # usually the output of a command that failed
-        raise ConfigError(f"{name}: the file has no plan id", _IF_NONE)
+        raise ConfigError(f"{file}: the file has no plan id", _IF_NONE)
     return found
-
-
-_IF_NONE = f"if no plan has instances, use --instances {NO_INSTANCES}"
 
 
 def _from_lines(text: str, name: str) -> Iterator[str]:
@@ -79,7 +67,7 @@ def _from_json(text: str, name: str) -> frozenset[str]:
 
 
 def doubts(ids: Collection[str], plans: Collection[str], name: str, whose: str = "either catalog") -> list[str]:
-    """A sentence about those of `ids` that are not ids of `plans`; none if all are. `name` as in `parse_instances`.
+    """A sentence about those of `ids` that are not ids of `plans`; none if all are. `name` is that of their file.
 
     `whose` is the owner of the plans. The comparison ignores an id that no plan has: it looks like one without
     instances.

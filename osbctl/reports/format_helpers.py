@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from osbctl.findings import Finding, Location, ValidationResult
+from osbctl.findings import Finding, Location
 from osbctl.paths import Path, pointer
 from osbctl.platforms import labels
 from osbctl.text import escape_line, join_sentences
@@ -54,11 +54,3 @@ def in_one_line(finding: Finding) -> str:
     refused_by = [f"Refused by {labels(finding.refused_by)}"] if finding.refused_by else []
     hint = [f"Hint: {escape_line(finding.hint)}"] if finding.hint else []
     return join_sentences([escape_line(finding.message), *refused_by, *hint])
-
-
-def verdict_lines(results: Iterable[ValidationResult]) -> Iterator[str]:
-    """A line per document with the verdict of each platform."""
-    for result in results:
-        text = ", ".join(f"{platform.label} {verdict.kind.value}" for platform, verdict in result.verdicts.items())
-        # The leading blank prevents a name such as "::error::x" from being a command.
-        yield from [f" {escape_line(result.name)}: {text}"] if text else []

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from osbctl.findings import Severity
 from osbctl.reports import Report
-from osbctl.reports.format_helpers import in_one_line, relative, verdict_lines
+from osbctl.reports.format_helpers import in_one_line, relative
 from osbctl.text import escape_line
 
 _ESCAPES = str.maketrans({"%": "%25", "\r": "%0D", "\n": "%0A"})
@@ -25,5 +25,8 @@ def render(report: Report) -> str:
             properties = {"file": file, "line": str(place.line), "col": str(place.column), **properties}
         text = ",".join(f"{key}={escape_line(value).translate(_IN_PROPERTIES)}" for key, value in properties.items())
         lines.append(f"::{_COMMANDS[finding.severity]} {text}::{in_one_line(finding).translate(_ESCAPES)}")
-    lines += verdict_lines(report.results)
+    for result in report.results:
+        text = ", ".join(f"{platform.label} {verdict.kind.value}" for platform, verdict in result.verdicts.items())
+        # The leading blank prevents a name such as "::error::x" from being a command.
+        lines += [f" {escape_line(result.name)}: {text}"] if text else []
     return "\n".join(lines) + "\n" if lines else ""

@@ -11,7 +11,7 @@ import pytest
 
 from osbctl.changes import Change, ObjectRef
 from osbctl.comparison.allow import AllowEntry, load_allowed, sort_out
-from osbctl.comparison.instances import doubts, parse_instances, read_used_plans
+from osbctl.comparison.instances import doubts, read_used_plans
 from osbctl.errors import ConfigError
 from osbctl.platforms import Platform
 from tests.drift.test_fields import CATALOG
@@ -120,9 +120,10 @@ def test_instances(tmp_path: Path, text: str, ids: set[str]) -> None:
         *((text, "the file has no plan id") for text in ("", "# none\n", "[]")),
     ],
 )
-def test_wrong_instances_are_refused(text: str, told: str) -> None:
+def test_wrong_instances_are_refused(tmp_path: Path, text: str, told: str) -> None:
+    (tmp_path / "x").write_text(text)
     with pytest.raises(ConfigError, match=re.escape(told)):
-        parse_instances(text, "x")
+        read_used_plans(str(tmp_path / "x"))
 
 
 PLAN_IDS = {"p1", "p2", "Q-3"}
