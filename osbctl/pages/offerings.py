@@ -1,4 +1,4 @@
-"""View models of service offerings: texts redacted and shortened, addresses checked."""
+"""View models of service offerings, changes and findings: texts redacted and shortened, addresses checked."""
 
 from __future__ import annotations
 
@@ -8,12 +8,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from osbctl.catalog import ServiceOffering, ServicePlan
+from osbctl.changes import Change
+from osbctl.findings import Finding
 from osbctl.pages import compare, icons
 from osbctl.pages.content import Part, PlanRequests
 from osbctl.pages.links import MAX_LENGTH, Anchors, fragment, web_address
-from osbctl.pages.notes import ChangeNote, FindingNote
 from osbctl.parameter_table import Parameter, parameters
-from osbctl.platforms import Platform
+from osbctl.paths import pointer
+from osbctl.platforms import Platform, labels
 from osbctl.platforms.outcome import Outcome, VerdictKind
 from osbctl.redaction import SECRET, Redactor
 from osbctl.views import words
@@ -39,6 +41,39 @@ _COMPARED = ("type", "required", "default", "limits", "description")
 _BREAK = re.compile(r"\n\s*\n|\n(?=\s*(?:[-*•·+]|\d{1,3}[.)])\s)")
 """Blank lines, and the beginning of a list item."""
 _DEPRECATED = re.compile(r"\W{0,3}deprecated\b", re.IGNORECASE)
+
+
+class ChangeNote(NamedTuple):
+    """One change; `anchor` leads to its service offering or plan, empty if that was removed.
+
+    `accepted` is the reason for accepting it.
+    """
+
+    change: Change
+    anchor: str
+    accepted: str
+
+    @property
+    def level(self) -> str:
+        """The level of the change, or `accepted`."""
+        return "accepted" if self.accepted else self.change.level.value
+
+
+class FindingNote(NamedTuple):
+    """One finding; `anchor` as in `ChangeNote`."""
+
+    finding: Finding
+    anchor: str
+
+    @property
+    def place(self) -> str:
+        """Source, line and column, else the JSON pointer."""
+        return str(self.finding.location or pointer(self.finding.path))
+
+    @property
+    def platforms(self) -> str:
+        """Platforms that refuse the catalog because of the finding."""
+        return labels(self.finding.refused_by)
 
 
 class VerdictView(NamedTuple):

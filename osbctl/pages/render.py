@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from base64 import b64encode
-from collections import Counter
-from collections.abc import Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from hashlib import sha256
 from operator import attrgetter
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
@@ -20,10 +20,11 @@ from osbctl.findings import Severity
 from osbctl.pages.content import MAX_WITH_REQUESTS, Content, Part
 from osbctl.pages.icons import accent_rules
 from osbctl.pages.links import Anchors, fragment
-from osbctl.pages.notes import ChangeNote, FindingNote, by_kind
-from osbctl.pages.offerings import PlanView, ServiceView
+from osbctl.pages.offerings import ChangeNote, FindingNote, PlanView, ServiceView
 from osbctl.redaction import Redactor
 from osbctl.text import escape_line
+
+N = TypeVar("N")
 
 ASSETS = Path(__file__).parent / "assets"
 MAX_CHOICES = 300
@@ -56,13 +57,13 @@ def render_page(content: Content) -> str:
         script=script,
         views=views,
         changes=[
-            (broker, by_kind(notes, attrgetter("level"), (*Level, "accepted")))
+            (broker, _by_kind(notes, attrgetter("level"), (*Level, "accepted")))
             for broker, notes in changes.items()
             if notes
         ],
         fragment=fragment,
         grouped_effects=grouped_effects,
-        findings=by_kind(findings, attrgetter("finding.severity"), Severity),
+        findings=_by_kind(findings, attrgetter("finding.severity"), Severity),
         left_out=secrets.left_out,
         most_plans=f"{MAX_WITH_REQUESTS:,}",
         version=__version__,
@@ -97,6 +98,14 @@ def _place_findings(part: Part, views: Sequence[ServiceView]) -> list[FindingNot
         if view:
             view.findings.append(notes[-1])
     return notes
+
+
+def _by_kind(notes: Iterable[N], kind: Callable[[N], str], kinds: Iterable[str]) -> list[tuple[str, list[N]]]:
+    """Group notes by kind in the order of `kinds`; empty kinds are left out."""
+    found: dict[str, list[N]] = defaultdict(list)
+    for note in notes:
+        found[kind(note)].append(note)
+    return [(one, found[one]) for one in kinds if one in found]
 
 
 def _choices(content: Content, views: Sequence[ServiceView]) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from osbctl.tasks.page import PageCatalog, make_page
 from osbctl.validation.options import ValidationOptions
 from osbctl.validation.pipeline import unreadable, validate_document
 from tests.folders import catalogs_folder
-from tests.pages.test_page import Read
+from tests.pages.test_page import Read, document
 
 SHIPPED = read_source(str(catalogs_folder() / "data-services.yaml"))
 
@@ -76,7 +76,7 @@ def test_drift_of_all_is_an_overview_with_the_worst_first() -> None:
 def test_a_page_since_another_has_the_refusals_of_diff() -> None:
     new = json.loads(json.dumps(SHIPPED.data))
     new["services"][0]["plans"] = []
-    catalog = PageCatalog("a", replace(SHIPPED, data=new), SHIPPED)
+    catalog = PageCatalog("a", document(new), SHIPPED)
     text = Read(make_page([catalog], Content(since="Since main."))).text
     assert "Since main." in text
     assert "refused" in text
