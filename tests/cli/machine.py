@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import json
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
+from osbctl.registry.records import RefreshOutcome
+from osbctl.registry.store import Registry
 from osbctl.sources.yaml_text import dump
 from tests.broker.harness import until
 from tests.cli.program import environment, osbctl
 from tests.deploy.running import serving
+from tests.registry.make import empty_database, read, refresh, registration
 
 PASSWORD = "correct-horse-battery"
 
@@ -50,3 +55,15 @@ class Machine:
     def fetch(self, url: str, authority: Path) -> str:
         words = ("fetch", url, "--user", "platform", "--password-stdin", "--ca-file", str(authority))
         return self.run(*words, stdin=PASSWORD)
+
+
+def registered(names: Iterable[str], catalog: dict[str, Any], url: str, username: str = "") -> bytes:
+    """A database with these brokers, each with the catalog; `{}` in the address is its name."""
+    with TemporaryDirectory() as folder:
+        file = Path(folder, "brokers.sqlite")
+        file.write_bytes(empty_database())
+        with Registry.open(str(file)) as registry:
+            for name in names:
+                new = registration(name, url=url.format(name), username=username)
+                registry.add(new, read(json.dumps(catalog).encode()), refresh(RefreshOutcome.ADDED, etag=""))
+        return file.read_bytes()

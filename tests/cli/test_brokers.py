@@ -28,9 +28,10 @@ from tests.broker.harness import Authority, until
 from tests.case import case
 from tests.cli import program, warm
 from tests.cli.broker_server import BASIC, PASSWORD, USER, FakeBroker, broker
+from tests.cli.machine import registered
 from tests.deploy.running import free_port
 from tests.folders import schemas_folder
-from tests.registry.make import body, catalog, empty_database, plan, read, refresh, registration, service
+from tests.registry.make import body, catalog, empty_database, plan, service
 
 OLD = catalog(service("s", plan("p", "small"), plan("q", "large")))
 NEW = catalog(service("s", plan("p", "small"), plan("n", "new")))
@@ -361,14 +362,7 @@ def test_a_refused_catalog_and_a_dead_broker_do_not_stop_the_rest(added: Program
 @pytest.fixture(scope="module")
 def with_many(one_server: FakeBroker) -> bytes:
     """A database with 12 brokers at one server."""
-    with TemporaryDirectory() as folder:
-        file = Path(folder, "many.sqlite")
-        file.write_bytes(empty_database())
-        with Registry.open(str(file)) as registry:
-            for number in range(12):
-                new = registration(f"b{number}", url=one_server.url, username=USER)
-                registry.add(new, read(json.dumps(OLD).encode()), refresh(RefreshOutcome.ADDED, etag=""))
-        return file.read_bytes()
+    return registered((f"b{number}" for number in range(12)), OLD, one_server.url, USER)
 
 
 @pytest.fixture

@@ -63,12 +63,6 @@ def test_each_platform_is_judged_by_the_answer_that_it_gets(machine: Machine) ->
     assert "warning: with X-Broker-API-Version: 2.15: Service broker must provide at least one service" in told
     assert "Cloud Foundry               refuses (1 reason)" in told
     assert told.count("accepts") == 3
-    told = check(machine, "html-when-new", code=1)
-    assert "Korifi                      refuses (1 reason)" in told
-    assert told.count("accepts") == 3
-    told = check(machine, "html-when-old", code=1)
-    assert told.count("refuses (1 reason)") == 3
-    assert "Korifi                      accepts" in told
 
 
 def test_options_and_the_configuration_have_a_say(machine: Machine) -> None:

@@ -8,7 +8,6 @@ import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from subprocess import CompletedProcess
-from tempfile import TemporaryDirectory
 from typing import Any
 from xml.etree import ElementTree
 
@@ -16,7 +15,6 @@ import pytest
 from jsonschema import Draft7Validator
 
 from osbctl.platforms import Platform
-from osbctl.registry.records import RefreshOutcome
 from osbctl.registry.store import Registry
 from osbctl.reports.changes import DiffFormat
 from osbctl.sources.exports import StoredAs
@@ -24,10 +22,10 @@ from osbctl.sources.yaml_text import dump
 from tests.case import case
 from tests.cli import program
 from tests.cli.broker_server import Answer, listening
+from tests.cli.machine import registered
 from tests.comparison.make import catalog, plan, service
 from tests.drift.test_fields import CATALOG, with_field
 from tests.folders import catalogs_folder, schemas_folder
-from tests.registry.make import empty_database, read, refresh, registration
 from tests.sources.exports.make import export_as
 
 SECRET = "hunter2-and-more"
@@ -302,14 +300,7 @@ def test_what_the_registry_keeps_is_named(osbctl: Run, brokers: Brokers) -> None
 @pytest.fixture(scope="module")
 def with_four(one_server: Brokers) -> bytes:
     """A database with four registered brokers, whose catalog is `GOOD`."""
-    with TemporaryDirectory() as folder:
-        file = Path(folder, "brokers.sqlite")
-        file.write_bytes(empty_database())
-        with Registry.open(str(file)) as registry:
-            for name in ("calm", "dear", "down", "odd"):
-                new = registration(name, url=one_server.put(name, GOOD), username="")
-                registry.add(new, read(json.dumps(GOOD).encode()), refresh(RefreshOutcome.ADDED, etag=""))
-        return file.read_bytes()
+    return registered(("calm", "dear", "down", "odd"), GOOD, f"{one_server.url}/{{}}")
 
 
 @pytest.fixture

@@ -49,10 +49,8 @@ def test_what_is_printed_steers_no_terminal_and_no_ci_system(machine: Machine) -
     [
         (b"{}\n--\n", "not a JSON object: extra data at line 2, column 1"),
         (b'{"a": "\xe9"}', "not a JSON object: it is not UTF-8"),
-        (b"\xef\xbb\xbf{}", "not a JSON object: it begins with a byte order mark"),
         (b'{"services": NaN}', "not a JSON object: NaN is not JSON"),
         (b'{"services": [-Infinity]}', "not a JSON object: -Infinity is not JSON"),
-        (b"<html>", "not a JSON object: expecting value at line 1, column 1"),
     ],
 )
 def test_what_is_no_json_is_not_written(tmp_path: Path, body: bytes, told: str) -> None:

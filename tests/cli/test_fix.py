@@ -175,26 +175,6 @@ def test_nothing_is_mended_where_the_call_is_wrong(tmp_path: Path) -> None:
     assert (tmp_path / "a/c.yaml").read_text() == TEXT
 
 
-@each(
-    "field, fixed, safe",
-    [
-        ("tags: sql", 'tags: ["sql"]', True),
-        ("tags: two words", 'tags: ["two words"]', False),
-        ("tags: sql, relational", 'tags: ["sql", "relational"]', False),
-        ("planUpdateable: true", "plan_updateable: true", False),
-    ],
-)
-def test_a_fix_that_may_change_what_was_meant_is_made_only_with_unsafe(
-    file: Path, field: str, fixed: str, safe: bool
-) -> None:
-    faulty = FIXED.replace("  # well", f"\n  {field}").replace("name: p,", "name: p, free: true,")
-    file.write_text(faulty)
-    osbctl("fix", str(file), code=0)
-    assert file.read_text() == (faulty.replace(field, fixed) if safe else faulty)
-    osbctl("fix", "--unsafe", str(file), code=0)
-    assert file.read_text() == faulty.replace(field, fixed)
-
-
 def test_it_says_what_it_does_and_marks_unsafe_edits_of_a_patch(file: Path) -> None:
     file.write_text(TEXT.replace("description: d}", "description: d, metadata: {bullets: x, displayNam: y}}"))
     done = osbctl("fix", "--diff", "--unsafe", str(file))
