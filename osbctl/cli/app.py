@@ -92,10 +92,20 @@ def build(arguments: list[str]) -> TyperGroup:
     group = typer.main.get_command(app)
     assert isinstance(group, TyperGroup)
     _name_values(group)
+    for option in getattr(group.commands.get("serve"), "params", ()):
+        given = option.envvar or f"OSBCTL_{option.name.upper()}"
+        option.envvar = _Variables(given) if isinstance(given, list) else given
     context: Any = group.context_class
     if context.formatter_class.__name__ != "Painted":  # the class of contexts is the same at every call in one process
         context.formatter_class = _painted(context.formatter_class)
     return group
+
+
+class _Variables(list[str]):
+    """Several environment variables of one option, as an error lists them."""
+
+    def __str__(self) -> str:
+        return " or ".join(self)
 
 
 def _painted(formatter: Any) -> type:

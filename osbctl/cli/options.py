@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from copy import copy
 from dataclasses import dataclass, is_dataclass
 from datetime import UTC, date, datetime
 from inspect import Parameter, Signature, signature
-from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Literal, get_origin, get_type_hints
 
 from typer import Argument, Option
 
@@ -138,23 +137,3 @@ def _fields(group: type) -> list[Parameter]:
     kinds = get_type_hints(group, include_extras=True)  # of a base class by the names of that one's module
     fields = [field.replace(annotation=kinds[field.name]) for field in signature(group).parameters.values()]
     return [field for field in fields if get_origin(field.annotation) is Annotated]
-
-
-def with_environment_variables(command: Callable[..., int]) -> Callable[..., int]:
-    """Give each option of `command` an environment variable: `OSBCTL_<NAME>`, unless it names another."""
-    named = []
-    for one in signature(command, eval_str=True).parameters.values():
-        kind, option = get_args(one.annotation)
-        option = copy(option)  # several commands may share it
-        named_by = option.envvar or f"OSBCTL_{one.name.upper()}"
-        option.envvar = _Variables(named_by) if isinstance(named_by, list) else named_by
-        named.append(one.replace(annotation=Annotated[kind, option]))
-    command.__signature__ = Signature(named)  # type: ignore[attr-defined]
-    return command
-
-
-class _Variables(list[str]):
-    """Several environment variables of one option, as the help lists them."""
-
-    def __str__(self) -> str:
-        return " or ".join(self)

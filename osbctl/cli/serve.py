@@ -16,7 +16,6 @@ from osbctl.cli import options as common
 from osbctl.platforms import Platform
 
 
-@common.with_environment_variables
 def serve(
     source: Annotated[str, Argument(metavar="SOURCE", help="The catalog, as for osbctl validate.")],
     credentials: Annotated[Path, Option(metavar="FILE", help="Credential records, or htpasswd with $6$ hashes.")],
