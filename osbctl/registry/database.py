@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from osbctl.errors import RegistryError, UsageError
 from osbctl.extras import command_to_install
@@ -14,14 +14,11 @@ from osbctl.registry.errors import ADD_MAKES_ONE, as_registry_error, missing_ext
 
 try:
     import sqlalchemy
-    from sqlalchemy import event
+    from sqlalchemy import URL, Connection, Engine, event
     from sqlalchemy.exc import ArgumentError, SQLAlchemyError
     from sqlalchemy.pool import QueuePool
 except ImportError as error:
     raise missing_extra() from error
-
-if TYPE_CHECKING:
-    from sqlalchemy import URL, Connection, Engine
 
 WAIT_SECONDS = 10.0
 """Seconds to wait for another writer, and for a connection to the server."""

@@ -8,18 +8,15 @@ from collections import Counter
 from dataclasses import asdict, dataclass, field, replace
 from enum import StrEnum
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from osbctl.catalog import Catalog
 from osbctl.errors import RegistryError
 from osbctl.findings import DocumentError
+from osbctl.platforms import Platform, State
+from osbctl.platforms.outcome import Refusal
+from osbctl.sources.document import Document
 from osbctl.sources.parse import parse_document
-
-if TYPE_CHECKING:
-    from osbctl.platforms import Platform, State
-    from osbctl.platforms.outcome import Refusal
-    from osbctl.sources.document import Document
-
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 """The name of a registered broker."""

@@ -5,19 +5,17 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import sqlalchemy
 from sqlalchemy import Column, Connection, ForeignKey, Integer, LargeBinary, MetaData, Row, String, Table, Text
 
 from osbctl.errors import RegistryError
 from osbctl.platforms import ApiVersion, Platform, State
+from osbctl.registry.database import Database
 from osbctl.registry.errors import ADD_MAKES_ONE
 from osbctl.registry.records import BrokerCatalog, BrokerRow, Refresh, RefreshOutcome, RetainedObject
 from osbctl.text import escape_line
-
-if TYPE_CHECKING:
-    from osbctl.registry.database import Database
 
 METADATA = MetaData()
 

@@ -8,7 +8,7 @@ import os
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from osbctl.config import find_config
 from osbctl.errors import SourceError, UsageError
@@ -17,12 +17,10 @@ from osbctl.files import staged, write_file
 from osbctl.findings import DocumentError, Finding
 from osbctl.sources.document import Document
 from osbctl.sources.folder import compose
+from osbctl.sources.folder.lock import Lock
 from osbctl.tasks.options import Request, validation_options
 from osbctl.text import did_you_mean, escape_line, json_text
 from osbctl.validation.pipeline import validate_document
-
-if TYPE_CHECKING:
-    from osbctl.sources.folder.lock import Lock
 
 
 def variable_values(given: Iterable[str], prefix: str | None, environment: Mapping[str, str]) -> dict[str, str]:

@@ -11,11 +11,12 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 from osbctl.errors import OsbctlError, SourceError, UsageError
 from osbctl.files import write_file, write_linked
 from osbctl.findings import Finding
+from osbctl.fixes.edits import Edit
 from osbctl.fixes.passes import Pass, Wanted, draft_fix, each_once
 from osbctl.sources.catalogs import parse_catalog
 from osbctl.sources.document import Document
@@ -26,9 +27,6 @@ from osbctl.sources.read_bytes import read_bytes
 from osbctl.sources.variables import VariablesOf, no_variables
 from osbctl.validation.options import ValidationOptions
 from osbctl.validation.pipeline import validate_document
-
-if TYPE_CHECKING:
-    from osbctl.fixes.edits import Edit
 
 _Read: TypeAlias = Callable[[dict[str, bytes]], Document]
 

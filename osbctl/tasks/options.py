@@ -5,19 +5,17 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from enum import StrEnum
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar
 
-from osbctl.config import Config, find_config
+from osbctl.config import Config, find_config, load_config
 from osbctl.errors import ConfigError, OsbctlError, UsageError
 from osbctl.findings import FailOn, Severity
 from osbctl.platforms import DEFAULT_API_VERSION, ApiVersion, Platform
 from osbctl.sources.limits import Limits
-from osbctl.sources.variables import Variables, VariablesOf, no_variables
+from osbctl.sources.variables import Variable, Variables, VariablesOf, no_variables
 from osbctl.tasks.rules import rules_named
 from osbctl.text import did_you_mean
-
-if TYPE_CHECKING:
-    from osbctl.validation.options import IgnoreAt, ValidationOptions
+from osbctl.validation.options import IgnoreAt, ValidationOptions
 
 
 class Request(NamedTuple):
@@ -72,9 +70,6 @@ def variables_of(environment: Mapping[str, str], env: str | None = None, config:
     given = read_variables(env) if env else {}
 
     def found(source: str) -> Variables:
-        from osbctl.config import load_config
-        from osbctl.sources.variables import Variable
-
         configured = config_of(source, config=load_config(config) if config else None).env
         ours = {name: Variable(name, value) for name, value in environment.items()}
         return (read_variables(configured) if configured else {}) | ours | given
@@ -97,8 +92,6 @@ def validation_options(request: Request, config: Config) -> ValidationOptions:
 
     Raises UsageError, ConfigError: a rule or a platform is not known; a user schema cannot be read.
     """
-    from osbctl.validation.options import ValidationOptions
-
     selected = _requested(request.select)
     platforms = request.platforms or [_member(Platform, name, config, "platform") for name in config.platform]
     select = selected or _configured(config, "select", config.select)
@@ -127,8 +120,6 @@ def _check_selection(select: frozenset[str], ignore: frozenset[str]) -> None:
 
 
 def _ignored_places(config: Config) -> Iterator[IgnoreAt]:
-    from osbctl.validation.options import IgnoreAt
-
     for word, service, plan in config.ignore_at:
         for rule in sorted(_configured(config, "ignore-at", [word])):
             yield IgnoreAt(rule, service, plan)

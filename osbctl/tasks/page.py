@@ -13,8 +13,10 @@ from typing import Any
 from osbctl.catalog import ServiceOffering, ServicePlan
 from osbctl.changes import Change
 from osbctl.errors import SourceError
+from osbctl.files import read_bounded
 from osbctl.findings import Finding
 from osbctl.pages.content import MAX_WITH_REQUESTS, Branding, Content, Part, PlanRequests, ShownCommand
+from osbctl.pages.icons import MAX_BYTES, as_data_url
 from osbctl.pages.render import render_page
 from osbctl.platforms import Platform
 from osbctl.platforms.commands import Order, Purpose
@@ -22,7 +24,8 @@ from osbctl.platforms.outcome import Outcome
 from osbctl.requests.commands import Command, commands
 from osbctl.requests.parameters import examples
 from osbctl.sources.document import Document
-from osbctl.validation.pipeline import judge_template
+from osbctl.validation.options import ValidationOptions
+from osbctl.validation.pipeline import judge_template, validate_document
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,9 +55,6 @@ def read_branding(asked: Mapping[str, str | None], configured: Mapping[str, str]
     chosen = {**configured, **{key: value for key, value in asked.items() if value is not None}}
     logo = ""
     if file := chosen.get("logo"):
-        from osbctl.files import read_bounded
-        from osbctl.pages.icons import MAX_BYTES, as_data_url
-
         try:
             logo = as_data_url(read_bounded(file, MAX_BYTES))
         except OSError as error:
@@ -69,9 +69,6 @@ def _part(catalog: PageCatalog, with_findings: bool, view: frozenset[Platform]) 
     document, old = catalog.document, catalog.before
     findings: Sequence[Finding] = ()
     if with_findings:
-        from osbctl.validation.options import ValidationOptions
-        from osbctl.validation.pipeline import validate_document
-
         judgement = validate_document(document, ValidationOptions())
         outcomes: Mapping[Platform, Outcome] = judgement.outcomes
         findings = [_without_folder(finding, document.name) for finding in judgement.findings]

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from osbctl.client.catalog_client import CatalogResponse
 from osbctl.errors import SourceError, UsageError
 from osbctl.parallel import in_parallel
 from osbctl.platforms import DEFAULT_PLATFORM, Identity, Platform
@@ -23,10 +24,7 @@ from osbctl.registry.records import (
     Remark,
 )
 from osbctl.registry.store import Registry, now
-
-if TYPE_CHECKING:
-    from osbctl.client.catalog_client import CatalogResponse
-    from osbctl.tasks.registered_broker_client import RegisteredBrokerClient
+from osbctl.tasks.registered_broker_client import RegisteredBrokerClient
 
 _ATTEMPTS = 10
 _FULL_FETCH = 10

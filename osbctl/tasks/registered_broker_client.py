@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from osbctl.client.catalog_client import CatalogResponse, fetch_catalog, split_url
+from osbctl.client.connection_options import ConnectionOptions
 from osbctl.errors import SourceError
 from osbctl.findings import DocumentError, Finding, Severity
 from osbctl.paths import pointer
 from osbctl.platforms import ApiVersion
 from osbctl.redaction import SURE_LENGTH, find_secrets, may_be_secret_name
 from osbctl.registry.records import HELD, BrokerCatalog, Registration, Remark
-
-if TYPE_CHECKING:
-    from osbctl.client.connection_options import ConnectionOptions
+from osbctl.sources.parse import parse_document
+from osbctl.validation.options import ValidationOptions
+from osbctl.validation.pipeline import validate_document
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,10 +52,6 @@ class RegisteredBrokerClient:
 
         These are: it cannot be read, or contains the password of the broker, which would be stored and shown with it.
         """
-        from osbctl.sources.parse import parse_document
-        from osbctl.validation.options import ValidationOptions
-        from osbctl.validation.pipeline import validate_document
-
         version = ApiVersion(broker.api_version)
         options = ValidationOptions(version, frozenset({broker.platform}), errors_only=True, literal=True)
         data: dict[str, Any] = {}

@@ -13,10 +13,13 @@ from osbctl.findings import DocumentError, Finding, Severity, ValidationResult
 from osbctl.platforms.outcome import VerdictKind
 from osbctl.rule import matching_rules
 from osbctl.sources.document import Document
+from osbctl.sources.read import read_source
+from osbctl.sources.read_bytes import check_stdin, report_name
 from osbctl.tasks.options import Request, config_of, effective_fail_on, validation_options
 from osbctl.tasks.rules import all_rules
 from osbctl.text import plural
 from osbctl.validation.options import IgnoreAt, Selection, ValidationOptions
+from osbctl.validation.pipeline import unreadable, validate_document
 
 
 class Validation(NamedTuple):
@@ -54,8 +57,6 @@ def validate(request: Request, config: Config | None = None) -> Validation:
     Raises UsageError, ConfigError: standard input is named twice; a rule or a platform is not known; a user schema
     cannot be read.
     """
-    from osbctl.sources.read_bytes import check_stdin
-
     check_stdin(request.sources)
     known: list[_Settings] = []
     settings = [
@@ -132,10 +133,6 @@ def _together(validated: list[_Validated]) -> list[_Validated]:
 
 
 def _validate(source: str, request: Request, settings: _Settings) -> _Validated:
-    from osbctl.sources.read import read_source
-    from osbctl.sources.read_bytes import report_name
-    from osbctl.validation.pipeline import unreadable, validate_document
-
     fail_on = effective_fail_on(request, settings.config)
     try:
         document = read_source(
