@@ -8,6 +8,7 @@ import os
 import re
 import shutil
 from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -15,11 +16,13 @@ import kubernetes_validate
 import pytest
 import yaml
 
+from osbctl.sources.read import read_source
+from osbctl.sources.yaml_text import dump
 from osbctl.tasks.load_catalog import LARGEST, memory_for
 from tests.broker.harness import until
 from tests.case import case
 from tests.cli.program import osbctl
-from tests.deploy.harness import DEPLOY, ROOT, run
+from tests.deploy.harness import CATALOG, DEPLOY, ROOT, run
 from tests.deploy.running import OSBCTL, Program, ask, started
 
 FOLDER = DEPLOY / "kubernetes"
@@ -200,3 +203,27 @@ def test_the_commands_of_the_example_make_a_secret_that_works(tmp_path: Path) ->
     record = json.loads(base64.b64decode(secret["data"]["credentials.json"]))
     assert record["identity"] == "platform"
     assert password not in json.dumps(record)
+
+
+def test_two_processes_give_one_catalog_the_same_tags(
+    tmp_path: Path, credentials: Path, pair: tuple[Path, Path], trust: Any
+) -> None:
+    """From JSON and from YAML, written at different times: a balancer may ask either."""
+    data = read_source(str(CATALOG)).data
+    texts = {"catalog.json": json.dumps(data, indent=4), "catalog.yaml": dump(data)}
+    answers = []
+    with ExitStack() as stack:
+        for number, (name, text) in enumerate(texts.items()):
+            folder = tmp_path / name.replace(".", "-")
+            folder.mkdir()
+            (folder / name).write_text(text)
+            os.utime(folder / name, (1_700_000_000 + number, 1_700_000_000 + number))
+            options = ["--credentials", str(credentials), "--tls-cert", str(pair[0]), "--tls-key", str(pair[1])]
+            # no fork: each has its own hash seed
+            command = [*OSBCTL, "serve", str(folder / name), *options, "--port", "0"]
+            program = stack.enter_context(started(command, folder, "credentials: "))
+            port = program.port()
+            answers.append([ask(port, trust, Accept_Encoding=coding) for coding in ("identity", "gzip")])
+            assert [ask(port, trust, Accept_Encoding=coding, If_None_Match=answer[1]["etag"])[0]
+                    for coding, answer in zip(("identity", "gzip"), answers[0], strict=True)] == [304, 304]  # fmt: skip
+    assert [(tag["etag"], body) for _, tag, body in answers[0]] == [(tag["etag"], body) for _, tag, body in answers[1]]

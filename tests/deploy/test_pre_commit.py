@@ -12,6 +12,7 @@ import yaml
 
 from tests.deploy.harness import CATALOG, FAULTY, ROOT, repository, run, shim, write
 from tests.git import commit, git
+from tests.release.world import clone
 
 CONFIG = """\
 repos:
@@ -23,16 +24,6 @@ repos:
       - id: osbctl-build-check
         args: [source, --output, built.json]
 """
-
-
-def hook_repository(folder: Path) -> Path:
-    """This checkout as a repository of hooks, whatever is committed here."""
-    for name in ("osbctl", "schemas", "catalogs"):
-        shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
-    for name in ("pyproject.toml", "README.md", "CHANGELOG.md", "LICENSE", ".pre-commit-hooks.yaml"):
-        shutil.copy(ROOT / name, folder / name)
-    commit(folder)
-    return folder
 
 
 def test_the_manifest_is_one_that_pre_commit_takes() -> None:
@@ -63,7 +54,7 @@ def test_files_of_the_first_hook() -> None:
 
 @pytest.mark.release
 def test_the_hooks_stop_a_faulty_commit_and_let_a_good_one_pass(tmp_path: Path) -> None:
-    hooks = hook_repository(tmp_path / "hooks")
+    hooks = clone(tmp_path / "hooks")
     user = repository(tmp_path / "user", {"README.md": "catalogs"})
     shutil.copytree(ROOT / "catalogs/source", user / "source")
     redis = user / "source/services/redis.yaml"  # its plans: whatever files there are
