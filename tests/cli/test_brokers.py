@@ -15,7 +15,6 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-import jsonschema
 import pytest
 
 from osbctl.credentials.file import record_json, write_record
@@ -32,6 +31,7 @@ from tests.cli.machine import registered
 from tests.deploy.running import free_port
 from tests.folders import schemas_folder
 from tests.registry.make import body, catalog, empty_database, plan, service
+from tests.reports.standards import assert_only_escapes, checked_json
 
 OLD = catalog(service("s", plan("p", "small"), plan("q", "large")))
 NEW = catalog(service("s", plan("p", "small"), plan("n", "new")))
@@ -181,9 +181,8 @@ def test_json_has_the_shape_of_its_schema(added: Program, server: FakeBroker, tm
     added("refresh", "--instances", "used")
     server.put({"services": 5})
     added("refresh", code=1)
-    listed = json.loads(added("list", "--format", "json"))
-    jsonschema.validate(listed, schema)
-    assert (listed["brokers"][0]["outcome"], listed["brokers"][0]["kept_plans"]) == ("refused", 1)
+    (row,) = checked_json(added("list", "--format", "json"), "brokers-1")["brokers"]
+    assert (row["outcome"], row["kept_plans"]) == ("refused", 1)
     for kind, values in (("outcome", RefreshOutcome), ("platform", Platform)):
         assert schema["definitions"][kind]["enum"] == list(values)
 
@@ -523,7 +522,7 @@ def test_colours_add_escapes_alone(added: Program) -> None:
         painted = added.run("brokers", *words.split()).stdout
         del added.environment["FORCE_COLOR"]
         assert told in painted
-        assert re.sub(r"\x1b\[[\d;]*m", "", painted) == bare
+        assert_only_escapes(painted, bare)
 
 
 def test_nothing_registered_is_nothing_to_do(added: Program) -> None:

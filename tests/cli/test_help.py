@@ -11,6 +11,7 @@ import pytest
 from osbctl.cli.app import _HEADINGS, GROUPS, build, run_app
 from tests.case import each
 from tests.cli.program import commands, failure
+from tests.reports.standards import assert_only_escapes
 
 Help: TypeAlias = Callable[..., str]
 
@@ -44,7 +45,7 @@ def test_colours_add_escapes_alone(help_of: Help, monkeypatch: pytest.MonkeyPatc
     painted = help_of("diff")
     assert "\x1b[1mOptions" in painted
     assert "\x1b[36m--fail-on" in painted
-    assert re.sub(r"\x1b\[[\d;]*m", "", painted) == bare
+    assert_only_escapes(painted, bare)
 
 
 def test_it_can_be_asked_for_again_and_again_in_one_process(help_of: Help) -> None:

@@ -5,13 +5,12 @@ from __future__ import annotations
 import json
 import re
 
-import jsonschema
 import pytest
 
 from osbctl.cli.reference import rules
 from osbctl.rule import Category
 from osbctl.tasks.rules import all_rules
-from tests.folders import schemas_folder
+from tests.reports.standards import checked_json
 
 RULES = all_rules()
 
@@ -67,8 +66,7 @@ def test_each_rule_is_explained(columns: int, capsysbinary: pytest.CaptureFixtur
 
 
 def test_the_json_meets_its_schema_and_tells_all(capsysbinary: pytest.CaptureFixture[bytes]) -> None:
-    told = json.loads(shown(capsysbinary, format="json"))
-    jsonschema.validate(told, json.loads((schemas_folder() / "rules-1.json").read_text()))
+    told = checked_json(shown(capsysbinary, format="json"), "rules-1")
     assert sorted(rule["id"] for rule in told["rules"]) == sorted(RULES)
     (one,) = json.loads(shown(capsysbinary, "id-duplicate", format="json"))["rules"]
     assert one["refused_by"] == ["cloudfoundry", "kubernetes", "service-manager"]

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from osbctl.pages.icons import contrast
 from tests.docs.conftest import BUILD
 
 pytest.importorskip("sphinx")
@@ -39,19 +40,9 @@ def test_links_to_files_of_the_repository_stay_in_the_site(site: Path) -> None:
             assert (file.parent / link).exists(), f"{file.name}: {link}"
 
 
-def luminance(color: str) -> float:
-    """The relative luminance of #rgb or #rrggbb (WCAG 2)."""
-    digits = color.lstrip("#")
-    digits = "".join(2 * digit for digit in digits) if len(digits) == 3 else digits
-    parts = (int(digits[at : at + 2], 16) / 255 for at in (0, 2, 4))
-    red, green, blue = (part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts)
-    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
-
-
-def contrast(one: str, other: str) -> float:
-    """The contrast of two colours, from 1 to 21."""
-    low, high = sorted((luminance(one), luminance(other)))
-    return (high + 0.05) / (low + 0.05)
+def whole(color: str) -> str:
+    """The form #rrggbb of a colour that may be #rgb."""
+    return "#" + "".join(2 * digit for digit in color[1:]) if len(color) == 4 else color
 
 
 def test_colours_can_be_read(site: Path) -> None:
@@ -66,7 +57,8 @@ def test_colours_can_be_read(site: Path) -> None:
             grounds[theme] = ground[1]
         color = re.search(r"(?<!-)color: (#\w+)", style)
         if color:
-            worst, seen = min(worst, contrast(color[1], ground[1] if ground else grounds[theme])), seen + 1
+            behind = ground[1] if ground else grounds[theme]
+            worst, seen = min(worst, contrast(whole(color[1]), whole(behind))), seen + 1
     assert seen > 50
     assert worst >= 4.5
 
@@ -77,7 +69,7 @@ def test_pictures_can_be_read(name: str) -> None:
     (ground,) = set(re.findall(r'<rect fill="(#\w+)" stroke', drawn))
     colors = re.findall(r"{ fill: (#\w+)", drawn)
     assert len(colors) > 2
-    assert min(contrast(color, ground) for color in colors) >= 4.5
+    assert min(contrast(whole(color), whole(ground)) for color in colors) >= 4.5
 
 
 @pytest.mark.parametrize("link", ["tutorial.md#no-such-heading", "no-such-page.md", "../no-such-file.md"])
