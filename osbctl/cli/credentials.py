@@ -148,12 +148,10 @@ def verify_password(
     if not records:
         _fail(f"{file} has no record of {identity!a}")
     password = read_password() if password_stdin else ask_password(f"Password of {identity}: ")
-    fitting = sorted(
-        (record for record in records if password_matches(record, password)), key=lambda record: -record.ends
-    )
+    fitting = [record for record in records if password_matches(record, password)]
     if not fitting:
         _fail(f"the password matches no record of {identity!a} ({len(records)} tried)")
-    best = fitting[0]
+    best = max(fitting, key=lambda record: record.ends)
     if best.ends <= time.time():
         _fail(f"the password matches {best.name!a}, which expired at {best.expires}")
     typer.echo(f"the password matches {best.name!a}")

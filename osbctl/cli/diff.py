@@ -97,19 +97,11 @@ class ChangesDisplay:
             write_output(render(self.report(old, new, errors=unread(error)), self.effective_format), self.output)
 
 
-_SOURCE = (
-    "A JSON or YAML file, a source folder, a brokerpak, - for standard input, REV:path in git, or a broker's address."
-)
-
-
 @common.spread
 def diff(
-    old: Annotated[str, Argument(metavar="OLD", help=f"The current catalog. {_SOURCE}", show_default=False)],
+    old: Annotated[str, Argument(metavar="OLD", help=f"The current catalog. {common.ADDRESSED}", show_default=False)],
     new: Annotated[str, Argument(metavar="NEW", help="The new catalog.", show_default=False)],
-    platforms: Annotated[
-        list[Platform] | None,
-        Option("--platform", "-p", help="Judge changes as this platform does; repeatable.  [default: all]"),
-    ] = None,
+    platforms: common.JudgedPlatforms = None,
     instances: common.Instances = None,
     *,
     where: common.LocationOptions,

@@ -74,21 +74,14 @@ def drift(
     broker: Annotated[str | None, Argument(metavar="BROKER", help="Its address, registered name, or source.")] = None,
     stored: Annotated[
         list[str] | None,
-        Argument(
-            metavar="STORED...",
-            help="What the platform has: the files of its export, or a catalog.  "
-            "[default: the stored catalog of BROKER]",
-            show_default=False,
-        ),
+        Argument(metavar="STORED...", help="The platform's export, or a catalog.  [default: the one in the registry]"),
     ] = None,
     all_brokers: Annotated[bool, Option("--all", help="Check every registered broker.")] = False,
     jobs: Annotated[int, Option("--jobs", "-j", min=1, max=64, help="With --all: brokers to contact at once.")] = 8,
     platforms: Annotated[
         list[Platform] | None,
         Option(
-            "--platform",
-            "-p",
-            help="Judge changes as this platform does; repeatable.  [default: the platform of STORED, else all]",
+            "--platform", "-p", help="Judge as this platform does; repeatable.  [default: that of STORED, else all]"
         ),
     ] = None,
     instances: common.Instances = None,

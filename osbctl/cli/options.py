@@ -17,6 +17,7 @@ from osbctl.platforms import Platform
 
 _SOURCE = "A JSON or YAML file, a source folder, a brokerpak, - for standard input, or REV:path in git."
 
+ADDRESSED = "A file, a source folder, a brokerpak, - for standard input, REV:path in git, or a broker's address."
 Sources = Annotated[list[str], Argument(metavar="SOURCE...", help=_SOURCE, show_default=False)]
 Source = Annotated[str, Argument(metavar="SOURCE", help=_SOURCE, show_default=False)]
 At = Annotated[str, Option("--at", metavar="POINTER", help="JSON pointer to the catalog inside a larger document.")]
@@ -63,15 +64,14 @@ def _date(text: str) -> str:
 
 Date = Annotated[
     str,
-    Option(
-        metavar="DATE",
-        callback=_date,
-        help="Date on an HTML report: YYYY-MM-DD, YYYY-MM-DDTHH:MM:SSZ, or commit for that of HEAD.",
-    ),
+    Option(metavar="DATE", callback=_date, help="Date on an HTML report: YYYY-MM-DD[THH:MM:SSZ], or commit (HEAD's)."),
 ]
 Config = Annotated[str | None, Option("--config", metavar="FILE", help="Use this configuration, not the closest one.")]
 CountedPlatforms = Annotated[
     list[Platform] | None, Option("--platform", "-p", help="Report what this platform refuses as an error; repeatable.")
+]
+JudgedPlatforms = Annotated[
+    list[Platform] | None, Option("--platform", "-p", help="Judge as this platform does; repeatable.  [default: all]")
 ]
 CheckedVersion = Annotated[
     ApiVersion | None, Option("--api-version", help="The API version to check against.  [default: 2.14]")
@@ -96,11 +96,7 @@ BrokerPasswordStdin = Annotated[
 ]
 Credentials = Annotated[
     str | None,
-    Option(
-        "--credentials",
-        metavar="FILE",
-        help="Credential records with passwords (hash-password --include-password); a label can name the broker.",
-    ),
+    Option("--credentials", metavar="FILE", help="Records made with --include-password; a label can name the broker."),
 ]
 Instances = Annotated[
     str | None,

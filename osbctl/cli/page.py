@@ -20,27 +20,16 @@ from osbctl.platforms import Platform
 
 @common.spread
 def page(
-    sources: Annotated[
-        list[str],
-        Argument(
-            metavar="SOURCE...",
-            help="Files, source folders, brokerpaks, REV:path, brokers' addresses, or -.",
-            show_default=False,
-        ),
-    ],
+    sources: Annotated[list[str], Argument(metavar="SOURCE...", help=common.ADDRESSED, show_default=False)],
     output: Annotated[str | None, Option("--output", "-o", metavar="FILE", help="Write the page to FILE.")] = None,
     since: Annotated[
         list[str] | None,
         Option(
-            metavar="OLD",
-            help="Show what changed: a revision of git, or an earlier catalog for each SOURCE; repeatable.",
+            metavar="OLD", help="Show changes since a git revision, or an earlier catalog for each SOURCE; repeatable."
         ),
     ] = None,
     findings: Annotated[bool, Option("--findings", help="Show what osbctl validate finds.")] = False,
-    platforms: Annotated[
-        list[Platform] | None,
-        Option("--platform", "-p", help="Show what this platform makes of it; repeatable.  [default: all]"),
-    ] = None,
+    platforms: common.JudgedPlatforms = None,
     title: Annotated[str | None, Option(metavar="TITLE", help="What the page is called.")] = None,
     logo: Annotated[str | None, Option(metavar="FILE", help="A picture for its head.")] = None,
     accent: Annotated[str | None, Option(metavar="COLOR", help="A colour as #rgb or #rrggbb.")] = None,

@@ -85,7 +85,7 @@ def params(
             "--parameters",
             "-c",
             metavar="JSON|@FILE",
-            help="Check this request: JSON, @FILE for a file, @- for standard input. Put secrets into a file.",
+            help="Check this request, @- from stdin. Put secrets into a file.",
         ),
     ] = None,
     broker: Annotated[str, Option("--broker", "-b", metavar="NAME", help="Name of the broker, for the commands.")] = "",
