@@ -3,19 +3,11 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import Any
-
-import pytest
 
 from osbctl.reports import Format
 from tests.cli.machine import Machine
 from tests.conformance.faulty import PASSWORD, USER, faulty
-
-
-@pytest.fixture
-def machine(tmp_path: Path) -> Machine:
-    return Machine(tmp_path)
 
 
 def check(machine: Machine, fault: str, options: str = "", *, code: int) -> str:

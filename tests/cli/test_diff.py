@@ -15,7 +15,6 @@ import pytest
 
 from osbctl.changes import DiffFailOn
 from osbctl.reports.changes import DiffFormat
-from osbctl.sources.yaml_text import dump
 from tests.broker.harness import Authority
 from tests.case import case, each
 from tests.cli.broker_server import BASIC, PASSWORD, USER, broker
@@ -288,13 +287,6 @@ def test_a_changed_plan_id_says_in_its_first_line_that_it_is_refused_and_why(tmp
 # A running broker on either side.
 
 
-@pytest.fixture
-def machine(tmp_path: Path) -> Machine:
-    (tmp_path / "same.yaml").write_text(dump(OLD))
-    (tmp_path / "new.yaml").write_text(dump(large(free=False)))
-    return Machine(tmp_path)
-
-
 @pytest.fixture(scope="module")
 def address(authority: Authority) -> Iterator[str]:
     with broker(OLD, authority.issue("diff")) as server:
@@ -303,12 +295,13 @@ def address(authority: Authority) -> Iterator[str]:
 
 def test_a_broker_on_either_side(machine: Machine, authority: Authority, address: str) -> None:
     call = "diff", "--user", USER, "--password-stdin", "--ca-file", str(authority.cert)
-    assert machine.run(*call, address, "same.yaml", stdin=PASSWORD) == ""
-    shown = machine.run(*call, address, "new.yaml", code=1, stdin=PASSWORD)
+    put(machine.folder, large(free=False))
+    assert machine.run(*call, address, "old.json", stdin=PASSWORD) == ""
+    shown = machine.run(*call, address, "new.json", code=1, stdin=PASSWORD)
     assert "change-free-to-paid" in shown
     assert re.search(r"^    /services/0/plans/1/free → \d+:\d+$", shown, re.MULTILINE)
-    assert shown.splitlines()[-1].startswith(f"{address}/v2/catalog → new.yaml: ")
-    back = machine.run(*call, "new.yaml", address, stdin=PASSWORD)
+    assert shown.splitlines()[-1].startswith(f"{address}/v2/catalog → new.json: ")
+    back = machine.run(*call, "new.json", address, stdin=PASSWORD)
     assert "no breaking changes, but the catalogs differ" in back
     # one password for two brokers, but not for standard input, too
     assert machine.run(*call, address, address.replace("https", "HTTPS"), stdin=PASSWORD) == ""
@@ -318,11 +311,12 @@ def test_a_broker_on_either_side(machine: Machine, authority: Authority, address
 def test_a_password_in_an_address_is_used_and_never_told(machine: Machine, authority: Authority, address: str) -> None:
     secret = address.replace("https://", f"https://{USER}:{PASSWORD}@")
     wrong = address.replace("https://", f"https://{USER}:x{PASSWORD}@")
+    put(machine.folder, large(free=False))
     for form in ("text", "json", "markdown", "sarif"):
         call = "diff", "-f", form, "--ca-file", str(authority.cert)
-        machine.run(*call, secret, "new.yaml", code=1)
-        machine.run(*call, wrong, "new.yaml", code=3)
-    machine.run("diff", secret, "new.yaml", code=3)  # the certificate is of an unknown authority
+        machine.run(*call, secret, "new.json", code=1)
+        machine.run(*call, wrong, "new.json", code=3)
+    machine.run("diff", secret, "new.json", code=3)  # the certificate is of an unknown authority
     machine.run("show", secret, code=2)
     for told in ("authentication failed (401)", "TLS failed", "osbctl fetch"):
         assert told in machine.output

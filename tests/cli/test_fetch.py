@@ -26,11 +26,6 @@ from tests.conformance.faulty import CATALOG, PASSWORD, USER, faulty
 from tests.deploy.running import free_port
 
 
-@pytest.fixture
-def machine(tmp_path: Path) -> Machine:
-    return Machine(tmp_path)
-
-
 def test_the_catalog_comes_as_it_is(machine: Machine) -> None:
     with faulty() as (address, _):
         options = ("--user", USER, "--password-stdin")

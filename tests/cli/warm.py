@@ -30,13 +30,10 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 import osbctl
-from osbctl import files
 
 ROOT = Path(__file__).parents[2]
 SELDOM = ("__main__", "migrations", "editor", "lsp")
 """Parts of the names of modules that few calls need."""
-WAIT = "OSBCTL_TEST_WAIT"
-"""A variable with the seconds to wait for the other end of a named pipe."""
 SECONDS = 60
 """A call that takes longer is ended."""
 CLIENT = """#!{python} -ISE
@@ -75,23 +72,6 @@ def command() -> Path:
     return file
 
 
-def _ask(
-    there: socket.socket,
-    words: Sequence[str],
-    folder: Path,
-    environment: Mapping[str, str],
-    streams: Mapping[int, int],
-    sockets: Sequence[socket.socket] = (),
-    **options: Any,
-) -> None:
-    variables = {os.fsencode(name): os.fsencode(value) for name, value in environment.items()}
-    asked = marshal.dumps([[*streams], [*words], str(folder), variables, options])
-    there.connect(str(command().with_name("socket")))
-    descriptors = [*streams.values(), *(one.fileno() for one in sockets)]
-    socket.send_fds(there, [len(asked).to_bytes(4, "big")], descriptors)
-    there.sendall(asked)
-
-
 class Fork:
     """A fork that runs `main` of a module, with the methods of `subprocess.Popen` that tests use.
 
@@ -114,9 +94,12 @@ class Fork:
         self._code = -signal.SIGKILL  # of one that ends without a word
         self._there = socket.socket(socket.AF_UNIX)
         with Path(os.devnull).open() as nothing:
-            numbered = dict(enumerate((nothing.fileno(), *streams)))
-            options = {"module": module, "file_limit": file_limit}
-            _ask(self._there, words, folder, environment, numbered, sockets, **options)
+            variables = {os.fsencode(name): os.fsencode(value) for name, value in environment.items()}
+            asked = marshal.dumps([[0, 1, 2], [*words], str(folder), variables, [module, file_limit]])
+            self._there.connect(str(command().with_name("socket")))
+            descriptors = [nothing.fileno(), *streams, *(one.fileno() for one in sockets)]
+            socket.send_fds(self._there, [len(asked).to_bytes(4, "big")], descriptors)
+            self._there.sendall(asked)
         self.pid = int.from_bytes(self._there.recv(4), "big")
 
     def poll(self, seconds: float = 0.0) -> int | None:
@@ -213,7 +196,7 @@ def _run(
     words: list[str],
     folder: str,
     environment: dict[bytes, bytes],
-    options: dict[str, Any] | None = None,
+    known: Sequence[Any] = (),
 ) -> int:
     """`descriptors` are what standard input, output and error are to be, those of `numbers`, and sockets of systemd."""
     for number in range(3):
@@ -229,14 +212,12 @@ def _run(
     os.chdir(folder)
     os.environb.clear()
     os.environb.update(environment)
-    if WAIT in os.environ:
-        files.WRITER_WAIT = files.READER_WAIT = float(os.environ.pop(WAIT))
     opened = [open(number, mode, closefd=False) if number in numbers else None for number, mode in enumerate("rww")]  # noqa: SIM115
     sys.stdin, sys.stdout, sys.stderr = opened  # type: ignore[assignment]
     if sys.stderr:
         sys.stderr.reconfigure(line_buffering=True)  # type: ignore[attr-defined]
     sys.argv = ["osbctl", *words]
-    module = _be_known(there, sockets, **options) if options else "osbctl.__main__"
+    module = _be_known(there, sockets, *known) if known else "osbctl.__main__"
     code: Any = 0
     try:
         code = import_module(module).main()

@@ -181,25 +181,17 @@ def test_a_new_catalog_has_nothing_to_compare_with(job: Job) -> None:
     assert "new/catalog.yaml is new" in job.summary
 
 
-def test_a_catalog_that_cannot_be_read_is_never_called_unchanged(job: Job) -> None:
+def test_what_cannot_be_compared_is_said_and_never_called_unchanged(job: Job) -> None:
+    assert job.step("diff", allow="missing.toml")[0] == 3
+    assert job.summary == "catalog.yaml could not be compared: the log of the job says why.\n\n"
+    assert job.step("diff", base="nowhere")[0] != 0
+    assert "could not be compared" in (job.temp / "osbctl-diff.md").read_text()
     write(job.workspace, {"catalog.yaml": GOOD + "\n  - {"})
     code, said = job.step("diff", diff_fail_on="never")
     assert code == 1, said
     assert "::error file=catalog.yaml,line=" in said
     assert "the catalogs could not be compared" in job.summary
     assert "`catalog.yaml:" in job.summary
-
-
-def test_errors_of_diff_are_in_the_summary(job: Job) -> None:
-    code, _ = job.step("diff", allow="missing.toml")
-    assert code == 3
-    assert job.summary == "catalog.yaml could not be compared: the log of the job says why.\n\n"
-
-
-def test_a_base_that_cannot_be_fetched_leaves_no_empty_report(job: Job) -> None:
-    code, _ = job.step("diff", base="nowhere")
-    assert code != 0
-    assert "could not be compared" in (job.temp / "osbctl-diff.md").read_text()
 
 
 @dataclass
