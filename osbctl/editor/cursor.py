@@ -80,14 +80,11 @@ _TOKEN = re.compile(r"""(?P<word>"(?:[^"\\\n]|\\.)*"?|'[^'\n]*'?|[^\s{}\[\],:"']
 def _in_brackets(text: str, start: int, offset: int, path: Path) -> Cursor | None:
     containers: list[_Container] = []
     touched, word = (offset, offset), ""
-    tokens = _TOKEN.finditer(text, start)
-    after: list[str] = []
-    for token in tokens:
+    for token in _TOKEN.finditer(text, start):
         if token["word"] is not None and token.start() <= offset <= token.end():
             touched = token.span()
             break
         if token.start() >= offset:
-            after = [token[0]]
             break
         if token["word"] is not None:
             word = _unquoted(token[0])
@@ -96,7 +93,7 @@ def _in_brackets(text: str, start: int, offset: int, path: Path) -> Cursor | Non
     if not containers:
         return None
     top = containers[-1]
-    others = set() if top.is_list else {*top.keys, *_later_keys(after, (token[0] for token in tokens))}
+    others = set() if top.is_list else {*top.keys, *_later_keys(text, touched[1])}
     path = (*path, *_path(containers if top.is_list else containers[:-1]))
     return Cursor(path, top.key, *touched, frozenset(others - {top.key}), flow=True, item=top.is_list)
 
@@ -115,10 +112,11 @@ def _mark(containers: list[_Container], mark: str, word: str) -> None:
         containers[-1].begin_value(word)
 
 
-def _later_keys(first: list[str], tokens: Iterator[str]) -> Iterator[str]:
+def _later_keys(text: str, start: int) -> Iterator[str]:
     """Keys of the object after the cursor."""
     depth, word = 0, None
-    for mark in (*first, *tokens):
+    for token in _TOKEN.finditer(text, start):
+        mark = token[0]
         depth += (mark in "{[") - (mark in "}]")
         if depth < 0:
             return

@@ -112,6 +112,8 @@ class PlanView:
     """A service plan as a page shows it; `title` is its heading, `free` as in `ServicePlan`."""
 
     def __init__(self, plan: ServicePlan, anchor: str, requests: PlanRequests, text: Callable[..., str]) -> None:
+        self.schemas = plan.parameters
+        self.requests = requests
         self.anchor = anchor
         self.name = text(plan.name, SHORT) or "(no name)"
         self.id = text(plan.id, SHORT)
@@ -121,7 +123,6 @@ class PlanView:
         self.description = text(plan.description)
         self.deprecated = _deprecated(plan)
         self.bullets: Sequence[str] = ()
-        self.commands = requests.commands
         self.changes: list[ChangeNote] = []
 
 
@@ -161,7 +162,7 @@ class ServiceView:
         if len(plans) == 1:
             self.plans[0].bullets = lines[0]
         _distinguish(self.plans)
-        self.parameters = list(_blocks(part, plans, self.plans, secrets))
+        self.parameters = list(_blocks(self.plans, secrets))
         self.free = _free(plans)
         self.cheapest = _cheapest(plans, costs)
         self.monthly = _lowest(plans, costs)
@@ -202,21 +203,17 @@ def _facts(service: ServiceOffering, secrets: Redactor) -> Iterator[tuple[str, s
         yield "Requires", ", ".join(secrets.text(one, SHORT) for one in requires[:10])
 
 
-def _blocks(
-    part: Part, plans: Sequence[ServicePlan], views: Sequence[PlanView], secrets: Redactor
-) -> Iterator[ParameterBlock]:
+def _blocks(plans: Sequence[PlanView], secrets: Redactor) -> Iterator[ParameterBlock]:
     """Parameters and examples of all plans by place, equal ones once."""
     for place, (word, heading) in PLACES.items():
         ways: dict[str, list[tuple[str, Parameter]]] = {}
         examples: dict[Sequence[tuple[str, str]], list[str]] = {}
-        pairs = zip(views, plans, strict=True)
-        described = [(view.title, plan) for view, plan in pairs if place in plan.parameters]
-        for title, plan in described:
-            for anchor, row in _rows(plan.parameters[place], secrets):
-                ways.setdefault(anchor, []).append((title, row))
-            requests = part.requests.get(plan.path, PlanRequests())
-            examples.setdefault(tuple(requests.examples.get(place, ())), []).append(title)
-        if owners := [title for title, _ in described]:
+        described = [plan for plan in plans if place in plan.schemas]
+        for plan in described:
+            for anchor, row in _rows(plan.schemas[place], secrets):
+                ways.setdefault(anchor, []).append((plan.title, row))
+            examples.setdefault(tuple(plan.requests.examples.get(place, ())), []).append(plan.title)
+        if owners := [plan.title for plan in described]:
             some = "" if len(owners) == len(plans) else ", ".join(owners)
             rows = [_merged(anchor, way, owners) for anchor, way in ways.items()]
             yield ParameterBlock(word, heading, some, rows, list(_distinct_examples(examples)))
