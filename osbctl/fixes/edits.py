@@ -40,16 +40,12 @@ def edit(document: Document, spans: Mapping[Path, Span], fix: Fix, path: Path) -
     if fix.action == "remove":
         return None if span.anchored else _removed(document, spans, path)
     if fix.action == "rename":
-        return _renamed(text, span.key, fix.value) if span.key[1] else None
+        quote = {"'": "'", '"': '"'}.get(text[span.key[0]], "")
+        return Edit(*span.key, f"{quote}{fix.value}{quote}") if span.key[1] else None
     if not span.anchored:
         return _replaced(text, span, fix)
     anchor = _ANCHOR.match(text, span.start, span.end)
     return _replaced(text, span._replace(start=anchor.end()), fix) if anchor else None
-
-
-def _renamed(text: str, key: tuple[int, int], name: str) -> Edit:
-    quote = text[key[0]] if text[key[0]] in "\"'" else ""
-    return Edit(*key, f"{quote}{name}{quote}")
 
 
 def _replaced(text: str, span: Span, fix: Fix) -> Edit | None:
@@ -92,29 +88,26 @@ def applied(text: str, edits: Iterable[Edit]) -> str:
 
 
 def _inserted(document: Document, spans: Mapping[Path, Span], path: Path, value: Any) -> Edit | None:
-    text, holder = document.text, spans.get(path[:-1])
-    known = _siblings(document, spans, path[:-1])
-    if holder is None or holder.anchored or not known or not isinstance(path[-1], str):
+    """Insert an entry before a neighbour, on a line of its own if that one is."""
+    text = document.text
+    keys = [key for key, _ in entries(get_at(document.data, path[:-1])) if (*path[:-1], key) in spans]
+    known = sorted((spans[*path[:-1], key].key[0], key) for key in keys)
+    if not known or spans[path[:-1]].anchored or not isinstance(path[-1], str):
         return None
     at = next((at for at, key in known if key not in _FIRST), known[-1][0])
-    flow = document.syntax == "json" or holder.flow
-    return _entry_before(text, at, _entry(path[-1], value, flow, text[at]), "," if flow else "")
+    flow = document.syntax == "json" or spans[path[:-1]].flow
+    return Edit(at, at, _entry(path[-1], value, flow, text[at]) + _before_neighbour(text, at, flow))
 
 
-def _siblings(document: Document, spans: Mapping[Path, Span], path: Path) -> list[tuple[int, str | int]]:
-    """The offset and key of each entry of the object at `path`."""
-    keys = [key for key, _ in entries(get_at(document.data, path)) if (*path, key) in spans]
-    return sorted((spans[*path, key].key[0], key) for key in keys)
-
-
-def _entry_before(text: str, at: int, entry: str, comma: str) -> Edit:
-    """Insert an entry before the one that begins at an offset, on a line of its own if that one is."""
+def _before_neighbour(text: str, at: int, flow: bool) -> str:
+    """What separates a new entry from the one that begins at an offset."""
     indent = re.compile(r"(?:\r\n|\r|\n)[ \t]*\Z").search(text, max(0, at - 1_000), at)
-    if indent is None and not comma:
-        # The only entry of an item, behind its hyphen: the columns before it are its indentation.
-        start = max(text.rfind("\n", 0, at), text.rfind("\r", 0, at)) + 1
-        return Edit(at, at, f"{entry}{_line_end(text)}{' ' * (at - start)}")
-    return Edit(at, at, f"{entry}{comma}{indent.group() if indent else ' '}")
+    if flow or indent:
+        return f"{',' if flow else ''}{indent.group() if indent else ' '}"
+    # The only entry of an item, behind its hyphen: the columns before it are its indentation.
+    start = max(text.rfind("\n", 0, at), text.rfind("\r", 0, at)) + 1
+    line_end = "\r\n" if "\r\n" in text else "\r" if "\r" in text and "\n" not in text else "\n"
+    return line_end + " " * (at - start)
 
 
 def _entry(key: str, value: Any, flow: bool, neighbour: str) -> str:
@@ -126,7 +119,3 @@ def _entry(key: str, value: Any, flow: bool, neighbour: str) -> str:
 def _literal(value: Any) -> str:
     """The value as JSON, which is also YAML."""
     return json.dumps(value, ensure_ascii=False)
-
-
-def _line_end(text: str) -> str:
-    return "\r\n" if "\r\n" in text else "\r" if "\r" in text and "\n" not in text else "\n"

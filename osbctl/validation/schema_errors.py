@@ -54,7 +54,8 @@ def explained(data: dict[str, Any], version: ApiVersion, most: int) -> tuple[lis
     left_out: set[Path] = set()
     lacks_ids = _lacks_ids(data)
     for fault in schema_errors(data, LATEST):
-        severity = _severity(fault.path, version)
+        is_warning = _is_convention(fault.path) or is_newer(fault.path, version)
+        severity = Severity.WARNING if is_warning else Severity.ERROR
         number[severity] += 1
         if number[severity] <= most:
             findings.append(_finding(data, lacks_ids, fault, severity))
@@ -131,10 +132,8 @@ def _finding(data: dict[str, Any], lacks_ids: bool, fault: CatalogFault, severit
         return Finding("schema-required", Severity.ERROR, message, path, hint=hint, related_path=(str(path[-1]),))
     if keyword == "type" and fault.wanted == "object" and fault.value is None and isinstance(path[-1], str):
         # Every platform treats it as a missing object; brokers of Go's SDK send `parameters` this way.
-        group_summary, fix = "nulls stand where an object may be left out", Fix("remove", path, safe=True)
-        return Finding(
-            "null-object", Severity.INFO, message, path, hint="leave it out", fixes=(fix,), group_summary=group_summary
-        )
+        summary, fixes = "nulls stand where an object may be left out", (Fix("remove", path, safe=True),)
+        return Finding("null-object", Severity.INFO, message, path, None, "leave it out", fixes, summary)
     if _is_convention(path):
         return _of_convention(fault, severity, message)
     return _of_specification(lacks_ids, fault, severity, message)
@@ -142,21 +141,20 @@ def _finding(data: dict[str, Any], lacks_ids: bool, fault: CatalogFault, severit
 
 def _of_specification(lacks_ids: bool, fault: CatalogFault, severity: Severity, message: str) -> Finding:
     path = fault.path
+    rule = "schema-empty" if fault.keyword in ("minLength", "minItems") else f"schema-{fault.keyword}"
     if lacks_ids and _is_id(path) and not fault.value:  # @sap/sbf, README: it keeps existing ids
         group_summary = "service offerings and plans have no id, as if they were still to be made"
         hint = "a GUID each, for example by gen-catalog-ids of @sap/sbf; once published, it never changes"
-        return Finding(_rule(fault.keyword), severity, message, path, hint=hint, group_summary=group_summary)
+        return Finding(rule, severity, message, path, hint=hint, group_summary=group_summary)
     hint, fixes = _advice(fault, safe=True)
-    return Finding(_rule(fault.keyword), severity, message, path, hint=hint, fixes=fixes)
+    return Finding(rule, severity, message, path, hint=hint, fixes=fixes)
 
 
 def _of_convention(fault: CatalogFault, severity: Severity, message: str) -> Finding:
     path = fault.path
     if fault.keyword == "type" and isinstance(path[-1], str) and fault.value is None:
-        group_summary = "fields of metadata are null"
-        return Finding(
-            "metadata-type", Severity.INFO, message, path, hint="leave out what is null", group_summary=group_summary
-        )
+        hint, group_summary = "leave out what is null", "fields of metadata are null"
+        return Finding("metadata-type", Severity.INFO, message, path, hint=hint, group_summary=group_summary)
     hint, fixes = _advice(fault, safe=False)
     items = fault.sentence.partition(" of ")[2].replace("must be", "must each be")
     group_summary = f"items of {items}" if items and isinstance(path[-1], int) else ""
@@ -168,17 +166,9 @@ def _is_id(path: Path) -> bool:
     return path[-1:] == ("id",) and path[-3:-2] in (("services",), ("plans",))
 
 
-def _severity(path: Path, version: ApiVersion) -> Severity:
-    return Severity.WARNING if _is_convention(path) or is_newer(path, version) else Severity.ERROR
-
-
 def _is_convention(path: Path) -> bool:
     inside = path[path.index("metadata") + 1 :] if "metadata" in path else ()
     return bool(inside) and inside[0] in CONVENTIONS
-
-
-def _rule(keyword: str) -> str:
-    return "schema-empty" if keyword in ("minLength", "minItems") else f"schema-{keyword}"
 
 
 def _advice(fault: CatalogFault, safe: bool) -> tuple[str, tuple[Fix, ...]]:

@@ -27,8 +27,12 @@ def check_user_schema(data: dict[str, Any], schema: Any, name: str) -> list[Find
     """
     if reason := _unusable(schema):
         raise ConfigError(f"user schema {name}: {reason}")
+    named = named_dialect(schema.get("$schema")) if isinstance(schema, dict) else None
+    dialect = named or DIALECTS["json-schema.org/draft/2020-12/schema"]
+    make_validator = getattr(jsonschema_rs, dialect.validator)
     try:
-        errors = list(islice(innermost(_validator(schema).iter_errors(data)), MAX_FINDINGS + 1))
+        validator = make_validator(schema, validate_formats=False, retriever=_fetch_nothing)
+        errors = list(islice(innermost(validator.iter_errors(data)), MAX_FINDINGS + 1))
     except jsonschema_rs.ValidationError as error:
         raise _refused(error, name) from error
     except (ValueError, jsonschema_rs.ReferencingError) as error:
@@ -54,15 +58,6 @@ def _unusable(schema: object) -> str:
     if "draft-03" in schema.get("$schema", ""):
         return "draft-03 is not supported, draft-04 and later are"
     return "its references go round in circles" if any(References(schema).loops()) else ""
-
-
-def _validator(schema: Any) -> jsonschema_rs.Validator:
-    named = named_dialect(schema.get("$schema")) if isinstance(schema, dict) else None
-    dialect = named or DIALECTS["json-schema.org/draft/2020-12/schema"]
-    validator: jsonschema_rs.Validator = getattr(jsonschema_rs, dialect.validator)(
-        schema, validate_formats=False, retriever=_fetch_nothing
-    )
-    return validator
 
 
 def _refused(error: jsonschema_rs.ValidationError, name: str) -> ConfigError:
