@@ -18,37 +18,28 @@ R = TypeVar("R")
 
 
 def in_parallel(work: Callable[[T], R], items: Iterable[T], jobs: int) -> Iterator[tuple[T, R]]:
-    """Yield each item with its result of `work`, as they complete, using at most `jobs` threads.
+    """Yield each item with its result of `work`, as they complete, each in a thread of its own.
 
     At most `jobs` items are in progress, so memory does not grow with their number. An exception of `work` is raised
     here. The threads are daemons, so that an interrupt need not wait for them.
     """
-    todo: SimpleQueue[list[T]] = SimpleQueue()
     done: SimpleQueue[tuple[T, R | None, BaseException | None]] = SimpleQueue()
 
-    def run() -> None:
-        for (item,) in iter(todo.get, []):
-            try:
-                done.put((item, work(item), None))
-            except BaseException as error:  # passed on to the waiting thread
-                done.put((item, None, error))
+    def run(item: T) -> None:
+        try:
+            done.put((item, work(item), None))
+        except BaseException as error:  # passed on to the waiting thread
+            done.put((item, None, error))
 
-    threads = under_way = 0
-    try:
-        for item in items:
-            if under_way == jobs:
-                yield _taken(done)
-                under_way -= 1
-            if threads < jobs:
-                threading.Thread(target=run, daemon=True).start()
-                threads += 1
-            todo.put([item])
-            under_way += 1
-        for _ in range(under_way):
+    under_way = 0
+    for item in items:
+        if under_way == jobs:
             yield _taken(done)
-    finally:
-        for _ in range(threads):
-            todo.put([])
+            under_way -= 1
+        threading.Thread(target=run, args=(item,), daemon=True).start()
+        under_way += 1
+    for _ in range(under_way):
+        yield _taken(done)
 
 
 def _taken(done: SimpleQueue[tuple[T, R | None, BaseException | None]]) -> tuple[T, R]:
