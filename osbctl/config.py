@@ -201,7 +201,6 @@ def _entry(config: Config, entry: dict[str, Any]) -> IgnoreEntry:
 
 
 def _check(config: Config, table: dict[str, Any], known: Iterable[str], where: str = "") -> None:
-    """Raise ConfigError for an unknown key, or a value of a wrong type."""
     for key, value in table.items():
         if key not in known:
             line = config.locate(key).removesuffix(f" {key}")

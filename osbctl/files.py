@@ -177,7 +177,6 @@ def _descriptor_path(path: str) -> str:
 
 
 def _fifo(path: str) -> int:
-    """Open a FIFO for writing, waiting for a reader."""
     end = time.monotonic() + READER_WAIT
     while True:
         try:

@@ -145,7 +145,6 @@ class _Text:
 
 
 def _in_spring(fix: Fix) -> Fix:
-    """The fix with the field names of a Spring configuration."""
     if fix.action == "rename":
         return fix._replace(value=spring_name(fix.value))
     *above, last = fix.path or ("",)

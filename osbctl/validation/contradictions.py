@@ -145,7 +145,6 @@ def refused_values(schema: JsonValue) -> Iterator[tuple[Path, tuple[str, ...]]]:
 
 
 def _written(schema: JsonValue) -> Iterator[tuple[Path, JsonValue]]:
-    """The defaults and examples of a schema."""
     if isinstance(schema, dict):
         yield from (((key,), schema[key]) for key in ("default", "example") if key in schema)
         examples = schema.get("examples")

@@ -227,7 +227,6 @@ def _join_refusals(
 
 
 def _faults_by_path(findings: list[Finding]) -> dict[Path, int]:
-    """The index of the first fault at each path."""
     return {finding.path: at for at, finding in reversed([*enumerate(findings)]) if _is_fault(finding)}
 
 

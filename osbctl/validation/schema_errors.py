@@ -162,7 +162,6 @@ def _of_convention(fault: CatalogFault, severity: Severity, message: str) -> Fin
 
 
 def _is_id(path: Path) -> bool:
-    """Return whether it is the id of a service offering or a plan."""
     return path[-1:] == ("id",) and path[-3:-2] in (("services",), ("plans",))
 
 

@@ -61,7 +61,6 @@ def _unusable(schema: object) -> str:
 
 
 def _refused(error: jsonschema_rs.ValidationError, name: str) -> ConfigError:
-    """The error for a schema that jsonschema-rs refuses."""
     text = escape_line(error.message.partition("\n")[0])[:200]
     if isinstance(error.kind, ValidationErrorKind.Referencing) or "does not exist" in text:
         return ConfigError(f"user schema {name}: a reference leads nowhere: {text}", "nothing is fetched")

@@ -43,7 +43,6 @@ def _squeezed(key: str) -> str:
 
 
 def _slip(catalog: CatalogNode, part: Part, key: str) -> Finding | None:
-    """A finding on an unknown field whose name is near a known one."""
     holder, path, kind = part
     meant = _meant(kind, key)
     value, type_of_it = holder[key], wanted(kind, meant)
