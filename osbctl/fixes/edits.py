@@ -100,7 +100,7 @@ def _inserted(document: Document, spans: Mapping[Path, Span], path: Path, value:
 
 
 def _before_neighbour(text: str, at: int, flow: bool) -> str:
-    """What separates a new entry from the one that begins at an offset."""
+    """The separator of a new entry from the one that begins at an offset."""
     indent = re.compile(r"(?:\r\n|\r|\n)[ \t]*\Z").search(text, max(0, at - 1_000), at)
     if flow or indent:
         return f"{',' if flow else ''}{indent.group() if indent else ' '}"
