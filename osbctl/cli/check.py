@@ -48,17 +48,15 @@ def check(
     osbctl check https://broker.example.com --user platform
     osbctl check https://broker.example.com --fail-on warning -f junit -o a.xml
     """
-    from osbctl.client.catalog_client import split_url
     from osbctl.tasks.check import check_and_judge
     from osbctl.tasks.output_checks import check_output
 
     check_output(output, how.files)
-    address, named, password = split_url(url)
     connection = BrokerConnection(
         **asdict(how), user=user, password_stdin=password_stdin, api_version=api_version.value, max_bytes=max_bytes
     )
     request = Request(
-        sources=(address,),
+        sources=(),
         api_version=api_version,
         platforms=tuple(platforms or ()),
         ignore=tuple(ignore or ()),
@@ -66,7 +64,7 @@ def check(
     )
     config = find_config(os.curdir)
     options, severity = validation_options(request, config), effective_fail_on(request, config)
-    judgement = check_and_judge(address, connection.with_password(user or named, password), options)
+    judgement = check_and_judge(*connection.address_and_options(url), options)
     code = put_report([judgement._replace(fail_on=severity)], Display(format, output, color))
     if judgement.unchecked:
         print_note(f"stopped by 429; not checked: {', '.join(judgement.unchecked)}; ask again later, or lift the limit")
@@ -97,12 +95,11 @@ def fetch(
     osbctl fetch https://broker.example.com --user platform | osbctl validate -
     osbctl fetch http://localhost:8080 --start "go run ." -o catalog.json
     """
-    from osbctl.client.catalog_client import not_a_catalog, read_json, split_url
+    from osbctl.client.catalog_client import not_a_catalog, read_json
     from osbctl.tasks.output_checks import CATALOG, check_output
 
     check_output(output, connection.files, replaces=CATALOG)
-    address, named, password = split_url(url)
-    options = connection.with_password(connection.user or named, password)
+    address, options = connection.address_and_options(url)
 
     def show(printed: list[str]) -> None:
         print_stderr("\n".join(f"  | {options.hide(line)}" for line in printed))

@@ -103,23 +103,20 @@ class BrokerConnection(Conditions):
     )
     max_bytes: MaxBytes = MAX_BYTES
 
-    def fetch(self, url: str) -> CatalogResponse:
-        """The answer of the broker at `url`. Raises UsageError, SourceError: it cannot be fetched."""
-        from osbctl.client.catalog_client import split_url
-
-        address, named, password = split_url(url)
-        return self.ask(address, self.with_password(self.user or named, password))
-
     def ask(self, address: str, options: ConnectionOptions) -> CatalogResponse:
-        """The answer of the broker at `address`, a URL without user; raises as `fetch`."""
+        """The answer of the broker at `address`, a URL without user. Raises SourceError: it cannot be fetched."""
         from osbctl.client.catalog_client import fetch_catalog
 
         answer = fetch_catalog(address, options)
         assert answer  # 304 comes only where a tag was sent
         return answer
 
-    def with_password(self, user: str, password: str) -> ConnectionOptions:
-        """The connection options for `user`; an empty `password` is looked up."""
+    def address_and_options(self, url: str) -> tuple[str, ConnectionOptions]:
+        """The address in `url`, and connection options with user and password, which is looked up if not in `url`."""
+        from osbctl.client.catalog_client import split_url
+
+        address, named, password = split_url(url)
+        user = self.user or named
         if not password and self.password_stdin:
             password = _from_stdin()
         elif not password and "OSBCTL_PASSWORD" in os.environ:
@@ -128,7 +125,8 @@ class BrokerConnection(Conditions):
             if not sys.stdin.isatty():
                 raise UsageError(f"there is no password for {user}", "set OSBCTL_PASSWORD, or use --password-stdin")
             password = ask_password(f"Password of {user}: ")
-        return self.options(user=user, password=password, api_version=self.api_version, max_bytes=self.max_bytes)
+        more = {"api_version": self.api_version, "max_bytes": self.max_bytes}
+        return address, self.options(user=user, password=password, **more)
 
     def check_stdin(self, *words: str) -> None:
         """Raise UsageError if standard input would be read twice."""
@@ -157,7 +155,7 @@ def read_addressed(connection: BrokerConnection, word: str, where: LocationOptio
         return read_catalog(word, where, limits=Limits(bytes=connection.max_bytes))
     from osbctl.client.catalog_client import parse_catalog_response
 
-    return parse_catalog_response(connection.fetch(word), connection.max_bytes)
+    return parse_catalog_response(connection.ask(*connection.address_and_options(word)), connection.max_bytes)
 
 
 def announced(document: Document) -> Document:

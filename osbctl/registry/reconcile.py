@@ -68,7 +68,7 @@ def reconcile(
     before = by_key([*rows_of(old), *kept])
     update = Update(dict(before), new, used, sent.refusals, sent.others)
     platform.record.save(update)
-    changes = compare_catalogs(stored.offered, Catalog.of(sent.data), platforms=(platform,), instances=used)
+    changes = compare_catalogs(stored.document.catalog, Catalog.of(sent.data), platforms=(platform,), instances=used)
     actions = tuple(_actions(before, update, platform))
     if update.clashes:
         remarks = _remarks([change for change in changes if change.level is Level.REFUSED]) or _clashes(update)

@@ -10,7 +10,6 @@ from enum import StrEnum
 from functools import cached_property
 from typing import Any
 
-from osbctl.catalog import Catalog
 from osbctl.errors import RegistryError
 from osbctl.findings import DocumentError
 from osbctl.platforms import Platform, State
@@ -140,11 +139,6 @@ class BrokerCatalog:
     secrets: tuple[str, ...] = field(default=(), repr=False)
 
     @cached_property
-    def offered(self) -> Catalog:
-        """Its catalog."""
-        return Catalog.of(self.data)
-
-    @cached_property
     def storable(self) -> BrokerCatalog:
         """The catalog without the secrets of dashboard clients; unchanged to the byte if it has none."""
         return self.with_data(without_client_secrets(self.data))
@@ -204,15 +198,10 @@ class RegisteredBroker:
         return self.document.data
 
     @property
-    def offered(self) -> Catalog:
-        """The stored catalog; raises as `document`."""
-        return self.document.catalog
-
-    @property
     def kept_names(self) -> dict[tuple[str, str], str]:
         """The names of the kept objects, `service` or `service/plan`, by their ids; raises as `document`."""
         services = {one.service_id: one.name for one in self.kept if not one.plan_id}
-        services |= {service.id: service.name for service in self.offered.services}
+        services |= {service.id: service.name for service in self.document.catalog.services}
         return {
             (one.service_id, one.plan_id): services.get(one.service_id, one.service_id)
             + (f"/{one.name}" if one.plan_id else "")

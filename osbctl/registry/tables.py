@@ -10,6 +10,7 @@ from typing import Any
 import sqlalchemy
 from sqlalchemy import Column, Connection, ForeignKey, Integer, LargeBinary, MetaData, Row, String, Table, Text
 
+from osbctl.catalog import Catalog
 from osbctl.errors import RegistryError
 from osbctl.platforms import ApiVersion, Platform, State
 from osbctl.registry.database import Database
@@ -85,7 +86,7 @@ def kept_rows(rows: Iterable[Row[Any]]) -> tuple[RetainedObject, ...]:
 
 def stored(catalog: BrokerCatalog, refresh: Refresh) -> dict[str, Any]:
     """Values of the columns that change with a broker's catalog."""
-    offered = catalog.offered
+    offered = Catalog.of(catalog.data)
     return {
         "catalog": catalog.body,
         "etag": refresh.etag,

@@ -59,7 +59,7 @@ def broker_lines(broker: RegisteredBroker, paint: AnsiStyle) -> Iterator[str]:
         "last outcome": row.outcome.value,
     }
     yield from (f"{paint(f'{key}:', 'dim')}{' ' * (13 - len(key))}{escape_line(value)}" for key, value in facts.items())
-    for service in broker.offered.services:
+    for service in broker.document.catalog.services:
         yield f"\n{paint(escape_line(service.name), 'bold')}  {paint(escape_line(service.id), 'dim')}"
         yield from (f"  {escape_line(plan.name)}  {paint(escape_line(plan.id), 'dim')}" for plan in service.plans)
     names = broker.kept_names

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from osbctl.catalog import Catalog
 from osbctl.client.catalog_client import CatalogResponse
 from osbctl.errors import SourceError, UsageError
 from osbctl.parallel import in_parallel
@@ -83,7 +84,7 @@ def doubted_instances(registry: Registry, used: frozenset[str] | None, file: str
     plans: set[str] = set()
     for name in registry.names():
         broker = registry.broker(name)
-        plans.update(plan.id for plan in broker.offered.plans)
+        plans.update(plan.id for plan in broker.document.catalog.plans)
         plans.update(kept.plan_id for kept in broker.kept)
     return doubts(used, plans, file, "any registered broker")
 
@@ -207,12 +208,12 @@ def _others(
 ) -> dict[tuple[Identity, str], str]:
     """The broker of each new id that another broker of the platform has; empty where brokers may share ids."""
     platform = ours.platform
-    known = set(unique_ids(stored.offered, platform)) if stored else set()
-    wanted = set(unique_ids(catalog.offered, platform)) - known
+    known = set(unique_ids(stored.document.catalog, platform)) if stored else set()
+    wanted = set(unique_ids(Catalog.of(catalog.data), platform)) - known
     found: dict[tuple[Identity, str], str] = {}
     for row in registry.brokers() if wanted else ():
         if row.platform is platform and row.name != ours.name:
-            theirs = unique_ids(registry.broker(row.name).offered, platform)
+            theirs = unique_ids(registry.broker(row.name).document.catalog, platform)
             found |= dict.fromkeys(wanted.intersection(theirs), row.name)
     return found
 
@@ -237,7 +238,7 @@ def shared_sentences(registry: Registry, names: set[str]) -> list[str]:
     for platform in sorted({row.platform for row in rows if row.name in names}):
         ours = [row.name for row in rows if row.platform is platform]
         if len(ours) > 1:
-            catalogs = ((name, registry.broker(name).offered) for name in ours)
+            catalogs = ((name, registry.broker(name).document.catalog) for name in ours)
             pairs = [one for one in shared(catalogs) if names & {one.first, one.second}]
             found += shared_identity_sentences(pairs, (platform,))
     return found

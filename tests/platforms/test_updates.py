@@ -182,7 +182,7 @@ def test_the_registry_plays_the_platform(platform: Platform) -> None:
                 others = {
                     identity: other
                     for other, theirs in brokers.items() if other != name
-                    for identity in unique_ids(theirs.stored.offered, platform)
+                    for identity in unique_ids(theirs.stored.document.catalog, platform)
                 }  # fmt: skip
                 brokers[name], refused = broker.refreshed(step["catalog"], used_of(state, name), others)
                 ours, theirs = brokers[name].active(), recorded(outcome["state"], name, platform)
