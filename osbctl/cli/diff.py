@@ -44,12 +44,6 @@ class ChangesDisplay:
         """The chosen format; by default text, or annotations inside GitHub Actions."""
         return self.format or (DiffFormat.GITHUB if annotates(self.output) else DiffFormat.TEXT)
 
-    def check_output(self, *inputs: str | None) -> None:
-        """Raise UsageError if the report would overwrite an input or another file that must not be lost."""
-        from osbctl.tasks.output_checks import check_output
-
-        check_output(self.output, [*inputs, self.allow])
-
     def report(self, old: str, new: str, **content: Any) -> DiffReport:
         """A report on two sides by their names; `content` are other fields of it."""
         color, width = report_style(self.output, self.color)
@@ -121,8 +115,10 @@ def diff(
     osbctl diff --user platform https://broker.example.com catalog.yaml
     osbctl brokers show data -f json --version -1 | osbctl diff - catalog.yaml
     """
+    from osbctl.tasks.output_checks import check_output
+
     connection.check_stdin(old, new)
-    display.check_output(old, new, instances, *connection.files)
+    check_output(display.output, [old, new, instances, display.allow, *connection.files])
     try:
         before, after = read_addressed(connection, old, where), read_addressed(connection, new, where)
     except (DocumentError, SourceError) as error:

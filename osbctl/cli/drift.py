@@ -104,10 +104,11 @@ def drift(
     """
     from osbctl.comparison.instances import read_used_plans
     from osbctl.tasks.drift import compare_with_stored
+    from osbctl.tasks.output_checks import check_output
 
     _check_words(broker, stored, all_brokers, sides)
     files = (broker, *(stored or ()), instances, sides.database, sides.credentials)
-    display.check_output(*files, *sides.files)
+    check_output(display.output, [*files, display.allow, *sides.files])
     used = None if instances is None else read_used_plans(instances)
     view, display = frozenset(platforms or ()), replace(display, words=DRIFT)
     if broker is None:

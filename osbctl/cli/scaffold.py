@@ -18,9 +18,6 @@ from osbctl.errors import SourceError, UsageError
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}")
 
 
-_Folder = Annotated[Path, Option("--folder", "-C", metavar="FOLDER", help="The source folder.")]
-
-
 def init(
     folder: Annotated[Path, Argument(metavar="[FOLDER]", help="Where to write it.")] = Path(),
     service: Annotated[str | None, Option(metavar="NAME", help="Name of the first service.")] = None,
@@ -46,7 +43,7 @@ def init(
 def new(
     thing: Annotated[Literal["service", "plan"], Argument(help="The kind of object: service or plan.")],
     names: Annotated[list[str], Argument(metavar="NAME...", help="Its name: SERVICE, or SERVICE and PLAN.")],
-    folder: _Folder = Path(),
+    folder: Annotated[Path, Option("--folder", "-C", metavar="FOLDER", help="The source folder.")] = Path(),
 ) -> int:
     """Add a service offering or a plan to a source folder, with fresh GUIDs. Overwrites nothing.
 

@@ -64,36 +64,26 @@ def fail(connection: sqlalchemy.Connection) -> None:
     raise ZeroDivisionError
 
 
-def described(file: Path) -> dict[str, Any]:
-    """The columns, keys and indexes of each table, without their names."""
-    database = Database(str(file))
-    try:
-        with database.reading() as connection:
-            inspector = sqlalchemy.inspect(connection)
-            return {
-                name: (
-                    [{**column, "type": str(column["type"])} for column in inspector.get_columns(name)],
-                    inspector.get_pk_constraint(name)["constrained_columns"],
-                    sorted(one["column_names"] for one in inspector.get_unique_constraints(name)),
-                    [{**one, "name": None} for one in inspector.get_foreign_keys(name)],
-                    inspector.get_indexes(name),
-                    inspector.get_table_options(name),
-                )
-                for name in inspector.get_table_names()
-            }
-    finally:
-        database.close()
+def described(file: Path) -> list[Any]:
+    """The columns, references and indexes of each table, and whether ids are used again."""
+    with closing(sqlite3.connect(file)) as connection:
+        found: list[Any] = connection.execute(
+            "SELECT name, sql LIKE '%AUTOINC%' FROM sqlite_master ORDER BY 1"
+        ).fetchall()
+        for table in ("osbctl_version", "osbctl_brokers", "osbctl_kept"):
+            for facts in ("table_info", "foreign_key_list", "index_list"):
+                found += connection.execute(f"PRAGMA {facts}({table})").fetchall()
+    return found
 
 
 def test_the_first_tables_become_those_that_the_program_uses(tmp_path: Path) -> None:
     old, new = tmp_path / "old.sqlite", tmp_path / "new.sqlite"
-    with sqlite3.connect(old) as connection:
+    with closing(sqlite3.connect(old)) as connection:
         connection.executescript(FIRST)
-    connection.close()
     fill(str(old))
     fill(str(new))
     assert described(old) == described(new)
-    assert described(new).keys() == {"osbctl_version", "osbctl_brokers", "osbctl_kept"}
+    assert len(described(new)) > 20
     assert state(str(old)) == state(str(new))
 
 
