@@ -15,7 +15,7 @@ from osbctl.sources.yaml_text import dump
 from tests.broker.harness import until
 from tests.cli.program import environment, osbctl
 from tests.deploy.running import serving
-from tests.registry.make import empty_database, read, refresh, registration
+from tests.registry.make import empty_database, read, refresh, registration, tag
 
 PASSWORD = "correct-horse-battery"
 
@@ -59,11 +59,12 @@ class Machine:
 
 def registered(names: Iterable[str], catalog: dict[str, Any], url: str, username: str = "") -> bytes:
     """A database with these brokers, each with the catalog; `{}` in the address is its name."""
+    content = json.dumps(catalog).encode()
     with TemporaryDirectory() as folder:
         file = Path(folder, "brokers.sqlite")
         file.write_bytes(empty_database())
         with Registry.open(str(file)) as registry:
             for name in names:
                 new = registration(name, url=url.format(name), username=username)
-                registry.add(new, read(json.dumps(catalog).encode()), refresh(RefreshOutcome.ADDED, etag=""))
+                registry.add(new, read(content), refresh(RefreshOutcome.ADDED, etag=tag(content)))
         return file.read_bytes()

@@ -12,7 +12,6 @@ import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
@@ -30,7 +29,7 @@ from tests.cli.broker_server import BASIC, PASSWORD, USER, FakeBroker, broker
 from tests.cli.machine import registered
 from tests.deploy.running import free_port
 from tests.folders import schemas_folder
-from tests.registry.make import body, catalog, empty_database, plan, service
+from tests.registry.make import body, catalog, plan, service
 from tests.reports.standards import assert_only_escapes, checked_json
 
 OLD = catalog(service("s", plan("p", "small"), plan("q", "large")))
@@ -105,13 +104,7 @@ def server(one_server: FakeBroker) -> FakeBroker:
 @pytest.fixture(scope="module")
 def with_one(one_server: FakeBroker) -> bytes:
     """A database with the broker `my-db`."""
-    with TemporaryDirectory() as folder:
-        added = Program(Path(folder))
-        file = Path(folder, "brokers.sqlite")
-        file.write_bytes(empty_database())
-        words = ("add", "my-db", one_server.url, "--user", USER, "--database", str(file))
-        assert added(*words, **VARIABLE) == "my-db: added\n"
-        return file.read_bytes()
+    return registered(["my-db"], OLD, one_server.url, USER)
 
 
 @pytest.fixture
