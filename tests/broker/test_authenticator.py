@@ -495,9 +495,6 @@ def test_caches_are_bounded() -> None:
         remembered.put(key, 0)
     assert list(remembered) == [b"a", b"c"]
     assert CACHE_SIZE == 4096
-
-
-def test_ten_thousand_clients_are_stored() -> None:
     clients = Clients(burst=1, clock=Clock())
     assert all(clients.take(str(n)) for n in range(10_001))
     assert not clients.take("1")

@@ -104,16 +104,13 @@ def test_invalid_version_is_logged_and_the_old_one_stays(file: Path, caplog: pyt
     assert "catalog.json:3:7: no such thing\n" not in caplog.text  # once, with its rule
 
 
-def test_requested_reload_loads_unchanged_files(file: Path) -> None:
+def test_unchanged_file_is_loaded_on_request_only(file: Path) -> None:
+    with watching(file) as (held, _, _):
+        assert not until(lambda: held.loads > 0, 0.2)
     with watching(file) as (held, watcher, _):
         watcher.reload_now()
         assert until(lambda: held.loads == 1)
         assert held.value == "one"
-
-
-def test_unchanged_file_is_not_loaded(file: Path) -> None:
-    with watching(file) as (held, _, _):
-        assert not until(lambda: held.loads > 0, 0.2)
 
 
 def test_file_is_not_read_while_it_is_written(file: Path) -> None:

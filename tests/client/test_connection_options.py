@@ -206,10 +206,6 @@ def test_what_is_right_passes(authority: Authority, tmp_path: Path) -> None:
         check_options("https://b.test", ConnectionOptions(proxies={"https": proxy}, **files))
 
 
-def test_credentials_are_written_as_the_rfc_has_it() -> None:
-    assert basic_auth("ü", "p:w") == "Basic w7w6cDp3"  # RFC 7617, 2
-
-
 def test_a_key_with_a_passphrase_is_refused_and_nothing_is_asked(authority: Authority, tmp_path: Path) -> None:
     cert, key = authority.issue("locked")
     both = tmp_path / "locked.pem"
@@ -251,6 +247,7 @@ def test_a_password_is_hidden_as_it_is_and_as_it_is_sent() -> None:
     assert replace(OPTIONS, password="").hide("a b") == "a b"
     assert PASSWORD not in repr(OPTIONS)
     assert "secret" not in repr(replace(OPTIONS, proxies={"https": "http://u:secret@p"}))
+    assert basic_auth("ü", "p:w") == "Basic w7w6cDp3"  # RFC 7617, 2
 
 
 def test_a_description_that_contains_a_short_password_is_left_out() -> None:

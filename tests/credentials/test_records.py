@@ -181,7 +181,7 @@ def test_expiry_is_parsed(text: str, seconds: float) -> None:
     assert RECORD.ends == float("inf")
 
 
-def test_unreadable_files_are_source_errors(tmp_path: Path) -> None:
+def test_files_are_read_with_a_byte_order_mark_or_refused(tmp_path: Path) -> None:
     with pytest.raises(SourceError, match="No such file"):
         read_credentials(tmp_path / "none")
     with pytest.raises(SourceError, match="directory"):
@@ -192,9 +192,6 @@ def test_unreadable_files_are_source_errors(tmp_path: Path) -> None:
     (tmp_path / "large").write_bytes(b" " * (1 << 20) + b"x")
     with pytest.raises(ConfigError, match="larger"):
         read_credentials(tmp_path / "large")
-
-
-def test_a_byte_order_mark_is_accepted(tmp_path: Path) -> None:
     path = tmp_path / "c.json"
     path.write_text(record_json(RECORD), "utf-8-sig")
     assert read_credentials(path) == (RECORD,)
@@ -288,9 +285,6 @@ def test_the_schema_says_what_the_reader_says() -> None:
     for data in BAD:
         with case(data), pytest.raises(ConfigError):
             parse_credentials(json.dumps(data))
-
-
-def test_the_schema_names_the_fields_of_a_record() -> None:
     properties = SCHEMA["definitions"]["record"]["properties"]
     assert (*properties, "number") == tuple(CredentialRecord.__dataclass_fields__)
     assert all(part["title"] and part["description"] for part in properties.values())

@@ -44,11 +44,10 @@ def found(text: str, options: ValidationOptions | None = None) -> list[tuple[str
 def test_a_comment_silences_its_line_or_the_entry_below_it() -> None:
     assert found(TEXT) == [("name-characters", 10), ("default-implicit", 15)]
     assert found(TEXT.replace("osbctl:", "osbctl :")) == [("name-characters", 4), ("default-implicit", 8)]
-
-
-def test_above_a_key_it_holds_for_the_list_in_its_column() -> None:
     text = TEXT.replace("    plans:\n", "    # osbctl: ignore[default-*]\n    plans:\n")
     assert found(text) == [("name-characters", 11)]
+    bare = TEXT.replace("# osbctl: ignore[default", "# [").replace("# osbctl: ignore[name", "# [")
+    assert found(f"# osbctl: ignore[advice, spec]\n{bare}") == []
 
 
 def test_what_silences_nothing_is_told() -> None:
@@ -76,11 +75,6 @@ def test_a_comment_that_names_no_rule_is_told(comment: str) -> None:
         ("the comment does not say which rule to ignore", "write the rule in brackets: ignore[RULE]")
     ]
     assert "ignore-unused" not in dict(found("services: []  # osbctl: ignores nothing\n"))
-
-
-def test_a_group_silences_all_of_it() -> None:
-    bare = TEXT.replace("# osbctl: ignore[default", "# [").replace("# osbctl: ignore[name", "# [")
-    assert found(f"# osbctl: ignore[advice, spec]\n{bare}") == []
 
 
 def test_a_comment_holds_in_its_file_of_a_source_folder(tmp_path: Path) -> None:

@@ -95,22 +95,21 @@ def test_rows_that_are_kept_for_their_instances() -> None:
     assert not any("gone from the catalog" in note for note in notes(kept, CATALOG))
 
 
-def test_classes_that_were_removed_from_the_catalog() -> None:
+def test_what_kubernetes_and_korifi_keep_for_instances() -> None:
     (whole,) = export_as(K8S, CATALOG)
     whole["items"][1]["status"]["removedFromBrokerCatalog"] = True
     assert read(whole).kept == {("s1", "p1"): "db/small"}
-
-
-def test_korifi_keeps_nothing_for_instances() -> None:
     kept = read(*export_as(KORIFI, CATALOG))
     assert kept.kept == {}
     assert len(kept.document.data["services"][0]["plans"]) == 2
 
 
-def test_stored_as_decides_between_two_platforms_of_one_shape() -> None:
+def test_the_platform_and_the_broker_can_be_chosen() -> None:
     files = export_as(CF, CATALOG)
     assert read(*files, stored_as=StoredAs("korifi")).platform is KORIFI
     assert read(*export_as(KORIFI, CATALOG), stored_as=StoredAs("cloudfoundry")).platform is CF
+    kept = read(page(PLANS, included=INCLUDED), stored_as=StoredAs("cloudfoundry"), broker="mine")
+    assert find_drift(kept, CATALOG) == []
 
 
 K8S_FILE = export_as(K8S, CATALOG)[0]
@@ -164,11 +163,6 @@ WHOLE: dict[str, list[Any]] = {
 @each("case", WHOLE)
 def test_an_export_that_is_whole_shows_no_drift(case: str) -> None:
     assert find_drift(read(*WHOLE[case]), CATALOG) == []
-
-
-def test_a_broker_is_chosen_by_its_name_too() -> None:
-    kept = read(page(PLANS, included=INCLUDED), stored_as=StoredAs("cloudfoundry"), broker="mine")
-    assert find_drift(kept, CATALOG) == []
 
 
 @each("platform", [Platform.SERVICE_MANAGER, KORIFI])

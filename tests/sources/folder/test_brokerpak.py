@@ -181,25 +181,18 @@ def test_what_the_broker_refuses(tmp_path: Path, file: str, slip: tuple[str, str
     assert not any(message in one for one in sound)
 
 
-def test_ids_that_come_twice_across_definitions(tmp_path: Path) -> None:
-    twice = DATABASE.replace("5b45de36-cb90-11ec-a755-77f8be95a49d", "7400cd8f-5f98-4457-8de0-03232ec12f62")
-    found = findings(brokerpak(tmp_path / "pak", database=twice))
-    assert [one for one in found if "id-duplicate" in one and one.startswith("database.yml:14:3")]
+TWICE = ("5b45de36-cb90-11ec-a755-77f8be95a49d", "7400cd8f-5f98-4457-8de0-03232ec12f62")
 
 
-def test_a_default_that_its_own_schema_refuses(tmp_path: Path) -> None:
-    found = findings(brokerpak(tmp_path / "pak"))
-    assert [one.partition(" ")[0] for one in found if "parameters-default" in one] == [
-        "database.yml:36:5",
-        "database.yml:40:58",
-    ]
+@each("slip, rule, at", [
+    (("", ""), "parameters-default", ["database.yml:36:5", "database.yml:40:58"]),
+    (("  free: true\n", "  free: true\n  metadata: {costs: []}\n"), "field-unread", ["database.yml:19:3"]),
+    (TWICE, "id-duplicate", ["database.yml:14:3"]),
+])  # fmt: skip
+def test_findings_stand_in_the_definition(tmp_path: Path, slip: tuple[str, str], rule: str, at: list[str]) -> None:
+    found = findings(brokerpak(tmp_path / "pak", database=DATABASE.replace(*slip)))
+    assert [one.partition(" ")[0] for one in found if rule in one] == at
     assert not [one for one in found if "placeholder" in one or "null-object" in one]
-
-
-def test_a_field_that_the_broker_does_not_read(tmp_path: Path) -> None:
-    cost = DATABASE.replace("  free: true\n", "  free: true\n  metadata: {costs: []}\n")
-    found = [one for one in findings(brokerpak(tmp_path / "pak", database=cost)) if "field-unread" in one]
-    assert [one.partition(" ")[0] for one in found] == ["database.yml:19:3"]
 
 
 def test_a_definition_that_is_not_there(tmp_path: Path) -> None:
