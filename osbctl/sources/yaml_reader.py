@@ -7,13 +7,13 @@ is defined twice, overflow the C stack on deep text, and are six times as slow.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NoReturn
 
 import yaml
 from yaml import AliasEvent, MappingStartEvent, ScalarEvent, SequenceStartEvent
 
-from osbctl.findings import DocumentError, Finding, Fix, Location, Severity
-from osbctl.paths import Path, entries
+from osbctl.findings import DocumentError, Finding, Fix, Severity
+from osbctl.paths import entries
 from osbctl.sources.limits import MAX_DIGITS, MAX_PROBLEMS, TOO_DEEP_HINT, Limits
 from osbctl.sources.text_lines import DECIMAL_COMMA, Lines, is_decimal_comma
 from osbctl.sources.yaml_syntax import no_break_space, syntax_finding
@@ -38,7 +38,7 @@ class _Frame:
     """A collection under construction.
 
     `before` is the number of values before it. `key` is the key of the next value, None if a key is next. `marks` are
-    the locations of keys. `merged` are the mappings of each `<<`.
+    the locations of keys. `merged` are the mappings of each `<<`, in the order of the text.
     """
 
     container: Any
@@ -47,21 +47,12 @@ class _Frame:
     before: int
     key: Any = None
     marks: dict[str, Any] = field(default_factory=dict)
-    merged: list[list[dict[str, Any]]] | None = None
+    merged: list[list[dict[str, Any]]] = field(default_factory=list)
 
-    def inherit(self) -> None:
-        """Add the merged entries: own keys win, then a later `<<`, then the earlier mapping of its list."""
-        for group in reversed(self.merged or ()):
-            for base in group:
-                for key, item in base.items():
-                    self.container.setdefault(key, item)
-
-
-class _Anchored(NamedTuple):
-    """Value of an anchor, with its size (aliases expanded)."""
-
-    value: Any
-    size: int
+    @property
+    def wants_key(self) -> bool:
+        """Return whether a key is next."""
+        return self.is_mapping and self.key is None
 
 
 class _Chunks:
@@ -83,7 +74,8 @@ class _Builder:
         self._text, self._lines = text, Lines(name, text)
         self._limits = limits
         self._stack: list[_Frame] = []
-        self._anchors: dict[str, _Anchored | _Frame] = {}  # a frame while what is anchored is not complete
+        # Values with their sizes (aliases expanded); a frame while what is anchored is not complete.
+        self._anchors: dict[str, tuple[Any, int] | _Frame] = {}
         self._last_alias: Any = None
         self._nodes = 0
         self._strings: dict[str, str] = {}  # keys and values repeat: each is kept once
@@ -131,8 +123,7 @@ class _Builder:
             elif kind is SequenceStartEvent:
                 self._open([], False, event)
             else:
-                complete = self._alias if kind is AliasEvent else self._scalar if kind is ScalarEvent else self._close
-                value = complete(event)
+                value = _COMPLETE.get(kind, _Builder._close)(self, event)
                 if not self._stack:
                     return value
                 self._put(self._stack[-1], value, event)
@@ -146,7 +137,7 @@ class _Builder:
         elif event.implicit[0]:  # plain, not in quotes
             value = self._plain(value, event)
         if event.anchor is not None:
-            self._anchors[event.anchor] = _Anchored("<<" if value is _MERGE else value, 1)
+            self._anchors[event.anchor] = ("<<" if value is _MERGE else value, 1)
         return value
 
     def _plain(self, text: str, event: Any) -> Any:
@@ -156,8 +147,7 @@ class _Builder:
             return self._numeric(event)
         if text in BOOLEANS_OF_1_1:
             self._note(event, seen_by_1_1(text), text)
-        is_key = self._stack and self._stack[-1].is_mapping and self._stack[-1].key is None
-        return _MERGE if is_key and text == "<<" else text
+        return _MERGE if text == "<<" and self._stack and self._stack[-1].wants_key else text
 
     def _put(self, frame: _Frame, value: Any, event: Any) -> None:
         """Add a value, or a key, to the collection under construction."""
@@ -167,10 +157,14 @@ class _Builder:
             self._put_key(frame, value, event)
         else:
             key, frame.key = frame.key, None
-            if key is _MERGE:
-                self._merge(frame, value, event)
-            else:
+            if key is not _MERGE:
                 frame.container[key] = value
+                return
+            bases = value if isinstance(value, list) else [value]
+            if all(isinstance(base, dict) for base in bases):
+                frame.merged.append(bases)
+            else:
+                self._problem("syntax", "<< takes a mapping, or a list of mappings", event.start_mark)
 
     def _put_key(self, frame: _Frame, key: Any, event: Any) -> None:
         """Add a key: `<<`, or a new string."""
@@ -184,24 +178,19 @@ class _Builder:
             self._problem("key-not-string", message, event.start_mark, hint)
             key = f"\0{event.start_mark.index}"
         if key in frame.container:
-            self._duplicate(frame, key, event)
+            first = self._lines.at(frame.marks[key].index)
+            where = f"first at line {first.line}, column {first.column}"
+            message = f"the key {key[:60]!r} appears twice in one mapping; {where}"
+            hint = "readers disagree about which one counts: remove one"
+            self._problem("duplicate-key", message, event.start_mark, hint)
         else:
             frame.marks[key] = event.start_mark
         frame.key = key
 
-    def _duplicate(self, frame: _Frame, key: str, event: Any) -> None:
-        first = self._at(frame.marks[key])
-        message = (
-            f"the key {key[:60]!r} appears twice in one mapping; first at line {first.line}, column {first.column}"
-        )
-        hint = "readers disagree about which one counts: remove one"
-        self._problem("duplicate-key", message, event.start_mark, hint)
-
     def _open(self, container: Any, is_mapping: bool, event: Any) -> None:
         if event.tag is not None and event.tag not in ("!", _TAG + ("map" if is_mapping else "seq")):
             self._unknown_tag(event)
-        frame = self._stack[-1] if self._stack else None
-        if frame is not None and frame.is_mapping and frame.key is None:
+        if self._stack and self._stack[-1].wants_key:
             at = event.start_mark.index
             template = is_mapping and self._text[at - 1 : at + 1] == "{{"
             hint = "a template? render it first, or put it in quotes" if template else "write it in quotes"
@@ -215,11 +204,14 @@ class _Builder:
 
     def _close(self, _: Any) -> Any:
         frame = self._stack.pop()
-        if frame.merged:
-            frame.inherit()
+        # Own keys win, then a later `<<`, then the earlier mapping of its list.
+        for group in reversed(frame.merged):
+            for base in group:
+                for key, item in base.items():
+                    frame.container.setdefault(key, item)
         # An equal anchor inside of it is the later one, and stays (YAML 1.2, 7.1).
         if frame.anchor is not None and self._anchors[frame.anchor] is frame:
-            self._anchors[frame.anchor] = _Anchored(frame.container, self._nodes - frame.before)
+            self._anchors[frame.anchor] = (frame.container, self._nodes - frame.before)
         return frame.container
 
     def _alias(self, event: Any) -> Any:
@@ -228,20 +220,13 @@ class _Builder:
         anchored = self._anchors[event.anchor]
         if isinstance(anchored, _Frame):
             self._stop("recursive-alias", f"*{event.anchor} refers to itself", event.start_mark)
-        self._nodes += anchored.size
+        value, size = anchored
+        self._nodes += size
         if self._nodes > self._limits.nodes:
             message = f"more than {self._limits.nodes:,} values once aliases are expanded"
             self._stop("too-many-nodes", message, event.start_mark, "use fewer aliases")
         self._last_alias = event
-        return anchored.value
-
-    def _merge(self, frame: _Frame, value: Any, event: Any) -> None:
-        bases = value if isinstance(value, list) else [value]
-        if not all(isinstance(base, dict) for base in bases):
-            self._problem("syntax", "<< takes a mapping, or a list of mappings", event.start_mark)
-            return
-        frame.merged = frame.merged or []
-        frame.merged.append(bases)
+        return value
 
     def _numeric(self, event: Any) -> Any:
         text = event.value
@@ -303,33 +288,27 @@ class _Builder:
         boolean = meaning in ("true", "false")
         hint = "write true or false, or put it in quotes" if boolean else "put it in quotes if it is text"
         place = self._lines.at(event.start_mark.index, event.end_mark.index)
-        path = self._path(event.value)
+        steps = [frame.key if frame.is_mapping else len(frame.container) for frame in self._stack]
+        if self._stack and self._stack[-1].wants_key:
+            steps[-1] = event.value
+        path = tuple(step for step in steps if step is not _MERGE)
         fixes = (Fix("quote", ()),) if value == event.value else ()  # text here stays text; others saw something else
         self._notes.append(Finding("yaml-1.1", Severity.WARNING, message, path, place, hint=hint, fixes=fixes))
 
-    def _path(self, key: str) -> Path:
-        """The path of the current value, or of the entry if that is the `key`."""
-        steps: list[str | int] = []
-        for frame in self._stack:
-            step = frame.key if frame.is_mapping else len(frame.container)
-            if isinstance(step, str | int):
-                steps.append(step)
-        if self._stack and self._stack[-1].is_mapping and self._stack[-1].key is None:
-            steps.append(key)
-        return tuple(steps)
-
-    def _at(self, mark: Any) -> Location:
-        # By index, not by line: libyaml also counts NEL, LS and PS as line breaks, as YAML 1.1 did.
-        return self._lines.at(min(mark.index, len(self._text)) if mark else 0)
-
     def _problem(self, rule: str, message: str, mark: Any, hint: str = "") -> None:
-        self._problems.append(Finding(rule, Severity.ERROR, message, (), self._at(mark), hint=hint))
+        # By index, not by line: libyaml also counts NEL, LS and PS as line breaks, as YAML 1.1 did.
+        offset = min(mark.index, len(self._text)) if mark else 0
+        self._problems.append(self._lines.error(rule, message, offset, hint))
         if len(self._problems) >= MAX_PROBLEMS:
             raise DocumentError(tuple(self._problems))
 
     def _stop(self, rule: str, message: str, mark: Any, hint: str = "") -> NoReturn:
         self._problem(rule, message, mark, hint)
         raise DocumentError(tuple(self._problems))
+
+
+_COMPLETE = {AliasEvent: _Builder._alias, ScalarEvent: _Builder._scalar}
+"""The methods that complete a value; any other event ends a collection."""
 
 
 def _height(value: Any) -> int:

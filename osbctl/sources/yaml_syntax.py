@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from osbctl.findings import Finding, Location, Severity
+from osbctl.findings import Finding
 
 if TYPE_CHECKING:
     from osbctl.sources.text_lines import Lines
@@ -32,24 +33,24 @@ _HINTS = {
 
 def syntax_finding(error: Any, text: str, lines: Lines) -> Finding:
     """Explain a `yaml.YAMLError` in a finding."""
-    mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
+    context, begun = getattr(error, "context", None), getattr(error, "context_mark", None)
+    mark = getattr(error, "problem_mark", None) or begun
     if mark is None:
         return _unprintable(text, lines)
-    place = lines.at(min(mark.index, len(text)))
+    offset = min(mark.index, len(text))
     problem = str(getattr(error, "problem", None) or "this is not YAML")
     if problem in ("found character that cannot start any token", "found a tab character that violates indentation"):
-        return _bad_start(place)
+        return _bad_start(text[offset : offset + 1], offset, lines)
     if problem == "found invalid Unicode character escape code":
-        return _bad_escape(place)
+        return _bad_escape(text, offset, lines)
     if finding := _earlier_slip(error, text, lines) or _quotes(error, text, lines):
         return finding
-    context = getattr(error, "context", None)
-    message = f"{problem}, {context}" if context else problem
-    begun = getattr(error, "context_mark", None)
-    began = lines.at(begun.index).line if begun else place.line
-    if began != place.line:
+    message = f"not valid YAML: {problem}"
+    if context:
+        message += f", {context}"
+    if begun and (began := lines.at(begun.index).line) != lines.at(offset).line:
         message += f" that began at line {began}"
-    return Finding("syntax", Severity.ERROR, f"not valid YAML: {message}", (), place, hint=_HINTS.get(problem, ""))
+    return lines.error("syntax", message, offset, _HINTS.get(problem, ""))
 
 
 def _earlier_slip(error: Any, text: str, lines: Lines) -> Finding | None:
@@ -60,19 +61,15 @@ def _earlier_slip(error: Any, text: str, lines: Lines) -> Finding | None:
     if finding := no_break_space(text, lines, start, stop):
         return finding
     found = _NO_SPACE.search(text[start:stop])
-    if not found:
-        return None
-    message, place = "a space is missing behind the colon", lines.at(start + found.start(1))
-    return Finding("syntax", Severity.ERROR, message, (), place, hint="write key: value")
+    message = "a space is missing behind the colon"
+    return lines.error("syntax", message, start + found.start(1), "write key: value") if found else None
 
 
 def no_break_space(text: str, lines: Lines, start: int = 0, stop: int | None = None) -> Finding | None:
     """Find the first line of `text[start:stop]` that is indented with no-break spaces, which are letters in YAML."""
     found = _NO_BREAK_SPACE.search(text[start:stop])
-    if not found:
-        return None
-    message, place = "a no-break space stands where YAML wants spaces", lines.at(start + found.start(1))
-    return Finding("syntax", Severity.ERROR, message, (), place, hint="indent with ordinary spaces")
+    message, hint = "a no-break space stands where YAML wants spaces", "indent with ordinary spaces"
+    return lines.error("syntax", message, start + found.start(1), hint) if found else None
 
 
 def _quotes(error: Any, text: str, lines: Lines) -> Finding | None:
@@ -82,13 +79,12 @@ def _quotes(error: Any, text: str, lines: Lines) -> Finding | None:
         start, end = _last_quoted(text, error.problem_mark.index)
     if start is None:
         return None
-    quote, place = text[start], lines.at(start)
-    if "\n" not in text[start:end]:
-        message, place = "text follows the closing quote", lines.at(end)
-        hint = "in single quotes write '' for '" if quote == "'" else 'in double quotes write \\" for "'
-    else:
-        message, hint = f"the quote {quote} that begins here is not closed in its line", f"close it with {quote}"
-    return Finding("syntax", Severity.ERROR, message, (), place, hint=hint)
+    quote = text[start]
+    if "\n" in text[start:end]:
+        message = f"the quote {quote} that begins here is not closed in its line"
+        return lines.error("syntax", message, start, f"close it with {quote}")
+    hint = "in single quotes write '' for '" if quote == "'" else 'in double quotes write \\" for "'
+    return lines.error("syntax", "text follows the closing quote", end, hint)
 
 
 def _last_quoted(text: str, stop: int) -> tuple[int | None, int]:
@@ -96,39 +92,31 @@ def _last_quoted(text: str, stop: int) -> tuple[int | None, int]:
     import yaml
 
     last = None
-    try:
+    with suppress(yaml.YAMLError):
         for token in yaml.scan(text, Loader=yaml.CSafeLoader):
             if token.start_mark.index >= stop:
                 break
             last = token
-    except yaml.YAMLError:
-        pass
     if last is None or getattr(last, "style", None) not in ("'", '"') or text[last.end_mark.index : stop].strip(" "):
         return None, 0
     return last.start_mark.index, last.end_mark.index
 
 
-def _bad_start(place: Location) -> Finding:
-    character = place.excerpt[place.column - 1 : place.column]
+def _bad_start(character: str, offset: int, lines: Lines) -> Finding:
     if character == "\t":
-        message, hint = "a tab stands where YAML wants spaces", "indent with spaces"
-    else:
-        message, hint = f"no value can begin with {character!r}", "put the text in quotes"
-    return Finding("syntax", Severity.ERROR, message, (), place, hint=hint)
+        return lines.error("syntax", "a tab stands where YAML wants spaces", offset, "indent with spaces")
+    return lines.error("syntax", f"no value can begin with {character!r}", offset, "put the text in quotes")
 
 
-def _bad_escape(place: Location) -> Finding:
-    digits = re.match(r"[0-9a-fA-F]+", place.excerpt[place.column - 1 :])
-    if digits and 0xD800 <= int(digits[0][:8], 16) <= 0xDFFF:
+def _bad_escape(text: str, offset: int, lines: Lines) -> Finding:
+    digits = re.match(r"[0-9a-fA-F]{1,8}", text[offset : offset + 8])
+    if digits and 0xD800 <= int(digits[0], 16) <= 0xDFFF:
         message = "half of a surrogate pair as an escape: YAML writes a character whole"
-        hint = "write the character itself, or \\U and its 8 digits"
-        return Finding("lone-surrogate", Severity.ERROR, message, (), place, hint=hint)
-    message, hint = "the escape is not a Unicode character", "the last one is \\U0010FFFF"
-    return Finding("syntax", Severity.ERROR, message, (), place, hint=hint)
+        return lines.error("lone-surrogate", message, offset, "write the character itself, or \\U and its 8 digits")
+    return lines.error("syntax", "the escape is not a Unicode character", offset, "the last one is \\U0010FFFF")
 
 
 def _unprintable(text: str, lines: Lines) -> Finding:
     match = _UNPRINTABLE.search(text)
-    place = lines.at(match.start() if match else 0)
     what = f"the character U+{ord(match[0]):04X} is not allowed in YAML" if match else "this is not YAML"
-    return Finding("syntax", Severity.ERROR, what, (), place, hint="write it as an escape in double quotes")
+    return lines.error("syntax", what, match.start() if match else 0, "write it as an escape in double quotes")
