@@ -13,10 +13,9 @@ import re
 from collections.abc import Iterable
 from functools import cached_property
 from json.decoder import scanstring  # type: ignore[attr-defined]  # undocumented, but public since Python 2.6
-from operator import itemgetter
 from typing import Any, NoReturn
 
-from osbctl.findings import DocumentError, Finding, Location, Severity
+from osbctl.findings import DocumentError, Finding, Location
 from osbctl.paths import Path, depth
 from osbctl.sources.document import Span
 from osbctl.sources.limits import DEFAULT_LIMITS, MAX_DIGITS, MAX_PROBLEMS, TOO_DEEP_HINT, Limits
@@ -30,11 +29,11 @@ class _SuspectInputError(Exception):  # not an error yet: the walk decides and s
 def parse(text: str, name: str, limits: Limits) -> Any:
     """Parse a text. Raises DocumentError: it is not JSON, or JSON that readers interpret differently."""
     if not text.strip(" \t\r\n"):
-        raise DocumentError((_finding("empty-document", "the document is empty", Lines(name, text).at(0)),))
+        raise DocumentError((Lines(name, text).error("empty-document", "the document is empty", 0),))
     try:
         value = _DECODER.decode(text)
     except (_SuspectInputError, ValueError, RecursionError):  # the latter is far beyond any limit
-        unclear = _finding("syntax", "this is not JSON", Lines(name, text).at(0))
+        unclear = Lines(name, text).error("syntax", "this is not JSON", 0)
         raise DocumentError(_Walk(text, name, limits).problems() or (unclear,)) from None
     # Most texts have no backslash at all, and to look for one character is many times faster than for three.
     halves = "\\" in text and ("\\ud" in text or "\\uD" in text)
@@ -42,10 +41,6 @@ def parse(text: str, name: str, limits: Limits) -> Any:
     if suspect and (problems := _Walk(text, name, limits).problems()):
         raise DocumentError(problems)
     return value
-
-
-def _finding(rule: str, message: str, place: Location, hint: str = "") -> Finding:
-    return Finding(rule, Severity.ERROR, message, (), place, hint=hint)
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -92,9 +87,8 @@ class JsonMap:
 
     def locate(self, paths: Iterable[Path]) -> dict[Path, Location]:
         """Locate each path, or its closest existing ancestor."""
-        shown = sorted(((path, self._underlined(path)) for path in paths), key=itemgetter(1))
         lines = Lines(self._name, self._text)
-        return {path: lines.at(*span) for path, span in shown}
+        return {path: lines.at(*self._underlined(path)) for path in paths}
 
     def spans(self, *, aliases: bool = False) -> dict[Path, Span]:  # noqa: ARG002  # JSON has none
         """The spans of all values, the values in a collection before the collection."""
@@ -158,54 +152,38 @@ class _Walk:
     def _value(self, start: int, path: Path, key: tuple[int, int]) -> int:
         """Record the value at `start`, and those in it; return the offset of the next token."""
         first = self._text[start : start + 1]
-        if first in ("{", "[") and len(path) >= self._depth:
+        closing = {"{": "}", "[": "]"}.get(first)
+        if closing and len(path) >= self._depth:
             self._stop("nesting-too-deep", f"nested deeper than {self._depth} levels", start, TOO_DEEP_HINT)
-        if first == "{":
-            end = self._object(start, path)
-        elif first == "[":
-            end = self._array(start, path)
-        else:
-            end = self._scalar(start)
+        end = self._collection(start, path, closing) if closing else self._scalar(start)
         self.spans[path] = Span(start, end, key, style='"' if first == '"' else "")
         return self._past_space(end)
 
-    def _object(self, start: int, path: Path) -> int:
+    def _collection(self, start: int, path: Path, closing: str) -> int:
+        """Record the values of the object or array that begins at `start`; return its end."""
         keys: dict[str, int] = {}
-        at = self._past_space(start + 1)
-        if self._text[at : at + 1] == "}":
-            return at + 1
-        while True:
-            key, end = self._key(at, keys)
-            at = self._value(self._past_colon(key, end), (*path, key), (at, end))
-            if self._text[at : at + 1] == "}":
-                return at + 1
-            at = self._past_comma(at, "}")
-
-    def _array(self, start: int, path: Path) -> int:
-        index = 0
-        at = self._past_space(start + 1)
-        if self._text[at : at + 1] == "]":
-            return at + 1
-        while True:
-            at = self._value(at, (*path, index), (0, 0))
-            if self._text[at : at + 1] == "]":
-                return at + 1
-            at = self._past_comma(at, "]")
+        at, index = self._past_space(start + 1), 0
+        while self._text[at : at + 1] != closing:
+            if index:
+                at = self._past_comma(at, closing)
+            if closing == "]":
+                at = self._value(at, (*path, index), (0, 0))
+            else:
+                key, end = self._key(at, keys)
+                at = self._value(self._past_colon(key, end), (*path, key), (at, end))
             index += 1
+        return at + 1
 
     def _past_comma(self, at: int, closing: str) -> int:
-        if self._text[at : at + 1] != ",":
-            self._unclosed(at, closing)
+        if at >= len(self._text):
+            self._stop("syntax", f"the document ends before its {closing!r}", max(at - 1, 0), _CUT_SHORT)
+        if self._text[at] != ",":
+            hint = "is a comma missing?" if self._text[at] in '"{[-0123456789tfn' else _value_hint(self._text, at)
+            self._stop("syntax", f"a comma or {closing!r} is expected, not {_shown(self._text, at)}", at, hint)
         following = self._past_space(at + 1)
         if self._text[following : following + 1] in ("}", "]"):
             self._stop("syntax", "a comma before the closing bracket", at, "JSON has none: remove the comma")
         return following
-
-    def _unclosed(self, at: int, closing: str) -> NoReturn:
-        if at >= len(self._text):
-            self._stop("syntax", f"the document ends before its {closing!r}", max(at - 1, 0), _CUT_SHORT)
-        hint = "is a comma missing?" if self._text[at] in '"{[-0123456789tfn' else _value_hint(self._text, at)
-        self._stop("syntax", f"a comma or {closing!r} is expected, not {_shown(self._text, at)}", at, hint)
 
     def _key(self, at: int, keys: dict[str, int]) -> tuple[str, int]:
         """The key that begins at `at`, and its end."""
@@ -239,22 +217,18 @@ class _Walk:
             if word[1]:
                 self._problem("number-out-of-range", f"{word[1]} is not a JSON number", at, "write a number, or null")
             return word.end()
-        match = _NUMBER.match(text, at)
-        if not match:
-            self._stop("syntax", f"a value is expected, not {_shown(text, at)}", at, _value_hint(text, at))
-        self._number(match, at)
-        return match.end()
+        return self._number(at)
 
-    def _number(self, match: re.Match[str], at: int) -> None:
+    def _number(self, at: int) -> int:
+        match = _NUMBER.match(self._text, at)
+        if not match:
+            message = f"a value is expected, not {_shown(self._text, at)}"
+            self._stop("syntax", message, at, _value_hint(self._text, at))
         whole, fraction, exponent = match.groups()
         following = self._text[match.end() : match.end() + 1]
         if following.isalnum() or following in (".", "_"):
-            self._stop(
-                "syntax",
-                f"this is not a JSON number: {_shown(self._text, at)}",
-                at,
-                "no leading zeros, no hexadecimal, a digit after the point and in the exponent",
-            )
+            hint = "no leading zeros, no hexadecimal, a digit after the point and in the exponent"
+            self._stop("syntax", f"this is not a JSON number: {_shown(self._text, at)}", at, hint)
         if fraction is None and exponent is None:
             if len(whole) > MAX_DIGITS:
                 message = f"an integer of {len(whole)} digits; at most {MAX_DIGITS} are read"
@@ -262,6 +236,7 @@ class _Walk:
         elif abs(float(match[0])) == float("inf"):
             message = f"{_short(match[0])} is larger than any number that readers keep"
             self._problem("number-out-of-range", message, at, "write it as a string")
+        return match.end()
 
     def _string(self, at: int) -> tuple[str, int]:
         try:
@@ -270,17 +245,16 @@ class _Walk:
             offset = getattr(error, "pos", at)
             if offset == at:
                 self._stop("syntax", "a string that is never closed", at, 'close it with "')
-            message = str(getattr(error, "msg", "a string is wrong")).removesuffix(" at")
-            self._stop(
-                "syntax", f"{message[0].lower()}{message[1:]} in a string", offset, "escape it, as \\n or \\u0000"
-            )
+            said = str(getattr(error, "msg", "a string is wrong")).removesuffix(" at")
+            message = f"{said[0].lower()}{said[1:]} in a string"
+            self._stop("syntax", message, offset, "escape it, as \\n or \\u0000")
         if _SURROGATE.search(value):
             message = "half of a surrogate pair stands alone: this is not Unicode text"
             self._problem("lone-surrogate", message, at, "write the whole character")
         return value, end
 
     def _problem(self, rule: str, message: str, offset: int, hint: str = "") -> None:
-        self._problems.append(_finding(rule, message, self._lines.at(offset), hint))
+        self._problems.append(self._lines.error(rule, message, offset, hint))
         if len(self._problems) >= MAX_PROBLEMS:
             raise _SuspectInputError
 

@@ -36,8 +36,17 @@ class _Place:
 
     def step(self, step: str | int) -> _Place | None:
         """The location of the value at a key or index, also through an alias."""
-        holder = _meant(self)
-        return holder.below.get(step) or holder.foreign.get(step)
+        return self.meant.below.get(step) or self.meant.foreign.get(step)
+
+    @property
+    def meant(self) -> _Place:
+        """The place of the value, also of an alias."""
+        return self.target or self
+
+    @property
+    def begin(self) -> int:
+        """Offset of the key, or of a value without one."""
+        return self.span.key[0] if self.span.key[1] else self.span.start
 
 
 class YamlMap:
@@ -49,9 +58,17 @@ class YamlMap:
 
     def locate(self, paths: Iterable[Path]) -> dict[Path, Location]:
         """Locate each path, or its closest existing ancestor."""
-        places = sorted(((path, _closest(self._top, path)) for path in paths), key=lambda one: _start(one[1]))
+        places: dict[Path, _Place] = {}
+        for path in paths:
+            place = self._top
+            for step in path:
+                below = place.step(step)
+                if below is None:
+                    break
+                place = below
+            places[path] = place
         lines = Lines(self._name, self._text)
-        return {path: lines.at(_start(place), place.shown_end) for path, place in places}
+        return {path: lines.at(place.begin, place.shown_end) for path, place in places.items()}
 
     def spans(self, *, aliases: bool = False) -> dict[Path, Span]:
         """The spans of all values written in the text, the values in a collection before the collection.
@@ -70,24 +87,6 @@ class YamlMap:
             return _Pass(loader.get_event).value(loader.get_event(), (0, 0))
         finally:
             loader.dispose()
-
-
-def _closest(place: _Place, path: Path) -> _Place:
-    """Locate `path` below `place`, or its closest existing ancestor."""
-    for step in path:
-        below = place.step(step)
-        if below is None:
-            break
-        place = below
-    return place
-
-
-def _meant(place: _Place) -> _Place:
-    return place.target or place
-
-
-def _start(place: _Place) -> int:
-    return place.span.key[0] if place.span.key[1] else place.span.start
 
 
 def _spans(place: _Place, path: Path, aliases: bool) -> Iterator[tuple[Path, Span]]:
@@ -133,14 +132,14 @@ class _Pass:
         while type(event := self._get()) is not MappingEndEvent:
             name, keys = self._key(event), (event.start_mark.index, event.end_mark.index)
             if type(event) is ScalarEvent and event.value == "<<" and event.implicit[0]:
-                base = _meant(self.value(self._get(), keys))
+                base = self.value(self._get(), keys).meant
                 # A list of bases is a sequence: its entries are the mappings.
                 is_list = not base.foreign and all(isinstance(step, int) for step in base.below)
                 merged.append([*base.below.values()] if is_list else [base])
                 continue
             value = self.value(self._get(), keys)
             (place.below if type(event) is ScalarEvent else place.foreign).setdefault(name, value)
-        for base in (_meant(base) for group in reversed(merged) for base in group):  # the later << wins
+        for base in (base.meant for group in reversed(merged) for base in group):  # the later << wins
             for step, inherited in (*base.below.items(), *base.foreign.items()):
                 if step not in place.below:
                     place.foreign.setdefault(step, inherited)
