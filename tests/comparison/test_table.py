@@ -375,12 +375,6 @@ def test_every_rule_stands_in_the_table() -> None:
         assert [effect.level for effect in KINDS[f"change-{rule}"].effects((platform,), None)] == [R], rule
 
 
-def test_the_words_of_cloud_foundry_name_service_and_plan() -> None:
-    change = by_rule(TWO, two(plan("q", "small"), plan("p2", "large")))["change-plan-id"]
-    words = '"Plan names must be unique within a service. Service db already has a plan named small"'
-    assert change.effects[0].does == words
-
-
 def test_three_names_that_go_round_are_swapped_and_a_chain_is_not() -> None:
     old = two(plan("1", "a"), plan("2", "b"), plan("3", "c"))
     round_ = two(plan("1", "b"), plan("2", "c"), plan("3", "a"))

@@ -13,12 +13,12 @@ import pytest
 from osbctl.pages.content import Content
 from osbctl.reports.changes import DiffFormat, DiffReport
 from osbctl.reports.changes.brokers import BrokerReport, render_all
-from osbctl.sources.parse import parse_document
 from osbctl.sources.read import read_source
 from osbctl.tasks.page import PageCatalog, make_page
 from tests.folders import catalogs_folder
 from tests.pages.browser import browser as browser
 from tests.pages.browser import opened
+from tests.pages.test_page import document
 from tests.pages.test_reports import changes
 
 if TYPE_CHECKING:
@@ -49,10 +49,6 @@ def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def plan(id_: str, schema: Any = None) -> dict[str, Any]:
     schemas = {"schemas": {"service_instance": {"create": {"parameters": schema}}}} if schema is not None else {}
     return {"id": id_, "name": id_, "description": "A plan", **schemas}
-
-
-def document(data: dict[str, Any]) -> Any:
-    return parse_document(json.dumps(data).encode(), "catalog.json")
 
 
 def written(folder: Path, catalogs: list[PageCatalog], **options: Any) -> Path:

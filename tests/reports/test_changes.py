@@ -211,13 +211,6 @@ def test_allow_writes_what_fails_as_toml(name: str) -> None:
     assert not re.search("[\x80-\x9f\u202e]|##\\[", text)
 
 
-def test_a_page_of_plain_text_commands_no_runner() -> None:
-    """As it is printed, on a runner say; what makes the text odd in other ways is escaped anyway."""
-    text = render(report(replace(REMOVED, message="##[error]x", service=ObjectRef("s", "##vso[x]"))), DiffFormat.HTML)
-    assert "[error]x" in text
-    assert not re.search(r"##\w*\[", text)
-
-
 HOSTILE = "::error::z##vso[task.x]##[error]x\x1b[31m\x07\r\n::error::y\u202e]]>&<img src=a>\u2028@all #12 [a](http://b) www.c.example `d` |\ud800"
 
 
@@ -238,7 +231,8 @@ def test_text_of_a_catalog_is_escaped(format: DiffFormat) -> None:
     assert not re.search("[\x00-\x09\x0b-\x1f\x7f]", text)
     assert text.encode()
     assert not re.search(r"(?m)^\s*::error::", text)
-    assert not re.search(r"##\w*\[", text)
+    assert not re.search(r"##\w*\[", text)  # a page, too, may be printed on a runner
+    assert format is not DiffFormat.HTML or "[error]x" in text
     if format is DiffFormat.MARKDOWN:
         outside = re.sub(r"`[^`\n]*`", "", text)
         assert not re.search(r"<img|@all|(?<!\\)#12|(?<!\\)\[a\]|www\.|(?<!\\)\|", outside)
