@@ -148,11 +148,13 @@ class NameChanges:
     @cached_property
     def _clashes(self) -> dict[Platform, dict[Path, Clash]]:
         """Conflicts over names, by the path of the object that would take the name."""
+        things: list[Identified] = [*self._new.services, *self._new.plans]
+        counts = Counter((thing.path[:-1], thing.name) for thing in things)
+        # Validation reports a name that stands twice in the new catalog.
+        twice = {thing.path for thing in things if counts[thing.path[:-1], thing.name] > 1}
         return {
             platform: {
-                clash.path: clash
-                for clash in clashes
-                if clash.kind is not ClashKind.OTHER and clash.path not in self._twice
+                clash.path: clash for clash in clashes if clash.kind is not ClashKind.OTHER and clash.path not in twice
             }
             for platform, clashes in self._saved.items()
         }
@@ -161,13 +163,6 @@ class NameChanges:
     def _lists(self) -> dict[Platform, set[Path]]:
         """Lists with a conflict over a name. If names were swapped, the first object causes it."""
         return {platform: {path[:-1] for path in clashes} for platform, clashes in self._clashes.items()}
-
-    @cached_property
-    def _twice(self) -> set[Path]:
-        """Paths of objects whose name stands twice in the new catalog, which validation reports."""
-        things: list[Identified] = [*self._new.services, *self._new.plans]
-        counts = Counter((thing.path[:-1], thing.name) for thing in things)
-        return {thing.path for thing in things if counts[thing.path[:-1], thing.name] > 1}
 
 
 def _held(clash: Clash, start: str = ", a name ") -> str:

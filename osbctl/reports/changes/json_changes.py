@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Any
 
-from osbctl.changes import Change, Level, ObjectRef
+from osbctl.changes import Change, Level
 from osbctl.paths import pointer
 from osbctl.reports.changes import DiffReport
 from osbctl.reports.format_helpers import place_as_json
@@ -54,8 +55,8 @@ def _change(change: Change, accepted: str | None) -> dict[str, Any]:
         "level": change.level.value,
         "message": change.message,
         "object": change.object,
-        "service": _named(change.service),
-        "plan": _named(change.plan),
+        "service": asdict(change.service) if change.service else None,
+        "plan": asdict(change.plan) if change.plan else None,
         "field": change.field,
         "old": change.old,
         "new": change.new,
@@ -71,7 +72,3 @@ def _change(change: Change, accepted: str | None) -> dict[str, Any]:
         "fingerprint": change.fingerprint,
         "accepted": accepted,
     }
-
-
-def _named(thing: ObjectRef | None) -> dict[str, str] | None:
-    return {"id": thing.id, "name": thing.name} if thing else None
