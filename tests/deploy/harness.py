@@ -18,16 +18,18 @@ FAULTY = ROOT / "catalogs" / "faulty.yaml"
 
 
 def run(
-    *command: str | Path, cwd: Path, env: dict[str, str] | None = None, timeout: float = 60
+    *command: str | Path, cwd: Path, env: dict[str, str] | None = None, timeout: float = 60, code: int | None = None
 ) -> subprocess.CompletedProcess[str]:
-    """Run a command with `env`, the path and an unprivileged git user, without this process's environment."""
+    """Run a command with `env`, the path and an unprivileged git user alone; it must end with `code` (None: any)."""
     kept = {name: value for name, value in os.environ.items() if name.startswith(("PIP_", "SSL_", "REQUESTS_"))}
     fixed = {"PATH": os.environ["PATH"], "HOME": "/nonexistent", "LANG": "C.UTF-8"}
     environment = {**fixed, **kept, **NOBODY, **(env or {})}
-    return subprocess.run(
+    done = subprocess.run(
         [str(part) for part in command], cwd=cwd, env=environment, capture_output=True, text=True,
         stdin=subprocess.DEVNULL, timeout=timeout, check=False,
     )  # fmt: skip
+    assert code in (None, done.returncode), f"{command}: {done.returncode}\n{done.stdout}{done.stderr}"
+    return done
 
 
 def repository(folder: Path, files: dict[str, str]) -> Path:
