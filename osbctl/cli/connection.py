@@ -98,9 +98,7 @@ class BrokerConnection(Conditions):
 
     user: User = None
     password_stdin: PasswordStdin = False
-    api_version: Annotated[str, Option(metavar="VERSION", help="API version of the request.", callback=_version)] = (
-        "2.14"
-    )
+    api_version: Annotated[str, Option(metavar="VERSION", help="API version to request.", callback=_version)] = "2.14"
     max_bytes: MaxBytes = MAX_BYTES
 
     def ask(self, address: str, options: ConnectionOptions) -> CatalogResponse:

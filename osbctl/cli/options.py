@@ -21,21 +21,14 @@ ADDRESSED = "A file, a source folder, a brokerpak, - for standard input, REV:pat
 Sources = Annotated[list[str], Argument(metavar="SOURCE...", help=_SOURCE, show_default=False)]
 Source = Annotated[str, Argument(metavar="SOURCE", help=_SOURCE, show_default=False)]
 At = Annotated[str, Option("--at", metavar="POINTER", help="JSON pointer to the catalog inside a larger document.")]
-Env = Annotated[
-    str | None,
-    Option("--env", metavar="FILE", help="Variables of a brokerpak's broker: a .env or .envrc file."),
-]
+Env = Annotated[str | None, Option("--env", metavar="FILE", help="Variables of a brokerpak's broker: .env or .envrc.")]
 Profiles = Annotated[list[str] | None, Option("--profile", metavar="NAME", help="Active Spring profile; repeatable.")]
-StdinFilename = Annotated[
-    str | None, Option("--stdin-filename", metavar="NAME", help="Name of standard input in reports.")
-]
+StdinFilename = Annotated[str | None, Option("--stdin-filename", metavar="NAME", help="Name of stdin in reports.")]
 ColorChoice = Annotated[
     Literal["auto", "always", "never"], Option("--color", help="When to colour the output; auto respects NO_COLOR.")
 ]
 Format = Annotated[Literal["text", "json"], Option("--format", "-f", help="Output format.")]
-Output = Annotated[
-    str | None, Option("--output", "-o", metavar="FILE", help="Write the report to this file instead of printing it.")
-]
+Output = Annotated[str | None, Option("--output", "-o", metavar="FILE", help="Write the report to FILE.")]
 
 
 @dataclass(frozen=True)
@@ -73,9 +66,7 @@ CountedPlatforms = Annotated[
 JudgedPlatforms = Annotated[
     list[Platform] | None, Option("--platform", "-p", help="Judge as this platform does; repeatable.  [default: all]")
 ]
-CheckedVersion = Annotated[
-    ApiVersion | None, Option("--api-version", help="The API version to check against.  [default: 2.14]")
-]
+CheckedVersion = Annotated[ApiVersion | None, Option("--api-version", help="API version to apply.  [default: 2.14]")]
 Ignore = Annotated[list[str] | None, Option("--ignore", metavar="RULE", help="Do not report this rule; repeatable.")]
 MaxBytes = Annotated[int, Option("--max-bytes", min=1, help="Size limit of a source, in bytes.")]
 

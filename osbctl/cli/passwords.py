@@ -131,7 +131,6 @@ def _records(file: str) -> dict[str, dict[str, str]]:
             ours = found.setdefault(record.identity, {"": record.password})
             ours.setdefault(record.label or "", record.password)
     if not found:
-        raise UsageError(
-            f"{file}: no valid record holds a password", "make one with osbctl hash-password --include-password"
-        )
+        advice = "make one with osbctl hash-password --include-password"
+        raise UsageError(f"{file}: no valid record holds a password", advice)
     return found

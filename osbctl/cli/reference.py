@@ -97,9 +97,7 @@ def _explanation(record: Rule, paint: AnsiStyle, width: int) -> Iterator[str]:
         yield wrapped(f"{paint('Refused by', 'bold')}: {labels(record.refused_by)}", width)
 
 
-def schema(
-    api_version: Annotated[ApiVersion, Option(help="The API version of the catalog.")] = DEFAULT_API_VERSION,
-) -> int:
+def schema(api_version: Annotated[ApiVersion, Option(help="API version of the catalog.")] = DEFAULT_API_VERSION) -> int:
     """Print the JSON Schema of a catalog, for editors that complete and check fields.
 
     \b

@@ -61,9 +61,8 @@ def new(
     taken = _written(folder, service)
     if plan:
         if not taken:
-            raise UsageError(
-                f"there is no service {service!r} in {folder / 'services'}", "add it with osbctl new service"
-            )
+            message = f"there is no service {service!r} in {folder / 'services'}"
+            raise UsageError(message, "add it with osbctl new service")
         if _has_plan(taken[0], plan[0]):
             raise SourceError(f"{taken[0]} has a plan {plan[0]!r} already", "choose another name")
         taken = _written(folder, service, "plans", plan[0])
@@ -105,9 +104,8 @@ def split(
 
 def _checked(name: str) -> str:
     if not _NAME.fullmatch(name):
-        raise UsageError(
-            f"{name!r} is not a valid file name", "letters, digits, dots, hyphens and underscores, at most 63"
-        )
+        advice = "letters, digits, dots, hyphens and underscores, at most 63"
+        raise UsageError(f"{name!r} is not a valid file name", advice)
     return name
 
 

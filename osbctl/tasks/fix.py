@@ -97,19 +97,13 @@ def with_fixes(findings: Iterable[Finding], document: Document) -> tuple[Finding
     """The findings with all their fixes: those of the rules, and of schemas whose draft is not accepted."""
     found = []
     for finding in findings:
-        drafts = (
-            draft_fix(finding._replace(path=path), document.data) for path in (finding.path, *finding.other_paths)
-        )
-        found.append(finding._replace(fixes=tuple(filter(None, drafts)) or finding.fixes))
+        made = (draft_fix(finding._replace(path=path), document.data) for path in (finding.path, *finding.other_paths))
+        found.append(finding._replace(fixes=tuple(filter(None, made)) or finding.fixes))
     return tuple(found)
 
 
 def edits_of(
-    findings: Iterable[Finding],
-    document: Document,
-    files: dict[str, bytes],
-    read: _Read,
-    unsafe: bool,
+    findings: Iterable[Finding], document: Document, files: dict[str, bytes], read: _Read, unsafe: bool
 ) -> dict[str, list[Edit]]:
     """The edits by file that apply the fixes of `findings`, each once; empty if they cannot be applied.
 
@@ -132,13 +126,7 @@ def write(mended: FixResult) -> None:
             (write_linked if os.stat(name).st_nlink > 1 else write_file)(name, after)  # noqa: PTH116
 
 
-def _passes(
-    source: str,
-    files: dict[str, bytes],
-    read: _Read,
-    options: ValidationOptions,
-    unsafe: bool,
-) -> FixResult:
+def _passes(source: str, files: dict[str, bytes], read: _Read, options: ValidationOptions, unsafe: bool) -> FixResult:
     options = options._replace(max_schema_findings=_MAX_FAULTS)
     before, after = dict(files), dict(files)
     mended: list[Finding] = []

@@ -114,9 +114,7 @@ def with_requests(parts: Sequence[Part], platforms: frozenset[Platform]) -> list
     ]
 
 
-def _plan_requests(
-    service: ServiceOffering, plan: ServicePlan, broker: str, platforms: Sequence[Platform]
-) -> PlanRequests:
+def _plan_requests(service: ServiceOffering, plan: ServicePlan, broker: str, platforms: list[Platform]) -> PlanRequests:
     """Requests of a plan; `broker` is its name if several brokers use the name of the service offering."""
     found = {place: examples(schema) for place, schema in plan.parameters.items()}
     headed: dict[str, Sequence[tuple[str, str]]] = {}

@@ -50,10 +50,7 @@ def sources(
         credentials_paths=lambda: [credentials],
         allow_empty=allow_empty,
         make_app=partial(
-            CatalogApp,
-            base_path=base_path,
-            minimum_version=version,
-            missing_version_status=missing_version_status,
+            CatalogApp, base_path=base_path, minimum_version=version, missing_version_status=missing_version_status
         ),
     )
 
