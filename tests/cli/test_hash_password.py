@@ -6,10 +6,10 @@ import json
 import os
 import stat
 import subprocess
+from collections.abc import Sequence
 from itertools import cycle
 from pathlib import Path
 from subprocess import CompletedProcess
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -18,9 +18,6 @@ from osbctl.credentials.record import make_record, password_matches
 from tests.case import each
 from tests.cli import warm
 from tests.cli.program import ROOT, at_terminal, failure, osbctl, process
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 SECRET = "known-pass-Wörd"
 CTRL_C = "\x03"

@@ -11,19 +11,16 @@ import ssl
 import subprocess
 import sys
 from base64 import b64encode
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from osbctl.credentials.file import write_record
 from osbctl.credentials.record import make_record
 from tests.broker.harness import until
 from tests.cli.warm import Fork
 from tests.deploy.harness import ROOT
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 EXAMPLE = ROOT / "catalogs/interface-example.json"
 OSBCTL = [sys.executable, "-m", "osbctl"]

@@ -6,9 +6,10 @@ import json
 import re
 import shutil
 import sys
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 import yaml
@@ -16,9 +17,6 @@ import yaml
 from tests.cli.broker_server import Answer, listening
 from tests.deploy.harness import CATALOG, FAULTY, ROOT, quick, repository, run, shellcheck, write
 from tests.git import commit, git
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 ACTION = yaml.safe_load((ROOT / "action.yml").read_text())
 STEPS = {step["id"]: step for step in ACTION["runs"]["steps"]}

@@ -9,19 +9,16 @@ import json
 import os
 import re
 import shutil
+import ssl
 import subprocess
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
 from tests.broker.harness import until
 from tests.deploy.harness import DEPLOY, ROOT, run
 from tests.deploy.running import ask, free_port, started
-
-if TYPE_CHECKING:
-    import ssl
-    from collections.abc import Iterator
 
 NEEDED = ("buildah", "debootstrap")
 BASE = "localhost/osbctl-test-base"

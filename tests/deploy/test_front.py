@@ -7,10 +7,12 @@ import json
 import os
 import shutil
 import socket
+import ssl
 import time
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
@@ -18,10 +20,6 @@ from tests.broker.harness import until
 from tests.cli.program import osbctl
 from tests.deploy.harness import CATALOG, DEPLOY
 from tests.deploy.running import Program, ask, free_port, serving, started
-
-if TYPE_CHECKING:
-    import ssl
-    from collections.abc import Callable, Iterator
 
 Ask = Any
 

@@ -8,12 +8,12 @@ import shlex
 import shutil
 import signal
 import socket
+import ssl
 import sys
 from collections import Counter
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -24,9 +24,6 @@ from tests.cli.warm import Fork
 from tests.deploy.harness import CATALOG, DEPLOY, run, shim
 from tests.deploy.running import GOOD, ask, free_port, started
 from tests.deploy.test_front import accepts, nginx_config
-
-if TYPE_CHECKING:
-    import ssl
 
 UNITS = DEPLOY / "systemd"
 PR_SET_MDWE, REFUSE_GAIN = 65, 1

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import shutil
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import yaml
 
@@ -14,9 +14,6 @@ from tests.cli.program import ROOT, osbctl
 from tests.deploy import harness
 from tests.deploy.harness import meets_schema, quick, write
 from tools.walk import start
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 FILES = dict(re.findall(r"(?ms)^```(?:yaml|toml)\n# (\S+)\n(.*?)^```", README))

@@ -7,9 +7,10 @@ import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
@@ -19,9 +20,6 @@ from tests.release.test_lines import EVERYWHERE, NOWHERE
 from tests.release.world import clone, set_release
 from tools import release_check
 from tools.release_check import State
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 NEEDED = ("twine", "pyroma", "piplicenses", "pip_audit", "cyclonedx_py")
 pytestmark = [

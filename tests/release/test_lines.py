@@ -6,7 +6,7 @@ import re
 import shutil
 import textwrap
 import tomllib
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -14,9 +14,6 @@ from tests.deploy.harness import ROOT, meets_schema
 from tests.git import git
 from tests.release.world import set_release, write_lines
 from tools.release_lines import FILES, release, stale
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 EVERYWHERE = """
 index = "osb-tools"

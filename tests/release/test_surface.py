@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -11,9 +12,6 @@ import osbctl
 from osbctl.cli.app import COMMANDS
 from tools import surface
 from tools.surface import RECORD, differences, main, refusal
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 NOW = surface.surface()
 
