@@ -18,7 +18,6 @@ from tests.docs.test_links import PAGES
 ROOT = Path(__file__).parents[2]
 REFERENCE = ROOT / "docs" / "reference"
 CODE = sorted((ROOT / "osbctl").rglob("*.py"))
-PARSER_OPTIONS = {"--install-completion", "--show-completion"}
 
 
 def page(name: str) -> str:
