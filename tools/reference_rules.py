@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from osbctl.platforms import labels
 from osbctl.rule import Category
-from osbctl.tasks.rules import all_rules
+from osbctl.tasks.options import all_rules
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -21,7 +21,7 @@ import osbctl
 from osbctl.broker.logs import Entry, json_line
 from osbctl.config import KEYS
 from osbctl.registry.tables import METADATA
-from osbctl.tasks.rules import all_rules
+from osbctl.tasks.options import all_rules
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

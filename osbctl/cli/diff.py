@@ -18,7 +18,7 @@ from osbctl.errors import OsbctlError, SourceError
 from osbctl.findings import DocumentError
 from osbctl.platforms import Platform
 from osbctl.reports.changes import DIFF, ComparisonNames, DiffFormat, DiffReport, render
-from osbctl.tasks.rules import LazyRules
+from osbctl.tasks.options import LazyRules
 
 if TYPE_CHECKING:
     from osbctl.tasks.compare import Comparison

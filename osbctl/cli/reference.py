@@ -46,7 +46,7 @@ def rules(
     osbctl rules plan-name-duplicate
     osbctl rules --format json | jq -r '.rules[] | select(.fix != "") | .id'
     """
-    from osbctl.tasks.rules import all_rules, rules_named
+    from osbctl.tasks.options import all_rules, rules_named
 
     known = all_rules()
     categories = list(Category)

@@ -11,7 +11,7 @@ from osbctl.catalog import Catalog
 from osbctl.cli import options as common
 from osbctl.cli.output import use_color, width, wrap_width, write_json, write_lines, write_output
 from osbctl.platforms.commands import Purpose
-from osbctl.tasks.rules import object_named
+from osbctl.tasks.options import object_named
 from osbctl.text import AnsiStyle
 
 

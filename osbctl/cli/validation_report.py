@@ -10,8 +10,7 @@ from osbctl.cli.output import annotates, print_note, report_style, write_output
 from osbctl.config import load_config
 from osbctl.findings import ValidationResult
 from osbctl.reports import WHOLE, Format, Report, TextDetail, render
-from osbctl.tasks.options import Request
-from osbctl.tasks.rules import LazyRules
+from osbctl.tasks.options import LazyRules, Request
 from osbctl.tasks.validate import validate
 
 

@@ -32,7 +32,7 @@ from osbctl.findings import DocumentError, Finding
 from osbctl.paths import Path, entries, get_at, pointer, value_at
 from osbctl.platforms import DEFAULT_API_VERSION, ApiVersion, Platform
 from osbctl.sources.parse import parse_text
-from osbctl.tasks.rules import all_rules
+from osbctl.tasks.options import all_rules
 from osbctl.text import escape_line
 
 _MARKUP = re.compile(r"([\\`*_{}\[\]<>()#+\-.!|~&:])")

@@ -14,7 +14,7 @@ from osbctl.platforms import labels
 from osbctl.sources.document import Document, Span
 from osbctl.sources.parse import decoded, parse_text
 from osbctl.sources.text_lines import LINE_END
-from osbctl.tasks.rules import all_rules
+from osbctl.tasks.options import all_rules
 from osbctl.text import escape_line
 
 SEVERITIES = {

@@ -1,19 +1,21 @@
-"""Options of a validation, completed by the configuration closest to each source."""
+"""Options of a validation, completed by the configuration closest to each source, and valid values of options."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from enum import StrEnum
+from importlib import import_module
 from typing import NamedTuple, TypeVar
 
+from osbctl.catalog import ServiceOffering, ServicePlan
 from osbctl.config import Config, find_config, load_config
 from osbctl.errors import ConfigError, OsbctlError, UsageError
 from osbctl.findings import FailOn, Severity
 from osbctl.platforms import DEFAULT_API_VERSION, ApiVersion, Platform
+from osbctl.rule import RULES, Category, Rule, matching_rules
 from osbctl.sources.limits import Limits
 from osbctl.sources.variables import Variable, Variables, VariablesOf, no_variables
-from osbctl.tasks.rules import rules_named
 from osbctl.text import did_you_mean
 from osbctl.validation.options import IgnoreAt, ValidationOptions
 
@@ -151,3 +153,44 @@ def _member(kind: type[_Choice], value: str, config: Config, key: str) -> _Choic
     except ValueError:
         message = f"{config.locate(key, value)}: {value!r} is not one of: {', '.join(kind)}"
         raise ConfigError(message, did_you_mean(value, kind)) from None
+
+
+CatalogObject = TypeVar("CatalogObject", ServiceOffering, ServicePlan)
+
+
+class LazyRules(dict[str, "Rule"]):
+    """All rules, loaded at the first use, because most reports need none."""
+
+    def __missing__(self, key: str) -> Rule:
+        self.update(all_rules())
+        return self[key]
+
+
+def all_rules() -> Mapping[str, Rule]:
+    """Every rule of the product by id."""
+    from osbctl.comparison.change_kinds import load_all as load_comparison
+    from osbctl.validation.rules import load_all as load_validation
+
+    load_validation()
+    load_comparison()
+    import_module("osbctl.conformance.rules")
+    return RULES
+
+
+def rules_named(word: str, error: type[OsbctlError] = UsageError, origin: str = "") -> frozenset[str]:
+    """The ids of the rules that `word` (an id, a group, a prefix with `*`) names. Raises `error` after `origin`."""
+    rules = all_rules()
+    found = matching_rules(word, rules)
+    if not found:
+        advice = did_you_mean(word, (*rules, *Category)) or "osbctl rules lists them"
+        raise error(f"{origin}there is no rule {word!r}", advice)
+    return found
+
+
+def object_named(objects: Iterable[CatalogObject], name: str, missing: str) -> CatalogObject:
+    """The service offering or plan of that name, else of that id. Raises UsageError, which begins with `missing`."""
+    objects = tuple(objects)
+    if found := [each for each in objects if each.name == name] or [each for each in objects if each.id == name]:
+        return found[0]
+    names = [each.name for each in objects]
+    raise UsageError(f"{missing} {name!r}", did_you_mean(name, names) or f"there are: {', '.join(names)}")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
-from typing import Any
 
 from osbctl.config import NAMES
 from osbctl.credentials.file import LARGEST, parse_credentials
@@ -60,16 +60,12 @@ def _kind(file: Path | str) -> str:
         return ""
     if is_lock(text):
         return "a lock of ids"
-    if len(text) <= LARGEST and _parsed(parse_credentials, text):
-        return CREDENTIALS
+    with suppress(OsbctlError):
+        if len(text) <= LARGEST and parse_credentials(text):
+            return CREDENTIALS
     if text.startswith("<") or "services" not in text:  # most files need no parsing
         return ""
-    document = _parsed(parse_text, text, str(file))
-    return CATALOG if document and isinstance(document.data.get("services"), list) else ""
-
-
-def _parsed(parse: Any, *arguments: str) -> Any:
-    try:
-        return parse(*arguments)
-    except OsbctlError:
-        return None
+    with suppress(OsbctlError):
+        if isinstance(parse_text(text, str(file)).data.get("services"), list):
+            return CATALOG
+    return ""

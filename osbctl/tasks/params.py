@@ -16,7 +16,7 @@ from osbctl.sources.document import Document
 from osbctl.sources.parse import parse_document
 from osbctl.sources.read import read_object
 from osbctl.sources.read_bytes import STDIN
-from osbctl.tasks.rules import object_named
+from osbctl.tasks.options import object_named
 
 INLINE = "-c"
 """Source name of a request on the command line."""

@@ -15,8 +15,7 @@ from osbctl.rule import matching_rules
 from osbctl.sources.document import Document
 from osbctl.sources.read import read_source
 from osbctl.sources.read_bytes import check_stdin, report_name
-from osbctl.tasks.options import Request, config_of, effective_fail_on, validation_options
-from osbctl.tasks.rules import all_rules
+from osbctl.tasks.options import Request, all_rules, config_of, effective_fail_on, validation_options
 from osbctl.text import plural
 from osbctl.validation.options import IgnoreAt, Selection, ValidationOptions
 from osbctl.validation.pipeline import unreadable, validate_document

@@ -9,7 +9,7 @@ import pytest
 
 from osbctl.cli.reference import rules
 from osbctl.rule import Category
-from osbctl.tasks.rules import all_rules
+from osbctl.tasks.options import all_rules
 from tests.reports.standards import checked_json
 
 RULES = all_rules()

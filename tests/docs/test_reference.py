@@ -11,7 +11,7 @@ import pytest
 
 from osbctl import errors
 from osbctl.config import KEYS
-from osbctl.tasks.rules import all_rules
+from osbctl.tasks.options import all_rules
 from tests.cli.program import commands
 from tests.docs.test_links import PAGES
 

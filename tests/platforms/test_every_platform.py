@@ -8,7 +8,7 @@ from osbctl.comparison.change_kinds import KINDS
 from osbctl.comparison.change_kinds import load_all as load_changes
 from osbctl.platforms import Platform
 from osbctl.platforms.verdicts import judge_all
-from osbctl.tasks.rules import all_rules
+from osbctl.tasks.options import all_rules
 
 
 @pytest.mark.parametrize("platform", Platform)

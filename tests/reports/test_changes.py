@@ -14,7 +14,7 @@ from osbctl.changes import Change, DiffFailOn, Effect, Level, ObjectRef
 from osbctl.findings import Finding, Location, Severity
 from osbctl.platforms import Platform
 from osbctl.reports.changes import DiffFormat, DiffReport, render
-from osbctl.tasks.rules import all_rules
+from osbctl.tasks.options import all_rules
 from tests.reports.standards import assert_only_escapes, checked_json, checked_sarif
 
 REMOVED = Change(

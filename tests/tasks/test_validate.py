@@ -13,8 +13,7 @@ from osbctl.config import Config
 from osbctl.errors import ConfigError, UsageError
 from osbctl.findings import FailOn
 from osbctl.rule import Category
-from osbctl.tasks.options import Request
-from osbctl.tasks.rules import all_rules
+from osbctl.tasks.options import Request, all_rules
 from osbctl.tasks.validate import Validation, validate
 from tests.folders import catalogs_folder
 
