@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from osbctl.errors import SourceError
 from osbctl.files import check_regular
@@ -27,9 +27,6 @@ from osbctl.sources.folder.source_tree import NO_VARIABLES, Parts
 from osbctl.sources.limits import DEFAULT_LIMITS, Limits, read_file
 from osbctl.sources.read_bytes import refuse_folder
 from osbctl.sources.variables import VariablesOf, no_variables
-
-if TYPE_CHECKING:
-    from osbctl.sources.folder.lock import Lock
 
 LOCK = "catalog.lock"
 NOTHING_UNSAVED: Mapping[Path, bytes] = MappingProxyType({})
@@ -56,7 +53,7 @@ def compose(
     accepted: Collection[str] = (),
     limits: Limits = DEFAULT_LIMITS,
     unsaved: Mapping[Path, bytes] = NOTHING_UNSAVED,
-) -> tuple[Document, Lock]:
+) -> tuple[Document, locks.Lock]:
     """Compose the catalog of a source folder, and the lock to write after a build.
 
     Locations are in the files of the folder.
@@ -93,7 +90,7 @@ def compose(
     return Document(folder, origins.data, "folder", origins.locate, tuple(notes), parts=tuple(parts.documents)), lock
 
 
-def read_lock(folder: Path, unsaved: Mapping[Path, bytes] = NOTHING_UNSAVED) -> Lock:
+def read_lock(folder: Path, unsaved: Mapping[Path, bytes] = NOTHING_UNSAVED) -> locks.Lock:
     """Read the lock of a source folder; an empty one without a file.
 
     Raises:

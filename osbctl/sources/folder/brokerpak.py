@@ -230,7 +230,10 @@ class _BrokerpakCatalog:
         made: dict[str, Any] = {}
         put = self.origins.put
         if given.get("field_name"):
-            put(made, "title", _label(str(given["field_name"])), (part, (*path, "field_name")))
+            words = filter(None, re.split(r"[\s._-]+", str(given["field_name"])))
+            # `fieldNameToLabel` of cloud-service-broker.
+            title = " ".join(_ACRONYMS.get(word, word[:1].upper() + word[1:]) for word in words)
+            put(made, "title", title, (part, (*path, "field_name")))
         constraints = given.get("constraints")
         for key, value in constraints.items() if isinstance(constraints, dict) else ():
             put(made, key, value, (part, (*path, "constraints", key)))
@@ -322,9 +325,3 @@ def _keywords(given: dict[str, Any]) -> dict[str, Any]:
 def _variable_word(part: Document) -> str:
     """The service name of a definition as part of a variable name."""
     return str(part.data.get("name")).upper().replace(".", "_").replace("-", "_")
-
-
-def _label(name: str) -> str:
-    """The title of an input (`fieldNameToLabel`)."""
-    words = filter(None, re.split(r"[\s._-]+", name))
-    return " ".join(_ACRONYMS.get(word, word[:1].upper() + word[1:]) for word in words)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -95,16 +95,11 @@ def updated(lock: Lock, catalog: dict[str, Any], accepted: Collection[str] = ())
     changed = [(name, path) for name, id_, path in named if lock.ids.get(name, id_) != id_]
     given_up = {lock.ids[name]: name for name, _ in changed if name in accepted}
     findings = [_changed(name, lock.ids[name], path) for name, path in changed if name not in accepted]
-    return _merged(lock, there, given_up), [*findings, *_reuses(lock, named, there)]
-
-
-def _merged(lock: Lock, there: Mapping[str, str], given_up: Mapping[str, str]) -> Lock:
-    """The lock with the ids of `there` by name; `given_up` are ids that accepted changes replace, with their names."""
     in_use = set(there.values())  # an id that was given up once may be in use again
     retired = {id_: name for id_, name in {**lock.retired, **given_up}.items() if id_ not in in_use}
     # A name that has gone was renamed where another one has its id.
     ids = {name: id_ for name, id_ in {**lock.ids, **there}.items() if name in there or id_ not in in_use}
-    return Lock(ids, retired)
+    return Lock(ids, retired), [*findings, *_reuses(lock, named, there)]
 
 
 def _reuses(lock: Lock, named: Sequence[tuple[str, str, Path]], there: Collection[str]) -> Iterator[Finding]:
@@ -114,7 +109,9 @@ def _reuses(lock: Lock, named: Sequence[tuple[str, str, Path]], there: Collectio
     for name, id_, path in named:
         owner = owners.get(id_) or lock.retired.get(id_, name)
         if _is_other(owner, name, there):
-            yield _reused(name, owner, path, published=owner in there)
+            verb, source = ("is", ", as catalog.lock knows") if owner in there else ("was", "")
+            message = f"the id of {name!r} {verb} that of {owner!r}{source}"
+            yield _against("build-id-reused", message, path, f"give {name!r} an id of its own")
 
 
 def fresh_id() -> str:
@@ -143,12 +140,6 @@ def _is_other(owner: str, name: str, there: Collection[str]) -> bool:
     old_parent, new_parent = owner.rpartition("/")[0], name.rpartition("/")[0]
     same_place = old_parent == new_parent or (bool(old_parent) and old_parent not in there)
     return owner in there or ("/" in owner) != ("/" in name) or not same_place
-
-
-def _reused(name: str, owner: str, path: Path, *, published: bool) -> Finding:
-    verb, source = ("is", ", as catalog.lock knows") if published else ("was", "")
-    message = f"the id of {name!r} {verb} that of {owner!r}{source}"
-    return _against("build-id-reused", message, path, f"give {name!r} an id of its own")
 
 
 def _changed(name: str, known: str, path: Path) -> Finding:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -117,16 +117,7 @@ _PARAMETERS = """\
 
 def folder(name: str) -> Iterator[tuple[str, str]]:
     """The files of a new folder that builds: one service with two plans and a parameter schema."""
-    plans = _PLANS.format(name=name, small=fresh_id(), large=fresh_id())
-    yield "catalog.yaml", _SETTINGS.format(text=dump_text(name))
-    yield _service_file(name, plans)
-    yield "schemas/parameters.json", _PARAMETERS
-    yield EDITOR_SCHEMA, _editor_schema()
-    yield ATTRIBUTES
-
-
-def _editor_schema() -> str:
-    """A JSON Schema of service files for editors: that of the catalog, without required fields."""
+    # Editors get the schema of a service in a catalog, without required fields.
     whole = json.loads(schema_text(DEFAULT_API_VERSION))
     for part in whole["definitions"].values():
         part.pop("required", None)
@@ -139,7 +130,12 @@ def _editor_schema() -> str:
         "title": "A service offering in a source folder of osbctl",
         "definitions": whole["definitions"],
     }
-    return json.dumps(schema, indent=2, ensure_ascii=False) + "\n"
+    plans = _PLANS.format(name=name, small=fresh_id(), large=fresh_id())
+    yield "catalog.yaml", _SETTINGS.format(text=dump_text(name))
+    yield _service_file(name, plans)
+    yield "schemas/parameters.json", _PARAMETERS
+    yield EDITOR_SCHEMA, json.dumps(schema, indent=2, ensure_ascii=False) + "\n"
+    yield ATTRIBUTES
 
 
 def service(name: str) -> Iterator[tuple[str, str]]:
@@ -177,11 +173,15 @@ def split_files(catalog: dict[str, Any]) -> Iterator[tuple[str, str]]:
     shared = _shared(services)
     stems: list[str] = []
     for service in services:
-        stem = _stem(service.get("name"), stems)
-        stems.append(stem)
-        yield f"services/{stem}.yaml", dump(escaped(_with_references(service, shared)))
-    for name, schema in shared.values():
-        yield f"schemas/{name}.json", json.dumps(escaped(schema), indent=2, ensure_ascii=False) + "\n"
+        copy: dict[str, Any] = json.loads(json.dumps(service))
+        for _, holder in _holders(copy):
+            schema = shared.get(json.dumps(holder["parameters"]))
+            if schema:
+                holder["parameters"] = {"$ref": f"../schemas/{schema}.json"}
+        stems.append(_stem(service.get("name"), stems))
+        yield f"services/{stems[-1]}.yaml", dump(escaped(copy))
+    for text, name in shared.items():
+        yield f"schemas/{name}.json", json.dumps(escaped(json.loads(text)), indent=2, ensure_ascii=False) + "\n"
     further = {key: value for key, value in catalog.items() if key != "services"}
     yield "catalog.yaml", dump({"services": stems, **({"fields": escaped(further)} if further else {})})
     yield ATTRIBUTES
@@ -213,7 +213,7 @@ def write_new(folder: Path, files: Iterable[tuple[str, str]]) -> Iterator[str]:
         yield f"wrote {file}"
 
 
-def _stem(name: Any, taken: list[str]) -> str:
+def _stem(name: Any, taken: Collection[str]) -> str:
     """A unique file name for a service, from its name where that is possible."""
     word = re.sub(r"[^A-Za-z0-9._-]+", "-", name).strip(".-") if isinstance(name, str) else ""
     stem, number = word[:80] or "service", 1
@@ -223,32 +223,20 @@ def _stem(name: Any, taken: list[str]) -> str:
     return stem
 
 
-def _shared(services: list[dict[str, Any]]) -> dict[str, tuple[str, dict[str, Any]]]:
-    """The parameter schemas that occur more than once, by their text, each with a file name."""
-    seen: dict[str, tuple[str, dict[str, Any], int]] = {}
+def _shared(services: list[dict[str, Any]]) -> dict[str, str]:
+    """File names of the parameter schemas that occur more than once, by their JSON text."""
+    uses: dict[str, list[str]] = {}
     for service in services:
         for place, holder in _holders(service):
-            schema = holder["parameters"]
-            text = json.dumps(schema)
-            if '"$ref"' not in text and len(schema) > 1:  # in a file of its own a reference would be read anew
-                count = seen[text][2] if text in seen else 0
-                seen[text] = (f"{_stem(service.get('name'), [])}-{place}", schema, count + 1)
-    found: dict[str, tuple[str, dict[str, Any]]] = {}
-    names: list[str] = []
-    for text, (name, schema, count) in seen.items():
-        if count > 1:
-            names.append(_stem(name, names))
-            found[text] = (names[-1], schema)
+            text = json.dumps(holder["parameters"])
+            # In a file of its own a reference would be read anew.
+            if '"$ref"' not in text and len(holder["parameters"]) > 1:
+                uses.setdefault(text, []).append(f"{_stem(service.get('name'), ())}-{place}")
+    found: dict[str, str] = {}
+    for text, names in uses.items():
+        if len(names) > 1:
+            found[text] = _stem(names[-1], found.values())
     return found
-
-
-def _with_references(service: dict[str, Any], shared: dict[str, tuple[str, dict[str, Any]]]) -> dict[str, Any]:
-    copy: dict[str, Any] = json.loads(json.dumps(service))
-    for _, holder in _holders(copy):
-        known = shared.get(json.dumps(holder["parameters"]))
-        if known:
-            holder["parameters"] = {"$ref": f"../schemas/{known[0]}.json"}
-    return copy
 
 
 def _holders(service: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
