@@ -6,7 +6,7 @@ READY  := $(VENV)/.ready
 PYTHONS ?= python3.11 python3.12 python3.13
 TRIED  := $(VENV)/.tried
 EXTRAS := .[self-signed,postgresql,lsp]
-SAMPLED = tests/platforms tests/fixes/test_harmless.py tests/comparison/test_both_ways.py tests/editor/test_diagnostics.py \
+SAMPLED = tests/platforms tests/fixes tests/comparison/test_both_ways.py tests/editor/test_diagnostics.py \
 	tests/pages tests/requests/test_shells.py tests/validation/test_parameters.py
 SITE   = $(BIN)/sphinx-build --quiet --fail-on-warning --keep-going --fresh-env docs build/site
 
