@@ -182,7 +182,7 @@ class Reader:
     """Reads responses from a connection, one after the other."""
 
     def __init__(self, sock: socket.socket) -> None:
-        self.sock, self.rest = sock, b""
+        self.sock, self.rest = sock, bytearray()
 
     def answer(self, head: bool = False) -> tuple[int, dict[str, str], bytes]:
         while b"\r\n\r\n" not in self.rest:
@@ -192,22 +192,17 @@ class Reader:
         headers = {name.lower(): value for name, _, value in (line.partition(": ") for line in lines)}
         status = int(first.split()[1])
         length = 0 if head or status == 304 else int(headers["content-length"])
-        parts, got = [self.rest], len(self.rest)
-        while got < length:
-            parts.append(self._piece())
-            got += len(parts[-1])
-        data = b"".join(parts)
-        self.rest = data[length:]
-        return status, headers, data[:length]
+        while len(self.rest) < length:
+            self._more()
+        data = bytes(self.rest[:length])
+        del self.rest[:length]
+        return status, headers, data
 
-    def _piece(self) -> bytes:
+    def _more(self) -> None:
         piece = self.sock.recv(65536)
         if not piece:
             raise EOFError("closed")
-        return piece
-
-    def _more(self) -> None:
-        self.rest += self._piece()
+        self.rest += piece
 
     def at_end(self) -> bool:
         """Return whether the server has closed and all was read."""

@@ -91,7 +91,7 @@ def test_client_being_answered_is_not_evicted(trust: ssl.SSLContext, pair: Pair)
             held.enter_context(broker.raw())
         assert until(lambda: broker.stats.cut > 20)
         rest = Reader(sock)
-        rest.rest = b"H"
+        rest.rest += b"H"
         assert rest.answer()[2] == LARGE
 
 

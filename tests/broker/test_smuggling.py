@@ -134,7 +134,7 @@ def test_expect_100_continue(shared: Broker) -> None:
         assert reader.answer()[0] == 200
         told = reader.rest or sock.recv(100)
         assert told == b"HTTP/1.1 100 Continue\r\n\r\n"
-        reader.rest = b""
+        reader.rest.clear()
         sock.sendall(b"abcd" + GET)
         assert [reader.answer()[0] for _ in range(2)] == [200, 200]
 

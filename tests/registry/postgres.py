@@ -109,8 +109,7 @@ def standby(bin: Path, primary: Cluster) -> Iterator[Cluster]:
 @contextlib.contextmanager
 def _folder() -> Iterator[tuple[Path, dict[str, Any]]]:
     """A temporary folder of PostgreSQL's user, and the arguments that start a program as that user."""
-    folder = Path(tempfile.mkdtemp(prefix="osbctl-pg-"))
-    who = _user()
+    folder, who = Path(tempfile.mkdtemp(prefix="osbctl-pg-")), _user()
     if who:
         os.chown(folder, pwd.getpwnam(who["user"]).pw_uid, -1)
     try:

@@ -170,6 +170,10 @@ class Node:
     value: Any
     below: dict[Any, tuple[int, Node]] = field(default_factory=dict)
 
+    def put(self, key: str, at: int, item: Node) -> None:
+        self.value[key] = item.value
+        self.below[key] = (at, item)
+
 
 class Writer:
     """Writes a random YAML mapping in flow style, with few anchor names so that they are defined again and again."""
@@ -182,13 +186,14 @@ class Writer:
         for number in range(random.randrange(1, 6)):
             at = len(self.text)
             self.text += f"top{number}: "
-            self.put(self.top, f"top{number}", at, self.node(3)[1])
+            self.top.put(f"top{number}", at, self.node(3)[1])
             self.text += "\n"
 
-    @staticmethod
-    def put(node: Node, key: str, at: int, item: Node) -> None:
-        node.value[key] = item.value
-        node.below[key] = (at, item)
+    def items(self, most: int, breaks: tuple[str, ...]) -> Iterator[int]:
+        """The numbers of fewer than `most` items, each once the comma before it is written."""
+        for index in range(self.random.randrange(most)):
+            self.text += ("," if index else "") + self.random.choice(breaks)
+            yield index
 
     def node(self, depth: int) -> tuple[int, Node]:
         """The offset of a node, and the node."""
@@ -218,8 +223,7 @@ class Writer:
     def sequence(self, depth: int) -> Node:
         node = Node([])
         self.text += "["
-        for index in range(self.random.randrange(4)):
-            self.text += ("," if index else "") + self.random.choice(["", " ", "\n  "])
+        for index in self.items(4, ("", " ", "\n  ")):
             at, item = self.node(depth - 1)
             node.value.append(item.value)
             node.below[index] = (at, item)
@@ -230,8 +234,7 @@ class Writer:
         node = Node({})
         merges: list[list[Node]] = []
         self.text += "{"
-        for index in range(self.random.randrange(5)):
-            self.text += ("," if index else "") + self.random.choice([" ", "\n  "])
+        for _ in self.items(5, (" ", "\n  ")):
             bases = [name for name, known in self.anchors.items() if isinstance(known.value, dict)]
             if bases and self.random.random() < 0.4:
                 self.text += "<<: "
@@ -240,22 +243,19 @@ class Writer:
             at = len(self.text)
             key = self.random.choice([key for key in "klmnopq" if key not in node.value])
             self.text += f"{key}: "
-            self.put(node, key, at, self.node(max(depth - 1, 0))[1])
+            node.put(key, at, self.node(max(depth - 1, 0))[1])
         self.text += "}"
         for base in [base for group in reversed(merges) for base in group]:
             for key, (at, item) in base.below.items():
                 if key not in node.value:
-                    self.put(node, key, at, item)
+                    node.put(key, at, item)
         return node
 
     def bases(self, names: list[str]) -> list[Node]:
         if self.random.random() < 0.5:
             return [self.alias(names)]
         self.text += "["
-        found = []
-        for index in range(self.random.randrange(3)):
-            self.text += ", " if index else ""
-            found.append(self.alias(names))
+        found = [self.alias(names) for _ in self.items(3, (" ",))]
         self.text += "]"
         return found
 

@@ -71,20 +71,16 @@ def _cloud_foundry(catalog: dict[str, Any]) -> tuple[list[dict[str, Any]], list[
     for number, service in enumerate(catalog["services"]):
         guid = f"offering-{number}"
         metadata = service.get("metadata") or {}
-        offerings.append(
-            SHOWN_BESIDE
-            | {
-                "guid": guid,
-                "name": service["name"],
-                "description": service["description"],
-                "tags": service.get("tags") or [],
-                "requires": service.get("requires") or [],
-                "shareable": metadata.get("shareable") is True,
-                "documentation_url": metadata.get("documentationUrl"),
-                "broker_catalog": {"id": service["id"], "metadata": metadata, "features": _features(service)},
-                "relationships": {"service_broker": {"data": {"guid": BROKER}}},
-            }
-        )
+        offering = {
+            "guid": guid,
+            **{name: service[name] for name in ("name", "description")},
+            **{name: service.get(name) or [] for name in ("tags", "requires")},
+            "shareable": metadata.get("shareable") is True,
+            "documentation_url": metadata.get("documentationUrl"),
+            "broker_catalog": {"id": service["id"], "metadata": metadata, "features": _features(service)},
+            "relationships": {"service_broker": {"data": {"guid": BROKER}}},
+        }
+        offerings.append(SHOWN_BESIDE | offering)
         for index, plan in enumerate(service["plans"]):
             flags = ("bindable", "plan_updateable")
             broker_catalog = {
@@ -93,21 +89,18 @@ def _cloud_foundry(catalog: dict[str, Any]) -> tuple[list[dict[str, Any]], list[
                 "maximum_polling_duration": plan.get("maximum_polling_duration"),
                 "features": {name: _value(plan, name, _value(service, name, False)) for name in flags},
             }
-            plans.append(
-                SHOWN_BESIDE
-                | {
-                    "guid": f"plan-{number}-{index}",
-                    "name": plan["name"],
-                    "visibility_type": "admin",
-                    "free": _value(plan, "free", True),
-                    "costs": [],
-                    "description": plan["description"],
-                    "maintenance_info": plan.get("maintenance_info") or {},
-                    "broker_catalog": broker_catalog,
-                    "schemas": _schemas(plan, {}),
-                    "relationships": {"service_offering": {"data": {"guid": guid}}},
-                }
-            )
+            made = {
+                "guid": f"plan-{number}-{index}",
+                **{name: plan[name] for name in ("name", "description")},
+                "visibility_type": "admin",
+                "free": _value(plan, "free", True),
+                "costs": [],
+                "maintenance_info": plan.get("maintenance_info") or {},
+                "broker_catalog": broker_catalog,
+                "schemas": _schemas(plan, {}),
+                "relationships": {"service_offering": {"data": {"guid": guid}}},
+            }
+            plans.append(SHOWN_BESIDE | made)
     return offerings, plans
 
 
@@ -119,9 +112,7 @@ def _korifi(catalog: dict[str, Any]) -> tuple[list[dict[str, Any]], list[dict[st
     by_id = {plan["id"]: plan for service in catalog["services"] for plan in service["plans"]}
     for plan in plans:
         original = by_id[plan["broker_catalog"]["id"]]
-        for key in ("costs", "maintenance_info"):
-            del plan[key]
-        del plan["broker_catalog"]["maximum_polling_duration"]
+        del plan["costs"], plan["maintenance_info"], plan["broker_catalog"]["maximum_polling_duration"]
         plan["available"] = False  # visible to administrators only
         plan["free"] = _value(original, "free", False)
         plan["schemas"] = _schemas(original, None)
@@ -145,15 +136,10 @@ def _kubernetes(catalog: dict[str, Any]) -> dict[str, Any]:
 
     def add(kind: str, name: str, thing: dict[str, Any], **more: Any) -> None:
         names = {"externalID": thing["id"], "externalName": thing["name"], "description": thing["description"]}
-        items.append(
-            {
-                "apiVersion": "servicecatalog.k8s.io/v1beta1",
-                "kind": kind,
-                "metadata": {"name": name, "uid": f"uid-{name}"},
-                "spec": {"clusterServiceBrokerName": BROKER, **names, **more},
-                "status": {"removedFromBrokerCatalog": False},
-            }
-        )
+        item: dict[str, Any] = {"apiVersion": "servicecatalog.k8s.io/v1beta1", "kind": kind}
+        item["metadata"] = {"name": name, "uid": f"uid-{name}"}
+        item["spec"] = {"clusterServiceBrokerName": BROKER, **names, **more}
+        items.append(item | {"status": {"removedFromBrokerCatalog": False}})
 
     for number, service in enumerate(catalog["services"]):
         add(
