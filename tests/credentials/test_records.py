@@ -10,8 +10,8 @@ import re
 import shutil
 import stat
 import subprocess
-import threading
 import traceback
+from concurrent.futures import ThreadPoolExecutor
 from itertools import count
 from pathlib import Path
 
@@ -230,11 +230,8 @@ def test_appending_keeps_the_others_also_when_many_append(tmp_path: Path) -> Non
     path = tmp_path / "c.json"
     write_record(path, RECORD)
     records = [CredentialRecord(f"user-{n}", RECORD.salt, HASH) for n in range(20)]
-    threads = [threading.Thread(target=append_record, args=(path, record)) for record in records]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    with ThreadPoolExecutor(len(records)) as pool:
+        list(pool.map(append_record, [path] * len(records), records))
     found = read_credentials(path)
     assert found[0] == RECORD
     assert set(found[1:]) == set(records)
