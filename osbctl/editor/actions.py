@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import uuid
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
@@ -37,7 +37,26 @@ class ActionBuilder:
     unsaved: Mapping[str, str]
     open: OpenFiles
 
-    def quick_fixes(self, file: TextDocument, findings: Iterable[Finding]) -> Iterator[types.CodeAction]:
+    def requested(
+        self, file: TextDocument, findings: list[Finding], only: Sequence[str] | None, is_needed: Callable[[], bool]
+    ) -> list[types.CodeAction]:
+        """Code actions of the kinds in `only`; incomplete if the request is cancelled, since it blocks the analysis."""
+
+        def is_requested(kind: str) -> bool:
+            return only is None or any(kind == asked or kind.startswith(f"{asked}.") for asked in only)
+
+        actions: list[types.CodeAction] = []
+        if is_requested(types.CodeActionKind.QuickFix) and is_needed():
+            for action in self._quick_fixes(file, findings):
+                if not is_needed():
+                    break
+                actions.append(action)
+        # Editors ask wherever the cursor goes: the whole file is fixed only on request, or beside another fix.
+        if is_requested(FIX_ALL) and (only or actions) and is_needed():
+            actions += self._fix_all(file)
+        return actions
+
+    def _quick_fixes(self, file: TextDocument, findings: Iterable[Finding]) -> Iterator[types.CodeAction]:
         """Code actions for findings in `file`."""
         for finding in with_fixes(islice(findings, MAX_FINDINGS), self.document):
             # One action for each fix, but for all at once where one text stands for several values.
@@ -49,7 +68,7 @@ class ActionBuilder:
                 yield from self._quick_fix(file, finding, (fresh,), "Set a fresh GUID")
             yield from self._ignore(file, finding)
 
-    def fix_all(self, file: TextDocument) -> Iterator[types.CodeAction]:
+    def _fix_all(self, file: TextDocument) -> Iterator[types.CodeAction]:
         """The one action that applies all safe fixes of `file`.
 
         It leaves other files of the source alone: editors run it on saving, and would leave those changed and unsaved

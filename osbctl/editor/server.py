@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator
 from functools import partial
 from typing import Any, BinaryIO
 
@@ -17,7 +17,7 @@ from osbctl.editor.actions import FIX_ALL, ActionBuilder
 from osbctl.editor.completion import completions, hover
 from osbctl.editor.navigation import definition, symbols
 from osbctl.editor.open_files import OpenFiles, path_of
-from osbctl.editor.text_document import TextDocument, diagnostic
+from osbctl.editor.text_document import diagnostic
 from osbctl.findings import Finding
 from osbctl.sources.variables import VariablesOf, no_variables
 
@@ -190,33 +190,9 @@ class EditorServer:
         def is_needed() -> bool:
             return self.open.edition == edition and not cancelled.is_set()
 
-        task = partial(_requested_actions, builder, file, found, params.context.only, is_needed)
+        task = partial(builder.requested, file, found, params.context.only, is_needed)
         try:
             return await asyncio.get_running_loop().run_in_executor(self.open.analysis_thread, task)
         except asyncio.CancelledError:
             cancelled.set()
             raise
-
-
-def _requested_actions(
-    builder: ActionBuilder,
-    file: TextDocument,
-    findings: list[Finding],
-    only: Sequence[str] | None,
-    is_needed: Callable[[], bool],
-) -> list[types.CodeAction]:
-    """Code actions of the kinds in `only`; incomplete if the request is cancelled, since it blocks the analysis."""
-
-    def is_requested(kind: str) -> bool:
-        return only is None or any(kind == asked or kind.startswith(f"{asked}.") for asked in only)
-
-    actions: list[types.CodeAction] = []
-    if is_requested(types.CodeActionKind.QuickFix) and is_needed():
-        for action in builder.quick_fixes(file, findings):
-            if not is_needed():
-                break
-            actions.append(action)
-    # Editors ask wherever the cursor goes: the whole file is fixed only on request, or beside another fix.
-    if is_requested(FIX_ALL) and (only or actions) and is_needed():
-        actions += builder.fix_all(file)
-    return actions

@@ -25,8 +25,7 @@ DEFAULT_ACCENT = "#2f5fd0"
 _LIGHT, _DARK = "#ffffff", "#151a21"
 """Backgrounds of the cards in both themes, as in page.css."""
 _READABLE = 4.6
-_COLOR = re.compile(r"#[0-9a-f]{6}")
-_SHORT = re.compile(r"#[0-9a-f]{3}")
+_COLOR = re.compile(r"#([0-9a-f]{3}){1,2}")
 
 _KINDS = (
     ("image/png", re.compile(rb"\x89PNG\r\n\x1a\n")),
@@ -96,10 +95,10 @@ def accent_rules(accent: str) -> str:
     Raises UsageError: `accent` is not `#rgb` or `#rrggbb`.
     """
     color = (accent or DEFAULT_ACCENT).lower()
-    if _SHORT.fullmatch(color):
-        color = "#" + "".join(digit * 2 for digit in color[1:])
     if not _COLOR.fullmatch(color):
         raise UsageError(f"{accent!r} is not a colour", "write it as --accent '#2f5fd0'")
+    if len(color) == len("#rgb"):
+        color = "#" + "".join(digit * 2 for digit in color[1:])
     light, dark = _readable_on(color, "#000000", _LIGHT), _readable_on(color, "#ffffff", _DARK)
     on_light, on_dark = _text_color_on(light), _text_color_on(dark)
     return f":root{{--accent:light-dark({light},{dark});--on-accent:light-dark({on_light},{on_dark})}}"
