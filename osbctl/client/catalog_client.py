@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import unquote, urljoin, urlsplit, urlunsplit
 
 from osbctl.client.connection_options import ConnectionOptions, basic_auth, check_options, without_query
-from osbctl.client.http_client import REQUEST_ERRORS, HttpClient, no_response_error, read_body
+from osbctl.client.http_client import HttpClient, read_body
 from osbctl.errors import SourceError, UsageError
 from osbctl.findings import DocumentError
 from osbctl.paths import JsonValue
@@ -82,14 +82,22 @@ def fetch_catalog(address: str, options: ConnectionOptions, etag: str = "") -> C
     """
     check_options(address, options)
     with HttpClient(address, options) as client:
-        current = address
+        current, headers = address, request_headers(options)
+        if etag:
+            headers["If-None-Match"] = etag
         for _ in range(MAX_REDIRECTS + 1):
-            response = _request(client, current, etag)
+            response = client.send("GET", current, headers)
             target = redirect_target(current, response.status, response.headers.get("Location"))
             if target is None:
                 return _answer(response, client, etag)
             response.close()
-            _check_redirect(current, target)
+            if not target:
+                raise SourceError(f"{without_query(current)}: it redirects to something that is not an address")
+            if not is_same_origin(current, target):
+                raise SourceError(
+                    f"{without_query(current)}: it redirects to another place, {origin(target)}",
+                    "credentials are not sent there; name that address if it is the broker's",
+                )
             current = target
     raise SourceError(f"{client.name}: more than {MAX_REDIRECTS} redirects", "a broker answers directly")
 
@@ -122,24 +130,6 @@ def request_headers(options: ConnectionOptions) -> dict[str, str]:
     if options.user or options.password:
         headers["Authorization"] = basic_auth(options.user, options.password)
     return headers
-
-
-def _request(client: HttpClient, current: str, etag: str) -> BaseHTTPResponse:
-    tag = {"If-None-Match": etag} if etag else {}
-    try:
-        return client.send("GET", current, request_headers(client.options) | tag)
-    except REQUEST_ERRORS as error:
-        raise no_response_error(error, client) from None
-
-
-def _check_redirect(current: str, target: str) -> None:
-    if not target:
-        raise SourceError(f"{without_query(current)}: it redirects to something that is not an address")
-    if not is_same_origin(current, target):
-        raise SourceError(
-            f"{without_query(current)}: it redirects to another place, {origin(target)}",
-            "credentials are not sent there; name that address if it is the broker's",
-        )
 
 
 def is_same_origin(address: str, target: str) -> bool:

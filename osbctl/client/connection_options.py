@@ -52,8 +52,11 @@ class ConnectionOptions:
 
 
 def basic_auth(user: str, password: str) -> str:
-    """The value of an Authorization header (RFC 7617), in UTF-8."""
-    return "Basic " + b64encode(f"{user}:{password}".encode()).decode()
+    """The value of an Authorization header (RFC 7617), in UTF-8. Raises SourceError: it cannot be encoded."""
+    try:
+        return "Basic " + b64encode(f"{user}:{password}".encode()).decode()
+    except UnicodeEncodeError:
+        raise SourceError("the user or the password is not UTF-8 text") from None
 
 
 def without_query(address: str) -> str:

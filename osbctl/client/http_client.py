@@ -22,9 +22,6 @@ from osbctl.client.connection_options import ConnectionOptions, basic_auth, prox
 from osbctl.errors import SourceError
 from osbctl.text import escape_line
 
-REQUEST_ERRORS = (faults.HTTPError, OSError, ValueError)
-"""Exceptions of a request without an answer."""
-
 _TOO_SLOW = ("it accepted the request, but did not answer in time", "platforms wait 15 to 60 seconds")
 _STALLED = ("the TLS handshake was not finished in time", "check that this port speaks TLS")
 _CLIENT_CERT = "if it asks clients for a certificate, --client-cert names one, with its key"
@@ -74,14 +71,17 @@ class HttpClient:
             sock.close()
 
     def send(self, method: str, url: str, headers: Mapping[str, str]) -> BaseHTTPResponse:
-        """Send one request and return the response, its body unread; follow no redirect. Raises `REQUEST_ERRORS`."""
-        response = self._pool.request(
-            method, url, headers=headers, redirect=False, preload_content=False, decode_content=False
-        )
-        if self.expired:  # our own shutdown() looks like the end of the header
-            response.close()
-            raise TimeoutError
-        return response
+        """Send one request and return the response, its body unread; follow no redirect. Raises NoResponseError."""
+        try:
+            response = self._pool.request(
+                method, url, headers=headers, redirect=False, preload_content=False, decode_content=False
+            )
+            if self.expired:  # our own shutdown() looks like the end of the header
+                response.close()
+                raise TimeoutError
+            return response
+        except (faults.HTTPError, OSError, ValueError) as error:
+            raise NoResponseError(error, self) from None
 
 
 def _pool(client: HttpClient, proxy: str) -> urllib3.PoolManager:
@@ -97,23 +97,19 @@ def _pool(client: HttpClient, proxy: str) -> urllib3.PoolManager:
         arguments["cert_reqs"] = "CERT_NONE"
     else:
         arguments |= {"cert_reqs": "CERT_REQUIRED", "ca_certs": options.ca_file}
-    pool = _through(proxy, arguments) if proxy else urllib3.PoolManager(**arguments)
+    if proxy:  # it makes tunnels (CONNECT), and gets the credentials in its own address
+        parts = urlsplit(proxy)
+        login = basic_auth(unquote(parts.username or ""), unquote(parts.password or ""))
+        headers = {"Proxy-Authorization": login} if parts.username else {}
+        address = f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}"
+        pool: urllib3.PoolManager = urllib3.ProxyManager(address, proxy_headers=headers, **arguments)
+    else:
+        pool = urllib3.PoolManager(**arguments)
     pool.pool_classes_by_scheme = {
         "http": _watched(urllib3.HTTPConnectionPool, client),
         "https": _watched(urllib3.HTTPSConnectionPool, client),
     }
     return pool
-
-
-def _through(proxy: str, arguments: Mapping[str, Any]) -> urllib3.ProxyManager:
-    """Make a pool of tunnels (CONNECT) through `proxy`, which gets the credentials in its own address."""
-    parts = urlsplit(proxy)
-    login = basic_auth(unquote(parts.username or ""), unquote(parts.password or ""))
-    return urllib3.ProxyManager(
-        f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}",
-        proxy_headers={"Proxy-Authorization": login} if parts.username else {},
-        **arguments,
-    )
 
 
 def _watched(pool: Any, client: HttpClient) -> Any:
@@ -142,22 +138,21 @@ class Failure(Enum):
 
 
 class NoResponseError(SourceError):
-    """A request got no answer."""
+    """A request got no answer: `error` of urllib3 in a sentence."""
 
-    def __init__(self, kind: Failure, message: str, advice: str) -> None:
-        super().__init__(message, advice)
-        self.kind = kind
-
-
-def no_response_error(error: Exception, client: HttpClient) -> NoResponseError:
-    """Explain one of `REQUEST_ERRORS` in a sentence."""
-    kind, text, advice = _meaning(error, client)
-    return NoResponseError(kind, f"{client.name}: {text}", advice)
+    def __init__(self, error: Exception, client: HttpClient) -> None:
+        self.kind, text, advice = _meaning(error, client)
+        super().__init__(f"{client.name}: {text}", advice)
 
 
 def _meaning(error: Exception, client: HttpClient) -> tuple[Failure, str, str]:
     if isinstance(error, faults.ProxyError):
-        return Failure.UNREACHABLE, f"the proxy {escape_line(client.proxy)} {_of_proxy(error.original_error)}", _PROXY
+        cause = error.original_error
+        if isinstance(cause, faults.NewConnectionError):  # a name that is unknown is one of these, too
+            text = f"cannot be reached: {_no_connection(cause)[0]}"
+        else:
+            text = f"makes no connection: {_reason(cause)}"
+        return Failure.UNREACHABLE, f"the proxy {escape_line(client.proxy)} {text}", _PROXY
     nobody: tuple[tuple[type[Exception], str, str], ...] = (
         (faults.NameResolutionError, "there is no such host", "check the name"),
         (faults.NewConnectionError, *_no_connection(error)),
@@ -175,12 +170,6 @@ def _meaning(error: Exception, client: HttpClient) -> tuple[Failure, str, str]:
     if isinstance(error, OSError):
         return Failure.NO_RESPONSE, f"the connection failed: {_reason(error)}", ""
     return Failure.NO_RESPONSE, f"the request failed: {type(error).__name__}", ""
-
-
-def _of_proxy(error: Exception) -> str:
-    if isinstance(error, faults.NewConnectionError):  # a name that is unknown is one of these, too
-        return f"cannot be reached: {_no_connection(error)[0]}"
-    return f"makes no connection: {_reason(error)}"
 
 
 def _no_connection(error: Exception) -> tuple[str, str]:

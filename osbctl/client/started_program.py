@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from subprocess import DEVNULL, STDOUT, Popen
-from typing import IO, TypeVar
+from typing import TypeVar
 from urllib.parse import urlsplit
 
 from osbctl.client.http_client import NoResponseError
@@ -53,7 +53,14 @@ def ask_started(
     for number in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.default_int_handler)
     with tempfile.TemporaryFile() as printed:
-        program = _start(words, {**environment, "PORT": str(port)}, printed)
+        try:
+            # In a session of its own, so that its children end with it.
+            environment = {**environment, "PORT": str(port)}
+            program = Popen(
+                words, stdin=DEVNULL, stdout=printed, stderr=STDOUT, env=environment, start_new_session=True
+            )
+        except OSError as error:
+            raise SourceError(f"--start: {shlex.join(words)}: cannot be started: {error.strerror}") from None
         try:
             return _answer(program, ask, seconds)
         except OsbctlError:
@@ -72,14 +79,6 @@ def _words(command: str) -> list[str]:
     if not words:
         raise UsageError("--start: there is no command", 'for example --start "npm start"')
     return words
-
-
-def _start(words: list[str], environment: Mapping[str, str], printed: IO[bytes]) -> Popen[bytes]:
-    try:
-        # In a session of its own, so that its children end with it.
-        return Popen(words, stdin=DEVNULL, stdout=printed, stderr=STDOUT, env=environment, start_new_session=True)
-    except OSError as error:
-        raise SourceError(f"--start: {shlex.join(words)}: cannot be started: {error.strerror}") from None
 
 
 def _answer(program: Popen[bytes], ask: Callable[[], T], seconds: int) -> T:

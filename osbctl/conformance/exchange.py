@@ -13,7 +13,7 @@ from urllib3.util import SKIP_HEADER
 
 from osbctl.client.catalog_client import read_json, request_headers
 from osbctl.client.connection_options import ConnectionOptions, without_query
-from osbctl.client.http_client import REQUEST_ERRORS, HttpClient, NoResponseError, no_response_error, read_body
+from osbctl.client.http_client import HttpClient, NoResponseError, read_body
 from osbctl.conformance.rules import EVERY
 from osbctl.errors import SourceError
 from osbctl.findings import Finding, Severity
@@ -101,6 +101,7 @@ class Exchange:
                 _receive(reply, client, method, url, sent)
             except SourceError as error:
                 reply.fault = options.hide(error.message.removeprefix(f"{client.name}: "))
+                reply.silence = error if isinstance(error, NoResponseError) else None
         reply.seconds = time.monotonic() - began
         reply.certificate_ends = client.certificate.get("notAfter", "")
         return reply
@@ -108,11 +109,7 @@ class Exchange:
 
 def _receive(reply: Reply, client: HttpClient, method: str, url: str, headers: Mapping[str, str]) -> None:
     """Fill in what comes. Raises SourceError: there is no answer, or its body did not come whole."""
-    try:
-        response = client.send(method, url, headers)
-    except REQUEST_ERRORS as error:
-        reply.silence = no_response_error(error, client)
-        raise reply.silence from None
+    response = client.send(method, url, headers)
     reply.status = response.status
     reply.headers = {name.lower(): value for name, value in response.headers.items()}
     body = bytearray()

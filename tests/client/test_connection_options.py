@@ -206,6 +206,12 @@ def test_what_is_right_passes(authority: Authority, tmp_path: Path) -> None:
         check_options("https://b.test", ConnectionOptions(proxies={"https": proxy}, **files))
 
 
+def test_credentials_that_are_not_utf_8_are_refused() -> None:
+    with pytest.raises(SourceError) as caught:
+        check_broker("http://127.0.0.1:1/v2/catalog", replace(OPTIONS, user="a\udcff"))
+    assert caught.value.message == "the user or the password is not UTF-8 text"
+
+
 def test_a_key_with_a_passphrase_is_refused_and_nothing_is_asked(authority: Authority, tmp_path: Path) -> None:
     cert, key = authority.issue("locked")
     both = tmp_path / "locked.pem"
