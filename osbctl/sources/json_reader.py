@@ -17,7 +17,7 @@ from typing import Any, NoReturn
 
 from osbctl.findings import DocumentError, Finding, Location
 from osbctl.paths import Path, depth
-from osbctl.sources.document import Span
+from osbctl.sources.document import SourceMap, Span
 from osbctl.sources.limits import DEFAULT_LIMITS, MAX_DIGITS, MAX_PROBLEMS, TOO_DEEP_HINT, Limits
 from osbctl.sources.text_lines import DECIMAL_COMMA, Lines, is_decimal_comma
 
@@ -79,19 +79,17 @@ def _encodable(value: Any) -> bool:
     return True
 
 
-class JsonMap:
+class JsonMap(SourceMap):
     """The locations of the values in `text`, which must be valid JSON; computed in one pass."""
 
     def __init__(self, text: str, name: str) -> None:
         self._text, self._name = text, name
 
     def locate(self, paths: Iterable[Path]) -> dict[Path, Location]:
-        """Locate each path, or its closest existing ancestor."""
         lines = Lines(self._name, self._text)
         return {path: lines.at(*self._underlined(path)) for path in paths}
 
     def spans(self, *, aliases: bool = False) -> dict[Path, Span]:  # noqa: ARG002  # JSON has none
-        """The spans of all values, the values in a collection before the collection."""
         return self._spans
 
     @cached_property

@@ -16,7 +16,7 @@ from yaml import AliasEvent, MappingEndEvent, MappingStartEvent, ScalarEvent, Se
 
 from osbctl.findings import Location
 from osbctl.paths import Path
-from osbctl.sources.document import Span
+from osbctl.sources.document import SourceMap, Span
 from osbctl.sources.text_lines import Lines
 
 
@@ -49,7 +49,7 @@ class _Place:
         return self.span.key[0] if self.span.key[1] else self.span.start
 
 
-class YamlMap:
+class YamlMap(SourceMap):
     """The locations of the values in `text`, which must be valid YAML."""
 
     def __init__(self, text: str, name: str) -> None:
@@ -57,7 +57,6 @@ class YamlMap:
         self._name = name
 
     def locate(self, paths: Iterable[Path]) -> dict[Path, Location]:
-        """Locate each path, or its closest existing ancestor."""
         places: dict[Path, _Place] = {}
         for path in paths:
             place = self._top
@@ -71,10 +70,6 @@ class YamlMap:
         return {path: lines.at(place.begin, place.shown_end) for path, place in places.items()}
 
     def spans(self, *, aliases: bool = False) -> dict[Path, Span]:
-        """The spans of all values written in the text, the values in a collection before the collection.
-
-        `aliases`: an alias of a scalar has the span of that scalar.
-        """
         return dict(_spans(self._top, (), aliases))
 
     @cached_property

@@ -309,10 +309,3 @@ def test_by_hand(text: str, value: Any, at: dict[str, tuple[int, int]]) -> None:
     paths = {pointer: tuple(int(s) if s.isdigit() else s for s in parse_pointer(pointer)) for pointer in at}
     found = document.locate(paths.values())
     assert {pointer: (found[path].line, found[path].column) for pointer, path in paths.items()} == at
-
-
-@each("text", ["a: &x [&y {k: *x}]\n", "a: &x {p: &x [*x]}\n", "a: &x\n  - <<: *x\n"])
-def test_what_holds_itself_is_refused(text: str) -> None:
-    with pytest.raises(DocumentError) as caught:
-        parse_document(text.encode(), "a.yaml")
-    assert caught.value.findings[0].rule == "recursive-alias"

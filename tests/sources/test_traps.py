@@ -89,6 +89,9 @@ REFUSED: dict[str, tuple[str, str | bytes, str]] = {
     # aliases, merge keys, tags
     "a recursive alias": ("a.yaml", "a: &a [*a]\n", "recursive-alias 1:8"),
     "a recursive merge": ("a.yaml", "a: &a {<<: *a}\n", "recursive-alias 1:12"),
+    "a recursive alias, deeper": ("a.yaml", "a: &x [&y {k: *x}]\n", "recursive-alias 1:15"),
+    "a recursive alias below an equal anchor": ("a.yaml", "a: &x {p: &x [*x]}\n", "recursive-alias 1:15"),
+    "a recursive merge in a list": ("a.yaml", "a: &x\n  - <<: *x\n", "recursive-alias 2:9"),
     "an alias without an anchor": ("a.yaml", "a: *b\n", "syntax 1:4 &b"),
     "a merge of a number": ("a.yaml", "a:\n  <<: 3\n", "syntax 2:7 <<"),
     "a tag of an application": ("a.yaml", "a: !Ref x\nb: !!binary aGk=\nc: !foo {a: 1}\nd: !!set {x}\n",
