@@ -12,7 +12,6 @@ import pytest
 import yaml
 
 from osbctl.errors import SourceError, UsageError
-from osbctl.files import write_file
 from osbctl.findings import DocumentError, Fix
 from osbctl.fixes.edits import Edit, applied, edit
 from osbctl.platforms.outcome import VerdictKind
@@ -262,15 +261,6 @@ def test_a_link_stays_a_link_and_the_owner_the_owner(tmp_path: Path) -> None:
     state = file.stat()
     assert (state.st_uid, state.st_gid, state.st_mode & 0o777) == (*owner, 0o664)
     assert [path.name for path in file.parent.iterdir()] == ["c.yaml"]
-
-
-def test_a_secret_goes_to_nobody_who_put_a_file_there_before(tmp_path: Path) -> None:
-    if os.geteuid():
-        pytest.skip("only root may give files away")
-    (tmp_path / "c").write_text("")
-    os.chown(tmp_path / "c", 12345, 23456)
-    write_file(tmp_path / "c", b"secret", 0o600)
-    assert ((tmp_path / "c").stat().st_uid, (tmp_path / "c").stat().st_mode & 0o777) == (0, 0o600)
 
 
 def test_a_catalog_inside_of_a_larger_file(tmp_path: Path) -> None:
