@@ -157,10 +157,15 @@ def test_a_catalog_without_services_that_are_objects_is_not_split(tmp_path: Path
     assert not (tmp_path / "parts").exists()
 
 
-def test_an_accepted_change_of_an_id_that_nothing_has_is_refused(folder: Path) -> None:
+def test_a_changed_id_is_refused_as_an_update_and_an_accepted_one_must_be_there(folder: Path) -> None:
     told = failure("build", "source", "--accept-id-change", "postgres/nosuch", cwd=folder, code=2)
     assert told.startswith("error: --accept-id-change postgres/nosuch: there is no such service or plan\n")
     run(folder, "build source --accept-id-change postgres/small")
+    lock = folder / "source/catalog.lock"
+    lock.write_text(re.sub(r'(\["postgres", ")[^"]+', r"\1another", lock.read_text()))
+    told = osbctl("validate", "source", cwd=folder).stdout
+    assert "    refused as an update by Cloud Foundry, SAP Service Manager\n" in told
+    assert "`osbctl build --accept-id-change postgres`" in told
 
 
 @pytest.mark.parametrize("attributes", [True, False])
@@ -234,15 +239,6 @@ def test_a_plan_that_moves_to_another_service_keeps_no_id(folder: Path) -> None:
     plan_file(folder, "postgres", "vast")  # under another name in its own service it is renamed
     run(folder, "build source")
     assert "huge" not in (folder / "source/catalog.lock").read_text()
-
-
-def test_a_changed_id_is_refused_as_an_update(folder: Path) -> None:
-    run(folder, "build source")
-    lock = folder / "source/catalog.lock"
-    lock.write_text(re.sub(r'(\["postgres", ")[^"]+', r"\1another", lock.read_text()))
-    told = osbctl("validate", "source", cwd=folder).stdout
-    assert "    refused as an update by Cloud Foundry, SAP Service Manager\n" in told
-    assert "`osbctl build --accept-id-change postgres`" in told
 
 
 def test_an_output_in_the_source_folder_is_refused(folder: Path) -> None:

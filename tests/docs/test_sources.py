@@ -44,12 +44,8 @@ def unsourced(text: str) -> list[str]:
 
 
 @pytest.mark.parametrize("page", TEXTS)
-def test_claims_have_sources(page: str) -> None:
+def test_claims_have_sources_and_sources_are_defined_and_used(page: str) -> None:
     assert unsourced(TEXTS[page]) == []
-
-
-@pytest.mark.parametrize("page", TEXTS)
-def test_sources_are_defined_and_used(page: str) -> None:
     assert set(MARK.findall(TEXTS[page])) == set(dict(DEFINITION.findall(TEXTS[page])))
     assert len(DEFINITION.findall(TEXTS[page])) > 5
 

@@ -37,12 +37,9 @@ def test_what_changes_from_run_to_run_stays() -> None:
     assert re.search(r"\d{4}-\d\d-\d\dT", walked(page.replace("2001-02-03T04:05:06Z\n", "")))
 
 
-def test_another_end_than_told_is_an_error() -> None:
+def test_another_end_than_told_and_a_broker_that_does_not_start_are_errors() -> None:
     with pytest.raises(WalkError, match="ended with 1, not 0"):
         walked("<!-- walk -->\n```console\n$ false\n```\n")
-
-
-def test_a_broker_that_does_not_start_is_an_error() -> None:
     with pytest.raises(WalkError, match="does not serve"):
         walked("<!-- walk(serve) -->\n```console\n$ osbctl serve missing.yaml --credentials missing.json\n```\n")
 
