@@ -79,7 +79,7 @@ def add(
         done = register_broker(registry, new, client, strict=strict)
         added = {name} if done.outcome is RefreshOutcome.ADDED else set()
         print_note(*client.notes, *shared_sentences(registry, added))
-    write_lines(refresh_lines(new.name, done, _paint()))
+    write_lines(refresh_lines(new.name, done, AnsiStyle(use_color("auto", sys.stdout))))
     return int(done.outcome is RefreshOutcome.REFUSED)
 
 
@@ -129,7 +129,7 @@ def show(
     if format == "json":
         write_json(broker.data)
     else:
-        write_lines(broker_lines(broker, _paint()))
+        write_lines(broker_lines(broker, AnsiStyle(use_color("auto", sys.stdout))))
     return 0
 
 
@@ -193,21 +193,18 @@ def remove(name: common.BrokerName, database: common.Database = None) -> int:
     return 0
 
 
-def _paint() -> AnsiStyle:
-    return AnsiStyle(use_color("auto", sys.stdout))
-
-
 def _report(results: Iterable[tuple[str, Refresh]], total: int, policy: Policy, quiet: bool) -> tuple[int, set[str]]:
     """Print the results; the exit code, and the brokers whose stored catalog changed."""
     counts: Counter[RefreshOutcome] = Counter()
     deleted, changed = 0, set()
+    paint = AnsiStyle(use_color("auto", sys.stdout))
     for name, done in results:
         counts[done.outcome] += 1
         if done.outcome is RefreshOutcome.CHANGED and not policy.dry_run:
             changed.add(name)
         deleted += done.counts().get(ActionKind.DELETED, 0)
         if not quiet or done.outcome in (RefreshOutcome.REFUSED, RefreshOutcome.FAILED):
-            write_lines(refresh_lines(name, done, _paint(), policy.dry_run))
+            write_lines(refresh_lines(name, done, paint, policy.dry_run))
     if not quiet:
         _add_up(counts, total, certain=not deleted or policy.instances is not None)
     return (3 if counts[RefreshOutcome.FAILED] else int(counts[RefreshOutcome.REFUSED] > 0)), changed
