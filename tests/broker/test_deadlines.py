@@ -16,7 +16,7 @@ import pytest
 
 from osbctl.broker.decision import REFUSED, Decision
 from osbctl.broker.settings import Settings
-from tests.broker.harness import GET, LARGE, SMALL, Reader, ask, let_in, running, until
+from tests.broker.harness import GET, LARGE, SMALL, Broker, Reader, ask, let_in, running, until
 
 Pair = tuple[Path, Path]
 
@@ -120,24 +120,21 @@ def test_connection_limit_is_below_the_descriptor_limit() -> None:
     assert Settings(connections=5).connection_limit() == 5
 
 
-def test_accepting_pauses_without_descriptors(
-    trust: ssl.SSLContext, pair: Pair, caplog: pytest.LogCaptureFixture
-) -> None:
-    with running(trust, pair) as broker:
-        accept, fail = broker.server.accept, [True]
+def test_accepting_pauses_without_descriptors(broker: Broker, caplog: pytest.LogCaptureFixture) -> None:
+    accept, fail = broker.server.accept, [True]
 
-        def failing() -> Any:
-            if fail:
-                raise OSError(24, "Too many open files")
-            return accept()
+    def failing() -> Any:
+        if fail:
+            raise OSError(24, "Too many open files")
+        return accept()
 
-        broker.server.accept = failing
-        raw = broker.raw()
-        time.sleep(0.3)
-        fail.clear()
-        with broker.trust.wrap_socket(raw, server_hostname="localhost") as sock:
-            assert ask(sock)[0] == 200
-        assert 1 <= caplog.text.count("cannot accept") <= 8
+    broker.server.accept = failing
+    raw = broker.raw()
+    time.sleep(0.3)
+    fail.clear()
+    with broker.trust.wrap_socket(raw, server_hostname="localhost") as sock:
+        assert ask(sock)[0] == 200
+    assert 1 <= caplog.text.count("cannot accept") <= 8
 
 
 def test_request_waiting_for_its_password_check_does_not_block_others(trust: ssl.SSLContext, pair: Pair) -> None:
@@ -178,28 +175,27 @@ def test_authenticator_error_closes_only_that_connection(trust: ssl.SSLContext, 
         assert broker.thread.is_alive()
 
 
-def test_drain_finishes_responses_and_accepts_no_more(trust: ssl.SSLContext, pair: Pair) -> None:
-    with running(trust, pair) as broker:
-        idle, busy, half = broker.connect(), broker.connect(), broker.connect()
-        ask(idle)
-        busy.sendall(GET.replace(b"/v2/catalog", b"/large"))
-        busy.recv(0)
-        half.sendall(GET[:20])
-        time.sleep(0.2)
-        stopper: list[int] = []
-        thread = threading.Thread(target=lambda: stopper.append(broker.stop()))
-        thread.start()
-        assert Reader(idle).at_end()
-        with pytest.raises(OSError):
-            broker.raw()
-        assert Reader(busy).answer()[2] == LARGE
-        half.sendall(GET[20:])
-        status, headers, body = Reader(half).answer()
-        assert (status, headers["connection"], body) == (200, "close", SMALL)
-        thread.join(10)
-        assert stopper == [0]
-        for sock in (idle, busy, half):
-            sock.close()
+def test_drain_finishes_responses_and_accepts_no_more(broker: Broker) -> None:
+    idle, busy, half = broker.connect(), broker.connect(), broker.connect()
+    ask(idle)
+    busy.sendall(GET.replace(b"/v2/catalog", b"/large"))
+    busy.recv(0)
+    half.sendall(GET[:20])
+    time.sleep(0.2)
+    stopper: list[int] = []
+    thread = threading.Thread(target=lambda: stopper.append(broker.stop()))
+    thread.start()
+    assert Reader(idle).at_end()
+    with pytest.raises(OSError):
+        broker.raw()
+    assert Reader(busy).answer()[2] == LARGE
+    half.sendall(GET[20:])
+    status, headers, body = Reader(half).answer()
+    assert (status, headers["connection"], body) == (200, "close", SMALL)
+    thread.join(10)
+    assert stopper == [0]
+    for sock in (idle, busy, half):
+        sock.close()
 
 
 def test_drain_has_a_deadline(trust: ssl.SSLContext, pair: Pair) -> None:
@@ -211,17 +207,16 @@ def test_drain_has_a_deadline(trust: ssl.SSLContext, pair: Pair) -> None:
         assert time.monotonic() - began < 10
 
 
-def test_errors_do_not_end_the_loop(trust: ssl.SSLContext, pair: Pair) -> None:
-    with running(trust, pair) as broker:
-        broker.server.channel_class = lambda *args, **kwargs: 1 / 0
-        with broker.raw() as sock:
-            assert sock.recv(1) == b""
-        del broker.server.channel_class
-        broker.server.channel_class = type(broker.server).channel_class
-        assert broker.thread.is_alive()
-        assert broker.server.accepting
-        broker.server.handle_close()
-        assert broker.server.socket is not None
+def test_errors_do_not_end_the_loop(broker: Broker) -> None:
+    broker.server.channel_class = lambda *args, **kwargs: 1 / 0
+    with broker.raw() as sock:
+        assert sock.recv(1) == b""
+    del broker.server.channel_class
+    broker.server.channel_class = type(broker.server).channel_class
+    assert broker.thread.is_alive()
+    assert broker.server.accepting
+    broker.server.handle_close()
+    assert broker.server.socket is not None
 
 
 def test_urgent_data_closes_the_connection(trust: ssl.SSLContext) -> None:

@@ -333,12 +333,9 @@ def cloud_foundry_pages() -> list[dict[str, Any]]:
             more = {"service_offerings": included} if included else {"service_brokers": brokers}
             asked = f"https://api.example.com/v3/{kind}?page=NUMBER&per_page=1&{query}&service_broker_names=mine"
             made = page([row], len(every), included=more)
-            made["pagination"] |= {
-                "total_pages": len(every),
-                "first": {"href": asked.replace("NUMBER", "1")},
-                "next": {"href": asked.replace("NUMBER", str(number + 1))} if number < len(every) else None,
-                "previous": {"href": asked.replace("NUMBER", str(number - 1))} if number > 1 else None,
-            }
+            links = [None, *({"href": asked.replace("NUMBER", str(n + 1))} for n in range(len(every))), None]
+            more = {"first": links[1], "next": links[number + 1], "previous": links[number - 1]}
+            made["pagination"] |= {"total_pages": len(every), **more}
             files.append(made)
     return files
 
