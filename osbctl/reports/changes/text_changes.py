@@ -67,8 +67,12 @@ def _group(group: list[Change], report: DiffReport) -> Iterator[str]:
 def _change(change: Change, report: DiffReport, margin: str, rule: str = "") -> Iterator[str]:
     paint = AnsiStyle(report.color)
     excerpt = _excerpt(change) if report.words is DIFF else ()  # messages of a drift name the sides
-    head = _head(change, _without_values(change) if excerpt else change.message)
-    yield f"{margin}{paint(head, 'bold')}{rule}"
+    # The excerpt shows the values, so the message ends before them.
+    message = change.message
+    old, new = _json(change.old), _json(change.new)
+    for tail in (f" from {old} to {new}", f": {new}", f", was {old}") if excerpt else ():
+        message = message.removesuffix(tail)
+    yield f"{margin}{paint(_head(change, message), 'bold')}{rule}"
     yield f"{margin}  {paint(_places(change, report), 'dim')}"
     for line, style in zip(excerpt, ("gone", "come"), strict=False):
         if line:
@@ -87,18 +91,6 @@ def _excerpt(change: Change) -> tuple[str, ...]:
 
 def _key(path: Path) -> str:
     return escape_line(next((step for step in reversed(path) if isinstance(step, str)), ""))
-
-
-def _without_values(change: Change) -> str:
-    """The message without the values that the excerpt shows."""
-    message = change.message
-    for tail in (
-        f" from {_json(change.old)} to {_json(change.new)}",
-        f": {_json(change.new)}",
-        f", was {_json(change.old)}",
-    ):
-        message = message.removesuffix(tail)
-    return message
 
 
 def _json(value: object) -> str:
