@@ -50,9 +50,6 @@ class WatchedFiles(Generic[T]):
     loss: Callable[[T], str] = lambda _: ""
     loaded: FileStamp | None = None
 
-    def stamp(self) -> FileStamp:
-        return stamp_files(self.paths)
-
     def warn_of_readable_files(self) -> None:
         """Warn of secrets that other users may read or change, or the group may change.
 
@@ -92,7 +89,7 @@ class Watcher:
         self._watched, self._stats, self._on_check, self._seconds = watched, stats, on_check, seconds
         self._now = threading.Event()
         self._ended = False
-        self._seen = [item.stamp() for item in watched]
+        self._seen = [stamp_files(item.paths) for item in watched]
         self._applied = [item.loaded or seen for item, seen in zip(watched, self._seen, strict=True)]
         self._held: list[tuple[FileStamp, float]] = [((), 0.0)] * len(watched)
         """The stamp of a version held back for its loss, and until when (monotonic time)."""
@@ -125,7 +122,7 @@ class Watcher:
                 self._check(index, item, asked)
 
     def _check(self, index: int, item: WatchedFiles[Any], asked: bool) -> None:
-        stamp, now = item.stamp(), time.monotonic()
+        stamp, now = stamp_files(item.paths), time.monotonic()
         settled = stamp != self._applied[index] and stamp == self._seen[index]
         self._seen[index] = stamp
         held, until = self._held[index]

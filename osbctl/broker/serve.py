@@ -199,7 +199,7 @@ def load_tls(options: ServeOptions) -> tuple[Tls | None, list[WatchedFiles[Certi
     """Load the certificate, None for plain HTTP, and the files to watch for it."""
     cert, key = options.tls_cert, options.tls_key
     if not (cert and key):
-        return Tls(self_signed()[0]) if options.self_signed else None, []
+        return Tls(self_signed()) if options.self_signed else None, []
     stamp = stamp_files(lambda: (cert, key))
     tls = Tls(load_certificate(cert, key))
 

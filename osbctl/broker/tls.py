@@ -152,16 +152,6 @@ def expiry(pem: str) -> datetime:
         raise ConfigError("the certificate file contains no readable certificate") from error
 
 
-def self_signed() -> tuple[Certificate, str]:
-    """Create a certificate for localhost, 127.0.0.1 and ::1; returns also its PEM text.
-
-    Raises ConfigError if the package `cryptography` is not installed.
-    """
-    cert, key = _make_certificate()
-    with _unseen_file(cert) as cert_file, _unseen_file(key) as key_file:
-        return load_certificate(cert_file, key_file), cert.decode("ascii")
-
-
 @contextmanager
 def _unseen_file(content: bytes) -> Iterator[Path]:
     """Yield the path of a temporary file with `content`: OpenSSL reads only files.
@@ -183,8 +173,8 @@ def _unseen_file(content: bytes) -> Iterator[Path]:
         yield path
 
 
-def _make_certificate() -> tuple[bytes, bytes]:
-    """Create a certificate for localhost, 127.0.0.1 and ::1, and its key, both as PEM.
+def self_signed() -> Certificate:
+    """Create a certificate for localhost, 127.0.0.1 and ::1.
 
     Raises ConfigError if the package `cryptography` is not installed.
     """
@@ -219,4 +209,6 @@ def _make_certificate() -> tuple[bytes, bytes]:
     private = key.private_bytes(
         serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
     )
-    return cert.public_bytes(serialization.Encoding.PEM), private
+    public = cert.public_bytes(serialization.Encoding.PEM)
+    with _unseen_file(public) as cert_file, _unseen_file(private) as key_file:
+        return load_certificate(cert_file, key_file)

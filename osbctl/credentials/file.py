@@ -126,9 +126,15 @@ LOCK_SECONDS = 10.0
 """Timeout of the lock. Writing a file takes milliseconds."""
 
 
-def record_json(record: CredentialRecord) -> str:
-    """One record as JSON text with a final newline; unset fields are omitted."""
-    return _dump(_fields(record))
+def record_json(data: CredentialRecord | Sequence[CredentialRecord]) -> str:
+    """A record, or a list of records, as JSON text with a final newline; unset fields are omitted."""
+    import json
+
+    def fields(record: CredentialRecord) -> dict[str, str]:
+        values = ((field, getattr(record, field)) for field in FIELDS)
+        return {field: value for field, value in values if value is not None}
+
+    return json.dumps(data, indent=2, ensure_ascii=False, default=fields) + "\n"
 
 
 def write_record(path: Path, record: CredentialRecord, ready: Callable[[], None] = lambda: None) -> None:
@@ -151,7 +157,7 @@ def append_record(path: Path, record: CredentialRecord, ready: Callable[[], None
             raise SourceError(f"{path} is not a regular file")
         with _locked(target.parent):
             records = (*_present(target), record)
-            with staged(path, _dump([_fields(each) for each in records]).encode("utf-8"), 0o600):
+            with staged(path, record_json(records).encode("utf-8"), 0o600):
                 ready()
             return len(records)
 
@@ -163,17 +169,6 @@ def _present(path: Path) -> Sequence[CredentialRecord]:
     if not is_json(path.read_text("utf-8-sig")):
         raise ConfigError(f"{path} is an htpasswd file", "append to it with `htpasswd -5`, or start a new file")
     return records
-
-
-def _fields(record: CredentialRecord) -> dict[str, str]:
-    values = ((field, getattr(record, field)) for field in FIELDS)
-    return {field: value for field, value in values if value is not None}
-
-
-def _dump(data: object) -> str:
-    import json
-
-    return json.dumps(data, indent=2, ensure_ascii=False) + "\n"
 
 
 @contextlib.contextmanager

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any
 
 from osbctl.errors import ConfigError
 
@@ -26,13 +26,6 @@ SECONDS_A_ROUND = 1e-6
 
 IMPLIED_ROUNDS = 5_000
 """Rounds of a `$6$` hash without `rounds=`."""
-
-
-class HashParts(NamedTuple):
-    """Parameters of a `$6$` hash."""
-
-    rounds: int
-    salt: str
 
 
 def check_identity(identity: str) -> None:
@@ -60,8 +53,8 @@ def _check_text(text: str, name: str) -> None:
         raise ConfigError(f"the {name} is longer than {LONGEST} bytes")
 
 
-def parse_hash(text: str) -> HashParts:
-    """Parse a salted SHA-512 hash, `$6$[rounds=N$]salt$hash` (crypt(3)). Raises ConfigError."""
+def parse_hash(text: str) -> tuple[int, str]:
+    """Rounds and salt of a salted SHA-512 hash, `$6$[rounds=N$]salt$hash` (crypt(3)). Raises ConfigError."""
     form = r"\$6\$(?:rounds=([1-9][0-9]{0,9})\$)?([./0-9A-Za-z]{1,16})\$[./0-9A-Za-z]{85}[./01]"
     match = re.fullmatch(form, text)
     if match is None:
@@ -69,7 +62,7 @@ def parse_hash(text: str) -> HashParts:
         raise ConfigError(problem, "create one with `osbctl hash-password`, or with `openssl passwd -6`")
     rounds = int(match[1]) if match[1] else IMPLIED_ROUNDS
     check_rounds(rounds)
-    return HashParts(rounds, match[2])
+    return rounds, match[2]
 
 
 def check_rounds(rounds: int) -> None:
@@ -119,7 +112,8 @@ class CredentialRecord:
 
     def __post_init__(self) -> None:
         check_identity(self.identity)
-        if self.salt != parse_hash(self.hash).salt:
+        _, salt = parse_hash(self.hash)
+        if self.salt != salt:
             raise ConfigError("the salt is not the salt of the hash")
         if self.password is not None:
             check_password(self.password)
@@ -131,7 +125,8 @@ class CredentialRecord:
     @property
     def rounds(self) -> int:
         """The rounds (cost) of the hash."""
-        return parse_hash(self.hash).rounds
+        rounds, _ = parse_hash(self.hash)
+        return rounds
 
     @property
     def ends(self) -> float:
@@ -172,7 +167,7 @@ def make_record(
     rounds = default_rounds() if rounds is None else rounds
     check_rounds(rounds)
     hashed = str(_scheme().using(rounds=rounds).hash(password))
-    salt = parse_hash(hashed).salt
+    _, salt = parse_hash(hashed)
     return CredentialRecord(identity, salt, hashed, password if include_password else None, label, expires)
 
 
