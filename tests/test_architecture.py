@@ -275,12 +275,9 @@ def test_nothing_outside_of_platforms_names_one() -> None:
 
 
 def test_a_platform_is_loaded_when_asked_for() -> None:
-    code = "import sys, osbctl.platforms.verdicts; print(*(name for name in sys.modules if name.startswith('osbctl')))"
+    code = "import sys, osbctl.platforms; print(*(name for name in sys.modules if name.startswith('osbctl')))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
-    modules = (
-        "catalog jsonschemas jsonschemas.dialects jsonschemas.walk paths platforms platforms.outcome platforms.verdicts"
-    )
-    assert set(done.stdout.split()) == {"osbctl", *(f"osbctl.{name}" for name in modules.split())}
+    assert set(done.stdout.split()) == {"osbctl", "osbctl.platforms"}
 
 
 WATCHED = """

@@ -9,9 +9,8 @@ import pytest
 
 from osbctl.comparison.catalogs import compare_catalogs
 from osbctl.fields import LATEST, known, since, wanted
-from osbctl.platforms import ApiVersion, Platform
+from osbctl.platforms import ApiVersion, Platform, judge_all
 from osbctl.platforms.outcome import VerdictKind
-from osbctl.platforms.verdicts import judge_all
 from osbctl.validation.options import ValidationOptions
 from osbctl.validation.pipeline import run_rules
 

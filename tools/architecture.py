@@ -46,14 +46,14 @@ BASE = (
 CALLS = {
     "A byte of YAML to a finding": (
         "tasks/validate", "sources/read", "sources/parse", "sources/yaml_reader", "validation/pipeline",
-        "platforms/verdicts", "sources/yaml_locations", "reports/text_report",
+        "platforms/cloudfoundry/verdict", "sources/yaml_locations", "reports/text_report",
     ),
     "A request to its answer": (
         "broker/serve", "broker/channel", "broker/parser", "broker/authenticator", "broker/task", "broker/catalog_app",
     ),
     "Two catalogs to a level": (
         "tasks/compare", "comparison/catalogs", "comparison/match", "comparison/fields", "comparison/collector",
-        "comparison/change_kinds", "comparison/parameters", "platforms/verdicts", "comparison/refusals",
+        "comparison/change_kinds", "comparison/parameters", "platforms/cloudfoundry/verdict", "comparison/refusals",
         "comparison/allow", "reports/changes/text_changes",
     ),
     "A refresh to a drift": (

@@ -60,6 +60,11 @@ def labels(platforms: Collection[Platform]) -> str:
     return "every platform" if len(platforms) == len(Platform) else ", ".join(one.label for one in platforms)
 
 
+def judge_all(data: dict[str, Any], asked: Collection[Platform] = tuple(Platform)) -> dict[Platform, Outcome]:
+    """Verdicts of the `asked` platforms on the catalog `data`, in the order of `Platform`."""
+    return {platform: platform.record.judge(data) for platform in Platform if platform in asked}
+
+
 class ApiVersion(StrEnum):
     """A version of the Open Service Broker API that osbctl has a schema for. Compares in order of release."""
 
@@ -113,8 +118,7 @@ class PlatformRecord(NamedTuple):
     that it reads as false if a catalog omits them, `service_only` those that it reads in service offerings only.
     `timeout` is for the request of a catalog, in seconds. `accepted_statuses` are the HTTP statuses whose body it reads
     as a catalog, `unfollowed_redirects` the redirects that it does not follow. `is_quoted`: its own messages are known,
-    and reports quote them. `in_accepted_by_all`: it accepts each catalog that `accepted_by_all` accepts, so that its
-    `verdict` need not run; a test compares the two.
+    and reports quote them.
     """
 
     folder: str
@@ -129,7 +133,6 @@ class PlatformRecord(NamedTuple):
     accepted_statuses: range = range(200, 201)
     unfollowed_redirects: frozenset[int] = frozenset()
     is_quoted: bool = False
-    in_accepted_by_all: bool = False
 
     def judge(self, data: dict[str, Any]) -> Outcome:
         """Verdict on the catalog `data`, from the module `verdict`."""

@@ -18,9 +18,8 @@ from osbctl.findings import Finding, Location, Severity, ValidationResult, Verdi
 from osbctl.jsonschemas.dialects import fast_validator
 from osbctl.paths import Path, pointer, value_at
 from osbctl.placeholders import fill_placeholders, placeholders
-from osbctl.platforms import ApiVersion, Platform
+from osbctl.platforms import ApiVersion, Platform, judge_all
 from osbctl.platforms.outcome import Outcome, Refusal, VerdictKind, bounded
-from osbctl.platforms.verdicts import judge_all
 from osbctl.rule import RULES, Rule
 from osbctl.sources.document import Document
 from osbctl.text import plural

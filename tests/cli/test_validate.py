@@ -236,7 +236,7 @@ def test_start_up_loads_little(tmp_path: Path) -> None:
     # Each of these costs a twentieth of the whole run or more; records are named tuples for that reason.
     assert not {"dataclasses", "inspect", "pathlib", "textwrap"} & valid
     assert "jsonschema_rs" in valid
-    rare = {"ssl", "urllib3", "hashlib", "osbctl.platforms.verdicts", "osbctl.sources.exports"}
+    rare = {"ssl", "urllib3", "hashlib", "osbctl.platforms.cloudfoundry.verdict", "osbctl.sources.exports"}
     assert not rare & loaded("diff", GOOD, GOOD)
     database = {"sqlalchemy", "alembic", "rich", "urllib3", "platformdirs", "yaml", "jsonschema_rs"}
     assert not database & loaded("brokers", "--help")

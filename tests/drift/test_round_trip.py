@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 
 from osbctl.comparison.drift import find_drift
-from osbctl.platforms import Platform
-from osbctl.platforms.verdicts import judge_all
+from osbctl.platforms import Platform, judge_all
 from osbctl.sources.exports import StoredCatalog, stored_catalog
 from osbctl.sources.parse import parse_document
 from osbctl.sources.read import read_source

@@ -18,9 +18,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from osbctl.findings import DocumentError
-from osbctl.platforms import Platform
+from osbctl.platforms import Platform, judge_all
 from osbctl.platforms.outcome import VerdictKind
-from osbctl.platforms.verdicts import judge_all
 from osbctl.sources.parse import parse_document
 from tests.corpus import CORPUS, EVERY_CASE
 

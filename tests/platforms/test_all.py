@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import copy
 import itertools
 import json
+import time
 from contextlib import suppress
 from typing import Any
 
@@ -12,9 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from osbctl.paths import Path
-from osbctl.platforms import Platform
+from osbctl.platforms import Platform, judge_all
 from osbctl.platforms.outcome import Outcome, VerdictKind
-from osbctl.platforms.verdicts import judge_all
 from tests.comparison.make import catalog, plan, service
 from tests.corpus import EVERY_CASE
 from tests.fragments import changed, places
@@ -89,6 +90,26 @@ def test_any_graft_comes_to_one_outcome(first: Path, one: Any, second: Path, oth
     assert judge_all(data) == outcomes
     for outcome in outcomes.values():
         check(outcome, data)
+
+
+def test_a_catalog_is_left_as_it_is_where_fields_stand_in_two_spellings() -> None:
+    rest = [
+        {"labels": {"a": ["x" * 300]}},
+        {"plans": [{"name": None, "free": False}]},
+        {"plans": [{"description": ""}], "bindable": 1},
+    ]
+    for one in rest:
+        for data in ({**GOOD, "Services": [one]}, {"SERVICES": [one], **GOOD}):
+            before = copy.deepcopy(data)
+            judge_all(data)
+            assert data == before, one
+
+
+def test_thousands_of_unknown_fields_in_one_object_take_time_in_proportion() -> None:
+    data = {"services": [{f"field {n}": n for n in range(30_000)}]}
+    start = time.process_time()
+    judge_all(data)
+    assert time.process_time() - start < 5  # twice that where each field is sought in a list of all
 
 
 def rules(platform: Platform, path: Path, value: Any) -> list[str]:

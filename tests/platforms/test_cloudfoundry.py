@@ -5,6 +5,7 @@ Everything else is in the answers that test_agreement.py reads, and in the examp
 
 from __future__ import annotations
 
+import copy
 import time
 from typing import Any
 
@@ -92,6 +93,33 @@ def test_what_an_earlier_plan_names_may_be_referred_to() -> None:
     refers = {"properties": {"a": {"$ref": "http://e.com/x"}}}
     assert kind(with_schema(named, refers)) == "unclear"
     assert kind(with_schema(refers, named)) == "refuses"
+
+
+MISTYPED = {"properties": {"a": {"type": "strin"}}}
+UNNAMED = {"$schema": None}
+TITLED = [{"title": "b", "$ref": reference} for reference in ("#/title", "#title", "#/%74itle")]
+NEAR_THE_BOUND = {"default": [1e300] * 213}  # which Cloud Foundry counts with all its digits
+SEVERAL: list[dict[str, Any]] = [
+    {}, {"title": "a"}, UNNAMED, {**UNNAMED, "title": "a"}, MISTYPED, {**MISTYPED, "title": "a", "description": "b"},
+    {**MISTYPED, "title": 5}, NEAR_THE_BOUND, {**NEAR_THE_BOUND, "title": "a" * 499},
+    {"id": "http://a/b"}, {"$ref": "http://a/b#", "title": "c"}, {"$ref": "http://a/c#"}, {"id": "http://a/c"},
+    {"$ref": "http://a/c#"}, *TITLED, *({"$ref": one["$ref"]} for one in TITLED),
+]  # fmt: skip
+
+
+def test_each_of_several_parameter_schemas_is_judged_by_itself() -> None:
+    outcome = judge(with_schema(*copy.deepcopy(SEVERAL)))
+    assert list(dict.fromkeys(refusal.path[3] for refusal in outcome.refusals)) == [
+        2,
+        3,
+        4,
+        5,
+        6,
+        8,
+        11,
+        *range(14, 20),
+    ]
+    assert outcome.doubts == (), "a refusal comes before a doubt"
 
 
 BROKEN = {"$ref": "#/definitions/none"}

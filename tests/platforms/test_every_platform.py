@@ -6,8 +6,7 @@ import pytest
 
 from osbctl.comparison.change_kinds import KINDS
 from osbctl.comparison.change_kinds import load_all as load_changes
-from osbctl.platforms import Platform
-from osbctl.platforms.verdicts import judge_all
+from osbctl.platforms import Platform, judge_all
 from osbctl.tasks.options import all_rules
 
 

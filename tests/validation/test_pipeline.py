@@ -10,10 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from osbctl.findings import DocumentError, Finding, Severity
-from osbctl.platforms import ApiVersion, Platform, golang, outcome
+from osbctl.platforms import ApiVersion, Platform, golang, judge_all, outcome
 from osbctl.platforms.cloudfoundry import fields
 from osbctl.platforms.outcome import MAX_REFUSALS, VerdictKind
-from osbctl.platforms.verdicts import judge_all
 from osbctl.reports import Format, Report, render
 from osbctl.sources.parse import parse_document
 from osbctl.validation.options import ValidationOptions

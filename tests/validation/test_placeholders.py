@@ -12,9 +12,8 @@ from osbctl.findings import DocumentError, Severity
 from osbctl.paths import Path as ValuePath
 from osbctl.paths import value_at
 from osbctl.placeholders import fill_placeholders, holds_placeholder, placeholders
-from osbctl.platforms import Platform
+from osbctl.platforms import Platform, judge_all
 from osbctl.platforms.outcome import Outcome, Refusal, VerdictKind
-from osbctl.platforms.verdicts import judge_all
 from osbctl.sources.parse import parse_document
 from osbctl.tasks.fix import fix_bytes
 from osbctl.tasks.load_catalog import CatalogSource, load

@@ -21,5 +21,4 @@ PLATFORM = PlatformRecord(
     unique=frozenset({Identity.CLIENT_ID}),
     unfollowed_redirects=frozenset({308}),
     is_quoted=True,
-    in_accepted_by_all=True,
 )

@@ -79,6 +79,20 @@ def _plain(number: str) -> str:
     return f"{whole}.{fraction.rstrip('0') or '0'}"
 
 
+def strip(name: str) -> str:
+    """`name.strip`: a name as `strip_attributes` of service.rb and service_plan.rb stores it."""
+    return name.strip("\0\t\n\v\f\r ")
+
+
+def plan_name(name: str) -> str:
+    """The form of a plan's name that is unique in its service offering.
+
+    The columns are `citext` on PostgreSQL (`lower()`) and `utf8_general_ci` on MySQL, which compares without accents,
+    too (db/migrations/20130131184954_new_initial_schema.rb).
+    """
+    return strip(name).lower()
+
+
 def index(receiver: dict[str, Any] | str, key: str) -> Any:
     """`receiver[key]` for a string key: a Hash is looked up and a String searched."""
     if isinstance(receiver, dict):

@@ -9,23 +9,8 @@ from __future__ import annotations
 
 from osbctl.catalog import ServiceOffering, ServicePlan
 from osbctl.platforms import Identity, State
+from osbctl.platforms.cloudfoundry.ruby import plan_name, strip
 from osbctl.platforms.saving import ClashKind, Names, Update, bare
-
-_STRIPPED = "\0\t\n\v\f\r "
-
-
-def stripped(name: str) -> str:
-    """`name` as it is stored: `strip_attributes` of service.rb and service_plan.rb is Ruby's `String#strip`."""
-    return name.strip(_STRIPPED)
-
-
-def plan_name(name: str) -> str:
-    """The form of a plan's name that is unique in its service offering.
-
-    The columns are `citext` on PostgreSQL (`lower()`) and `utf8_general_ci` on MySQL, which compares without accents,
-    too (db/migrations/20130131184954_new_initial_schema.rb).
-    """
-    return stripped(name).lower()
 
 
 def save(update: Update) -> None:
@@ -38,7 +23,7 @@ def save(update: Update) -> None:
     _check_clients(update)
     for service in update.catalog.services:
         data = bare(service.data)
-        update.put(service.id, service, {**data, "name": stripped(service.name)} if service.name else data)
+        update.put(service.id, service, {**data, "name": strip(service.name)} if service.name else data)
     homes = [(service, plan) for service in update.catalog.services for plan in service.plans]
     names = Names(update.rows, plan_name)
     for service, plan in sorted(homes, key=lambda home: (home[0].id, home[1].id) not in before):
@@ -87,7 +72,7 @@ def _save_plan(update: Update, names: Names, service: ServiceOffering, plan: Ser
             f'"Plan names must be unique within a service. Service {service.name} already has a plan named {plan.name}"'
         )
         update.clash(plan.path, words, holder, ClashKind.NAME)
-    update.put(service.id, plan, {**plan.data, "name": stripped(plan.name)} if plan.name else dict(plan.data))
+    update.put(service.id, plan, {**plan.data, "name": strip(plan.name)} if plan.name else dict(plan.data))
 
 
 def _remove_missing(update: Update) -> None:

@@ -20,12 +20,13 @@ from typing import Any
 from urllib.parse import unquote
 
 from osbctl.jsonschemas.dialects import faults
-from osbctl.paths import Path, resolve_pointer, value_at
+from osbctl.paths import Path, entries, resolve_pointer, value_at
 from osbctl.platforms.cloudfoundry.fields import Errors
 from osbctl.platforms.cloudfoundry.ruby import RubyCrash, identity_key, inspect, json_length
 from osbctl.platforms.outcome import Refusal
 
 _LONGEST_SCHEMA = 65_536
+_TOO_LONG = Refusal("cloudfoundry-schema-size", (), "Must not be larger than 64KB")
 _DRAFT_04 = "http://json-schema.org/draft-04/schema#"
 _PLACES = {"service_instance": ("create", "update"), "service_binding": ("create",)}
 _MUST_CONFORM = "Must conform to JSON Schema Draft 04 (experimental support for later versions): "
@@ -70,7 +71,9 @@ class SchemaChecks:
             # What a reference finds depends on the names of schemas that were loaded before.
             key = json.dumps(schema), len(self._ids)
             if key not in self._judged:
-                self._judged[key] = self._refusals_of(schema)
+                # A number such as 1e300 has 50 times as many characters in the JSON of the platform.
+                is_long = len(key[0]) > _LONGEST_SCHEMA // 100 and json_length(schema) > _LONGEST_SCHEMA
+                self._judged[key] = (_TOO_LONG,) if is_long else self._refusals_of(schema)
             return self._judged[key]
         except RubyCrash as crash:
             raise RubyCrash(path) from crash
@@ -83,8 +86,6 @@ class SchemaChecks:
 
     def _refusals_of(self, schema: dict[str, Any]) -> tuple[Refusal, ...]:
         """Reasons to refuse one schema, with paths in it; its ids join `_ids`. Raises RubyCrash, UnclearSchemaError."""
-        if json_length(schema) > _LONGEST_SCHEMA:
-            return (Refusal("cloudfoundry-schema-size", (), "Must not be larger than 64KB"),)
         if schema.get("$schema") is None or schema["$schema"] is False:
             text = "Schema must have $schema key but was not present"
             return (Refusal("cloudfoundry-schema-dialect", ("$schema",), text),)
@@ -127,9 +128,8 @@ _METASCHEMA = "http://json-schema.org/draft-04/schema"
 _DRAFT = re.compile(r"http://json-schema\.org/draft-0([12346])/(?:hyper-)?schema(?:[?#].*)?")
 
 _MOVED_BASE = "id moves the base of references"
-_SCHEMAS_BY_NAME = ("definitions", "properties", "patternProperties")
-_LISTS_OF_SCHEMAS = ("allOf", "anyOf", "oneOf", "items")
 _SINGLE_SCHEMAS = ("additionalProperties", "additionalItems", "items")
+_HOLDERS = (*_SINGLE_SCHEMAS, "definitions", "properties", "patternProperties", "allOf", "anyOf", "oneOf")
 
 _SHARED_PATTERN = re.compile(
     r"(?:[^\\\[\](){}*+?|]"  # a character that stands for itself, and . ^ $
@@ -186,15 +186,14 @@ def library_refusal(schema: dict[str, Any], earlier: set[str]) -> Refusal | None
 def _loaded(schema: dict[str, Any], path: Path) -> Iterator[tuple[Path, dict[str, Any]]]:
     """The schemas that the library loads; it looks neither into `not` nor into keywords newer than draft-04."""
     yield path, schema
-    inside: list[tuple[Path, Any]] = [((key,), schema.get(key)) for key in _SINGLE_SCHEMAS]
-    for key in _SCHEMAS_BY_NAME:
-        inside += [((key, name), value) for name, value in (schema.get(key) or {}).items()]
-    for key in _LISTS_OF_SCHEMAS:
-        items = schema.get(key)
-        inside += [((key, number), value) for number, value in enumerate(items if isinstance(items, list) else ())]
-    for place, value in inside:
-        if isinstance(value, dict):
-            yield from _loaded(value, (*path, *place))
+    for key in _HOLDERS:
+        value = schema.get(key)
+        if isinstance(value, dict) and key in _SINGLE_SCHEMAS:
+            yield from _loaded(value, (*path, key))
+        else:
+            for place, inner in entries(value):
+                if isinstance(inner, dict):
+                    yield from _loaded(inner, (*path, key, place))
 
 
 def _check_draft(schema: dict[str, Any], path: Path) -> None:

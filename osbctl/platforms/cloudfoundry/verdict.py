@@ -11,8 +11,7 @@ from typing import Any
 
 from osbctl.paths import Path
 from osbctl.platforms.cloudfoundry.fields import Errors
-from osbctl.platforms.cloudfoundry.ruby import RubyCrash, identity_key, index, to_s
-from osbctl.platforms.cloudfoundry.saving import plan_name
+from osbctl.platforms.cloudfoundry.ruby import RubyCrash, identity_key, index, plan_name, to_s
 from osbctl.platforms.cloudfoundry.schemas import SchemaChecks
 from osbctl.platforms.cloudfoundry.service import judge_service
 from osbctl.platforms.outcome import Outcome, Refusal, VerdictKind, bounded

@@ -11,5 +11,4 @@ PLATFORM = PlatformRecord(
     sharing=BY_BROKER,
     omitted_is_false=frozenset({"free", "bindable", "plan_updateable"}),
     accepted_statuses=range(300),
-    in_accepted_by_all=True,
 )

@@ -20,5 +20,4 @@ PLATFORM = PlatformRecord(
     omitted_is_false=frozenset({"free"}),
     service_only=frozenset({"plan_updateable"}),
     unique=frozenset({Identity.SERVICE_ID, Identity.PLAN_ID}),
-    in_accepted_by_all=True,
 )

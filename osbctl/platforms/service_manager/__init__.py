@@ -15,5 +15,4 @@ PLATFORM = PlatformRecord(
     # 003_catalog.up.sql (unique within a broker) and smctl's help.
     sharing=BY_BROKER,
     timeout=15.0,
-    in_accepted_by_all=True,
 )
