@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 
 from osbctl.client.catalog_client import MAX_REDIRECTS, is_same_origin, origin, redirect_target, status_error
 from osbctl.client.connection_options import ConnectionOptions, check_options
-from osbctl.client.http_client import Failure, NoResponseError
+from osbctl.client.http_client import Failure
 from osbctl.conformance import probes
 from osbctl.conformance.exchange import Exchange, Fault, Reply, findings_of
 from osbctl.findings import Finding, Severity
@@ -80,7 +80,10 @@ def _ask_catalog(exchange: Exchange, faults: list[Fault]) -> tuple[Exchange, Rep
         if not hop:
             faults += _transport(exchange, reply)
         if reply.silence:
-            faults.append(_silence(reply, reply.silence))
+            if reply.silence.kind is Failure.UNREACHABLE:
+                raise reply.silence
+            of_tls = Fault("wire-certificate", reply.fault, hint=reply.silence.advice)
+            faults.append(of_tls if reply.silence.kind is Failure.TLS else Fault("wire-no-answer", reply.fault, reply))
             return exchange, None
         target = redirect_target(exchange.address, reply.status, reply.headers.get("location"))
         if target is None:
@@ -100,15 +103,6 @@ def _transport(exchange: Exchange, reply: Reply) -> Iterator[Fault]:
         days = (ssl.cert_time_to_seconds(reply.certificate_ends) - time.time()) / 86_400
         if days < _SOON_DAYS:
             yield Fault("wire-certificate-ends", f"the certificate ends in {max(days, 0):.0f} days", hint="renew it")
-
-
-def _silence(reply: Reply, silence: NoResponseError) -> Fault:
-    """Report a missing answer to the valid request as a fault. Raises SourceError if the broker cannot be reached."""
-    if silence.kind is Failure.UNREACHABLE:
-        raise silence
-    if silence.kind is Failure.TLS:
-        return Fault("wire-certificate", reply.fault, hint=silence.advice)
-    return Fault("wire-no-answer", reply.fault, reply)
 
 
 def _redirect(address: str, target: str, reply: Reply) -> Fault:

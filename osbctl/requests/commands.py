@@ -50,7 +50,7 @@ def commands(order: Order, purpose: Purpose) -> list[Command]:
 
 
 def _of_tool(tool: Tool, order: Order, purpose: Purpose) -> Iterator[Command]:
-    file = _file(order)
+    file = (order.file, order.content) if order.parameters is not None else ("", "")
     if callable(tool.sends):
         sent = tool.sends(order, purpose)
         if isinstance(sent, Manifest):
@@ -80,10 +80,6 @@ def _word(place: str, order: Order, reads_files: bool) -> str:
         return quote_argument(getattr(order, place))
     file = quote_argument(order.file)
     return file if reads_files else f'"$(cat {file})"'
-
-
-def _file(order: Order) -> tuple[str, str]:
-    return (order.file, order.content) if order.parameters is not None else ("", "")
 
 
 def _filled(manifest: Manifest, order: Order) -> str:

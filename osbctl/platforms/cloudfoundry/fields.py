@@ -115,18 +115,10 @@ def wrong_type(what: str, value: Any) -> FieldProblem:
     return FieldProblem("cloudfoundry-type", f"must be {what}, but has value {inspect(value)}")
 
 
-def _is_text(value: Any) -> bool:
-    return isinstance(value, str)
-
-
-def _is_flag(value: Any) -> bool:
-    return isinstance(value, bool)
-
-
-_required_text = _typed("a string", _is_text, required=True)
-_optional_text = _typed("a string", _is_text)
-_required_flag = _typed("a boolean", _is_flag, required=True)
-_optional_flag = _typed("a boolean", _is_flag)
+_required_text = _typed("a string", lambda value: isinstance(value, str), required=True)
+_optional_text = _typed("a string", lambda value: isinstance(value, str))
+_required_flag = _typed("a boolean", lambda value: isinstance(value, bool), required=True)
+_optional_flag = _typed("a boolean", lambda value: isinstance(value, bool))
 # Ruby holds false for nothing, as nil.
 _optional_object = _typed("a hash", lambda value: isinstance(value, dict) or value is False)
 _optional_integer = _typed("an integer", lambda value: type(value) is int or value is False)
@@ -134,7 +126,7 @@ _optional_integer = _typed("an integer", lambda value: type(value) is int or val
 
 def strings(value: Any) -> FieldProblem | None:
     """An array of strings; null is wrong."""
-    if isinstance(value, list) and all(map(_is_text, value)):
+    if isinstance(value, list) and all(isinstance(item, str) for item in value):
         return None
     return wrong_type("an array of strings", value)
 

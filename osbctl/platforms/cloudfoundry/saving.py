@@ -7,7 +7,7 @@ service_manager.rb and v2/catalog.rb).
 
 from __future__ import annotations
 
-from osbctl.catalog import ServiceOffering, ServicePlan
+from osbctl.catalog import ServiceOffering
 from osbctl.platforms import Identity, State
 from osbctl.platforms.cloudfoundry.ruby import plan_name, strip
 from osbctl.platforms.saving import ClashKind, Names, Update, bare
@@ -27,7 +27,12 @@ def save(update: Update) -> None:
     homes = [(service, plan) for service in update.catalog.services for plan in service.plans]
     names = Names(update.rows, plan_name)
     for service, plan in sorted(homes, key=lambda home: (home[0].id, home[1].id) not in before):
-        _save_plan(update, names, service, plan)
+        holder = names.take((service.id, plan.id), plan.name)
+        if holder:
+            taken = f"Service {service.name} already has a plan named {plan.name}"
+            words = f'"Plan names must be unique within a service. {taken}"'
+            update.clash(plan.path, words, holder, ClashKind.NAME)
+        update.put(service.id, plan, {**plan.data, "name": strip(plan.name)} if plan.name else dict(plan.data))
     _remove_missing(update)
     if update.clashes:
         update.rows = before
@@ -63,16 +68,6 @@ def _check_clients(update: Update) -> None:
         client_id = client.get("id") if isinstance(client, dict) else None
         if isinstance(client_id, str) and (Identity.CLIENT_ID, client_id) in update.others:
             update.clash(service.path, '"Service dashboard client id must be unique"')
-
-
-def _save_plan(update: Update, names: Names, service: ServiceOffering, plan: ServicePlan) -> None:
-    holder = names.take((service.id, plan.id), plan.name)
-    if holder:
-        words = (
-            f'"Plan names must be unique within a service. Service {service.name} already has a plan named {plan.name}"'
-        )
-        update.clash(plan.path, words, holder, ClashKind.NAME)
-    update.put(service.id, plan, {**plan.data, "name": strip(plan.name)} if plan.name else dict(plan.data))
 
 
 def _remove_missing(update: Update) -> None:

@@ -1,7 +1,7 @@
 """Verdict of Cloud Foundry: the Cloud Controller's validation of a catalog, in its order.
 
 Volume and route services are assumed to be on, so that no catalog is incompatible.
-Source: cloud_controller_ng, lib/services/service_brokers/v2/catalog.rb and the files beside it.
+Source: cloud_controller_ng, lib/services/service_brokers/v2/catalog.rb, catalog_service.rb and catalog_plan.rb.
 """
 
 from __future__ import annotations
@@ -10,11 +10,24 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from osbctl.paths import Path
-from osbctl.platforms.cloudfoundry.fields import Errors
-from osbctl.platforms.cloudfoundry.ruby import RubyCrash, identity_key, index, plan_name, to_s
+from osbctl.platforms.cloudfoundry.fields import (
+    MAINTENANCE_INFO_ROWS,
+    PLAN_ROWS,
+    SERVICE_OBJECT_ROWS,
+    SERVICE_ROWS,
+    Errors,
+    check_rows,
+    strings,
+    wrong_type,
+)  # fmt: skip
+from osbctl.platforms.cloudfoundry.ruby import RubyCrash, identity_key, index, inspect, json_length, plan_name, to_s
 from osbctl.platforms.cloudfoundry.schemas import SchemaChecks
-from osbctl.platforms.cloudfoundry.service import judge_service
 from osbctl.platforms.outcome import Outcome, Refusal, VerdictKind, bounded
+
+_LONGEST_TAGS = 2048
+_LONGEST_MAINTENANCE_INFO = 2000
+_MAINTENANCE_INFO_KEYS = ("version", "description")
+_REQUIRES = frozenset({"syslog_drain", "route_forwarding", "volume_mount"})
 
 _INT_32 = range(-(2**31), 2**31)
 _UNKNOWN_ERROR = 'the Cloud Controller crashes here, and the operator reads "An unknown error occurred"'
@@ -28,7 +41,13 @@ def judge(data: dict[str, Any]) -> Outcome:
     try:
         services = _built(data)
         judge_schemas = SchemaChecks()
-        errors = _checked(services, judge_schemas)
+        errors = Errors()
+        for number, service in enumerate(services):
+            errors.nest(_judge_service(service, ("services", number), judge_schemas))
+        if not services:
+            text = "Service broker must provide at least one service"
+            errors.add("cloudfoundry-no-service", ("services",), text)
+        _check_unique(errors, services)
     except RubyCrash as crash:
         refusal = Refusal("cloudfoundry-crash", crash.path, f"{_UNKNOWN_ERROR}: {crash.reason}")
         return Outcome(VerdictKind.CRASHES, (refusal,))
@@ -46,7 +65,7 @@ def _built(data: dict[str, Any]) -> list[dict[str, Any]]:
     """The services, after the platform has built its objects from them. Most crashes happen here."""
     services = data.get("services", [])
     # An empty Hash works like an empty Array; each entry of another Hash would be a pair.
-    if isinstance(services, dict) and not services:
+    if services == {}:
         return []
     if not isinstance(services, list):
         raise RubyCrash(("services",), "services is no array")
@@ -54,30 +73,108 @@ def _built(data: dict[str, Any]) -> list[dict[str, Any]]:
         path: Path = ("services", number)
         if not isinstance(service, dict):
             raise RubyCrash(path, "a service is no object")
-        _build_plans(service.get("plans"), (*path, "plans"))
+        plans = service.get("plans")
+        if not isinstance(plans, list | None) and plans is not False:
+            raise RubyCrash((*path, "plans"), "plans is no array")
+        for place, plan in enumerate(plans or ()):
+            # A String answers to `[]` as a Hash does: it passes here, and the check of the list names it.
+            if not isinstance(plan, dict | str):
+                raise RubyCrash((*path, "plans", place), "a plan is no object")
     return services
 
 
-def _build_plans(plans: Any, path: Path) -> None:
-    if plans is None or plans is False:
-        return
-    if not isinstance(plans, list):
-        raise RubyCrash(path, "plans is no array")
-    for number, plan in enumerate(plans):
-        # A String answers to `[]` as a Hash does: it passes here, and the check of the list names it.
-        if not isinstance(plan, dict | str):
-            raise RubyCrash((*path, number), "a plan is no object")
-
-
-def _checked(services: list[dict[str, Any]], judge_schemas: SchemaChecks) -> Errors:
-    errors = Errors()
-    for number, service in enumerate(services):
-        errors.nest(judge_service(service, ("services", number), judge_schemas))
-    if not services:
-        text = "Service broker must provide at least one service"
-        errors.add("cloudfoundry-no-service", ("services",), text)
-    _check_unique(errors, services)
+def _judge_service(service: dict[str, Any], path: Path, judge_schemas: SchemaChecks) -> Errors:
+    """Errors of a service offering and its plans. Raises RubyCrash if the platform crashes."""
+    errors = Errors(f"Service {to_s(service.get('name'))}")
+    check_rows(SERVICE_ROWS, service, path, errors)
+    tags, requires = service.get("tags", []), service.get("requires", [])
+    if problem := strings(tags):
+        errors.add(problem.rule, (*path, "tags"), f"Service tags {problem.message}")
+    elif sum(map(len, tags)) > _LONGEST_TAGS:
+        text = f"Tags for the service {to_s(service.get('name'))} must be {_LONGEST_TAGS} characters or less."
+        errors.add("cloudfoundry-tags", (*path, "tags"), text)
+    if problem := strings(requires):
+        errors.add(problem.rule, (*path, "requires"), f'Service "requires" field {problem.message}')
+    check_rows(SERVICE_OBJECT_ROWS, service, path, errors)
+    for at, item in enumerate(requires if isinstance(requires, list) else ()):
+        if to_s(item) not in _REQUIRES:
+            message = f'Service "requires" field contains unsupported value "{to_s(item)}"'
+            errors.add("cloudfoundry-requires", (*path, "requires", at), message)
+    _check_plans(service, path, errors, judge_schemas)
     return errors
+
+
+def _check_plans(service: dict[str, Any], path: Path, errors: Errors, judge_schemas: SchemaChecks) -> None:
+    plans = service.get("plans") or []
+    at: Path = (*path, "plans")
+    if not plans:
+        errors.add("cloudfoundry-no-plan", at, "At least one plan is required")
+        return
+    wrong = next((i for i, plan in enumerate(plans) if not isinstance(plan, dict)), None)
+    if wrong is not None:
+        text = f"Service plans list must be an array of hashes, but has value {inspect(plans)}"
+        errors.add("cloudfoundry-type", (*at, wrong), text)
+        return
+    for number, plan in enumerate(plans):
+        errors.nest(_judge_plan(plan, (*at, number), judge_schemas))
+    _check_unique_in_service(service, plans, at, errors)
+
+
+def _check_unique_in_service(service: dict[str, Any], plans: list[dict[str, Any]], path: Path, errors: Errors) -> None:
+    start = f"Service {to_s(service.get('name'))} already has a plan"
+    for second, value in _repeated([plan.get("id") for plan in plans]):
+        text = f"Plan ids must be unique. {start} with id '{to_s(value)}'"
+        errors.add("cloudfoundry-plan-ids", (*path, second, "id"), text)
+    for second, value in _repeated([plan.get("name") for plan in plans]):
+        text = f"Plan names must be unique within a service. {start} named {to_s(value)}"
+        errors.add("cloudfoundry-plan-names", (*path, second, "name"), text)
+
+
+def _repeated(values: list[Any]) -> Iterator[tuple[int, Any]]:
+    """Each value that stands there more than once, with its second place. 1 and 1.0 are equal, but both are named."""
+    places: dict[Any, list[int]] = {}
+    for place, value in enumerate(values):
+        places.setdefault(value if type(value) in (int, float) else identity_key(value), []).append(place)
+    for equal in places.values():
+        if len(equal) > 1:
+            for value in {identity_key(values[place]): values[place] for place in equal}.values():
+                yield equal[1], value
+
+
+def _judge_plan(plan: dict[str, Any], path: Path, judge_schemas: SchemaChecks) -> Errors:
+    """Errors of a plan and its schemas. Raises RubyCrash if the platform crashes."""
+    errors = Errors(f"Plan {to_s(plan.get('name'))}")
+    check_rows(PLAN_ROWS, plan, path, errors)
+    info = plan.get("maintenance_info")
+    if info is not None and info is not False:
+        _check_maintenance_info(info, (*path, "maintenance_info"), errors)
+    schemas = plan.get("schemas")
+    if isinstance(schemas, dict) and schemas:
+        errors.nest(judge_schemas(schemas, (*path, "schemas")))
+    return errors
+
+
+def _check_maintenance_info(info: Any, path: Path, errors: Errors) -> None:
+    """A String passes through every check, each answered by what it contains; other types crash."""
+    rule = "cloudfoundry-maintenance-info"
+    if not isinstance(info, dict):
+        if not isinstance(info, str):
+            raise RubyCrash(path, "maintenance_info is no object")
+        problem = wrong_type("a hash", info)
+        errors.add(problem.rule, path, f"Maintenance info {problem.message}")
+    check_rows(MAINTENANCE_INFO_ROWS, info, path, errors)
+    length = json_length(info)
+    if length > _LONGEST_MAINTENANCE_INFO:
+        errors.add(
+            rule,
+            path,
+            f"Maintenance info must serialize to {_LONGEST_MAINTENANCE_INFO} characters or fewer in JSON, "
+            f"but serializes to {length} characters",
+        )
+    extra = [key for key in info if key not in _MAINTENANCE_INFO_KEYS] if isinstance(info, dict) else []
+    if extra:
+        text = f"Maintenance info contains invalid key(s): {', '.join(extra)}"
+        errors.add(rule, (*path, extra[0]), text)
 
 
 def _not_stored(services: list[dict[str, Any]]) -> Iterator[Refusal]:
@@ -106,17 +203,14 @@ def _check_unique(errors: Errors, services: list[dict[str, Any]]) -> None:
     _check_each_once("cloudfoundry-service-ids", ids, "Service ids must be unique", errors)
     _check_each_once("cloudfoundry-service-names", names, "Service names must be unique within a broker", errors)
     _check_unique_plan_ids(errors, services)
-    clients, text = _dashboard_client_ids(services), "Service dashboard_client id must be unique"
-    _check_each_once("cloudfoundry-dashboard-client-ids", clients, text, errors)
-
-
-def _dashboard_client_ids(services: list[dict[str, Any]]) -> list[tuple[Path, Any]]:
     clients = ((n, service.get("dashboard_client")) for n, service in enumerate(services))
-    return [
+    client_ids = [
         (("services", n, "dashboard_client", "id"), client["id"])
         for n, client in clients
         if isinstance(client, dict) and client.get("id") is not None
     ]
+    text = "Service dashboard_client id must be unique"
+    _check_each_once("cloudfoundry-dashboard-client-ids", client_ids, text, errors)
 
 
 def _check_each_once(rule: str, values: Iterable[tuple[Path, Any]], text: str, errors: Errors) -> None:
@@ -132,28 +226,20 @@ def _check_each_once(rule: str, values: Iterable[tuple[Path, Any]], text: str, e
 
 def _check_unique_plan_ids(errors: Errors, services: list[dict[str, Any]]) -> None:
     """Report each plan whose id an earlier plan has; its message names the last of these."""
-    seen: dict[Any, tuple[Any, Any]] = {}
+    seen: dict[str, str] = {}
     for number, service in enumerate(services):
         for place, plan in enumerate(service.get("plans") or []):
-            identity, name = index(plan, "id"), index(plan, "name")
+            identity = index(plan, "id")
+            named = f"(plan name '{to_s(index(plan, 'name'))}', service name '{to_s(service.get('name'))}')"
             key = identity_key(identity)
             if key in seen:
                 path = ("services", number, "plans", place, "id")
-                text = _duplicate_plan(identity, (name, service.get("name")), seen[key])
+                text = (
+                    f"Plan ids must be unique. Unable to register plan with id '{to_s(identity)}' {named} because "
+                    f"it uses the same id as another plan in the catalog {seen[key]}"
+                )
                 errors.add("cloudfoundry-plan-ids", path, text)
-            seen[key] = (name, service.get("name"))
-
-
-def _duplicate_plan(identity: Any, plan: tuple[Any, Any], other: tuple[Any, Any]) -> str:
-    return (
-        f"Plan ids must be unique. Unable to register plan with id '{to_s(identity)}' {_named(plan)} because "
-        f"it uses the same id as another plan in the catalog {_named(other)}"
-    )
-
-
-def _named(names: tuple[Any, Any]) -> str:
-    plan, service = names
-    return f"(plan name '{to_s(plan)}', service name '{to_s(service)}')"
+            seen[key] = named
 
 
 REFUSALS = {

@@ -151,10 +151,6 @@ def _row(thing: Struct) -> Iterator[Refusal]:
         if "\0" in text:
             message = 'Service Manager stores no NUL: invalid byte sequence for encoding "UTF8": 0x00'
             yield Refusal("service-manager-text", thing.at(key), message)
-    yield from _labels(thing)
-
-
-def _labels(thing: Struct) -> Iterator[Refusal]:
     for key, values in (thing["labels"] or {}).items():
         # A label has a row for each of its values: one without values is not stored, and may have any key.
         if values and not (_is_label(key) and all(map(_is_label, values)) and len({*values}) == len(values)):
