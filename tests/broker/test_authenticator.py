@@ -203,6 +203,11 @@ def test_known_and_unknown_identities_cost_the_same(short: int) -> None:
     assert costs[2] == {16: 1200 + 1000, short: 3000}, "the missing rounds, but never fewer than crypt(3) can do"
 
 
+def test_a_record_is_found_by_its_identity_and_hash() -> None:
+    known = KnownRecords([OLD, NEW])
+    assert [known.same(record) for record in (NEW, OTHER)] == [NEW, None]
+
+
 def test_dummy_hashes_match_no_password() -> None:
     known = KnownRecords([OLD])
     dummy_hashes = known.dummy_hashes(())

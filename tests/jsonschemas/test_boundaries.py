@@ -414,6 +414,13 @@ def test_a_recursion_that_is_met_again_is_undecided() -> None:
     )
 
 
+def test_the_last_of_many_values_is_tried() -> None:
+    values = [*map(str, range(19)), "longer"]
+    old, new = ({"type": "object", "properties": {"a": {"enum": some}}} for some in (values, values[:-1]))
+    (change,) = compare_schemas(old, new)
+    assert (change.level, change.witness) == ("breaking", {"a": "longer"})
+
+
 def test_other_properties_are_called_so() -> None:
     old = {"$schema": DRAFT_7, "type": "object", "properties": {"a": S}, "additionalProperties": S}
     messages = [
