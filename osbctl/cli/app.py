@@ -86,9 +86,9 @@ def build(arguments: list[str]) -> TyperGroup:
     for name in [asked] if asked else COMMANDS:
         command = getattr(import_module(f"osbctl.cli.{COMMANDS[name]}"), name.replace("-", "_"))
         if isinstance(command, typer.Typer):
-            app.add_typer(command, name=name, short_help=_in_short(str(command.info.help)))
+            app.add_typer(command, name=name, short_help=_short_help(str(command.info.help)))
         else:
-            app.command(name, short_help=_in_short(command.__doc__))(command)
+            app.command(name, short_help=_short_help(command.__doc__))(command)
     group = typer.main.get_command(app)
     assert isinstance(group, TyperGroup)
     _name_values(group)
@@ -182,8 +182,8 @@ _VALUES = {
 """Names of value types in the help and in errors, by click's type."""
 
 
-def _in_short(text: str) -> str:
-    """The summary of a command in the list: its first sentence, up to a colon or semicolon."""
+def _short_help(text: str) -> str:
+    """A command's line in the list of commands: its docstring up to the first `. `, `:` or `;`."""
     first = " ".join(text.partition("\n\n")[0].split())
     for end in (". ", ":", ";"):
         first = first.partition(end)[0]

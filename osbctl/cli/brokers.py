@@ -85,7 +85,7 @@ def add(
 
 @brokers.command("list")
 def list_brokers(
-    format: common.Format = "text",  # the option's own name
+    format: common.TextOrJson = "text",  # the option's own name
     color: common.ColorChoice = "auto",
     database: common.Database = None,
 ) -> int:
@@ -111,7 +111,7 @@ def list_brokers(
 @brokers.command("show")
 def show(
     name: common.BrokerName,
-    format: common.Format = "text",  # the option's own name
+    format: common.TextOrJson = "text",  # the option's own name
     version: Annotated[int, Option(min=-1, max=0, metavar="-1", help="The catalog before the current one.")] = 0,
     database: common.Database = None,
 ) -> int:

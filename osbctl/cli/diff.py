@@ -104,8 +104,9 @@ def diff(
 ) -> int:
     """Compare two catalogs: what a platform would refuse, what would break users, and what is safe.
 
-    Prints nothing and exits with 0 if nothing changed. If a catalog cannot be read, the reason is on standard error and
-    in every report format except text and allow. A broker is fetched as by osbctl fetch.
+    Exits with 0 if nothing changed; text, markdown, github and allow are empty then. If a catalog cannot be read,
+    the reason is on standard error and in every report format except text and allow. A broker is fetched as by
+    osbctl fetch.
 
     \b
     osbctl diff HEAD:catalog.yaml catalog.yaml

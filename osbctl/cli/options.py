@@ -27,7 +27,7 @@ StdinFilename = Annotated[str | None, Option("--stdin-filename", metavar="NAME",
 ColorChoice = Annotated[
     Literal["auto", "always", "never"], Option("--color", help="When to colour the output; auto respects NO_COLOR.")
 ]
-Format = Annotated[Literal["text", "json"], Option("--format", "-f", help="Output format.")]
+TextOrJson = Annotated[Literal["text", "json"], Option("--format", "-f", help="Output format.")]
 Output = Annotated[str | None, Option("--output", "-o", metavar="FILE", help="Write the report to FILE.")]
 
 

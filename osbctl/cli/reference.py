@@ -35,7 +35,7 @@ def rules(
         str | None,
         Argument(metavar="[RULE]", help="A rule to explain, or a group (advice) or prefix (id-*) to list."),
     ] = None,
-    format: common.Format = "text",  # the option's own name
+    format: common.TextOrJson = "text",  # the option's own name
     color: common.ColorChoice = "auto",
 ) -> int:
     """List the rules, or explain one: its meaning, its reason, and the platforms that refuse because of it.

@@ -89,7 +89,7 @@ def params(
         ),
     ] = None,
     broker: Annotated[str, Option("--broker", "-b", metavar="NAME", help="Name of the broker, for the commands.")] = "",
-    format: common.Format = "text",
+    format: common.TextOrJson = "text",
     stdin_filename: common.StdinFilename = None,
     *,
     where: common.LocationOptions,

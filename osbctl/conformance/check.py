@@ -15,7 +15,7 @@ from osbctl.client.catalog_client import MAX_REDIRECTS, is_same_origin, origin, 
 from osbctl.client.connection_options import ConnectionOptions, check_options
 from osbctl.client.http_client import Failure
 from osbctl.conformance import probes
-from osbctl.conformance.exchange import Exchange, Fault, Reply, findings_of
+from osbctl.conformance.exchange import Exchange, Fault, Reply, merged_findings
 from osbctl.findings import Finding, Severity
 from osbctl.platforms import Platform
 
@@ -54,7 +54,7 @@ def check_broker(
     faults: list[Fault] = []
     exchange, first = _ask_catalog(Exchange(address, options), faults)
     if first is None:
-        return CheckResult(findings_of(faults), None)
+        return CheckResult(merged_findings(faults), None)
     if first.status == 401:
         raise status_error(exchange.name, 401, first.body, options)
     answers = {options.api_version: first}
@@ -63,7 +63,7 @@ def check_broker(
         probed = [one for one in probed if one.rule != "wire-version-differs"]
     faults += [*probes.of_catalog(first, slow_seconds, answers), *probes.of_error(first), *probed]
     own = {version: _catalog(reply) for version, reply in answers.items() if reply.json != first.json}
-    return CheckResult(findings_of(faults), _catalog(first), own, unchecked)
+    return CheckResult(merged_findings(faults), _catalog(first), own, unchecked)
 
 
 def _catalog(reply: Reply) -> bytes | None:

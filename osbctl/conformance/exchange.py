@@ -134,8 +134,8 @@ class Fault(NamedTuple):
     hint: str = ""
 
 
-def findings_of(faults: Iterable[Fault]) -> tuple[Finding, ...]:
-    """A finding for each fault; one for all requests that show the same, with all platforms that it stops."""
+def merged_findings(faults: Iterable[Fault]) -> tuple[Finding, ...]:
+    """One finding for all requests that show the same fault, with all platforms that it stops."""
     alike: dict[tuple[object, ...], list[Fault]] = {}
     for one in faults:
         alike.setdefault((one.rule, one.text, one.severity, one.hint), []).append(one)

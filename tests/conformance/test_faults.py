@@ -18,7 +18,7 @@ from osbctl.client.catalog_client import fetch_catalog
 from osbctl.client.connection_options import ConnectionOptions, basic_auth
 from osbctl.client.http_client import HttpClient
 from osbctl.conformance.check import MOST_SILENT, check_broker
-from osbctl.conformance.exchange import Reply, findings_of
+from osbctl.conformance.exchange import Reply, merged_findings
 from osbctl.conformance.probes import IDENTITY, of_catalog, of_error
 from osbctl.conformance.rules import EVERY
 from osbctl.errors import SourceError
@@ -212,7 +212,7 @@ def test_service_manager_gives_up_first(
 ) -> None:
     headers = {"content-type": "application/json", "x-broker-api-request-identity": IDENTITY}
     reply = Reply("GET /v2/catalog", "", 200, headers, json.dumps(CATALOG).encode(), seconds)
-    found = findings_of(of_catalog(reply, 5.0, {}))
+    found = merged_findings(of_catalog(reply, 5.0, {}))
     assert [(one.severity, one.refused_by) for one in found] == ([(severity, refused)] if severity else [])
     if severity:
         assert found[0].message == f"GET /v2/catalog: the answer took {seconds} seconds"

@@ -85,6 +85,10 @@ def test_one_finding_in_each_text_format(format: Format) -> None:
     assert render(report(FINDING), format) == EXPECTED[format]
 
 
+def test_each_format_has_an_expected_text_or_tests_of_its_own() -> None:
+    assert {*EXPECTED} | DOCUMENTS == {*Format}
+
+
 def test_color_only_adds_escapes() -> None:
     assert_only_escapes(render(report(FINDING, color=True), Format.TEXT), EXPECTED[Format.TEXT])
 
@@ -172,8 +176,10 @@ def test_junit_fails_just_what_the_run_fails(fail_on: FailOn, severity: Severity
 
 HOSTILE = "x\x1b[31m\x07\r\n::error::y\u202e]]>&<\u2028##vso[task.x;a=b]##teamcity[x '|n']##[error]%3B;]🐘"
 
+DOCUMENTS = {Format.JSON, Format.SARIF, Format.GITLAB, Format.HTML}
+"""They escape in their own way, and have tests of their own."""
 
-LINES = sorted({*Format} - {Format.JSON, Format.SARIF, Format.GITLAB, Format.HTML})
+LINES = sorted({*Format} - DOCUMENTS)
 
 
 def hostile_text(format: Format, severity: Severity = Severity.ERROR) -> str:

@@ -122,7 +122,7 @@ def render(report: DiffReport, format: DiffFormat) -> str:  # the option's own n
     Without changes the text is empty, except for documents (html, json, gitlab, junit, sarif).
     """
     if format not in OWN:
-        return _as_findings(report, Format(format.value))
+        return _render_as_findings(report, Format(format.value))
     if format is DiffFormat.HTML:
         text: str = import_module("osbctl.reports.html_report").render_changes(report)
     else:
@@ -139,7 +139,7 @@ _FAIL_ON = {
 }
 
 
-def _as_findings(report: DiffReport, format: Format) -> str:
+def _render_as_findings(report: DiffReport, format: Format) -> str:
     """Changes not accepted, as findings in `format`; or the reason why nothing was compared."""
     changes = [change for _, found in report.by_level() for change in found]
     findings = (*report.errors, *(_finding(change, report) for change in changes))

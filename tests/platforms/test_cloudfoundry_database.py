@@ -1,6 +1,6 @@
 """Cloud Foundry's database and updates: recorded answers against ours.
 
-`registered.jsonl` was measured in November 2026: Cloud Controller 3bbba906, all its migrations, its models, catalog and
+`cloudfoundry_database.jsonl` was measured in November 2026: Cloud Controller 3bbba906, all its migrations, its models, catalog and
 service manager unchanged, on PostgreSQL 15 and MariaDB 10.11 (Ruby 3.1, Sequel 5.63). The catalogs of a row are worked
 in one after the other; after the first, `instances` names the plans that get one. The answer is that to the last.
 A service offering is written `[id, name, {plan id: plan name}]`.
@@ -21,7 +21,9 @@ from osbctl.platforms.cloudfoundry.verdict import judge
 from osbctl.platforms.outcome import VerdictKind
 from tests.comparison.make import catalog, plan, service
 
-ROWS = [json.loads(line) for line in Path(__file__).with_name("registered.jsonl").read_text("utf-8").splitlines()]
+ROWS = [
+    json.loads(line) for line in Path(__file__).with_name("cloudfoundry_database.jsonl").read_text("utf-8").splitlines()
+]
 FIRST = [row for row in ROWS if len(row["catalogs"]) == 1]
 UPDATES = [row for row in ROWS if len(row["catalogs"]) == 2]
 NOT_PREDICTED = {
