@@ -127,8 +127,7 @@ def test_a_migration_that_fails_changes_nothing(url: str, monkeypatch: pytest.Mo
         labels(url)
 
 
-def test_a_version_that_does_not_fit_its_tables_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    url = str(tmp_path / "brokers.sqlite")
+def test_a_version_that_does_not_fit_its_tables_is_told(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     fill(url)
     monkeypatch.setitem(tables.STEPS, "0002", tables.BROKERS.create)
     with pytest.raises(RegistryError, match="the version of the database does not fit its tables") as error:
