@@ -104,7 +104,6 @@ def fill_placeholders(catalog: dict[str, Any], paths: Iterable[Path]) -> dict[st
 
 
 def _resolved(schema: Any) -> Mapping[str, Any]:
-    """Resolve the reference of a shipped schema; a schema without one is unchanged."""
     if not isinstance(schema, dict):
         return {}
     reference = schema.get("allOf", [schema])[0].get("$ref", "")

@@ -26,7 +26,6 @@ class Category(StrEnum):
     meaning: str
 
     def __new__(cls, word: str, meaning: str) -> Self:
-        """Create a member whose value is `word`."""
         member = str.__new__(cls, word)
         member._value_ = word
         member.meaning = meaning

@@ -50,7 +50,6 @@ class AnsiStyle:
         self._color = color
 
     def __call__(self, text: str, style: str) -> str:
-        """Colour `text`; without colours, return it unchanged."""
         return f"\x1b[{self.CODES[style]}m{text}\x1b[0m" if self._color else text
 
 

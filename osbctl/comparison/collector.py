@@ -105,7 +105,6 @@ class Collector:
 
 
 def _with_names(effects: Iterable[Effect], pair: MatchedPair) -> Iterator[Effect]:
-    """The effects with the new names in place of `{service}` and `{plan}`."""
     things = {"{service}": pair.new_service or pair.old_service, "{plan}": pair.new_plan or pair.old_plan}
     names = {word: thing.name if thing else "" for word, thing in things.items()}
     for effect in effects:

@@ -367,7 +367,6 @@ def _is_explicit(thing: ServiceOffering | ServicePlan, name: str) -> bool:
 
 
 def _texts(values: list[Any] | None) -> dict[str, int]:
-    """The texts of a list, each with its first index."""
     texts: dict[str, int] = {}
     for index, value in enumerate(values or ()):
         if isinstance(value, str):

@@ -83,7 +83,6 @@ class NameChanges:
             self._new_plan(MatchedPair(old, new, None, fresh), fresh, folded(fresh) in passed_on)
 
     def _new_plan(self, pair: MatchedPair, fresh: ServicePlan, is_passed_on: bool) -> None:
-        """Report a new plan whose name another one has or had."""
         holder = self._holder(fresh)
         kind = identity.PLAN_NAME_PASSED_ON if is_passed_on else identity.PLAN_ADDED
         if holder:
@@ -131,7 +130,6 @@ class NameChanges:
         return found
 
     def _holder(self, new: Identified) -> Clash | None:
-        """The conflict over its name on the first platform that has one."""
         return next((clashes[new.path] for clashes in self._clashes.values() if new.path in clashes), None)
 
     def crashes(self, new: Identified) -> bool:
@@ -141,7 +139,6 @@ class NameChanges:
 
     @cached_property
     def _saved(self) -> dict[Platform, list[Clash]]:
-        """The conflicts of the update on each platform."""
         used = self._to.instances or ()
         return {platform: save_catalog(platform, self._old, self._new, used).clashes for platform in Platform}
 
@@ -176,7 +173,6 @@ def _client(service: ServiceOffering | None) -> object:
 
 
 def _is_all_the_same(match: Match[T]) -> bool:
-    """Return whether no name changed, and no object is new."""
     return not match.fresh and all(old.name == new.name for old, new in match.kept)
 
 

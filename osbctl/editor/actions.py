@@ -57,7 +57,6 @@ class ActionBuilder:
         return actions
 
     def _quick_fixes(self, file: TextDocument, findings: Iterable[Finding]) -> Iterator[types.CodeAction]:
-        """Code actions for findings in `file`."""
         for finding in with_fixes(islice(findings, MAX_FINDINGS), self.document):
             # One action for each fix, but for all at once where one text stands for several values.
             is_one = finding.fixes and finding.other_paths and not finding.group_summary

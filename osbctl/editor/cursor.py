@@ -113,7 +113,6 @@ def _mark(containers: list[_Container], mark: str, word: str) -> None:
 
 
 def _later_keys(text: str, start: int) -> Iterator[str]:
-    """Keys of the object after the cursor."""
     depth, word = 0, None
     for token in _TOKEN.finditer(text, start):
         mark = token[0]
@@ -190,7 +189,6 @@ class _Block:
             start += len(text) + 1
 
     def take(self, line: _Line, start: int) -> None:
-        """Go on to the end of a line that begins at an offset."""
         for dash in line.dashes:
             self.enter(dash, is_list=True)
         value, column = line.at, line.dashes[-1] if line.dashes else line.at
@@ -247,7 +245,6 @@ def _touched(line: _Line, column: int) -> tuple[str | None, int, str]:
 
 
 def _keys_below(lines: list[str], level: int) -> Iterator[str]:
-    """Keys of the same object on the lines below."""
     for line in map(_line, lines):
         if line.column < level and not _is_blank(line):
             return

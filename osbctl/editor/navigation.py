@@ -45,7 +45,6 @@ def definition(
 
 
 def _start(span: Span) -> int:
-    """Offset of the key of a value, else of the value."""
     return span.key[0] if span.key[1] else span.start
 
 
@@ -84,7 +83,6 @@ def symbols(file: TextDocument, top: Path = ()) -> list[types.DocumentSymbol]:
 def _symbols(
     file: TextDocument, parent: dict[str, Any], path: Path, kind: types.SymbolKind
 ) -> Iterator[types.DocumentSymbol]:
-    """Symbols of the objects in the list at `path`, a field of `parent`."""
     objects = parent.get(str(path[-1]))
     for index, thing in enumerate(objects[:MAX_SYMBOLS] if isinstance(objects, list) else ()):
         span = file.spans.get((*path, index))

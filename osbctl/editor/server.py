@@ -27,7 +27,6 @@ class _Protocol(LanguageServerProtocol):
 
     @lsp_method(types.INITIALIZE)
     def lsp_initialize(self, params: types.InitializeParams) -> Generator[Any, Any, types.InitializeResult]:
-        """Answer as if the editor had offered no other encoding."""
         if params.capabilities.general:
             params.capabilities.general.position_encodings = None
         return (yield from super().lsp_initialize(params))
@@ -77,7 +76,6 @@ class EditorServer:
         return self._exit_code
 
     async def _initialized(self, _: types.InitializedParams) -> None:
-        """Subscribe to changes on disk."""
         workspace = self.protocol.client_capabilities.workspace
         watch = workspace.did_change_watched_files if workspace else None
         if watch and watch.dynamic_registration:

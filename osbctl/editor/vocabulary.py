@@ -137,7 +137,6 @@ def _start(version: ApiVersion, place: PurePath | None) -> FieldSchema:
 
 
 def _of_fields(fields: Any) -> dict[str, Any]:
-    """A schema of the fields that the broker of a brokerpak reads."""
     if isinstance(fields, list):
         return {"type": "array", "items": _of_fields(fields[0])}
     if not isinstance(fields, dict):
@@ -167,7 +166,6 @@ def _below(part: FieldSchema, step: str | int) -> FieldSchema | None:
 
 
 def _with_references(part: FieldSchema, depth: int = 0) -> Iterator[FieldSchema]:
-    """The schema and those that it refers to or combines."""
     schema, root = part
     yield part
     if depth > 8:

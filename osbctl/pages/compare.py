@@ -84,7 +84,6 @@ def _features(plans: _Cells) -> Iterable[Row]:
 
 
 def _grouped(plans: _Cells, key: Callable[[Feature], tuple[str, ...]]) -> Iterable[_Cells]:
-    """The features with one key, a list for each plan."""
     groups: dict[tuple[str, ...], list[list[Feature]]] = {}
     for at, features in enumerate(plans):
         for feature in features:

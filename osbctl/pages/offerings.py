@@ -178,7 +178,6 @@ class ServiceView:
 
 
 def _distinguish(plans: Sequence[PlanView]) -> None:
-    """Add their names to the titles of plans with the same title."""
     titles = Counter(plan.title for plan in plans)
     for plan in plans:
         if titles[plan.title] > 1 and plan.title != plan.name:
@@ -302,7 +301,6 @@ def _lowest(plans: Sequence[ServicePlan], costs: Sequence[Prices]) -> dict[str, 
 
 
 def _verdict(platform: Platform, outcome: Outcome, service: ServiceOffering) -> VerdictView:
-    """Verdict of a platform on a service offering, with the refusals that concern it."""
     ours = dict.fromkeys(one.message for one in outcome.refusals if one.path[: len(service.path)] == service.path)
     if outcome.kind is VerdictKind.ACCEPTS:
         kind, does = "accepts", "accepted"

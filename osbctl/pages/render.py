@@ -109,7 +109,6 @@ def _by_kind(notes: Iterable[N], kind: Callable[[N], str], kinds: Iterable[str])
 
 
 def _choices(content: Content, views: Sequence[ServiceView]) -> dict[str, Any]:
-    """Values that the filters offer."""
     counts = Counter(tag for view in views for tag in dict.fromkeys(view.tags))
     often = sorted(counts.items(), key=lambda one: (-one[1], one[0]))[:MAX_CHOICES]
     currencies = dict.fromkeys(each for view in views for each in view.monthly if each != "*")

@@ -239,7 +239,6 @@ def _mover(place: _Place) -> Callable[[Location], Location]:
 
 
 def _as_catalog(place: _Place, at: str) -> Document:
-    """Make a document of the catalog at a place."""
     document, value, path, where = place
     shape = "" if _is_meant_as_catalog(value) else _shape(value)
     data, what = value, "the catalog{}"

@@ -166,7 +166,6 @@ def _kind(documents: Sequence[Document]) -> StoredAs:
 
 
 def _exporter(document: Document) -> Platform | None:
-    """The platform whose export has the shape of `document`."""
     data: Any = document.data  # a list where it is one of service offerings
     if isinstance(data, list) or isinstance(data.get("services"), list):
         return None
@@ -221,13 +220,11 @@ def _merge(platform: Platform, pages: Sequence[Page], broker: str) -> StoredCata
 
 
 def _is_public(families: Family) -> bool:
-    """Return whether every plan is public."""
     seen = [plan.data.get("visibility_type") for _, plans in families for plan in plans]
     return bool(seen) and all(kind == "public" for kind in seen)
 
 
 def _by_service(shape: RowFields, plans: Iterable[ExportRow]) -> dict[str, list[ExportRow]]:
-    """Group the rows of plans by the key of their service offering."""
     found: dict[str, list[ExportRow]] = defaultdict(list)
     for plan in plans:
         found["/".join(plan.texts(shape.parent))].append(plan)
@@ -347,7 +344,6 @@ def _of_one_broker(
 
 
 def _document(shape: RowFields, sources: Sequence[Document], rows: Family) -> Document:
-    """Build the catalog of these rows, with locations in their documents."""
     services: list[dict[str, Any]] = []
     origins = PathOrigins({"services": services}, (sources[0], ()))
     for service, plans in rows:

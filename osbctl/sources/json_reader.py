@@ -130,7 +130,6 @@ class _Walk:
         self.spans: dict[Path, Span] = {}
 
     def problems(self) -> tuple[Finding, ...]:
-        """The faults of the text."""
         with contextlib.suppress(_SuspectInputError):
             self.document()
         return tuple(self._problems)
@@ -144,7 +143,6 @@ class _Walk:
             self._stop("syntax", f"text after the end of the document: {_shown(self._text, at)}", at)
 
     def _past_space(self, at: int) -> int:
-        """Offset of the next token."""
         return _SPACE.match(self._text, at).end()  # type: ignore[union-attr]  # it matches nothing, too
 
     def _value(self, start: int, path: Path, key: tuple[int, int]) -> int:

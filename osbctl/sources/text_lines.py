@@ -51,5 +51,4 @@ class Lines:
 
     @cached_property
     def _starts(self) -> list[int]:
-        """Offsets of the lines."""
         return [0, *(match.end() for match in LINE_END.finditer(self._text))]

@@ -74,7 +74,6 @@ class YamlMap(SourceMap):
 
     @cached_property
     def _top(self) -> _Place:
-        """The location of the top, with all others in it."""
         loader = yaml.CSafeLoader(self._text)
         try:
             loader.get_event()
@@ -150,7 +149,6 @@ class _Pass:
         return str(event.value)
 
     def _sequence(self, place: _Place) -> Any:
-        """Locate the items of a sequence; return its last event."""
         while type(event := self._get()) is not SequenceEndEvent:
             place.below[len(place.below)] = self.value(event, (0, 0))
         return event

@@ -51,7 +51,6 @@ class _Frame:
 
     @property
     def wants_key(self) -> bool:
-        """Return whether a key is next."""
         return self.is_mapping and self.key is None
 
 

@@ -192,7 +192,6 @@ def _sought(options: ValidationOptions, rules: frozenset[str]) -> bool:
 
 
 def _parted(findings: list[Finding], selection: Selection) -> tuple[list[Finding], list[Finding]]:
-    """The findings of selected rules, and the others."""
     selected = [finding for finding in findings if selection.picks(finding.rule)]
     return selected, [finding for finding in findings if not selection.picks(finding.rule)]
 

@@ -257,7 +257,6 @@ class _BrokerpakCatalog:
         return made
 
     def _maintain(self, plan: dict[str, Any]) -> None:
-        """Add the version of OpenTofu that instances of the plan are upgraded to."""
         binaries = objects(self._manifest.data, "terraform_binaries")
         tofu = [(one, path) for one, path in binaries if one.get("name") in ("tofu", "terraform")]
         if tofu and self._is_on(UPGRADES):
@@ -311,7 +310,6 @@ class _BrokerpakCatalog:
 
 
 def _keywords(given: dict[str, Any]) -> dict[str, Any]:
-    """The keywords of an input's schema, without title and default."""
     nullable = is_set(given.get("nullable"))
     found = {name: given[key] for name, key in INPUT.items() if given.get(key)}
     if isinstance(found.get("enum"), dict):

@@ -49,7 +49,6 @@ class _Bundle:
         self._taken = set(self._schema.get(self._store) or ())
 
     def made(self) -> dict[str, Any]:
-        """Return the bundled schema."""
         if self._root:
             self._rewrite(self._schema, *self._root)
         else:
@@ -144,7 +143,6 @@ class _Bundle:
         return file, inside
 
     def _file(self, part: Document, path: Path, name: str) -> Document | None:
-        """The file `name`, relative to that of `part`."""
         if os.path.isabs(name):  # noqa: PTH117
             self._problem(part, path, f"{name!r} is an absolute path", "write it relative to this file")
             return None
@@ -159,7 +157,6 @@ class _Bundle:
         return None
 
     def _problem(self, part: Document, path: Path, message: str, hint: str = "") -> None:
-        """Note a reference that cannot be followed."""
         self._parts.problems.add("build-reference", message, part, path, hint)
 
 

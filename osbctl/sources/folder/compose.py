@@ -79,7 +79,6 @@ class Composer:
                 self.problem("folder-settings", text, settings, ("defaults", kind))
 
     def _services(self) -> dict[str, Document]:
-        """The files of the services by stem, in the order of the catalog."""
         files = self._parts.files("services")
         order = self._settings.data.get("services")
         path = ("services",)

@@ -162,7 +162,6 @@ def _named(catalog: dict[str, Any]) -> Iterator[tuple[str, str, Path]]:
 
 
 def _things(catalog: dict[str, Any]) -> Iterator[tuple[dict[str, Any], Path]]:
-    """The services, each with its plans after it, with their paths."""
     for service, path in objects(catalog, "services"):
         yield service, path
         yield from objects(service, "plans", path)
