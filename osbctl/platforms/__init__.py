@@ -151,7 +151,7 @@ class PlatformRecord(NamedTuple):
 
     def save(self, update: Any) -> None:
         """Save an `Update` of `osbctl.platforms.saving` in its own order, up to the first fault."""
-        self._module("saving").save(update)
+        self._module("updates").save(update)
 
     @property
     def refusals(self) -> Mapping[str, str]:
@@ -161,13 +161,13 @@ class PlatformRecord(NamedTuple):
 
     @property
     def reactions(self) -> Mapping[str, Reaction | DependsOnInstances]:
-        """Reactions to kinds of change that differ from the common one, by id; from the module `changes`."""
-        found: Mapping[str, Reaction | DependsOnInstances] = self._module("changes").REACTIONS
+        """Reactions to kinds of change that differ from the common one, by id; from the module `updates`."""
+        found: Mapping[str, Reaction | DependsOnInstances] = self._module("updates").REACTIONS
         return found
 
     def notes(self, rules: Collection[str]) -> list[str]:
-        """Notes on facts that two catalogs do not show and changes of these `rules` may depend on; from `changes`."""
-        found: Mapping[str, frozenset[str]] = getattr(self._module("changes"), "NOTES", {})
+        """Notes on facts that two catalogs do not show and changes of these `rules` may depend on; from `updates`."""
+        found: Mapping[str, frozenset[str]] = getattr(self._module("updates"), "NOTES", {})
         return [sentence for sentence, when in found.items() if not when or not when.isdisjoint(rules)]
 
     @property

@@ -1,6 +1,6 @@
 """Stored objects of a broker, and the parts of an update that platforms share.
 
-The module `saving` of each platform has its order of saving, and how it compares names.
+The module `updates` of each platform has its order of saving, and how it compares names.
 """
 
 from __future__ import annotations

@@ -45,8 +45,11 @@ def judge(data):
 
 REFUSALS = {"lego": "A service offering is called lego.\\n\\nSource: the lid of the box"}
 """,
-    "saving.py": """
+    "updates.py": """
 from osbctl.platforms import State
+from osbctl.platforms.reactions import breaking
+
+REACTIONS = {"change-tag-added": breaking("throws the tag away")}
 
 def save(update):
     offered = {service.id for service in update.catalog.services}
@@ -54,11 +57,6 @@ def save(update):
         update.leave(row, None if row.service in offered else State.INACTIVE)
     for service in update.catalog.services:
         update.put(service.id, service)
-""",
-    "changes.py": """
-from osbctl.platforms.reactions import breaking
-
-REACTIONS = {"change-tag-added": breaking("throws the tag away")}
 """,
     "export.py": """
 from osbctl.platforms.export import Export, ExportRow, Page, RowFields, rows_at

@@ -1,6 +1,15 @@
-"""Reactions of Korifi to changes. It keeps removed objects, and identifies a plan by broker and id."""
+"""Updates in Korifi: its reactions to changes, and how it saves each service offering with its plans.
 
+It stops at the one at which it panics. It keeps removed objects, and identifies a plan by broker and id: a plan that
+moves keeps its instances (korifi fb0a00b25db6, controllers/controllers/services/brokers/controller.go).
+"""
+
+from __future__ import annotations
+
+from osbctl.catalog import ServiceOffering, ServicePlan
+from osbctl.platforms import State
 from osbctl.platforms.reactions import NO_ACT, NOT_STORED, UPDATES, Level, breaking, refused, risky, safe
+from osbctl.platforms.saving import StoredRow, Update
 
 _KEEPS = breaking("keeps and still offers it, though the broker no longer knows it", expired=Level.RISKY)
 _SHOWN = risky("stores and shows it, never enforces it")
@@ -39,3 +48,29 @@ REACTIONS = {
     "change-polling-raised": NOT_STORED,
     "change-dashboard-client": NOT_STORED,
 }
+
+
+def save(update: Update) -> None:
+    """Save the catalog up to the first service offering at which it panics."""
+    stops = [one.path[:2] if one.rule == "korifi-crash" else () for one in update.refusals]
+    first = min(stops, default=None)
+    if first is not None:
+        update.clash(first, next(iter(update.refusals)).message)
+    homes = {row.plan: row for row in update.plans()}
+    for service in update.catalog.services:
+        if first is None or service.path < first:
+            update.put(service.id, service)
+            for plan in service.plans:
+                _put_plan(update, homes, service, plan)
+    for row in [*update.gone_services(), *update.gone_plans()] if first is None else ():
+        update.leave(row, State.OFFERED)
+
+
+def _put_plan(update: Update, homes: dict[str | None, StoredRow], service: ServiceOffering, plan: ServicePlan) -> None:
+    key = service.id, plan.id
+    home = homes.get(plan.id)
+    if home and home.key != key:
+        update.leave(home, None)
+        update.moved[key] = home.key
+    update.put(service.id, plan)
+    homes[plan.id] = update.rows[key]

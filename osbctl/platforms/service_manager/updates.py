@@ -1,14 +1,20 @@
-"""Reactions of Service Manager to changes.
+"""Updates in Service Manager: its reactions to changes, and how it saves an update in one transaction.
 
-It updates known objects in the catalog's order, then deletes missing ones, then creates new ones. Names are unique in
-its database, and it deletes nothing that has instances (service-manager e616ec91f886,
-storage/interceptors/broker_update_catalog_interceptor.go, storage/postgres/migrations). Which platforms see a plan
-is decided in pkg/types/service_plan.go.
+It updates known service offerings in the order of the catalog, deletes missing ones, creates new ones; then the same
+with the plans of each. Names are unique and compared exactly, and it deletes nothing that has instances
+(service-manager e616ec91f886, storage/interceptors/broker_update_catalog_interceptor.go, storage/postgres/migrations).
+Which platforms see a plan is decided in pkg/types/service_plan.go.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
+from osbctl.catalog import ServiceOffering, ServicePlan
+from osbctl.platforms import State
 from osbctl.platforms.reactions import DependsOnInstances, Level, Reaction, breaking, refused, risky, safe
+from osbctl.platforms.saving import ClashKind, Key, Names, StoredRow, Update
+from osbctl.platforms.service_manager.verdict import RESERVED_PLAN
 
 _IN_USE = refused("refuses the whole update (409)")
 _NOT_YET_FREE = refused("refuses the whole update (409): it deletes removed ones last, so the name is still taken")
@@ -79,3 +85,55 @@ REACTIONS: dict[str, Reaction | DependsOnInstances] = {
     "change-maintenance-version": risky("stores it; the platform behind it may offer an upgrade"),
     "change-dashboard-client": risky("stores it; the platform behind it may change its client"),
 }
+
+
+def save(update: Update) -> None:
+    """Save the catalog, or note why it is refused."""
+    if update.refuse_invalid():
+        return
+    before = dict(update.rows)
+    services: dict[Key, ServiceOffering] = {(service.id, None): service for service in update.catalog.services}
+    _save(update, services, update.services())
+    plans: dict[Key, ServicePlan] = {
+        (service.id, plan.id): plan for service in update.catalog.services for plan in service.plans
+    }
+    _save(update, plans, [row for row in update.plans() if row.plan != RESERVED_PLAN])
+    for service in update.catalog.services:
+        _keep_reference_plan(update, service)
+    if update.clashes:
+        update.rows = before
+
+
+def _save(update: Update, things: dict[Key, ServiceOffering] | dict[Key, ServicePlan], before: list[StoredRow]) -> None:
+    names = Names(update.rows, str)
+    known = [key for key in things if key in update.rows]
+    for keys in (known, [key for key in things if key not in update.rows]):
+        for key in keys:
+            holder = names.take(key, things[key].name)
+            if holder:
+                update.clash(things[key].path, "refuses the update: the name is taken", holder, ClashKind.NAME)
+            update.put(key[0], things[key])
+        if keys is known:
+            _delete(update, [row for row in before if row.key not in things])
+
+
+def _delete(update: Update, gone: Iterable[StoredRow]) -> None:
+    """Delete rows, and with a service offering its plans."""
+    used = update.used_rows()
+    for row in gone:
+        if row.key in used:
+            update.clash((), "refuses the whole update (409)", row)
+        update.leave(row, None)
+    services = {row.service for row in update.services()}
+    for row in update.plans():
+        if row.service not in services:
+            update.leave(row, None)
+
+
+def _keep_reference_plan(update: Update, service: ServiceOffering) -> None:
+    """Keep or delete its own plan, through which shared instances are used."""
+    key = service.id, RESERVED_PLAN
+    if any(plan.metadata.get("supportsInstanceSharing") is True for plan in service.plans):
+        update.rows[key] = StoredRow(*key, {"id": RESERVED_PLAN, "name": RESERVED_PLAN}, State.OFFERED)
+    elif key in update.rows:
+        _delete(update, [update.rows[key]])

@@ -1,0 +1,149 @@
+"""Updates in Cloud Foundry: its reactions to changes, and how it saves all of an update, or only the dashboard clients.
+
+It saves services, then known plans, then new ones, each in the order of the catalog. It deactivates missing objects,
+and deletes those on which nothing depends. If a plan's name is still taken when its new holder is saved, it refuses the
+whole update. Names of services are not unique in its database: one clashes if its old owner has instances, in any order
+(cloud_controller_ng 3bbba906, lib/services/service_brokers, service_manager.rb, and v2/catalog.rb, `taken_names`).
+"""
+
+from __future__ import annotations
+
+from osbctl.catalog import ServiceOffering
+from osbctl.platforms import Identity, State
+from osbctl.platforms.cloudfoundry.ruby import plan_name, strip
+from osbctl.platforms.reactions import DependsOnInstances, Level, Reaction, breaking, refused, risky, safe
+from osbctl.platforms.saving import ClashKind, Names, Update, bare
+
+_SERVICE_NAME_TAKEN = '`Services with names ["{service}"] already exist`'
+_PLAN_NAME_TAKEN = refused(
+    '"Plan names must be unique within a service. Service {service} already has a plan named {plan}"'
+)
+_PLAN_ID_TAKEN = refused('"Plan ids must be unique"')
+_OVERWRITES = breaking("overwrites the name; scripts, and the keys of VCAP_SERVICES in applications, change with it")
+_NAME_IN_USE = DependsOnInstances(
+    breaking("refuses the update if the old holder of the name has instances; otherwise overwrites the name"),
+    refused(f"{_SERVICE_NAME_TAKEN}: the old holder of the name has instances"),
+    _OVERWRITES,
+)
+_REMOVES = DependsOnInstances(
+    breaking(
+        "deactivates it and warns the operator if it has instances, otherwise deletes it with its visibilities",
+        expired=Level.RISKY,
+    ),
+    breaking("deactivates it and warns the operator; no new instances can be created", expired=Level.RISKY),
+    breaking("deletes it with its visibilities and its id on the platform", expired=Level.RISKY),
+)
+
+NOTES = {
+    "Cloud Foundry may have deactivated plans of earlier catalogs, which still hold their ids and names": frozenset(
+        {"change-plan-added", "change-plan-renamed", "change-plan-name-passed-on", "change-service-id"}
+    ),
+    "Cloud Foundry refuses the id of a dashboard client of another broker, or one left over in UAA": frozenset(
+        {"change-dashboard-client"}
+    ),
+}
+"""Notes on facts that two catalogs do not show, with the kinds of change that depend on them (none: all)."""
+
+REACTIONS: dict[str, Reaction | DependsOnInstances] = {
+    "change-catalog-emptied": refused('"Service broker must provide at least one service"'),
+    "change-service-without-plans": refused('"At least one plan is required"'),
+    "change-service-removed": _REMOVES,
+    "change-plan-removed": _REMOVES,
+    "change-service-added": safe("adds it; its plans are private until someone enables access"),
+    "change-plan-added": safe("adds it, private until someone enables access"),
+    "change-plan-id": _PLAN_NAME_TAKEN,
+    "change-service-id": DependsOnInstances(
+        refused(f"if it has instances: {_SERVICE_NAME_TAKEN}; otherwise replaces it"),
+        refused(_SERVICE_NAME_TAKEN),
+        risky("replaces it; access to its plans must be enabled again"),
+    ),
+    "change-service-id-plans-kept": _PLAN_ID_TAKEN,
+    "change-plan-moved": _PLAN_ID_TAKEN,
+    "change-plan-name-reused": _PLAN_NAME_TAKEN,
+    "change-service-name-reused": _NAME_IN_USE,
+    "change-plan-names-swapped": _PLAN_NAME_TAKEN,
+    "change-service-names-swapped": _NAME_IN_USE,
+    "change-plan-name-taken": _PLAN_NAME_TAKEN,
+    "change-service-name-case": refused('crashes: the operator reads "An unknown error occurred"'),
+    "change-service-name-passed-on": _NAME_IN_USE,
+    "change-service-renamed": _OVERWRITES,
+    "change-shareable-withdrawn": breaking("refuses to share instances"),
+    "change-free-to-paid": breaking(
+        "refuses to create and update instances in organisations whose quota has no paid plans"
+    ),
+    "change-requires-removed": breaking("rejects bindings that still use the permission"),
+    "change-requires-added": risky("rejects the catalog as incompatible if the operator turned that feature off"),
+    "change-dashboard-client-left": breaking(
+        "has already changed the client in UAA, and does not undo it: with a new id it refuses the corrected catalog "
+        "(`Service dashboard client id must be unique`), a changed secret is live, a removed client is gone"
+    ),
+    "change-dashboard-client": risky(
+        "changes the client in its identity service; dashboard sign-ins may fail until the broker follows"
+    ),
+}
+
+
+def save(update: Update) -> None:
+    """Save the catalog, or note why it is refused."""
+    if update.refuse_invalid():
+        return
+    before = dict(update.rows)
+    _check_service_names(update)
+    _check_plan_ids(update)
+    _check_clients(update)
+    for service in update.catalog.services:
+        data = bare(service.data)
+        update.put(service.id, service, {**data, "name": strip(service.name)} if service.name else data)
+    homes = [(service, plan) for service in update.catalog.services for plan in service.plans]
+    names = Names(update.rows, plan_name)
+    for service, plan in sorted(homes, key=lambda home: (home[0].id, home[1].id) not in before):
+        holder = names.take((service.id, plan.id), plan.name)
+        if holder:
+            taken = f"Service {service.name} already has a plan named {plan.name}"
+            words = f'"Plan names must be unique within a service. {taken}"'
+            update.clash(plan.path, words, holder, ClashKind.NAME)
+        update.put(service.id, plan, {**plan.data, "name": strip(plan.name)} if plan.name else dict(plan.data))
+    _remove_missing(update)
+    if update.clashes:
+        update.rows = before
+
+
+def _check_service_names(update: Update) -> None:
+    """`taken_names`: finds an old service offering ignoring case, then looks for its very name among the new ones."""
+    by_name: dict[str, ServiceOffering] = {}
+    for service in update.catalog.services:
+        by_name.setdefault(service.name, service)
+    folded = {name.lower(): service for name, service in by_name.items() if name}
+    used = update.used_rows()
+    for row in update.services():
+        other = folded.get(row.name.lower())
+        new = by_name.get(row.name)
+        if other and not new:
+            update.clash(other.path, 'crashes: the operator reads "An unknown error occurred"', row, ClashKind.CRASH)
+        elif new and new.id != row.service and row.key in used:
+            update.clash(new.path, f'`Services with names ["{row.name}"] already exist`', row)
+
+
+def _check_plan_ids(update: Update) -> None:
+    homes = {plan.id: (service, plan) for service in update.catalog.services for plan in service.plans}
+    for row in update.plans():
+        home = homes.get(row.plan or "")
+        if home and home[0].id != row.service:
+            update.clash(home[1].path, '"Plan ids must be unique"', row)
+
+
+def _check_clients(update: Update) -> None:
+    for service in update.catalog.services:
+        client = service.data.get("dashboard_client")
+        client_id = client.get("id") if isinstance(client, dict) else None
+        if isinstance(client_id, str) and (Identity.CLIENT_ID, client_id) in update.others:
+            update.clash(service.path, '"Service dashboard client id must be unique"')
+
+
+def _remove_missing(update: Update) -> None:
+    used = update.used_rows()
+    for row in update.gone_plans():
+        update.leave(row, State.INACTIVE if row.key in used else None)
+    with_plans = {row.service for row in update.plans()}
+    for row in update.gone_services():
+        update.leave(row, State.INACTIVE if row.service in with_plans else None)
