@@ -48,7 +48,6 @@ class LruCache(OrderedDict[Any, Value]):
         self._limit = limit
 
     def put(self, key: Any, value: Value) -> None:
-        """Set a value, as the most recent."""
         self[key] = value
         self.move_to_end(key)
         if len(self) > self._limit:
@@ -91,7 +90,6 @@ class Clients:
         return one.refusals if one else 0
 
     def record_result(self, client: str, accepted: bool) -> None:
-        """Count a correct or wrong password."""
         one = self._entry(client)
         one.refusals = -1 if accepted else one.refusals + 1
         if not accepted:
@@ -133,7 +131,6 @@ class KnownRecords:
         return tuple(record for record in self._by_identity.get(identity, ()) if record.ends > now)
 
     def ended(self, identity: str, now: float) -> bool:
-        """Return whether a record of the identity has expired at `now`."""
         return len(self.of(identity, now)) < len(self._by_identity.get(identity, ()))
 
     def dummy_hashes(self, tried: Sequence[CredentialRecord]) -> list[str]:
@@ -204,7 +201,6 @@ class Authenticator:
 
     @property
     def waiting(self) -> int:
-        """Number of headers in the queue."""
         return len(self._waiting)
 
     @property
@@ -229,10 +225,7 @@ class Authenticator:
         return REFUSED if given is None else self._enqueue(digest, given, client_of(address), resume)
 
     def replace_records(self, records: Iterable[CredentialRecord]) -> None:
-        """Use new records from now on.
-
-        Headers accepted by a removed record fail at once; refused headers are checked again.
-        """
+        """Use new records: headers accepted by a removed one fail at once, refused headers are checked again."""
         known = KnownRecords(records)
         if known.rounds > MAXIMUM_ROUNDS:
             _log.warning(

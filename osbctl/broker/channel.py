@@ -26,8 +26,6 @@ _BLANK_LINES = re.compile(rb"\A(?:\r\n)+")
 
 
 class Phase(Enum):
-    """State of a connection."""
-
     HANDSHAKE = auto()  # TLS
     IDLE = auto()
     READING = auto()  # part of a request has arrived
@@ -120,10 +118,7 @@ class Channel(HTTPChannel):  # type: ignore[misc]
         self.handle_close()  # urgent data has no meaning in HTTP, and poll would report it forever
 
     def _may_advance(self) -> bool:
-        """Return whether the connection may advance in this turn of the loop.
-
-        The unauthenticated connections of one client share few steps, so a crowd cannot delay other clients.
-        """
+        """The unauthenticated connections of one client share the steps of a turn: a crowd cannot delay others."""
         if self.authenticated:
             return True
         self.shared.steps[self.client] += 1
@@ -188,7 +183,6 @@ class Channel(HTTPChannel):  # type: ignore[misc]
         self.server.wake()
 
     def _serve(self) -> None:
-        """Answer the first request and send what the socket accepts now."""
         self.phase = Phase.ANSWERING
         self.budget = self.shared.settings.turn_bytes
         decision = self.requests[0].decision
@@ -204,7 +198,6 @@ class Channel(HTTPChannel):  # type: ignore[misc]
         return self.shared.draining or self.unauthenticated_requests >= self.shared.settings.unauthenticated_requests
 
     def flush(self) -> None:
-        """Send pending data; then finish the response, or close."""
         if self.socket is None:
             return
         if self.total_outbufs_len:

@@ -121,7 +121,6 @@ class HashingProcess:
             self._child.kill()
 
     def close(self) -> None:
-        """Kill the child and close its pipes."""
         self.stop()
         self._clear_away()
 

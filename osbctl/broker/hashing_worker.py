@@ -17,7 +17,6 @@ BEAT = 0.05
 
 
 def main() -> None:
-    """Answer requests until the input ends."""
     signal.signal(signal.SIGPROF, lambda *_: os.write(1, b"."))
     signal.setitimer(signal.ITIMER_PROF, BEAT, BEAT)
     signal.signal(signal.SIGTERM, signal.SIG_IGN)

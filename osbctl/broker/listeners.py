@@ -77,10 +77,7 @@ def _remove_dead(path: Path) -> None:
 
 
 def systemd_sockets(environ: Mapping[str, str]) -> list[socket.socket]:
-    """The listening sockets passed by systemd (LISTEN_PID, LISTEN_FDS); usually none.
-
-    Raises ConfigError if a descriptor is not a listening stream socket.
-    """
+    """Listening stream sockets of systemd (LISTEN_PID, LISTEN_FDS), maybe none. Raises ConfigError for any other."""
     if environ.get("LISTEN_PID") != str(os.getpid()):
         return []
     count, sockets = environ.get("LISTEN_FDS", ""), []

@@ -25,7 +25,6 @@ CONFIRMING_CHECKS = 12
 
 
 def stamp_files(paths: Callable[[], Sequence[Path]]) -> FileStamp:
-    """Stamp the files that `paths` lists."""
     try:
         return tuple(_stat(path) for path in paths())
     except OSError:
@@ -51,10 +50,7 @@ class WatchedFiles(Generic[T]):
     loaded: FileStamp | None = None
 
     def warn_of_readable_files(self) -> None:
-        """Warn of secrets that other users may read or change, or the group may change.
-
-        They are still used: the mode of a mounted file is not always the user's choice.
-        """
+        """Warn of exposed secrets. They are used: the mode of a mounted file is not always the user's choice."""
         for path in self.secrets:
             mode = (_stat(path) or (0,))[0]
             if mode & 0o027:

@@ -61,7 +61,6 @@ class Loop:
         self._next_sweep = 0.0
 
     def stop(self) -> None:
-        """Begin to drain; the second call ends the loop now."""
         (self._hurry if self._stop.is_set() else self._stop).set()
         for server in self.servers[:1]:
             server.wake()
@@ -119,14 +118,12 @@ class Loop:
         return len(left)
 
     def close(self) -> None:
-        """Close all connections and listeners at once."""
         for server in (*self.servers, *self.admin):
             for channel in list(server.active_channels.values()):
                 channel.handle_close()
             server.close()
 
     def connections(self) -> int:
-        """Open connections to the catalog listeners."""
         return sum(len(server.active_channels) for server in self.servers)
 
     def _channels(self) -> list[Any]:
@@ -231,7 +228,6 @@ def _run(
     certificate: Sequence[WatchedFiles[Certificate]],
     signals: Signals,
 ) -> None:
-    """Serve until stopped."""
     signals.collect(signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
     limits = options.settings
     loop = Loop(limits)
@@ -262,8 +258,6 @@ def _run(
 def _open(
     options: ServeOptions, sockets: Sequence[socket.socket], shared: Shared, service: Service, loop: Loop
 ) -> None:
-    """Open the listeners in `loop`, including the admin listener if configured."""
-
     def server(app: Application, sock: socket.socket, shared: Shared) -> Server:
         return Server(app, sock, loop_map=loop.map, ready=loop.ready, shared=shared)
 

@@ -63,7 +63,6 @@ class Settings:
 
 
 def descriptor_limit() -> int:
-    """Number of descriptors that this process may open (RLIMIT_NOFILE)."""
     import resource
 
     soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)

@@ -59,7 +59,6 @@ class ConnectionSlots:
 
     @property
     def free(self) -> int:
-        """Number of free slots."""
         return self.limit - len(self.channels)
 
     def is_full(self, client: str) -> bool:

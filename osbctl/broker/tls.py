@@ -59,7 +59,6 @@ class Tls:
         self._logged_days: int | None = None
 
     def log_expiry(self) -> None:
-        """Log the expiry of the certificate."""
         days = floor(self.certificate.days_left())
         level = logging.INFO if days >= SOON_DAYS else logging.WARNING if days >= 0 else logging.ERROR
         _log.log(level, "%s", self.certificate)
@@ -72,7 +71,6 @@ class Tls:
             self.log_expiry()
 
     def swap(self, new: Certificate) -> None:
-        """Use `new` from now on."""
         self.certificate = new
         self.log_expiry()
 
@@ -154,10 +152,7 @@ def expiry(pem: str) -> datetime:
 
 @contextmanager
 def _unseen_file(content: bytes) -> Iterator[Path]:
-    """Yield the path of a temporary file with `content`: OpenSSL reads only files.
-
-    On Linux it is in memory; elsewhere in a folder of mode 0700.
-    """
+    """A file for OpenSSL, which reads nothing else: in memory on Linux, elsewhere in a folder of mode 0700."""
     if hasattr(os, "memfd_create"):
         with os.fdopen(os.memfd_create("osbctl", os.MFD_CLOEXEC), "wb") as file:
             file.write(content)
@@ -174,10 +169,7 @@ def _unseen_file(content: bytes) -> Iterator[Path]:
 
 
 def self_signed() -> Certificate:
-    """Create a certificate for localhost, 127.0.0.1 and ::1.
-
-    Raises ConfigError if the package `cryptography` is not installed.
-    """
+    """Create a certificate for localhost, 127.0.0.1 and ::1. Raises ConfigError without package `cryptography`."""
     try:
         from cryptography import x509
         from cryptography.hazmat.primitives import hashes, serialization

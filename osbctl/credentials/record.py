@@ -124,7 +124,6 @@ class CredentialRecord:
 
     @property
     def rounds(self) -> int:
-        """The rounds (cost) of the hash."""
         rounds, _ = parse_hash(self.hash)
         return rounds
 

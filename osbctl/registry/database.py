@@ -57,7 +57,6 @@ class Database:
             yield connection
 
     def close(self) -> None:
-        """Close all connections."""
         self.engine.dispose()
 
     @contextmanager

@@ -137,7 +137,6 @@ def _what(old: StoredRow | None, new: StoredRow | None) -> ActionKind | None:
 
 
 def _clashes(update: Update) -> tuple[Remark, ...]:
-    """The conflicts in the platform's words."""
     found = []
     for clash in update.clashes[:MAX_TOLD]:
         path = clash.path

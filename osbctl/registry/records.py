@@ -105,7 +105,6 @@ class RetainedObject:
 
     @property
     def name(self) -> str:
-        """Its last name."""
         name = self.data.get("name")
         return name if isinstance(name, str) else ""
 
@@ -170,7 +169,6 @@ class BrokerRow(Registration):
 
     @property
     def json(self) -> dict[str, Any]:
-        """As JSON values."""
         return {key: value for key, value in asdict(self).items() if key not in ("id", "revision")}
 
 

@@ -63,7 +63,6 @@ class Registry(AbstractContextManager["Registry"]):
         self.close()
 
     def close(self) -> None:
-        """Close all connections."""
         self._database.close()
 
     def brokers(self) -> Iterator[BrokerRow]:
@@ -78,7 +77,6 @@ class Registry(AbstractContextManager["Registry"]):
             after = rows[-1].name
 
     def names(self) -> list[str]:
-        """The names of all brokers, in order."""
         return [row.name for row in self._rows(select(BROKERS.c.name).order_by(BROKERS.c.name))]
 
     def row(self, name: str) -> BrokerRow:

@@ -70,7 +70,6 @@ def broker_row(row: Row[Any]) -> BrokerRow:
 
 
 def checked_bytes(value: Any) -> bytes:
-    """A stored catalog."""
     with _checked_rows():
         if not isinstance(value, bytes):  # SQLite takes any value in any column
             raise TypeError

@@ -119,7 +119,6 @@ def diff_outdated(files: Mapping[str, str]) -> str:
 
 
 def _text_or_empty(file: str) -> str:
-    """Text of a regular file; empty if there is none."""
     path = Path(file)
     try:
         return path.read_text(encoding="utf-8", errors="replace") if path.is_file() else ""

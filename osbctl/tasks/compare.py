@@ -60,7 +60,6 @@ def _platform_notes(changes: list[Change], view: frozenset[Platform]) -> list[st
 
 
 def plan_ids(*sides: Document) -> set[str]:
-    """The ids of the plans of all sides."""
     return {plan.id for side in sides for plan in side.catalog.plans}
 
 

@@ -131,7 +131,6 @@ class _Attempt:
     policy: Policy
 
     def run(self) -> Refresh:
-        """Fetch, validate, reconcile and store."""
         seen, platform = self.seen, self.policy.platform or self.seen.platform
         notes = tuple(Remark("", "", "", sentence) for sentence in platform.record.notes(()))
         base = Refresh(now(), RefreshOutcome.UNCHANGED, platform, seen.etag, remarks=notes)
@@ -166,7 +165,6 @@ class _Attempt:
         return self._store(replace(base, outcome=RefreshOutcome.REFUSED, remarks=refused))
 
     def _reconcile(self, base: Refresh, stored: RegisteredBroker, catalog: BrokerCatalog) -> Refresh:
-        """Store what the platform makes of the catalog."""
         fit = catalog.storable
         if fit.body == stored.catalog and not (catalog.refusals or stored.kept):
             return self._store(base)  # nothing is new, and nothing waits for its last instance
@@ -188,7 +186,6 @@ class _Attempt:
 
 
 def _outcome(base: Refresh, stored: RegisteredBroker, catalog: BrokerCatalog, result: Reconciliation) -> Refresh:
-    """The refresh that ends with `result`."""
     if result.refused:
         remarks = catalog.errors if catalog.refusals else result.remarks
         return replace(base, outcome=RefreshOutcome.REFUSED, etag="", actions=result.actions, remarks=remarks)
