@@ -73,24 +73,18 @@ class ProxyRule:
     def client(self, peer: str, forwarded: str) -> str:
         """The last address in X-Forwarded-For that is not a trusted proxy; else the peer.
 
-        Addresses left of it come from the client and prove nothing.
+        Addresses left of it come from the client and prove nothing. Forms: `1.2.3.4`, `1.2.3.4:5`, `::1`, `[::1]:5`.
         """
-        for text in reversed(forwarded.split(",")):
-            address = _address(text.strip())
-            if address is None:
+        for part in reversed(forwarded.split(",")):
+            text = part.strip()
+            if text.startswith("["):
+                text = text[1:].partition("]")[0]
+            elif text.count(":") == 1:
+                text = text.partition(":")[0]
+            try:
+                address = plain_address(text)
+            except ValueError:
                 break
             if not self.networks or not self.trusts(address):
                 return address
         return peer
-
-
-def _address(text: str) -> str | None:
-    """The address in `1.2.3.4`, `1.2.3.4:5`, `::1` or `[::1]:5`, or None."""
-    if text.startswith("["):
-        text = text[1:].partition("]")[0]
-    elif text.count(":") == 1:
-        text = text.partition(":")[0]
-    try:
-        return plain_address(text)
-    except ValueError:
-        return None
