@@ -119,10 +119,7 @@ def find_config(folder: str) -> Config:
 
 
 def load_config(path: str) -> Config:
-    """Load the configuration file at `path`.
-
-    Raises ConfigError: it does not exist, cannot be read, is a pyproject.toml without osbctl, or is invalid.
-    """
+    """Load the file at `path`. Raises ConfigError: it is missing, unreadable, invalid, or not of osbctl."""
     config = _load(path)
     if config is None and not os.path.lexists(path):
         raise ConfigError(f"{path}: there is no such file", "name an osbctl.toml with --config")

@@ -14,10 +14,7 @@ from typing import ClassVar
 
 
 class OsbctlError(Exception):
-    """Base of exceptions that a command reports in one sentence.
-
-    `message` says what happened, `advice` (may be empty) what to do.
-    """
+    """Base of exceptions that a command reports: what happened (`message`) and what to do (`advice`, may be empty)."""
 
     exit_code: ClassVar[int] = 3
 

@@ -214,10 +214,7 @@ def _shown(character: str) -> str:
 
 
 def rendered(parts: Iterable[RenderableType], width: int, *, colored: bool) -> str:
-    """Render `parts` with rich for a terminal of `width` columns.
-
-    Returned as a string because rich, when it prints itself, exits with 1 at a broken pipe.
-    """
+    """Render for a terminal of `width` columns; as a string: rich's own printing exits with 1 at a broken pipe."""
     import io
 
     from rich.console import Console

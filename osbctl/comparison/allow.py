@@ -51,10 +51,7 @@ class TriagedChanges:
 
 
 def load_allowed(path: str) -> list[AllowEntry]:
-    """The entries of the file at `path`.
-
-    Raises ConfigError: the file does not exist, is not TOML, or an entry is wrong.
-    """
+    """The entries of the file at `path`. Raises ConfigError: it does not exist, is not TOML, or an entry is wrong."""
     try:
         table = parse_toml(read_bounded(path, _MAX_BYTES), path)
     except OSError as error:

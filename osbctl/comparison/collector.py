@@ -19,10 +19,7 @@ from osbctl.sources.document import Document
 
 @dataclass(frozen=True, slots=True)
 class MatchedPair:
-    """The object of a change on both sides; None if a side lacks it.
-
-    Without a service offering it is the catalog, without a plan the service offering.
-    """
+    """The object of a change on both sides, None where it is absent: a plan, a service offering or else the catalog."""
 
     old_service: ServiceOffering | None = None
     new_service: ServiceOffering | None = None
@@ -125,10 +122,7 @@ def _path(about_plan: ObjectRef | None, service: ServiceOffering | None, plan: S
 
 
 def with_places(changes: Sequence[Change], old: Document, new: Document) -> list[Change]:
-    """`changes` with the locations of their paths; one pass over each source.
-
-    Locations have no excerpt: the line may hold secrets of the catalog.
-    """
+    """`changes` with locations, in one pass over each source; no excerpts, which may hold secrets of the catalog."""
     if not changes:
         return []
     before = old.locate({change.old_path for change in changes})

@@ -98,11 +98,7 @@ def _since(since: ApiVersion, checked: ApiVersion) -> Iterator[str]:
 def completions(
     file: TextDocument, position: types.Position, analysis: Analysis | None, place: PurePath | None
 ) -> list[types.CompletionItem]:
-    """The words that fit at a position.
-
-    `analysis` is that of the source, if there is one yet; `place` is the file's path within its source folder, if it
-    is in one.
-    """
+    """The words that fit at a position; `place` is the file's path within its source folder, if it is in one."""
     cursor = cursor_at(file.body, file.offset(position))
     part = part_at(cursor.whole, LATEST, place) if cursor else None
     if cursor is None or part is None:

@@ -62,10 +62,7 @@ _OVERLAY = {
 
 
 def part_at(path: Path, version: ApiVersion, place: PurePath | None) -> FieldSchema | None:
-    """Schema of the value at `path`; None if unknown.
-
-    `place` is the file's path within its source folder, None where the file is a catalog by itself.
-    """
+    """Schema of the value at `path`, None if unknown; `place` is the file's path in its source folder, if any."""
     part = _start(version, place)
     if place is None and "services" in path:
         path = path[path.index("services") :]  # the catalog may be anywhere in a larger file

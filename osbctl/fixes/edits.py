@@ -28,10 +28,7 @@ class Edit(NamedTuple):
 
 
 def edit(document: Document, spans: Mapping[Path, Span], fix: Fix, path: Path) -> Edit | None:
-    """Return the edit for `fix` at `path` of this file; None where it is not safe.
-
-    `spans` are those of the whole text.
-    """
+    """The edit for `fix` at `path` of this file, None where it is not safe; `spans` are those of the whole text."""
     text, span = document.text, spans.get(path)
     if span is None:
         return _inserted(document, spans, path, fix.value) if fix.action == "set" else None

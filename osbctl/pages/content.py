@@ -58,10 +58,7 @@ class Overview(NamedTuple):
 
 
 class ShownCommand(NamedTuple):
-    """A command to copy: label, text, and the names and texts of the files that it reads.
-
-    If `text` is empty, `note` says why.
-    """
+    """A command to copy: label, text, names and texts of the files that it reads; `note` says why there is no text."""
 
     label: str
     text: str

@@ -90,10 +90,7 @@ def monogram(name: str, used: Counter[str]) -> Monogram:
 
 
 def accent_rules(accent: str) -> str:
-    """Custom properties of the style sheet: the accent colour of both themes, and a text colour for each.
-
-    Raises UsageError: `accent` is not `#rgb` or `#rrggbb`.
-    """
+    """Custom properties for accent and text colour in both themes. Raises UsageError: not `#rgb` or `#rrggbb`."""
     color = (accent or DEFAULT_ACCENT).lower()
     if not _COLOR.fullmatch(color):
         raise UsageError(f"{accent!r} is not a colour", "write it as --accent '#2f5fd0'")

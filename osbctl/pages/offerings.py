@@ -44,10 +44,7 @@ _DEPRECATED = re.compile(r"\W{0,3}deprecated\b", re.IGNORECASE)
 
 
 class ChangeNote(NamedTuple):
-    """One change; `anchor` leads to its service offering or plan, empty if that was removed.
-
-    `accepted` is the reason for accepting it.
-    """
+    """One change; `anchor` leads to its object, empty if it was removed; `accepted` is the reason for accepting it."""
 
     change: Change
     anchor: str

@@ -46,10 +46,7 @@ def parse_catalog(
     nested: bool = True,
     profiles: Sequence[str] = (),
 ) -> Document:
-    """Parse the only catalog in `text`. `name` is its name in reports; the rest as `only_catalog`.
-
-    Raises DocumentError: also where it cannot be read.
-    """
+    """Parse the only catalog in `text`, called `name` in reports; the rest, and errors, as in `only_catalog`."""
     return only_catalog(parse_stream(text, name, limits), at, nested=nested, profiles=profiles)
 
 

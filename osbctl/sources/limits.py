@@ -1,7 +1,4 @@
-"""Limits of readers.
-
-Options change the fields of `Limits`; the rest is fixed.
-"""
+"""Limits of readers. Options change the fields of `Limits`; the rest is fixed."""
 
 from __future__ import annotations
 
@@ -41,12 +38,7 @@ DEFAULT_LIMITS = Limits()
 
 
 def read_file(path: str, limits: Limits) -> bytes:
-    """Read the bytes of a file, a FIFO or a device.
-
-    Raises:
-        OSError: it cannot be opened or read, or does not come to an end; IsADirectoryError where it is a folder.
-        DocumentError: it is larger than the limit.
-    """
+    """Read a file, FIFO or device; errors as in `read_bounded`, and DocumentError: it is larger than the limit."""
     data = read_bounded(path, limits.bytes)
     if len(data) > limits.bytes:
         raise too_large(path, limits)

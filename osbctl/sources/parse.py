@@ -28,10 +28,7 @@ _CONTENT = re.compile(r"^(?![ \t]*(?:#.*)?$|%|(?:---|\.\.\.)[ \t]*(?:#.*)?$)", r
 
 
 def parse_document(data: bytes, name: str, *, limits: Limits = DEFAULT_LIMITS) -> Document:
-    """Parse `data` to a document; `name` is its name in reports. Its content decides between JSON and YAML.
-
-    Raises DocumentError: it cannot be read as an object.
-    """
+    """Parse JSON or YAML, whichever it looks like; `name` is for reports. Raises DocumentError: it is no object."""
     document = parse_text(decoded(data, name), name, limits)
     if not isinstance(document.data, dict):
         raise DocumentError((no_object(document, document.data, ()),))

@@ -45,12 +45,7 @@ def read_source(
 
 
 def read_object(source: str) -> Document:
-    """Read an object that need not be a catalog; `source` as in `read_source`, but no folder.
-
-    Raises:
-        SourceError: it cannot be opened.
-        DocumentError: it cannot be read as an object.
-    """
+    """Read an object; `source` as in `read_source`, but no folder. Raises SourceError, or DocumentError: no object."""
     try:
         return parse_document(*read_bytes(source))
     except IsADirectoryError:

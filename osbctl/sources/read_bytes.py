@@ -22,10 +22,7 @@ def report_name(source: str, stdin_filename: str | None = None) -> str:
 
 
 def read_bytes(source: str, *, limits: Limits = DEFAULT_LIMITS, stdin_filename: str | None = None) -> tuple[bytes, str]:
-    """Read the bytes and the name of a source that is not a folder; `source` and errors as in `read_source`.
-
-    Raises IsADirectoryError: it is a folder.
-    """
+    """Bytes and name of a source, no folder. Raises errors as `read_source`; IsADirectoryError: it is a folder."""
     name = report_name(source, stdin_filename)
     try:
         return read_stdin(name, limits) if source == "-" else read_file(source, limits), name
@@ -45,12 +42,7 @@ def check_stdin(words: Sequence[str]) -> None:
 
 
 def read_stdin(name: str, limits: Limits) -> bytes:
-    """Read standard input; `name` is its name in reports.
-
-    Raises:
-        SourceError: it cannot be read.
-        DocumentError: it is larger than the limit.
-    """
+    """Read standard input, called `name` in reports. Raises SourceError: unreadable; DocumentError: too large."""
     try:
         data = sys.stdin.buffer.read(limits.bytes + 1)
     except OSError as error:
@@ -116,10 +108,7 @@ def _no_blob(revision: str, path: str) -> SourceError:
 
 
 def commit_date() -> str:
-    """Return the date of HEAD, YYYY-MM-DD in the committer's time zone.
-
-    Raises SourceError: no git, no repository, no commit.
-    """
+    """Return the committer's date of HEAD, YYYY-MM-DD. Raises SourceError: no git, no repository, no commit."""
     day = _git("log", "-1", "--format=%cs")
     if not day:
         raise SourceError("there is no commit here to take the date from", "name the date: --date YYYY-MM-DD")

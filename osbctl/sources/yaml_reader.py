@@ -26,10 +26,7 @@ _MERGE = object()
 
 
 def parse(text: str, name: str, limits: Limits) -> tuple[Any, tuple[Finding, ...]]:
-    """Parse a text: its value, and warnings about scalars that YAML 1.1 readers interpret differently.
-
-    Raises DocumentError: the text is not YAML, or its value is not JSON.
-    """
+    """The value, and warnings about scalars that differ in YAML 1.1. Raises DocumentError: not YAML, or not JSON."""
     return _Builder(text, name, limits).build()
 
 

@@ -53,10 +53,7 @@ class OutOfRangeError(ValueError):  # reads as what it says of the scalar
 
 
 def numeric(text: str, max_digits: int) -> Any:
-    """The int or float of a plain scalar; `text` itself if it is not a number.
-
-    Raises OutOfRange: it is not finite, or has more digits than `max_digits`.
-    """
+    """The number of a plain scalar, else `text` itself. Raises OutOfRange: not finite, or more than `max_digits`."""
     if _INTEGER.fullmatch(text):
         if len(text) > max_digits:
             raise OutOfRangeError(f"an integer of {len(text)} digits; at most {max_digits} are read")
@@ -124,10 +121,7 @@ for _dumper in (_Dumper, _WideDumper):
 
 
 def dump(data: Any) -> str:
-    """The YAML text of a JSON value, ending with a newline; the same bytes for the same value.
-
-    Control characters and direction marks are escaped, so that it can be shown at a terminal.
-    """
+    """A JSON value as YAML, the same bytes for the same value; control characters and direction marks are escaped."""
     dumper = _WideDumper if _WIDE.search(json.dumps(data, ensure_ascii=False)) else _Dumper
     text: str = yaml.dump(
         data, Dumper=dumper, sort_keys=False, allow_unicode=True, width=10_000, default_flow_style=False

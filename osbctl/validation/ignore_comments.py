@@ -26,10 +26,7 @@ _Ignored: TypeAlias = set[tuple[_Lines, str]]
 
 
 class _Comment(NamedTuple):
-    """One word of a comment, its rules, and the lines that it applies to.
-
-    `inside`: the comment is inside the catalog, not beside it.
-    """
+    """One word of a comment, `inside` the catalog or beside it, its rules, and the lines that it applies to."""
 
     word: str
     rules: frozenset[str]

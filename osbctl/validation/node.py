@@ -14,10 +14,7 @@ from osbctl.platforms import DEFAULT_API_VERSION, ApiVersion
 
 
 class Node:
-    """An object of the catalog: the catalog itself, a service offering, a service plan, a parameter schema.
-
-    `value` is always a dict.
-    """
+    """An object of the catalog: the catalog, a service offering, plan or parameter schema. `value` is always a dict."""
 
     __slots__ = ("path", "value")
 

@@ -1,7 +1,4 @@
-"""The faults of a catalog under a shipped schema, in sentences.
-
-They name the service offering or plan, the field, the expected and the actual value.
-"""
+"""Faults of a catalog under a shipped schema, in sentences with the object, field, expected and actual value."""
 
 from __future__ import annotations
 
@@ -71,10 +68,7 @@ def explained(data: dict[str, Any], version: ApiVersion, most: int) -> tuple[lis
 
 
 def schema_errors(data: Any, version: ApiVersion) -> Iterator[CatalogFault]:
-    """The faults of `data` under a shipped schema, in the order of the document.
-
-    A walk of our own for the few keywords of these schemas: loading a library would take longer.
-    """
+    """The faults under a shipped schema, in order. A walk of our own: loading a library would take longer."""
     schema = load_schema(version)
     return _faults(data, schema, (), schema["definitions"])
 

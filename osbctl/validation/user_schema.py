@@ -21,10 +21,7 @@ from osbctl.validation.schema_errors import about, more
 
 
 def check_user_schema(data: dict[str, Any], schema: Any, name: str) -> list[Finding]:
-    """Validate `data` against a user schema; `name` is its name in reports.
-
-    Raises ConfigError: the schema is invalid, cannot be applied, or refers to something outside of itself.
-    """
+    """Findings of the user schema `name`. Raises ConfigError: it is invalid, unusable, or refers elsewhere."""
     if reason := _unusable(schema):
         raise ConfigError(f"user schema {name}: {reason}")
     named = named_dialect(schema.get("$schema")) if isinstance(schema, dict) else None

@@ -91,12 +91,7 @@ def compose(
 
 
 def read_lock(folder: Path, unsaved: Mapping[Path, bytes] = NOTHING_UNSAVED) -> locks.Lock:
-    """Read the lock of a source folder; an empty one without a file.
-
-    Raises:
-        SourceError: it cannot be read.
-        ConfigError: it is no lock.
-    """
+    """Read the lock of a folder; an empty one without a file. Raises SourceError: unreadable; ConfigError: no lock."""
     file = folder / LOCK
     try:
         data = unsaved.get(file.resolve()) if unsaved else None

@@ -148,10 +148,7 @@ class Composer:
         return taken
 
     def _fill(self, value: dict[str, Any], defaults: dict[str, Any], defaults_path: ValuePath) -> None:
-        """Add missing keys of `defaults`, at any depth; `defaults_path` is their place in catalog.yaml.
-
-        Present values, also null, stay.
-        """
+        """Add missing keys of `defaults` at any depth, null counts as present; `defaults_path` leads to them."""
         for key, default in defaults.items():
             here = (*defaults_path, key)
             if key not in value:

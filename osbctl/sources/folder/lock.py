@@ -46,10 +46,7 @@ def is_lock(text: str) -> bool:
 
 
 def parse(text: str, name: str) -> Lock:
-    """Parse the text of the lock file `name`. Line ends may be CRLF, as git writes them on Windows.
-
-    Raises ConfigError: it is not a lock file, one of a later version, or has a merge conflict.
-    """
+    """Parse a lock, LF or CRLF. Raises ConfigError: it is not a lock, of a later version, or has a merge conflict."""
     lines = text.replace("\r\n", "\n").split("\n")
     if lines[0] != _HEADER and not lines[0].startswith("<<<<<<<"):
         if is_lock(text):

@@ -130,10 +130,7 @@ class Parts:
         return found
 
     def copied(self, part: Document, value: Any, path: ValuePath) -> Any:
-        """Copy the value at `path` of `part`, with `${NAME}` replaced in each string.
-
-        Names that are not set and malformed references are problems.
-        """
+        """Copy the value at `path` of `part`, `${NAME}` replaced; unset names and malformed references are problems."""
 
         def change(text: str, path: ValuePath) -> str:
             return _REFERENCE.sub(lambda match: self._replaced(match, part, path), text)
