@@ -9,7 +9,7 @@ Source: Go's encoding/json, decode.go (`object`, `array`, `literalStore`) and fo
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from osbctl.paths import Path
@@ -43,16 +43,16 @@ SHARED_PLAN_ID = """\
           - {id: A1F7C254-3B6D-4C8E-8F02-9E5D4B7A6C13, name: large, description: Large.}"""
 """The examples of a rule that two plans share an id."""
 
-_PLAIN = {"string": str, "bool": bool}
-_SAID = {
-    "string": "a string",
-    "time": "a time as RFC 3339 has it",
-    "bool": "a boolean",
-    "int": "an integer of 64 bits",
-    "map": "an object",
-}
 _INT_64 = range(-(2**63), 2**63)
 _TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d([.,]\d+)?(Z|[+-]\d\d:\d\d)", re.ASCII)
+_PLAIN: dict[str, tuple[str, Callable[[Any], bool]]] = {
+    "string": ("a string", lambda value: type(value) is str),
+    "time": ("a time as RFC 3339 has it", lambda value: type(value) is str and _TIME.fullmatch(value) is not None),
+    "bool": ("a boolean", lambda value: type(value) is bool),
+    "int": ("an integer of 64 bits", lambda value: type(value) is int and value in _INT_64),
+    "map": ("an object", lambda value: type(value) is dict),
+}
+"""Types by name, in words and as a check."""
 
 
 def fields(**names: str) -> dict[str, GoType]:
@@ -90,15 +90,9 @@ class Struct:
 
 
 def decode(data: dict[str, Any], shape: Mapping[str, GoType], platform: str, name: str) -> tuple[Struct, Outcome]:
-    """The struct that Go makes of `data`, and the outcome if nothing else is wrong.
-
-    If too many values cannot be decoded, the struct is empty.
-    """
+    """The struct that Go makes of `data`, and the outcome if nothing else is wrong."""
     decoder = _Decoder()
-    try:
-        struct = decoder.struct(data, shape, ())
-    except _TooManyError:
-        struct = Struct(())
+    struct = decoder.struct(data, shape, ())
     text = f"{name} cannot read the catalog: this must be"
     if decoder.misfits:
         wrong = (Refusal(f"{platform}-type", path, f"{text} {wanted}") for path, wanted in decoder.misfits)
@@ -128,13 +122,10 @@ def is_respelt(data: Any) -> bool:
 
 
 def respelt(data: Any, shape: GoType) -> Any:
-    """`data` with the field names of `shape`. Go matches them in any case; the last of several spellings counts.
-
-    A null in a list of structs is an empty struct.
-    """
+    """`data` with the field names of `shape`. Go matches them in any case; the last of several spellings counts."""
     if isinstance(shape, list | Pointers) and isinstance(data, list):
-        empty: Any = None if isinstance(shape, Pointers) or not isinstance(_inner(shape), dict) else {}
-        return [respelt(empty if item is None else item, _inner(shape)) for item in data]
+        inner, items = _items(data, shape)
+        return [respelt(item, inner) for item in items]
     return _respelt_fields(data, shape) if isinstance(shape, dict) and isinstance(data, dict) else data
 
 
@@ -152,12 +143,12 @@ def _may_be_nil(shape: GoType) -> bool:
     return isinstance(shape, list | Pointers | Map) or shape in ("map", "raw")
 
 
-def _inner(shape: list[GoType] | Pointers) -> GoType:
-    return shape.shape if isinstance(shape, Pointers) else shape[0]
-
-
-class _TooManyError(Exception):
-    """More than `MAX_REFUSALS` values have a wrong type."""
+def _items(data: list[Any], shape: list[GoType] | Pointers) -> tuple[GoType, list[Any]]:
+    """The type of the items of a list, and the items; a null in a list of structs is an empty struct."""
+    if isinstance(shape, Pointers):
+        return shape.shape, data
+    empty: Any = {} if isinstance(shape[0], dict) else None
+    return shape[0], [empty if item is None else item for item in data]
 
 
 class _Decoder:
@@ -171,8 +162,12 @@ class _Decoder:
         """Decode `value` into a field of type `shape`."""
         if shape == "raw" or value is None:
             return value
+        if shape == "unclear":
+            self.unclear.append(path)
+            return value
         if isinstance(shape, str):
-            return self._scalar(value, shape, path)
+            wanted, fits = _PLAIN[shape]
+            return value if fits(value) else self._refused(wanted, path)
         if isinstance(shape, list | Pointers):
             return self._list(value, shape, path)
         if not isinstance(value, dict):
@@ -197,31 +192,13 @@ class _Decoder:
                 struct.values[field] = self.value(item, shape[field], (*path, key))
         return struct
 
-    def _scalar(self, value: Any, shape: str, path: Path) -> Any:
-        if shape == "unclear":
-            self.unclear.append(path)
-        elif not _fits(value, shape):
-            return self._refused(_SAID[shape], path)
-        return value
-
     def _list(self, value: Any, shape: list[GoType] | Pointers, path: Path) -> Any:
         if not isinstance(value, list):
             return self._refused("an array", path)
-        inner = _inner(shape)
-        items = [self.value(item, inner, (*path, at)) for at, item in enumerate(value)]
-        if isinstance(inner, str) or isinstance(shape, Pointers):
-            return items
-        return [Struct((*path, at)) if item is None else item for at, item in enumerate(items)]
+        inner, items = _items(value, shape)
+        return [self.value(item, inner, (*path, at)) for at, item in enumerate(items)]
 
     def _refused(self, wanted: str, path: Path) -> None:
-        self.misfits.append((path, wanted))
-        if len(self.misfits) > MAX_REFUSALS:
-            raise _TooManyError
-
-
-def _fits(value: Any, shape: str) -> bool:
-    if shape == "int":
-        return type(value) is int and value in _INT_64
-    if shape == "time":
-        return isinstance(value, str) and _TIME.fullmatch(value) is not None
-    return type(value) is _PLAIN.get(shape, dict)
+        # One more than are reported, for `bounded` to say so.
+        if len(self.misfits) <= MAX_REFUSALS:
+            self.misfits.append((path, wanted))
