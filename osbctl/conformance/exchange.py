@@ -6,6 +6,7 @@ import time
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from math import inf
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit, urlunsplit
 
@@ -83,7 +84,7 @@ class Exchange:
         *,
         method: str = "GET",
         path: str = "",
-        seconds: float | None = None,
+        seconds: float = inf,
     ) -> Reply:
         """Send a good request, but for its `changes`: headers with other values, or None for none.
 
@@ -94,30 +95,23 @@ class Exchange:
         sent = {name: value for name, value in {**usual, **(changes or {})}.items() if value is not None}
         url = urlunsplit((*urlsplit(self.address)[:2], path, "", "")) if path else self.address
         reply = Reply(f"{method} {path or self.path}", how, sent=sent.get("Authorization", ""), options=options)
-        bounded = replace(options, total_seconds=min(seconds or options.total_seconds, options.total_seconds))
+        bounded = replace(options, total_seconds=min(seconds, options.total_seconds))
+        body = bytearray()
         began = time.monotonic()
         with HttpClient(self.address, bounded) as client:
             try:
-                _receive(reply, client, method, url, sent)
+                response = client.send(method, url, sent)
+                reply.status = response.status
+                reply.headers = {name.lower(): value for name, value in response.headers.items()}
+                for piece in read_body(response, client):
+                    body += piece
             except SourceError as error:
                 reply.fault = options.hide(error.message.removeprefix(f"{client.name}: "))
                 reply.silence = error if isinstance(error, NoResponseError) else None
+        reply.body = bytes(body)
         reply.seconds = time.monotonic() - began
         reply.certificate_ends = client.certificate.get("notAfter", "")
         return reply
-
-
-def _receive(reply: Reply, client: HttpClient, method: str, url: str, headers: Mapping[str, str]) -> None:
-    """Fill in what comes. Raises SourceError: there is no answer, or its body did not come whole."""
-    response = client.send(method, url, headers)
-    reply.status = response.status
-    reply.headers = {name.lower(): value for name, value in response.headers.items()}
-    body = bytearray()
-    try:
-        for piece in read_body(response, client):
-            body += piece
-    finally:
-        reply.body = bytes(body)
 
 
 class Fault(NamedTuple):
