@@ -156,19 +156,13 @@ def append_record(path: Path, record: CredentialRecord, ready: Callable[[], None
         if target.exists() and not target.is_file():
             raise SourceError(f"{path} is not a regular file")
         with _locked(target.parent):
-            records = (*_present(target), record)
-            with staged(path, record_json(records).encode("utf-8"), 0o600):
+            present = read_credentials(target) if target.exists() else ()
+            if present and not is_json(target.read_text("utf-8-sig")):
+                advice = "append to it with `htpasswd -5`, or start a new file"
+                raise ConfigError(f"{target} is an htpasswd file", advice)
+            with staged(path, record_json([*present, record]).encode("utf-8"), 0o600):
                 ready()
-            return len(records)
-
-
-def _present(path: Path) -> Sequence[CredentialRecord]:
-    if not path.exists():
-        return ()
-    records = read_credentials(path)
-    if not is_json(path.read_text("utf-8-sig")):
-        raise ConfigError(f"{path} is an htpasswd file", "append to it with `htpasswd -5`, or start a new file")
-    return records
+            return len(present) + 1
 
 
 @contextlib.contextmanager

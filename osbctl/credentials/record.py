@@ -143,11 +143,6 @@ class CredentialRecord:
         return self.label or f"record {self.number}"
 
 
-def default_rounds() -> int:
-    """The default rounds of libpass."""
-    return int(_scheme().default_rounds)
-
-
 def make_record(
     identity: str,
     password: str,
@@ -163,7 +158,7 @@ def make_record(
     """
     check_identity(identity)
     check_password(password)
-    rounds = default_rounds() if rounds is None else rounds
+    rounds = int(_scheme().default_rounds) if rounds is None else rounds
     check_rounds(rounds)
     hashed = str(_scheme().using(rounds=rounds).hash(password))
     _, salt = parse_hash(hashed)
