@@ -32,7 +32,6 @@ class HashingProcess:
     """Starts the child process, and restarts it when it dies or does not answer.
 
     One thread may call `first_match`; any other `stop`, after which that thread calls `close`.
-
     The child inherits only its two pipes: no sockets, and no secrets in its arguments. It ends when its input
     ends, so it never outlives the parent.
     """
@@ -43,11 +42,6 @@ class HashingProcess:
         """Monotonic time of the child's last heartbeat; infinity while it is idle."""
         self._lock = threading.Lock()
         self._child = _start()
-
-    @property
-    def pid(self) -> int:
-        """The process id of the child."""
-        return self._child.pid
 
     @property
     def silent(self) -> bool:

@@ -579,9 +579,9 @@ def test_hashing_process_has_no_secrets_or_sockets(process: HashingProcess) -> N
     if not Path("/proc/self/fd").exists():
         pytest.skip("no /proc here")
     process.first_match("new-password", [NEW.hash], 20)
-    command = Path(f"/proc/{process.pid}/cmdline").read_bytes()
+    command = Path(f"/proc/{process._child.pid}/cmdline").read_bytes()
     assert command.endswith(b"-m\0osbctl.broker.hashing_worker\0")
-    targets = [str(each.readlink()) for each in Path(f"/proc/{process.pid}/fd").iterdir()]
+    targets = [str(each.readlink()) for each in Path(f"/proc/{process._child.pid}/fd").iterdir()]
     assert not [target for target in targets if target.startswith("socket:")]
 
 
@@ -613,11 +613,11 @@ def test_limit_of_a_hash_is_cpu_time() -> None:
     record = make_record("admin", "right", rounds=120_000)
     with closing(HashingProcess()) as process:
         assert process.first_match("warm", [NEW.hash], 20) is None
-        pid, start = process.pid, time.monotonic()
+        pid, start = process._child.pid, time.monotonic()
         with share_of_processor(pid, 0.06):
             assert process.first_match("right", [record.hash], 0.4) == 0
         assert time.monotonic() - start > 0.4
-        assert process.pid == pid
+        assert process._child.pid == pid
         assert not process.silent
         with pytest.raises(HashingError, match="took more than 0 seconds of CPU time"):
             process.first_match("right", [slow_hash(5_000_000)], 0.2)
@@ -639,15 +639,15 @@ def test_hashing_process_error_contains_no_secret(process: HashingProcess) -> No
 
 def test_killed_hashing_process_is_restarted() -> None:
     with closing(HashingProcess()) as process:
-        before = process.pid
+        before = process._child.pid
         os.kill(before, signal.SIGKILL)
         assert process.first_match("new-password", [NEW.hash], 20) == 0
-        assert process.pid != before
-        before = process.pid
+        assert process._child.pid != before
+        before = process._child.pid
         for stop in (signal.SIGTERM, signal.SIGINT):
-            os.kill(process.pid, stop)
+            os.kill(process._child.pid, stop)
             assert process.first_match("new-password", [NEW.hash], 20) == 0
-        assert process.pid == before, "signals to stop are for the parent"
+        assert process._child.pid == before, "signals to stop are for the parent"
     with pytest.raises(HashingError):
         process.first_match("x", [NEW.hash], 20)
 
@@ -656,13 +656,13 @@ def test_stopped_process_is_replaced_without_blocking(monkeypatch: pytest.Monkey
     monkeypatch.setattr(hashing_process, "SILENT_SECONDS", 1.5)
     decided: SimpleQueue[Decision] = SimpleQueue()
     with closing(Authenticator([NEW])) as authenticator:
-        stopped = authenticator._hashing.pid
+        stopped = authenticator._hashing._child.pid
         os.kill(stopped, signal.SIGSTOP)
         assert authenticator.check(basic("admin", "new-password"), "10.0.0.1", decided.put) is None
         assert until(lambda: bool(authenticator.unavailable_reason), 10)
         assert decided.get(timeout=10) == BUSY
         assert until(lambda: not authenticator.unavailable_reason, 20)
-        assert authenticator._hashing.pid != stopped
+        assert authenticator._hashing._child.pid != stopped
         assert authenticator.check(basic("admin", "new-password"), "10.0.0.1", decided.put) is None
         assert decided.get(timeout=20) == Decision(RequestOutcome.ACCEPTED, "new")
 
@@ -683,7 +683,8 @@ def test_real_process_is_ended_during_a_hash() -> None:
 def test_hashing_process_ends_with_a_killed_parent() -> None:
     if not Path("/proc/self").exists():
         pytest.skip("no /proc here")
-    script = "from osbctl.broker.hashing_process import HashingProcess as H; p = H(); print(p.pid, flush=True); input()"
+    make = "from osbctl.broker.hashing_process import HashingProcess as H; p = H()"
+    script = f"{make}; print(p._child.pid, flush=True); input()"
     parent = subprocess.Popen([sys.executable, "-c", script], stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=ROOT)
     assert parent.stdin and parent.stdout
     child = int(parent.stdout.readline())
