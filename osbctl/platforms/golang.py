@@ -32,17 +32,6 @@ class Map(NamedTuple):
     shape: GoType
 
 
-SHARED_PLAN_ID = """\
-    Bad:
-        plans:
-          - {id: 6C3B1D0E-8A4F-4E57-9B1C-2D7F5A90E3B4, name: small, description: Small.}
-          - {id: 6C3B1D0E-8A4F-4E57-9B1C-2D7F5A90E3B4, name: large, description: Large.}
-    Good:
-        plans:
-          - {id: 6C3B1D0E-8A4F-4E57-9B1C-2D7F5A90E3B4, name: small, description: Small.}
-          - {id: A1F7C254-3B6D-4C8E-8F02-9E5D4B7A6C13, name: large, description: Large.}"""
-"""The examples of a rule that two plans share an id."""
-
 _INT_64 = range(-(2**63), 2**63)
 _TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d([.,]\d+)?(Z|[+-]\d\d:\d\d)", re.ASCII)
 _PLAIN: dict[str, tuple[str, Callable[[Any], bool]]] = {

@@ -47,16 +47,12 @@ def does(identity: Identity, platforms: Collection[Platform]) -> str:
     for platform in Platform:
         if platform in platforms and (phrase := platform.record.sharing.get(identity)):
             alike.setdefault(phrase, []).append(platform.label)
-    return "; ".join(f"{_listed(labels)} {_verb(phrase, len(labels))}" for phrase, labels in alike.items())
-
-
-def _listed(words: list[str]) -> str:
-    return " and ".join(filter(None, (", ".join(words[:-1]), words[-1])))
-
-
-def _verb(phrase: str, number: int) -> str:
-    verb, _, rest = phrase.partition(" ")
-    return f"{verb if number == 1 else verb.removesuffix('s')} {rest}"
+    sentences = []
+    for phrase, labels in alike.items():
+        subject = " and ".join(filter(None, (", ".join(labels[:-1]), labels[-1])))
+        verb, _, rest = phrase.partition(" ")
+        sentences.append(f"{subject} {verb if len(labels) == 1 else verb.removesuffix('s')} {rest}")
+    return "; ".join(sentences)
 
 
 def shared_identity_sentences(found: Iterable[SharedIdentity], platforms: Collection[Platform]) -> Iterator[str]:

@@ -22,7 +22,7 @@ from osbctl.platforms.cloudfoundry.fields import (
 )  # fmt: skip
 from osbctl.platforms.cloudfoundry.ruby import RubyCrash, identity_key, index, inspect, json_length, plan_name, to_s
 from osbctl.platforms.cloudfoundry.schemas import SchemaChecks
-from osbctl.platforms.outcome import Outcome, Refusal, VerdictKind, bounded
+from osbctl.platforms.outcome import SHARED_PLAN_ID, Outcome, Refusal, VerdictKind, bounded
 
 _LONGEST_TAGS = 2048
 _LONGEST_MAINTENANCE_INFO = 2000
@@ -273,15 +273,8 @@ REFUSALS = {
           - {id: 6C3B1D0E-8A4F-4E57-9B1C-2D7F5A90E3B4, name: postgres, description: A database.}
           - {id: A1F7C254-3B6D-4C8E-8F02-9E5D4B7A6C13, name: redis, description: A cache.}
     Source: Cloud Controller, lib/services/service_brokers/v2/catalog.rb""",
-    "plan-ids": """Two plans of the catalog share an id.
-    Bad:
-        plans:
-          - {id: 6C3B1D0E-8A4F-4E57-9B1C-2D7F5A90E3B4, name: small, description: Small.}
-          - {id: 6C3B1D0E-8A4F-4E57-9B1C-2D7F5A90E3B4, name: large, description: Large.}
-    Good:
-        plans:
-          - {id: 6C3B1D0E-8A4F-4E57-9B1C-2D7F5A90E3B4, name: small, description: Small.}
-          - {id: A1F7C254-3B6D-4C8E-8F02-9E5D4B7A6C13, name: large, description: Large.}
+    "plan-ids": f"""Two plans of the catalog share an id.
+{SHARED_PLAN_ID}
     Source: Cloud Controller, lib/services/service_brokers/v2/catalog.rb, catalog_service.rb""",
     "plan-names": """Two plans of a service offering share a name.
     Bad:

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from osbctl.platforms.golang import SHARED_PLAN_ID, Struct, decode, fields, rule_texts
-from osbctl.platforms.outcome import Outcome, Refusal, VerdictKind, bounded
+from osbctl.platforms.golang import Struct, decode, fields, rule_texts
+from osbctl.platforms.outcome import SHARED_PLAN_ID, Outcome, Refusal, VerdictKind, bounded
 
 MAX_NAME = 63
 """Bytes of UTF-8; up to v0.1.30 (ids) and v0.1.36 (names) only letters, digits, dots and hyphens were taken, too."""

@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from osbctl.paths import Path
-from osbctl.platforms.golang import SHARED_PLAN_ID, Map, Pointers, Struct, decode, fields, rule_texts
-from osbctl.platforms.outcome import Outcome, Refusal, VerdictKind, bounded
+from osbctl.platforms.golang import Map, Pointers, Struct, decode, fields, rule_texts
+from osbctl.platforms.outcome import SHARED_PLAN_ID, Outcome, Refusal, VerdictKind, bounded
 
 RESERVED_PLAN = "reference-instance"
 MAX_TEXT = 255
