@@ -38,9 +38,7 @@ def find_drift(
     """Changes if the platform replaced the `stored` catalog by that of `broker`.
 
     `platforms` and `instances` are as in `compare_catalogs`; an export is compared for its own platform. The paths are
-    those of `stored.document` and of `broker`.
-
-    Raises SourceError: the export belongs to another broker.
+    those of `stored.document` and of `broker`. Raises SourceError: the export belongs to another broker.
     """
     shape = stored.shape
     broker = Catalog.of(broker)

@@ -23,9 +23,8 @@ def read_used_plans(file: str) -> frozenset[str]:
     """The plan ids in `file`: lines of text (`#` starts a comment), a JSON list of ids, or an export in JSON.
 
     An export is any JSON with plans as a platform exports them, such as Cloud Foundry's /v3/service_plans. If it has
-    service instances, too, only their plans count. `none` instead of a file means no plan.
-
-    Raises ConfigError: the file cannot be read, has another format, or no id.
+    service instances, too, only their plans count. `none` instead of a file means no plan. Raises ConfigError: the
+    file cannot be read, has another format, or no id.
     """
     if file == NO_INSTANCES:
         return frozenset()
@@ -70,9 +69,7 @@ def doubts(ids: Collection[str], plans: Collection[str], name: str, whose: str =
     """A sentence about those of `ids` that are not ids of `plans`; none if all are. `name` is that of their file.
 
     `whose` is the owner of the plans. The comparison ignores an id that no plan has: it looks like one without
-    instances.
-
-    Raises ConfigError: no plan has any of `ids`: they may be names, or of another broker.
+    instances. Raises ConfigError: no plan has any of `ids`: they may be names, or of another broker.
     """
     unknown = sorted(set(ids) - set(plans))
     if not unknown:

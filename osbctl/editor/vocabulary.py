@@ -1,7 +1,4 @@
-"""The schema at a location: that of the API version, or JSON Schema draft-04 itself inside parameter schemas.
-
-A file of a source folder holds a part of a catalog, or settings of the folder.
-"""
+"""The schema at a location: of the API version, of a source folder's file, or draft-04 itself in parameter schemas."""
 
 from __future__ import annotations
 

@@ -57,11 +57,8 @@ def only_catalog(
 
     `at` is the JSON pointer (RFC 6901) of the catalog, or of what it is in. Of a stream, the first step is the number
     of the document, from 0. `nested`: a catalog deeper than that is taken, too. `profiles` are those of Spring that
-    are active, where `at` names no document.
-
-    Raises:
-        UsageError: `at` is no JSON pointer.
-        DocumentError: it leads nowhere, or there is no catalog, or not exactly one, or one that is not to be taken.
+    are active, where `at` names no document. Raises UsageError: `at` is no JSON pointer; DocumentError: it leads
+    nowhere, or there is not exactly one catalog, or one that is not to be taken.
     """
     places = _resolved(_tops(documents), at)
     if not at and (number := active_document(documents, profiles)) is not None:

@@ -86,11 +86,9 @@ class Document(_Read):
         return Catalog.of(self.data)
 
     def locate(self, paths: Iterable[Path]) -> dict[Path, Location]:
-        """The places of all `paths`, in one forward pass over the text; every path gets one.
+        """The places of all `paths`, each one, in one pass over the text: gather all paths and call it once.
 
-        A mapping entry stands at its key, a sequence item at its value, the top at the first
-        character of its value, and a path that does not exist at its closest ancestor that does.
-        Costs a pass over the text: gather all paths and call it once.
+        An entry stands at its key, an item and the top at its value, a path that is not there at its closest ancestor.
         """
         return self.locator(frozenset(paths))
 

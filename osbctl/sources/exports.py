@@ -68,9 +68,7 @@ class StoredCatalog:
 def read_documents(source: str, limits: Limits = DEFAULT_LIMITS) -> list[Document]:
     """Read the documents of an export in `source` (as for `read_source`): at least one, each an object.
 
-    Raises:
-        SourceError, UsageError: it cannot be opened.
-        DocumentError: what it holds cannot be read.
+    Raises SourceError, UsageError: it cannot be opened; DocumentError: what it holds cannot be read.
     """
     try:
         data, name = read_bytes(source, limits=limits)
@@ -116,14 +114,9 @@ def stored_catalog(
     """Read the stored catalog in `documents`: the files of one export in any order, or one catalog.
 
     `stored_as` None: recognised by the content. `broker` is the broker's name or id on the platform, where there are
-    several. `at` is the JSON pointer of a catalog.
-
-    An incomplete export is refused: missing rows would look like additions, which are safe changes.
-
-    Raises:
-        SourceError: they are of different platforms, or of a wrong shape; or the export is incomplete, or holds nothing
-            of the broker.
-        UsageError: what is asked for is not there, or not clear.
+    several. `at` is the JSON pointer of a catalog. An incomplete export is refused: missing rows would look like
+    additions, which are safe changes. Raises SourceError: wrong shape, several platforms, incomplete, or nothing of the
+    broker; UsageError: what is asked for is not there, or not clear.
     """
     platform = {platform.value: platform for platform in Platform}.get(stored_as or _kind(documents))
     if platform is None:

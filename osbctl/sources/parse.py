@@ -133,9 +133,7 @@ def _mismatch(name: str, named: str, held: str) -> Finding:
 def parse_stream(text: str, name: str, limits: Limits = DEFAULT_LIMITS, *, json_values: bool = False) -> list[Document]:
     """Parse `text` to documents, at least one; empty documents of a YAML stream are skipped.
 
-    `json_values`: accept several JSON values, as tools print pages.
-
-    Raises DocumentError: one of them cannot be read.
+    `json_values`: accept several JSON values, as tools print pages. Raises DocumentError: one of them cannot be read.
     """
     try:
         return [parse_text(text, name, limits)]

@@ -25,12 +25,8 @@ def read_source(
     """Read a catalog from a path to JSON or YAML, a folder, `-` for standard input, or `REV:path` in git.
 
     A path that exists wins over a revision. `stdin_filename` is what reports call standard input. `at`, `nested`
-    and `profiles` say where in a larger document the catalog may be, as for `only_catalog`.
-
-    Raises:
-        UsageError: the source is the address of a broker, or `at` no JSON pointer.
-        SourceError: the source cannot be opened.
-        DocumentError: what it holds cannot be read, or is not one catalog.
+    and `profiles` say where in a larger document the catalog may be, as for `only_catalog`. Raises UsageError: it is
+    the address of a broker, or `at` no JSON pointer; SourceError: it cannot be opened; DocumentError: not one catalog.
     """
     from osbctl.sources.catalogs import parse_catalog
 

@@ -41,9 +41,8 @@ def spring_name(name: str) -> str:
 def active_document(documents: Sequence[Document], profiles: Sequence[str]) -> int | None:
     """Return the number of the document whose catalog is active under `profiles`; None if no document has a profile.
 
-    A list in a later document replaces the earlier one (Spring Boot reference, Multi-Document Files).
-
-    Raises DocumentError: all catalogs are of other profiles.
+    A list in a later document replaces the earlier one (Spring Boot reference, Multi-Document Files). Raises
+    DocumentError: all catalogs are of other profiles.
     """
     holding = {n: path for n, document in enumerate(documents) if (path := _property_path(document.data, _SERVICES))}
     conditions = [_condition(document.data) for document in documents]

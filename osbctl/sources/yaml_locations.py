@@ -1,7 +1,6 @@
-"""Locate the values of a YAML text in one pass over libyaml's events.
+"""Locate the values of a YAML text in one pass over libyaml's events (why: `yaml_reader`).
 
-The location of a value that comes from an alias or a merge key is the text of its anchor. PyYAML's `compose` is not
-used, for the reasons in `yaml_reader`.
+The location of a value that comes from an alias or a merge key is the text of its anchor.
 """
 
 from __future__ import annotations

@@ -32,11 +32,9 @@ from osbctl.validation.rules import PARAMETERS, SHARED, load_checks
 def validate_document(
     document: Document, options: ValidationOptions, selection: Selection | None = None
 ) -> ValidationResult:
-    """Validate a catalog: schema, rules, and the verdicts of platforms.
+    """Validate a catalog: schema, rules, and the verdicts of platforms. Raises ConfigError: a user schema is invalid.
 
     `selection` filters the findings, and remembers over several documents which of its ignores matched.
-
-    Raises ConfigError: a user schema is invalid.
     """
     selection = selection or Selection(options)
     options = options._replace(literal=options.literal or document.syntax == "brokerpak")  # its broker sends `${…}`

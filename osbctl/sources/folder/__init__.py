@@ -54,18 +54,12 @@ def compose(
     limits: Limits = DEFAULT_LIMITS,
     unsaved: Mapping[Path, bytes] = NOTHING_UNSAVED,
 ) -> tuple[Document, locks.Lock]:
-    """Compose the catalog of a source folder, and the lock to write after a build.
-
-    Locations are in the files of the folder.
+    """Compose the catalog of a source folder, with locations in its files, and the lock to write after a build.
 
     `overlays` are files, applied in order. `variables` are the values of `${NAME}` in strings. `accepted` names the
-    services and plans (`service/plan`) whose id may differ from the lock's. `unsaved` is the content of files
-    that are being edited, by resolved path; it replaces that on disk. Missing ids, and ids that contradict the lock,
-    are errors in the notes of the document.
-
-    Raises:
-        SourceError: there is no such folder, or a file cannot be opened.
-        DocumentError: the folder does not compose; the findings say where.
+    services and plans (`service/plan`) whose id may differ from the lock's. `unsaved` is the content of files that are
+    being edited, by resolved path. Missing ids, and ids that contradict the lock, are errors in the document's notes.
+    Raises SourceError: no such folder, or a file cannot be opened; DocumentError: it does not compose.
     """
     if not Path(folder).is_dir():
         name = redact_text(folder)

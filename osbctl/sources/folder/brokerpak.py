@@ -91,9 +91,7 @@ def is_brokerpak(folder: str, unsaved: Mapping[Path, bytes] = MappingProxyType({
 def read_brokerpak(folder: str, *, limits: Limits, unsaved: Mapping[Path, bytes], variables: Variables) -> Document:
     """Read the catalog of a brokerpak, with locations in its definitions; the notes say what the broker refuses.
 
-    Raises:
-        SourceError: a file of it cannot be opened, or only a shell knows a variable.
-        DocumentError: one cannot be read.
+    Raises SourceError: a file cannot be opened, or only a shell knows a variable; DocumentError: one cannot be read.
     """
     parts = Parts(Path(folder), limits, unsaved)
     catalog = _BrokerpakCatalog(parts, variables)

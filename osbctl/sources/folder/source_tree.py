@@ -69,11 +69,9 @@ class Parts:
         return [note._replace(path=()) for document in self.documents for note in document.notes]
 
     def read(self, file: Path, *, anywhere: bool = False) -> Document | None:
-        """Read a file; None (and a problem) if it cannot be parsed or is outside of the folder.
+        """Read a file; None (and a problem) if it cannot be parsed or is outside of the folder, unless `anywhere`.
 
-        `anywhere`: it may be outside, since the user named it (an overlay).
-
-        Raises SourceError: it does not exist or cannot be opened.
+        The user named an overlay, so it may be anywhere. Raises SourceError: it does not exist or cannot be opened.
         """
         resolved = Path(os.path.realpath(file)) if anywhere else self._inside(file)
         if resolved is None:
