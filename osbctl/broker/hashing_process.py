@@ -31,9 +31,8 @@ class HashingError(Exception):
 class HashingProcess:
     """Starts the child process, and restarts it when it dies or does not answer.
 
-    One thread may call `first_match`; any other `stop`, after which that thread calls `close`.
-    The child inherits only its two pipes: no sockets, and no secrets in its arguments. It ends when its input
-    ends, so it never outlives the parent.
+    One thread may call `first_match`; any other `stop`, after which that thread calls `close`. The child inherits only
+    its two pipes: no sockets, and no secrets in its arguments. It ends with its input, so it never outlives the parent.
     """
 
     def __init__(self) -> None:

@@ -183,8 +183,6 @@ class TextFormatter(logging.Formatter):
 
 
 class JsonFormatter(logging.Formatter):
-    """The same as one JSON object a line."""
-
     def format(self, record: logging.LogRecord) -> str:
         return json.dumps(
             {

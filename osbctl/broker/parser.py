@@ -24,11 +24,7 @@ _FRAMING = re.compile(rb"\r\n(host|content[-_]length|transfer[-_]encoding)[ \t]*
 
 
 class StrictParser(HTTPRequestParser):  # type: ignore[misc]
-    """waitress's parser, restricted to unambiguous requests.
-
-    `refusal` is the sentence for the client of a refused request; it never repeats input.
-    `decision` is the decision on its credentials.
-    """
+    """waitress's parser, restricted to unambiguous requests. `refusal` is for the client, and never repeats input."""
 
     refusal = ""
     decision: Decision | None = None

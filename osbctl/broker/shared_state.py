@@ -33,11 +33,10 @@ class Stats:
 
 @dataclass(frozen=True, slots=True)
 class ProcessStatus:
-    """Status of the process.
+    """Status of the process. `unavailable_reason` is empty if it is ready to serve.
 
     `waiting` is the number of headers in the queue of the authenticator; `days_left` is for the certificate, None
     without one. `catalog` is the tag of the served catalog and the time of its last change (seconds since 1970).
-    `unavailable_reason` is empty if the process is ready to serve.
     """
 
     stats: Stats
@@ -122,7 +121,6 @@ class Shared:
         self.slots = ConnectionSlots(self.settings.connection_limit(), per_client)
 
     def record(self, entry: Entry, sent_bytes: int) -> None:
-        """Count and log a response that was sent or cut."""
         entry.close(sent_bytes)
         stats, decision = self.stats, entry.decision
         stats.requests[entry.status] += 1
