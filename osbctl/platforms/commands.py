@@ -57,22 +57,16 @@ class Manifest:
     content: str
 
 
-@dataclass(frozen=True, slots=True)
-class Snippet:
-    """A piece of a file for an infrastructure-as-code tool. It reads the file with the parameters."""
-
-    text: str
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class Tool:
     """A command-line tool of a platform; `sends` makes the command for a request, or has it by purpose.
 
+    What it makes may be a piece of a file for an infrastructure-as-code tool, which reads the file with the parameters.
     A command has the placeholders `{service}`, `{plan}`, `{broker}` and `{parameters}`, which are quoted. What is in
     brackets is left out without a broker or parameters, and so is a command that needs them. `reads_files`: the tool
     reads the parameters from a file; otherwise they are typed.
     """
 
     name: str
-    sends: Mapping[Purpose, str] | Callable[[Order, Purpose], Manifest | Snippet]
+    sends: Mapping[Purpose, str] | Callable[[Order, Purpose], Manifest | str]
     reads_files: bool = True

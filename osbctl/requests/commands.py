@@ -56,7 +56,7 @@ def _of_tool(tool: Tool, order: Order, purpose: Purpose) -> Iterator[Command]:
         if isinstance(sent, Manifest):
             yield Command(tool.name, "", sent.command, sent.file, _filled(sent, order))
         else:
-            yield Command(tool.name, "", sent.text, *file)
+            yield Command(tool.name, "", sent, *file)
     elif template := _without_missing(tool.sends.get(purpose, ""), order):
         in_bash = "{parameters}" in template and not tool.reads_files
         try:

@@ -6,7 +6,7 @@ Sources: cf CLI v8 help of `create-service`; the Terraform provider cloudfoundry
 
 from __future__ import annotations
 
-from osbctl.platforms.commands import APP, BINDING, INSTANCE, Order, Purpose, Snippet, Tool
+from osbctl.platforms.commands import APP, BINDING, INSTANCE, Order, Purpose, Tool
 from osbctl.text import escape_text
 
 _CF = {
@@ -16,7 +16,7 @@ _CF = {
 }
 
 
-def _terraform(order: Order, purpose: Purpose) -> Snippet:
+def _terraform(order: Order, purpose: Purpose) -> str:
     file = [("parameters", f"file({_hcl(order.file)})")] if order.parameters is not None else []
     if purpose is Purpose.BIND:
         fields = [
@@ -24,8 +24,7 @@ def _terraform(order: Order, purpose: Purpose) -> Snippet:
             ("type", _hcl("key")),
             ("service_instance", "cloudfoundry_service_instance.my_instance.id"),
         ]
-        text = _block('resource "cloudfoundry_service_credential_binding" "my_binding"', [*fields, *file])
-        return Snippet(text)
+        return _block('resource "cloudfoundry_service_credential_binding" "my_binding"', [*fields, *file])
     names = [("service_offering_name", _hcl(order.service)), ("service_plan_name", _hcl(order.plan))]
     before = ""
     if order.broker:
@@ -37,8 +36,7 @@ def _terraform(order: Order, purpose: Purpose) -> Snippet:
         before = _block('data "cloudfoundry_service_plan" "my_plan"', found) + "\n"
         names = [("service_plan", "data.cloudfoundry_service_plan.my_plan.id")]
     fields = [("name", _hcl(INSTANCE)), ("type", _hcl("managed")), ("space", "var.space_id"), *names, *file]
-    text = before + _block('resource "cloudfoundry_service_instance" "my_instance"', fields)
-    return Snippet(text)
+    return before + _block('resource "cloudfoundry_service_instance" "my_instance"', fields)
 
 
 def _block(head: str, fields: list[tuple[str, str]]) -> str:
