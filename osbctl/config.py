@@ -102,10 +102,7 @@ KEYS: dict[str, str] = {
 
 
 def find_config(folder: str) -> Config:
-    """Find the configuration for `folder`; an empty one if there is none.
-
-    Raises ConfigError: the file cannot be read, is not valid TOML, or has an unknown key or a value of a wrong type.
-    """
+    """Find the configuration for `folder`; an empty one without a file. Raises ConfigError: unreadable or invalid."""
     current = os.path.abspath(folder)  # noqa: PTH100  # pathlib costs its import at every start
     while True:
         for name in NAMES:

@@ -8,10 +8,7 @@ import sys
 
 
 def command_to_install(extra: str) -> str:
-    """The command that installs the libraries of `extra` in pyproject.toml.
-
-    It does not name osbctl itself: the clone or wheel may be gone, and a package index may have another osbctl.
-    """
+    """Command to install libraries of `extra`; not osbctl itself: its clone may be gone, an index have another."""
     # Imported here because importlib.metadata takes longer than the rest of a short command.
     from importlib import metadata
     from importlib.util import find_spec

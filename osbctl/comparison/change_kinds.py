@@ -44,10 +44,7 @@ def kind(
     advice: str = "",
     level: Level | None = None,
 ) -> Kind:
-    """Register a kind of change and its rule; `every` is the reaction of platforms that have none of their own.
-
-    `level` is the level of the rule, by default the strictest of all platforms.
-    """
+    """Register a kind of change and its rule; `every` is the usual reaction, `level` by default the strictest."""
     answers = {platform: answer for platform in Platform if (answer := platform.record.reactions.get(id, every))}
     usual = {platform: one.unknown if isinstance(one, DependsOnInstances) else one for platform, one in answers.items()}
     levels = {platform: one.level for platform, one in usual.items()}

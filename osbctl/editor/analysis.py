@@ -34,10 +34,7 @@ _KEY = re.compile(r"""^[ -]*(\w+):\s|"(\w+)"[ ]?:""", re.MULTILINE)
 
 @dataclass(frozen=True, slots=True)
 class Analysis:
-    """Findings of one source, a file or a source folder. `document` is None if it cannot be parsed.
-
-    `at` is the JSON pointer to the catalog that the configuration gives.
-    """
+    """Findings of one source; `document` is None if it cannot be parsed, `at` the configured pointer to the catalog."""
 
     source: str
     findings: tuple[Finding, ...]

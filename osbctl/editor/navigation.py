@@ -68,10 +68,7 @@ def _schema(
 
 
 def symbols(file: TextDocument, top: Path = ()) -> list[types.DocumentSymbol]:
-    """A symbol for each service offering with its plans, or for each plan if the file is one service offering.
-
-    `top` is the path of the catalog in the file.
-    """
+    """A symbol for each service offering and its plans, or each plan of the only one; `top` is the catalog's path."""
     data = get_at(file.document.data, top) if file.document else None
     if not isinstance(data, dict):
         return []

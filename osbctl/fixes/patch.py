@@ -1,7 +1,4 @@
-"""Unified diffs of large texts, compared in pieces, as difflib takes quadratic time.
-
-A text of 57,000 lines with 2,600 changes takes 4 s; difflib.unified_diff takes 55 s.
-"""
+"""Unified diffs of large texts, in pieces: 57,000 lines with 2,600 changes take 4 s (difflib.unified_diff: 55 s)."""
 
 from __future__ import annotations
 

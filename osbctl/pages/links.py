@@ -37,10 +37,7 @@ def fragment(*words: str) -> str:
 
 
 class Anchors:
-    """Anchors of service offerings and plans, made of their ids.
-
-    If two brokers offer one id, both anchors contain the broker's name: the order of sources does not matter.
-    """
+    """Anchors made of ids. If two brokers offer one, both have the broker's name, whatever the order of sources."""
 
     def __init__(self, offers: Iterable[tuple[str, ServiceOffering]]) -> None:
         self._ids = Counter(_key(service) for _, service in offers)

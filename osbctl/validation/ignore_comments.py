@@ -41,10 +41,7 @@ class _Comment(NamedTuple):
 def without_ignored(
     findings: list[Finding], document: Document, selection: Selection, sought: Callable[[frozenset[str]], bool]
 ) -> list[Finding]:
-    """The findings that no comment ignores, and one for each unused comment.
-
-    `sought` returns whether given rules were checked: only then their comments can be unused.
-    """
+    """The findings that no comment ignores, and one for each unused comment whose rules were checked (`sought`)."""
     comments = [*chain.from_iterable(map(_comments, document.parts or (document,)))]
     ignored = _Ignored().union(*map(_Comment.ignored, comments))
     kept, used = _kept(findings, document, ignored) if ignored else (findings, ignored)

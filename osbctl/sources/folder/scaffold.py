@@ -195,10 +195,7 @@ def check_new(files: Iterable[Path]) -> None:
 
 
 def write_new(folder: Path, files: Iterable[tuple[str, str]]) -> Iterator[str]:
-    """Write `files`, names and texts, into `folder`; yield a sentence for each.
-
-    Raises SourceError: one of them is there, before any is written; or one cannot be written.
-    """
+    """Write `files` into `folder`; yield a sentence for each. Raises SourceError, before any if one exists already."""
     made = [(folder / name, text) for name, text in files]
     check_new(file for file, _ in made)
     for file, text in made:
