@@ -71,11 +71,9 @@ def _rows(document: Exported, path: Path, data: dict[str, Any]) -> list[ExportRo
     if "catalog_id" not in data:
         raise wrong(document, path, "has no catalog_id, as service offerings and plans have")
     rows = [ExportRow(document, path, data, is_plan="service_offering_id" in data)]
-    inside = data.get("plans")
-    for index, plan in enumerate(inside if isinstance(inside, list) else ()):
-        if not isinstance(plan, dict):
-            raise wrong(document, (*path, "plans", index), "is not an object")
-        rows.append(ExportRow(document, (*path, "plans", index), {"service_offering_id": data.get("id"), **plan}, True))
+    if isinstance(data.get("plans"), list):
+        for place, plan in rows_at(document, (*path, "plans")):
+            rows.append(ExportRow(document, place, {"service_offering_id": data.get("id"), **plan}, True))
     return rows
 
 
