@@ -48,6 +48,7 @@ class LruCache(OrderedDict[Any, Value]):
         self._limit = limit
 
     def put(self, key: Any, value: Value) -> None:
+        """Set a value, as the most recent."""
         self[key] = value
         self.move_to_end(key)
         if len(self) > self._limit:
@@ -90,6 +91,7 @@ class Clients:
         return one.refusals if one else 0
 
     def record_result(self, client: str, accepted: bool) -> None:
+        """Count a correct or wrong password."""
         one = self._entry(client)
         one.refusals = -1 if accepted else one.refusals + 1
         if not accepted:
@@ -131,6 +133,7 @@ class KnownRecords:
         return tuple(record for record in self._by_identity.get(identity, ()) if record.ends > now)
 
     def ended(self, identity: str, now: float) -> bool:
+        """Return whether a record of the identity has expired at `now`."""
         return len(self.of(identity, now)) < len(self._by_identity.get(identity, ()))
 
     def dummy_hashes(self, tried: Sequence[CredentialRecord]) -> list[str]:

@@ -198,6 +198,7 @@ class Channel(HTTPChannel):  # type: ignore[misc]
         return self.shared.draining or self.unauthenticated_requests >= self.shared.settings.unauthenticated_requests
 
     def flush(self) -> None:
+        """Send pending data; then finish the response, or close."""
         if self.socket is None:
             return
         if self.total_outbufs_len:

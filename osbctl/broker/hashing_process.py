@@ -114,6 +114,7 @@ class HashingProcess:
             self._child.kill()
 
     def close(self) -> None:
+        """Kill the child and close its pipes."""
         self.stop()
         self._clear_away()
 

@@ -147,6 +147,7 @@ class Loop:
         self._next_sweep = 0.0
 
     def stop(self) -> None:
+        """Begin to drain; the second call ends the loop now."""
         (self._hurry if self._stop.is_set() else self._stop).set()
         for server in self.servers[:1]:
             server.wake()
@@ -210,6 +211,7 @@ class Loop:
             server.close()
 
     def connections(self) -> int:
+        """Open connections to the catalog listeners."""
         return sum(len(server.active_channels) for server in self.servers)
 
     def _channels(self) -> list[Any]:

@@ -63,6 +63,7 @@ class Settings:
 
 
 def descriptor_limit() -> int:
+    """Number of descriptors that this process may open (RLIMIT_NOFILE)."""
     import resource
 
     soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
