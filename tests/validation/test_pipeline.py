@@ -158,3 +158,35 @@ def test_refusals_of_errors_that_are_left_out_are_left_out_too() -> None:
     assert told == [("plan-name-duplicate", "name")]
     assert sum(f.severity is Severity.ERROR and "schema" in f.rule for f in judgement.findings) == 1_001
     assert judgement.verdicts[Platform.KORIFI].reasons == 502
+
+
+def of_parameters(*schemas: dict[str, Any]) -> list[set[tuple[str, str, object]]]:
+    """The findings on the parameter schema of each plan."""
+    plans = [{**GOOD["services"][0]["plans"][0], "id": f"plan-{n}", "name": f"plan-{n}"} for n in range(len(schemas))]
+    for plan, schema in zip(plans, schemas, strict=True):
+        plan["schemas"] = {"service_instance": {"create": {"parameters": {"$schema": DRAFT_04, **schema}}}}
+    findings = [one for one in found(changed(GOOD, PLANS, plans)) if one.rule.startswith("parameters-")]
+    return [
+        {(one.rule, one.message, one.path[4:]) for one in findings if one.path[3] == n} for n in range(len(schemas))
+    ]
+
+
+NARROW = {"minimum": 9, "maximum": 3}
+TITLE = {"properties": {"title": {"enum": ["a"]}}}
+DIFFERING: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
+    "titles": (
+        {"title": "A", "properties": {"a": {**NARROW, "description": "x"}}},
+        {"title": "B", "properties": {"a": {**NARROW, "description": "y"}}},
+    ),
+    "data with the name of a text": ({**TITLE, "default": {"title": "a"}}, {**TITLE, "default": {"title": "b"}}),
+    "property with the name of a text": ({"properties": {"title": "x"}}, {"properties": {"title": "y"}}),
+    "large texts": ({"title": "A" * 80_000}, {"title": "A" * 70_000}),
+}
+
+
+@pytest.mark.parametrize("case", DIFFERING)
+def test_parameter_schemas_that_differ_in_a_text_have_the_findings_of_each(case: str) -> None:
+    first, second = DIFFERING[case]
+    both = of_parameters(first, second)
+    assert both == [*of_parameters(first), *of_parameters(second)]
+    assert both[1]
