@@ -149,17 +149,22 @@ def run_rules(data: dict[str, Any], options: ValidationOptions) -> list[Finding]
     for rule in load_checks():
         if is_wanted(rule, options):
             (of_parameters if rule.id.startswith(PARAMETERS) else of_catalog).append(rule)
-    found = _findings(of_catalog, catalog)
+    return _findings(of_catalog, catalog) + _of_parameters(of_parameters, catalog)
+
+
+def _of_parameters(rules: list[Rule], catalog: CatalogNode) -> list[Finding]:
+    """Run `rules` once on the parameter schemas that are the same to them; report each occurrence."""
     from osbctl.validation.rules.parameters import MAX_BYTES  # rules are loaded when the first catalog is checked
 
-    known: dict[tuple[str, int], list[Finding]] = {}  # by schema, which many plans have in common
+    found: list[Finding] = []
+    known: dict[tuple[str, int], list[Finding]] = {}
     for plan in catalog.plans:
         for place, holder in parameter_holders(plan.value):
             schema = holder["parameters"]
             # No rule reads titles and descriptions; but they count for the size of the whole.
             content = json.dumps(_without_texts(schema)), max(len(json.dumps(schema)), MAX_BYTES)
             if content not in known:
-                known[content] = _findings(of_parameters, Node(schema))
+                known[content] = _findings(rules, Node(schema))
             path = (*plan.path, "schemas", *place, "parameters")
             found += [_below(path, finding) for finding in known[content]]
     return found

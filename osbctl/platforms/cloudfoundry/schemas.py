@@ -26,7 +26,6 @@ from osbctl.platforms.cloudfoundry.ruby import RubyCrash, identity_key, inspect,
 from osbctl.platforms.outcome import Refusal
 
 _LONGEST_SCHEMA = 65_536
-_TOO_LONG = Refusal("cloudfoundry-schema-size", (), "Must not be larger than 64KB")
 _DRAFT_04 = "http://json-schema.org/draft-04/schema#"
 _PLACES = {"service_instance": ("create", "update"), "service_binding": ("create",)}
 _MUST_CONFORM = "Must conform to JSON Schema Draft 04 (experimental support for later versions): "
@@ -71,9 +70,7 @@ class SchemaChecks:
             # What a reference finds depends on the names of schemas that were loaded before.
             key = json.dumps(schema), len(self._ids)
             if key not in self._judged:
-                # A number such as 1e300 has 50 times as many characters in the JSON of the platform.
-                is_long = len(key[0]) > _LONGEST_SCHEMA // 100 and json_length(schema) > _LONGEST_SCHEMA
-                self._judged[key] = (_TOO_LONG,) if is_long else self._refusals_of(schema)
+                self._judged[key] = self._refusals_of(schema)
             return self._judged[key]
         except RubyCrash as crash:
             raise RubyCrash(path) from crash
@@ -86,6 +83,8 @@ class SchemaChecks:
 
     def _refusals_of(self, schema: dict[str, Any]) -> tuple[Refusal, ...]:
         """Reasons to refuse one schema, with paths in it; its ids join `_ids`. Raises RubyCrash, UnclearSchemaError."""
+        if json_length(schema) > _LONGEST_SCHEMA:
+            return (Refusal("cloudfoundry-schema-size", (), "Must not be larger than 64KB"),)
         if schema.get("$schema") is None or schema["$schema"] is False:
             text = "Schema must have $schema key but was not present"
             return (Refusal("cloudfoundry-schema-dialect", ("$schema",), text),)
