@@ -69,8 +69,9 @@ def serve(
     osbctl serve c.yaml --credentials c.json --host :: --trusted-proxy 10.0.0.0/8
     """
     from osbctl.broker import logs
-    from osbctl.broker.serve import Service, Signals
+    from osbctl.broker.serve import Signals
     from osbctl.broker.serve import serve as run
+    from osbctl.broker.service import Service
     from osbctl.broker.settings import ServeOptions, Settings
     from osbctl.findings import DocumentError
     from osbctl.tasks.load_catalog import CatalogSource, load

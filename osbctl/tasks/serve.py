@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 
 from osbctl.broker.catalog_app import CatalogApp, parse_version
-from osbctl.broker.serve import Sources
+from osbctl.broker.service import Sources
 from osbctl.catalog import LoadedCatalog
 from osbctl.credentials.file import read_credentials
 from osbctl.errors import SourceError, UsageError

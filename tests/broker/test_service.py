@@ -14,7 +14,7 @@ import pytest
 
 from osbctl.broker.catalog_app import ServedCatalog
 from osbctl.broker.reload import Watcher
-from osbctl.broker.serve import Service, Sources
+from osbctl.broker.service import Service, Sources
 from osbctl.broker.shared_state import Stats
 from osbctl.broker.tls import load_certificate
 from osbctl.catalog import LoadedCatalog

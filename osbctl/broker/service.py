@@ -1,0 +1,100 @@
+"""The service of a process, built from a catalog and credentials: application, authenticator, watched files."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from osbctl.broker.authenticator import Authenticator
+from osbctl.broker.catalog_app import CatalogApp, ServedCatalog
+from osbctl.broker.reload import WatchedFiles, stamp_files
+from osbctl.catalog import LoadedCatalog
+from osbctl.credentials.record import CredentialRecord
+from osbctl.errors import ConfigError
+from osbctl.text import plural
+
+
+@dataclass(frozen=True)
+class Sources:
+    """Sources of catalog and credentials, and the application that serves them.
+
+    `load_catalog` and `load_credentials` read and check; they raise OsbctlError. A change of one of the paths means
+    a reload (none for a source that is not a file). `allow_empty` allows a reload to remove every service.
+    `make_app` creates the application.
+    """
+
+    load_catalog: Callable[[], LoadedCatalog]
+    load_credentials: Callable[[], Sequence[CredentialRecord]]
+    catalog_paths: Callable[[], Sequence[Path]]
+    credentials_paths: Callable[[], Sequence[Path]]
+    allow_empty: bool = False
+    make_app: Callable[[ServedCatalog], CatalogApp] = CatalogApp
+
+
+class Service:
+    """The application, the authenticator before it, and the files that are watched for both.
+
+    Loads everything once and starts the authenticator. `summary` are sentences for the log at the start. Raises
+    OsbctlError.
+    """
+
+    def __init__(self, sources: Sources) -> None:
+        stamps = stamp_files(sources.catalog_paths), stamp_files(sources.credentials_paths)
+        records, loaded = sources.load_credentials(), sources.load_catalog()  # the cheaper first
+        self._sources = sources
+        self._records = records
+        self.authenticator = Authenticator(records)
+        self.app = sources.make_app(_served(loaded, time.time()))
+        self.watched: Sequence[WatchedFiles[Any]] = (
+            WatchedFiles(
+                "catalog",
+                sources.catalog_paths,
+                self._load_catalog,
+                self._replace_catalog,
+                loss=lambda new: _loss(self.app.catalog.services, new.services),
+                loaded=stamps[0],
+            ),
+            WatchedFiles(
+                "credentials",
+                sources.credentials_paths,
+                sources.load_credentials,
+                self._replace_records,
+                sources.credentials_paths(),
+                loss=lambda new: _loss(len(self._records), len(new)),
+                loaded=stamps[1],
+            ),
+        )
+        names = (record.label or f"{record.public_name} ({record.identity})" for record in records)
+        self.summary = [
+            *filter(None, [loaded.read_as]),
+            f"serving {plural(loaded.services, 'service')} with {plural(loaded.plans, 'plan')}",
+            f"credentials: {', '.join(names)}",
+        ]
+
+    def _load_catalog(self) -> ServedCatalog:
+        """Load the catalog to serve next. Raises OsbctlError."""
+        served, loaded = self.app.catalog, self._sources.load_catalog()
+        if served.services and not loaded.services and not self._sources.allow_empty:
+            raise ConfigError(
+                "it has no services, and would remove all of them", "if this is intended, use --allow-empty"
+            )
+        # The clock may have been set back, but Last-Modified must never decrease.
+        return served if loaded.body == served.body else _served(loaded, max(time.time(), served.modified))
+
+    def _replace_catalog(self, new: ServedCatalog) -> None:
+        self.app.catalog = new
+
+    def _replace_records(self, new: Sequence[CredentialRecord]) -> None:
+        self.authenticator.replace_records(new)
+        self._records = new
+
+
+def _served(loaded: LoadedCatalog, loaded_at: float) -> ServedCatalog:
+    return ServedCatalog.of(loaded.body, loaded_at, services=loaded.services)
+
+
+def _loss(before: int, after: int) -> str:
+    return f"{after} left of {before}" if 2 * after < before else ""
