@@ -13,19 +13,18 @@ import logging
 import os
 import threading
 import time
-from collections import Counter, OrderedDict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from math import inf
-from typing import Any, TypeVar
 
 from osbctl.broker.decision import BUSY, LONGEST_HEADER, REFUSED, Decision, RequestOutcome, Resume, parse_basic
 from osbctl.broker.hashing_process import HashingError, HashingProcess
-from osbctl.broker.proxy import client_of, network_of
-from osbctl.credentials.record import LONGEST, MAXIMUM_ROUNDS, MINIMUM_ROUNDS, SECONDS_A_ROUND, CredentialRecord
+from osbctl.broker.proxy import client_of
+from osbctl.broker.records import KnownRecords
+from osbctl.broker.throttle import Clients, LruCache
+from osbctl.credentials.record import LONGEST, MAXIMUM_ROUNDS, SECONDS_A_ROUND, CredentialRecord
 
 _log = logging.getLogger("osbctl.broker")
-Value = TypeVar("Value")
 
 CACHE_SIZE = 4096
 """Number of verified headers kept in the cache, and of refused ones."""
@@ -38,126 +37,6 @@ MAX_WAIT_SECONDS = 20.0
 
 EXPIRED_SECONDS = 60.0
 """Lifetime of a cached refusal that may be due to an expired record: the system clock may be corrected meanwhile."""
-
-
-class LruCache(OrderedDict[Any, Value]):
-    """A mapping of at most `limit` keys that drops the least recently used one."""
-
-    def __init__(self, limit: int) -> None:
-        super().__init__()
-        self._limit = limit
-
-    def put(self, key: Any, value: Value) -> None:
-        """Set a value, as the most recent."""
-        self[key] = value
-        self.move_to_end(key)
-        if len(self) > self._limit:
-            self.popitem(last=False)
-
-
-@dataclass(slots=True)
-class _Client:
-    tokens: float
-    then: float
-    refusals: int = 0
-
-
-class Clients:
-    """Rate limit and refusals of each client (`client_of`); at most `limit` clients are stored.
-
-    A token bucket allows `burst` unknown passwords at first, and `rate` more per second. Refusals are counted for
-    clients and networks; they decide the order of the queue ("least attained service").
-    """
-
-    def __init__(
-        self, rate: float = 2.0, burst: int = 10, limit: int = 10_000, clock: Callable[[], float] = time.monotonic
-    ) -> None:
-        self._rate, self._burst, self._clock = rate, burst, clock
-        self._known: LruCache[_Client] = LruCache(limit)
-
-    def take(self, client: str) -> bool:
-        """Take a token of the client; False if it has none left."""
-        one, now = self._entry(client), self._clock()
-        # Refilled on access.
-        one.tokens = min(self._burst, one.tokens + (now - one.then) * self._rate)
-        one.then = now
-        allowed = one.tokens >= 1
-        one.tokens -= allowed
-        return allowed
-
-    def refusals(self, client: str) -> int:
-        """Number of refusals since the last success, minus 1 if there was a success; 0 for an unknown client."""
-        one = self._known.get(client)
-        return one.refusals if one else 0
-
-    def record_result(self, client: str, accepted: bool) -> None:
-        """Count a correct or wrong password."""
-        one = self._entry(client)
-        one.refusals = -1 if accepted else one.refusals + 1
-        if not accepted:
-            self._entry(network_of(client)).refusals += 1
-
-    def rank(self, client: str) -> tuple[int, int]:
-        """Sort key of a client in the queue: its own refusals, then those of its network."""
-        return self.refusals(client), self.refusals(network_of(client))
-
-    def _entry(self, client: str) -> _Client:
-        one = self._known.get(client) or _Client(float(self._burst), self._clock())
-        self._known.put(client, one)
-        return one
-
-
-_USUAL_SALT = 16
-
-
-class KnownRecords:
-    """Records by identity. Immutable; a reload creates a new one."""
-
-    def __init__(self, records: Iterable[CredentialRecord]) -> None:
-        self._by_identity: dict[str, tuple[CredentialRecord, ...]] = {}
-        for record in records:
-            self._by_identity[record.identity] = (*self._by_identity.get(record.identity, ()), record)
-        self._cost: Counter[int] = Counter()
-        for group in self._by_identity.values():
-            self._cost |= _cost(group)  # the maximum for each length
-        if not self._cost:
-            self._cost[_USUAL_SALT] = MINIMUM_ROUNDS
-
-    @property
-    def rounds(self) -> int:
-        """Cost of a wrong guess, in rounds of SHA-512."""
-        return self._cost.total()
-
-    def of(self, identity: str, now: float) -> tuple[CredentialRecord, ...]:
-        """The unexpired records of an identity at `now` (seconds since 1970)."""
-        return tuple(record for record in self._by_identity.get(identity, ()) if record.ends > now)
-
-    def ended(self, identity: str, now: float) -> bool:
-        """Return whether a record of the identity has expired at `now`."""
-        return len(self.of(identity, now)) < len(self._by_identity.get(identity, ()))
-
-    def dummy_hashes(self, tried: Sequence[CredentialRecord]) -> list[str]:
-        """Hashes without a password, to be computed after `tried` failed.
-
-        They make an unknown identity, a known one and one with several records cost the same rounds with the same
-        lengths of salt: a round takes longer with a longer salt, if that needs another block of SHA-512.
-        """
-        missing = self._cost - _cost(tried)
-        end = "." * 86
-        return [f"$6$rounds={max(rounds, MINIMUM_ROUNDS)}${'.' * length}${end}" for length, rounds in missing.items()]
-
-    def same(self, record: CredentialRecord) -> CredentialRecord | None:
-        """Find the record with the same identity and hash; label and expiry may differ."""
-        group = self._by_identity.get(record.identity, ())
-        return next((each for each in group if each.hash == record.hash), None)
-
-
-def _cost(records: Iterable[CredentialRecord]) -> Counter[int]:
-    """Rounds by the length of the salt."""
-    cost: Counter[int] = Counter()
-    for record in records:
-        cost[len(record.salt)] += record.rounds
-    return cost
 
 
 @dataclass(slots=True, eq=False)

@@ -29,14 +29,13 @@ from osbctl.broker.authenticator import (
     MAX_WAITING,
     MAX_WAITING_PER_CLIENT,
     Authenticator,
-    Clients,
-    KnownRecords,
-    LruCache,
 )
 from osbctl.broker.decision import BUSY, LONGEST_HEADER, REFUSED, Decision, RequestOutcome, parse_basic
 from osbctl.broker.hashing_process import HashingError, HashingProcess
 from osbctl.broker.hashing_worker import first_match
 from osbctl.broker.proxy import client_of, network_of, plain_address
+from osbctl.broker.records import KnownRecords
+from osbctl.broker.throttle import Clients, LruCache
 from osbctl.credentials.record import CredentialRecord, make_record
 from tests.broker.harness import until
 

@@ -1,0 +1,60 @@
+"""Credential records by identity, and dummy hashes so that every wrong guess costs the same."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+
+from osbctl.credentials.record import MINIMUM_ROUNDS, CredentialRecord
+
+_USUAL_SALT = 16
+
+
+class KnownRecords:
+    """Records by identity. Immutable; a reload creates a new one."""
+
+    def __init__(self, records: Iterable[CredentialRecord]) -> None:
+        self._by_identity: dict[str, tuple[CredentialRecord, ...]] = {}
+        for record in records:
+            self._by_identity[record.identity] = (*self._by_identity.get(record.identity, ()), record)
+        self._cost: Counter[int] = Counter()
+        for group in self._by_identity.values():
+            self._cost |= _cost(group)  # the maximum for each length
+        if not self._cost:
+            self._cost[_USUAL_SALT] = MINIMUM_ROUNDS
+
+    @property
+    def rounds(self) -> int:
+        """Cost of a wrong guess, in rounds of SHA-512."""
+        return self._cost.total()
+
+    def of(self, identity: str, now: float) -> tuple[CredentialRecord, ...]:
+        """The unexpired records of an identity at `now` (seconds since 1970)."""
+        return tuple(record for record in self._by_identity.get(identity, ()) if record.ends > now)
+
+    def ended(self, identity: str, now: float) -> bool:
+        """Return whether a record of the identity has expired at `now`."""
+        return len(self.of(identity, now)) < len(self._by_identity.get(identity, ()))
+
+    def dummy_hashes(self, tried: Sequence[CredentialRecord]) -> list[str]:
+        """Hashes without a password, to be computed after `tried` failed.
+
+        They make an unknown identity, a known one and one with several records cost the same rounds with the same
+        lengths of salt: a round takes longer with a longer salt, if that needs another block of SHA-512.
+        """
+        missing = self._cost - _cost(tried)
+        end = "." * 86
+        return [f"$6$rounds={max(rounds, MINIMUM_ROUNDS)}${'.' * length}${end}" for length, rounds in missing.items()]
+
+    def same(self, record: CredentialRecord) -> CredentialRecord | None:
+        """Find the record with the same identity and hash; label and expiry may differ."""
+        group = self._by_identity.get(record.identity, ())
+        return next((each for each in group if each.hash == record.hash), None)
+
+
+def _cost(records: Iterable[CredentialRecord]) -> Counter[int]:
+    """Rounds by the length of the salt."""
+    cost: Counter[int] = Counter()
+    for record in records:
+        cost[len(record.salt)] += record.rounds
+    return cost
