@@ -3,8 +3,6 @@
 python benchmarks/build.py
 """
 
-from __future__ import annotations
-
 import math
 import statistics
 import subprocess

@@ -9,8 +9,6 @@ before. Prints a Markdown table: milliseconds of this machine, waited and (in br
 count.
 """
 
-from __future__ import annotations
-
 import argparse
 import asyncio
 import json

@@ -7,8 +7,6 @@ each, of its own. The database is a new SQLite file; `--database` names an empty
 starts one for the time of the run, as the tests do.
 """
 
-from __future__ import annotations
-
 import argparse
 import contextlib
 import hashlib

@@ -7,8 +7,6 @@ log and a catalog of 8 KB; needs wrk and openssl. The catalogs are JSON on one l
 of the plans changed.
 """
 
-from __future__ import annotations
-
 import argparse
 import http.client
 import json

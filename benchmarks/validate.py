@@ -6,8 +6,6 @@ Peers (check-jsonschema, yamllint) must be on PATH or beside this Python. Prints
 ratios; machines are noisy, so the medians of interleaved rounds are compared, never two runs.
 """
 
-from __future__ import annotations
-
 import argparse
 import copy
 import json

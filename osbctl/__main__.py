@@ -4,8 +4,6 @@ Errors are one-line messages; tracebacks only with OSBCTL_DEBUG. Exit codes: 0 s
 3 failed run, 130 interrupted.
 """
 
-from __future__ import annotations
-
 import errno
 import gc
 import os

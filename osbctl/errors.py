@@ -8,8 +8,6 @@ OsbctlError             3  base class
 └── DocumentError       1  a source cannot be parsed (in `osbctl.findings`)
 """
 
-from __future__ import annotations
-
 from typing import ClassVar
 
 

@@ -1,7 +1,5 @@
 """Extras: optional dependencies of commands, and the command that installs them."""
 
-from __future__ import annotations
-
 import re
 import shlex
 import sys

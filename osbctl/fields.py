@@ -3,8 +3,6 @@
 Add a field to the table in `tools/make_schemas.py`; a test then requires rules, comparison and platforms to cover it.
 """
 
-from __future__ import annotations
-
 import json
 import os
 from functools import cache

@@ -1,7 +1,5 @@
 """Parameters of a schema as a table: name, type, required, default, description."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Mapping
 from itertools import islice

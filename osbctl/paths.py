@@ -1,7 +1,5 @@
 """JSON values and paths into them."""
 
-from __future__ import annotations
-
 import gc
 from collections.abc import Iterable
 from typing import Any, TypeAlias

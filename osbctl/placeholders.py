@@ -1,7 +1,5 @@
 """Unfilled placeholders of template languages, and valid values to replace them."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping

@@ -1,7 +1,5 @@
 """Redaction: detects secrets by name or by format, and replaces them."""
 
-from __future__ import annotations
-
 import re
 from functools import lru_cache
 from typing import Any

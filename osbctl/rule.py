@@ -4,8 +4,6 @@ Validation, comparison and the check of a live broker have rules. Documentation 
 and tests read the same record.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator, Mapping
 from enum import StrEnum

@@ -1,7 +1,5 @@
 """Tests of many cases that cost less than a test each: the cases are a loop, and the error names the one that failed."""
 
-from __future__ import annotations
-
 import inspect
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager

@@ -3,8 +3,6 @@
 A shell starts what runs in the background with interrupts ignored, and whatever that starts inherits it: they are heard
 again, since tests interrupt programs."""
 
-from __future__ import annotations
-
 import gc
 import os
 import signal

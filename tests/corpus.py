@@ -1,7 +1,5 @@
 """Real catalogs and recorded verdicts from outside the project, where they are at hand, and how much of all is tried."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import os

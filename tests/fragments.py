@@ -1,7 +1,5 @@
 """Small catalogs, and those of the examples in the texts of rules: `Bad:` breaks the rule, `Good:` is mended."""
 
-from __future__ import annotations
-
 import copy
 import json
 from typing import Any

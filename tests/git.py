@@ -1,7 +1,5 @@
 """Repositories of git, by an author of their own."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 from pathlib import Path

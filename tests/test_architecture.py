@@ -1,7 +1,5 @@
 """The architecture: no import upward, none between packages of a layer, no circle."""
 
-from __future__ import annotations
-
 import ast
 import gc
 import re

@@ -1,7 +1,5 @@
 """A catalog as platforms understand it."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Shell completion in a real bash: the script that osbctl prints or installs is sourced and its function called."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

@@ -1,7 +1,5 @@
 """Configuration: found upwards, read strictly, refused with a sentence."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 from unittest import mock

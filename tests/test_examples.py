@@ -5,8 +5,6 @@ catalog that breaks it and of the same mended. With OSBCTL_WRITE_EXAMPLES=1 the 
 before they are committed.
 """
 
-from __future__ import annotations
-
 import os
 from collections import defaultdict
 from collections.abc import Iterator

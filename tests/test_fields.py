@@ -1,7 +1,5 @@
 """A field that a version of the API brings has an answer everywhere: its rule, and what its change is called."""
 
-from __future__ import annotations
-
 import copy
 from typing import Any
 

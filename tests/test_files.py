@@ -1,7 +1,5 @@
 """Files are replaced whole and durably; what is no file stays what it is."""
 
-from __future__ import annotations
-
 import contextlib
 import errno
 import os

@@ -1,7 +1,5 @@
 """Any input gives findings with locations, never a crash."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 from itertools import product

@@ -1,7 +1,5 @@
 """Work on many things at once: bounded, complete, and quick to end."""
 
-from __future__ import annotations
-
 import threading
 import time
 from collections.abc import Iterator

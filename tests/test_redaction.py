@@ -1,7 +1,5 @@
 """Names and texts that hold secrets, and those that only look a little like it."""
 
-from __future__ import annotations
-
 import time
 from typing import Any
 

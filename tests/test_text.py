@@ -1,7 +1,5 @@
 """Text from outside, made fit to be shown."""
 
-from __future__ import annotations
-
 import json
 import time
 import unicodedata

@@ -3,8 +3,6 @@
 The wheel is then installed with run-time dependencies only into a fresh environment, and does its work.
 """
 
-from __future__ import annotations
-
 import hashlib
 import os
 import shutil

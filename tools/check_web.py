@@ -1,7 +1,5 @@
 """Check types and style of the page's script and style sheet with TypeScript and Biome; skipped without npm."""
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 import sys

@@ -9,8 +9,6 @@ time of one hash and a second, each probe an answer within two seconds, and an a
 Exits with 1 on a failure. Loopback only, bounded in time and in clients.
 """
 
-from __future__ import annotations
-
 import argparse
 import asyncio
 import contextlib

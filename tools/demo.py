@@ -3,8 +3,6 @@
 At a terminal the broker runs until Ctrl-C; otherwise the demo ends with 0.
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 import re

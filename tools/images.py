@@ -3,8 +3,6 @@
 The pictures use the reader's fonts and load nothing.
 """
 
-from __future__ import annotations
-
 import fcntl
 import io
 import os

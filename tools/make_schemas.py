@@ -9,8 +9,6 @@ Draft-07 is the newest draft that editors support completely. The files repeat e
 self-contained; this table has each field once, with the version that added it.
 """
 
-from __future__ import annotations
-
 import json
 import re
 import sys

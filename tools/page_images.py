@@ -5,8 +5,6 @@
 They are not part of `make docs`, because fonts, and so the pictures, differ between machines.
 """
 
-from __future__ import annotations
-
 import shutil
 import tempfile
 from pathlib import Path

@@ -6,8 +6,6 @@ The tools are in the dependency group `release`. Every check runs, whatever the 
 A check whose service does not answer is `not checked`, never `ok`.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os

@@ -6,8 +6,6 @@
 Without a publication, lines use a clone: beside the user's project, or copied into it for a pipeline.
 """
 
-from __future__ import annotations
-
 import re
 import sys
 import tomllib

@@ -8,8 +8,6 @@ the catalog by a FIFO while the log has no reader, and compares the times of an 
 Exits with 1 on a failure. Loopback only, bounded in time and in clients.
 """
 
-from __future__ import annotations
-
 import argparse
 import asyncio
 import contextlib

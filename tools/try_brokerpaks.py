@@ -3,8 +3,6 @@
 python tools/try_brokerpaks.py FOLDER
 """
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -5,8 +5,6 @@
 Each Python gets a fresh environment, home and working folder. Ends with 1 at the first step that fails.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import signal

@@ -12,8 +12,6 @@ with the fenced block after them:
 Parts that differ between runs (ids, times, secrets, ports) are kept as they are in the page.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import socket

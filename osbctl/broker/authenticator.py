@@ -6,8 +6,6 @@ refused, then those refused least; ties go to the network refused least. Clients
 guessing cannot starve them.
 """
 
-from __future__ import annotations
-
 import hmac
 import logging
 import os

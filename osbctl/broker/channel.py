@@ -1,7 +1,5 @@
 """One connection in the main loop: absolute deadlines, one request and one response at a time."""
 
-from __future__ import annotations
-
 import contextlib
 import re
 import socket

@@ -1,7 +1,5 @@
 """HTTP Basic credentials of a request, and the decision on them."""
 
-from __future__ import annotations
-
 import binascii
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -4,8 +4,6 @@ A process, because a thread would hold the interpreter lock for up to a second. 
 flood of wrong passwords costs at most one core.
 """
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os

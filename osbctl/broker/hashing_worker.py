@@ -6,8 +6,6 @@ While it works, it writes a dot for each `BEAT` seconds of CPU time, as heartbea
 input, and so with its parent. It ignores signals to stop: the parent may still have requests to answer.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import signal

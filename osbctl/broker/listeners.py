@@ -1,7 +1,5 @@
 """Listening sockets: TCP, Unix, or passed by systemd."""
 
-from __future__ import annotations
-
 import errno
 import os
 import socket

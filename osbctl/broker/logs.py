@@ -5,8 +5,6 @@ the credential, request identity; never a query, an Authorization header, a pass
 a target may be userinfo (RFC 3986 §3.2.1) and is removed.
 """
 
-from __future__ import annotations
-
 import json
 import logging
 import os

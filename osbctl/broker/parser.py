@@ -5,8 +5,6 @@ Content-Length with Transfer-Encoding, repeated or signed lengths, two or no Hos
 HTTP/0.9, blanks around the request line.
 """
 
-from __future__ import annotations
-
 import re
 
 from waitress.parser import HTTPRequestParser, ParsingError  # type: ignore[import-untyped]

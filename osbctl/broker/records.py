@@ -1,7 +1,5 @@
 """Credential records by identity, and dummy hashes so that every wrong guess costs the same."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Sequence
 

@@ -1,7 +1,5 @@
 """Reloads files that change while the broker runs; a faulty new version is rejected."""
 
-from __future__ import annotations
-
 import logging
 import threading
 import time

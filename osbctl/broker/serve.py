@@ -1,7 +1,5 @@
 """Runs the service: bind sockets, serve in a main loop until stopped, drain."""
 
-from __future__ import annotations
-
 import logging
 import signal
 import socket

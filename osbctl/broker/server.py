@@ -4,8 +4,6 @@ We do not use waitress's loop: it has one listener, hands each request to a thre
 no deadlines for handshakes and slow clients. waitress still parses requests and buffers responses.
 """
 
-from __future__ import annotations
-
 import contextlib
 import logging
 import os

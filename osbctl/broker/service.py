@@ -1,7 +1,5 @@
 """The service of a process, built from a catalog and credentials: application, authenticator, watched files."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

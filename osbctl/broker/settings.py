@@ -4,8 +4,6 @@ The defaults were measured (`make soak`): 1,250 silent connections, reopened as 
 1,000 delay another client by less than a tenth of a second.
 """
 
-from __future__ import annotations
-
 import sys
 from dataclasses import dataclass, field
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Answers one request: with the application, or with a refusal."""
 
-from __future__ import annotations
-
 from functools import lru_cache
 from io import BytesIO
 from typing import Any

@@ -1,7 +1,5 @@
 """A bounded cache, and rate limits and ranks of clients."""
 
-from __future__ import annotations
-
 import time
 from collections import OrderedDict
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """TLS certificates: loaded, renewed, self-signed."""
 
-from __future__ import annotations
-
 import logging
 import os
 import re

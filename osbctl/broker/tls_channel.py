@@ -4,8 +4,6 @@ OpenSSL never sees the socket: it gets at most one read of 16 kB per turn, and i
 response. So the work of a turn is bounded; with the socket, OpenSSL would read on as long as data arrives.
 """
 
-from __future__ import annotations
-
 import contextlib
 import logging
 import ssl

@@ -1,7 +1,5 @@
 """The table of commands, and the typer application made from it: of one command, or of all for help and completion."""
 
-from __future__ import annotations
-
 import re
 import sys
 from functools import partial

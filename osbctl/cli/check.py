@@ -1,7 +1,5 @@
 """`osbctl check` and `osbctl fetch`: check a running broker, and fetch its catalog."""
 
-from __future__ import annotations
-
 import os
 from dataclasses import asdict
 from typing import Annotated

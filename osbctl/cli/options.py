@@ -1,7 +1,5 @@
 """Options that several commands share, and decorators that add options to a command."""
 
-from __future__ import annotations
-
 import functools
 from collections.abc import Callable
 from dataclasses import dataclass, is_dataclass

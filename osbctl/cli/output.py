@@ -1,7 +1,5 @@
 """Output of the command line: reports, notes and progress, in the terminal's width and colours."""
 
-from __future__ import annotations
-
 import os
 import sys
 from collections.abc import Iterable, Iterator

@@ -1,7 +1,5 @@
 """`osbctl page`: catalogs as one HTML file for people."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Sequence
 from pathlib import PurePath

@@ -1,7 +1,5 @@
 """`osbctl rules`, `schema` and `lsp`: rules, and what editors need."""
 
-from __future__ import annotations
-
 import gc
 import os
 import signal

@@ -1,7 +1,5 @@
 """`osbctl init`, `osbctl new` and `osbctl split`: write source folders, and overwrite nothing."""
 
-from __future__ import annotations
-
 import re
 import sys
 from collections.abc import Iterable

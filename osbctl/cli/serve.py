@@ -1,7 +1,5 @@
 """`osbctl serve`: serve a catalog over HTTPS."""
 
-from __future__ import annotations
-
 import gc
 import os
 import signal

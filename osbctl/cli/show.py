@@ -1,7 +1,5 @@
 """`osbctl show` and `osbctl params`: print a catalog, or the parameters of a plan, for people."""
 
-from __future__ import annotations
-
 import sys
 from typing import Annotated, Literal
 

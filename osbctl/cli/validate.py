@@ -1,7 +1,5 @@
 """The options of `osbctl validate`."""
 
-from __future__ import annotations
-
 import os
 from typing import Annotated
 

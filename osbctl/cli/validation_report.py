@@ -1,7 +1,5 @@
 """Validate, and print the report; without typer, so that `osbctl validate FILE…` starts fast."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Sequence
 from typing import NamedTuple

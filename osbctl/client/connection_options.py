@@ -1,7 +1,5 @@
 """Options of a connection to a broker, and their validation before a request is sent."""
 
-from __future__ import annotations
-
 import ssl
 from base64 import b64encode
 from collections.abc import Callable, Mapping

@@ -1,7 +1,5 @@
 """HTTP requests to a broker, limited in time and size, with a sentence for each way to fail."""
 
-from __future__ import annotations
-
 import errno
 import socket
 import ssl

@@ -1,7 +1,5 @@
 """Start a program that can only be asked while it runs: a broker whose catalog is code."""
 
-from __future__ import annotations
-
 import os
 import shlex
 import signal

@@ -8,8 +8,6 @@ field = ""                     # optional: this field alone
 expires = 2027-01-31           # optional: the last day on which it holds
 """
 
-from __future__ import annotations
-
 import datetime
 from collections.abc import Iterable
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Comparison of two catalogs: the changes, and how the platforms react to the new catalog."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 from datetime import date

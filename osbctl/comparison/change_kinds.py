@@ -1,7 +1,5 @@
 """Kinds of change: the rule of each, and what each platform does when it meets one."""
 
-from __future__ import annotations
-
 from collections.abc import Collection
 from dataclasses import dataclass
 from importlib import import_module

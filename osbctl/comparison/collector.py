@@ -1,7 +1,5 @@
 """Collector of changes: makes a `Change` from a kind and a pair of objects, and adds locations."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace

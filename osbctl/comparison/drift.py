@@ -5,8 +5,6 @@ what the platform stores, with its values for omitted fields; absent, null and e
 length, so that paths stay valid.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Comparison of the fields of a service offering or plan that is in both catalogs."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from itertools import islice
 from typing import Any

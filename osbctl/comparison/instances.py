@@ -1,7 +1,5 @@
 """Plans with instances, from a list of ids or an export of a platform."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Collection, Iterator
 from typing import Any

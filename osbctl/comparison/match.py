@@ -1,7 +1,5 @@
 """Pairing of old and new objects by id, or by name."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass

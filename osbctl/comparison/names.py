@@ -1,7 +1,5 @@
 """Changes of names. A platform's order of saving decides whether a name is still taken when another object gets it."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator
 from functools import cached_property

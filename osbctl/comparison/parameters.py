@@ -1,7 +1,5 @@
 """Comparison of the parameter schemas of a plan that is in both catalogs."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from osbctl.changes import Level

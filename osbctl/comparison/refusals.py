@@ -1,7 +1,5 @@
 """Refusals of the new catalog that the old one did not cause, as changes."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any, NamedTuple
 

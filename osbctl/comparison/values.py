@@ -1,7 +1,5 @@
 """Values of catalogs as text: secrets redacted, long values cut."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

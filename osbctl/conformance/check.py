@@ -3,8 +3,6 @@
 About twenty requests, one after the other, each bounded in time and size. Two of them try wrong logins.
 """
 
-from __future__ import annotations
-
 import ssl
 import time
 from collections.abc import Iterator, Mapping

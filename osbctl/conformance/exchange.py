@@ -1,7 +1,5 @@
 """One request to a broker, its reply (whole, half or none; never an exception), and faults of replies as findings."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace

@@ -1,7 +1,5 @@
 """The table of probes, and checks of what comes back anyway (`of_catalog`, `of_error`)."""
 
-from __future__ import annotations
-
 import re
 from base64 import b64decode
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping

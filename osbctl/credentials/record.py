@@ -4,8 +4,6 @@ libpass computes the hashes. Messages never contain secrets. Passwords are hashe
 normalization, because platforms do not normalize either.
 """
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass, field
 from typing import Any

@@ -1,7 +1,5 @@
 """Code actions for findings: the fixes of `osbctl fix`, a fresh GUID, and a comment that silences the finding."""
 
-from __future__ import annotations
-
 import re
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

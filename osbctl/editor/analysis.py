@@ -1,7 +1,5 @@
 """Findings of unsaved catalogs, the same as `osbctl validate` reports after saving."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field

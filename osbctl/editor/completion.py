@@ -1,7 +1,5 @@
 """Help at the cursor of an editor: a hover explains findings and fields, a completion offers fields and values."""
 
-from __future__ import annotations
-
 import json
 import re
 import uuid

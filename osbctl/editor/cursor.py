@@ -3,8 +3,6 @@
 JSON, and YAML in brackets, are read token by token up to the cursor; block YAML is read by its indentation.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """Navigation in an editor: the definition of a `$ref` or an id, and the outline of a file."""
 
-from __future__ import annotations
-
 import json
 import os
 from collections.abc import Callable, Iterator

@@ -4,8 +4,6 @@ One thread validates, so that the event loop keeps up with the typing. Of severa
 is validated. Findings of an outdated text are never shown.
 """
 
-from __future__ import annotations
-
 import asyncio
 import os
 from collections.abc import Callable, Iterator

@@ -1,7 +1,5 @@
 """The language server: requests and notifications of an editor, each with its handler."""
 
-from __future__ import annotations
-
 import asyncio
 import threading
 from collections.abc import Callable, Generator

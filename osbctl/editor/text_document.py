@@ -1,7 +1,5 @@
 """One file in an editor: positions as the editor counts them, the parsed document, and findings as diagnostics."""
 
-from __future__ import annotations
-
 import re
 from bisect import bisect_left, bisect_right
 from functools import cached_property, lru_cache

@@ -1,7 +1,5 @@
 """The schema at a location: of the API version, of a source folder's file, or draft-04 itself in parameter schemas."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from functools import cache
 from pathlib import PurePath

@@ -4,8 +4,6 @@ A new entry goes after the id, name and description at the beginning of an objec
 last one. It is written like this neighbour: on a line of its own or not, in JSON or YAML.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterable, Mapping

@@ -1,7 +1,5 @@
 """Unified diffs of large texts, in pieces: 57,000 lines with 2,600 changes take 4 s (difflib.unified_diff: 55 s)."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from difflib import Match, SequenceMatcher

@@ -1,7 +1,5 @@
 """A validator of single values with a budget: it fetches nothing, and leaves undecided what would take too long."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import suppress
 from typing import Any, NoReturn

@@ -4,8 +4,6 @@ Plain values come first, values at limits last: the first valid one is an exampl
 counterexample.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from functools import lru_cache

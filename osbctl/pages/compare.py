@@ -1,7 +1,5 @@
 """Comparison table of the plans of a service offering: one row for each price and feature."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence

@@ -4,8 +4,6 @@ Icons are images in `data:` URLs, recognised by their first bytes. The accent co
 contrast of 4.5 to its background (WCAG 2.2, 1.4.3).
 """
 
-from __future__ import annotations
-
 import re
 from base64 import b64decode, b64encode
 from binascii import Error as Base64Error

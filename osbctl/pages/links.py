@@ -1,7 +1,5 @@
 """Links of a page: safe addresses from catalogs, and anchors made of ids, which survive renames."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterable

@@ -1,7 +1,5 @@
 """View models of service offerings, changes and findings: texts redacted and shortened, addresses checked."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Rendering of a page: the same HTML for the same content, at any time and on any machine."""
 
-from __future__ import annotations
-
 from base64 import b64encode
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence

@@ -1,7 +1,5 @@
 """Orders of developers, and the tools that send them; `osbctl.requests.commands` formats the commands."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum

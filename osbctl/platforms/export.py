@@ -3,8 +3,6 @@
 A platform's `export` module reads the documents of its export; `osbctl.sources.exports` makes a catalog of the rows.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeAlias

@@ -6,8 +6,6 @@ merged, the verdict is unclear.
 Source: Go's encoding/json, decode.go (`object`, `array`, `literalStore`) and fold.go; measured.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple

@@ -1,7 +1,5 @@
 """Reactions of platforms to changes, with their levels."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import partial

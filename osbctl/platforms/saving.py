@@ -3,8 +3,6 @@
 The module `updates` of each platform has its order of saving, and how it compares names.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from enum import Enum

@@ -1,7 +1,5 @@
 """Ids and names that several brokers on one platform share, and each platform's reaction."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any

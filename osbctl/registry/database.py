@@ -1,7 +1,5 @@
 """Connection to the database: SQLite or PostgreSQL through SQLAlchemy. Each failure becomes one sentence."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress

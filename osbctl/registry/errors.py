@@ -1,7 +1,5 @@
 """Errors of broker names and of the database."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 from osbctl.errors import RegistryError, UsageError

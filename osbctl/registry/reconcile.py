@@ -4,8 +4,6 @@ The platform's order of saving (`saving` in its folder) decides what is stored a
 A platform may save a part of a catalog that it refuses.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any

@@ -1,7 +1,5 @@
 """The newest tables, steps that bring older ones there, and rows as values. What the rows hold is not trusted."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager

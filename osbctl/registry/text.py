@@ -1,7 +1,5 @@
 """Registered brokers for people: lines, cells of columns, a table for a terminal. All text is safe to print."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 
 from osbctl.registry.records import BrokerRow, Refresh, RefreshOutcome, RegisteredBroker

@@ -3,8 +3,6 @@
 Machine formats never change shape without a new version; `schemas/report-1.json` describes `json`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from enum import StrEnum
 from importlib import import_module

@@ -1,7 +1,5 @@
 """Helpers of machine formats: file names, fingerprints, one-line messages."""
 
-from __future__ import annotations
-
 import os
 from collections import Counter
 from collections.abc import Iterable, Iterator

@@ -3,8 +3,6 @@
 The runner requires escapes for `%`, CR and LF, and in properties for `:` and `,`.
 """
 
-from __future__ import annotations
-
 from osbctl.findings import Severity
 from osbctl.reports import Report
 from osbctl.reports.format_helpers import in_one_line, relative

@@ -1,7 +1,5 @@
 """Format `gitlab`: a Code Quality report, a JSON array with every field that GitLab requires."""
 
-from __future__ import annotations
-
 from osbctl.findings import Severity
 from osbctl.reports import Report
 from osbctl.reports.format_helpers import relative, with_fingerprints

@@ -1,7 +1,5 @@
 """Format `html`: pages of findings or changes with their catalogs, and an overview of many brokers."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from osbctl.catalog import Catalog

@@ -1,7 +1,5 @@
 """Format `json`: osbctl's own JSON (`schemas/report-1.json`)."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from osbctl.findings import Finding, Severity, Verdict

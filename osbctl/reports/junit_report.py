@@ -7,8 +7,6 @@ A finding that makes the run fail is a failure; any other is a skipped case with
 visible in a successful run.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from xml.sax.saxutils import escape, quoteattr
 

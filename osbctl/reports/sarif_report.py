@@ -1,7 +1,5 @@
 """Format `sarif`: SARIF 2.1.0 (OASIS, 2020) for code scanning."""
 
-from __future__ import annotations
-
 import os
 from typing import Any
 from urllib.parse import quote

@@ -1,7 +1,5 @@
 """Format `text`: each finding with its source line, then the verdict of each platform."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain

@@ -4,8 +4,6 @@ Names are in double quotes if necessary; parameters are in a separate file, sinc
 shells. The platforms' records define the tools.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Parameters of requests: examples that a plan's schema accepts, and validation by the schema."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """Report of `osbctl params`, as text and JSON (`schemas/params-1.json`)."""
 
-from __future__ import annotations
-
 import textwrap
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -4,8 +4,6 @@ The files of an export come as people have them: one object, an array, or severa
 `export` module of a platform recognises them, and locates the fields of a catalog in their rows.
 """
 
-from __future__ import annotations
-
 import dataclasses
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -5,8 +5,6 @@ keeps half a surrogate pair, exceeds Python's stack on deep text, and knows no p
 then a slower walk finds out where it is; the same walk gives the places of findings.
 """
 
-from __future__ import annotations
-
 import contextlib
 import json
 import re

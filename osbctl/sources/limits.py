@@ -1,7 +1,5 @@
 """Limits of readers. Options change the fields of `Limits`; the rest is fixed."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 from osbctl.files import read_bounded

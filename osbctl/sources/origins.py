@@ -1,7 +1,5 @@
 """The origin of each value of a composed catalog: a text, and a path in it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Any, TypeAlias
 

@@ -1,7 +1,5 @@
 """Parse bytes to a `Document`: UTF-8, then JSON or YAML; and a text to several documents."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Resolve a SOURCE argument (path, folder, standard input, git revision) to a `Document`."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from osbctl.errors import SourceError

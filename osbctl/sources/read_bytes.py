@@ -1,7 +1,5 @@
 """Read the bytes of a SOURCE argument: a file, standard input, or a file in a git revision."""
 
-from __future__ import annotations
-
 import os
 import re
 import shlex

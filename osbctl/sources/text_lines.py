@@ -1,7 +1,5 @@
 """Convert offsets in a text to lines and columns."""
 
-from __future__ import annotations
-
 import re
 from bisect import bisect_right
 from functools import cached_property

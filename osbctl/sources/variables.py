@@ -1,7 +1,5 @@
 """Variables of a broker's environment, and files that assign them (dotenv, or direnv's `.envrc`)."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Mapping
 from typing import NamedTuple, TypeAlias

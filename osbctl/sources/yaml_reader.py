@@ -4,8 +4,6 @@ PyYAML's `compose` and `load` are not used: they read YAML 1.1, take the last of
 is defined twice, overflow the C stack on deep text, and are six times as slow.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from typing import Any, NoReturn
 

@@ -4,8 +4,6 @@ Plain scalars have the types of the YAML 1.2 core schema (10.3.2); YAML 1.1 read
 values for both.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from typing import Any

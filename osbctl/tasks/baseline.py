@@ -4,8 +4,6 @@ A finding is known by its fingerprint, which does not depend on lines and wordin
 new if it has more of them than in the baseline.
 """
 
-from __future__ import annotations
-
 import json
 import os
 from collections.abc import Iterator, Sequence

@@ -1,7 +1,5 @@
 """Work of `osbctl build`: compose a source folder, validate it, and write all outputs or none."""
 
-from __future__ import annotations
-
 import contextlib
 import difflib
 import os

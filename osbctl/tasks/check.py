@@ -1,7 +1,5 @@
 """Work of `osbctl check`: check the answers of a broker, and validate its catalog for each platform."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 
 from osbctl.client.connection_options import ConnectionOptions, without_query

@@ -1,7 +1,5 @@
 """Work of `osbctl diff`: changes between two catalogs, and new refusals."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

@@ -4,8 +4,6 @@ Edits are made in passes, because one fix may uncover the next. After each pass 
 be the old data with the fixes; else the pass is discarded.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass

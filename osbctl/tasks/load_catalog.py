@@ -1,7 +1,5 @@
 """Load the catalog of `osbctl serve`, also in a child process: so the service neither blocks nor lacks memory."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal

@@ -1,7 +1,5 @@
 """A program that loads a `CatalogSource`, JSON in its argument, and writes a line of JSON, then the catalog."""
 
-from __future__ import annotations
-
 import json
 import os
 import resource

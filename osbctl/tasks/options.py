@@ -1,7 +1,5 @@
 """Options of a validation, completed by the configuration closest to each source, and valid values of options."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from enum import StrEnum

@@ -1,7 +1,5 @@
 """Check the file of -o: a command must not overwrite its inputs, nor files that cannot be generated again."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterable
 from contextlib import suppress

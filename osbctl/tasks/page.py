@@ -3,8 +3,6 @@
 Each plan has example requests that its schemas accept, and commands that send the smallest one.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """Work of `osbctl params`: parameters of a plan with examples, and checks of a request."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """Register brokers and refresh their catalogs: fetch, validate, reconcile and store, or leave all as it was."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any

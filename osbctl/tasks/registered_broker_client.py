@@ -1,7 +1,5 @@
 """A client of registered brokers: it finds the password, fetches the catalog and validates it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any

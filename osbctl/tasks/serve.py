@@ -1,7 +1,5 @@
 """Sources of `osbctl serve`: a valid catalog, and credential records."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from functools import partial

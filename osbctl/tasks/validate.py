@@ -1,7 +1,5 @@
 """Work of `osbctl validate`: sources and options in, results out."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple

@@ -4,8 +4,6 @@ Sound, not complete. Only the bounded validator runs patterns, formats are annot
 cannot read (references elsewhere, loops, unknown drafts) have no result.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from osbctl.jsonschemas.bounded_validator import BoundedValidator, checked_tree

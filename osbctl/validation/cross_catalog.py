@@ -1,7 +1,5 @@
 """Validation of several catalogs whose brokers are registered with one platform."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple

@@ -3,8 +3,6 @@
 At the end of a line it applies to that line; on a line of its own, to the entry or item that begins on the next line.
 """
 
-from __future__ import annotations
-
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator

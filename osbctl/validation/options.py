@@ -1,7 +1,5 @@
 """Options of a validation, and selection of its findings."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 

@@ -4,8 +4,6 @@ A fault is reported once: the words of a platform that refuses a fault of the sp
 of something that the specification allows is a finding of its own.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Collection, Container, Mapping
 from functools import cache, partial

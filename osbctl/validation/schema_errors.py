@@ -1,7 +1,5 @@
 """Faults of a catalog under a shipped schema, in sentences with the object, field, expected and actual value."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections import Counter

@@ -1,7 +1,5 @@
 """Validation against a schema of the user with jsonschema-rs; nothing is fetched."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from itertools import islice
 from typing import Any, NoReturn

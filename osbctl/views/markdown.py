@@ -1,7 +1,5 @@
 """A catalog as GitHub-flavoured Markdown."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 

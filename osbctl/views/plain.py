@@ -1,7 +1,5 @@
 """Plain text: a catalog as tab-separated lines, and one service offering in detail."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 
 from osbctl.catalog import Catalog, ServiceOffering, ServicePlan

@@ -1,7 +1,5 @@
 """Phrases for plans and prices, shared by all views. All text is safe to print."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from decimal import Decimal

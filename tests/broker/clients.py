@@ -1,7 +1,5 @@
 """Four HTTP clients: raw bytes, curl, one like Go's net/http, and one like Cloud Controller."""
 
-from __future__ import annotations
-
 import gzip
 import http.client
 import socket

@@ -1,7 +1,5 @@
 """Certificates for the session, and a broker for a test."""
 
-from __future__ import annotations
-
 import ssl
 from collections.abc import Iterator
 from pathlib import Path

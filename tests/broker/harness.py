@@ -1,7 +1,5 @@
 """A broker on loopback with real certificates, and clients that speak to it byte by byte."""
 
-from __future__ import annotations
-
 import datetime
 import hashlib
 import ipaddress

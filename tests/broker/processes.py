@@ -1,7 +1,5 @@
 """`serve_program.py` as a process on loopback, and its clients."""
 
-from __future__ import annotations
-
 import json
 import re
 import signal

@@ -1,7 +1,5 @@
 """A program that serves a file, for tests that need signals and processes: options as JSON in its argument."""
 
-from __future__ import annotations
-
 import json
 import os
 import sys

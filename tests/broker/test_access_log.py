@@ -1,7 +1,5 @@
 """Access log: a client cannot put a secret into a line, or forge a field."""
 
-from __future__ import annotations
-
 import json
 import logging
 import time

@@ -1,7 +1,5 @@
 """The admin listener: accepted hosts, pages, and availability."""
 
-from __future__ import annotations
-
 import os
 import signal
 import socket

@@ -1,7 +1,5 @@
 """The authenticator: correct decisions, no blocking, fair service under floods."""
 
-from __future__ import annotations
-
 import hmac
 import os
 import signal

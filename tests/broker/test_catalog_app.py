@@ -1,7 +1,5 @@
 """Responses of the application, for each requirement of the HTTP contract."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import logging

@@ -1,7 +1,5 @@
 """The served certificate: self-signed, renewed, expired, expiring soon."""
 
-from __future__ import annotations
-
 import os
 import ssl
 import tempfile

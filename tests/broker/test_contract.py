@@ -1,7 +1,5 @@
 """The HTTP contract of the real command over TLS, with four clients."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import shutil

@@ -1,7 +1,5 @@
 """Limits of clients without a correct password, and eviction when all slots are taken."""
 
-from __future__ import annotations
-
 import socket
 import ssl
 import time

@@ -1,7 +1,5 @@
 """Deadlines, limits and the end of a service."""
 
-from __future__ import annotations
-
 import resource
 import socket
 import ssl

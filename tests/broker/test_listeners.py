@@ -1,7 +1,5 @@
 """Listening sockets: addresses, failures, and their messages."""
 
-from __future__ import annotations
-
 import errno
 import os
 import socket

@@ -1,7 +1,5 @@
 """Behind a proxy: HTTPS is required, the forwarded address is used, other peers are refused."""
 
-from __future__ import annotations
-
 import socket
 import ssl
 from pathlib import Path

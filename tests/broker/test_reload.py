@@ -1,7 +1,5 @@
 """Reloads after a rename, a write in place and a switched link; invalid versions are rejected."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import signal

@@ -1,7 +1,5 @@
 """A known password, its hash and its header must not appear in any output of a broker."""
 
-from __future__ import annotations
-
 import signal
 import socket
 import ssl

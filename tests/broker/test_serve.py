@@ -1,7 +1,5 @@
 """`osbctl serve` as a process: signals, reloads, logs, options, sockets of systemd."""
 
-from __future__ import annotations
-
 import ast
 import json
 import os

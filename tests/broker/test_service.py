@@ -1,7 +1,5 @@
 """The broker end to end, in one process: real credentials, real responses, TLS."""
 
-from __future__ import annotations
-
 import os
 import sys
 import time

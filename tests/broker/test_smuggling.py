@@ -1,7 +1,5 @@
 """Ambiguous requests are refused with 400, and data after them is not read."""
 
-from __future__ import annotations
-
 import json
 import ssl
 import time

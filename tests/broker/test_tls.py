@@ -1,7 +1,5 @@
 """TLS in the main loop (`tls_channel`), with real handshakes."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import socket

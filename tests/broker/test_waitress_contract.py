@@ -1,7 +1,5 @@
 """The private names of waitress that the server uses: a release that changes one fails here."""
 
-from __future__ import annotations
-
 import ast
 import inspect
 import re

@@ -1,7 +1,5 @@
 """A server whose answers a test gives, and a broker whose catalog and manners a test may change at any time."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import ssl

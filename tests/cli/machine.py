@@ -1,7 +1,5 @@
 """One folder with a catalog, a broker that serves it, and a registry: the whole life on one machine."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """Runs osbctl: inside this process where its words and its exit code are the subject, else as a process of its own."""
 
-from __future__ import annotations
-
 import contextlib
 import functools
 import io

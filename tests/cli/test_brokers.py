@@ -1,7 +1,5 @@
 """`osbctl brokers`: every command, every fault of a broker, and no trace of a password anywhere."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import re

@@ -1,7 +1,5 @@
 """build, init, new and split as whole processes."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

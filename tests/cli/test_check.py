@@ -1,7 +1,5 @@
 """`osbctl check` as a whole process, of faulty brokers."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

@@ -1,7 +1,5 @@
 """`osbctl diff` as a whole process, and where it says things stand."""
 
-from __future__ import annotations
-
 import json
 import re
 import shutil

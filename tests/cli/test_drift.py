@@ -1,7 +1,5 @@
 """`osbctl drift` as a whole: files, addresses, names in the registry, every format, and every way to fail."""
 
-from __future__ import annotations
-
 import copy
 import json
 import re

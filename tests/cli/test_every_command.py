@@ -4,8 +4,6 @@ No traceback, no hang, no exit 0 unless the work was done, and no file changed t
 A command, option or argument that has no row here fails.
 """
 
-from __future__ import annotations
-
 import gc
 import json
 import os

@@ -1,7 +1,5 @@
 """`osbctl fetch` as a whole process, of brokers that answer anything."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os

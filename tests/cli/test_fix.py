@@ -1,7 +1,5 @@
 """`osbctl fix`, as an author calls it."""
 
-from __future__ import annotations
-
 import errno
 import os
 import shutil

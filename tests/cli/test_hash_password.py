@@ -1,7 +1,5 @@
 """hash-password and verify-password, as an operator or a script runs them."""
 
-from __future__ import annotations
-
 import json
 import os
 import stat

@@ -1,7 +1,5 @@
 """The help of every command: it fits, names values by words, and has colours only where they are wanted."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from typing import TypeAlias

@@ -1,7 +1,5 @@
 """Standard output and input that fail, and file names that are not UTF-8."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

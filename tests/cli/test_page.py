@@ -1,7 +1,5 @@
 """`osbctl page`: its sources, what they are compared with, and wrong words."""
 
-from __future__ import annotations
-
 import json
 import re
 import subprocess

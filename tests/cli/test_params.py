@@ -1,7 +1,5 @@
 """`osbctl params`, as a developer calls it."""
 
-from __future__ import annotations
-
 import html
 import json
 import time

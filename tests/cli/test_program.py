@@ -1,7 +1,5 @@
 """A run inside the process of the tests leaves no trace in it."""
 
-from __future__ import annotations
-
 import gc
 import logging
 import os

@@ -1,7 +1,5 @@
 """`osbctl rules`: lists by group, explanations, and the same for programs."""
 
-from __future__ import annotations
-
 import json
 import re
 

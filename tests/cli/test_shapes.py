@@ -3,8 +3,6 @@
 Never exit 0 with nothing looked at: what has no catalog is refused, and what is read is the catalog.
 """
 
-from __future__ import annotations
-
 import json
 import textwrap
 from collections.abc import Callable

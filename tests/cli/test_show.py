@@ -1,7 +1,5 @@
 """`osbctl show` as a whole process."""
 
-from __future__ import annotations
-
 import json
 import re
 import subprocess

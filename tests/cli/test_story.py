@@ -1,7 +1,5 @@
 """Our own broker over HTTPS: registered, changed, drifting, refreshed, checked, at rest."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 

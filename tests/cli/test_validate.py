@@ -1,7 +1,5 @@
 """`osbctl validate`: what people and pipelines see."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

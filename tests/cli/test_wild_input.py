@@ -1,7 +1,5 @@
 """Any file or broker gets a sentence and an exit code within seconds, and no terminal escapes."""
 
-from __future__ import annotations
-
 import json
 import re
 import shutil

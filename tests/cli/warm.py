@@ -5,8 +5,6 @@ ends with the exit code of the fork: a tenth of the cost of a start. It is not f
 for tests of signals: a fork that the test knows by its process id.
 """
 
-from __future__ import annotations
-
 import atexit
 import contextlib
 import fcntl

@@ -1,7 +1,5 @@
 """Fetching from brokers that are well, and from those that are not: one fault each."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import re

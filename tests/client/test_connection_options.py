@@ -1,7 +1,5 @@
 """TLS, proxies and addresses: what is sent, to whom, and what is said where it goes wrong."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import socket

@@ -1,7 +1,5 @@
 """Small catalogs for the tests of comparison."""
 
-from __future__ import annotations
-
 import copy
 from typing import Any
 

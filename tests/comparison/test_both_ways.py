@@ -1,7 +1,5 @@
 """Changes of two catalogs in both directions."""
 
-from __future__ import annotations
-
 from collections import Counter
 from typing import Any
 

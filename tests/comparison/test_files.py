@@ -1,7 +1,5 @@
 """The files beside the catalogs: accepted changes, and plans with instances."""
 
-from __future__ import annotations
-
 import datetime
 import json
 import re

@@ -1,7 +1,5 @@
 """Properties of any pair of catalogs: equal and faulty ones; new refusals; fingerprints."""
 
-from __future__ import annotations
-
 import copy
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Parameter schemas within catalogs: what names a change, and what of it may be shown."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

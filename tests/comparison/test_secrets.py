@@ -1,7 +1,5 @@
 """Secrets in values that change: under a reference from a secret name, and within texts."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Kinds of change: each row of the table with a pair of small catalogs."""
 
-from __future__ import annotations
-
 from datetime import date
 from typing import Any, NamedTuple
 

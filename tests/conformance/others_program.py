@@ -4,8 +4,6 @@ Yellow Pages' broker for MongoDB Atlas runs as its README starts it, and as it m
 There is no MongoDB behind it: the catalog asks nothing of the database.
 """
 
-from __future__ import annotations
-
 import logging
 import sys
 import threading

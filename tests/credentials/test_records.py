@@ -1,7 +1,5 @@
 """Records are made, checked, read and written as the rules say, and keep their secrets."""
 
-from __future__ import annotations
-
 import fcntl
 import hmac
 import json

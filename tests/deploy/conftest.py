@@ -1,7 +1,5 @@
 """The certificates of the broker's tests, and a credentials file."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

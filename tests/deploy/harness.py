@@ -1,7 +1,5 @@
 """Helpers for tests of pipelines and deployments: scratch repositories, shells, osbctl on the path."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

@@ -1,7 +1,5 @@
 """Programs that a test starts and ends, and a client that speaks to them as a platform does."""
 
-from __future__ import annotations
-
 import http.client
 import os
 import re

@@ -1,7 +1,5 @@
 """The steps of action.yml, run by the shell as GitHub runs them; their comment written by the real gh."""
 
-from __future__ import annotations
-
 import json
 import re
 import shutil

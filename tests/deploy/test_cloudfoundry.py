@@ -1,7 +1,5 @@
 """The Cloud Foundry app: its command, run with the environment that the platform gives."""
 
-from __future__ import annotations
-
 import json
 import shutil
 import sys

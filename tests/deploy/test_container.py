@@ -1,7 +1,5 @@
 """The Containerfile: linted, and its steps run by hand. `test_container_build.py` builds it, in minutes."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

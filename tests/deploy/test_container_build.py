@@ -3,8 +3,6 @@
 The base is made here of Debian's packages, as one may want where no registry is trusted or reached.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -1,7 +1,5 @@
 """nginx and Caddy, really run in front of a real broker: the rows of the wire contract through them."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import os

@@ -1,7 +1,5 @@
 """The manifests: as kustomize makes them, against Kubernetes' own schemas, and against what osbctl takes."""
 
-from __future__ import annotations
-
 import base64
 import json
 import os

@@ -1,7 +1,5 @@
 """The GitLab and Jenkins files: their schema, and their script lines run in order by the shell."""
 
-from __future__ import annotations
-
 import json
 import re
 import xml.etree.ElementTree as ET

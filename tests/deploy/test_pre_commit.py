@@ -1,7 +1,5 @@
 """The hooks, in a scratch repository with the real pre-commit, which installs this checkout."""
 
-from __future__ import annotations
-
 import re
 import shutil
 import sys

@@ -1,7 +1,5 @@
 """The files of docs/how-to/publish-a-page.md for GitHub, GitLab and nginx, parsed and run."""
 
-from __future__ import annotations
-
 import gzip
 import re
 import shutil

@@ -1,7 +1,5 @@
 """The units: what systemd says of them, osbctl on its socket with what the sandbox leaves, and a restart behind nginx."""
 
-from __future__ import annotations
-
 import os
 import re
 import shlex

@@ -1,7 +1,5 @@
 """The documentation's site, built once for the tests that read it and those that open it in a browser."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path

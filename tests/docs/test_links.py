@@ -3,8 +3,6 @@
 Sphinx looks after docs/ by itself (`make site`); these are the others, and links that leave docs/.
 """
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

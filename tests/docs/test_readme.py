@@ -1,7 +1,5 @@
 """The README: its demonstrations are run as printed, and each block that is a file is valid by its own schema."""
 
-from __future__ import annotations
-
 import re
 import shutil
 from pathlib import Path

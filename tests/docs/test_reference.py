@@ -1,7 +1,5 @@
 """The reference is complete: whatever the program knows has its place there."""
 
-from __future__ import annotations
-
 import ast
 import re
 import shlex

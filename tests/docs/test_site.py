@@ -1,7 +1,5 @@
 """The site builds without a warning, notices a broken link, and shows its pages without asking another host."""
 
-from __future__ import annotations
-
 import re
 import shutil
 import subprocess

@@ -1,7 +1,5 @@
 """Claims about platforms in the explanations have a source: code at a commit, or a measurement."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Pages are walked through as their markers say."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

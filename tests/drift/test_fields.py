@@ -1,7 +1,5 @@
 """One changed field is exactly one finding, where the platform stores it; else none, and it is listed as not stored."""
 
-from __future__ import annotations
-
 import copy
 import json
 from typing import Any

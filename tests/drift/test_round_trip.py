@@ -1,7 +1,5 @@
 """A catalog, exported by a platform and read again, is no drift; one changed field is one finding."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

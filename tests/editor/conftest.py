@@ -1,7 +1,5 @@
 """One editor with a server for all tests that do not need one of their own."""
 
-from __future__ import annotations
-
 import asyncio
 import shutil
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """The cursor's place, told from the text alone: `|` stands for the cursor."""
 
-from __future__ import annotations
-
 from random import Random
 
 import pytest

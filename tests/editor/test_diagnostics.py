@@ -1,7 +1,5 @@
 """Diagnostics in an editor equal the command line's, for the current text."""
 
-from __future__ import annotations
-
 import asyncio
 import io
 import json

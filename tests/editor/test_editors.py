@@ -1,7 +1,5 @@
 """The documented lines for Neovim and Emacs, in these: they show findings, and carry out a fix."""
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

@@ -1,7 +1,5 @@
 """Completion, hover, outline, definitions and fixes, as an editor asks for them."""
 
-from __future__ import annotations
-
 import asyncio
 import re
 import time

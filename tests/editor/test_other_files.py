@@ -1,7 +1,5 @@
 """Files of JSON and YAML that have services, or a catalog, and none of Open Service Broker: the editor is silent in them."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

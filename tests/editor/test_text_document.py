@@ -1,7 +1,5 @@
 """Places in a text, in the units that an editor counts in (LSP 3.17, "Position")."""
 
-from __future__ import annotations
-
 import time
 
 from lsprotocol.types import Position

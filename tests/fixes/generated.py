@@ -1,7 +1,5 @@
 """Catalogs with mistakes of all kinds, written as people write them: every style of YAML and JSON, chosen by lot."""
 
-from __future__ import annotations
-
 import json
 import re
 from random import Random

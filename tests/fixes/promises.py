@@ -1,7 +1,5 @@
 """Promises of `osbctl fix` for every text, checked independently: values, bytes, findings, a second run."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """`osbctl fix`: what is mended means what was meant, and every other byte stays."""
 
-from __future__ import annotations
-
 import json
 import os
 import time

@@ -1,7 +1,5 @@
 """A fix harms nothing: placeholders, what stands outside of the catalog, and what YAML 1.1 readers see stay."""
 
-from __future__ import annotations
-
 import gzip
 import json
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Patches of texts, made piece by piece: they lead from one text to the other, and are difflib's where texts are short."""
 
-from __future__ import annotations
-
 import difflib
 import random
 import re

@@ -1,7 +1,5 @@
 """`osbctl fix` over real, mutated and generated catalogs: samples in `make test`, all of them under `make fuzz`."""
 
-from __future__ import annotations
-
 import gzip
 import json
 from collections.abc import Callable, Iterable, Iterator

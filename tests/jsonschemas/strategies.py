@@ -1,7 +1,5 @@
 """Schemas that hit every keyword, small enough that random requests often meet them."""
 
-from __future__ import annotations
-
 import copy
 import random
 from typing import Any

@@ -3,8 +3,6 @@
 Every row was written against a change of the code that turned a `breaking` into a `safe`: keep both rows of a pair.
 """
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 from typing import Any
 

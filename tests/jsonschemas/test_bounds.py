@@ -1,7 +1,5 @@
 """Broken, hostile and large schemas; and the corpus."""
 
-from __future__ import annotations
-
 import copy
 import itertools
 import json

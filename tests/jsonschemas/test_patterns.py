@@ -1,7 +1,5 @@
 """A pattern out of a catalog is run only where it cannot take long."""
 
-from __future__ import annotations
-
 import re
 import time
 

@@ -1,7 +1,5 @@
 """Each keyword narrowed, and the same the other way round, relaxed."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import jsonschema_rs

@@ -1,7 +1,5 @@
 """`osbctl page` without a browser: what is in the file, what is not, and that it is always the same."""
 
-from __future__ import annotations
-
 import json
 import re
 import subprocess

@@ -1,7 +1,5 @@
 """`--format html` of validate, diff and drift: a page that begins with their report."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """A fifth platform is one folder and one line in a table: here it is put beside the others in a copy of the package."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

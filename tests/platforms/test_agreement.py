@@ -5,8 +5,6 @@ nested deeper than it reads, nothing is predicted, and they are counted apart. S
 and of which we know that its database does not.
 """
 
-from __future__ import annotations
-
 import csv
 import json
 from collections import Counter

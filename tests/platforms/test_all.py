@@ -1,7 +1,5 @@
 """All platforms: whatever stands in a catalog, they come to an outcome, and to the same one again."""
 
-from __future__ import annotations
-
 import copy
 import itertools
 import json

@@ -3,8 +3,6 @@
 Everything else is in the answers that test_agreement.py reads, and in the examples of the rules.
 """
 
-from __future__ import annotations
-
 import copy
 import time
 from typing import Any

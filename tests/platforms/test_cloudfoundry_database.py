@@ -6,8 +6,6 @@ in one after the other; after the first, `instances` names the plans that get on
 A service offering is written `[id, name, {plan id: plan name}]`.
 """
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Each platform's record is complete, and refers only to existing rules and kinds of change."""
 
-from __future__ import annotations
-
 import pytest
 
 from osbctl.comparison.change_kinds import KINDS

@@ -1,7 +1,5 @@
 """Go's encoding/json, field by field: what neither recorded answers nor the table of test_all.py decide."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

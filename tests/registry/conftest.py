@@ -1,7 +1,5 @@
 """The same tests against SQLite and a real PostgreSQL."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator
 from pathlib import Path

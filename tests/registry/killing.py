@@ -7,8 +7,6 @@ consistent if catalog, tag, counts and kept rows belong to the same refresh. Pri
 journals left behind, and of stored refreshes.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import random

@@ -1,7 +1,5 @@
 """Catalogs, registrations and refreshes for tests."""
 
-from __future__ import annotations
-
 import functools
 import hashlib
 import json

@@ -1,7 +1,5 @@
 """A PostgreSQL cluster of our own in a temporary folder, on loopback, ended with the tests."""
 
-from __future__ import annotations
-
 import contextlib
 import fcntl
 import os

@@ -1,7 +1,5 @@
 """Faults of the database: each is one sentence, and nothing that was stored is lost or half-written."""
 
-from __future__ import annotations
-
 import json
 import os
 import resource

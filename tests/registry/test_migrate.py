@@ -1,7 +1,5 @@
 """From the first schema to a second one, with data in it, while another process goes on using the database."""
 
-from __future__ import annotations
-
 import os
 import sqlite3
 import subprocess

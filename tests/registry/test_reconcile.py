@@ -1,7 +1,5 @@
 """Each platform's reaction to a new catalog: the table of changes, row by row."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

@@ -1,7 +1,5 @@
 """From a broker's answer to what is stored: every way it can go."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from types import SimpleNamespace

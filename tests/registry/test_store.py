@@ -1,7 +1,5 @@
 """The store, on SQLite and PostgreSQL alike."""
 
-from __future__ import annotations
-
 import datetime
 import threading
 import time

@@ -1,7 +1,5 @@
 """`osbctl brokers` on PostgreSQL, as a team uses it: the same story, and no password anywhere."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from tests.cli.broker_server import BASIC, PASSWORD, USER, broker

@@ -1,7 +1,5 @@
 """Registered brokers as people see them at a terminal."""
 
-from __future__ import annotations
-
 import pytest
 
 from osbctl.platforms import Platform

@@ -1,7 +1,5 @@
 """`make release-check` is green where all is well, and red for each fault that is planted here; nothing unknown is green."""
 
-from __future__ import annotations
-
 import json
 import re
 import shutil

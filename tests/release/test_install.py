@@ -3,8 +3,6 @@
 The lines are collected, so a new one is run too; pip finds every package in a folder, and no place outside is asked.
 """
 
-from __future__ import annotations
-
 import fcntl
 import re
 import sys

@@ -1,7 +1,5 @@
 """Every line that says where to get osbctl is the one that pyproject.toml makes, and nothing else names a place."""
 
-from __future__ import annotations
-
 import re
 import shutil
 import textwrap

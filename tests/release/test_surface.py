@@ -1,7 +1,5 @@
 """The interface of versioning.md is recorded; removals and changes are noticed."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

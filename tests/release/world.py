@@ -4,8 +4,6 @@ Nothing is fetched while a line runs: pip finds every package in one folder, whi
 machine has.
 """
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

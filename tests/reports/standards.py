@@ -1,7 +1,5 @@
 """Reports against the schemas and standards of their formats."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

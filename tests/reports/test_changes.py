@@ -1,7 +1,5 @@
 """Changes through every format, and what each asks for."""
 
-from __future__ import annotations
-
 import json
 import re
 import tomllib

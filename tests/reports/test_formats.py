@@ -1,7 +1,5 @@
 """One finding through every format, and what each format's own standard asks for."""
 
-from __future__ import annotations
-
 import json
 import re
 from xml.etree import ElementTree

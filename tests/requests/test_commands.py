@@ -1,7 +1,5 @@
 """The commands that are printed say what was ordered, and nothing else."""
 
-from __future__ import annotations
-
 import shlex
 import subprocess
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Examples that the schema accepts, by two validators, or a word that none was found."""
 
-from __future__ import annotations
-
 import time
 from typing import Any
 

@@ -1,7 +1,5 @@
 """A word comes out of every shell as it went in, or is not written at all."""
 
-from __future__ import annotations
-
 import contextlib
 import re
 import shlex

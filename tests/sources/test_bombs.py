@@ -1,7 +1,5 @@
 """Texts made to hurt: they are read in a process of their own, bounded in time and memory, that must come to its end."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """The catalogs in a larger document: found, pointed at, and read with their places in the file."""
 
-from __future__ import annotations
-
 import json
 import textwrap
 from typing import Any

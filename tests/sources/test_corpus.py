@@ -1,7 +1,5 @@
 """Real catalogs and recorded probes: all are read, and read as the standard library does."""
 
-from __future__ import annotations
-
 import base64
 import json
 

@@ -1,7 +1,5 @@
 """Sources: files, standard input, pipes, git history, and errors of others."""
 
-from __future__ import annotations
-
 import io
 import os
 import subprocess

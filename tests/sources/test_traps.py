@@ -1,7 +1,5 @@
 """Every trap of the two formats, one row each: what is read, or what is said and where."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Validation without a terminal: what an editor's server and other programs call."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from pathlib import Path

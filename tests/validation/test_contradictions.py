@@ -1,7 +1,5 @@
 """Contradictions in a schema: each kind, and similar schemas without one."""
 
-from __future__ import annotations
-
 import time
 from typing import Any
 

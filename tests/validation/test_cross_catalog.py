@@ -1,7 +1,5 @@
 """Catalogs of one call taken together: what they share, where each has it, and what each platform does with it."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

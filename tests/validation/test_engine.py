@@ -1,7 +1,5 @@
 """The engine and the rules that it runs: fragments of their texts, odd catalogs, and what they cost."""
 
-from __future__ import annotations
-
 import copy
 import json
 import sys

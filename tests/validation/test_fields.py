@@ -1,7 +1,5 @@
 """Rules of single fields, beyond the example of each rule."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

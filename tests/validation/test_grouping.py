@@ -1,7 +1,5 @@
 """Findings with one cause are grouped, with their number; none is lost."""
 
-from __future__ import annotations
-
 import statistics
 
 import pytest

@@ -1,7 +1,5 @@
 """Comments in YAML that silence a finding, and those that silence nothing."""
 
-from __future__ import annotations
-
 import time
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """References and metaschemas of parameter schemas, case by case."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import jsonschema

@@ -1,7 +1,5 @@
 """Schema, rules and platforms together: each fault is reported once, at its location."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

@@ -1,7 +1,5 @@
 """A value with a placeholder: one warning, no fix, and a verdict that is unclear where it depends on that value."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """The JSON Schemas of the API versions, and messages of their violations."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import subprocess

@@ -1,7 +1,5 @@
 """User schemas: messages of violations, and no traceback for any schema."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

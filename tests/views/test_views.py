@@ -1,7 +1,5 @@
 """The views of a catalog, and hostile text in all of them."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

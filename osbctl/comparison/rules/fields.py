@@ -1,7 +1,5 @@
 """Fields and parameter schemas that changed. `OSB` names the sections of the specification."""
 
-from __future__ import annotations
-
 from osbctl.comparison.change_kinds import Kind, kind
 from osbctl.platforms.reactions import NO_ACT, NOT_STORED, Level, breaking, risky, safe
 

@@ -4,8 +4,6 @@
 request that jsonschema-rs confirms, and else `risky`.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 

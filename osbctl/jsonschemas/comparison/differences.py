@@ -1,7 +1,5 @@
 """Differences that refuse nothing: properties no longer described, defaults, wording, and keywords that allow more."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Iterator
 from itertools import pairwise
 

@@ -16,8 +16,6 @@ candidate, and the pair of schemas is not `safe`. These are the reasons:
    validator leaves undecided. Past the budget of steps `UndecidableError` makes the whole pair risky.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from itertools import chain

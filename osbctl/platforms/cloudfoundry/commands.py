@@ -4,8 +4,6 @@ Sources: cf CLI v8 help of `create-service`; the Terraform provider cloudfoundry
 (docs/resources/service_instance.md).
 """
 
-from __future__ import annotations
-
 from osbctl.platforms.commands import APP, BINDING, INSTANCE, Order, Purpose, Tool
 from osbctl.text import escape_text
 

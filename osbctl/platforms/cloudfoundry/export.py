@@ -3,8 +3,6 @@
 The booleans of a plan are resolved already. The top-level `metadata` of a row holds labels, not the catalog's metadata.
 """
 
-from __future__ import annotations
-
 from urllib.parse import unquote
 
 from osbctl.paths import Path, get_at

@@ -4,8 +4,6 @@ The Cloud Controller is a Ruby program, and its messages and crashes follow Ruby
 fraction or an exponent as `BigDecimal`, never as `Float`.
 """
 
-from __future__ import annotations
-
 import json
 import unicodedata
 from decimal import Decimal

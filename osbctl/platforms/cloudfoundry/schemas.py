@@ -10,8 +10,6 @@ Source: cloud_controller_ng, lib/services/service_brokers/v2/catalog_schemas.rb 
 6.2.0, lib/json-schema/validator.rb, lib/json-schema/schema.rb, lib/json-schema/attributes/.
 """
 
-from __future__ import annotations
-
 import json
 import re
 import warnings

@@ -6,8 +6,6 @@ whole update. Names of services are not unique in its database: one clashes if i
 (cloud_controller_ng 3bbba906, lib/services/service_brokers, service_manager.rb, and v2/catalog.rb, `taken_names`).
 """
 
-from __future__ import annotations
-
 from osbctl.catalog import ServiceOffering
 from osbctl.platforms import Identity, State
 from osbctl.platforms.cloudfoundry.ruby import plan_name, strip

@@ -4,8 +4,6 @@ Volume and route services are assumed to be on, so that no catalog is incompatib
 Source: cloud_controller_ng, lib/services/service_brokers/v2/catalog.rb, catalog_service.rb and catalog_plan.rb.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from typing import Any
 

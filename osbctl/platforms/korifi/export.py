@@ -1,7 +1,5 @@
 """Exports of Korifi: those of Cloud Foundry, with fewer fields."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 

@@ -4,8 +4,6 @@ It stops at the one at which it panics. It keeps removed objects, and identifies
 moves keeps its instances (korifi fb0a00b25db6, controllers/controllers/services/brokers/controller.go).
 """
 
-from __future__ import annotations
-
 from osbctl.catalog import ServiceOffering, ServicePlan
 from osbctl.platforms import State
 from osbctl.platforms.reactions import NO_ACT, NOT_STORED, UPDATES, Level, breaking, refused, risky, safe

@@ -4,8 +4,6 @@ Service offerings before the one at which it fails stay created.
 Source: cloudfoundry/korifi fb0a00b25db6, controllers/controllers/services; measured.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

@@ -3,8 +3,6 @@
 Source: svcat `provision` and `bind` (kubernetes-retired/service-catalog, docs/cli.md).
 """
 
-from __future__ import annotations
-
 from osbctl.platforms.commands import BINDING, INSTANCE, Manifest, Order, Purpose, Tool
 
 # svcat has no command for updates; the manifest is applied again.

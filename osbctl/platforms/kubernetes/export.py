@@ -1,7 +1,5 @@
 """Exports of Service Catalog: classes and plans of a cluster or a namespace (`kubectl get … -o json|yaml`)."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from osbctl.paths import Path, get_at

@@ -5,8 +5,6 @@ by their ids: it never moves a plan to another class. A flagged object is delete
 (service-catalog b37daf589e77, pkg/controller/controller_clusterservicebroker.go and controller_clusterserviceclass.go).
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import TypeVar
 

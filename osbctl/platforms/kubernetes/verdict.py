@@ -5,8 +5,6 @@ Source: kubernetes-retired/service-catalog b37daf589e77, pkg/controller/controll
 pkg/apis/servicecatalog/validation; measured.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

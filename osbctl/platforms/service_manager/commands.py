@@ -6,8 +6,6 @@ services/instance`, `update services/instance` and `create services/binding` is 
 in-line"; `-c` of `smctl provision` and `bind` takes the object alone.
 """
 
-from __future__ import annotations
-
 from osbctl.platforms.commands import BINDING, INSTANCE, Purpose, Tool
 
 _ACCOUNT = "--subaccount SUBACCOUNT_ID"

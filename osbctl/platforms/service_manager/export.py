@@ -1,7 +1,5 @@
 """Exports of SAP Service Manager: `/v1/service_offerings` and `/v1/service_plans`."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from osbctl.paths import Path

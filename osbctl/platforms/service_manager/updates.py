@@ -6,8 +6,6 @@ with the plans of each. Names are unique and compared exactly, and it deletes no
 Which platforms see a plan is decided in pkg/types/service_plan.go.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 from osbctl.catalog import ServiceOffering, ServicePlan

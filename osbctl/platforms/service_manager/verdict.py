@@ -5,8 +5,6 @@ Source: Peripli/service-manager e616ec91f886, storage/interceptors/broker_create
 and storage/postgres/migrations; measured.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

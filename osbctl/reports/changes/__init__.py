@@ -4,8 +4,6 @@ The other formats (GitHub, GitLab, JUnit, SARIF) get the changes as findings. Ma
 a new version; `schemas/diff-1.json` describes `json`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum

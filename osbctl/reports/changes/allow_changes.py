@@ -1,7 +1,5 @@
 """Format `allow`: an entry of the allow file for each change that makes the run fail; the user adds the reason."""
 
-from __future__ import annotations
-
 import json
 
 from osbctl.reports.changes import DiffReport

@@ -1,7 +1,5 @@
 """The drift of every registered broker as one report."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace

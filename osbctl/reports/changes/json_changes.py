@@ -1,7 +1,5 @@
 """Format `json`: osbctl's own JSON (`schemas/diff-1.json`)."""
 
-from __future__ import annotations
-
 from dataclasses import asdict
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Format `markdown`: a comment on a pull request, in GitHub-flavoured Markdown. Text of catalogs is escaped."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 

@@ -1,7 +1,5 @@
 """Format `text`: changes by level, each with its locations, its effects on platforms, and advice."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 

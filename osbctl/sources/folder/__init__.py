@@ -9,8 +9,6 @@
 Files may be YAML or JSON. The stem of a file is its address in `catalog.yaml`; overlays address by name.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType

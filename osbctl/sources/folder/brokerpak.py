@@ -4,8 +4,6 @@ A brokerpak is a folder with a `manifest.yml` whose `service_definitions` name t
 the disk, or in a revision of git.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from base64 import b64encode

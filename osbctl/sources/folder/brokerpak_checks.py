@@ -4,8 +4,6 @@ Sources: pkg/providers/tf/definition.go, pkg/broker/variables.go, pkg/broker/exa
 (fields and `Validate`); pkg/validation/struct_validator.go (patterns). Templates of OpenTofu are not looked into.
 """
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

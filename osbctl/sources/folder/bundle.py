@@ -5,8 +5,6 @@ among targets is kept, since a target has its name before its own references are
 where the schema's draft keeps them: `definitions` up to draft-07, `$defs` from 2019-09 on.
 """
 
-from __future__ import annotations
-
 import os
 import pathlib
 import re

@@ -1,7 +1,5 @@
 """Compose the services and plans of a folder to one catalog, and apply overlays."""
 
-from __future__ import annotations
-
 import shlex
 from pathlib import Path
 from typing import Any

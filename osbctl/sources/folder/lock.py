@@ -5,8 +5,6 @@ refused by Cloud Foundry always and by SAP Service Manager while there are insta
 takes it for a new plan and flags the old one.
 """
 
-from __future__ import annotations
-
 import json
 import shlex
 from collections.abc import Collection, Iterator, Sequence

@@ -1,7 +1,5 @@
 """Write files of a source folder: a new folder, a new service or plan, or an existing catalog."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -1,7 +1,5 @@
 """Read the files of a source folder, each once, and none outside of it."""
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Callable, Mapping

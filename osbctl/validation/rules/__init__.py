@@ -1,7 +1,5 @@
 """The rules, grouped by subject."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from importlib import import_module
 

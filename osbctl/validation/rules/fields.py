@@ -1,7 +1,5 @@
 """Fields that are misspelt, or newer than the API version."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from functools import cache
 

@@ -1,7 +1,5 @@
 """Rules on unique ids and names."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 
 from osbctl.findings import Finding, Severity

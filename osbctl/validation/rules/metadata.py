@@ -1,7 +1,5 @@
 """Display information: costs, links, and what should not stand in a catalog at all."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator
 from typing import Any

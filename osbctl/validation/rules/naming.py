@@ -1,7 +1,5 @@
 """Rules on ids, names and descriptions."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from string import ascii_letters, ascii_lowercase, digits, hexdigits

@@ -1,7 +1,5 @@
 """Parameter schemas: JSON Schemas that must stand on their own."""
 
-from __future__ import annotations
-
 import json
 import re
 import warnings

@@ -1,7 +1,5 @@
 """Rules on references in parameter schemas: platforms fetch nothing, so the target must be in the schema."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from graphlib import CycleError, TopologicalSorter
 from typing import Any

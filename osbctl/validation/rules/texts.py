@@ -1,7 +1,5 @@
 """Texts that platforms may not be able to store, or that a template should have filled in."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 

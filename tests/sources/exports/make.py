@@ -1,7 +1,5 @@
 """A catalog as each platform would export it, from the documented shapes. What the platform does not keep is lost."""
 
-from __future__ import annotations
-
 import copy
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Exports of every platform: recognised, merged, mapped back; and whatever else is handed over."""
 
-from __future__ import annotations
-
 import copy
 import itertools
 import json

@@ -1,7 +1,5 @@
 """A brokerpak of our own, and how it is run."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 PNG = b"\x89PNG\r\n\x1a\nnot much of a picture"

@@ -1,7 +1,5 @@
 """Brokerpaks: the catalog as cloud-service-broker computes it, each finding at its place in a definition."""
 
-from __future__ import annotations
-
 import json
 import re
 from base64 import b64encode

@@ -1,7 +1,5 @@
 """Source folders: composed, overlaid, bundled, locked; every fault a finding at its file and line."""
 
-from __future__ import annotations
-
 import json
 import os
 import tempfile

@@ -1,7 +1,5 @@
 """`catalog.lock`: what it remembers, what it says of an id that changes or is used again, and words for a broken one."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from typing import Any
