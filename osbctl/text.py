@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -203,6 +203,14 @@ def display_width(text: str) -> int:
         return len(text)
     shown = [character for character in text if not unicodedata.combining(character) and character not in _JOINERS]
     return len(shown) + sum(unicodedata.east_asian_width(character) in ("W", "F") for character in shown)
+
+
+def aligned(rows: Sequence[Sequence[str]]) -> Iterator[str]:
+    """Lines of a table with padded columns; programs can split them at blanks if no cell has any."""
+    widths = [max(map(display_width, column)) for column in zip(*rows, strict=True)]
+    for row in rows:
+        padded = (cell + " " * (width - display_width(cell)) for cell, width in zip(row, widths, strict=True))
+        yield "  ".join(padded).rstrip()
 
 
 def _shown(character: str) -> str:

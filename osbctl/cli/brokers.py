@@ -13,11 +13,11 @@ from typer import Argument, Option
 from osbctl.cli import options as common
 from osbctl.cli import passwords
 from osbctl.cli.connection import Conditions, User
-from osbctl.cli.output import print_note, progress, use_color, width, write_json, write_lines, write_output
+from osbctl.cli.output import print_note, progress, use_color, write_json, write_lines, write_output
 from osbctl.platforms import DEFAULT_PLATFORM, Platform
 from osbctl.registry import location
 from osbctl.registry.records import ActionKind, Refresh, RefreshOutcome, Registration
-from osbctl.registry.text import COLUMNS, broker_cells, broker_lines, broker_table, refresh_lines
+from osbctl.registry.text import broker_lines, broker_table, refresh_lines
 from osbctl.text import AnsiStyle, escape_line
 
 if TYPE_CHECKING:
@@ -86,12 +86,9 @@ def add(
 @brokers.command("list")
 def list_brokers(
     format: common.TextOrJson = "text",  # the option's own name
-    color: common.ColorChoice = "auto",
     database: common.Database = None,
 ) -> int:
-    """List the registered brokers.
-
-    Prints a table at a terminal, and tab-separated columns in a pipe.
+    """List the registered brokers, as a table or as JSON.
 
     \b
     osbctl brokers list
@@ -100,11 +97,8 @@ def list_brokers(
     with location.open_registry(database) as registry:
         if format == "json":
             write_json({"version": 1, "brokers": [row.json for row in registry.brokers()]})
-            return 0
-        if sys.stdout.isatty() or color == "always":
-            write_output(broker_table(registry.brokers(), width(), colored=use_color(color, sys.stdout)))
         else:
-            write_lines("\t".join(row) for row in (COLUMNS, *map(broker_cells, registry.brokers())))
+            write_lines(broker_table(registry.brokers()))
     return 0
 
 

@@ -145,10 +145,12 @@ def _every_broker(
     jobs: int,
 ) -> int:
     """Report the drift of all registered brokers; 3 if one could not be checked, else 1 if one report fails."""
-    from osbctl.reports.changes.brokers import BrokerReport, common_problems, render_all
+    from osbctl.reports.changes.brokers import FORMATS, BrokerReport, common_problems, render_all
     from osbctl.tasks.drift import check_registered
     from osbctl.tasks.refresh import doubted_instances
 
+    if display.effective_format not in FORMATS:
+        raise UsageError(f"--all has no format {display.effective_format}", f"choose one of {', '.join(FORMATS)}")
     with location.open_registry(sides.database) as registry:
         print_note(*doubted_instances(registry, instances, instances_file))
         total = len(registry.names())
@@ -159,6 +161,6 @@ def _every_broker(
         BrokerReport(name, None, found) if isinstance(found, str) else BrokerReport(name, display.compared(found))
         for name, found in checked
     ]
-    write_output(render_all(reports, display.effective_format, display.report("stored", "brokers")), display.output)
+    write_output(render_all(reports, display.effective_format), display.output)
     print_note(*client.notes, *common_problems(reports), *(text for one in reports for text in one.notes()))
     return max((one.exit_code for one in reports), default=0)

@@ -23,7 +23,7 @@ class Part:
     """The catalog of one broker with its verdicts, findings and changes.
 
     `broker` is the broker's name on the page, `outcomes` the verdicts of platforms. `accepted` has changes with the
-    reasons for accepting them. `alone` lists the changes under the broker's name. `requests` has the path of a plan.
+    reasons for accepting them. `requests` has the path of a plan.
     """
 
     broker: str
@@ -32,29 +32,7 @@ class Part:
     findings: Sequence[Finding] = ()
     changes: Sequence[Change] = ()
     accepted: Sequence[tuple[Change, str]] = ()
-    alone: bool = False
     requests: Mapping[Path, PlanRequests] = field(default_factory=dict)
-
-
-class BrokerLine(NamedTuple):
-    """One broker of an overview: result, number of changes by level, and the reason if there is no result.
-
-    `kind` selects the style: a level, `same` or `failed`.
-    """
-
-    broker: str
-    result: str
-    kind: str
-    counts: Sequence[tuple[str, int]] = ()
-    reason: str = ""
-
-
-class Overview(NamedTuple):
-    """Table of many brokers, worst first: column heads, lines, and a sentence with the number of each kind."""
-
-    head: Sequence[str]
-    lines: Sequence[BrokerLine]
-    summary: str
 
 
 class ShownCommand(NamedTuple):
@@ -99,5 +77,4 @@ class Content:
     since: str | None = None
     findings: bool = False
     notes: Sequence[str] = ()
-    overview: Overview | None = None
     without_requests: bool = False

@@ -38,11 +38,11 @@ def render_page(content: Content) -> str:
     anchors = Anchors((part.broker, service) for part in content.parts for service in part.catalog.services)
     monograms = Counter[str]()
     views: list[ServiceView] = []
-    changes: dict[str, list[ChangeNote]] = {}
+    changes: list[ChangeNote] = []
     findings: list[FindingNote] = []
     for part in content.parts:
         ours = [ServiceView(part, service, secrets, anchors, monograms) for service in part.catalog.services]
-        changes.setdefault(part.broker if part.alone else "", []).extend(_place_changes(part, ours))
+        changes += _place_changes(part, ours)
         findings += _place_findings(part, ours)
         views += ours
     style = _asset("page.css") + accent_rules(content.branding.accent)
@@ -54,11 +54,7 @@ def render_page(content: Content) -> str:
         style=style,
         script=script,
         views=views,
-        changes=[
-            (broker, _by_kind(notes, attrgetter("level"), (*Level, "accepted")))
-            for broker, notes in changes.items()
-            if notes
-        ],
+        changes=_by_kind(changes, attrgetter("level"), (*Level, "accepted")),
         fragment=fragment,
         grouped_effects=grouped_effects,
         findings=_by_kind(findings, attrgetter("finding.severity"), Severity),

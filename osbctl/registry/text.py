@@ -1,12 +1,11 @@
-"""Registered brokers for people: lines, cells of columns, a table for a terminal. All text is safe to print."""
+"""Registered brokers and results of refreshes as lines of text. All text is safe to print."""
 
 from collections.abc import Iterable, Iterator
 
 from osbctl.registry.records import BrokerRow, Refresh, RefreshOutcome, RegisteredBroker
-from osbctl.text import AnsiStyle, escape_line, plural, rendered
+from osbctl.text import AnsiStyle, aligned, escape_line
 
-COLUMNS = ("NAME", "URL", "USER", "PLATFORM", "SERVICES", "PLANS", "KEPT", "REFRESHED", "LAST")
-
+_COLUMNS = ("NAME", "URL", "USER", "PLATFORM", "SERVICES", "PLANS", "KEPT", "REFRESHED", "LAST")
 
 _STYLES = {
     RefreshOutcome.ADDED: "safe",
@@ -17,29 +16,15 @@ _STYLES = {
 }
 
 
-def broker_cells(row: BrokerRow) -> tuple[str, ...]:
-    """A broker's cells under `COLUMNS`."""
+def broker_table(brokers: Iterable[BrokerRow]) -> Iterator[str]:
+    """Lines of a table of brokers."""
+    return aligned([_COLUMNS, *map(_cells, brokers)])
+
+
+def _cells(row: BrokerRow) -> tuple[str, ...]:
     counts = (f"{row.services:,}", f"{row.plans:,}", f"{row.kept_plans:,}")
-    words = (row.name, row.url, row.username, row.platform.value)
+    words = (row.name, row.url, row.username or "-", row.platform.value)
     return (*map(escape_line, words), *counts, escape_line(row.refreshed_at), row.outcome.value)
-
-
-def broker_table(rows: Iterable[BrokerRow], width: int, *, colored: bool) -> str:
-    """The brokers as a table for a terminal of `width` columns. Nothing is cut: long cells fold."""
-    from rich import box
-    from rich.table import Table
-    from rich.text import Text
-
-    made = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1), header_style="bold", leading=1)
-    for column in ("Broker", "Platform", "Catalog"):
-        made.add_column(column, overflow="fold", no_wrap=column != "Broker")
-    for row in rows:
-        name = Text().append(escape_line(row.name), style="bold").append(f"\n{escape_line(row.url)}", style="dim")
-        name.append(f"\nas {escape_line(row.username)}" if row.username else "", style="dim")
-        last = f"{row.platform.label}\n{row.outcome.value}\n{escape_line(row.refreshed_at)}"
-        kept = f"\n{row.kept_plans:,} kept" if row.kept_plans else ""
-        made.add_row(name, Text(last), Text(f"{plural(row.services, 'service')}\n{plural(row.plans, 'plan')}{kept}"))
-    return rendered([made], width, colored=colored)
 
 
 def broker_lines(broker: RegisteredBroker, paint: AnsiStyle) -> Iterator[str]:

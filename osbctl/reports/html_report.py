@@ -1,9 +1,7 @@
-"""Format `html`: pages of findings or changes with their catalogs, and an overview of many brokers."""
-
-from collections.abc import Sequence
+"""Format `html`: pages of findings or changes with their catalogs."""
 
 from osbctl.catalog import Catalog
-from osbctl.pages.content import Branding, Content, Overview, Part
+from osbctl.pages.content import Branding, Content, Part
 from osbctl.pages.render import render_page
 from osbctl.reports import Report
 from osbctl.reports.changes import DiffReport
@@ -28,19 +26,5 @@ def render_changes(report: DiffReport) -> str:
             since=None if report.errors else f"{sides}: {report.summary()}.",
             findings=bool(report.errors),
             notes=[f"{sides}: {report.summary()}.", *report.notes] if report.errors else report.notes,
-        )
-    )
-
-
-def render_overview(reports: Sequence[tuple[str, DiffReport]], overview: Overview, empty: DiffReport) -> str:
-    """Render many brokers on one page; `reports` are those that could be compared, `empty` has common settings."""
-    parts = [
-        Part(name, Catalog(()), changes=report.changes, accepted=report.accepted, alone=True)
-        for name, report in reports
-    ]
-    notes = [f"{name}: {note}" for name, report in reports for note in report.notes]
-    return render_page(
-        Content(
-            parts, branding=Branding(empty.words.heading), date=empty.date, since="", notes=notes, overview=overview
         )
     )

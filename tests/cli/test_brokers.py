@@ -149,7 +149,10 @@ def test_a_dry_run_tells_of_a_renamed_service_offering_and_stores_nothing(added:
         assert json.loads(added("show", "my-db", "--format", "json")) == OLD
 
 
-def test_list_is_json_and_show_prints_a_catalog_for_a_pipe(added: Program, server: FakeBroker) -> None:
+def test_list_is_a_table_or_json_and_show_prints_a_catalog_for_a_pipe(added: Program, server: FakeBroker) -> None:
+    head, line = added("list").splitlines()
+    assert line.split()[:-2] == ["my-db", server.url, USER, "cloudfoundry", "1", "2", "0"]
+    assert head.index("REFRESHED") == line.index("20")
     (row,) = json.loads(added("list", "--format", "json"))["brokers"]
     assert (row["name"], row["url"], row["username"], row["platform"]) == ("my-db", server.url, USER, "cloudfoundry")
     show = "show", "my-db", "--format", "json"
@@ -406,7 +409,7 @@ def test_an_interrupt_ends_it_at_once_and_harms_nothing(many: Program, server: F
     said, _ = running.communicate(timeout=60)
     assert (running.returncode, said) == (130, b"")
     assert time.monotonic() - start < 20
-    assert many("list").count("\tadded\n") == 12
+    assert many("list").count("  added\n") == 12
 
 
 @pytest.fixture
@@ -519,7 +522,7 @@ def test_colours_add_escapes_alone(added: Program) -> None:
 def test_nothing_registered_is_nothing_to_do(added: Program) -> None:
     added("remove", "my-db")
     assert added("refresh") == "osbctl: 0 brokers: nothing to do\n"
-    assert added("list") == "NAME\tURL\tUSER\tPLATFORM\tSERVICES\tPLANS\tKEPT\tREFRESHED\tLAST\n"
+    assert added("list") == "NAME  URL  USER  PLATFORM  SERVICES  PLANS  KEPT  REFRESHED  LAST\n"
 
 
 ON_A_REGISTRY = ("brokers list", "brokers show x", "brokers remove x", "brokers refresh", "drift x", "drift --all")

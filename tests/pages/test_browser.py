@@ -4,22 +4,18 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from osbctl.pages.content import Content
-from osbctl.reports.changes import DiffFormat, DiffReport
-from osbctl.reports.changes.brokers import BrokerReport, render_all
 from osbctl.sources.read import read_source
 from osbctl.tasks.page import PageCatalog, make_page
 from tests.folders import catalogs_folder
 from tests.pages.browser import browser as browser
 from tests.pages.browser import opened
 from tests.pages.test_page import document
-from tests.pages.test_reports import changes
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -218,22 +214,6 @@ def test_commands_are_in_a_tab_for_each_platform_and_are_copied(browser: Browser
         page.reload()
         page.locator(".commands > summary").first.click()
         assert page.get_by_role("tab", selected=True).all_inner_texts() == ["Korifi"]
-
-
-def test_an_overview_leads_from_a_broker_to_its_changes(browser: Browser, tmp_path: Path) -> None:
-    axe = pytest.importorskip("axe_playwright_python.sync_playwright")
-    empty = DiffReport("stored", "brokers", [], {})
-    names_ = [f"broker-{n}" for n in range(20)]
-    reports = [BrokerReport(name, replace(empty, changes=changes())) for name in names_]
-    path = tmp_path / "drift.html"
-    path.write_text(render_all([*reports, BrokerReport("gone", None, "no answer")], DiffFormat.HTML, empty), "utf-8")
-    for theme in ("light", "dark"):
-        with opened(browser, path, width=320, color_scheme=theme) as page:
-            assert page.get_by_role("row", name="gone failed no answer").is_visible()
-            page.get_by_role("link", name="broker-17").click()
-            until(page, "document.getElementById('broker/broker-17').getBoundingClientRect().top < 900")
-            assert page.evaluate("document.documentElement.scrollWidth") <= 320
-            assert axe.Axe().run(page).response["violations"] == []
 
 
 def test_findings_are_counts_that_unfold(browser: Browser, tmp_path: Path) -> None:

@@ -1,14 +1,12 @@
 """`--format html` of validate, diff and drift: a page that begins with their report."""
 
 import json
-from dataclasses import replace
 
 from osbctl.catalog import Catalog
 from osbctl.pages.content import Content
 from osbctl.reports import Format, Report
 from osbctl.reports import render as render_findings
 from osbctl.reports.changes import DiffFormat, DiffReport, render
-from osbctl.reports.changes.brokers import BrokerReport, render_all
 from osbctl.sources.read import read_source
 from osbctl.tasks.page import PageCatalog, make_page
 from osbctl.validation.options import ValidationOptions
@@ -48,27 +46,6 @@ def test_validate_shows_findings_at_the_top_and_at_the_services() -> None:
     assert all(finding.message in Read(front).text for finding in (*judgement.findings, *lost.findings))
     assert f"{judgement.findings[0].location.source}:" in front
     assert "<h3>Findings</h3>" in behind
-
-
-def test_drift_of_all_is_an_overview_with_the_worst_first() -> None:
-    empty = DiffReport("stored", "brokers", [], {})
-    wording = changes(description="Other words")
-    reports = [
-        BrokerReport("alpha", replace(empty)),
-        BrokerReport("beta", replace(empty, changes=wording)),
-        BrokerReport("delta <b>", replace(empty, changes=changes())),
-        BrokerReport("gamma", None, "it is down"),
-    ]
-    html = render_all(reports, DiffFormat.HTML, empty)
-    text = Read(html).text
-    assert "4 brokers: 1 failed, 2 drift, 1 same." in text
-    rows = [text.index(row) for row in ("gamma failed it is down", "delta <b> drift", "beta drift", "alpha same")]
-    assert rows == sorted(rows)
-    assert text.count("it is down") == 1
-    assert {"broker/beta", "broker/delta%20%3Cb%3E"} <= set(Read(html).ids())
-    for name in ("broker/beta", "broker/delta%20%3Cb%3E"):
-        assert f'href="#{name}"' in html
-    assert "broker/alpha" not in html
 
 
 def test_a_page_since_another_has_the_refusals_of_diff() -> None:
