@@ -136,7 +136,7 @@ def refresh(
     dry_run: Annotated[bool, Option("--dry-run", help="Print what would happen, and store nothing.")] = False,
     quiet: Annotated[bool, Option("--quiet", "-q", help="Report only brokers refused or not fetched.")] = False,
     strict: Strict = False,
-    jobs: Annotated[int, Option("--jobs", "-j", min=1, max=64, help="Brokers to contact at once.")] = 8,
+    jobs: Annotated[int, Option("--jobs", "-j", metavar="N", min=1, max=64, help="Brokers to contact at once.")] = 8,
     password_stdin: common.BrokerPasswordStdin = False,
     credentials: common.Credentials = None,
     database: common.Database = None,

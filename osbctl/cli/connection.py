@@ -67,7 +67,7 @@ class Conditions:
     ca_file: Annotated[str | None, Option(metavar="FILE", help="Trusted certificate authorities, PEM.")] = None
     client_cert: Annotated[str | None, Option(metavar="FILE", help="Client certificate and key, PEM.")] = None
     insecure: Annotated[bool, Option("--insecure", help="Accept any certificate. For testing only.")] = False
-    timeout: Annotated[float, Option(callback=_seconds, help="Seconds to wait for the whole answer.")] = 60.0
+    timeout: Annotated[float, Option(metavar="N", callback=_seconds, help="Seconds for the whole answer.")] = 60.0
 
     @property
     def files(self) -> tuple[str | None, ...]:

@@ -26,7 +26,7 @@ def hash_password(
     password_stdin: _PasswordStdin = False,
     generate: Annotated[bool, Option("--generate", help="Generate a password of 192 bits, and print it once.")] = False,
     include_password: Annotated[bool, Option("--include-password", help="Add the password in clear text.")] = False,
-    rounds: Annotated[int | None, Option(help="Rounds of SHA-512: cost of a check.  [default: the library's]")] = None,
+    rounds: Annotated[int | None, Option(metavar="N", help="Rounds of SHA-512.  [default: the library's]")] = None,
     label: Annotated[str | None, Option(metavar="LABEL", help="Its name in the broker's log; no secret.")] = None,
     expires: Annotated[str | None, Option(metavar="TIME", help="Expiry: 2027-01-31T00:00:00Z (RFC 3339).")] = None,
     output: Annotated[

@@ -77,7 +77,7 @@ def drift(
         Argument(metavar="STORED...", help="The platform's export, or a catalog.  [default: the one in the registry]"),
     ] = None,
     all_brokers: Annotated[bool, Option("--all", help="Check every registered broker.")] = False,
-    jobs: Annotated[int, Option("--jobs", "-j", min=1, max=64, help="With --all: brokers to contact at once.")] = 8,
+    jobs: Annotated[int, Option("--jobs", "-j", metavar="N", min=1, max=64, help="With --all: brokers at once.")] = 8,
     platforms: Annotated[
         list[Platform] | None,
         Option(

@@ -66,7 +66,7 @@ JudgedPlatforms = Annotated[
 ]
 CheckedVersion = Annotated[ApiVersion | None, Option("--api-version", help="API version to apply.  [default: 2.14]")]
 Ignore = Annotated[list[str] | None, Option("--ignore", metavar="RULE", help="Do not report this rule; repeatable.")]
-MaxBytes = Annotated[int, Option("--max-bytes", min=1, help="Size limit of a source, in bytes.")]
+MaxBytes = Annotated[int, Option("--max-bytes", metavar="N", min=1, help="Size limit of a source, in bytes.")]
 
 BrokerName = Annotated[str, Argument(metavar="NAME", help="The broker's name.", show_default=False)]
 Database = Annotated[

@@ -39,7 +39,7 @@ def init(
 
 
 def new(
-    thing: Annotated[Literal["service", "plan"], Argument(help="The kind of object: service or plan.")],
+    thing: Annotated[Literal["service", "plan"], Argument(metavar="KIND", help="service or plan.")],
     names: Annotated[list[str], Argument(metavar="NAME...", help="Its name: SERVICE, or SERVICE and PLAN.")],
     folder: Annotated[Path, Option("--folder", "-C", metavar="FOLDER", help="The source folder.")] = Path(),
 ) -> int:

@@ -21,7 +21,7 @@ def serve(
     tls_key: Annotated[Path | None, Option(metavar="FILE", help="Private key of the certificate, PEM.")] = None,
     host: Annotated[str, Option(metavar="HOST", help="Address to listen on.")] = "127.0.0.1",
     port: Annotated[
-        int, Option(min=0, max=65535, help="Port to listen on; 0 picks a free one.", envvar=["OSBCTL_PORT", "PORT"])
+        int, Option(metavar="N", min=0, max=65535, help="Port; 0 picks a free one.", envvar=["OSBCTL_PORT", "PORT"])
     ] = 8443,
     trusted_proxy: Annotated[
         list[str] | None,
@@ -45,14 +45,14 @@ def serve(
         Literal["debug", "info", "warning"], Option(help="Detail of the log, not of the access log.")
     ] = "info",
     access_log: Annotated[bool, Option("--access-log/--no-access-log", help="Log one line per request.")] = True,
-    connections_per_address: Annotated[int, Option(min=0, help="Connections per address; 0 is no limit.")] = 250,
+    connections_per_address: Annotated[int, Option(metavar="N", min=0, help="Connections per address; 0: any.")] = 250,
     api_version: Annotated[common.ApiVersion | None, Option(help="The API version to check against.")] = None,
     platforms: Annotated[
         list[Platform] | None,
         Option("--platform", "-p", help="Refuse what this platform refuses; repeatable.", envvar="OSBCTL_PLATFORM"),
     ] = None,
     allow_empty: Annotated[bool, Option("--allow-empty", help="Allow a reload to remove every service.")] = False,
-    max_bytes: Annotated[int, Option(min=1, help="Size limit of the catalog, in bytes.")] = 10_000_000,
+    max_bytes: Annotated[int, Option(metavar="N", min=1, help="Size limit of the catalog, in bytes.")] = 10_000_000,
     at: common.At = "",
 ) -> int:
     """Serve a catalog over HTTPS, at GET /v2/catalog, until SIGTERM or SIGINT.

@@ -23,7 +23,7 @@ _build = app.build
 
 
 @functools.cache
-def _built(command: str, colored: bool) -> Any:
+def _built(command: str) -> Any:
     """Typer's command, built once, since building it costs as much as a small command."""
     return _build([command])
 
@@ -36,10 +36,6 @@ def commands() -> dict[str, Any]:
         found[name] = command
         waiting += [(f"{name} {word}".strip(), one) for word, one in getattr(command, "commands", {}).items()]
     return found
-
-
-def _group(arguments: list[str]) -> Any:
-    return _built(arguments[0] if arguments else "", app.use_color("auto", sys.stdout))
 
 
 def environment(**more: str) -> dict[str, str]:
@@ -67,7 +63,7 @@ def osbctl(
     with (
         mock.patch.dict(os.environ, environment(**variables), clear=True),
         mock.patch.multiple(sys, stdin=typed, stdout=memory if stdout == "" else file, stderr=err),
-        mock.patch.object(app, "build", _group),
+        mock.patch.object(app, "build", lambda arguments: _built(arguments[0] if arguments else "")),
         contextlib.chdir(cwd or Path.cwd()),
     ):
         program._open_closed_streams()

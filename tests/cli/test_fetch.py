@@ -79,7 +79,7 @@ def test_what_makes_no_sense_is_told_before_anything_is_sent(words: tuple[str, .
 
 def test_every_command_that_waits_refuses_a_time_that_is_none() -> None:
     """Each number with a point of any command: what `inf` and its like do to a socket is no matter of one command."""
-    numbers = [(command, one) for command in commands().values() for one in command.params if one.type.name == "number"]
+    numbers = [(command, one) for command in commands().values() for one in command.params if one.type.name == "float"]
     for command, parameter in numbers:
         for value in ("inf", "-inf", "nan", "0", "-1", "1e400"):
             with pytest.raises(UsageError, match=r"--timeout .* is not a number of seconds to wait"):

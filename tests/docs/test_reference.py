@@ -150,9 +150,3 @@ def test_each_is_a_command_that_there_is_and_a_wrong_one_is_seen() -> None:
     assert len(FOUND) > 100
     assert unknown("osbctl validate --platfrom cloudfoundry x.yaml") == ["--platfrom"]
     assert unknown("osbctl brokers forget data") == ["forget"]
-
-
-def test_the_help_names_no_type_of_python() -> None:
-    pages = list((ROOT / "docs/reference/commands").glob("*.md"))
-    assert len(pages) > 20
-    assert [page.name for page in pages if re.search(r"<(int|str|float)\b", page.read_text(encoding="utf-8"))] == []
