@@ -13,7 +13,7 @@ from typer import Argument, Option
 from osbctl.cli import options as common
 from osbctl.cli import passwords
 from osbctl.cli.connection import Conditions, User
-from osbctl.cli.output import print_note, progress, use_color, write_json, write_lines, write_output
+from osbctl.cli.output import print_note, use_color, write_json, write_lines, write_output
 from osbctl.platforms import DEFAULT_PLATFORM, Platform
 from osbctl.registry import location
 from osbctl.registry.records import ActionKind, Refresh, RefreshOutcome, Registration
@@ -166,7 +166,7 @@ def refresh(
         finder = passwords.Passwords(stdin=password_stdin, credentials=credentials, single=len(chosen) == 1)
         client = RegisteredBrokerClient(how.options(), finder.password_of)
         policy = Policy(platform, used, dry_run, strict)
-        results = progress(refresh_brokers(registry, chosen, client, policy, jobs), len(chosen), "refreshing")
+        results = refresh_brokers(registry, chosen, client, policy, jobs)
         code, changed = _report(results, len(chosen), policy, quiet)
         print_note(*client.notes, *shared_sentences(registry, changed))
         return code
