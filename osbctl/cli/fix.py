@@ -61,16 +61,13 @@ def fix(
     def fix_one(source: str, index: int) -> bool:
         """Fix one source, and return whether it changes."""
         name, pointer = report_name(source, stdin_filename), at or configs[index].at
-        stdin = read_stdin(name, DEFAULT_LIMITS) if source == "-" else b""
-
-        def fixed(unsafe: bool) -> FixResult:
-            if source == "-":
-                return fix_bytes(name, stdin, options[index], unsafe=unsafe, at=pointer)
-            return fix_source(source, options[index], unsafe=unsafe, at=pointer, variables_of=variables)
-
-        result = fixed(unsafe)
+        if source == "-":
+            data = read_stdin(name, DEFAULT_LIMITS)
+            result = fix_bytes(name, data, options[index], unsafe=unsafe, at=pointer)
+        else:
+            result = fix_source(source, options[index], unsafe=unsafe, at=pointer, variables_of=variables)
         if diff:
-            write_output("".join(_diff(result, fixed(False).after if unsafe else {})))
+            write_output("".join(_diff(result)))
         elif source == "-" and not dry_run:
             write_output(result.after[name].decode())
         elif not dry_run:
@@ -111,10 +108,8 @@ def _fixes(finding: Finding, unsafe: bool) -> str:
     return f"{'; '.join(texts[:3])}{'; …' if len(texts) > 3 else ''}{where}"
 
 
-def _diff(result: FixResult, safe_files: dict[str, bytes]) -> Iterator[str]:
+def _diff(result: FixResult) -> Iterator[str]:
     """The changes as a patch: coloured and escaped at a terminal, unchanged in a pipe.
-
-    `safe_files` are the files with safe fixes alone, if the patch has others, too.
 
     In a pipe, only text that a CI log would take for a command is changed. Lines end at LF alone, as in `patch` and
     `git apply`; a name with a blank ends at a tab, and git accepts no `./`.
@@ -123,11 +118,9 @@ def _diff(result: FixResult, safe_files: dict[str, bytes]) -> Iterator[str]:
 
     paint = AnsiStyle(use_color("auto", sys.stdout)) if sys.stdout.isatty() else None
     for name, (before, after) in result.changed.items():
-        old, new = _lines(before), _lines(after)
-        safe_lines = _lines(safe_files.get(name, before)) if safe_files else None
         called = os.path.normpath(name)
         called += "\t" if " " in called else ""
-        for line in unified_diff(old, new, called, safe_lines):
+        for line in unified_diff(_lines(before), _lines(after), called):
             whole = line if line.endswith("\n") else line + "\n\\ No newline at end of file\n"
             yield _painted(whole, paint) if paint else without_commands(whole)
 

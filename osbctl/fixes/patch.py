@@ -9,22 +9,15 @@ _PIECE = 200
 _CONTEXT = 3
 
 
-def unified_diff(old: Sequence[str], new: Sequence[str], name: str, safe: Sequence[str] | None = None) -> Iterator[str]:
-    """The lines of a patch from `old` to `new`, lists of lines of the file `name`; none where they are equal.
-
-    `safe` are the lines of a file with safe fixes alone: where those of `new` are others, the hunk's head says so.
-    """
-    opcodes = _Pieces(None, safe, new).get_opcodes() if safe is not None else []
-    unsafe = {line + 1 for tag, _, _, start, end in opcodes if tag != "equal" for line in range(start, end)}
+def unified_diff(old: Sequence[str], new: Sequence[str], name: str) -> Iterator[str]:
+    """The lines of a patch from `old` to `new`, lists of lines of the file `name`; none where they are equal."""
     if old != new:
         yield f"--- {name}\n"
         yield f"+++ {name}\n"
     for group in _Pieces(None, old, new).get_grouped_opcodes(_CONTEXT) if old != new else ():
         _, i1, _, j1, _ = group[0]
         _, _, i2, _, j2 = group[-1]
-        lines = sorted(unsafe.intersection(range(j1 + 1, j2 + 1)))
-        marked = f" --unsafe: line{'s' if len(lines) > 1 else ''} {', '.join(map(str, lines))}" if lines else ""
-        yield f"@@ -{_range(i1, i2)} +{_range(j1, j2)} @@{marked}\n"
+        yield f"@@ -{_range(i1, i2)} +{_range(j1, j2)} @@\n"
         for tag, *(before, behind, start, end) in group:
             yield from (f"{' ' if tag == 'equal' else '-'}{line}" for line in old[before:behind])
             yield from (f"+{line}" for line in new[start:end] if tag != "equal")

@@ -173,13 +173,11 @@ def test_nothing_is_mended_where_the_call_is_wrong(tmp_path: Path) -> None:
     assert (tmp_path / "a/c.yaml").read_text() == TEXT
 
 
-def test_it_says_what_it_does_and_marks_unsafe_edits_of_a_patch(file: Path) -> None:
+def test_it_says_what_it_does(file: Path) -> None:
     file.write_text(TEXT.replace("description: d}", "description: d, metadata: {bullets: x, displayNam: y}}"))
     done = osbctl("fix", "--diff", "--unsafe", str(file))
     assert f"{file}:5:3: would fix: set `bindable: true` [schema-type]\n" in done.stderr
     assert "would fix: rename `displayNam` to `displayName` [field-near-miss]\n" in done.stderr
     assert "would fix: make a list of `bullets` [metadata-type]\n" in done.stderr
-    assert "@@ -2,6 +2,6 @@ --unsafe: line 7\n" in done.stdout
-    assert "--unsafe" not in osbctl("fix", "--diff", str(file)).stdout
     command = ["git", "apply", "-p0", "--unsafe-paths", "--check"]
     subprocess.run(command, input=done.stdout.encode(), cwd="/", check=True)
