@@ -14,8 +14,8 @@ from osbctl.catalog import parameter_holders
 from osbctl.fields import LATEST, load_schema
 from osbctl.findings import Finding, Location, Severity, ValidationResult, Verdict
 from osbctl.jsonschemas.dialects import fast_validator
-from osbctl.jsonschemas.walk import BY_NAME, LITERALS
-from osbctl.paths import JsonValue, Path, pointer, value_at
+from osbctl.jsonschemas.walk import without_texts
+from osbctl.paths import Path, pointer, value_at
 from osbctl.placeholders import fill_placeholders, placeholders
 from osbctl.platforms import ApiVersion, Platform, judge_all
 from osbctl.platforms.outcome import Outcome, Refusal, VerdictKind, bounded
@@ -160,29 +160,12 @@ def _of_parameters(rules: list[Rule], catalog: CatalogNode) -> list[Finding]:
         for place, holder in parameter_holders(plan.value):
             schema = holder["parameters"]
             # No rule reads titles and descriptions; but they count for the size of the whole.
-            content = json.dumps(_without_texts(schema)), max(len(json.dumps(schema)), MAX_BYTES)
+            content = json.dumps(without_texts(schema)), max(len(json.dumps(schema)), MAX_BYTES)
             if content not in known:
                 known[content] = _findings(rules, Node(schema))
             path = (*plan.path, "schemas", *place, "parameters")
             found += [_below(path, finding) for finding in known[content]]
     return found
-
-
-def _without_texts(schema: JsonValue) -> JsonValue:
-    """The schema with empty titles and descriptions: these differ between plans whose parameters are the same."""
-    if isinstance(schema, list):
-        return [_without_texts(item) for item in schema]
-    if not isinstance(schema, dict):
-        return schema
-    shown: dict[str, JsonValue] = {}
-    for key, value in schema.items():
-        if key in BY_NAME and isinstance(value, dict):
-            shown[key] = {name: _without_texts(inner) for name, inner in value.items()}
-        elif key in ("title", "description") and isinstance(value, str):
-            shown[key] = ""
-        else:
-            shown[key] = value if key in LITERALS else _without_texts(value)
-    return shown
 
 
 def _findings(rules: list[Rule], node: Node) -> list[Finding]:

@@ -18,6 +18,7 @@ from typing import Any
 from urllib.parse import unquote
 
 from osbctl.jsonschemas.dialects import faults
+from osbctl.jsonschemas.walk import without_texts
 from osbctl.paths import Path, entries, resolve_pointer, value_at
 from osbctl.platforms.cloudfoundry.fields import Errors
 from osbctl.platforms.cloudfoundry.ruby import RubyCrash, identity_key, inspect, json_length
@@ -30,13 +31,13 @@ _MUST_CONFORM = "Must conform to JSON Schema Draft 04 (experimental support for 
 
 
 class SchemaChecks:
-    """Judges the schemas of one plan after another; schemas of one content are judged once.
+    """Judges the schemas of one plan after another; one like an accepted one is accepted.
 
     `doubts` are the reasons why the platform's answer on a schema is unclear.
     """
 
     def __init__(self) -> None:
-        self._judged: dict[tuple[str, int], tuple[Refusal, ...]] = {}
+        self._accepted: set[tuple[str, int]] = set()
         self._ids: set[str] = set()
         self.doubts: list[Refusal] = []
 
@@ -65,11 +66,14 @@ class SchemaChecks:
     def _faults(self, schema: dict[str, Any], path: Path) -> tuple[Refusal, ...]:
         """A line for each fault of the schema at `path`, with its place inside of it."""
         try:
+            if json_length(schema) > _LONGEST_SCHEMA:
+                return (Refusal("cloudfoundry-schema-size", (), "Must not be larger than 64KB"),)
             # What a reference finds depends on the names of schemas that were loaded before.
-            key = json.dumps(schema), len(self._ids)
-            if key not in self._judged:
-                self._judged[key] = self._refusals_of(schema)
-            return self._judged[key]
+            key = json.dumps(without_texts(schema)), len(self._ids)
+            refusals = () if key in self._accepted else self._refusals_of(schema)
+            if not refusals:
+                self._accepted.add(key)
+            return refusals
         except RubyCrash as crash:
             raise RubyCrash(path) from crash
         except UnclearSchemaError as unclear:
@@ -81,8 +85,6 @@ class SchemaChecks:
 
     def _refusals_of(self, schema: dict[str, Any]) -> tuple[Refusal, ...]:
         """Reasons to refuse one schema, with paths in it; its ids join `_ids`. Raises RubyCrash, UnclearSchemaError."""
-        if json_length(schema) > _LONGEST_SCHEMA:
-            return (Refusal("cloudfoundry-schema-size", (), "Must not be larger than 64KB"),)
         if schema.get("$schema") is None or schema["$schema"] is False:
             text = "Schema must have $schema key but was not present"
             return (Refusal("cloudfoundry-schema-dialect", ("$schema",), text),)
