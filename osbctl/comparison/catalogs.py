@@ -134,7 +134,6 @@ class _Comparison:
                 new=fresh.id,
             )
         self._moved()
-        self._names.of_clients()
         if _is_reordered(services):
             self._to.add(fields.ORDER, MatchedPair(), "the service offerings changed order", ("services",))
 

@@ -11,7 +11,6 @@ from osbctl.comparison.change_kinds import Kind
 from osbctl.comparison.collector import Collector, MatchedPair
 from osbctl.comparison.match import Identified, Match, T, folded
 from osbctl.comparison.rules import identity
-from osbctl.comparison.rules.fields import CLIENT_LEFT_CHANGED
 from osbctl.comparison.values import shown
 from osbctl.paths import Path
 from osbctl.platforms import Platform
@@ -92,23 +91,6 @@ class NameChanges:
             message = "a new plan takes a name that another one had"
             self._to.add(kind, pair, message, ("name",), None, fresh.name)
 
-    def of_clients(self) -> None:
-        """Report dashboard clients that change in an update that is refused for the name of a plan."""
-        before = {service.id: service for service in self._old.services}
-        after = {service.id: service for service in self._new.services}
-        touched = [key for key in {**before, **after} if _client(before.get(key)) != _client(after.get(key))]
-        for key in touched if self._is_refused_late() else ():
-            pair, words = MatchedPair(before.get(key), after.get(key)), "it changes in an update that is refused"
-            self._to.add(CLIENT_LEFT_CHANGED, pair, f"dashboard client: {words}", ("dashboard_client",))
-
-    def _is_refused_late(self) -> bool:
-        """Return whether a platform that changes clients before it checks names refuses only names of plans."""
-        for effect in CLIENT_LEFT_CHANGED.effects(self._to.view, None):
-            clashes = self._saved[effect.platform] if effect.level is not Level.SAFE else []
-            if clashes and all(clash.path in self._clashes[effect.platform] for clash in clashes):
-                return all(clash.kind is ClashKind.NAME for clash in clashes)
-        return False
-
     def _kinds(self, new: Identified, kind: Kind, free: Kind, taken: Kind) -> dict[Platform, Kind]:
         """The kind of change on each platform.
 
@@ -164,10 +146,6 @@ def _held(clash: Clash, start: str = ", a name ") -> str:
     row = clash.holder
     assert row
     return f"{start}that {shown(row.name)} (id {shown(row.plan)}) still has when it is saved"
-
-
-def _client(service: ServiceOffering | None) -> object:
-    return service.data.get("dashboard_client") or None if service else None
 
 
 def _is_all_the_same(match: Match[T]) -> bool:

@@ -237,13 +237,6 @@ ROWS = [
     Row("without plans, unused", one(), only("s1", "db"), "service-without-plans", "RRBB", NONE),
     Row("plans turned", TWO, two(LARGE, SMALL), "order", "SSSS"),
     Row("services turned", TWO_SERVICES, {"services": TWO_SERVICES["services"][::-1]}, "order", "SSSS"),
-    Row(
-        "a dashboard client beside swapped names",
-        only("s1", "db", SMALL, LARGE, dashboard_client={"id": "a"}),
-        only("s1", "db", plan("p1", "large"), OTHER_SMALL, dashboard_client={"id": "b"}),
-        "dashboard-client-left",
-        "BSSS",
-    ),
     Row("unknown at the top", one(), {**one(), "colour": "red"}, "other-field", "SSSS"),
     Row(
         "default that no plan inherits",
@@ -262,7 +255,7 @@ def test_row(row: Row) -> None:
     change = by_rule(row.old, row.new, instances=row.used)[f"change-{row.rule}"]
     told = {effect.platform: effect.level for effect in change.effects}
     assert "".join(LETTERS[told[platform]] for platform in Platform) == row.levels
-    for platform in (CF,) if row.rule == "dashboard-client-left" else Platform:  # Cloud Foundry alone
+    for platform in Platform:
         narrowed = by_rule(row.old, row.new, platform, instances=row.used)[change.rule]
         assert [effect.platform for effect in narrowed.effects] == [platform]
         assert narrowed.level is told[platform]
@@ -532,18 +525,6 @@ def test_korifi_stores_and_shows_what_it_does_not_enforce() -> None:
 def test_advice_on_a_reused_name_fits_a_plan_with_instances() -> None:
     advice = by_rule(TWO, two(OTHER_SMALL))["change-plan-name-reused"].advice
     assert "while the plan has instances, and until the first update after the last one is gone" in advice
-
-
-def test_a_client_is_not_left_changed_where_the_catalog_is_refused_before() -> None:
-    client = {"id": "a", "secret": "x"}
-    old = catalog(service("s1", "db", SMALL, plan("p2", "large"), dashboard_client=client))
-    swapped = service("s1", "db", plan("p1", "large"), OTHER_SMALL)
-    assert "dashboard client" in by_rule(old, catalog(swapped), CF)["change-dashboard-client-left"].message
-    moved = catalog({**swapped, "plans": swapped["plans"][1:]}, service("s3", "mq", plan("p1", "x")))
-    assert "change-plan-moved" in by_rule(old, moved, CF)
-    assert "change-dashboard-client-left" not in by_rule(old, moved, CF)
-    assert "change-dashboard-client-left" not in by_rule(old, catalog(swapped), K8S)
-    assert "change-dashboard-client-left" not in by_rule(old, catalog(service("s1", "db", SMALL)), CF)
 
 
 def test_changes_stand_in_one_order_whatever_the_order_of_the_platforms() -> None:

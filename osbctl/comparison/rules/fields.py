@@ -149,15 +149,6 @@ DASHBOARD = kind(
     """The OAuth client of the dashboard changed. Its secret is never shown.""",
     advice="let the dashboard accept both clients until all platforms have the new one",
 )
-CLIENT_LEFT_CHANGED = kind(
-    "change-dashboard-client-left",
-    """A dashboard client changes in an update that is refused for the name of a plan.
-
-    Cloud Foundry changes its clients in UAA before it checks the names of plans, and rolls back only its database.
-    """,
-    every=safe("changes no client of a refused update"),
-    advice="correct the names in the same update, or change the client in an update of its own",
-)
 COSTS = kind(
     "change-costs",
     """The price of a plan changed.""",

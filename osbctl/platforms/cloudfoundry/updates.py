@@ -1,4 +1,4 @@
-"""Updates in Cloud Foundry: its reactions to changes, and how it saves all of an update, or only the dashboard clients.
+"""Updates in Cloud Foundry: its reactions to changes, and how it saves an update, all of it or nothing.
 
 It saves services, then known plans, then new ones, each in the order of the catalog. It deactivates missing objects,
 and deletes those on which nothing depends. If a plan's name is still taken when its new holder is saved, it refuses the
@@ -36,9 +36,8 @@ NOTES = {
     "Cloud Foundry may have deactivated plans of earlier catalogs, which still hold their ids and names": frozenset(
         {"change-plan-added", "change-plan-renamed", "change-plan-name-passed-on", "change-service-id"}
     ),
-    "Cloud Foundry refuses the id of a dashboard client of another broker, or one left over in UAA": frozenset(
-        {"change-dashboard-client"}
-    ),
+    "Cloud Foundry refuses the id of a dashboard client of another broker, or one left over in UAA; it changes clients "
+    "even in an update that it refuses for the name of a plan": frozenset({"change-dashboard-client"}),
 }
 """Notes on facts that two catalogs do not show, with the kinds of change that depend on them (none: all)."""
 
@@ -71,10 +70,6 @@ REACTIONS: dict[str, Reaction | DependsOnInstances] = {
     ),
     "change-requires-removed": breaking("rejects bindings that still use the permission"),
     "change-requires-added": risky("rejects the catalog as incompatible if the operator turned that feature off"),
-    "change-dashboard-client-left": breaking(
-        "has already changed the client in UAA, and does not undo it: with a new id it refuses the corrected catalog "
-        "(`Service dashboard client id must be unique`), a changed secret is live, a removed client is gone"
-    ),
     "change-dashboard-client": risky(
         "changes the client in its identity service; dashboard sign-ins may fail until the broker follows"
     ),
