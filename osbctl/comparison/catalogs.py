@@ -1,7 +1,6 @@
 """Comparison of two catalogs: the changes, and how the platforms react to the new catalog."""
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import replace
+from collections.abc import Collection, Iterable, Mapping
 from datetime import date
 from typing import Any
 
@@ -9,15 +8,12 @@ from osbctl.catalog import Catalog, ServiceOffering, ServicePlan
 from osbctl.changes import Change
 from osbctl.comparison.change_kinds import Kind
 from osbctl.comparison.collector import Collector, MatchedPair
-from osbctl.comparison.fields import compare_plan, compare_service, compare_strays
+from osbctl.comparison.fields import compare_catalog, compare_plan, compare_service
 from osbctl.comparison.match import Identified, Match, T, by_id, by_name
 from osbctl.comparison.names import NameChanges
 from osbctl.comparison.rules import fields, identity
-from osbctl.comparison.values import from_to, same, shown
-from osbctl.paths import Path, get_at
+from osbctl.comparison.values import same, shown
 from osbctl.platforms import Platform
-from osbctl.platforms.golang import fold_case as go_name
-from osbctl.platforms.golang import is_respelt
 from osbctl.text import plural
 
 _NO_EFFECT = "no effective difference: only null, empty or ignored fields differ"
@@ -33,70 +29,16 @@ def compare_catalogs(
 ) -> list[Change]:
     """The changes from the catalog `old` to `new`, without locations, in the order of the catalogs.
 
-    Platforms that ignore the case of field names are compared by the fields that they read. `platforms` are those in
-    view, none for all. `instances` are the ids of the plans that have instances, None if that is not known. `today`
-    decides whether a sunset has passed; the default is the current date. Never fails: values of a wrong type are
-    skipped, as in `osbctl.catalog`.
+    `platforms` are those in view, none for all. `instances` are the ids of the plans that have instances, None if that
+    is not known. `today` decides whether a sunset has passed; the default is the current date. Never fails: values of a
+    wrong type are skipped, as in `osbctl.catalog`.
     """
     before, after = Catalog.of(old), Catalog.of(new)
-    changes: dict[str, Change] = {}
-    for view, was, now in _as_read(before, after, platforms or tuple(Platform)):
-        for change in _compare(was, now, Collector(view, instances), today):
-            old_path = _spelt(before.data, was.data, change.old_path)
-            change = replace(change, old_path=old_path, new_path=_spelt(after.data, now.data, change.new_path))
-            key = repr(replace(change, effects=()))
-            effects = (*(changes[key].effects if key in changes else ()), *change.effects)
-            order = sorted(effects, key=lambda effect: list(Platform).index(effect.platform))
-            changes[key] = replace(change, effects=tuple(order))
-    if not changes and not same(before.data, after.data):
-        collector = Collector(platforms or tuple(Platform))
-        collector.add(fields.OTHER, MatchedPair(), _NO_EFFECT)
-        return collector.changes
-    return list(changes.values())
-
-
-def _as_read(
-    old: Catalog, new: Catalog, platforms: Collection[Platform]
-) -> Iterator[tuple[list[Platform], Catalog, Catalog]]:
-    """Both catalogs with the field names that platforms read, with these platforms. Usually all read the same."""
-    if not (is_respelt(old.data) or is_respelt(new.data)):
-        yield list(platforms), old, new
-        return
-    readings: list[tuple[list[Platform], Mapping[str, Any], Mapping[str, Any]]] = []
-    for platform in Platform:
-        if platform not in platforms:
-            continue
-        was, now = platform.record.read(old.data), platform.record.read(new.data)
-        alike = next((view for view, before, after in readings if (before, after) == (was, now)), None)
-        if alike is None:
-            readings.append(([platform], was, now))
-        else:
-            alike.append(platform)
-    for view, was, now in readings:
-        yield view, old if was is old.data else Catalog.of(was), new if now is new.data else Catalog.of(now)
-
-
-def _spelt(data: Any, read: Mapping[str, Any], path: Path) -> Path:
-    """`path` of `read` with the fields as `data` spells them. The last of several spellings counts."""
-    found: list[str | int] = []
-    for number, step in enumerate(path):
-        if data is read or step in ("metadata", "parameters"):  # below, names are not fields
-            return (*found, *path[number:])
-        if isinstance(data, dict):
-            step = next((key for key in reversed(data) if go_name(key) == step), step)
-        found.append(step)
-        data = get_at(data, (step,))
-    return tuple(found)
-
-
-def _compare(before: Catalog, after: Catalog, collector: Collector, today: date | None) -> list[Change]:
+    collector = Collector(platforms or tuple(Platform), instances)
     _Comparison(before, after, collector, today).run()
-    old, new = before.data, after.data
-    for key in (*old, *(key for key in new if key not in old)):
-        if key != "services" and not same(old.get(key), new.get(key)):
-            message = f"{shown(key)} changed {from_to(old.get(key), new.get(key), (key,))}"
-            collector.add(fields.OTHER, MatchedPair(), message, (key,), old.get(key), new.get(key))
-    compare_strays(collector, MatchedPair(), "services", old, new)
+    compare_catalog(collector, before.data, after.data)
+    if not collector.changes and not same(before.data, after.data):
+        collector.add(fields.OTHER, MatchedPair(), _NO_EFFECT)
     return collector.changes
 
 

@@ -1,6 +1,6 @@
 """Comparison of the fields of a service offering or plan that is in both catalogs."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from itertools import islice
 from typing import Any
 
@@ -11,8 +11,11 @@ from osbctl.comparison.collector import Collector, MatchedPair
 from osbctl.comparison.parameters import compare_parameters
 from osbctl.comparison.rules import fields as rules
 from osbctl.comparison.values import from_to, same, shown, table
-from osbctl.fields import CONVENTIONS
-from osbctl.paths import Path, get_at
+from osbctl.fields import CONVENTIONS, PARTS
+from osbctl.fields import known as known_fields
+from osbctl.jsonschemas.walk import same_value
+from osbctl.paths import JsonValue, Path, get_at
+from osbctl.platforms.golang import fold_case
 from osbctl.redaction import SECRET
 
 FLAGS = ("instances_retrievable", "bindings_retrievable", "allow_context_updates", "binding_rotatable")
@@ -81,6 +84,13 @@ def _without_wrong_types(
         yield {key: value for key, value in side.items() if key not in wrong}
 
 
+def compare_catalog(to: Collector, old: Mapping[str, Any], new: Mapping[str, Any]) -> None:
+    """Compare the catalog's own fields."""
+    pair = MatchedPair()
+    _others(to, pair, "catalog", old, new, {"services"})
+    compare_strays(to, pair, "services", old, new)
+
+
 def compare_service(
     to: Collector, old: ServiceOffering, new: ServiceOffering, plans: list[tuple[ServicePlan, ServicePlan]]
 ) -> None:
@@ -141,9 +151,33 @@ def _common(to: Collector, pair: MatchedPair, old: Mapping[str, Any], new: Mappi
         _compare_flag(to, pair, (name,), old.get(name) is True, new.get(name) is True)
     _field(to, rules.WORDING, pair, ("description",), old.get("description"), new.get("description"))
     _metadata(to, pair, table(old.get("metadata")), table(new.get("metadata")))
+    _others(to, pair, "plan" if pair.plan else "service", old, new, _COMPARED)
+
+
+def _others(
+    to: Collector, pair: MatchedPair, kind: str, old: Mapping[str, Any], new: Mapping[str, Any], known: Collection[str]
+) -> None:
+    """Compare all fields but the `known` ones of an object of this kind: those in another case, and unknown ones."""
+    was, now = dict(_respelt(old, kind)), dict(_respelt(new, kind))
+    for path in dict.fromkeys((*was, *now)):
+        before, after = was.get(path), now.get(path)
+        if not same_value(before, after):
+            to.add(rules.FIELD_CASE, pair, _changed(".".join(path), before, after, path), path, before, after)
     for key in _keys(old, new):
-        if key not in _COMPARED:
+        if key not in known and (key,) not in was and (key,) not in now:
             _field(to, rules.OTHER, pair, (key,), old.get(key), new.get(key))
+
+
+def _respelt(
+    data: Mapping[str, Any], kind: str, path: tuple[str, ...] = ()
+) -> Iterator[tuple[tuple[str, ...], JsonValue]]:
+    """The known fields in another case, with their paths; names in metadata and parameters are no fields."""
+    for key, value in data.items():
+        inner = PARTS.get(kind, {}).get(key)
+        if key != fold_case(key) and fold_case(key) in known_fields(kind):
+            yield (*path, key), value
+        elif inner and key != "metadata" and isinstance(value, dict):
+            yield from _respelt(value, inner, (*path, key))
 
 
 def _compare_flag(to: Collector, pair: MatchedPair, path: Path, old: bool, new: bool) -> None:

@@ -98,16 +98,6 @@ def fold_case(key: str) -> str:
     return key.replace("ſ", "s").lower()  # U+212A, the Kelvin sign, becomes k
 
 
-def is_respelt(data: Any) -> bool:
-    """Return whether a field of a catalog may be in another case. Keys in metadata and parameters are no fields."""
-    if isinstance(data, list):
-        return any(map(is_respelt, data))
-    if not isinstance(data, dict):
-        return False
-    inside = (value for key, value in data.items() if key not in ("metadata", "parameters"))
-    return any(key != fold_case(key) for key in data) or any(map(is_respelt, inside))
-
-
 def respelt(data: Any, shape: GoType) -> Any:
     """`data` with the field names of `shape`. Go matches them in any case; the last of several spellings counts."""
     if isinstance(shape, list | Pointers) and isinstance(data, list):

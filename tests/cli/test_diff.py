@@ -122,31 +122,6 @@ def test_a_broken_list_of_instances_never_makes_a_change_harmless(tmp_path: Path
         osbctl(*call, word, cwd=tmp_path, code=code)
 
 
-ELSEWHERE = {"kubernetes", "service-manager", "korifi"}
-EVERYWHERE = {"cloudfoundry", *ELSEWHERE}
-
-
-@each(
-    "name, there, value, found",
-    [
-        ("name", "NAME", "other", {"change-service-renamed": ELSEWHERE, "change-other-field": {"cloudfoundry"}}),
-        ("bindable", "Bindable", False, {"change-bindable-withdrawn": ELSEWHERE, "change-other-field": {"cloudfoundry"}}),
-        ("plan_updateable", "Plan_Updateable", True, {"change-plan-updateable-withdrawn": {"cloudfoundry"}, "change-other-field": {"cloudfoundry"}}),
-        ("name", "ID", None, {"change-other-field": EVERYWHERE}),
-    ],
-)  # fmt: skip
-def test_each_platform_is_shown_what_it_reads(
-    tmp_path: Path, name: str, there: str, value: Any, found: dict[str, set[str]]
-) -> None:
-    """Cloud Foundry knows a field by its letters; the others take it in any case, and the last of several counts."""
-    flag = {name: True} if name == "plan_updateable" else {}
-    told = changes(tmp_path, in_service(**{there: value}), old=in_service(**flag))
-    assert {change["rule"]: {effect["platform"] for effect in change["effects"]} for change in told} == found
-    lines = (tmp_path / "new.json").read_text().splitlines()
-    line = next(number for number, one in enumerate(lines, 1) if f'"{there}"' in one)
-    assert value is None or line in {change["new_location"]["line"] for change in told}
-
-
 def test_a_new_refusal_is_told_unless_it_was_there(tmp_path: Path) -> None:
     found = changes(tmp_path, large(name="Not Kubernetes", description=""))
     assert ("change-now-refused", "description") in {(c["rule"], c["field"].split("/")[0]) for c in found}

@@ -163,6 +163,16 @@ ORDER = kind(
 )
 OTHER = kind("change-other-field", """An unknown field changed.""", every=safe("ignores fields that it does not know"))
 
+FIELD_CASE = kind(
+    "change-field-case",
+    """A known field in another case, such as `Bindable`, changed.
+
+    Platforms written in Go read it as the field itself.
+    """,
+    every=breaking("reads it as the field of that name in lower case"),
+    advice="write the field in lower case",
+)
+
 _SENTENCES: dict[str, tuple[Level, str]] = {
     "added": (Level.BREAKING, "There was no parameter schema; there is one now."),
     "bound-tightened": (Level.BREAKING, "A number in a request has a tighter bound."),

@@ -70,6 +70,7 @@ REACTIONS: dict[str, Reaction | DependsOnInstances] = {
     ),
     "change-requires-removed": breaking("rejects bindings that still use the permission"),
     "change-requires-added": risky("rejects the catalog as incompatible if the operator turned that feature off"),
+    "change-field-case": safe("ignores fields that it does not know"),
     "change-dashboard-client": risky(
         "changes the client in its identity service; dashboard sign-ins may fail until the broker follows"
     ),
