@@ -99,15 +99,6 @@ class CatalogNode(Node):
         """The service offerings and plans that have metadata, each with it."""
         return [(thing, metadata) for thing in self.things if (metadata := thing.child("metadata").value)]
 
-    @cached_property
-    def costs(self) -> list[tuple[Node, Path, dict[str, Any]]]:
-        """The costs of plans: the plan, the path from it, and the cost."""
-        return [
-            (plan, path, cost)
-            for plan in self.plans
-            for cost, path in objects(plan.child("metadata").value, "costs", ("metadata",))
-        ]
-
     def texts(self, key: str) -> list[tuple[Node, str]]:
         """The service offerings and plans with a string at `key` that is not empty, each with it."""
         return [(thing, value) for thing in self.things if (value := thing.text(key))]

@@ -164,7 +164,7 @@ def _is_edited(before: str, after: str, regions: Regions) -> bool:
 
 
 COMPARING = {
-    *("id-duplicate", "id-shared", "service-name-duplicate", "placeholder-unresolved", "text-nul"),
+    *("id-duplicate", "id-shared", "service-name-duplicate", "placeholder-unresolved"),
     *("cloudfoundry-mysql", "field-near-miss", "field-too-new"),
 }
 """The rules that look at more of a catalog than one service offering."""

@@ -83,14 +83,14 @@ def test_settings_of_a_path_hold_for_its_files_alone(tmp_path: Path) -> None:
     for name in ("a.yaml", "b.yaml"):
         shutil.copy(FAULTY, tmp_path / name)
     (tmp_path / "osbctl.toml").write_text(
-        'ignore = ["cost-amount"]\n[[per-path]]\npaths = ["b.*"]\nignore = ["schema", "url-data-large"]\n'
+        'ignore = ["secret-in-metadata"]\n[[per-path]]\npaths = ["b.*"]\nignore = ["schema", "url-invalid"]\n'
     )
     one, two = rules(tmp_path / "a.yaml", tmp_path / "b.yaml")
     assert one - two == {rule for rule in one if all_rules()[rule].category is Category.SCHEMA} != set()
     notes = validate(Request((str(tmp_path / "a.yaml"), str(tmp_path / "b.yaml")))).notes
     assert notes == (
-        f"{tmp_path}/osbctl.toml:1: ignore of cost-amount matched nothing: remove it",
-        f"{tmp_path}/osbctl.toml:4: ignore of url-data-large matched nothing: remove it",
+        f"{tmp_path}/osbctl.toml:1: ignore of secret-in-metadata matched nothing: remove it",
+        f"{tmp_path}/osbctl.toml:4: ignore of url-invalid matched nothing: remove it",
     )
 
 

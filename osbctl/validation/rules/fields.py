@@ -113,46 +113,6 @@ def maintenance_version(catalog: CatalogNode) -> Iterator[Finding]:
             yield plan.hit(message, ("maintenance_info", "version"), "write it as MAJOR.MINOR.PATCH")
 
 
-@rule("polling-duration", Severity.WARNING, Category.ADVICE)
-def polling_duration(catalog: CatalogNode) -> Iterator[Finding]:
-    """A polling duration is zero or negative.
-
-    No platform refuses it. The platform stops waiting at once, or uses its own maximum.
-
-    Bad: maximum_polling_duration: -1
-    Good: maximum_polling_duration: 3600
-    Source: OSB 2.15, Service Plan Object: maximum_polling_duration is a number of seconds; platforms take any integer
-    """
-    for plan in catalog.plans:
-        value = plan.get("maximum_polling_duration")
-        if type(value) is int and value <= 0:
-            message = f"plan {plan.label} gives an operation {value} seconds"
-            yield plan.hit(message, "maximum_polling_duration", "write the seconds, or leave it out")
-
-
-@rule("binding-schema-unused", Severity.WARNING, Category.ADVICE)
-def binding_schema_unused(catalog: CatalogNode) -> Iterator[Finding]:
-    """A plan has a schema for bindings, and is not bindable.
-
-    It cannot be used: likely `bindable` should be true.
-
-    Bad:
-        - {name: small, free: true, bindable: false,
-           schemas: {service_binding: {create: {parameters: {$schema: "http://json-schema.org/draft-04/schema#"}}}}}
-    Good:
-        - {name: small, free: true, bindable: true,
-           schemas: {service_binding: {create: {parameters: {$schema: "http://json-schema.org/draft-04/schema#"}}}}}
-    Source: OSB 2.14, Service Plan Object: bindable overrides that of the service offering
-    """
-    for service, plans in catalog.services_with_plans:
-        for plan in plans:
-            bindable = service.get("bindable") if plan.get("bindable") is None else plan.get("bindable")
-            create = plan.child("schemas").child("service_binding").child("create")
-            if bindable is False and isinstance(create.get("parameters"), dict):
-                message = f"plan {plan.label} is not bindable, but has a schema for bindings"
-                yield plan.hit(message, ("schemas", "service_binding"), "make the plan bindable, or remove the schema")
-
-
 @rule("field-misplaced", Severity.WARNING, Category.ADVICE)
 def field_misplaced(catalog: CatalogNode) -> Iterator[Finding]:
     """A field that belongs elsewhere: to plans, to the service offering, into metadata, to another level of `schemas`.

@@ -11,12 +11,9 @@ from osbctl.redaction import is_secret_name
 from osbctl.rule import Category, rule
 from osbctl.validation.node import CatalogNode, Node
 
-_CURRENCY = re.compile("[a-zA-Z]{3}")
 _LINKS = ("imageUrl", "documentationUrl", "supportUrl")
 _WEB = re.compile(r"https?://[^\s/?#]", re.IGNORECASE)
 _LOOPBACK = re.compile(r"http://(?:localhost|127\.|\[::1\])", re.IGNORECASE)
-MAX_DATA_URL = 32_768
-"""Maximum number of characters of a `data:` URL that is not reported."""
 
 
 @rule("cost-incomplete", Severity.WARNING, Category.ADVICE)
@@ -30,36 +27,11 @@ def cost_incomplete(catalog: CatalogNode) -> Iterator[Finding]:
     Good: metadata: {costs: [{amount: {usd: 9.5}, unit: MONTHLY}]}
     Source: OSB profile, Service Plan Metadata: an entry of costs has `amount` and `unit`
     """
-    for plan, path, cost in catalog.costs:
-        for key in ("amount", "unit"):
-            if not cost.get(key):
-                yield plan.hit(f"a cost of plan {plan.label} has no {key}", (*path, key), "write amount and unit")
-
-
-@rule("cost-amount", Severity.WARNING, Category.ADVICE)
-def cost_amount(catalog: CatalogNode) -> Iterator[Finding]:
-    """An amount of a cost is negative, or its currency is no code of three letters or there in two spellings.
-
-    With an empty currency Cloud Foundry shows none of the plan's costs; `usd` beside `USD` are two prices.
-
-    Bad: metadata: {costs: [{amount: {usd: 9.5, USD: 8}, unit: MONTHLY}]}
-    Good: metadata: {costs: [{amount: {usd: 9.5}, unit: MONTHLY}]}
-    Source: OSB profile, Service Plan Metadata: amount maps currencies to numbers; ISO 4217
-    """
-    for plan, path, cost in catalog.costs:
-        seen: set[str] = set()
-        for currency, value in _amounts(cost):
-            text, spelling = "", currency.casefold()
-            if not _CURRENCY.fullmatch(currency):
-                text = f"has the currency {currency[:20]!r}, which is no code such as usd"
-            elif spelling in seen:
-                text = f"has the currency {currency!r} in two spellings"
-            elif isinstance(value, int | float) and value < 0:
-                text = "is negative"
-            seen.add(spelling)
-            if text:
-                at = (*path, "amount", currency)
-                yield plan.hit(f"a cost of plan {plan.label} {text}", at, "correct the amount")
+    for plan in catalog.plans:
+        for cost, path in objects(plan.child("metadata").value, "costs", ("metadata",)):
+            for key in ("amount", "unit"):
+                if not cost.get(key):
+                    yield plan.hit(f"a cost of plan {plan.label} has no {key}", (*path, key), "write amount and unit")
 
 
 @rule("cost-of-free-plan", Severity.WARNING, Category.ADVICE)
@@ -164,22 +136,6 @@ def _addresses(catalog: CatalogNode) -> Iterator[tuple[Node, tuple[str, str], st
                     yield service, (holder, key), text
 
 
-@rule("url-data-large", Severity.INFO, Category.ADVICE)
-def url_data_large(catalog: CatalogNode) -> Iterator[Finding]:
-    """A large image is embedded in the catalog.
-
-    It is part of every catalog response, of the platform's database and of every marketplace page.
-
-    Bad: metadata: {imageUrl: "data:image/png;base64,…"}
-    Good: metadata: {imageUrl: "https://example.com/logo.png"}
-    Source: A data: URL is part of every answer to GET /v2/catalog and of the platform's database
-    """
-    for service, path, text in _addresses(catalog):
-        if path[-1] == "imageUrl" and text.startswith("data:") and len(text) > MAX_DATA_URL:
-            message = f"the image of {service.label} is a data: URL of {len(text):,} characters"
-            yield service.hit(message, path, "make it smaller, or link to it")
-
-
 @rule("secret-in-metadata", Severity.WARNING, Category.ADVICE)
 def secret_in_metadata(catalog: CatalogNode) -> Iterator[Finding]:
     """Metadata holds what looks like a secret.
@@ -216,28 +172,12 @@ def dashboard_secret_literal(catalog: CatalogNode) -> Iterator[Finding]:
             yield client.hit(message, "secret", hint, group_summary="dashboard secrets are written out")
 
 
-@rule("deprecated", Severity.INFO, Category.ADVICE)
-def deprecated(catalog: CatalogNode) -> Iterator[Finding]:
-    """A service offering or a plan is marked as deprecated.
-
-    Its metadata has `state: deprecated`, and `sunset` is the last day on which it is available. `osbctl show` reports
-    it, and `osbctl diff` calls its removal *breaking* up to that day, then *risky*.
-
-    Bad: metadata: {state: deprecated}
-    Good: metadata: {displayName: Postgres}
-    Source: Brokers' practice, metadata.state; a date was asked for in the specification's own threads
-    """
-    for thing, metadata in catalog.metadata:
-        if metadata.get("state") == "deprecated":
-            sunset = calendar_day(metadata.get("sunset"))
-            hint = "" if sunset else 'add until when: sunset: "2027-03-31"'
-            until = f", available until {sunset}" if sunset else ""
-            yield thing.hit(f"{thing.label} is deprecated{until}", ("metadata", "state"), hint)
-
-
 @rule("sunset-invalid", Severity.WARNING, Category.ADVICE)
 def sunset_invalid(catalog: CatalogNode) -> Iterator[Finding]:
     """A sunset is not a date, or is set without `state: deprecated`.
+
+    `metadata.state: deprecated` marks a service offering or a plan, and `sunset` is the last day on which it is
+    available. `osbctl show` reports both, and `osbctl diff` calls its removal *breaking* up to that day, then *risky*.
 
     Bad: metadata: {sunset: "2027-03-31"}
     Good: metadata: {displayName: Postgres}

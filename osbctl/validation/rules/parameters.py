@@ -146,9 +146,9 @@ def parameters_required(schema: Node) -> Iterator[Finding]:
 
 
 def _all_properties(schema: dict[str, Any]) -> dict[str, Any]:
-    """The properties of a schema that describes them here alone, and admits others; else empty."""
-    described, is_open = schema.get("properties"), schema.get("additionalProperties", True) is True
-    return described if isinstance(described, dict) and is_open and not _COMBINED & schema.keys() else {}
+    """The properties of a schema that describes them here alone; else empty."""
+    described, is_alone = schema.get("properties"), isinstance(schema.get("additionalProperties", True), bool)
+    return described if isinstance(described, dict) and is_alone and not _COMBINED & schema.keys() else {}
 
 
 def _below(schema: dict[str, Any], keywords: Container[object]) -> Iterator[SchemaPlace]:
@@ -201,7 +201,7 @@ def parameters_default(schema: Node) -> Iterator[Finding]:
     Good: parameters: {$schema: "http://json-schema.org/draft-04/schema#", properties: {a: {type: integer, default: 3}}}
     Source: JSON Schema Validation, default: RECOMMENDED to be valid against its schema
     """
-    from osbctl.validation.contradictions import refused_values
+    from osbctl.validation.refused_values import refused_values
 
     for path, keywords in refused_values(schema.value):
         value = value_at(schema.value, path)
@@ -214,16 +214,17 @@ def parameters_default(schema: Node) -> Iterator[Finding]:
 
 @rule("parameters-impossible", Severity.WARNING, Category.ADVICE)
 def parameters_impossible(schema: Node) -> Iterator[Finding]:
-    """No value is valid under a parameter schema, or under a part of it.
+    """A minimum in a parameter schema is above its maximum.
 
-    A minimum is above its maximum, or a required property is forbidden. Only proven cases are reported; a bare `false`
-    or `not` is intended.
+    No value that they limit is valid.
 
     Bad: parameters: {$schema: "http://json-schema.org/draft-04/schema#", properties: {a: {minimum: 9, maximum: 3}}}
     Good: parameters: {$schema: "http://json-schema.org/draft-04/schema#", properties: {a: {minimum: 3, maximum: 9}}}
     Source: OSB 2.13, Input Parameters Schema Object: the schema describes what may be sent
     """
-    from osbctl.validation.contradictions import impossible
-
-    for path, why in impossible(schema.value):
-        yield schema.hit(f"nothing can meet this schema: {why}", path, "correct what contradicts the rest")
+    for place in subschemas(schema.value):
+        for what in ("imum", "Length", "Items", "Properties"):
+            low, high = f"min{what}", f"max{what}"
+            least, most = place.value.get(low), place.value.get(high)
+            if isinstance(least, int | float) and isinstance(most, int | float) and least > most:
+                yield schema.hit(f"{low} is above {high}", (*place.path, low), "correct one of the two")

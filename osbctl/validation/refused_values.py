@@ -1,0 +1,34 @@
+"""Defaults and examples in a schema that the schema itself refuses.
+
+Sound, not complete. Only the bounded validator runs patterns, formats are annotations, and schemas that the comparison
+cannot read (references elsewhere, loops, unknown drafts) have no result.
+"""
+
+from collections.abc import Iterator
+
+from osbctl.jsonschemas.bounded_validator import BoundedValidator, checked_tree
+from osbctl.jsonschemas.walk import UndecidableError
+from osbctl.paths import JsonValue, Path
+
+_JUDGEMENTS = 2_000
+"""The budget for one schema, a tenth of a second."""
+
+
+def refused_values(schema: JsonValue) -> Iterator[tuple[Path, tuple[str, ...]]]:
+    """The defaults and examples that their own schema refuses, with the keywords; never raises."""
+    try:
+        tree = checked_tree(schema)
+    except UndecidableError:
+        return
+    validator = BoundedValidator(_JUDGEMENTS)
+    for node in tree.nodes.values():
+        for at, value in _written(node.value):
+            if all(validator.accepts(node, value, formats) is False for formats in (False, True)):
+                yield (*node.pointer, *at), tuple(sorted(validator.objections(node, value) or ()))
+
+
+def _written(schema: JsonValue) -> Iterator[tuple[Path, JsonValue]]:
+    if isinstance(schema, dict):
+        yield from (((key,), schema[key]) for key in ("default", "example") if key in schema)
+        examples = schema.get("examples")
+        yield from ((("examples", n), value) for n, value in enumerate(examples if isinstance(examples, list) else ()))
