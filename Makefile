@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 PYTHONS ?= python3.11 python3.12 python3.13
 TRIED  := $(VENV)/.tried
-EXTRAS := .[self-signed,postgresql,lsp]
+EXTRAS := .[postgresql,lsp]
 SAMPLED = tests/platforms tests/fixes tests/comparison/test_both_ways.py tests/editor/test_diagnostics.py \
 	tests/pages tests/requests/test_shells.py tests/validation/test_parameters.py
 SITE   = $(BIN)/sphinx-build --quiet --fail-on-warning --keep-going --fresh-env docs build/site
@@ -122,7 +122,7 @@ mutants: $(READY)
 # Install only what `make demo` needs.
 $(TRIED): pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[self-signed]"
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
 	touch $@
 
 $(READY): pyproject.toml

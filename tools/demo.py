@@ -30,15 +30,13 @@ def run(*arguments: str, good: tuple[int, ...] = (0,)) -> None:
         raise SystemExit(f"osbctl ended with {done.returncode}")
 
 
-def ask(url: str, identity: str, password: str) -> None:
-    """Request the catalog like Cloud Foundry. The certificate is self-signed, so it is not verified."""
+def ask(url: str, certificate: Path, identity: str, password: str) -> None:
+    """Request the catalog like Cloud Foundry."""
     request = urllib.request.Request(f"{url}/v2/catalog")
     request.add_header("X-Broker-API-Version", "2.14")
     request.add_header("Authorization", "Basic " + b64encode(f"{identity}:{password}".encode()).decode())
-    unverified = ssl.create_default_context()
-    unverified.check_hostname = False
-    unverified.verify_mode = ssl.CERT_NONE
-    with urllib.request.urlopen(request, context=unverified, timeout=30) as answer:
+    trust = ssl.create_default_context(cafile=str(certificate))
+    with urllib.request.urlopen(request, context=trust, timeout=30) as answer:
         body = answer.read()
         print(f"{answer.status} {answer.headers['Content-Type']}, {len(body):,} bytes, ETag {answer.headers['ETag']}")
     print(body[:160].decode("utf-8", "replace") + "…")
@@ -62,6 +60,14 @@ def forward(broker: subprocess.Popen[str]) -> None:
         print(line, end="")
 
 
+def make_certificate(cert: Path, key: Path) -> None:
+    """Make a certificate for a trial on this machine."""
+    command = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "30", "-subj", "/CN=localhost"]
+    command += ["-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1", "-keyout", str(key), "-out", str(cert)]
+    print(f"$ {' '.join(command)}", flush=True)
+    subprocess.run(command, check=True, stderr=subprocess.DEVNULL)
+
+
 def serve(folder: Path) -> None:
     step("Make a credential record with a generated password")
     record = folder / "credentials.json"
@@ -73,14 +79,17 @@ def serve(folder: Path) -> None:
         text=True,
     ).stdout.strip()
     step("Serve the catalog over HTTPS")
-    arguments = ["serve", CATALOG, "--credentials", str(record), "--self-signed", "--port", "0"]
+    cert, key = folder / "tls.crt", folder / "tls.key"
+    make_certificate(cert, key)
+    tls = ["--tls-cert", str(cert), "--tls-key", str(key)]
+    arguments = ["serve", CATALOG, "--credentials", str(record), *tls, "--port", "0"]
     print(f"$ osbctl {' '.join(arguments)}", flush=True)
     broker = subprocess.Popen([*OSBCTL, *arguments], stderr=subprocess.PIPE, text=True)
     try:
         url = address(broker)
         step("Ask it as a platform would")
-        print(f"$ curl -k -u demo:{password} -H 'X-Broker-API-Version: 2.14' {url}/v2/catalog")
-        ask(url, "demo", password)
+        print(f"$ curl --cacert {cert} -u demo:{password} -H 'X-Broker-API-Version: 2.14' {url}/v2/catalog")
+        ask(url, cert, "demo", password)
         if sys.stdin.isatty() and sys.stdout.isatty():
             print("\nThe broker is up. Try the line above; Ctrl-C ends it.")
             threading.Thread(target=forward, args=[broker], daemon=True).start()

@@ -24,7 +24,7 @@ from pathlib import Path
 from release_lines import release, stale
 
 ROOT = Path(__file__).parent.parent
-EXTRAS = "self-signed,postgresql,lsp"
+EXTRAS = "postgresql,lsp"
 SECONDS = 300
 ALLOWED = {
     "0BSD", "Apache Software License", "Apache-2.0", "BSD License", "BSD-2-Clause", "BSD-3-Clause", "ISC", "MIT",

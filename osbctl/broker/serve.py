@@ -33,7 +33,7 @@ from osbctl.broker.settings import (
     descriptor_limit,
 )
 from osbctl.broker.shared_state import ProcessStatus, Shared, Stats
-from osbctl.broker.tls import Certificate, Tls, load_certificate, self_signed
+from osbctl.broker.tls import Certificate, Tls, load_certificate
 from osbctl.errors import ConfigError, UsageError
 
 _log = logging.getLogger("osbctl.broker")
@@ -196,7 +196,7 @@ def load_tls(options: ServeOptions) -> tuple[Tls | None, list[WatchedFiles[Certi
     """Load the certificate, None for plain HTTP, and the files to watch for it."""
     cert, key = options.tls_cert, options.tls_key
     if not (cert and key):
-        return Tls(self_signed()) if options.self_signed else None, []
+        return None, []
     stamp = stamp_files(lambda: (cert, key))
     tls = Tls(load_certificate(cert, key))
 
@@ -207,11 +207,11 @@ def load_tls(options: ServeOptions) -> tuple[Tls | None, list[WatchedFiles[Certi
 
 
 def _check_sockets(options: ServeOptions, sockets: Sequence[socket.socket]) -> None:
-    """Require loopback for testing options, and enough descriptors. Raises UsageError, ConfigError."""
+    """Require loopback for plain HTTP, and enough descriptors. Raises UsageError, ConfigError."""
     for sock in sockets:
-        if options.trying_out and not listeners.is_loopback_socket(sock):
+        if options.insecure_http and not listeners.is_loopback_socket(sock):
             name = listeners.socket_url(sock, options.scheme)
-            raise UsageError(f"{options.trying_out} is for loopback only, not for {name}", "listen on 127.0.0.1")
+            raise UsageError(f"--insecure-http is for loopback only, not for {name}", "listen on 127.0.0.1")
     allowed, needed = descriptor_limit(), FILES_KEPT + len(sockets) * 2 + LEAST_CONNECTIONS
     if allowed < needed:
         raise ConfigError(

@@ -73,8 +73,8 @@ class ServeOptions:
     """Options of listeners and logs. Exactly one way to HTTPS is required (`check`).
 
     `tls_cert` and `tls_key` are PEM files; `trusted_proxies` are addresses or networks of proxies that
-    terminate TLS; `unix_socket` is a path for a proxy on this machine; `self_signed` and `insecure_http` are
-    for testing, on loopback only. `admin_listen` is `HOST:PORT` (empty: none), `admin_hosts` are names
+    terminate TLS; `unix_socket` is a path for a proxy on this machine; `insecure_http` is for testing, on
+    loopback only. `admin_listen` is `HOST:PORT` (empty: none), `admin_hosts` are names
     accepted in its Host header. `log_format` is `text` or `json`.
     """
 
@@ -82,7 +82,6 @@ class ServeOptions:
     port: int = 8443
     tls_cert: Path | None = None
     tls_key: Path | None = None
-    self_signed: bool = False
     insecure_http: bool = False
     trusted_proxies: tuple[str, ...] = ()
     unix_socket: Path | None = None
@@ -97,11 +96,6 @@ class ServeOptions:
         return bool(self.trusted_proxies or self.unix_socket)
 
     @property
-    def trying_out(self) -> str:
-        """The given option that requires loopback; empty if there is none."""
-        return "--self-signed" if self.self_signed else "--insecure-http" if self.insecure_http else ""
-
-    @property
     def scheme(self) -> str:
         """Scheme of the listener itself: behind a proxy it is `http`."""
         return "http" if self.behind_proxy or self.insecure_http else "https"
@@ -110,10 +104,10 @@ class ServeOptions:
         """Raise UsageError unless the options choose one way to HTTPS."""
         if bool(self.tls_cert) != bool(self.tls_key):
             raise UsageError("--tls-cert and --tls-key must be given together")
-        ways = (self.tls_cert, self.self_signed, self.insecure_http, self.behind_proxy)
+        ways = (self.tls_cert, self.insecure_http, self.behind_proxy)
         chosen = sum(map(bool, ways))
         if chosen != 1:
             problem = "HTTPS is not configured" if not chosen else "more than one way to listen is given"
             raise UsageError(
-                problem, "give --tls-cert with --tls-key, --trusted-proxy, --unix-socket, or --self-signed to try"
+                problem, "give --tls-cert with --tls-key, --trusted-proxy, --unix-socket, or --insecure-http to try"
             )

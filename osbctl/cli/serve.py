@@ -28,7 +28,6 @@ def serve(
         Option(metavar="ADDRESS", help="Address or network of a proxy for TLS; repeatable."),
     ] = None,
     unix_socket: Annotated[Path | None, Option(metavar="PATH", help="Unix socket to listen on for a proxy.")] = None,
-    self_signed: Annotated[bool, Option("--self-signed", help="Test with a new certificate.")] = False,
     insecure_http: Annotated[bool, Option("--insecure-http", help="Test without TLS, on loopback only.")] = False,
     base_path: Annotated[str, Option(metavar="PATH", help="Path in front of /v2/catalog.")] = "",
     minimum_version: Annotated[str, Option(metavar="VERSION", help="Oldest API version to answer.")] = "2.0",
@@ -57,13 +56,13 @@ def serve(
 ) -> int:
     """Serve a catalog over HTTPS, at GET /v2/catalog, until SIGTERM or SIGINT.
 
-    HTTPS needs --tls-cert with --tls-key, a proxy (--trusted-proxy or --unix-socket), or --self-signed for a trial.
-    A changed catalog, credentials file or certificate is loaded automatically, and on SIGHUP. If it is faulty, the
-    error is logged, and the last good one stays. Every option has an environment variable.
+    HTTPS needs --tls-cert with --tls-key, or a proxy (--trusted-proxy or --unix-socket). A changed catalog,
+    credentials file or certificate is loaded automatically, and on SIGHUP. If it is faulty, the error is logged, and
+    the last good one stays. Every option has an environment variable.
 
     \b
     osbctl serve c.yaml --credentials c.json --tls-cert a.crt --tls-key a.key
-    osbctl serve catalog.yaml --credentials credentials.json --self-signed
+    osbctl serve catalog.yaml --credentials credentials.json --insecure-http
     osbctl serve c.yaml --credentials c.json --host :: --trusted-proxy 10.0.0.0/8
     """
     from osbctl.broker import logs
@@ -81,7 +80,6 @@ def serve(
         port=port,
         tls_cert=tls_cert,
         tls_key=tls_key,
-        self_signed=self_signed,
         insecure_http=insecure_http,
         trusted_proxies=tuple(trusted_proxy or ()),
         unix_socket=unix_socket,

@@ -1,15 +1,11 @@
-"""The served certificate: self-signed, renewed, expired, expiring soon."""
+"""The served certificate: renewed, expired, expiring soon."""
 
-import os
 import ssl
-import tempfile
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from osbctl.broker import tls
 from osbctl.broker.reload import Watcher
 from osbctl.broker.serve import load_tls
 from osbctl.broker.settings import ServeOptions
@@ -70,16 +66,3 @@ def test_encrypted_key_does_not_prompt(tmp_path: Path, pair: tuple[Path, Path]) 
     locked.write_bytes(encrypted(pair[1]))
     code, said = at_controlling_terminal("serve", *serve_options(tmp_path, (pair[0], locked)))
     assert (code, b"the TLS key is encrypted" in said, b"pass phrase" in said) == (3, True, False)
-
-
-def test_self_signed_key_is_never_on_disk(monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse(*_: Any, **__: Any) -> None:
-        raise AssertionError("a folder for temporary files")
-
-    monkeypatch.setattr(tempfile, "TemporaryDirectory", refuse)
-    assert 29 < tls.self_signed().days_left() < 31
-
-
-def test_self_signed_key_without_memfd_create(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delattr(os, "memfd_create")
-    assert 29 < tls.self_signed().days_left() < 31

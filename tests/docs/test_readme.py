@@ -95,5 +95,5 @@ def test_the_broker_is_served_over_tls_and_watched(tmp_path: Path) -> None:
 
 
 def test_each_extra_is_named_with_its_command() -> None:
-    for command, extra in (("`osbctl lsp`", "lsp"), ("`serve`", "self-signed"), ("`brokers add`", "registry")):
+    for command, extra in (("`osbctl lsp`", "lsp"), ("`brokers add`", "registry")):
         assert any(command in part and extra in part for part in README.split("\n\n")), command

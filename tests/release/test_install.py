@@ -159,7 +159,7 @@ def test_the_hooks_are_installed_from_the_lines_of_the_readme(state: str, reques
     assert "Passed" in said
 
 
-EXTRAS = {"self-signed": "cryptography", "registry": "sqlalchemy", "postgresql": "psycopg", "lsp": "pygls"}
+EXTRAS = {"registry": "sqlalchemy", "postgresql": "psycopg", "lsp": "pygls"}
 
 
 def test_a_hint_adds_what_is_missing(unpublished: World) -> None:

@@ -63,7 +63,7 @@ def test_no_other_file_says_where_to_get_it() -> None:
             EVERYWHERE,
             {
                 "README.md": ["- repo: https://github.com/acme/osb-tools\n    rev: v{v}\n", "uses: acme/osb-tools@v{v}\n",
-                              "pipx install osb-tools\n", "uv tool install --force 'osb-tools[self-signed,registry,lsp]'"],
+                              "pipx install osb-tools\n", "uv tool install --force 'osb-tools[registry,lsp]'"],
                 "SECURITY.md": ["<https://github.com/acme/osb-tools/security/advisories/new>"],
                 "catalogs/source/.github/workflows/catalog.yml": ["uses: acme/osb-tools@v{v} "],
                 "deploy/README.md": ["pip install osb-tools\n"],
@@ -84,7 +84,7 @@ def test_no_other_file_says_where_to_get_it() -> None:
             REPOSITORY,
             {
                 "README.md": ["- repo: https://git.example.com/acme/osbctl\n    rev: v{v}\n", "uses: ./osbctl\n",
-                              "'osbctl[self-signed,registry,lsp] @ git+https://git.example.com/acme/osbctl@v{v}'"],
+                              "'osbctl[registry,lsp] @ git+https://git.example.com/acme/osbctl@v{v}'"],
                 "deploy/ci/gitlab.yml": ["OSBCTL_PACKAGE: git+https://git.example.com/acme/osbctl@v{v} "],
                 "deploy/kubernetes/deployment.yaml": ["image: localhost/osbctl:{v} "],
                 "docs/install.md": ["\npipx install git+https://git.example.com/acme/osbctl@v{v}\n"],

@@ -123,7 +123,7 @@ def filled(wheels: Path) -> Path:
     wheels.mkdir(parents=True)
     command = [sys.executable, "-m", "pip", "wheel", "--quiet", "--wheel-dir", wheels]
     done = subprocess.run(
-        [*command, f"{ROOT}[self-signed,postgresql,lsp]", *BUILD_NEEDS],
+        [*command, f"{ROOT}[postgresql,lsp]", *BUILD_NEEDS],
         capture_output=True, text=True, check=False, timeout=300,
     )  # fmt: skip
     if done.returncode:
