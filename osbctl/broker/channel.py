@@ -291,9 +291,9 @@ class Channel(HTTPChannel):  # type: ignore[misc]
         return self.phase is Phase.AUTHENTICATING or young
 
     @property
-    def idle_since(self) -> float | None:
-        """Time since when the client owes (the rest of) a request; None in other phases."""
-        return self.since if self.phase in _WAITING else None
+    def is_idle(self) -> bool:
+        """Return whether the client owes (the rest of) a request."""
+        return self.phase in _WAITING
 
     def overdue(self, now: float) -> bool:
         """Return whether a deadline has passed. `now` is monotonic; called about once a second."""

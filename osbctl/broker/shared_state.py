@@ -78,22 +78,14 @@ class ConnectionSlots:
     def to_evict(self, count: int) -> list[Any]:
         """Choose at most `count` connections to close in favour of new ones.
 
-        First unauthenticated ones, beginning with the oldest of the client that has most; the only connection of a
-        client is spared during its grace period. Then idle authenticated ones, but only while unauthenticated
-        connections hold at most a quarter of the slots.
+        Unauthenticated ones, beginning with the oldest of the client that has most; the only connection of a client
+        is spared during its grace period. If all are authenticated, the oldest idle ones.
         """
-        newer: Counter[str] = Counter()
-        unauthenticated, idle = [], []
-        for number, channel in enumerate(reversed(self.channels)):
-            if not channel.authenticated:
-                others, newer[channel.client] = newer[channel.client], newer[channel.client] + 1
-                if others or not channel.in_grace_period:
-                    unauthenticated.append((-others, -number, channel))
-            elif channel.idle_since is not None:
-                idle.append((channel.idle_since, number, channel))
-        going = [channel for *_, channel in sorted(unauthenticated)]
-        if newer.total() <= self.limit // 4:
-            going += [channel for *_, channel in sorted(idle)]
+        unauthenticated = [channel for channel in self.channels if not channel.authenticated]
+        if not unauthenticated:
+            return [channel for channel in self.channels if channel.is_idle][:count]
+        going = [one for one in unauthenticated if self.counts[one.client] > 1 or not one.in_grace_period]
+        going.sort(key=lambda channel: -self.counts[channel.client])
         return going[:count]
 
 
