@@ -16,12 +16,6 @@ _log = logging.getLogger("osbctl.broker")
 SOON_DAYS = 14
 """Warn of a certificate that expires sooner."""
 
-PROTOCOLS = ("http/1.1", "http/1.0")
-"""Supported protocols, by their ALPN names."""
-
-NO_COMMON_PROTOCOL = b"\x15\x03\x03\0\x02\x02\x78"
-"""The fatal alert no_application_protocol (RFC 7301 §3.2), as a record before anything is encrypted."""
-
 
 @dataclass(frozen=True, slots=True)
 class Certificate:
@@ -77,7 +71,7 @@ def load_certificate(cert_file: Path, key_file: Path) -> Certificate:
     context.minimum_version = ssl.TLSVersion.TLSv1_2
     # RFC 9325: no compression, no renegotiation.
     context.options |= ssl.OP_NO_COMPRESSION | ssl.OP_NO_RENEGOTIATION | ssl.OP_CIPHER_SERVER_PREFERENCE
-    context.set_alpn_protocols(list(PROTOCOLS))
+    context.set_alpn_protocols(["http/1.1"])
     try:
         for file in (cert_file, key_file):
             check_regular(file)
@@ -91,30 +85,6 @@ def load_certificate(cert_file: Path, key_file: Path) -> Certificate:
     except OSError as error:
         missing = key_file if cert_file.is_file() else cert_file
         raise ConfigError(f"cannot read {missing}: {error.strerror}") from error
-
-
-def offers_http(hello: bytes) -> bool:
-    """Return False if a client offers only protocols outside of `PROTOCOLS` (RFC 7301 §3.1), which `ssl` would accept.
-
-    `hello` begins with a ClientHello that OpenSSL has accepted. One in several records, which no
-    client sends, is not examined.
-    """
-    rest = hello[5 + 4 + 2 + 32 :]  # record, message, version, random
-    for size in (1, 2, 1):  # session, cipher suites, compression
-        _, rest = _vector(rest, size)
-    extensions, _ = _vector(rest, 2)
-    while len(hello) >= 9 and extensions:
-        kind = extensions[:2]
-        content, extensions = _vector(extensions[2:], 2)
-        if kind == b"\0\x10":
-            return any(bytes([len(name)]) + name.encode() in content for name in PROTOCOLS)
-    return True
-
-
-def _vector(data: bytes, size: int) -> tuple[bytes, bytes]:
-    """Split off a TLS vector whose length field has `size` bytes; returns it and the rest."""
-    end = size + int.from_bytes(data[:size], "big")
-    return data[size:end], data[end:]
 
 
 def _no_password() -> str:

@@ -11,7 +11,6 @@ from typing import Any
 
 from osbctl.broker.catalog_app import error_response
 from osbctl.broker.channel import RECORD, Channel, Phase
-from osbctl.broker.tls import NO_COMMON_PROTOCOL, offers_http
 
 _log = logging.getLogger("osbctl.broker")
 
@@ -30,7 +29,6 @@ class TlsChannel(Channel):
     """A `Channel` that reads and writes through an SSLObject. Not thread-safe."""
 
     phase = Phase.HANDSHAKE
-    hello = b""  # data before our first message of the handshake
     without_plaintext = 0  # bytes received since the last plaintext
 
     def __init__(self, server: Any, sock: Any, addr: tuple[Any, ...], adj: Any, map: Any = None) -> None:
@@ -52,7 +50,7 @@ class TlsChannel(Channel):
             return None
         self.without_plaintext += len(data)
         self.incoming.write(data)
-        plain = self._plaintext(data)
+        plain = self._plaintext()
         if plain:
             self.without_plaintext = 0
         elif self.without_plaintext > MAX_WITHOUT_PLAINTEXT:
@@ -61,27 +59,16 @@ class TlsChannel(Channel):
             self.flush()
         return plain
 
-    def _plaintext(self, data: bytes) -> bytes | None:
-        if self.phase is not Phase.HANDSHAKE:
-            return self._decrypt()
-        try:
-            self.tls.do_handshake()
-        except ssl.SSLWantReadError:
-            self.hello += data
-            if not self.outgoing.pending or offers_http(self.hello):
+    def _plaintext(self) -> bytes | None:
+        if self.phase is Phase.HANDSHAKE:
+            try:
+                self.tls.do_handshake()
+            except ssl.SSLWantReadError:
                 return None
-            self.outgoing.read()
-            self.outgoing.write(NO_COMMON_PROTOCOL)
-            self._failed("no common protocol")
-            return b""
-        except (OSError, ValueError) as error:
-            self._failed(error)
-            return b""
-        self._enter(Phase.IDLE)
-        self.hello = b""
-        return self._decrypt()  # a request may follow at once
-
-    def _decrypt(self) -> bytes | None:
+            except (OSError, ValueError) as error:
+                self._failed(error)
+                return b""
+            self._enter(Phase.IDLE)  # a request may follow at once
         plain = b""
         try:
             while self.incoming.pending:

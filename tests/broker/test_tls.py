@@ -117,11 +117,9 @@ def descriptors() -> int:
     return len(list(Path("/proc/self/fd").iterdir()))
 
 
-def client_hello(protocol: str = "http/1.1") -> bytes:
+def client_hello() -> bytes:
     incoming, outgoing = ssl.MemoryBIO(), ssl.MemoryBIO()
-    context = ssl.create_default_context()
-    context.set_alpn_protocols([protocol])
-    client = context.wrap_bio(incoming, outgoing, server_hostname="localhost")
+    client = ssl.create_default_context().wrap_bio(incoming, outgoing, server_hostname="localhost")
     with pytest.raises(ssl.SSLWantReadError):
         client.do_handshake()
     return outgoing.read()
@@ -217,29 +215,13 @@ def test_tls_1_1_is_refused_and_1_2_accepted(broker: Broker, authority: Authorit
     assert served.context.minimum_version == ssl.TLSVersion.TLSv1_2
 
 
-@pytest.mark.parametrize("version", [ssl.TLSVersion.TLSv1_2, ssl.TLSVersion.TLSv1_3])
-def test_unsupported_alpn_protocol_is_refused(broker: Broker, authority: Authority, version: ssl.TLSVersion) -> None:
-    """RFC 7301 §3.2. Clients that offer no protocol, or HTTP among others, are served."""
-    for offered, spoken in ((["h2"], False), (["h2", "http/1.0"], True), (["h3", "x" * 255], False), ([], True)):
-        context = ssl.create_default_context(cafile=str(authority.cert))
-        context.minimum_version = context.maximum_version = version
-        context.set_alpn_protocols(offered)
-        if spoken:
-            with context.wrap_socket(broker.raw(), server_hostname="localhost") as sock:
-                assert ask(sock)[0] == 200
-        else:
-            with broker.raw() as raw, pytest.raises(ssl.SSLError, match=r"(?i)no.application.protocol"):
-                context.wrap_socket(raw, server_hostname="localhost")
-    assert broker.stats.handshakes_failed == 2
-
-
 def test_client_hello_in_many_pieces(broker: Broker) -> None:
-    hello = client_hello("h2")
+    hello = client_hello()
     with broker.raw() as sock:
         for index in range(len(hello)):
             sock.sendall(hello[index : index + 1])
             time.sleep(0.0005)
-        assert sock.recv(100) == b"\x15\x03\x03\0\x02\x02\x78"  # a fatal alert: no_application_protocol
+        assert sock.recv(100).startswith(b"\x16\x03\x03"), "a handshake record"
 
 
 def test_handshakes_per_client_and_turn_are_limited(
