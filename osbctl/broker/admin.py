@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class AdminApp:
-    """Serves /livez (the loop runs), /readyz (503 while draining, or while no password can be checked) and /metrics.
+    """Serves /livez (the loop runs), /readyz (503 while draining) and /metrics.
 
     `status()` must not block. `hosts` are the accepted names in a Host header, besides `localhost` and IP addresses:
     this stops DNS rebinding, where a web page resolves its own name to this listener.
@@ -52,8 +52,8 @@ class AdminApp:
     def _ready(self) -> Response:
         """Report an expiring certificate, but stay ready: clients may accept an expired one."""
         status = self._status()
-        if status.unavailable_reason:
-            return _plain("503 Service Unavailable", status.unavailable_reason)
+        if status.draining:
+            return _plain("503 Service Unavailable", "draining")
         days = status.days_left
         if days is None or days >= SOON_DAYS:
             return _plain("200 OK", "ready")

@@ -33,8 +33,8 @@ MAX_WAITING, MAX_WAITING_PER_CLIENT = 64, 4
 MAX_WAIT_SECONDS = 20.0
 """A request that waits longer is answered 503. Shorter than `Settings.authentication_seconds`, which cuts it."""
 
-EXPIRED_SECONDS = 60.0
-"""Lifetime of a cached refusal that may be due to an expired record: the system clock may be corrected meanwhile."""
+REFUSED_SECONDS = 600.0
+"""Lifetime of a cached refusal: it may be due to an expired record, and the system clock may be corrected."""
 
 
 @dataclass(slots=True, eq=False)
@@ -73,7 +73,7 @@ class Authenticator:
         """Digest to the monotonic time until which it is refused."""
         self._waiting: dict[bytes, _Job] = {}
         self._changed = threading.Condition()
-        self._closed = self._broken = False
+        self._closed = False
         self.replace_records(records)
         self._hashing = hashing or HashingProcess()
         self._thread = threading.Thread(target=self._run, name="authenticator", daemon=True)
@@ -82,11 +82,6 @@ class Authenticator:
     @property
     def waiting(self) -> int:
         return len(self._waiting)
-
-    @property
-    def unavailable_reason(self) -> str:
-        """Reason why no unknown password can be checked now; empty if it can."""
-        return "the hashing process does not answer" if self._broken or self._hashing.silent else ""
 
     def check(self, header: str | None, address: str, resume: Resume) -> Decision | None:
         """Return the decision on an Authorization header, or None if it needs a hash; never blocks.
@@ -135,17 +130,11 @@ class Authenticator:
         record = self._verified.get(digest)
         if record is not None and record.ends > self._now():
             return _accepted(record)
-        if self._refused.get(digest, -inf) <= self._clock():
-            return None
-        with self._changed:
-            if digest in self._refused:  # keep a repeated guess in the cache, else it would cost a hash again
-                self._refused.move_to_end(digest)
-        return REFUSED
+        return REFUSED if self._refused.get(digest, -inf) > self._clock() else None
 
     # The queue. A job stays in it until it is answered, so that equal headers share one hash.
 
     def _enqueue(self, digest: bytes, given: tuple[str, str], client: str, resume: Resume) -> Decision | None:
-        displaced = None
         with self._changed:
             job = self._waiting.get(digest)
             if job is None:
@@ -155,19 +144,17 @@ class Authenticator:
                     displaced = max((job for job in self._waiting.values() if not job.begun), key=self._rank)
                     if self._clients.rank(displaced.client) <= self._clients.rank(client):
                         return BUSY
-                    del self._waiting[displaced.digest]
+                    self._answer(displaced, BUSY)
                 job = self._waiting[digest] = _Job(digest, *given, client, self._clock())
                 self._changed.notify()
             # A header shared by several clients gets the best rank among them: a guesser cannot delay the others.
             elif self._clients.rank(client) < self._clients.rank(job.client):
                 job.client = client
             job.resumes.append(resume)
-        if displaced is not None:
-            self._answer(displaced, BUSY)
         return None
 
     def _may_enqueue(self, client: str) -> bool:
-        if self._closed or self._broken:
+        if self._closed:
             return False
         held = sum(job.client == client for job in self._waiting.values())
         return held < MAX_WAITING_PER_CLIENT and self._clients.take(client)
@@ -190,13 +177,20 @@ class Authenticator:
 
     def _run(self) -> None:
         while (job := self._next_job()) is not None:
-            try:
-                self._answer(job, self._process(job))
-            except HashingError as error:
-                self._recover(error)
-            self._answer_expired()
+            self._answer(job, self._decide(job))
         self._hashing.close()
-        self._answer_all()
+        for job in list(self._waiting.values()):
+            self._answer(job, BUSY)
+
+    def _decide(self, job: _Job) -> Decision:
+        if self._clock() - job.since > MAX_WAIT_SECONDS:
+            return BUSY
+        try:
+            return self._process(job)
+        except (HashingError, OSError) as error:
+            if not self._closed:
+                _log.error("passwords cannot be checked: %s", error)
+            return BUSY
 
     def _process(self, job: _Job) -> Decision:
         """Hash and cache a header; again if the records changed meanwhile."""
@@ -210,8 +204,7 @@ class Authenticator:
                 if record is not None:
                     self._verified.put(job.digest, record)
                     return _accepted(record)
-                depends_on_clock = known.ended(job.identity, self._now())
-                self._refused.put(job.digest, self._clock() + EXPIRED_SECONDS if depends_on_clock else inf)
+                self._refused.put(job.digest, self._clock() + REFUSED_SECONDS)
                 return REFUSED
 
     def _find_record(self, known: KnownRecords, job: _Job) -> CredentialRecord | None:
@@ -219,54 +212,15 @@ class Authenticator:
         if not 0 < len(job.password.encode()) <= LONGEST:
             return None
         tried = known.of(job.identity, self._now())
-        index = self._first_match(job.password, [*(record.hash for record in tried), *known.dummy_hashes(tried)])
+        hashes = [*(record.hash for record in tried), *known.dummy_hashes(tried)]
+        # Some twenty times the usual duration, for slow processors and CPU quotas, and time for a child to start.
+        index = self._hashing.first_match(job.password, hashes, 10 + 1e-5 * known.rounds)
         return tried[index] if index is not None and index < len(tried) else None
-
-    def _first_match(self, password: str, hashes: list[str]) -> int | None:
-        # Ten times the usual duration of a round (0.5 microseconds), and time for a child to start.
-        seconds = 3 + 5e-6 * self._records.rounds
-        return self._hashing.first_match(password, hashes, seconds, self._answer_expired)
-
-    def _recover(self, error: HashingError) -> None:
-        """Answer all waiting requests as busy until the child computes a hash again."""
-        self._broken = True
-        while not self._closed:
-            _log.error("passwords cannot be checked: %s", error)
-            self._answer_all()
-            try:
-                self._first_match("x", KnownRecords([]).dummy_hashes([]))
-                break
-            except HashingError as again:
-                error = again
-            with self._changed:
-                self._changed.wait_for(lambda: self._closed, 1)
-        self._broken = False
-
-    def _answer_all(self) -> None:
-        for job in list(self._waiting.values()):
-            self._answer(job, BUSY)
-
-    def _answer_expired(self) -> None:
-        """Answer requests that waited too long as busy. A hash under way continues, and its result is cached."""
-        now = self._clock()
-        with self._changed:
-            late = [job for job in self._waiting.values() if now - job.since > MAX_WAIT_SECONDS]
-        for job in late:
-            if job.begun:
-                job.since = now
-                self._resume(job, BUSY)
-            else:
-                self._answer(job, BUSY)
 
     def _answer(self, job: _Job, decision: Decision) -> None:
         with self._changed:
-            self._waiting.pop(job.digest, None)
-        self._resume(job, decision)
-
-    def _resume(self, job: _Job, decision: Decision) -> None:
-        with self._changed:
-            resumes, job.resumes = job.resumes, []
-        for resume in resumes:
+            self._waiting.pop(job.digest, None)  # afterwards, no request can join the job
+        for resume in job.resumes:
             try:
                 resume(decision)
             except Exception:  # one broken connection must not end the thread

@@ -30,10 +30,6 @@ class KnownRecords:
         """The unexpired records of an identity at `now` (seconds since 1970)."""
         return tuple(record for record in self._by_identity.get(identity, ()) if record.ends > now)
 
-    def ended(self, identity: str, now: float) -> bool:
-        """Return whether a record of the identity has expired at `now`."""
-        return len(self.of(identity, now)) < len(self._by_identity.get(identity, ()))
-
     def dummy_hashes(self, tried: Sequence[CredentialRecord]) -> list[str]:
         """Hashes without a password, to be computed after `tried` failed.
 

@@ -269,7 +269,7 @@ def _open(
             authenticator.waiting,
             tls.certificate.days_left() if tls else None,
             (catalog.etag, catalog.modified),
-            "draining" if loop.draining else authenticator.unavailable_reason,
+            loop.draining,
         )
 
     loop.servers += [server(service.app, sock, shared) for sock in sockets]

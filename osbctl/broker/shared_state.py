@@ -33,7 +33,7 @@ class Stats:
 
 @dataclass(frozen=True, slots=True)
 class ProcessStatus:
-    """Status of the process. `unavailable_reason` is empty if it is ready to serve.
+    """Status of the process.
 
     `waiting` is the number of headers in the queue of the authenticator; `days_left` is for the certificate, None
     without one. `catalog` is the tag of the served catalog and the time of its last change (seconds since 1970).
@@ -44,7 +44,7 @@ class ProcessStatus:
     waiting: int = 0
     days_left: float | None = None
     catalog: tuple[str, int] = ("", 0)
-    unavailable_reason: str = ""
+    draining: bool = False
 
 
 class ConnectionSlots:

@@ -1,10 +1,8 @@
 """The admin listener: accepted hosts, pages, and availability."""
 
-import os
 import signal
 import socket
 import ssl
-import threading
 import time
 from contextlib import ExitStack
 from pathlib import Path
@@ -16,8 +14,6 @@ from osbctl.broker.admin import AdminApp
 from osbctl.broker.shared_state import ProcessStatus, Stats
 from tests.broker.harness import GET, until
 from tests.broker.processes import admin, over_tls, process
-from tests.deploy.running import ask as platform_asks
-from tests.deploy.running import serve_options, serving
 
 
 @pytest.mark.parametrize(("host", "status"), [
@@ -68,25 +64,3 @@ def test_probe_is_answered_at_the_connection_limit(tmp_path: Path, tls: dict[str
         began = time.monotonic()
         assert admin(broker.port("admin on"), "/livez") == (200, b"ok\n")
         assert time.monotonic() - began < 15  # not the deadline of handshakes
-
-
-def test_readyz_reports_a_hung_hashing_process(tmp_path: Path, pair: tuple[Path, Path], trust: ssl.SSLContext) -> None:
-    """The real command: requests get 503 meanwhile, and are not cut."""
-    with serving(tmp_path, *serve_options(tmp_path, pair), "--admin-listen", "127.0.0.1:0") as broker:
-        port, (hashing,) = broker.port("admin on"), children(broker.process.pid)
-        assert admin(port, "/readyz") == (200, b"ready\n")
-        os.kill(hashing, signal.SIGSTOP)
-        statuses: list[int] = []
-        newcomer = threading.Thread(target=lambda: statuses.append(platform_asks(broker.port(), trust)[0]))
-        newcomer.start()
-        assert until(lambda: admin(port, "/readyz") == (503, b"the hashing process does not answer\n"), 10)
-        assert admin(port, "/livez") == (200, b"ok\n")
-        newcomer.join(10)
-        assert statuses == [503]
-        assert until(lambda: admin(port, "/readyz") == (200, b"ready\n"), 20)
-        assert children(broker.process.pid) != [hashing]
-        assert platform_asks(broker.port(), trust)[0] == 200
-
-
-def children(pid: int) -> list[int]:
-    return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]

@@ -9,9 +9,8 @@ import threading
 import time
 from base64 import b64encode
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing, contextmanager, suppress
-from math import inf
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager
 from pathlib import Path
 from queue import SimpleQueue
 
@@ -19,13 +18,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from osbctl.broker import hashing_process
 from osbctl.broker.authenticator import (
     CACHE_SIZE,
-    EXPIRED_SECONDS,
     MAX_WAIT_SECONDS,
     MAX_WAITING,
     MAX_WAITING_PER_CLIENT,
+    REFUSED_SECONDS,
     Authenticator,
 )
 from osbctl.broker.decision import BUSY, LONGEST_HEADER, REFUSED, Decision, RequestOutcome, parse_basic
@@ -51,26 +49,20 @@ class Hashing(HashingProcess):
     """Computes hashes in the calling thread, records them, and pauses while `held` is clear."""
 
     def __init__(self) -> None:
-        self._heard = inf
         self.asked: list[list[str]] = []
         self.passwords: list[str] = []
         self.seconds: list[float] = []
         self.held = threading.Event()
         self.held.set()
-        self.fails = False
+        self.error: Exception | None = None
 
-    def first_match(
-        self, password: str, hashes: Sequence[str], seconds: float, meanwhile: Callable[[], None] = lambda: None
-    ) -> int | None:
+    def first_match(self, password: str, hashes: Sequence[str], seconds: float) -> int | None:
         self.asked.append(list(hashes))
         self.passwords.append(password)
         self.seconds.append(seconds)
-        end = time.monotonic() + 20
-        while not self.held.wait(0.01):
-            assert time.monotonic() < end
-            meanwhile()
-        if self.fails:
-            raise HashingError("the hashing process died")
+        assert self.held.wait(20)
+        if self.error:
+            raise self.error
         return first_match(password, list(hashes))
 
     def stop(self) -> None:
@@ -227,18 +219,17 @@ def test_expiry_applies_to_cached_headers() -> None:
 
 
 @pytest.mark.parametrize("seen_before", [True, False])
-def test_correct_password_works_a_minute_after_the_clock_is_corrected(seen_before: bool) -> None:
-    with bench(CredentialRecord("admin", OLD.salt, OLD.hash, expires="2027-01-01T00:00:00Z"), OTHER) as b:
-        right, wrong = basic("admin", "old-password"), basic("other", "x")
+def test_correct_password_works_some_time_after_the_clock_is_corrected(seen_before: bool) -> None:
+    with bench(CredentialRecord("admin", OLD.salt, OLD.hash, expires="2027-01-01T00:00:00Z")) as b:
+        right = basic("admin", "old-password")
         if seen_before:
             assert b.ask(right) == Decision(RequestOutcome.ACCEPTED, "record 1")
         b.day.now += 1e10
-        assert b.ask(right) == b.ask(wrong) == REFUSED
+        assert b.ask(right) == REFUSED
         b.day.now -= 1e10
         assert b.known(right) == (Decision(RequestOutcome.ACCEPTED, "record 1") if seen_before else REFUSED)
-        b.clock.now += EXPIRED_SECONDS
+        b.clock.now += REFUSED_SECONDS
         assert b.ask(right) == Decision(RequestOutcome.ACCEPTED, "record 1")
-        assert b.known(wrong) == REFUSED, "no record of it has ended: remembered for good"
 
 
 def test_removed_record_fails_at_once_and_others_stay_cached() -> None:
@@ -270,14 +261,6 @@ def test_records_replaced_during_a_hash_take_effect(password: str) -> None:
             b.authenticator.replace_records([NEW])
         assert until(lambda: bool(decided))
         assert decided == [Decision(RequestOutcome.ACCEPTED, "new") if password == "new-password" else REFUSED]
-
-
-def test_repeated_guess_stays_cached() -> None:
-    with bench(OLD) as b:
-        b.authenticator._refused = LruCache(2)
-        one, two, three = (basic("admin", f"guess {n}") for n in range(3))
-        assert [b.ask(header) for header in (one, two, one, three)] == [REFUSED] * 4
-        assert (b.known(one), b.known(two)) == (REFUSED, None)
 
 
 def test_queue_is_bounded_and_known_headers_skip_it() -> None:
@@ -384,27 +367,12 @@ def test_waiting_request_is_answered_as_busy_after_the_maximum() -> None:
         assert b.hashing.passwords == ["begun"]
 
 
-@pytest.mark.parametrize(("rounds", "seconds"), [(1000, 3.005), (2_000_000, 13), (5_000_000, 28)])
-def test_cpu_limit_of_a_hash_depends_on_its_rounds(rounds: int, seconds: float) -> None:
+@pytest.mark.parametrize(("rounds", "seconds"), [(1000, 10.01), (2_000_000, 30), (5_000_000, 60)])
+def test_time_limit_of_a_hash_depends_on_its_rounds(rounds: int, seconds: float) -> None:
     with bench(CredentialRecord("admin", "saltsalt", slow_hash(rounds))) as b:
-        b.hashing.fails = True
+        b.hashing.error = HashingError("it died")
         b.ask(basic("admin", "x"))
         assert b.hashing.seconds[0] == pytest.approx(seconds)
-
-
-def test_long_hash_is_answered_as_busy_and_continues() -> None:
-    """Its request gets 503; the next one with the same header waits for the hash under way."""
-    header = basic("admin", "old-password")
-    with bench(OLD) as b:
-        with b.paused():
-            for _ in range(2):
-                decided = b.enqueue(header, "10.0.0.1")
-                b.clock.now += MAX_WAIT_SECONDS + 1
-                assert until(lambda answers=decided: answers == [BUSY])
-            last = b.enqueue(header, "10.0.0.1")
-        assert until(lambda: bool(last))
-        assert (decided, last) == ([BUSY], [Decision(RequestOutcome.ACCEPTED, "old")])
-        assert b.hashing.passwords == ["old-password"]
 
 
 def test_too_expensive_records_are_a_warning(caplog: pytest.LogCaptureFixture) -> None:
@@ -503,18 +471,15 @@ def test_caches_are_bounded() -> None:
     assert clients.take("0"), "forgotten"
 
 
-def test_hashing_failure_is_busy_until_the_process_recovers(caplog: pytest.LogCaptureFixture) -> None:
+@pytest.mark.parametrize("error", [HashingError("it died"), OSError("none can start")])
+def test_hashing_failure_is_busy_until_it_works_again(error: Exception, caplog: pytest.LogCaptureFixture) -> None:
     with bench(OLD) as b:
-        b.hashing.fails = True
+        b.hashing.error = error
         assert b.ask(basic("admin", "old-password")) == BUSY
-        assert b.authenticator.unavailable_reason == "the hashing process does not answer"
         assert b.ask(basic("admin", "another"), "10.0.0.2") == BUSY
-        b.hashing.fails = False
-        assert until(lambda: not b.authenticator.unavailable_reason)
+        b.hashing.error = None
         assert b.ask(basic("admin", "old-password")) == Decision(RequestOutcome.ACCEPTED, "old")
-        assert until(lambda: not b.authenticator.unavailable_reason)
-    assert len(caplog.messages) > 1
-    assert set(caplog.messages) == {"passwords cannot be checked: the hashing process died"}
+    assert caplog.messages == [f"passwords cannot be checked: {error}"] * 2
 
 
 def test_failing_callback_does_not_affect_others(caplog: pytest.LogCaptureFixture) -> None:
@@ -582,43 +547,13 @@ def test_hashing_process_has_no_secrets_or_sockets(process: HashingProcess) -> N
     assert not [target for target in targets if target.startswith("socket:")]
 
 
-@contextmanager
-def share_of_processor(pid: int, share: float) -> Iterator[None]:
-    """Let a process run only for a share of the time, like a CPU quota."""
-    ended = threading.Event()
-
-    def alternate() -> None:
-        while not ended.is_set():
-            for number, seconds in ((signal.SIGCONT, 0.05 * share), (signal.SIGSTOP, 0.05 * (1 - share))):
-                with suppress(ProcessLookupError):
-                    os.kill(pid, number)
-                time.sleep(seconds)
-        with suppress(ProcessLookupError):
-            os.kill(pid, signal.SIGCONT)
-
-    thread = threading.Thread(target=alternate)
-    thread.start()
-    try:
-        yield
-    finally:
-        ended.set()
-        thread.join()
-
-
-def test_limit_of_a_hash_is_cpu_time() -> None:
-    """Under a CPU quota it takes longer by the clock, and is not ended."""
-    record = make_record("admin", "right", rounds=120_000)
+def test_process_that_takes_too_long_is_replaced() -> None:
     with closing(HashingProcess()) as process:
-        assert process.first_match("warm", [NEW.hash], 20) is None
-        pid, start = process._child.pid, time.monotonic()
-        with share_of_processor(pid, 0.06):
-            assert process.first_match("right", [record.hash], 0.4) == 0
-        assert time.monotonic() - start > 0.4
-        assert process._child.pid == pid
-        assert not process.silent
-        with pytest.raises(HashingError, match="took more than 0 seconds of CPU time"):
+        pid = process._child.pid
+        with pytest.raises(HashingError, match="took more than 0 seconds for a password"):
             process.first_match("right", [slow_hash(5_000_000)], 0.2)
         assert process.first_match("new-password", [NEW.hash], 20) == 0
+        assert process._child.pid != pid
 
 
 def slow_hash(rounds: int) -> str:
@@ -647,21 +582,6 @@ def test_killed_hashing_process_is_restarted() -> None:
         assert process._child.pid == before, "signals to stop are for the parent"
     with pytest.raises(HashingError):
         process.first_match("x", [NEW.hash], 20)
-
-
-def test_stopped_process_is_replaced_without_blocking(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(hashing_process, "SILENT_SECONDS", 1.5)
-    decided: SimpleQueue[Decision] = SimpleQueue()
-    with closing(Authenticator([NEW])) as authenticator:
-        stopped = authenticator._hashing._child.pid
-        os.kill(stopped, signal.SIGSTOP)
-        assert authenticator.check(basic("admin", "new-password"), "10.0.0.1", decided.put) is None
-        assert until(lambda: bool(authenticator.unavailable_reason), 10)
-        assert decided.get(timeout=10) == BUSY
-        assert until(lambda: not authenticator.unavailable_reason, 20)
-        assert authenticator._hashing._child.pid != stopped
-        assert authenticator.check(basic("admin", "new-password"), "10.0.0.1", decided.put) is None
-        assert decided.get(timeout=20) == Decision(RequestOutcome.ACCEPTED, "new")
 
 
 def test_real_process_is_ended_during_a_hash() -> None:
