@@ -65,7 +65,7 @@ def _stat(path: Path) -> tuple[int, ...] | None:
 
 
 class Watcher:
-    """A thread that checks the files every `seconds`, and at once on request (SIGHUP).
+    """A thread that checks the files every `seconds`, and reloads them on request (SIGHUP).
 
     A change counts once two checks agree, so that a file is not read while it is written. The stamp from before the
     reading is kept, so that a change during the reading is read again. A change that loses more than half counts after
@@ -81,8 +81,8 @@ class Watcher:
         seconds: float = 0.4,
     ) -> None:
         self._watched, self._stats, self._on_check, self._seconds = watched, stats, on_check, seconds
-        self._now = threading.Event()
-        self._ended = False
+        self._asked = False
+        self._end = threading.Event()
         self._seen = [stamp_files(item.paths) for item in watched]
         self._applied = [item.loaded or seen for item, seen in zip(watched, self._seen, strict=True)]
         self._held: list[tuple[FileStamp, float]] = [((), 0.0)] * len(watched)
@@ -95,21 +95,19 @@ class Watcher:
         self._thread.start()
 
     def reload_now(self) -> None:
-        """Reload everything, changed or not. From any thread."""
-        self._now.set()
+        """Reload everything at the next check, changed or not. From any thread or signal handler: it takes no lock."""
+        self._asked = True
 
     def close(self) -> None:
-        self._ended = True
-        self._now.set()
+        self._end.set()
         if self._thread.is_alive():  # it was never started if the start of the broker failed
             self._thread.join(5)
 
     def _run(self) -> None:
-        while True:
-            asked = self._now.wait(self._seconds)
-            if self._ended:
-                return
-            self._now.clear()
+        while not self._end.wait(self._seconds):
+            asked = self._asked
+            if asked:  # a request that comes now is met by the same reload
+                self._asked = False
             if self._on_check:
                 self._on_check()
             for index, item in enumerate(self._watched):

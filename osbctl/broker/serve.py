@@ -3,14 +3,11 @@
 import logging
 import signal
 import socket
-import threading
 import time
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import replace
-from pathlib import Path
-from queue import SimpleQueue
 from typing import Any
 
 from waitress import wasyncore  # type: ignore[import-untyped]
@@ -24,17 +21,10 @@ from osbctl.broker.proxy import ProxyRule
 from osbctl.broker.reload import WatchedFiles, Watcher, stamp_files
 from osbctl.broker.server import Server
 from osbctl.broker.service import Service
-from osbctl.broker.settings import (
-    ADMIN_CONNECTIONS,
-    FILES_KEPT,
-    LEAST_CONNECTIONS,
-    ServeOptions,
-    Settings,
-    descriptor_limit,
-)
+from osbctl.broker.settings import ADMIN_CONNECTIONS, ServeOptions, Settings
 from osbctl.broker.shared_state import ProcessStatus, Shared, Stats
 from osbctl.broker.tls import Certificate, Tls, load_certificate
-from osbctl.errors import ConfigError, UsageError
+from osbctl.errors import UsageError
 
 _log = logging.getLogger("osbctl.broker")
 
@@ -44,7 +34,7 @@ STANDARD_OUTPUT = 1
 class Loop:
     """The main loop: one thread for all sockets. `servers` serve the catalog; `admin` stays up while they drain.
 
-    `stop()` may be called from any thread or signal handler; the second call ends draining.
+    `stop()` may be called from any thread or signal handler, as it takes no lock; the second call ends draining.
     """
 
     def __init__(self, settings: Settings) -> None:
@@ -54,19 +44,18 @@ class Loop:
         self.admin: list[Server] = []
         self.ready: deque[Channel] = deque()
         self.draining = False
-        self._stop = threading.Event()
-        self._hurry = threading.Event()
+        self._stops = 0
         self._next_sweep = 0.0
 
     def stop(self) -> None:
         """Begin to drain; the second call ends the loop now."""
-        (self._hurry if self._stop.is_set() else self._stop).set()
+        self._stops += 1
         for server in self.servers[:1]:
             server.wake()
 
     def run(self) -> int:
         """Serve until `stop()`, then drain. Returns the number of connections cut during a response."""
-        while not self._stop.is_set():
+        while not self._stops:
             self.turn(self.settings.sweep_seconds)
         return self.drain()
 
@@ -103,7 +92,7 @@ class Loop:
         for server in self.servers:
             server.stop_accepting()
         began = time.monotonic()
-        while self._channels() and not self._hurry.is_set():
+        while self._channels() and self._stops < 2:
             age = time.monotonic() - began
             if age > self.settings.drain_seconds:
                 break
@@ -130,37 +119,12 @@ class Loop:
         return [channel for server in self.servers for channel in list(server.active_channels.values())]
 
 
-class Signals:
-    """Queue of received signals. Create it in the main thread; `call` starts the thread that handles them.
-
-    A signal may interrupt a Python handler, and then wait forever for a lock that the handler holds (`Event.set`).
-    `SimpleQueue.put` is reentrant C code, so it is the handler itself.
-    """
-
-    def __init__(self) -> None:
-        self._came: SimpleQueue[int] = SimpleQueue()
-
-    def collect(self, *numbers: int) -> None:
-        """Queue these signals from now on, instead of their default action."""
-        for number in numbers:
-            signal.signal(number, self._came.put)  # type: ignore[arg-type]  # the frame is its `block`, which it ignores
-
-    def call(self, functions: Mapping[int, Callable[[], None]]) -> None:
-        """Call the function of each signal, also of those already queued, in a thread."""
-
-        def work() -> None:
-            while True:
-                functions[self._came.get()]()
-
-        threading.Thread(target=work, name="signals", daemon=True).start()
-
-
-def serve(options: ServeOptions, load: Callable[[], Service], environ: Mapping[str, str], signals: Signals) -> int:
+def serve(options: ServeOptions, load: Callable[[], Service], environ: Mapping[str, str]) -> int:
     """Serve until SIGTERM or SIGINT, drain, and return the exit code (0).
 
     `load` is called once the certificate is read, which is cheaper than a catalog. Raises OsbctlError if the options
     conflict, the certificate cannot be used or an address cannot be bound.
-    Must run in the main thread. `signals` may already hold requests to reload.
+    Must run in the main thread.
     """
     options.check()
     proxy = ProxyRule.of(options.trusted_proxies) if options.behind_proxy else None
@@ -168,28 +132,18 @@ def serve(options: ServeOptions, load: Callable[[], Service], environ: Mapping[s
     shared = Shared(options.settings, Stats(), tls=tls, proxy=proxy)
     service = load()
     with closing(service.authenticator):
-        handed = listeners.systemd_sockets(environ)
-        made = None if handed else options.unix_socket  # removed at the end; one from systemd stays
-        unix = [listeners.listen_unix(made)] if made else []
-        sockets = handed or unix or listeners.listen_tcp(options.host, options.port)
-        file = _file_id(made)
+        sockets = listeners.systemd_sockets(environ)
+        if not sockets and options.unix_socket:
+            # Its file stays at the end: a new process may have replaced it while this one drained.
+            sockets = [listeners.listen_unix(options.unix_socket)]
+        sockets = sockets or listeners.listen_tcp(options.host, options.port)
         try:
             _check_sockets(options, sockets)
-            _run(options, sockets, shared, service, certificate, signals)
+            _run(options, sockets, shared, service, certificate)
             return 0  # connections left after the drain had enough time
         finally:
-            if made and file == _file_id(made):  # a new process may have replaced it while this one drained
-                made.unlink(missing_ok=True)
             for sock in sockets:
                 sock.close()
-
-
-def _file_id(path: Path | None) -> tuple[int, int, int] | None:
-    """Device, inode and time of a file (inodes are reused); None if there is no file."""
-    if path is None or not path.exists():
-        return None
-    found = path.stat()
-    return found.st_dev, found.st_ino, found.st_mtime_ns
 
 
 def load_tls(options: ServeOptions) -> tuple[Tls | None, list[WatchedFiles[Certificate]]]:
@@ -207,17 +161,11 @@ def load_tls(options: ServeOptions) -> tuple[Tls | None, list[WatchedFiles[Certi
 
 
 def _check_sockets(options: ServeOptions, sockets: Sequence[socket.socket]) -> None:
-    """Require loopback for plain HTTP, and enough descriptors. Raises UsageError, ConfigError."""
+    """Require loopback for plain HTTP. Raises UsageError."""
     for sock in sockets:
         if options.insecure_http and not listeners.is_loopback_socket(sock):
             name = listeners.socket_url(sock, options.scheme)
             raise UsageError(f"--insecure-http is for loopback only, not for {name}", "listen on 127.0.0.1")
-    allowed, needed = descriptor_limit(), FILES_KEPT + len(sockets) * 2 + LEAST_CONNECTIONS
-    if allowed < needed:
-        raise ConfigError(
-            f"this process may open {allowed} files, and needs {needed}",
-            "raise the limit: `ulimit -n 1024`, or LimitNOFILE= in a systemd unit",
-        )
 
 
 def _run(
@@ -226,13 +174,15 @@ def _run(
     shared: Shared,
     service: Service,
     certificate: Sequence[WatchedFiles[Certificate]],
-    signals: Signals,
 ) -> None:
-    signals.collect(signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
     limits = options.settings
     loop = Loop(limits)
     remind = shared.tls.log_expiry_daily if shared.tls else None
     watcher = Watcher([*service.watched, *certificate], shared.stats, remind, seconds=limits.reload_seconds)
+    # A signal may interrupt a handler, which would wait forever for a lock that it holds: these take none.
+    signal.signal(signal.SIGTERM, lambda *_: loop.stop())
+    signal.signal(signal.SIGINT, lambda *_: loop.stop())
+    signal.signal(signal.SIGHUP, lambda *_: watcher.reload_now())
     shared.authenticate = service.authenticator.check
     if options.access_log:
         line = json_line if options.log_format == "json" else text_line
@@ -240,7 +190,6 @@ def _run(
     try:
         _open(options, sockets, shared, service, loop)
         watcher.start()
-        signals.call({signal.SIGTERM: loop.stop, signal.SIGINT: loop.stop, signal.SIGHUP: watcher.reload_now})
         _announce(options, sockets, shared)  # from here on connections are accepted
         for sentence in service.summary:
             _log.info("%s", sentence)

@@ -16,9 +16,6 @@ FILES_KEPT = 64
 ADMIN_CONNECTIONS = 32
 """Maximum connections of the admin listener; part of `FILES_KEPT`."""
 
-LEAST_CONNECTIONS = 16
-"""Minimum number of connections of a useful service."""
-
 
 @dataclass(frozen=True, slots=True)
 class Settings:

@@ -66,7 +66,6 @@ def serve(
     osbctl serve c.yaml --credentials c.json --host :: --trusted-proxy 10.0.0.0/8
     """
     from osbctl.broker import logs
-    from osbctl.broker.serve import Signals
     from osbctl.broker.serve import serve as run
     from osbctl.broker.service import Service
     from osbctl.broker.settings import ServeOptions, Settings
@@ -92,11 +91,10 @@ def serve(
     options.check()
     logs.configure_logging(log_format, getLevelNamesMapping()[log_level.upper()])
     catalog = CatalogSource(source, at, api_version, tuple(platforms or ()), max_bytes)
-    signals = Signals()
-    signals.collect(signal.SIGHUP)  # what changes while the catalog is being read is read again
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)  # what changes while the catalog is being read is read again
     made = sources(catalog, credentials, base_path, minimum_version, missing_version_status, allow_empty=allow_empty)
     try:
-        return run(options, partial(Service, made), os.environ, signals)
+        return run(options, partial(Service, made), os.environ)
     except DocumentError:
         load(catalog)  # once more, here: the report shows the lines
         raise

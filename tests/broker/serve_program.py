@@ -10,7 +10,7 @@ from osbctl.broker import logs
 from osbctl.broker.catalog_app import Response
 from osbctl.broker.decision import Decision, RequestOutcome
 from osbctl.broker.reload import WatchedFiles
-from osbctl.broker.serve import Signals, serve
+from osbctl.broker.serve import serve
 from osbctl.broker.settings import ServeOptions, Settings
 from osbctl.errors import ConfigError, OsbctlError
 
@@ -56,7 +56,7 @@ def main() -> int:
         )
 
     try:
-        return serve(ServeOptions(settings=settings, **told), make, os.environ, Signals())
+        return serve(ServeOptions(settings=settings, **told), make, os.environ)
     except OsbctlError as error:
         print(error.message, error.advice, sep="\n", file=sys.stderr)
         return error.exit_code

@@ -22,7 +22,7 @@ import pytest
 
 from osbctl.broker.settings import ServeOptions
 from osbctl.errors import UsageError
-from tests.broker.harness import GET, Authority, ask, until
+from tests.broker.harness import Authority, ask, until
 from tests.broker.processes import Load, Process, handed_over, over_tls, over_tls_or_none, process, start, start_alone
 from tests.case import each
 from tests.cli.warm import Fork
@@ -189,31 +189,6 @@ def test_trusting_every_proxy_address_is_a_warning(tmp_path: Path) -> None:
             assert broker.end() == 0
 
 
-def test_draining_process_keeps_the_unix_socket_of_its_successor(tmp_path: Path) -> None:
-    path = tmp_path / "sock"
-    https = GET[:-2] + b"X-Forwarded-Proto: https\r\n\r\n"
-    with process(tmp_path, unix_socket=str(path)) as old, socket.socket(socket.AF_UNIX) as half:
-        half.connect(str(path))
-        half.sendall(https[:10])
-        old.process.terminate()
-        assert until(lambda: refuses(path))
-        (tmp_path / "new").mkdir()
-        with process(tmp_path / "new", unix_socket=str(path)) as new:
-            half.sendall(https[10:])
-            assert old.process.wait(10) == 0
-            with socket.socket(socket.AF_UNIX) as sock:
-                sock.connect(str(path))
-                assert ask(sock, https)[2] == b"one"
-            assert new.end() == 0
-        assert not path.exists()
-
-
-def refuses(path: Path) -> bool:
-    with socket.socket(socket.AF_UNIX) as sock, suppress(FileNotFoundError):
-        return sock.connect_ex(str(path)) != 0
-    return True
-
-
 def test_insecure_http_is_served_with_a_warning(tmp_path: Path) -> None:
     with process(tmp_path, insecure_http=True) as broker:
         with socket.create_connection(("127.0.0.1", broker.port()), timeout=5) as sock:
@@ -233,16 +208,11 @@ def test_port_in_use_is_a_clear_error(tmp_path: Path, tls: dict[str, str]) -> No
                 assert "Traceback" not in broker.log
 
 
-def test_low_descriptor_limit_is_a_clear_error(tmp_path: Path) -> None:
-    """With 66 descriptors it would listen, but never accept."""
-    with process(tmp_path, partial(start, file_limit=66), insecure_http=True) as broker:
-        assert broker.process.wait(10) == 3
-        assert "may open 66 files, and needs 82" in broker.log
-    with (
-        process(tmp_path, partial(start, file_limit=82), insecure_http=True) as broker,
-        socket.create_connection(("127.0.0.1", broker.port()), timeout=5) as sock,
-    ):
-        assert ask(sock)[2] == b"one"
+def test_low_descriptor_limit_lowers_the_number_of_connections(tmp_path: Path) -> None:
+    with process(tmp_path, partial(start, file_limit=66), insecure_http=True) as broker, ExitStack() as held:
+        for _ in range(5):
+            sock = held.enter_context(socket.create_connection(("127.0.0.1", broker.port()), timeout=5))
+            assert ask(sock)[2] == b"one"
 
 
 @pytest.mark.parametrize("closed", ["0", "1", "2"])
@@ -283,17 +253,6 @@ def test_rolling_restart_loses_no_request(tmp_path: Path, trust: ssl.SSLContext,
                 fresh = begin(f"new {number}")
                 assert until(lambda pid=str(fresh.pid): pid in load.pids, 20)
         assert load.lost == []
-
-
-def test_systemd_unix_socket_is_not_removed(tmp_path: Path) -> None:
-    path = tmp_path / "handed"
-    with socket.socket(socket.AF_UNIX) as listener, socket.socket(socket.AF_UNIX) as sock:
-        listener.bind(str(path))
-        listener.listen()
-        with handed_over(tmp_path, listener, unix_socket=str(path)):
-            sock.connect(str(path))
-            assert ask(sock, GET[:-2] + b"X-Forwarded-Proto: https\r\n\r\n")[2] == b"one"
-        assert path.exists(), "it is the one's who made it"
 
 
 def test_insecure_http_refuses_any_systemd_socket_but_of_loopback(tmp_path: Path) -> None:
@@ -352,6 +311,7 @@ def test_reload_signal_during_start_is_not_fatal(tmp_path: Path) -> None:
             started.send_signal(signal.SIGHUP)
             time.sleep(0.01)
             assert started.poll() is None, log.read_text()
+        started.send_signal(signal.SIGHUP)
         assert until(lambda: "reloaded the catalog" in log.read_text())
         started.terminate()
         assert started.wait(10) == 0
