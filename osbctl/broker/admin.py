@@ -6,11 +6,10 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from ipaddress import ip_address
-from itertools import accumulate
 from typing import TYPE_CHECKING
 
 from osbctl.broker.catalog_app import HttpRequest, Response
-from osbctl.broker.shared_state import BUCKETS, ProcessStatus
+from osbctl.broker.shared_state import ProcessStatus
 from osbctl.broker.tls import SOON_DAYS
 
 if TYPE_CHECKING:
@@ -90,12 +89,9 @@ class AdminApp:
             "osbctl_connections_refused", "Over the limit per address.", value=stats.rejected
         )
         yield core.CounterMetricFamily("osbctl_connections_cut", "Cut at a deadline.", value=stats.cut)
-        # Each bucket counts those of the smaller ones, too.
-        ends = [*map(str, BUCKETS), "+Inf"]
-        buckets = list(zip(ends, map(float, accumulate(stats.buckets)), strict=True))
-        yield core.HistogramMetricFamily(
-            "osbctl_request_duration_seconds", "From request to answer.", buckets=buckets, sum_value=stats.seconds
-        )
+        total = stats.requests.total()
+        duration = "From request to answer."
+        yield core.SummaryMetricFamily("osbctl_request_duration_seconds", duration, total, stats.seconds)
         yield core.GaugeMetricFamily("osbctl_connections", "Open connections.", value=status.connections)
         yield core.GaugeMetricFamily("osbctl_queue", "Requests whose password is being hashed.", value=status.waiting)
         days = status.days_left

@@ -2,7 +2,6 @@
 
 import logging
 import threading
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,8 +18,6 @@ FileStamp: TypeAlias = tuple[tuple[int, ...] | None, ...]
 
 FINDINGS_LOGGED = 20
 
-CONFIRMING_CHECKS = 12
-
 
 def stamp_files(paths: Callable[[], Sequence[Path]]) -> FileStamp:
     try:
@@ -35,8 +32,8 @@ class WatchedFiles(Generic[T]):
 
     `name` is for the log. `paths()` lists the files now. `load()` reads and checks them; if it raises, the old value
     stays. `apply(value)` swaps one reference and must not fail. Files in `secrets` should be private to their owner.
-    `loss(value)` describes the loss if more than half would go: the file may be incomplete. `loaded` is the stamp from
-    before the first value was loaded (None: the files are as they were), so that a change during the start is read.
+    `loaded` is the stamp from before the first value was loaded (None: the files are as they were), so that a change
+    during the start is read.
     """
 
     name: str
@@ -44,7 +41,6 @@ class WatchedFiles(Generic[T]):
     load: Callable[[], T]
     apply: Callable[[T], None]
     secrets: Sequence[Path] = ()
-    loss: Callable[[T], str] = lambda _: ""
     loaded: FileStamp | None = None
 
     def warn_of_readable_files(self) -> None:
@@ -68,8 +64,7 @@ class Watcher:
     """A thread that checks the files every `seconds`, and reloads them on request (SIGHUP).
 
     A change counts once two checks agree, so that a file is not read while it is written. The stamp from before the
-    reading is kept, so that a change during the reading is read again. A change that loses more than half counts after
-    `CONFIRMING_CHECKS` more equal checks. `on_check` is called at each check.
+    reading is kept, so that a change during the reading is read again. `on_check` is called at each check.
     """
 
     def __init__(
@@ -78,15 +73,13 @@ class Watcher:
         stats: Stats,
         on_check: Callable[[], None] | None = None,
         *,
-        seconds: float = 0.4,
+        seconds: float = 1.0,
     ) -> None:
         self._watched, self._stats, self._on_check, self._seconds = watched, stats, on_check, seconds
         self._asked = False
         self._end = threading.Event()
         self._seen = [stamp_files(item.paths) for item in watched]
         self._applied = [item.loaded or seen for item, seen in zip(watched, self._seen, strict=True)]
-        self._held: list[tuple[FileStamp, float]] = [((), 0.0)] * len(watched)
-        """The stamp of a version held back for its loss, and until when (monotonic time)."""
         self._thread = threading.Thread(target=self._run, name="reload", daemon=True)
 
     def start(self) -> None:
@@ -114,26 +107,17 @@ class Watcher:
                 self._check(index, item, asked)
 
     def _check(self, index: int, item: WatchedFiles[Any], asked: bool) -> None:
-        stamp, now = stamp_files(item.paths), time.monotonic()
+        stamp = stamp_files(item.paths)
         settled = stamp != self._applied[index] and stamp == self._seen[index]
         self._seen[index] = stamp
-        held, until = self._held[index]
-        if asked or (settled and (stamp != held or now >= until)):
-            if self._reload(item, sure=asked or stamp == held):
-                self._applied[index] = stamp
-            else:
-                self._held[index] = stamp, now + CONFIRMING_CHECKS * self._seconds
+        if asked or settled:
+            self._reload(item)
+            self._applied[index] = stamp
 
-    def _reload(self, item: WatchedFiles[Any], *, sure: bool) -> bool:
-        """Load and apply; False if the version is held back because of its loss (never with `sure`)."""
+    def _reload(self, item: WatchedFiles[Any]) -> None:
         result = "failed"
         try:
-            value = item.load()
-            loss = "" if sure else item.loss(value)
-            if loss:
-                _log.warning("the %s would shrink, %s: waiting in case it is still being written", item.name, loss)
-                return False
-            item.apply(value)
+            item.apply(item.load())
             result = "ok"
             _log.info("reloaded the %s", item.name)
             item.warn_of_readable_files()
@@ -147,4 +131,3 @@ class Watcher:
         except Exception:
             _log.exception("cannot reload the %s, the old version stays in use", item.name)
         self._stats.reloads[item.name, result] += 1
-        return True

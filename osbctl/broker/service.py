@@ -43,25 +43,16 @@ class Service:
         stamps = stamp_files(sources.catalog_paths), stamp_files(sources.credentials_paths)
         records, loaded = sources.load_credentials(), sources.load_catalog()  # the cheaper first
         self._sources = sources
-        self._records = records
         self.authenticator = Authenticator(records)
         self.app = sources.make_app(_served(loaded, time.time()))
         self.watched: Sequence[WatchedFiles[Any]] = (
-            WatchedFiles(
-                "catalog",
-                sources.catalog_paths,
-                self._load_catalog,
-                self._replace_catalog,
-                loss=lambda new: _loss(self.app.catalog.services, new.services),
-                loaded=stamps[0],
-            ),
+            WatchedFiles("catalog", sources.catalog_paths, self._load_catalog, self._replace_catalog, loaded=stamps[0]),
             WatchedFiles(
                 "credentials",
                 sources.credentials_paths,
                 sources.load_credentials,
-                self._replace_records,
+                self.authenticator.replace_records,
                 sources.credentials_paths(),
-                loss=lambda new: _loss(len(self._records), len(new)),
                 loaded=stamps[1],
             ),
         )
@@ -85,14 +76,6 @@ class Service:
     def _replace_catalog(self, new: ServedCatalog) -> None:
         self.app.catalog = new
 
-    def _replace_records(self, new: Sequence[CredentialRecord]) -> None:
-        self.authenticator.replace_records(new)
-        self._records = new
-
 
 def _served(loaded: LoadedCatalog, loaded_at: float) -> ServedCatalog:
     return ServedCatalog.of(loaded.body, loaded_at, services=loaded.services)
-
-
-def _loss(before: int, after: int) -> str:
-    return f"{after} left of {before}" if 2 * after < before else ""

@@ -48,7 +48,7 @@ class Settings:
     turn_bytes: int = 1 << 20  # sent by one connection
     turn_steps: int = 8  # of all unauthenticated connections of one client
 
-    reload_seconds: float = 0.4  # interval of checks of watched files
+    reload_seconds: float = 1.0  # interval of checks of watched files
     log_seconds: float = 0.1  # interval of writes of the access log
     log_lines: int = 10000  # maximum length of its queue
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any
@@ -13,9 +12,6 @@ from osbctl.broker.proxy import ProxyRule
 from osbctl.broker.settings import Settings
 from osbctl.broker.tls import Tls
 
-BUCKETS = (0.001, 0.005, 0.025, 0.1, 0.5, 2.5)
-"""Upper bounds of the duration histogram, in seconds."""
-
 
 @dataclass
 class Stats:
@@ -25,7 +21,6 @@ class Stats:
     authentications: Counter[tuple[str, str]] = field(default_factory=Counter)
     reloads: Counter[tuple[str, str]] = field(default_factory=Counter)
     seconds: float = 0.0
-    buckets: list[int] = field(default_factory=lambda: [0] * (len(BUCKETS) + 1))  # and those that took longer
     handshakes_failed: int = 0
     rejected: int = 0
     cut: int = 0
@@ -117,7 +112,6 @@ class Shared:
         stats, decision = self.stats, entry.decision
         stats.requests[entry.status] += 1
         stats.seconds += entry.started
-        stats.buckets[bisect_left(BUCKETS, entry.started)] += 1
         if decision is not None:
             stats.authentications[decision.outcome, decision.label] += 1
         if self.access_log is not None:

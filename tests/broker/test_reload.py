@@ -123,23 +123,6 @@ def test_file_is_not_read_while_it_is_written(file: Path) -> None:
     assert (held.value, held.loads) == ("half of", 1)
 
 
-def test_change_that_loses_more_than_half_is_held_back(file: Path) -> None:
-    file.write_text("123456")
-    with watching(file, loss=lambda new: "" if len(new) > 2 else "most") as (held, watcher, _):
-        file.write_text("1")
-        assert until(lambda: held.loads == 1)
-        file.write_text("12")
-        assert until(lambda: held.loads == 2)
-        assert held.value == "123456"
-        assert until(lambda: held.value == "12"), "it stays the same"
-        assert held.loads == 3, "it is not read at each look"
-        file.write_text("123456")
-        assert until(lambda: held.value == "123456")
-        file.write_text("1")
-        watcher.reload_now()
-        assert until(lambda: held.value == "1"), "asked to, at once"
-
-
 @pytest.mark.parametrize(
     ("mode", "told"), [(0o640, False), (0o660, True), (0o644, True), (0o602, True), (0o600, False)]
 )
