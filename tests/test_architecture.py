@@ -187,7 +187,6 @@ WRITERS = {
     "__main__.py": "closed standard streams become /dev/null",
     "cli/output.py": "a closed standard output becomes /dev/null",
     "files.py": "whole files, by rename",
-    "broker/tls.py": "a key for OpenSSL, which takes files alone",
     "registry/database.py": "an empty database that only its owner may read",
 }
 """Modules that may write files, each with its reason."""
