@@ -23,8 +23,6 @@ from osbctl.text import AnsiStyle, escape_line
 if TYPE_CHECKING:
     from osbctl.tasks.refresh import Policy
 
-Strict = Annotated[bool, Option("--strict", help="Also refuse what only the specification forbids.")]
-
 brokers = typer.Typer(
     help="""Register brokers and store their catalogs, as a platform does.
 
@@ -45,7 +43,6 @@ def add(
     password_stdin: common.BrokerPasswordStdin = False,
     credentials: common.Credentials = None,
     api_version: Annotated[common.ApiVersion, Option(help="API version of requests.")] = common.ApiVersion.V2_14,
-    strict: Strict = False,
     database: common.Database = None,
     *,
     how: Conditions,
@@ -70,15 +67,13 @@ def add(
     if user or named:
         check_identity(user or named)
     with location.open_registry(database, make=True) as registry:
-        from osbctl.tasks.refresh import register_broker, shared_sentences
+        from osbctl.tasks.refresh import register_broker
 
         new = Registration(name, base, user or named, api_version.value, platform)
         registry.check_free(name)
         finder = passwords.Passwords(stdin=password_stdin, credentials=credentials, single=True, typed=True)
         client = RegisteredBrokerClient(how.options(), finder.password_of)
-        done = register_broker(registry, new, client, strict=strict)
-        added = {name} if done.outcome is RefreshOutcome.ADDED else set()
-        print_note(*client.notes, *shared_sentences(registry, added))
+        done = register_broker(registry, new, client)
     write_lines(refresh_lines(new.name, done, AnsiStyle(use_color("auto", sys.stdout))))
     return int(done.outcome is RefreshOutcome.REFUSED)
 
@@ -131,11 +126,9 @@ def show(
 @common.spread
 def refresh(
     names: Annotated[list[str] | None, Argument(metavar="[NAME...]", help="The brokers.  [default: all]")] = None,
-    platform: Annotated[Platform | None, Option("--as", help="Platform to act as.  [default: as registered]")] = None,
     instances: common.Instances = None,
     dry_run: Annotated[bool, Option("--dry-run", help="Print what would happen, and store nothing.")] = False,
     quiet: Annotated[bool, Option("--quiet", "-q", help="Report only brokers refused or not fetched.")] = False,
-    strict: Strict = False,
     jobs: Annotated[int, Option("--jobs", "-j", metavar="N", min=1, max=64, help="Brokers to contact at once.")] = 8,
     password_stdin: common.BrokerPasswordStdin = False,
     credentials: common.Credentials = None,
@@ -152,12 +145,12 @@ def refresh(
 
     \b
     osbctl brokers refresh
-    osbctl brokers refresh data --as korifi --instances plans.txt --dry-run
+    osbctl brokers refresh data --instances plans.txt --dry-run
     """
     from osbctl.comparison.instances import read_used_plans
 
     with location.open_registry(database) as registry:
-        from osbctl.tasks.refresh import Policy, choose, doubted_instances, refresh_brokers, shared_sentences
+        from osbctl.tasks.refresh import Policy, choose, doubted_instances, refresh_brokers
         from osbctl.tasks.registered_broker_client import RegisteredBrokerClient
 
         chosen = choose(registry, names or ())
@@ -165,11 +158,8 @@ def refresh(
         print_note(*doubted_instances(registry, used, instances or ""))
         finder = passwords.Passwords(stdin=password_stdin, credentials=credentials, single=len(chosen) == 1)
         client = RegisteredBrokerClient(how.options(), finder.password_of)
-        policy = Policy(platform, used, dry_run, strict)
-        results = refresh_brokers(registry, chosen, client, policy, jobs)
-        code, changed = _report(results, len(chosen), policy, quiet)
-        print_note(*client.notes, *shared_sentences(registry, changed))
-        return code
+        policy = Policy(used, dry_run)
+        return _report(refresh_brokers(registry, chosen, client, policy, jobs), len(chosen), policy, quiet)
 
 
 @brokers.command("remove")
@@ -187,21 +177,19 @@ def remove(name: common.BrokerName, database: common.Database = None) -> int:
     return 0
 
 
-def _report(results: Iterable[tuple[str, Refresh]], total: int, policy: Policy, quiet: bool) -> tuple[int, set[str]]:
-    """Print the results; the exit code, and the brokers whose stored catalog changed."""
+def _report(results: Iterable[tuple[str, Refresh]], total: int, policy: Policy, quiet: bool) -> int:
+    """Print the results, and return the exit code."""
     counts: Counter[RefreshOutcome] = Counter()
-    deleted, changed = 0, set()
+    deleted = 0
     paint = AnsiStyle(use_color("auto", sys.stdout))
     for name, done in results:
         counts[done.outcome] += 1
-        if done.outcome is RefreshOutcome.CHANGED and not policy.dry_run:
-            changed.add(name)
         deleted += done.counts().get(ActionKind.DELETED, 0)
         if not quiet or done.outcome in (RefreshOutcome.REFUSED, RefreshOutcome.FAILED):
             write_lines(refresh_lines(name, done, paint, policy.dry_run))
     if not quiet:
         _add_up(counts, total, certain=not deleted or policy.instances is not None)
-    return (3 if counts[RefreshOutcome.FAILED] else int(counts[RefreshOutcome.REFUSED] > 0)), changed
+    return 3 if counts[RefreshOutcome.FAILED] else int(counts[RefreshOutcome.REFUSED] > 0)
 
 
 def _add_up(counts: Counter[RefreshOutcome], total: int, *, certain: bool) -> None:

@@ -93,7 +93,7 @@ def fetch(
     osbctl fetch https://broker.example.com --user platform | osbctl validate -
     osbctl fetch http://localhost:8080 --start "go run ." -o catalog.json
     """
-    from osbctl.client.catalog_client import not_a_catalog, read_json
+    from osbctl.client.catalog_client import fetch_catalog, not_a_catalog, read_json
     from osbctl.tasks.output_checks import CATALOG, check_output
 
     check_output(output, connection.files, replaces=CATALOG)
@@ -105,9 +105,9 @@ def fetch(
     if start:
         from osbctl.client.started_program import ask_started
 
-        answer = ask_started(start, address, os.environ, wait, lambda: connection.ask(address, options), show)
+        answer = ask_started(start, address, os.environ, wait, lambda: fetch_catalog(address, options), show)
     else:
-        answer = connection.ask(address, options)
+        answer = fetch_catalog(address, options)
     if why := read_json(answer.body)[1]:
         raise not_a_catalog(answer.name, why)
     text = answer.body.decode().rstrip("\n") + "\n"

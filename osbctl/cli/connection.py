@@ -20,7 +20,6 @@ from osbctl.sources.read import read_source
 from osbctl.sources.read_bytes import check_stdin, report_name
 
 if TYPE_CHECKING:
-    from osbctl.client.catalog_client import CatalogResponse
     from osbctl.client.connection_options import ConnectionOptions
 
 
@@ -101,14 +100,6 @@ class BrokerConnection(Conditions):
     api_version: Annotated[str, Option(metavar="VERSION", help="API version to request.", callback=_version)] = "2.14"
     max_bytes: MaxBytes = MAX_BYTES
 
-    def ask(self, address: str, options: ConnectionOptions) -> CatalogResponse:
-        """The answer of the broker at `address`, a URL without user. Raises SourceError: it cannot be fetched."""
-        from osbctl.client.catalog_client import fetch_catalog
-
-        answer = fetch_catalog(address, options)
-        assert answer  # 304 comes only where a tag was sent
-        return answer
-
     def address_and_options(self, url: str) -> tuple[str, ConnectionOptions]:
         """The address in `url`, and connection options with user and password, which is looked up if not in `url`."""
         from osbctl.client.catalog_client import split_url
@@ -151,9 +142,9 @@ def read_addressed(connection: BrokerConnection, word: str, where: LocationOptio
     """Read the catalog of the broker at the address `word`, or of the source `word`."""
     if not is_address(word):
         return read_catalog(word, where, limits=Limits(bytes=connection.max_bytes))
-    from osbctl.client.catalog_client import parse_catalog_response
+    from osbctl.client.catalog_client import fetch_catalog, parse_catalog_response
 
-    return parse_catalog_response(connection.ask(*connection.address_and_options(word)), connection.max_bytes)
+    return parse_catalog_response(fetch_catalog(*connection.address_and_options(word)), connection.max_bytes)
 
 
 def announced(document: Document) -> Document:

@@ -56,10 +56,7 @@ class DriftSides(BrokerConnection, common.LocationOptions):
             raise UsageError(f"no registered broker {name}, and no STORED is named", "osbctl drift BROKER STORED...")
         with location.open_registry(self.database) as registry:
             ours = registry.broker(broker)
-        client = self.client(single=True)
-        document = registered_catalog(ours, client)
-        print_note(*client.notes)
-        return stored_in_registry(ours), document
+        return stored_in_registry(ours), registered_catalog(ours, self.client(single=True))
 
     def client(self, *, single: bool) -> RegisteredBrokerClient:
         """A client of registered brokers; `single` as in `Passwords`."""
@@ -161,5 +158,5 @@ def _every_broker(
         for name, found in checked
     ]
     write_output(render_all(reports, display.effective_format), display.output)
-    print_note(*client.notes, *common_problems(reports), *(text for one in reports for text in one.notes()))
+    print_note(*common_problems(reports), *(text for one in reports for text in one.notes()))
     return max((one.exit_code for one in reports), default=0)

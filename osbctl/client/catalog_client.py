@@ -28,14 +28,10 @@ CATALOG_PATH = "/v2/catalog"
 
 @dataclass(frozen=True, slots=True)
 class CatalogResponse:
-    """A catalog as the broker sent it, decompressed, with its ETag (empty without one).
-
-    `name` is its name in reports: the address without its query.
-    """
+    """A catalog as the broker sent it, decompressed; `name` is its name in reports: the address without its query."""
 
     name: str
     body: bytes
-    etag: str
 
 
 def split_url(url: str) -> tuple[str, str, str]:
@@ -75,21 +71,19 @@ def base_url(url: str) -> tuple[str, str]:
     return address.rstrip("/").removesuffix(CATALOG_PATH), user
 
 
-def fetch_catalog(address: str, options: ConnectionOptions, etag: str = "") -> CatalogResponse | None:
-    """Fetch the catalog at `address` (as `split_url` returns it); None if it still has this `etag` (304).
+def fetch_catalog(address: str, options: ConnectionOptions) -> CatalogResponse:
+    """Fetch the catalog at `address` (as `split_url` returns it).
 
     Raises SourceError: there is no answer, or the answer is not a JSON object; the message gives the reason.
     """
     check_options(address, options)
     with HttpClient(address, options) as client:
         current, headers = address, request_headers(options)
-        if etag:
-            headers["If-None-Match"] = etag
         for _ in range(MAX_REDIRECTS + 1):
             response = client.send("GET", current, headers)
             target = redirect_target(current, response.status, response.headers.get("Location"))
             if target is None:
-                return _answer(response, client, etag)
+                return _answer(response, client)
             response.close()
             if not target:
                 raise SourceError(f"{without_query(current)}: it redirects to something that is not an address")
@@ -142,16 +136,13 @@ def origin(url: str) -> str:
     return escape_line(f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}")
 
 
-def _answer(response: BaseHTTPResponse, client: HttpClient, etag: str) -> CatalogResponse | None:
-    if response.status == 304 and etag:
-        response.close()
-        return None
+def _answer(response: BaseHTTPResponse, client: HttpClient) -> CatalogResponse:
     body = b"".join(read_body(response, client))
     if response.status != 200:
         raise status_error(client.name, response.status, body, client.options)
     if not body.strip().startswith(b"{"):
         raise not_a_catalog(client.name, read_json(body)[1])
-    return CatalogResponse(client.name, body, response.headers.get("ETag") or "")
+    return CatalogResponse(client.name, body)
 
 
 def not_a_catalog(name: str, why: str) -> SourceError:

@@ -114,25 +114,11 @@ def _engine(url: URL, wait_seconds: float) -> Engine:
     except ImportError as error:
         raise RegistryError("PostgreSQL needs psycopg", command_to_install("postgresql")) from error
     if sqlite:
-        event.listen(engine, "connect", _prepare_sqlite)
         event.listen(engine, "begin", _begin_sqlite)
     else:
         limit = f"SET LOCAL lock_timeout = {round(wait_seconds * 1000)}"
         event.listen(engine, "begin", lambda connection: connection.exec_driver_sql(limit))
     return engine
-
-
-def _prepare_sqlite(connection: Any, _record: Any) -> None:
-    """A rollback journal, not a write-ahead log: one file at rest, which may be copied and may lie on a network folder.
-
-    With `synchronous` full, both a killed process and a power cut leave the old or the new state.
-    """
-    try:
-        connection.execute("PRAGMA foreign_keys = ON")
-        connection.execute("PRAGMA synchronous = FULL")
-    except Exception:
-        connection.close()  # SQLAlchemy before 2.1 leaves it open
-        raise
 
 
 def _begin_sqlite(connection: Connection) -> None:

@@ -44,43 +44,27 @@ class OutdatedError(RegistryError):
 ADD_MAKES_ONE = "restore it from a backup, or name another with --database; osbctl brokers add makes a new one"
 """Advice if there is no registry."""
 
-_NO_TABLE = "the database is damaged: a table or a column of it is missing"
-_BACKUP = "restore it from a backup"
 _RECOVER = "restore it from a backup; sqlite3 FILE .recover may save what is left"
 _KNOWN = (
-    ("database is locked", "another process is writing, and did not finish in time", "try again"),
-    ("lock timeout", "another process is writing, and did not finish in time", "try again"),
-    ("database or disk is full", "the disk is full; nothing was changed", "free disk space, and run it again"),
-    ("disk full", "the disk of the database is full; nothing was changed", "free disk space, and run it again"),
-    ("no space left", "the disk of the database is full; nothing was changed", "free disk space, and run it again"),
-    ("file is not a database", "this is not an SQLite database", "--database names another"),
-    ("utf-8", "the database is damaged: it holds text that is not UTF-8", _RECOVER),
-    ("already exists", "the version of the database does not fit its tables", _BACKUP),
-    ("no such table", _NO_TABLE, _BACKUP),
-    ("no such column", _NO_TABLE, _BACKUP),
-    ('relation "osbctl_', _NO_TABLE, _BACKUP),
-    ('column "', _NO_TABLE, _BACKUP),
-    ("malformed", "the database is damaged", _RECOVER),
-    ("read-only transaction", "the database is read-only", "it may be a standby: name the primary with --database"),
-    ("readonly database", "the database may not be written to", "check who owns the file and its folder"),
-    ("unable to open database file", "the database cannot be opened", "check who owns the file and its folder"),
-    ("disk i/o error", "the disk fails, or is full; nothing was changed", "look at the disk and at quotas"),
-    ("password authentication failed", "the server refuses the user or the password", "PGPASSWORD or ~/.pgpass has it"),
-    ("no password supplied", "the server asks for a password", "PGPASSWORD or ~/.pgpass has it"),
-    ("does not exist", "the server has no such database or user", "`createdb` makes a database"),
-    ("timeout expired", "the server did not answer in time", "check that it is reachable from here"),
-    ("connection refused", "no server listens there", "check that PostgreSQL runs at that address"),
-    ("no such file or directory", "no server listens there", "check that PostgreSQL runs at that address"),
-    ("permission denied", "the user may not do that in this database", "check who owns its tables"),
+    (("database is locked", "lock timeout"), "another process is writing, and did not finish in time", "try again"),
+    (("disk is full", "disk full", "no space left", "disk i/o"), "the disk is full, or fails", "nothing was changed"),
+    (("file is not a database",), "this is not an SQLite database", "--database names another"),
+    (("utf-8", "malformed"), "the database is damaged", _RECOVER),
+    (("no such table", "column", 'relation "'), "the database is damaged: a part of it is missing", "restore a backup"),
+    (("read-only", "readonly"), "the database is read-only", "check who owns it; of a standby, name the primary"),
+    (("password auth", "no password"), "the server refuses the user or the password", "set PGPASSWORD or ~/.pgpass"),
+    (("does not exist",), "the server has no such database or user", "`createdb` makes a database"),
+    (("timeout expired",), "the server did not answer in time", "check that it is reachable from here"),
+    (("connection refused", "no such file"), "no server listens there", "check that PostgreSQL runs at that address"),
 )
-"""Text in the driver's message, our sentence, and advice; the first match counts."""
+"""Texts in the driver's message, our sentence, and advice; the first match counts."""
 
 
 def as_registry_error(error: Exception, name: str, password: object = None) -> RegistryError:
     """The RegistryError for an error of the database `name`, without `password`."""
     words = str(getattr(error, "orig", None) or error)
-    for piece, sentence, advice in _KNOWN:
-        if piece in words.lower():
+    for pieces, sentence, advice in _KNOWN:
+        if any(piece in words.lower() for piece in pieces):
             return RegistryError(f"{name}: {sentence}", advice)
     line = words.strip().partition("\n")[0]
     if password:

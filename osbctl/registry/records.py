@@ -23,9 +23,6 @@ NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 PLACEHOLDER = "(not stored)"
 """Replacement of a secret: a text, so that the catalog stays valid."""
 
-HELD = "password-in-catalog"
-"""Reason of a refusal: the catalog contains the password of its own broker."""
-
 
 class RefreshOutcome(StrEnum):
     """Outcome of a refresh. `added` and `changed` store a catalog; `refused` stores what a platform saved of it."""
@@ -74,13 +71,12 @@ class Remark:
 class Refresh:
     """One attempt to store a broker's current catalog. `at` is the time in UTC (RFC 3339, seconds).
 
-    `etag` is the tag of the broker's answer. `remarks` holds the changes, or the reasons of a refusal or failure.
+    `remarks` holds the changes, or the reasons of a refusal or failure.
     """
 
     at: str
     outcome: RefreshOutcome
     platform: Platform
-    etag: str = ""
     actions: tuple[Action, ...] = ()
     remarks: tuple[Remark, ...] = ()
 
@@ -125,8 +121,7 @@ class BrokerCatalog:
     """A catalog as a broker sent it: its bytes, data and findings.
 
     `refused` are reasons to store nothing of it. `errors` are faults by its platform and the specification, `refusals`
-    the platform's own reasons, `infos` nulls that Go's library writes for omitted fields. `secrets` are texts to redact
-    in every catalog of this broker.
+    the platform's own reasons.
     """
 
     body: bytes
@@ -134,8 +129,6 @@ class BrokerCatalog:
     refused: tuple[Remark, ...] = ()
     refusals: tuple[Refusal, ...] = ()
     errors: tuple[Remark, ...] = ()
-    infos: tuple[Remark, ...] = ()
-    secrets: tuple[str, ...] = field(default=(), repr=False)
 
     @cached_property
     def storable(self) -> BrokerCatalog:
@@ -158,7 +151,6 @@ class BrokerRow(Registration):
     """
 
     id: int
-    etag: str
     services: int
     plans: int
     kept_plans: int

@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from dataclasses import asdict
 from typing import Any
@@ -25,13 +25,10 @@ from osbctl.registry.records import (
 )
 
 # `database` says what to install where SQLAlchemy is missing; so it is imported first.
-from sqlalchemy import Connection, Row, Select, delete, insert, select, update  # isort: skip
+from sqlalchemy import Connection, delete, insert, select, update  # isort: skip
 from sqlalchemy.exc import IntegrityError  # isort: skip
 
-from osbctl.registry.tables import BROKERS, KEPT, LIGHT  # isort: skip
-from osbctl.registry.tables import broker_row, checked_bytes, kept_rows, migrate, stored  # isort: skip
-
-_PAGE = 200
+from osbctl.registry.tables import BROKERS, LIGHT, broker_row, checked_bytes, kept_objects, make_table, stored  # isort: skip
 
 
 class Registry(AbstractContextManager["Registry"]):
@@ -42,7 +39,7 @@ class Registry(AbstractContextManager["Registry"]):
 
     @classmethod
     def open(cls, url: str, wait_seconds: float = WAIT_SECONDS, *, make: bool = True) -> Registry:
-        """The registry at `url`, the path of an SQLite file or a URL of SQLAlchemy; migrated where needed.
+        """The registry at `url`, the path of an SQLite file or a URL of SQLAlchemy.
 
         `wait_seconds` bounds the wait for other writers. `make` creates a missing one: without it, a lost registry
         does not look like an empty one.
@@ -53,7 +50,7 @@ class Registry(AbstractContextManager["Registry"]):
         """
         database = Database(url, wait_seconds, make=make)
         try:
-            migrate(database, make=make)
+            make_table(database, make=make)
         except BaseException:
             database.close()
             raise
@@ -65,26 +62,15 @@ class Registry(AbstractContextManager["Registry"]):
     def close(self) -> None:
         self._database.close()
 
-    def brokers(self) -> Iterator[BrokerRow]:
-        """All brokers by name, read page by page; no lock is held between two pages."""
-        after = ""
-        while True:
-            query = select(*LIGHT).where(BROKERS.c.name > after).order_by(BROKERS.c.name).limit(_PAGE)
-            rows = self._rows(query)
-            yield from map(broker_row, rows)
-            if len(rows) < _PAGE:
-                return
-            after = rows[-1].name
+    def brokers(self) -> list[BrokerRow]:
+        """All brokers by name, without their catalogs."""
+        with self._database.reading() as connection:
+            rows = connection.execute(select(*LIGHT).order_by(BROKERS.c.name)).all()
+        return [broker_row(row) for row in rows]
 
     def names(self) -> list[str]:
-        return [row.name for row in self._rows(select(BROKERS.c.name).order_by(BROKERS.c.name))]
-
-    def row(self, name: str) -> BrokerRow:
-        """One broker without its catalog. Raises UnknownBrokerError: there is none of that name."""
-        rows = self._rows(select(*LIGHT).where(BROKERS.c.name == name))
-        if not rows:
-            raise UnknownBrokerError(name, self.names())
-        return broker_row(rows[0])
+        with self._database.reading() as connection:
+            return list(connection.scalars(select(BROKERS.c.name).order_by(BROKERS.c.name)))
 
     def broker(self, name: str, *, before: bool = False) -> RegisteredBroker:
         """One broker with its catalog and kept objects; `before`: with its previous catalog.
@@ -93,14 +79,13 @@ class Registry(AbstractContextManager["Registry"]):
         """
         with self._database.reading() as connection:
             row = connection.execute(select(BROKERS).where(BROKERS.c.name == name)).one_or_none()
-            if row is None:
-                raise UnknownBrokerError(name, self.names())
-            kept = connection.execute(select(KEPT).where(KEPT.c.broker_id == row.id).order_by(KEPT.c.id)).all()
+        if row is None:
+            raise UnknownBrokerError(name, self.names())
         if before and row.previous is None:
             raise SourceError(f"the registry has no previous catalog of {name}", "omit --version")
         if before:  # its kept objects are not stored
             return RegisteredBroker(broker_row(row), checked_bytes(row.previous))
-        return RegisteredBroker(broker_row(row), checked_bytes(row.catalog), kept_rows(kept))
+        return RegisteredBroker(broker_row(row), checked_bytes(row.catalog), kept_objects(row.kept))
 
     def add(self, new: Registration, catalog: BrokerCatalog, refresh: Refresh) -> None:
         """Register a broker with its first, valid catalog, which `refresh` describes. Raises NameTakenError."""
@@ -110,6 +95,7 @@ class Registry(AbstractContextManager["Registry"]):
             "registered_at": refresh.at,
             "revision": 1,
             "kept_plans": 0,
+            "kept": "[]",
             **stored(catalog, refresh),
         }
         with self._database.writing() as connection:
@@ -147,15 +133,14 @@ class Registry(AbstractContextManager["Registry"]):
             if refresh.outcome is RefreshOutcome.REFUSED:  # saved in part: not the broker's catalog
                 values["refreshed_at"] = seen.refreshed_at
         elif refresh.outcome in (RefreshOutcome.UNCHANGED, RefreshOutcome.CHANGED):
-            values |= {"refreshed_at": refresh.at, "etag": refresh.etag}
+            values["refreshed_at"] = refresh.at
         if kept is not None:
             values["kept_plans"] = sum(1 for one in kept if one.plan_id)
+            values["kept"] = json.dumps([asdict(one) for one in kept])
         still = (BROKERS.c.id == seen.id) & (BROKERS.c.revision == seen.revision)
         with self._database.writing() as connection:
             if connection.execute(update(BROKERS).where(still).values(values)).rowcount != 1:
                 raise OutdatedError(seen.name)
-            if kept is not None:
-                _replace_kept(connection, seen.id, kept)
 
     def remove(self, name: str) -> None:
         """Remove a broker with its catalogs. Raises UnknownBrokerError: there is none of that name."""
@@ -163,10 +148,6 @@ class Registry(AbstractContextManager["Registry"]):
             removed = connection.execute(delete(BROKERS).where(BROKERS.c.name == name)).rowcount
         if not removed:
             raise UnknownBrokerError(name, self.names())
-
-    def _rows(self, query: Select[Any]) -> Sequence[Row[Any]]:
-        with self._database.reading() as connection:
-            return connection.execute(query).all()
 
 
 def variable_part(name: str) -> str:
@@ -183,10 +164,3 @@ def _check_free(connection: Connection, name: str) -> None:
     taken = connection.scalar(select(BROKERS.c.name).where(BROKERS.c.variable == variable_part(name)))
     if taken is not None:
         raise NameTakenError(name, taken)
-
-
-def _replace_kept(connection: Connection, broker_id: int, kept: Sequence[RetainedObject]) -> None:
-    connection.execute(delete(KEPT).where(KEPT.c.broker_id == broker_id))
-    if kept:
-        rows = [{"broker_id": broker_id, "content": json.dumps(asdict(one))} for one in kept]
-        connection.execute(insert(KEPT), rows)

@@ -36,7 +36,6 @@ def broker_lines(broker: RegisteredBroker, paint: AnsiStyle) -> Iterator[str]:
         "user": row.username or "(none)",
         "api version": row.api_version,
         "platform": row.platform.label,
-        "etag": row.etag or "(none)",
         "registered": row.registered_at,
         "refreshed": row.refreshed_at,
         "last outcome": row.outcome.value,

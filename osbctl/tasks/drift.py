@@ -77,9 +77,7 @@ def check_registered(
 
 def registered_catalog(broker: RegisteredBroker, client: RegisteredBrokerClient) -> Document:
     """The catalog of a registered broker now. Raises SourceError: also if it or the stored one has the password."""
-    # No ETag is sent: the answer is to be compared with the stored catalog.
-    answer = client.fetch(broker.row, "")
-    assert answer
+    answer = client.fetch(broker.row)
     document = parse_catalog_response(answer, client.options.max_bytes)
     client.check_secret(answer.body, document.data, broker.row)
     client.check_secret(broker.catalog, broker.data, broker.row)

@@ -13,7 +13,7 @@ from osbctl.sources.yaml_text import dump
 from tests.broker.harness import until
 from tests.cli.program import environment, osbctl
 from tests.deploy.running import serving
-from tests.registry.make import empty_database, read, refresh, registration, tag
+from tests.registry.make import empty_database, read, refresh, registration
 
 PASSWORD = "correct-horse-battery"
 
@@ -64,5 +64,5 @@ def registered(names: Iterable[str], catalog: dict[str, Any], url: str, username
         with Registry.open(str(file)) as registry:
             for name in names:
                 new = registration(name, url=url.format(name), username=username)
-                registry.add(new, read(content), refresh(RefreshOutcome.ADDED, etag=tag(content)))
+                registry.add(new, read(content), refresh(RefreshOutcome.ADDED))
         return file.read_bytes()

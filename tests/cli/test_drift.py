@@ -192,12 +192,10 @@ class Brokers:
 
     def __init__(self) -> None:
         self.answers: dict[str, bytes] = {}
-        self.asked: list[tuple[str, str]] = []
 
     def answer(self, method: str, path: str, headers: Any, _: bytes) -> Answer:
-        self.asked.append((path, headers.get("If-None-Match", "")))
         body = self.answers.get(path.split("/")[1], b"")
-        return 200 if body else 503, {"ETag": '"tag"'}, body
+        return 200 if body else 503, {}, body
 
     def put(self, name: str, catalog: dict[str, Any]) -> str:
         self.answers[name] = json.dumps(catalog).encode()
@@ -214,7 +212,6 @@ def one_server() -> Iterator[Brokers]:
 @pytest.fixture
 def brokers(one_server: Brokers) -> Brokers:
     one_server.answers.clear()
-    one_server.asked.clear()
     return one_server
 
 
@@ -241,7 +238,6 @@ def test_names_in_the_registry(osbctl: Run, brokers: Brokers) -> None:
     assert shown.splitlines()[-1].startswith("data (stored) → ")
     assert "Kubernetes Service Catalog: shows it as paid" in shown
     assert "Cloud Foundry" not in shown
-    assert {tag for _, tag in brokers.asked} == {""}, "a tag must not answer in the broker's place"
     osbctl("drift", "data", put(DEARER, "dearer.json"), code=3)  # with STORED, it is an address or a source
     osbctl("drift", "data", "--user", "u", code=2)
     put(DEARER, "data")

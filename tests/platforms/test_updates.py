@@ -118,7 +118,7 @@ class Broker(NamedTuple):
 
     @classmethod
     def new(cls, name: str, platform: Platform) -> Broker:
-        row = BrokerRow(name, "https://x", "u", "2.14", platform, 1, "", 0, 0, 0, AT, AT, RefreshOutcome.ADDED, 1)
+        row = BrokerRow(name, "https://x", "u", "2.14", platform, 1, 0, 0, 0, AT, AT, RefreshOutcome.ADDED, 1)
         return cls(RegisteredBroker(row, json.dumps(NOTHING).encode()))
 
     def refreshed(

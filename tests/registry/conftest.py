@@ -30,7 +30,7 @@ def with_tables(cluster: postgres.Cluster) -> Iterator[tuple[str, Database]]:
     """A database of PostgreSQL with all tables: its URL, and the connections that stay open from test to test."""
     url = cluster.create()
     database = Database(url, wait_seconds=5)
-    tables.migrate(database)
+    tables.make_table(database)
     yield url, database
     database.close()
 

@@ -17,7 +17,7 @@ OLD = catalog(service("s", plan("p", "small"), plan("q", "large")), service("t",
 
 
 def stored(data: dict[str, Any], *kept: RetainedObject, platform: Platform = CF) -> RegisteredBroker:
-    row = BrokerRow("db", "https://x", "u", "2.14", platform, 1, "", 0, 0, 0, AT, AT, RefreshOutcome.ADDED, 1)
+    row = BrokerRow("db", "https://x", "u", "2.14", platform, 1, 0, 0, 0, AT, AT, RefreshOutcome.ADDED, 1)
     return RegisteredBroker(row, json.dumps(data).encode(), kept)
 
 

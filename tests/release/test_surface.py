@@ -34,7 +34,7 @@ def test_every_subject_of_versioning_has_facts() -> None:
         "report-1 finding refused_by: list of a choice, always", "report-1 version: `1`",
     } < set(NOW["reports and files"])  # fmt: skip
     assert "osbctl_authentications {result, credential}" in NOW["metrics"]
-    assert "osbctl_brokers catalog: BLOB" in NOW["database"]
+    assert "osbctl_brokers_2 catalog: BLOB" in NOW["database"]
     assert [code.split()[0] for code in NOW["exit codes"]] == ["0", "1", "130", "2", "3"]
     assert all(NOW.values())
 
