@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import time
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -65,10 +64,8 @@ def _from_json(text: str, name: str) -> tuple[CredentialRecord, ...]:
         place = f"{name}:{error.lineno}:{error.colno}"
         # `from None`, because the JSONDecodeError contains the whole text with its secrets.
         raise ConfigError(f"{place}: not JSON: {error.msg}") from None
-    except RecursionError:
-        raise ConfigError(f"{name}: nested too deeply") from None
-    except ValueError:  # Python's own limit (sys.set_int_max_str_digits)
-        raise ConfigError(f"{name}: a number has too many digits") from None
+    except (RecursionError, ValueError):  # Python's limits of depth and digits (sys.set_int_max_str_digits)
+        raise ConfigError(f"{name}: nested too deeply, or a number is too long") from None
     except ConfigError as error:
         raise ConfigError(f"{name}: {error.message}") from None
     if isinstance(data, list):
@@ -122,10 +119,6 @@ def _htpasswd_line(line: str, place: str, number: int) -> CredentialRecord:
     return _placed(place, number, identity=identity, salt=hashed.rsplit("$", 2)[1], hash=hashed)
 
 
-LOCK_SECONDS = 10.0
-"""Timeout of the lock. Writing a file takes milliseconds."""
-
-
 def record_json(data: CredentialRecord | Sequence[CredentialRecord]) -> str:
     """A record, or a list of records, as JSON text with a final newline; unset fields are omitted."""
     import json
@@ -167,25 +160,12 @@ def append_record(path: Path, record: CredentialRecord, ready: Callable[[], None
 
 @contextlib.contextmanager
 def _locked(folder: Path) -> Iterator[None]:
-    """Hold a lock on the folder; the file itself is replaced.
-
-    Any process that can read the folder can lock it, so there is a timeout.
-    """
+    """Hold a lock on the folder; the file itself is replaced."""
     import fcntl
 
-    handle, end = os.open(folder, os.O_RDONLY), time.monotonic() + LOCK_SECONDS
+    handle = os.open(folder, os.O_RDONLY)
     try:
-        while True:
-            try:
-                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                break
-            except BlockingIOError:
-                if time.monotonic() > end:
-                    raise SourceError(
-                        f"another process has held the lock of {folder} for {LOCK_SECONDS:.0f} seconds",
-                        f"find it with: fuser -v {folder}",
-                    ) from None
-                time.sleep(0.05)
+        fcntl.flock(handle, fcntl.LOCK_EX)
         yield
     finally:
         os.close(handle)
