@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 import logging
 import re
-import time
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -29,9 +28,9 @@ class ServedCatalog:
     """A catalog ready to be sent: plain and compressed body, and their validators.
 
     The entity tags are strong and depend on the content alone, so that all processes and restarts agree on them.
-    `modified` is the end of the second in which this process loaded the content, in seconds since 1970,
-    `last_modified` the same as an HTTP date (RFC 9110 §5.6.7). The file's own date would be wrong: an older file may
-    replace a newer one. `services` is the number of its services.
+    `modified` is the time when this process loaded the content, in seconds since 1970, `last_modified` the same as an
+    HTTP date (RFC 9110 §5.6.7). The file's own date would be wrong: an older file may replace a newer one. `services`
+    is the number of its services.
     """
 
     body: bytes = field(repr=False)
@@ -43,13 +42,13 @@ class ServedCatalog:
     services: int
 
     @classmethod
-    def of(cls, body: bytes, loaded_at: float, *, services: int = 0) -> ServedCatalog:
-        """Prepare `body`, a JSON catalog in UTF-8, loaded `loaded_at` seconds after 1970."""
+    def of(cls, body: bytes, modified: int, *, services: int = 0) -> ServedCatalog:
+        """Prepare `body`, a JSON catalog in UTF-8."""
         import gzip
         import hashlib
         from email.utils import formatdate
 
-        tag, modified = hashlib.sha256(body).hexdigest()[:32], int(loaded_at) + 1
+        tag = hashlib.sha256(body).hexdigest()[:32]
         zipped, date = gzip.compress(body, compresslevel=9, mtime=0), formatdate(modified, usegmt=True)
         return cls(body, zipped, f'"{tag}"', f'"{tag}-gzip"', modified, date, services)
 
@@ -170,26 +169,22 @@ def _answer_catalog(catalog: ServedCatalog, asked: dict[str, str]) -> Response:
     zipped = prefers_gzip(asked.get("ACCEPT_ENCODING", ""))
     etag, body = (catalog.gzip_etag, catalog.gzip_body) if zipped else (catalog.etag, catalog.body)
     headers: Headers = (("ETag", etag), ("Vary", "Accept-Encoding"), ("Cache-Control", "no-cache"))
-    # Another content may follow within the same second: until it is over, send no date.
-    modified = catalog.modified if time.time() >= catalog.modified else None
-    if _not_modified(asked, etag, modified):
+    if _not_modified(asked, etag, catalog.modified):
         return Response("304 Not Modified", headers)
-    headers += (("Content-Type", "application/json"),)
+    headers += (("Content-Type", "application/json"), ("Last-Modified", catalog.last_modified))
     if zipped:
         headers += (("Content-Encoding", "gzip"),)
-    if modified is not None:
-        headers += (("Last-Modified", catalog.last_modified),)
     return Response("200 OK", headers, body)
 
 
-def _not_modified(asked: dict[str, str], etag: str, modified: int | None) -> bool:
+def _not_modified(asked: dict[str, str], etag: str, modified: int) -> bool:
     """Return whether the client has this content. A tag takes precedence over a date (RFC 9110 §13.2.2)."""
     tags = asked.get("IF_NONE_MATCH")
     if tags is not None:
         return etag_matches(tags, etag)
     header = asked.get("IF_MODIFIED_SINCE")
     date = parse_http_date(header) if header else None
-    return date is not None and modified is not None and modified <= date
+    return date is not None and modified <= date
 
 
 _VERSION = re.compile(r"(0|[1-9][0-9]{0,8})\.(0|[1-9][0-9]{0,8})")

@@ -44,7 +44,7 @@ class Service:
         records, loaded = sources.load_credentials(), sources.load_catalog()  # the cheaper first
         self._sources = sources
         self.authenticator = Authenticator(records)
-        self.app = sources.make_app(_served(loaded, time.time()))
+        self.app = sources.make_app(_served(loaded, int(time.time())))
         self.watched: Sequence[WatchedFiles[Any]] = (
             WatchedFiles("catalog", sources.catalog_paths, self._load_catalog, self._replace_catalog, loaded=stamps[0]),
             WatchedFiles(
@@ -70,12 +70,13 @@ class Service:
             raise ConfigError(
                 "it has no services, and would remove all of them", "if this is intended, use --allow-empty"
             )
-        # The clock may have been set back, but Last-Modified must never decrease.
-        return served if loaded.body == served.body else _served(loaded, max(time.time(), served.modified))
+        # Each content has its own date, also within one second, or if the clock was set back.
+        modified = max(int(time.time()), served.modified + 1)
+        return served if loaded.body == served.body else _served(loaded, modified)
 
     def _replace_catalog(self, new: ServedCatalog) -> None:
         self.app.catalog = new
 
 
-def _served(loaded: LoadedCatalog, loaded_at: float) -> ServedCatalog:
-    return ServedCatalog.of(loaded.body, loaded_at, services=loaded.services)
+def _served(loaded: LoadedCatalog, modified: int) -> ServedCatalog:
+    return ServedCatalog.of(loaded.body, modified, services=loaded.services)

@@ -3,7 +3,6 @@
 import gzip
 import json
 import logging
-import time
 from base64 import b64encode
 from http import HTTPStatus
 from types import SimpleNamespace
@@ -26,7 +25,7 @@ from osbctl.broker.parser import StrictParser
 from osbctl.broker.task import ResponseTask
 
 BODY = json.dumps({"services": [{"name": "käse", "plans": [{"name": f"p{n}"} for n in range(9)]}]}).encode()
-MODIFIED = 1_699_999_999.7
+MODIFIED = 1_700_000_000
 CATALOG = ServedCatalog.of(BODY, MODIFIED, services=1)
 GOOD = "Basic " + b64encode(b"admin:secret").decode()
 IDENTITY = "8a5c3b1e-0000-4000-8000-000000000001"
@@ -265,16 +264,6 @@ def test_if_none_match(header: str, status: int) -> None:
 ])  # fmt: skip
 def test_if_modified_since(date: str, status: int) -> None:
     assert ask(if_modified_since=date).status == status
-
-
-def test_no_last_modified_within_the_second_of_the_change() -> None:
-    """Two contents within one second would have the same date."""
-    late = {"if_modified_since": "Fri, 01 Jan 2100 00:00:00 GMT"}
-    fresh = CatalogApp(ServedCatalog.of(BODY, time.time() + 60))
-    assert ask(app=fresh, **late).status == 200
-    assert "Last-Modified" not in ask(app=fresh).headers
-    old = ServedCatalog.of(BODY, time.time() - 1)
-    assert ask(app=CatalogApp(old), **late).status == 304
 
 
 def test_date_is_not_parsed_without_if_modified_since(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,7 +6,6 @@ import os
 import shutil
 import socket
 import ssl
-import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -83,7 +82,6 @@ def front(
         program: Program = stack.enter_context(serving(folder, *options))
         stack.enter_context(started(command, folder, ready, code=None, cwd=folder))
         assert until(lambda: accepts(port), 10)
-        time.sleep(1.1)  # a date is given once its second is over
 
         def request_through(*arguments: str, **changes: str | None) -> Any:
             return ask(port, trust, *arguments, **changes)
