@@ -6,41 +6,11 @@ import re
 from typing import Any
 
 import pytest
-from waitress import adjustments, buffers, channel, parser, server, task, trigger, wasyncore
+from waitress import adjustments, channel, parser, server, task, wasyncore
 
 from tests.deploy.harness import ROOT
 
 C, S, W = channel.HTTPChannel, server.BaseWSGIServer, wasyncore.dispatcher
-
-
-ALONE = [
-    *(C.readable, C.writable, C.service, C.send_continue, C.handle_close, W.accept, W.close, S.handle_accept),
-    *(S.pull_trigger, S.getsockname, task.Task.set_close_on_finish, task.Task.build_response_header),
-    task.WSGITask.execute,
-]
-
-
-@pytest.mark.parametrize(("function", "parameters"), [
-    *((function, "self") for function in ALONE),
-    (C.__init__, "self server sock addr adj map"),
-    (C.write_soon, "self data"),
-    (C._flush_some, "self do_close"),
-    (C._flush_exception, "self flush do_close"),
-    (C.add_channel, "self map"),
-    (C.del_channel, "self map"),
-    (W.send, "self data do_close"),
-    (S.maintenance, "self now"),
-    (S.fix_addr, "self addr"),
-    (S.set_socket_options, "self conn"),
-    (wasyncore.loop, "timeout use_poll map count"),
-    (trigger.trigger.pull_trigger, "self thunk"),
-    (parser.HTTPRequestParser.received, "self data"),
-    (parser.HTTPRequestParser.parse_header, "self header_plus"),
-    (task.Task.__init__, "self channel request"),
-    (buffers.ReadOnlyFileBasedBuffer.prepare, "self size"),
-])  # fmt: skip
-def test_signatures_of_waitress_functions(function: Any, parameters: str) -> None:
-    assert list(inspect.signature(function).parameters) == parameters.split()
 
 
 @pytest.mark.parametrize(("function", "pieces"), [
