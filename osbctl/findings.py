@@ -148,7 +148,7 @@ class ValidationResult(NamedTuple):
 
     `left_out` is the number of findings that were not selected, or are ignored. `data` is the catalog, None if it could
     not be read; `outcomes` are the platforms' decisions in detail. `fail_on` None: the run's. `read_as` is as in
-    `Document`; `unchecked` are checks that a rate-limiting broker prevented; `editable`: `osbctl fix` can edit it.
+    `Document`; `editable`: `osbctl fix` can edit it.
     """
 
     name: str
@@ -159,7 +159,6 @@ class ValidationResult(NamedTuple):
     fail_on: FailOn | None = None
     outcomes: Mapping[Platform, Outcome] = {}
     read_as: str = ""
-    unchecked: tuple[str, ...] = ()
     editable: bool = False
 
     @property

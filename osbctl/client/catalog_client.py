@@ -80,7 +80,7 @@ def fetch_catalog(address: str, options: ConnectionOptions) -> CatalogResponse:
     with HttpClient(address, options) as client:
         current, headers = address, request_headers(options)
         for _ in range(MAX_REDIRECTS + 1):
-            response = client.send("GET", current, headers)
+            response = client.send(current, headers)
             target = redirect_target(current, response.status, response.headers.get("Location"))
             if target is None:
                 return _answer(response, client)

@@ -68,11 +68,11 @@ class HttpClient:
         for sock in self._watched:
             sock.close()
 
-    def send(self, method: str, url: str, headers: Mapping[str, str]) -> BaseHTTPResponse:
-        """Send one request and return the response, its body unread; follow no redirect. Raises NoResponseError."""
+    def send(self, url: str, headers: Mapping[str, str]) -> BaseHTTPResponse:
+        """Send one GET and return the response, its body unread; follow no redirect. Raises NoResponseError."""
         try:
             response = self._pool.request(
-                method, url, headers=headers, redirect=False, preload_content=False, decode_content=False
+                "GET", url, headers=headers, redirect=False, preload_content=False, decode_content=False
             )
             if self.expired:  # our own shutdown() looks like the end of the header
                 response.close()

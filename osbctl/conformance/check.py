@@ -1,12 +1,12 @@
 """Asks a live broker what platforms and the public conformance checkers ask, and what they leave out.
 
-About twenty requests, one after the other, each bounded in time and size. Two of them try wrong logins.
+About a dozen requests, one after the other, each bounded in time and size. Two of them try wrong logins.
 """
 
 import ssl
 import time
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from typing import NamedTuple
 from urllib.parse import urlsplit
 
 from osbctl.client.catalog_client import MAX_REDIRECTS, is_same_origin, origin, redirect_target, status_error
@@ -25,18 +25,11 @@ MOST_SILENT = 2
 """After so many requests without a whole answer no more are sent."""
 
 
-@dataclass(frozen=True, slots=True)
-class CheckResult:
-    """Findings, and the catalog as received (None without one).
-
-    `own` holds what came at API versions that platforms send, as far as it is another answer than the first: a
-    catalog, or None where none came. `unchecked` are areas that were not probed, since the broker limits requests.
-    """
+class CheckResult(NamedTuple):
+    """Findings, and the catalog as received (None without one)."""
 
     findings: tuple[Finding, ...]
     catalog: bytes | None
-    own: Mapping[str, bytes | None] = field(default_factory=dict)
-    unchecked: tuple[str, ...] = ()
 
 
 def check_broker(
@@ -55,17 +48,12 @@ def check_broker(
         return CheckResult(merged_findings(faults), None)
     if first.status == 401:
         raise status_error(exchange.name, 401, first.body, options)
-    answers = {options.api_version: first}
-    probed, unchecked = _probe(exchange, first, probe_seconds, answers)
+    probed = list(_probe(exchange, first, probe_seconds))
     if any(one.rule == "wire-unstable" for one in probed):  # then every answer is another
         probed = [one for one in probed if one.rule != "wire-version-differs"]
-    faults += [*probes.of_catalog(first, slow_seconds, answers), *probes.of_error(first), *probed]
-    own = {version: _catalog(reply) for version, reply in answers.items() if reply.json != first.json}
-    return CheckResult(merged_findings(faults), _catalog(first), own, unchecked)
-
-
-def _catalog(reply: Reply) -> bytes | None:
-    return reply.body if reply.status == 200 and not reply.fault and not reply.why_no_catalog else None
+    faults += [*probes.of_catalog(first, slow_seconds), *probes.of_error(first), *probed]
+    is_whole = first.status == 200 and not first.fault and not first.why_no_catalog
+    return CheckResult(merged_findings(faults), first.body if is_whole else None)
 
 
 def _ask_catalog(exchange: Exchange, faults: list[Fault]) -> tuple[Exchange, Reply | None]:
@@ -116,40 +104,26 @@ def _redirect(address: str, target: str, reply: Reply) -> Fault:
     return Fault("wire-redirect", said, reply, severity, refused, hint)
 
 
-def _probe(
-    exchange: Exchange, first: Reply, seconds: float, answers: dict[str, Reply]
-) -> tuple[list[Fault], tuple[str, ...]]:
-    """The faults that the probes find, and the areas that were not probed, since the broker limits requests.
-
-    Replies at API versions that platforms send are added to `answers`.
-    """
+def _probe(exchange: Exchange, first: Reply, seconds: float) -> Iterator[Fault]:
+    """The faults that the probes find; one that fails as the good request does says nothing new."""
     if first.seconds > seconds:
-        slow = Fault("wire-slow", "too slow to be asked anything else", first, Severity.INFO, ())
-        return ([] if first.fault else [slow]), ()
-    faults: list[Fault] = []
+        if not first.fault:
+            yield Fault("wire-slow", "too slow to be asked anything else", first, Severity.INFO, ())
+        return
     silent, table = 0, list(probes.probe_table(exchange, first))
     for number, probe in enumerate(table):
-        reply = exchange.ask(probe.how, probe.changes, method=probe.method, path=probe.path, seconds=seconds)
+        reply = exchange.ask(probe.how, probe.changes, path=probe.path, seconds=seconds)
         if reply.status == _TOO_MANY != first.status:
-            unchecked = tuple(dict.fromkeys(one.area for one in table[number:]))
-            faults.append(Fault("wire-limited", f"stopped by 429; not checked: {', '.join(unchecked)}", reply))
-            return faults, unchecked
+            said = f"stopped by 429 after {number} of {len(table)} probes"
+            yield Fault("wire-limited", said, reply, hint="ask again later, or lift the limit")
+            return
+        says_new = reply.status == 200 or reply.status != first.status
         if not reply.status:
-            faults.append(Fault("wire-no-answer", reply.fault, reply, refused_by=()))
-        else:
-            faults += _judged(probe, first, reply, answers)
+            yield Fault("wire-no-answer", reply.fault, reply, refused_by=())
+        elif says_new or probe.always:
+            yield from probe.faults(first, reply)
+        if reply.status and says_new:
+            yield from probes.of_error(reply)
         silent += bool(reply.fault)
         if silent >= MOST_SILENT:
-            break
-    return faults, ()
-
-
-def _judged(probe: probes.Probe, first: Reply, reply: Reply, answers: dict[str, Reply]) -> Iterator[Fault]:
-    """The faults in the reply to a probe; one that fails as the good request does says nothing new."""
-    says_new = reply.status == 200 or reply.status != first.status
-    if says_new and probe.version:
-        answers[probe.version] = reply
-    if says_new or probe.version:
-        yield from probe.faults(first, reply)
-    if says_new:
-        yield from probes.of_error(reply)
+            return

@@ -80,7 +80,6 @@ class Exchange:
         how: str = "",
         changes: Mapping[str, str | None] | None = None,
         *,
-        method: str = "GET",
         path: str = "",
         seconds: float = inf,
     ) -> Reply:
@@ -92,13 +91,13 @@ class Exchange:
         usual = {**request_headers(options), "Accept-Encoding": SKIP_HEADER, "Connection": "close"}
         sent = {name: value for name, value in {**usual, **(changes or {})}.items() if value is not None}
         url = urlunsplit((*urlsplit(self.address)[:2], path, "", "")) if path else self.address
-        reply = Reply(f"{method} {path or self.path}", how, sent=sent.get("Authorization", ""), options=options)
+        reply = Reply(f"GET {path or self.path}", how, sent=sent.get("Authorization", ""), options=options)
         bounded = replace(options, total_seconds=min(seconds, options.total_seconds))
         body = bytearray()
         began = time.monotonic()
         with HttpClient(self.address, bounded) as client:
             try:
-                response = client.send(method, url, sent)
+                response = client.send(url, sent)
                 reply.status = response.status
                 reply.headers = {name.lower(): value for name, value in response.headers.items()}
                 for piece in read_body(response, client):

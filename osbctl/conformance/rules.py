@@ -51,16 +51,10 @@ _WARNINGS = {
 
     The description is all that an operator of a platform gets to read.
     Source: OSB, Service Broker Errors""",
-    "wire-method": """A method that the catalog does not have is not refused with 405.
-    Source: RFC 9110 §15.5.6""",
-    "wire-unknown-path": """A path that the broker cannot know is not answered with 404.
-    Source: RFC 9110 §15.5.5""",
     "wire-double-slash": """`//v2/catalog` is not served.
 
     Cloud Controller asks so where the broker was registered with a slash at the end of its address.
     Source: How Cloud Controller joins addresses""",
-    "wire-tag": """The tag of the catalog changes while the catalog stays, or asking with it does not give 304.
-    Source: RFC 9110 §8.8.3 and §13.1.2""",
     "wire-request-identity": """`X-Broker-API-Request-Identity` does not come back as it was sent.
     Source: OSB 2.15, Request Identity Header""",
     "wire-certificate-ends": """The certificate of the broker ends soon.
@@ -77,9 +71,9 @@ _ERRORS = {
     Source: OSB, Catalog Management: ids MUST NOT change""",
     "wire-version-differs": """At the version that a platform sends, the catalog is another one.
 
-    That platform's verdict is on the catalog that it gets. When a platform adopts a newer version, what differs
-    changes for its users: it is an error where that would be refused or break them, a warning where it may, and an info
-    where it is safe, as leaving out fields that an older version does not have.
+    The verdicts are on the catalog at `--api-version`: check again with that of the platform. When a platform adopts a
+    newer version, what differs changes for its users: it is an error where that would be refused or break them, a
+    warning where it may, and an info where it is safe, as leaving out fields that an older version does not have.
     Source: OSB, API Version Header; what the platforms send""",
     "wire-version-refused": f"""The version that a platform sends is refused.
 

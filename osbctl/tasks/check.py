@@ -1,11 +1,8 @@
 """Work of `osbctl check`: check the answers of a broker, and validate its catalog for each platform."""
 
-from collections.abc import Iterable, Iterator
-
 from osbctl.client.connection_options import ConnectionOptions, without_query
 from osbctl.conformance.check import check_broker
-from osbctl.findings import DocumentError, Finding, Severity, ValidationResult, Verdict
-from osbctl.platforms import ApiVersion, Platform
+from osbctl.findings import DocumentError, ValidationResult, Verdict
 from osbctl.platforms.outcome import VerdictKind
 from osbctl.sources.parse import parse_document
 from osbctl.validation.options import Selection, ValidationOptions
@@ -18,7 +15,6 @@ _FOR_FILES = "dashboard-secret-literal"
 def check_and_judge(address: str, connection: ConnectionOptions, options: ValidationOptions) -> ValidationResult:
     """Check the answers of the broker at `address`, then its catalog, with the verdict of each platform.
 
-    If the API version of a platform gets another catalog than that of `connection`, its verdict is on that catalog.
     Raises SourceError: the broker cannot be reached, or the credentials are wrong.
     """
     checked = check_broker(address, connection)
@@ -27,17 +23,12 @@ def check_and_judge(address: str, connection: ConnectionOptions, options: Valida
     wire = graded(Selection(options).of(checked.findings, {}), options)
     findings, left_out = [*wire, *main.findings], main.left_out + len(checked.findings) - len(wire)
     verdicts = dict(main.verdicts)
-    for version, body in checked.own.items():
-        platforms = frozenset(one for one in Platform if one.api_version == version)
-        judgement = _judged(name, body, options._replace(api_version=ApiVersion(version)))
-        verdicts |= {one: judgement.verdicts[one] for one in platforms}
-        findings += _only_there(judgement.findings, main.findings, platforms, version)
     for one, verdict in verdicts.items():
         # The platform would stop at these before it looks at the catalog.
         stopped = sum(one in finding.refused_by for finding in checked.findings)
         if stopped and verdict.kind is not VerdictKind.CRASHES:
             verdicts[one] = Verdict(VerdictKind.REFUSES, verdict.messages, verdict.reasons + stopped)
-    return ValidationResult(name, tuple(findings), verdicts, left_out, unchecked=checked.unchecked)
+    return ValidationResult(name, tuple(findings), verdicts, left_out)
 
 
 def _judged(name: str, body: bytes | None, options: ValidationOptions) -> ValidationResult:
@@ -54,15 +45,3 @@ def _judged(name: str, body: bytes | None, options: ValidationOptions) -> Valida
             place = finding.location
             found.append(finding._replace(location=place._replace(excerpt="") if place else None))
     return judgement._replace(findings=tuple(found))
-
-
-def _only_there(
-    findings: Iterable[Finding], reported: Iterable[Finding], platforms: frozenset[Platform], version: str
-) -> Iterator[Finding]:
-    """Findings for `platforms` in the catalog of their API version that are not in `reported`."""
-    known = {(finding.rule, finding.path, finding.message) for finding in reported}
-    for finding in findings:
-        if (finding.rule, finding.path, finding.message) in known:
-            continue
-        if finding.severity is Severity.ERROR or platforms & set(finding.refused_by):
-            yield finding._replace(message=f"with X-Broker-API-Version: {version}: {finding.message}")

@@ -46,15 +46,6 @@ def test_the_catalog_is_validated_and_platforms_judge_both(machine: Machine) -> 
     assert verdicts == {"cloudfoundry": "refuses", **others}
 
 
-def test_each_platform_is_judged_by_the_answer_that_it_gets(machine: Machine) -> None:
-    told = check(machine, "empty-for-cf", code=1)
-    assert "[wire-version-differs]" in told
-    assert "no findings" not in told
-    assert "warning: with X-Broker-API-Version: 2.15: Service broker must provide at least one service" in told
-    assert "Cloud Foundry               refuses (1 reason)" in told
-    assert told.count("accepts") == 3
-
-
 def test_options_and_the_configuration_have_a_say(machine: Machine) -> None:
     check(machine, "plain-401", code=0)
     check(machine, "plain-401", "--fail-on warning", code=1)
@@ -93,6 +84,5 @@ def test_a_broker_must_send_the_secret_of_its_dashboard_and_nobody_shows_it(mach
 def test_a_broker_that_limits_requests_was_not_checked_and_is_asked_nothing_more(machine: Machine) -> None:
     with faulty("limits") as (address, server):
         told = machine.run("check", address, "--user", USER, "--password-stdin", stdin=PASSWORD, code=3)
-    assert "stopped by 429; not checked: " in told
-    assert "logins; ask again later" in machine.output
+    assert "stopped by 429 after 3 of " in told
     assert next(server.counter) == 5  # 429 from the fifth on

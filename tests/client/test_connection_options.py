@@ -77,7 +77,7 @@ def test_a_proxy_sees_a_tunnel_and_no_credentials(authority: Authority) -> None:
         assert b'"services"' in fetch_catalog(f"https://{HOST}/v2/catalog", options).body
         checked = check_broker(f"https://{HOST}/v2/catalog", options, probe_seconds=3)
     assert checked.findings == ()
-    assert len(seen) > 15, "the certificate and HEAD go through it, too"
+    assert len(seen) > 10, "probes go through it, too"
     assert all(head.startswith(f"CONNECT {HOST}:443 HTTP/1.".encode()) for head in seen)
     assert all(basic_auth("me", "p@ss").encode() in head for head in seen)
     assert not any(basic_auth(USER, PASSWORD).encode() in head for head in seen)
