@@ -60,10 +60,11 @@ class _Comparison:
         services = self._services
         if self._old.services and not self._new.services:
             self._to.add(identity.CATALOG_EMPTIED, MatchedPair(), "the catalog is empty")
-        self._names.of_services(services)
+        kept = [*services.kept, *self._replaced]
+        self._names.of_services(kept, services.fresh)
         for old, new in self._replaced:
             self._service_id(old, new)
-        for old, new in (*services.kept, *self._replaced):
+        for old, new in kept:
             self._service(old, new)
         for gone in services.gone:
             message = f"removed, with {plural(len(gone.plans), 'plan')}{_alike(gone, services.fresh)}"
@@ -86,11 +87,6 @@ class _Comparison:
         text += _in_case_alone(old, new)
         message = f"the id changed from {shown(old.id)} to {shown(new.id)} while the name stayed{text}"
         self._to.add(rule, MatchedPair(old, new), message, ("id",), old.id, new.id)
-        if old.name != new.name:
-            kind = identity.SERVICE_NAME_CASE if self._names.crashes(new) else identity.SERVICE_RENAMED
-            names = f"from {shown(old.name)} to {shown(new.name)}"
-            message = f"the name changed {names}, which differs only in case or blanks"
-            self._to.add(kind, MatchedPair(old, new), message, ("name",), old.name, new.name)
 
     def _service(self, old: ServiceOffering, new: ServiceOffering) -> None:
         if old.id == new.id and same(old.data, new.data):
@@ -102,7 +98,7 @@ class _Comparison:
         if old.plans and not new.plans:
             self._to.add(identity.SERVICE_WITHOUT_PLANS, MatchedPair(old, new), "no plan is left", ("plans",))
         compare_service(self._to, old, new, [*match.kept, *replaced])
-        self._names.of_plans(old, new, Match(match.kept, gone, fresh))
+        self._names.of_plans(old, new, match.kept, fresh)
         for before, after in replaced if old.id == new.id else ():
             text = f"while the name stayed{_in_case_alone(before, after)}"
             message = f"the id changed from {shown(before.id)} to {shown(after.id)} {text}"

@@ -1,10 +1,8 @@
 """Collector of changes: makes a `Change` from a kind and a pair of objects, and adds locations."""
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import chain
-from types import MappingProxyType
 
 from osbctl.catalog import ServiceOffering, ServicePlan
 from osbctl.changes import Change, Effect, Level, ObjectRef
@@ -56,21 +54,15 @@ class Collector:
         new_at: Path | None = None,
         effects: tuple[Effect, ...] | None = None,
         level: Level | None = None,
-        holder: ServiceOffering | None = None,
-        by_platform: Mapping[Platform, Kind] = MappingProxyType({}),
         expired: bool = False,
     ) -> None:
         """Add a change of `kind` in the field `at` of the object.
 
-        `holder` is a service offering whose instances count instead of the object's. `old_at` and `new_at` are the
-        locations on each side, if they differ from `at`. `effects` replaces those of the kind, `level` that of each.
-        `by_platform` has the kinds of change on some platforms; `expired`: the sunset of the object has passed.
+        `old_at` and `new_at` are the locations on each side, if they differ from `at`. `effects` replaces those of the
+        kind, `level` that of each; `expired`: the sunset of the object has passed.
         """
         if effects is None:
-            used = self._used(MatchedPair(holder) if holder else pair)
-            kinds = {platform: by_platform.get(platform, kind) for platform in Platform if platform in self.view}
-            found = chain.from_iterable(one.effects((platform,), used, expired) for platform, one in kinds.items())
-            effects = tuple(_with_names(found, pair))
+            effects = tuple(_with_names(kind.effects(self.view, self._used(pair), expired), pair))
         if level:
             effects = tuple(replace(effect, level=level) for effect in effects)
         old_at, new_at = at if old_at is None else old_at, at if new_at is None else new_at

@@ -5,7 +5,6 @@ The module `updates` of each platform has its order of saving, and how it compar
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from enum import Enum
 from typing import Any, TypeAlias
 
 from osbctl.catalog import Catalog, ServiceOffering, ServicePlan
@@ -41,26 +40,18 @@ class StoredRow:
         return name if isinstance(name, str) else ""
 
 
-class ClashKind(Enum):
-    """Kind of a conflict that prevents saving an object."""
-
-    NAME = "another one still has its name"
-    CRASH = "its name makes the platform crash"
-    OTHER = "something else"
-
-
 @dataclass(frozen=True, slots=True)
 class Clash:
     """Conflict of an object: `path` is its location in the new catalog, `holder` the conflicting row.
 
     `path` is empty if the conflict is that the row has instances and cannot be deleted. `words` are the platform's, or
-    a phrase of ours.
+    a phrase of ours. `is_of_name`: the name of the object is the cause.
     """
 
-    kind: ClashKind
     path: Path
     words: str
     holder: StoredRow | None = None
+    is_of_name: bool = False
 
 
 @dataclass(slots=True)
@@ -85,9 +76,9 @@ class Update:
         plan = thing.id if isinstance(thing, ServicePlan) else None
         self.rows[service, plan] = StoredRow(service, plan, bare(thing.data) if data is None else data)
 
-    def clash(self, path: Path, words: str, holder: StoredRow | None = None, kind: ClashKind = ClashKind.OTHER) -> None:
+    def clash(self, path: Path, words: str, holder: StoredRow | None = None, *, is_of_name: bool = False) -> None:
         """Note that the object at `path` cannot be saved."""
-        self.clashes.append(Clash(kind, path, words, holder))
+        self.clashes.append(Clash(path, words, holder, is_of_name))
 
     def services(self) -> list[StoredRow]:
         """The rows of service offerings."""

@@ -141,7 +141,7 @@ def test_the_life_of_a_registered_broker_without_a_trace_of_its_password(
 
 def test_a_dry_run_tells_of_a_renamed_service_offering_and_stores_nothing(added: Program, server: FakeBroker) -> None:
     for name, told, code in (
-        ("SERVICE-S", "change-service-name-case", 1),
+        ("SERVICE-S", "change-service-name-taken", 1),
         ("service-s-2", "would change as on Cloud Foundry", 0),
     ):
         server.put({"services": [{**OLD["services"][0], "name": name}]})

@@ -88,76 +88,30 @@ PLAN_MOVED = kind(
     """A plan id belongs to a different service offering than before.""",
     advice="give the plan of the other service offering its own id; keep the old one until it has no instances",
 )
-PLAN_NAME_REUSED = kind(
-    "change-plan-name-reused",
-    """A plan takes the name of one that is removed at the same time.
-
-    Cloud Foundry and Service Manager delete removed objects last: the name is still taken when its new holder is saved.
-    """,
-    advice="remove the old plan, and rename in a later update: Cloud Foundry keeps the name while the plan has "
-    "instances, and until the first update after the last one is gone",
-)
-SERVICE_NAME_REUSED = kind(
-    "change-service-name-reused",
-    """A service offering takes the name of one that is removed at the same time.
-
-    Cloud Foundry refuses it as long as the old one has instances, Service Manager always.
-    """,
-    advice="remove the old service offering in one update, rename in the next; on Cloud Foundry the name is free once "
-    "its last instance is gone",
-)
-PLAN_NAMES_SWAPPED = kind(
-    "change-plan-names-swapped",
-    """Plans exchanged their names.
-
-    They are saved one after another, and names are compared ignoring case: the first takes a name that the next one
-    still has.
-    """,
-    advice="first rename one of them to a third name, in a separate update",
-)
-SERVICE_NAMES_SWAPPED = kind(
-    "change-service-names-swapped",
-    """Service offerings exchanged their names.
-
-    Cloud Foundry refuses it if the old holder of a name has instances.
-    """,
-    advice="first rename one of them to a third name, in a separate update",
-)
+_ANOTHER = breaking("accepts it; users of the name get another object")
 PLAN_NAME_TAKEN = kind(
     "change-plan-name-taken",
-    """A plan takes a name that another one still has.
+    """A plan takes a name that another one had, or still has.
 
-    Cloud Foundry compares names ignoring case, and saves plans one by one in the order of the catalog, new ones last: a
-    name that a later plan gives up is still taken.
+    Plans are saved one by one in the order of the catalog, new ones last; removed ones are deleted after that. A name
+    that its holder gives up later is still taken. Cloud Foundry compares names ignoring case. Where the name is free,
+    scripts that use it keep working, but with another plan.
     """,
-    advice="choose another name; or, if the other plan gives the name up, put that plan first in the catalog",
+    every=_ANOTHER,
+    advice="choose another name; or give the name up in one update and take it in a later one: Cloud Foundry keeps the "
+    "name of a removed plan while the plan has instances, and until the first update after the last one is gone",
 )
-SERVICE_NAME_CASE = kind(
-    "change-service-name-case",
-    """A service offering takes a name that differs from an old one only in case.
+SERVICE_NAME_TAKEN = kind(
+    "change-service-name-taken",
+    """A service offering takes a name that another one had, or its own one in another case.
 
-    Cloud Foundry finds the old one by its name ignoring case, looks it up in the new catalog by its exact name, and
-    crashes. On MySQL, leading or trailing spaces and accents have the same effect.
+    Cloud Foundry refuses it if the old holder of the name has instances. It finds an old service offering by its name
+    ignoring case, looks it up in the new catalog by its exact name, and crashes if only the case differs. On MySQL,
+    leading or trailing spaces and accents have the same effect. Service Manager deletes removed ones last.
     """,
-    every=UPDATES,
-    advice="first rename it to something else, in a separate update",
-)
-_PASSED_ON = """{} takes the name that another one gave up in the same update.
-
-    Scripts that use the name keep working, but with something else.
-    """
-_PASSES_ON = breaking("accepts it; users of the name get another object")
-PLAN_NAME_PASSED_ON = kind(
-    "change-plan-name-passed-on",
-    _PASSED_ON.format("A plan"),
-    every=_PASSES_ON,
-    advice="leave the name unused until no user relies on it",
-)
-SERVICE_NAME_PASSED_ON = kind(
-    "change-service-name-passed-on",
-    _PASSED_ON.format("A service offering"),
-    every=_PASSES_ON,
-    advice="leave the name unused until no user relies on it",
+    every=_ANOTHER,
+    advice="choose another name; or give the name up in one update and take it in the next, once the last instance of "
+    "its old holder is gone",
 )
 PLAN_RENAMED = kind(
     "change-plan-renamed",

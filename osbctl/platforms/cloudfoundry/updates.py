@@ -10,19 +10,13 @@ from osbctl.catalog import ServiceOffering
 from osbctl.platforms import Identity, State
 from osbctl.platforms.cloudfoundry.ruby import plan_name, strip
 from osbctl.platforms.reactions import DependsOnInstances, Level, Reaction, breaking, refused, risky, safe
-from osbctl.platforms.saving import ClashKind, Names, Update, bare
+from osbctl.platforms.saving import Names, Update, bare
 
 _SERVICE_NAME_TAKEN = '`Services with names ["{service}"] already exist`'
 _PLAN_NAME_TAKEN = refused(
     '"Plan names must be unique within a service. Service {service} already has a plan named {plan}"'
 )
 _PLAN_ID_TAKEN = refused('"Plan ids must be unique"')
-_OVERWRITES = breaking("overwrites the name; scripts, and the keys of VCAP_SERVICES in applications, change with it")
-_NAME_IN_USE = DependsOnInstances(
-    breaking("refuses the update if the old holder of the name has instances; otherwise overwrites the name"),
-    refused(f"{_SERVICE_NAME_TAKEN}: the old holder of the name has instances"),
-    _OVERWRITES,
-)
 _REMOVES = DependsOnInstances(
     breaking(
         "deactivates it and warns the operator if it has instances, otherwise deletes it with its visibilities",
@@ -34,7 +28,7 @@ _REMOVES = DependsOnInstances(
 
 NOTES = {
     "Cloud Foundry may have deactivated plans of earlier catalogs, which still hold their ids and names": frozenset(
-        {"change-plan-added", "change-plan-renamed", "change-plan-name-passed-on", "change-service-id"}
+        {"change-plan-added", "change-plan-renamed", "change-plan-name-taken", "change-service-id"}
     ),
     "Cloud Foundry refuses the id of a dashboard client of another broker, or one left over in UAA; it changes clients "
     "even in an update that it refuses for the name of a plan": frozenset({"change-dashboard-client"}),
@@ -56,14 +50,12 @@ REACTIONS: dict[str, Reaction | DependsOnInstances] = {
     ),
     "change-service-id-plans-kept": _PLAN_ID_TAKEN,
     "change-plan-moved": _PLAN_ID_TAKEN,
-    "change-plan-name-reused": _PLAN_NAME_TAKEN,
-    "change-service-name-reused": _NAME_IN_USE,
-    "change-plan-names-swapped": _PLAN_NAME_TAKEN,
-    "change-service-names-swapped": _NAME_IN_USE,
-    "change-plan-name-taken": _PLAN_NAME_TAKEN,
-    "change-service-name-case": refused('crashes: the operator reads "An unknown error occurred"'),
-    "change-service-name-passed-on": _NAME_IN_USE,
-    "change-service-renamed": _OVERWRITES,
+    "change-service-name-taken": breaking(
+        "refuses the update if the old holder of the name has instances; otherwise overwrites the name"
+    ),
+    "change-service-renamed": breaking(
+        "overwrites the name; scripts, and the keys of VCAP_SERVICES in applications, change with it"
+    ),
     "change-shareable-withdrawn": breaking("refuses to share instances"),
     "change-free-to-paid": breaking(
         "refuses to create and update instances in organisations whose quota has no paid plans"
@@ -95,7 +87,7 @@ def save(update: Update) -> None:
         if holder:
             taken = f"Service {service.name} already has a plan named {plan.name}"
             words = f'"Plan names must be unique within a service. {taken}"'
-            update.clash(plan.path, words, holder, ClashKind.NAME)
+            update.clash(plan.path, words, holder, is_of_name=True)
         update.put(service.id, plan, {**plan.data, "name": strip(plan.name)} if plan.name else dict(plan.data))
     _remove_missing(update)
     if update.clashes:
@@ -113,9 +105,9 @@ def _check_service_names(update: Update) -> None:
         other = folded.get(row.name.lower())
         new = by_name.get(row.name)
         if other and not new:
-            update.clash(other.path, 'crashes: the operator reads "An unknown error occurred"', row, ClashKind.CRASH)
+            update.clash(other.path, 'crashes: the operator reads "An unknown error occurred"', row, is_of_name=True)
         elif new and new.id != row.service and row.key in used:
-            update.clash(new.path, f'`Services with names ["{row.name}"] already exist`', row)
+            update.clash(new.path, f'`Services with names ["{row.name}"] already exist`', row, is_of_name=True)
 
 
 def _check_plan_ids(update: Update) -> None:

@@ -6,10 +6,11 @@ moves keeps its instances (korifi fb0a00b25db6, controllers/controllers/services
 
 from osbctl.catalog import ServiceOffering, ServicePlan
 from osbctl.platforms import State
-from osbctl.platforms.reactions import NO_ACT, NOT_STORED, UPDATES, Level, breaking, refused, risky, safe
+from osbctl.platforms.reactions import NO_ACT, NOT_STORED, Level, breaking, refused, risky, safe
 from osbctl.platforms.saving import StoredRow, Update
 
 _KEEPS = breaking("keeps and still offers it, though the broker no longer knows it", expired=Level.RISKY)
+_TAKES = breaking("accepts it; users of the name get another object, or find two: it keeps a removed one")
 _SHOWN = risky("stores and shows it, never enforces it")
 
 NOTES: dict[str, frozenset[str]] = {
@@ -29,10 +30,8 @@ REACTIONS = {
     "change-service-id": breaking("adds a second service offering of this name beside the old one, which stays"),
     "change-service-id-plans-kept": risky("moves the plans to a new service offering of this name; the old one stays"),
     "change-plan-moved": risky("moves the plan to the other service offering, with its instances"),
-    "change-plan-name-reused": breaking("then has two plans of this name, as it keeps the removed one"),
-    "change-service-name-reused": breaking("then has two service offerings of this name, as it keeps the removed one"),
-    "change-plan-names-swapped": UPDATES,
-    "change-service-names-swapped": UPDATES,
+    "change-plan-name-taken": _TAKES,
+    "change-service-name-taken": _TAKES,
     "change-bindable-withdrawn": risky("stores and shows it, never enforces it: it still creates bindings"),
     "change-plan-updateable-withdrawn": risky(
         "stores and shows it, never enforces it: it cannot change the plan of an instance at all"

@@ -11,7 +11,7 @@ from typing import TypeVar
 from osbctl.catalog import ServiceOffering, ServicePlan
 from osbctl.paths import Path
 from osbctl.platforms import Identity, State
-from osbctl.platforms.reactions import NO_ACT, NOT_STORED, UPDATES, Level, breaking, refused, safe
+from osbctl.platforms.reactions import NO_ACT, NOT_STORED, Level, breaking, refused, safe
 from osbctl.platforms.saving import Update
 
 _FLAGS = breaking(
@@ -44,10 +44,6 @@ REACTIONS = {
     "change-plan-moved": breaking(
         "leaves it under its old class: it cannot be ordered under the new one, nor anywhere once the old one is gone"
     ),
-    "change-plan-name-reused": UPDATES,
-    "change-service-name-reused": UPDATES,
-    "change-plan-names-swapped": UPDATES,
-    "change-service-names-swapped": UPDATES,
     "change-bindings-retrievable-withdrawn": safe(
         "stores it; uses it only with asynchronous bindings, which are off by default"
     ),

@@ -11,12 +11,10 @@ from collections.abc import Iterable
 from osbctl.catalog import ServiceOffering, ServicePlan
 from osbctl.platforms import State
 from osbctl.platforms.reactions import DependsOnInstances, Level, Reaction, breaking, refused, risky, safe
-from osbctl.platforms.saving import ClashKind, Key, Names, StoredRow, Update
+from osbctl.platforms.saving import Key, Names, StoredRow, Update
 from osbctl.platforms.service_manager.verdict import RESERVED_PLAN
 
 _IN_USE = refused("refuses the whole update (409)")
-_NOT_YET_FREE = refused("refuses the whole update (409): it deletes removed ones last, so the name is still taken")
-_NAME_TAKEN = refused("refuses the update: the name is taken")
 
 REACTIONS: dict[str, Reaction | DependsOnInstances] = {
     "change-catalog-emptied": DependsOnInstances(
@@ -64,11 +62,6 @@ REACTIONS: dict[str, Reaction | DependsOnInstances] = {
         _IN_USE,
         risky("deletes it with its visibilities and adds it to the other service offering"),
     ),
-    "change-plan-name-reused": _NOT_YET_FREE,
-    "change-service-name-reused": _NOT_YET_FREE,
-    "change-plan-names-swapped": _NAME_TAKEN,
-    "change-plan-name-taken": _NAME_TAKEN,
-    "change-service-names-swapped": _NAME_TAKEN,
     "change-requires-removed": risky("stores it; the platform behind it may refuse bindings that use the permission"),
     "change-requires-added": risky("stores it; the platform behind it may not have the feature"),
     "change-platforms-withdrawn": breaking("no longer shows the plan to these platforms"),
@@ -109,7 +102,7 @@ def _save(update: Update, things: dict[Key, ServiceOffering] | dict[Key, Service
         for key in keys:
             holder = names.take(key, things[key].name)
             if holder:
-                update.clash(things[key].path, "refuses the update: the name is taken", holder, ClashKind.NAME)
+                update.clash(things[key].path, "refuses the update: the name is taken", holder, is_of_name=True)
             update.put(key[0], things[key])
         if keys is known:
             _delete(update, [row for row in before if row.key not in things])
