@@ -130,11 +130,7 @@ def read_catalog(word: str, where: LocationOptions, **how: Any) -> Document:
     """Read the source `word` as `read_source` does; a note says where the catalog is, if not at the top."""
     from osbctl.tasks.options import pointer_of, variables_of
 
-    how |= {
-        "at": pointer_of(word, where.at),
-        "profiles": where.profiles or (),
-        "variables_of": variables_of(os.environ, where.env),
-    }
+    how |= {"at": pointer_of(word, where.at), "variables_of": variables_of(os.environ, where.env)}
     return announced(read_source(word, **how))
 
 

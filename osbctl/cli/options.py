@@ -20,7 +20,6 @@ Sources = Annotated[list[str], Argument(metavar="SOURCE...", help=_SOURCE, show_
 Source = Annotated[str, Argument(metavar="SOURCE", help=_SOURCE, show_default=False)]
 At = Annotated[str, Option("--at", metavar="POINTER", help="JSON pointer to the catalog inside a larger document.")]
 Env = Annotated[str | None, Option("--env", metavar="FILE", help="Variables of a brokerpak's broker: .env or .envrc.")]
-Profiles = Annotated[list[str] | None, Option("--profile", metavar="NAME", help="Active Spring profile; repeatable.")]
 StdinFilename = Annotated[str | None, Option("--stdin-filename", metavar="NAME", help="Name of stdin in reports.")]
 ColorChoice = Annotated[
     Literal["auto", "always", "never"], Option("--color", help="When to colour the output; auto respects NO_COLOR.")
@@ -35,7 +34,6 @@ class LocationOptions:
 
     at: At = ""
     env: Env = None
-    profiles: Profiles = None
 
 
 def _date(text: str) -> str:

@@ -74,7 +74,6 @@ def validate(
         Request(
             sources=tuple(sources),
             at=where.at,
-            profiles=tuple(where.profiles or ()),
             variables_of=variables_of(os.environ, where.env, config),
             stdin_filename=stdin_filename,
             api_version=api_version,

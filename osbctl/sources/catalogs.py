@@ -18,7 +18,7 @@ from osbctl.paths import Path, entries, key_of, parse_pointer, pointer
 from osbctl.sources.document import Document
 from osbctl.sources.limits import DEFAULT_LIMITS, Limits
 from osbctl.sources.parse import TEMPLATE, is_template, no_object, parse_stream
-from osbctl.sources.spring import active_document, is_spring, renamed_fields
+from osbctl.sources.spring import is_spring, renamed_fields
 from osbctl.sources.text_lines import LINE_END
 from osbctl.text import closest, did_you_mean
 
@@ -44,25 +44,19 @@ def parse_catalog(
     *,
     at: str = "",
     nested: bool = True,
-    profiles: Sequence[str] = (),
 ) -> Document:
     """Parse the only catalog in `text`, called `name` in reports; the rest, and errors, as in `only_catalog`."""
-    return only_catalog(parse_stream(text, name, limits), at, nested=nested, profiles=profiles)
+    return only_catalog(parse_stream(text, name, limits), at, nested=nested)
 
 
-def only_catalog(
-    documents: Sequence[Document], at: str = "", *, nested: bool = True, profiles: Sequence[str] = ()
-) -> Document:
+def only_catalog(documents: Sequence[Document], at: str = "", *, nested: bool = True) -> Document:
     """Return the only catalog in the documents of a source; its `read_as` reports an unusual place or shape.
 
     `at` is the JSON pointer (RFC 6901) of the catalog, or of what it is in. Of a stream, the first step is the number
-    of the document, from 0. `nested`: a catalog deeper than that is taken, too. `profiles` are those of Spring that
-    are active, where `at` names no document. Raises UsageError: `at` is no JSON pointer; DocumentError: it leads
-    nowhere, or there is not exactly one catalog, or one that is not to be taken.
+    of the document, from 0. `nested`: a catalog deeper than that is taken, too. Raises UsageError: `at` is no JSON
+    pointer; DocumentError: it leads nowhere, or there is not exactly one catalog, or one that is not to be taken.
     """
     places = _resolved(_tops(documents), at)
-    if not at and (number := active_document(documents, profiles)) is not None:
-        places = [places[number]]
     found = _catalogs(places)
     if not found:
         raise _no_catalog(places[0])

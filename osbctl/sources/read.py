@@ -1,7 +1,5 @@
 """Resolve a SOURCE argument (path, folder, standard input, git revision) to a `Document`."""
 
-from collections.abc import Sequence
-
 from osbctl.errors import SourceError
 from osbctl.sources.document import Document
 from osbctl.sources.limits import DEFAULT_LIMITS, Limits
@@ -17,14 +15,13 @@ def read_source(
     at: str = "",
     stdin_filename: str | None = None,
     nested: bool = True,
-    profiles: Sequence[str] = (),
     variables_of: VariablesOf = no_variables,
 ) -> Document:
     """Read a catalog from a path to JSON or YAML, a folder, `-` for standard input, or `REV:path` in git.
 
-    A path that exists wins over a revision. `stdin_filename` is what reports call standard input. `at`, `nested`
-    and `profiles` say where in a larger document the catalog may be, as for `only_catalog`. Raises UsageError: it is
-    the address of a broker, or `at` no JSON pointer; SourceError: it cannot be opened; DocumentError: not one catalog.
+    A path that exists wins over a revision. `stdin_filename` is what reports call standard input. `at` and
+    `nested` say where in a larger document the catalog may be, as for `only_catalog`. Raises UsageError: it is the
+    address of a broker, or `at` no JSON pointer; SourceError: it cannot be opened; DocumentError: not one catalog.
     """
     from osbctl.sources.catalogs import parse_catalog
 
@@ -35,7 +32,7 @@ def read_source(
         from osbctl.sources.folder import read_folder
 
         return read_folder(source, limits=limits, variables_of=variables_of)
-    return parse_catalog(text, report_name(source, stdin_filename), limits, at=at, nested=nested, profiles=profiles)
+    return parse_catalog(text, report_name(source, stdin_filename), limits, at=at, nested=nested)
 
 
 def read_object(source: str) -> Document:

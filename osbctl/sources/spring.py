@@ -3,26 +3,22 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from osbctl.fields import PARTS, known
-from osbctl.findings import DocumentError
-from osbctl.paths import Path, get_at
+from osbctl.paths import Path
 from osbctl.sources.document import Document
 
 if TYPE_CHECKING:
     from osbctl.sources.origins import PathOrigins
 
 _PROPERTY = "spring.cloud.openservicebroker.catalog"
-_SERVICES = f"{_PROPERTY}.services"
-_CONDITIONS = ("spring.config.activate.on-profile", "spring.profiles")
 _DEFAULTS = {"service": {"bindable": False}}
 """Fields that Spring's broker sends by default, by kind of object (autoconfigure, ServiceDefinition.java)."""
 
 _IN_BRACKETS = re.compile(r"(.*)\[([^\]]*)\]")
-_INNERMOST = re.compile(r"\(([^()]*)\)")
 
 
 def is_spring(at: str) -> bool:
@@ -33,59 +29,6 @@ def is_spring(at: str) -> bool:
 def spring_name(name: str) -> str:
     """The name of a field in a Spring configuration: `planUpdateable`."""
     return re.sub(r"_([a-z])", lambda match: match[1].upper(), name)
-
-
-# Profiles of the documents in a stream.
-
-
-def active_document(documents: Sequence[Document], profiles: Sequence[str]) -> int | None:
-    """Return the number of the document whose catalog is active under `profiles`; None if no document has a profile.
-
-    A list in a later document replaces the earlier one (Spring Boot reference, Multi-Document Files). Raises
-    DocumentError: all catalogs are of other profiles.
-    """
-    holding = {n: path for n, document in enumerate(documents) if (path := _property_path(document.data, _SERVICES))}
-    conditions = [_condition(document.data) for document in documents]
-    if not holding or not any((*profiles, *conditions)):
-        return None
-    active = [number for number in holding if _holds(conditions[number], profiles or ["default"])]
-    if not active:
-        others = ", ".join(dict.fromkeys(conditions[number] for number in holding))
-        number, path = next(iter(holding.items()))
-        message = f"the catalog is one of other profiles: {others}"
-        error = documents[number].error("catalog-elsewhere", message, path, "name one: --profile")
-        raise DocumentError((error._replace(path=()),))
-    return active[-1]
-
-
-def _property_path(data: Any, name: str) -> Path:
-    """The path of a property, written as a tree or with dots; empty without one."""
-    for key in data if isinstance(data, dict) else ():
-        if key == name:
-            return (key,)
-        if name.startswith(f"{key}.") and (below := _property_path(data[key], name[len(key) + 1 :])):
-            return (key, *below)
-    return ()
-
-
-def _condition(data: Any) -> str:
-    """The profile expression of a document; empty for all profiles."""
-    value = next((get_at(data, path) for name in _CONDITIONS if (path := _property_path(data, name))), "")
-    return ", ".join(map(str, value)) if isinstance(value, list) else str(value if isinstance(value, str) else "")
-
-
-def _holds(condition: str, profiles: Sequence[str]) -> bool:
-    """Return whether a profile expression (`!a & (b | c)`) is true; commas mean or."""
-    while "(" in condition and _INNERMOST.search(condition):
-        condition = _INNERMOST.sub(lambda match: "*" if _holds(match[1], profiles) else "!*", condition)
-    known = {*profiles, "*", ""}
-    return any(
-        all((name.strip(" !") in known) != (name.strip().startswith("!")) for name in one.split("&"))
-        for one in re.split(r"[,|]", condition.replace("!!", ""))
-    )
-
-
-# Names and values.
 
 
 def renamed_fields(document: Document) -> Document:

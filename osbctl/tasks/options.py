@@ -27,7 +27,6 @@ class Request(NamedTuple):
 
     sources: tuple[str, ...]
     at: str = ""
-    profiles: tuple[str, ...] = ()
     variables_of: VariablesOf = no_variables
     stdin_filename: str | None = None
     api_version: ApiVersion | None = None

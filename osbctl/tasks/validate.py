@@ -136,7 +136,6 @@ def _validate(source: str, request: Request, settings: _Settings) -> _Validated:
             source,
             limits=request.limits,
             at=request.at or settings.config.at,
-            profiles=request.profiles,
             stdin_filename=request.stdin_filename,
             variables_of=request.variables_of,
         )

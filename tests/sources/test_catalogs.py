@@ -332,45 +332,11 @@ def test_what_a_broker_of_spring_sends() -> None:
     assert {path: (place.line, place.column) for path, place in places.items()} == asked
 
 
-def profile(name: str, service: str, key: str = "spring.config.activate.on-profile") -> str:
-    head = f"{key}: {name}\n" if name else "log: 1\n"
-    return f"{head}spring.cloud.openservicebroker.catalog.services: [{{name: {service}, plans: []}}]\n"
-
-
-PROFILES = "---\n".join(
-    [profile("", "all"), profile("dev | test", "dev"), profile("'!dev & prod'", "prod"), profile("[eu, us]", "region")]
-)
-
-
-@each("profiles, name", [
-    *(("", "all"), ("other", "all"), ("dev", "dev"), ("test", "dev")),
-    *(("prod", "prod"), ("prod dev", "dev"), ("dev us", "region")),
-])  # fmt: skip
-def test_a_stream_of_springs_profiles(profiles: str, name: str) -> None:
-    document = parse_catalog(PROFILES, "application.yml", profiles=profiles.split())
-    assert [service["name"] for service in document.data["services"]] == [name]
-
-
-@each("expression, active, holds", [
-    ("a & (b | c)", "a c", True),
-    ("a & (b | c)", "a", False),
-    ("!(a | b)", "c", True),
-    ("!(a | b)", "b", False),
-    ("a, b", "b", True),
-    ("!a", "a", False),
-    ("default", "", True),
-    ("((a))", "a", True),
-    ("(", "a", False),
-])  # fmt: skip
-def test_expressions_of_profiles(expression: str, active: str, holds: bool) -> None:
-    text = f"{profile('', 'all')}---\n{profile(json.dumps(expression), 'one')}"
-    document = parse_catalog(text, "application.yml", profiles=active.split())
-    assert document.data["services"][0]["name"] == ("one" if holds else "all")
-
-
-def test_catalogs_of_other_profiles_alone() -> None:
-    text = f"{profile('a', 'x')}---\n{profile('b', 'y', 'spring.profiles')}"
-    finding = refusal(text, "application.yml")
-    assert (finding.rule, finding.hint) == ("catalog-elsewhere", "name one: --profile")
-    assert (finding.message, finding.location.line) == ("the catalog is one of other profiles: a, b", 2)
-    assert parse_catalog(text, "application.yml", at="/1/spring.cloud.openservicebroker.catalog.services").data
+def test_the_catalogs_of_several_profiles_are_named() -> None:
+    services = "spring.cloud.openservicebroker.catalog.services"
+    part = f"spring.config.activate.on-profile: NAME\n{services}: [{{name: NAME, plans: []}}]\n"
+    text = f"{part.replace('NAME', 'dev')}---\n{part.replace('NAME', 'prod')}"
+    found = refusal(text, "application.yml")
+    assert (found.rule, found.hint) == ("catalog-elsewhere", f"name the one that is meant: --at /0/{services}")
+    document = parse_catalog(text, "application.yml", at=f"/1/{services}")
+    assert document.data["services"][0]["name"] == "prod"
