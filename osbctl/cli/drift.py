@@ -34,7 +34,9 @@ class DriftSides(BrokerConnection, common.LocationOptions):
 
     database: common.Database = None
     stored_as: Annotated[StoredAs | None, Option(help="Kind of STORED.  [default: by its content]")] = None
-    stored_broker: Annotated[str, Option(metavar="NAME", help="Name of the broker, if the export holds several.")] = ""
+    stored_broker: Annotated[
+        str, Option(metavar="NAME", help="Name or id of the broker, if the export holds several.")
+    ] = ""
     credentials: common.Credentials = None
 
     def find(self, broker: str, stored: list[str]) -> tuple[StoredCatalog, Document]:

@@ -94,13 +94,6 @@ def _notes_on_export(stored: StoredCatalog, broker: Catalog, shape: RowFields) -
     ]
     if stored.platform and left_out:
         yield f"not compared, as {stored.platform.label} does not store or show it: {', '.join(left_out)}"
-    for name, sentence in shape.unsure.items():
-        if _any_true(broker, name) and not _any_true(stored.document.catalog, name):
-            yield sentence
-
-
-def _any_true(catalog: Catalog, name: str) -> bool:
-    return any(service.data.get(name) is True for service in catalog.services)
 
 
 def _is_shape_alone(change: Change) -> bool:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeAlias
 
+from osbctl.errors import SourceError
 from osbctl.paths import PARAMETER_PLACES, Path, get_at, pointer
 
 Fields: TypeAlias = "Mapping[Path, tuple[Path, ...]]"
@@ -25,10 +26,6 @@ SCHEMAS: tuple[Path, ...] = tuple(("schemas", outer, inner, "parameters") for ou
 """The fields of a plan that hold parameter schemas."""
 
 
-class WrongShapeError(Exception):
-    """An export has another shape than its platform writes; the message says where."""
-
-
 class Exported(Protocol):
     """A document of an export. `osbctl.sources.document.Document` is one, and cannot be imported here."""
 
@@ -45,10 +42,9 @@ class RowFields:
     `key` is what a row is called on the platform, `parent` what a plan calls its service offering; their parts are
     joined. `instance` is what a service instance calls its plan: alternatives, each like a key. `brokers` are the
     places of the broker's name and id in a service offering's row. `gone` is the place and value that mark a row kept
-    for its instances alone. `whole` says how the whole is exported. `unsure` names booleans of a service
-    offering that the platform stores in some installations alone, each with the sentence about it. `always_plans`: it
-    takes no service offering without a plan. `as_absent` are values that it shows for fields that a catalog left out.
-    `own_plans` and `own_metadata` are names of plans and fields of metadata that it adds by itself.
+    for its instances alone. `whole` says how the whole is exported. `always_plans`: the platform takes no service
+    offering without a plan. `as_absent` are values that it shows for fields that a catalog left out. `own_plans` and
+    `own_metadata` are names of plans and fields of metadata that it adds by itself.
     """
 
     service: Fields
@@ -59,7 +55,6 @@ class RowFields:
     brokers: tuple[Path, ...]
     whole: str
     gone: tuple[Path, bool] | None = None
-    unsure: Mapping[str, str] = field(default_factory=dict)
     always_plans: bool = True
     as_absent: Mapping[Path, Any] = field(default_factory=dict)
     own_plans: frozenset[str] = frozenset()
@@ -80,7 +75,7 @@ class ExportRow:
         return tuple(_texts(self.data, places))
 
     def need(self, place: Path) -> str:
-        """The text at `place`. Raises WrongShapeError: there is none."""
+        """The text at `place`. Raises SourceError: there is none."""
         value = get_at(self.data, place)
         if not isinstance(value, str) or not value:
             raise wrong(self.document, self.path, f"has no {'.'.join(map(str, place))}")
@@ -91,34 +86,34 @@ class ExportRow:
 class Page:
     """Content of one document of an export.
 
-    It is one of plans, or else of service offerings; rows of the other kind come along with them. `total` is how many
-    of its kind the platform says that there are on all pages, 0 where it does not, `more` that others follow. Pages
-    with the same `query` belong together. `filters` are those of the query that leave out part of a broker's catalog.
-    `names` are names of brokers by id.
+    `total` is how many rows of its kind the platform says that there are on all pages, 0 where it does not, `more` that
+    others follow. Pages with the same `query` belong together. `filters` are those of the query that leave out part of
+    a broker's catalog.
     """
 
     rows: list[ExportRow] = field(default_factory=list)
-    of_plans: bool = False
     total: int = 0
     more: bool = False
     query: str = ""
     filters: tuple[str, ...] = ()
-    names: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def of_plans(self) -> bool:
+        """True for a page of plans, with which service offerings may come along."""
+        return bool(self.rows) and self.rows[0].is_plan
 
 
 @dataclass(frozen=True, slots=True)
 class Export:
     """Export format of a platform.
 
-    `recognised` tells whether a document is one of its export, `read` reads its rows, or raises `WrongShapeError`.
-    `shape_of` chooses among several shapes by the rows; None: there is one. `made` tells whether only this platform
-    would write these rows, where several share the shape of their documents.
+    `recognised` tells whether a document is one of its export, `read` reads its rows, or raises SourceError. `made`
+    tells whether only this platform would write these rows, where several share the shape of their documents.
     """
 
     shape: RowFields
     recognised: Callable[[Exported], bool]
     read: Callable[[Exported], Page]
-    shape_of: Callable[[Sequence[ExportRow]], RowFields] | None = None
     made: Callable[[Sequence[ExportRow]], bool] | None = None
 
 
@@ -134,7 +129,7 @@ def _texts(data: Any, places: tuple[Path, ...]) -> Iterator[str]:
 def rows_at(document: Exported, path: Path) -> Iterator[tuple[Path, dict[str, Any]]]:
     """The objects of the list at `path`, each with its own path; none without a list.
 
-    Raises WrongShapeError: something else stands there, or in the list.
+    Raises SourceError: something else stands there, or in the list.
     """
     values = get_at(document.data, path)
     if values is None:
@@ -152,6 +147,7 @@ def count(value: Any) -> int:
     return value if isinstance(value, int) and not isinstance(value, bool) else 0
 
 
-def wrong(document: Exported, path: Path, text: str) -> WrongShapeError:
-    """The error of an export of a wrong shape."""
-    return WrongShapeError(f"{document.name}: not the shape of an export: {pointer(path) or 'the top'} {text}")
+def wrong(document: Exported, path: Path, text: str) -> SourceError:
+    """The error of an export of another shape than its platform writes."""
+    message = f"{document.name}: not the shape of an export: {pointer(path) or 'the top'} {text}"
+    return SourceError(message, "take it as the platform gives it, or say what it is with --stored-as")

@@ -1,7 +1,7 @@
 """Exports of platforms, mapped back to catalogs.
 
-The files of an export come as people have them: one object, an array, or several documents after one another. The
-`export` module of a platform recognises them, and locates the fields of a catalog in their rows.
+The files of an export are pages of rows. The `export` module of a platform recognises them, and locates the fields of a
+catalog in their rows.
 """
 
 import dataclasses
@@ -11,10 +11,10 @@ from enum import StrEnum
 from typing import Any, TypeAlias
 
 from osbctl.errors import SourceError, UsageError
-from osbctl.findings import DocumentError, Finding, Location, Severity
-from osbctl.paths import Path, get_at, value_at
+from osbctl.findings import DocumentError
+from osbctl.paths import Path, get_at
 from osbctl.platforms import Platform
-from osbctl.platforms.export import ExportRow, Fields, Page, RowFields, WrongShapeError, row_name
+from osbctl.platforms.export import ExportRow, Fields, Page, RowFields, row_name
 from osbctl.sources.catalogs import holds_offering, only_catalog
 from osbctl.sources.document import Document
 from osbctl.sources.limits import DEFAULT_LIMITS, Limits
@@ -75,32 +75,14 @@ def read_documents(source: str, limits: Limits = DEFAULT_LIMITS) -> list[Documen
     return parse_documents(data, name, limits)
 
 
-def parse_documents(data: bytes, name: str, limits: Limits = DEFAULT_LIMITS) -> list[Document]:
+def parse_documents(content: bytes, name: str, limits: Limits = DEFAULT_LIMITS) -> list[Document]:
     """Parse the documents of an export; `name` is its name in reports. Raises as `read_documents`."""
-    documents = parse_stream(decoded(data, name), name, limits, json_values=True)
-    return [one for document in documents for one in _objects(document)]
-
-
-def _objects(document: Document) -> list[Document]:
-    value: Any = document.data
-    if not isinstance(value, list):
-        return [_object(document, ())]
-    if not value:
-        top = Location(document.name, 1, 1)
-        raise DocumentError((Finding("empty-document", Severity.ERROR, "the list is empty", (), top),))
-    if all(isinstance(entry, dict) and "spec" in entry for entry in value):
-        # The bare array of objects that svcat prints, as the list that kubectl prints of the same.
-        return [document.reshaped({"kind": "List", "items": value}, lambda path: path[1:])]
-    if any(isinstance(get_at(entry, ("plans",)), list) for entry in value):  # no export has these: a bare catalog
-        return [document]
-    return [_object(document, (index,)) for index in range(len(value))]
-
-
-def _object(document: Document, path: Path) -> Document:
-    value = value_at(document.data, path)
-    if not isinstance(value, dict):
-        raise DocumentError((no_object(document, value, path),))
-    return document.reshaped(value, lambda inside: (*path, *inside)) if path else document
+    documents = parse_stream(decoded(content, name), name, limits)
+    for document in documents:
+        data: Any = document.data
+        if not isinstance(data, dict) and not holds_offering(document):
+            raise DocumentError((no_object(document, data, ()),))
+    return documents
 
 
 # The platform that wrote it.
@@ -116,70 +98,58 @@ def stored_catalog(
     additions, which are safe changes. Raises SourceError: wrong shape, several platforms, incomplete, or nothing of the
     broker; UsageError: what is asked for is not there, or not clear.
     """
-    platform = {platform.value: platform for platform in Platform}.get(stored_as or _kind(documents))
+    platform = {platform.value: platform for platform in Platform}.get(stored_as) if stored_as else _writer(documents)
     if platform is None:
         if len({document.name for document in documents}) > 1 or broker:
             raise UsageError("a catalog is one file, of one broker", "only exports come in several files")
         return StoredCatalog(only_catalog(documents, at))
-    try:
-        return _read_export(platform, documents, broker, may_be_other=not stored_as)
-    except WrongShapeError as error:
-        advice = "take it as the platform gives it, or say what it is with --stored-as"
-        raise SourceError(str(error), advice) from None
-
-
-def _read_export(
-    platform: Platform, documents: Sequence[Document], broker: str, *, may_be_other: bool
-) -> StoredCatalog:
     export = platform.record.export
     for document in documents:
-        if not export.recognised(document):
+        if not _is_export(document, platform):
             raise SourceError(f"{document.name}: not an export of {platform.label}", "leave --stored-as out")
     pages = [export.read(document) for document in documents]
     rows = [row for page in pages for row in page.rows]
     # Platforms share an export format: another one is meant if only that one would write these rows.
-    for other in Platform if may_be_other else ():
+    for other in Platform if not stored_as else ():
         record = other.record.export
         if record.read is export.read and record.made and record.made(rows):
             platform = other
-            break
     return _merge(platform, pages, broker)
 
 
-def _kind(documents: Sequence[Document]) -> StoredAs:
-    if any(map(holds_offering, documents)) and not any(map(_exporter, documents)):
-        return StoredAs.CATALOG
-    kind, *others = sorted({recognise(document) for document in documents})
-    if others:
-        message = f"the files are of different kinds: {', '.join([kind, *others])}"
-        raise SourceError(message, "name one export at a time")
-    return kind
+def _writer(documents: Sequence[Document]) -> Platform | None:
+    """Recognise the platform that wrote the documents; None for a catalog. Raises SourceError: they are neither."""
+    found = {exporter(document) for document in documents}
+    if len(found) > 1:
+        kinds = ", ".join(sorted(platform or "no export" for platform in found))
+        raise SourceError(f"the files are of different kinds: {kinds}", "name one export at a time")
+    (platform,) = found
+    if platform is None and not any(map(_is_catalog, documents)):
+        raise _unknown(documents[0])
+    return platform
 
 
-def _exporter(document: Document) -> Platform | None:
-    data: Any = document.data  # a list where it is one of service offerings
-    if isinstance(data, list) or isinstance(data.get("services"), list):
+def exporter(document: Document) -> Platform | None:
+    """Recognise the platform whose export format a document has; None for other documents, and for catalogs."""
+    if isinstance(get_at(document.data, ("services",)), list):
         return None
-    return next((platform for platform in Platform if platform.record.export.recognised(document)), None)
+    return next((platform for platform in Platform if _is_export(document, platform)), None)
 
 
-def recognise(document: Document) -> StoredAs:
-    """Recognise the export format of `document` by its content. Raises SourceError for other documents."""
-    data = document.data
-    if isinstance(data.get("services"), list):
-        return StoredAs.CATALOG
-    if platform := _exporter(document):
-        return StoredAs(platform)
-    # The message in place of an export: Cloud Foundry's `errors`, a `Status` of Kubernetes.
-    errors = data.get("errors")
-    first = errors[0] if isinstance(errors, list) and errors else data if data.get("kind") == "Status" else {}
-    for key in ("detail", "message", "title"):
-        text = get_at(first, (key,))
-        if text and isinstance(text, str):
-            refusal = escape_line(text)[:200]
-            raise SourceError(f"{document.name}: not an export, but a refusal: {refusal}", "log in, and export again")
+def _is_export(document: Document, platform: Platform) -> bool:
+    data: Any = document.data  # a list where it is one of service offerings
+    return isinstance(data, dict) and platform.record.export.recognised(document)
+
+
+def _is_catalog(document: Document) -> bool:
+    return isinstance(get_at(document.data, ("services",)), list) or holds_offering(document)
+
+
+def _unknown(document: Document) -> SourceError:
+    if isinstance(document.data.get("errors"), list) or document.data.get("kind") == "Status":
+        return SourceError(f"{document.name}: an error of the platform, not an export", "log in, and export again")
     known = f"known exports: {'; '.join(shape.whole for shape in shapes())}"
-    raise SourceError(f"{document.name}: neither a catalog nor an export of a platform", known)
+    return SourceError(f"{document.name}: neither a catalog nor an export of a platform", known)
 
 
 def shapes() -> Iterable[RowFields]:
@@ -194,16 +164,14 @@ def shapes() -> Iterable[RowFields]:
 def _merge(platform: Platform, pages: Sequence[Page], broker: str) -> StoredCatalog:
     """Merge the pages of an export into a catalog; errors as in `stored_catalog`."""
     rows = [row for page in pages for row in page.rows]
-    export = platform.record.export
-    shape = export.shape_of(rows) if export.shape_of else export.shape
+    shape = platform.record.export.shape
     services = _unique(shape, rows, of_plans=False)
     plans = _by_service(shape, _unique(shape, rows, of_plans=True).values())
     if gaps := [*_gaps(shape, pages, services, plans)]:
         raise SourceError(f"the export does not hold all: {'; '.join(gaps)}", f"export it again: {shape.whole}")
-    names = {word: name for page in pages for word, name in page.names.items()}
     families = [
         (row, [plan for plan in plans[key] if _name(shape.plan, plan) not in shape.own_plans])
-        for key, row in _of_one_broker(shape, services, names, broker).items()
+        for key, row in _of_one_broker(shape, services, broker).items()
     ]
     live, kept = _without_gone(shape, families)
     sources: list[Any] = [*dict.fromkeys(row.document for row in rows)]
@@ -268,10 +236,11 @@ def _gaps(
         yield "it holds plans and no service offerings" if plans else "it holds no service offering"
     elif not plans and (shape.always_plans or all(page.rows for page in pages)):  # a list without plans says so
         yield "it holds no plan"
+    else:
+        yield from _unmatched(shape, services, plans)
     yield from _cut(shape, pages)
     if filters := sorted({name for page in pages for name in page.filters}):
         yield f"it was filtered by {_some(filters)}"
-    yield from _unmatched(shape, services, plans)
 
 
 def _cut(shape: RowFields, pages: Sequence[Page]) -> Iterator[str]:
@@ -294,13 +263,11 @@ def _unmatched(
     shape: RowFields, services: Mapping[str, ExportRow], plans: Mapping[str, list[ExportRow]]
 ) -> Iterator[str]:
     """Plans without their service offering, and service offerings without plans on platforms that require one."""
-    if not services:
-        return
     lost = [_name(shape.plan, row) for key, rows in plans.items() if key not in services for row in rows]
     if lost:
         yield f"it lacks the service offering of {_some(lost)}"
     empty = [_name(shape.service, row) for key, row in services.items() if key not in plans]
-    if empty and plans and shape.always_plans:
+    if empty and shape.always_plans:
         yield f"it holds no plan of {_some(empty)}"
 
 
@@ -310,14 +277,8 @@ def _some(names: list[str]) -> str:
     return f"{text} and {more:,} more" if more > 0 else text
 
 
-def _of_one_broker(
-    shape: RowFields, services: dict[str, ExportRow], names: Mapping[str, str], broker: str
-) -> dict[str, ExportRow]:
-    """The service offerings of the broker. `names` are names of brokers by id."""
-    brokers: dict[str, tuple[str, ...]] = {}
-    for key, row in services.items():
-        words = row.texts(shape.brokers)
-        brokers[key] = (*(names[word] for word in words if word in names), *words)
+def _of_one_broker(shape: RowFields, services: dict[str, ExportRow], broker: str) -> dict[str, ExportRow]:
+    brokers = {key: row.texts(shape.brokers) for key, row in services.items()}
     known = set(brokers.values())
     labels = _some(sorted(" / ".join(words) or "one without a name" for words in known))
     if broker:

@@ -65,7 +65,7 @@ SERVICE: list[tuple[str, Any, set[Platform]]] = [
     ("bindable", False, ALL),
     ("plan_updateable", False, ALL),
     ("instances_retrievable", False, ALL - {K8S}),
-    ("bindings_retrievable", False, ALL),
+    ("bindings_retrievable", False, ALL - {K8S}),
     ("allow_context_updates", False, ALL - {K8S}),
     ("tags", ["sql"], ALL),
     ("tags", ["sql", "fast", "new"], ALL),

@@ -3,7 +3,7 @@
 The booleans of a plan are resolved already. The top-level `metadata` of a row holds labels, not the catalog's metadata.
 """
 
-from urllib.parse import unquote
+from urllib.parse import parse_qsl, urlsplit
 
 from osbctl.paths import Path, get_at
 from osbctl.platforms.export import (
@@ -56,20 +56,16 @@ def recognised(document: Exported) -> bool:
 def read(document: Exported) -> Page:
     """Read the rows of a page, also the included ones, and what tells whether they are all.
 
-    Raises WrongShapeError: it is no page of service offerings or plans.
+    Raises SourceError: it is no page of service offerings or plans.
     """
     pagination = document.data.get("pagination")
-    page = Page(total=count(get_at(pagination, ("total_results",))), more=get_at(pagination, ("next",)) is not None)
+    query = str(get_at(pagination, ("first", "href")))
+    total, more = count(get_at(pagination, ("total_results",))), get_at(pagination, ("next",)) is not None
+    page = Page(total=total, more=more, query=query, filters=_filters(query))
     for path, data in rows_at(document, ("resources",)):
         page.rows.append(_row(document, path, data))
-    asked = get_at(pagination, ("first", "href"))
-    page.query, page.filters = _query(asked if isinstance(asked, str) else "")
-    page.of_plans = page.rows[0].is_plan if page.rows else "service_plans" in page.query
     for path, data in rows_at(document, ("included", "service_offerings")):
         page.rows.append(_row(document, path, data))
-    for _, broker in rows_at(document, ("included", "service_brokers")):
-        if isinstance(broker.get("guid"), str) and isinstance(broker.get("name"), str):
-            page.names[broker["guid"]] = broker["name"]
     return page
 
 
@@ -77,13 +73,13 @@ _HARMLESS = ("page", "per_page", "order_by", "include", "fields", "service_broke
 """Parameters of a request that leave out nothing of a broker's catalog."""
 
 
-def _query(address: str) -> tuple[str, tuple[str, ...]]:
-    """Request of an export without its page number, and names of filters that hide part of a catalog."""
-    before, _, query = address.partition("?")
-    parameters = sorted(part for part in query.split("&") if not part.startswith(("page=", "per_page=")))
-    names = [unquote(part.partition("=")[0]) for part in parameters if part]
-    filters = tuple(escape_line(name) for name in names if name.partition("[")[0] not in _HARMLESS)
-    return f"{before}?{'&'.join(parameters)}", filters
+def _filters(address: str) -> tuple[str, ...]:
+    """Names of the parameters of a request that hide part of a catalog."""
+    try:
+        names = sorted(name for name, _ in parse_qsl(urlsplit(address).query, keep_blank_values=True))
+    except ValueError:  # no address
+        return ()
+    return tuple(escape_line(name) for name in names if name.partition("[")[0] not in _HARMLESS)
 
 
 def _row(document: Exported, path: Path, data: dict[str, object]) -> ExportRow:

@@ -1,7 +1,5 @@
 """Exports of SAP Service Manager: `/v1/service_offerings` and `/v1/service_plans`."""
 
-from typing import Any
-
 from osbctl.paths import Path
 from osbctl.platforms.export import (
     SCHEMAS,
@@ -53,26 +51,14 @@ def recognised(document: Exported) -> bool:
 
 
 def read(document: Exported) -> Page:
-    """Read the rows of a list, also plans inside of service offerings.
-
-    Raises WrongShapeError: it is no list of service offerings or plans.
-    """
+    """Read the rows of a list. Raises SourceError: it is no list of service offerings or plans."""
     page = Page(total=count(document.data.get("num_items")), more=bool(document.data.get("token")))
     for key in _LISTS:
         for path, data in rows_at(document, (key,)):
-            page.rows.extend(_rows(document, path, data))
-    page.of_plans = bool(page.rows) and page.rows[0].is_plan
+            if "catalog_id" not in data:
+                raise wrong(document, path, "has no catalog_id, as service offerings and plans have")
+            page.rows.append(ExportRow(document, path, data, is_plan="service_offering_id" in data))
     return page
-
-
-def _rows(document: Exported, path: Path, data: dict[str, Any]) -> list[ExportRow]:
-    if "catalog_id" not in data:
-        raise wrong(document, path, "has no catalog_id, as service offerings and plans have")
-    rows = [ExportRow(document, path, data, is_plan="service_offering_id" in data)]
-    if isinstance(data.get("plans"), list):
-        for place, plan in rows_at(document, (*path, "plans")):
-            rows.append(ExportRow(document, place, {"service_offering_id": data.get("id"), **plan}, True))
-    return rows
 
 
 EXPORT = Export(_SHAPE, recognised, read)
