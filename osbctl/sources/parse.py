@@ -1,6 +1,5 @@
 """Parse bytes to a `Document`: UTF-8, then JSON or YAML; and a text to several documents."""
 
-import json
 import re
 from collections.abc import Iterator
 from functools import cache
@@ -16,9 +15,9 @@ _NAMED: dict[str, Syntax] = {".json": "json", ".yaml": "yaml", ".yml": "yaml"}
 _NOTHING_SAID = re.compile(r"(?:[ \t\r\n\ufeff]++|#[^\n]*+)*+")
 """Blank lines and comments at the beginning; comments are YAML, or a mistake in JSON."""
 TEMPLATE = "a template? render it first"
-_YTT = re.compile(r"^(?:[^#\n]*[ \t])?#@", re.MULTILINE)
-_YTT_VALUE = re.compile(r"^[ \t]*(?:-[ \t]+)*(?:-|[\w.-]+:)[ \t]+#@", re.MULTILINE)
-_NOT_BLANK = re.compile(r"\S")
+ERB = "<%"
+"""Mark of a template."""
+
 _CONFLICT = re.compile(r"^(?:<{7}|>{7}) ", re.MULTILINE)
 _YAML_START = re.compile(r"^---(?=\s|$)", re.MULTILINE)
 _CONTENT = re.compile(r"^(?![ \t]*(?:#.*)?$|%|(?:---|\.\.\.)[ \t]*(?:#.*)?$)", re.MULTILINE)
@@ -50,12 +49,10 @@ def parse_text(text: str, name: str, limits: Limits = DEFAULT_LIMITS) -> Documen
         if marker := _CONFLICT.search(text):  # it explains other errors
             hint = "keep what is right of both sides, and delete the lines that begin with <<<<<<<, ======= and >>>>>>>"
             raise _syntax_error(text, name, marker.start(), "there is a merge conflict here", hint) from None
-        if not is_template(text):
+        if ERB not in text:
             raise
         found = (one._replace(hint=TEMPLATE) if one.rule == "syntax" else one for one in error.findings)
         raise DocumentError(tuple(found)) from None
-    if syntax == "yaml" and "#@" in text and (gap := _YTT_VALUE.search(text)):
-        raise _syntax_error(text, name, gap.end() - 2, "a template puts a value here, which is missing", TEMPLATE)
 
     @cache
     def source_map() -> SourceMap:
@@ -68,11 +65,6 @@ def parse_text(text: str, name: str, limits: Limits = DEFAULT_LIMITS) -> Documen
         return yaml_locations.YamlMap(text, name)
 
     return Document(name, value, syntax, lambda paths: source_map().locate(paths), notes, text, source_map=source_map)
-
-
-def is_template(text: str) -> bool:
-    """Return whether a text is a template of ERB (`<%`) or ytt (`#@`)."""
-    return "<%" in text or bool(_YTT.search(text))
 
 
 def _syntax_error(text: str, name: str, offset: int, message: str, hint: str) -> DocumentError:
@@ -128,43 +120,30 @@ def _mismatch(name: str, named: str, held: str) -> Finding:
     return Finding("format-mismatch", Severity.INFO, message, (), Location(name, 1, 1), hint="rename the file")
 
 
-def parse_stream(text: str, name: str, limits: Limits = DEFAULT_LIMITS, *, json_values: bool = False) -> list[Document]:
+def parse_stream(text: str, name: str, limits: Limits = DEFAULT_LIMITS) -> list[Document]:
     """Parse `text` to documents, at least one; empty documents of a YAML stream are skipped.
 
-    `json_values`: accept several JSON values, as tools print pages. Raises DocumentError: one of them cannot be read.
+    Raises DocumentError: one of them cannot be read.
     """
     try:
         return [parse_text(text, name, limits)]
     except DocumentError:
-        is_json = text.lstrip()[:1] in ("{", "[")
-        pieces = [*_pieces(text, is_json)]
-        if not pieces or (is_json and not json_values):
+        spans = [] if text.lstrip()[:1] in ("{", "[") else [*_documents(text)]
+        if not spans or len(spans) * text.count("\n") > limits.nodes:
             raise
-    return [parse_text(piece, name, limits)._replace(embedded=True) for piece in pieces]
-
-
-def _pieces(text: str, is_json: bool) -> Iterator[str]:
-    """The documents of a text, each indented by empty lines and blanks, so that its locations are those of the text."""
-    line = line_start = done = 0
-    for start, end in _json_spans(text) if is_json else _yaml_spans(text):
-        line += text.count("\n", done, start)
-        line_start = text.rfind("\n", line_start, start) + 1 or line_start
+    documents, lines, done = [], 0, 0
+    for start, end in spans:
+        lines += text.count("\n", done, start)
         done = start
-        yield "\n" * line + " " * (start - line_start) + text[start:end]
+        # With empty lines before it, so that its locations are those of the text.
+        document = parse_text("\n" * lines + text[start:end], name, limits)
+        documents.append(document._replace(embedded=True))
+    return documents
 
 
-def _yaml_spans(text: str) -> Iterator[tuple[int, int]]:
+def _documents(text: str) -> Iterator[tuple[int, int]]:
+    """The ranges of the documents in a YAML stream."""
     starts = [0, *(found.start() for found in _YAML_START.finditer(text))]
     for start, end in pairwise([*starts, len(text)]):
         if _CONTENT.search(text, start, end):
             yield start, end
-
-
-def _json_spans(text: str) -> Iterator[tuple[int, int]]:
-    at = 0
-    while rest := _NOT_BLANK.search(text, at):
-        try:
-            _, at = json.JSONDecoder().raw_decode(text, rest.start())
-        except (ValueError, RecursionError):  # its own reader says what is wrong there
-            at = len(text)
-        yield rest.start(), at
