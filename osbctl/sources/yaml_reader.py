@@ -17,8 +17,7 @@ from osbctl.sources.text_lines import DECIMAL_COMMA, Lines, is_decimal_comma
 from osbctl.sources.yaml_syntax import no_break_space, syntax_finding
 from osbctl.sources.yaml_text import BOOLEANS_OF_1_1, CONSTANTS, NUMERIC, OutOfRangeError, numeric, seen_by_1_1
 
-_TAG = "tag:yaml.org,2002:"
-_CORE_TAGS = frozenset(_TAG + kind for kind in ("str", "null", "bool", "int", "float", "map", "seq"))
+_TEXT_TAGS = ("!", "tag:yaml.org,2002:str")
 _MERGE = object()
 """Stands for the key `<<` while a mapping is built."""
 
@@ -127,7 +126,8 @@ class _Builder:
         self._nodes += 1
         value: Any = self._strings.setdefault(event.value, event.value)
         if event.tag is not None:
-            value = self._tagged(event)
+            if event.tag not in _TEXT_TAGS:
+                self._unknown_tag(event)
         elif event.implicit[0]:  # plain, not in quotes
             value = self._plain(value, event)
         if event.anchor is not None:
@@ -182,7 +182,7 @@ class _Builder:
         frame.key = key
 
     def _open(self, container: Any, is_mapping: bool, event: Any) -> None:
-        if event.tag is not None and event.tag not in ("!", _TAG + ("map" if is_mapping else "seq")):
+        if event.tag is not None:
             self._unknown_tag(event)
         if self._stack and self._stack[-1].wants_key:
             at = event.start_mark.index
@@ -237,37 +237,9 @@ class _Builder:
                 self._note(event, meaning, value)
         return value
 
-    def _tagged(self, event: Any) -> Any:
-        tag, text = event.tag, event.value
-        if tag in ("!", _TAG + "str"):
-            return text
-        if tag == _TAG + "null" and CONSTANTS.get(text, text) is None:
-            return None
-        if tag == _TAG + "bool" and isinstance(CONSTANTS.get(text), bool):
-            return CONSTANTS[text]
-        if tag in (_TAG + "int", _TAG + "float") and text and text[0] in NUMERIC:
-            value = self._numeric(event)
-            if isinstance(value, int) and tag.endswith("int"):
-                return value
-            if isinstance(value, int | float) and tag.endswith("float"):
-                return self._float(value, event)
-        self._unknown_tag(event)
-        return text
-
-    def _float(self, value: float, event: Any) -> float:
-        try:
-            return float(value)
-        except OverflowError:
-            message = f"an integer of {len(event.value)} digits is not a float"
-            self._problem("number-out-of-range", message, event.start_mark, "write it in quotes, as a string")
-            return 0.0
-
     def _unknown_tag(self, event: Any) -> None:
-        tag = event.tag.replace(_TAG, "!!")[:60]
-        if event.tag in _CORE_TAGS:
-            message = f"the tag {tag} does not fit the value"
-        else:
-            message = f"the tag {tag} does not fit here: a catalog is JSON, and JSON knows no such type"
+        tag = event.tag.replace("tag:yaml.org,2002:", "!!")[:60]
+        message = f"the tag {tag} does not fit here: a catalog is JSON, which has no tags"
         self._problem("unknown-tag", message, event.start_mark, "remove the tag")
 
     def _too_deep(self, event: Any) -> NoReturn:

@@ -73,7 +73,7 @@ _READING_ERRORS = {
         services:
           - name: postgres
     Source: OSB 2.14, Catalog Management: the answer is a JSON object""",
-    "unknown-tag": """A YAML tag asks for a type that JSON does not have.
+    "unknown-tag": """A YAML value has a tag other than `!!str`.
     Bad: description: !!binary aGVsbG8=
     Good: description: hello
     Source: YAML 1.2, section 10.3: core schema""",
