@@ -55,10 +55,6 @@ def judge_together(judged: Sequence[ValidatedCatalog]) -> list[ValidationResult]
     ]
 
 
-def _sought(rules: frozenset[str]) -> bool:
-    return bool(rules) and all(rule.startswith(SHARED) for rule in rules)
-
-
 def _finding(one: SharedIdentity, places: Sequence[Mapping[Path, Location]], counted: frozenset[Platform]) -> Finding:
     first, place = places[int(one.first)][one.first_path], places[int(one.second)][one.second_path]
     rule = RULES[_RULES[one.identity]]
@@ -71,7 +67,7 @@ def _finding(one: SharedIdentity, places: Sequence[Mapping[Path, Location]], cou
 
 def _completed(one: ValidatedCatalog, found: list[Finding]) -> ValidationResult:
     document, judgement, options, selection = one
-    silenced = without_ignored(selection.of(found, document.data), document, selection, _sought)
+    silenced = without_ignored(selection.of(found, document.data), document)
     wanted = graded(silenced, options)
     refused = Counter(platform for finding in found for platform in finding.refused_by)
     verdicts = {platform: _verdict(verdict, refused[platform]) for platform, verdict in judgement.verdicts.items()}

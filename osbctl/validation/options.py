@@ -53,10 +53,6 @@ class Selection:
         """Return whether `rule` is selected."""
         return self._select is None or rule in self._select
 
-    def reports(self, rule: str) -> bool:
-        """Return whether `rule` is selected, and not ignored everywhere."""
-        return self.picks(rule) and IgnoreAt(rule) not in self._entries
-
     def of(self, findings: Iterable[Finding], data: dict[str, Any]) -> list[Finding]:
         """The selected findings that are not ignored, in the given order."""
         named = {entry.rule for entry in self._entries}

@@ -6,7 +6,7 @@ of something that the specification allows is a finding of its own.
 
 import json
 from collections.abc import Collection, Container, Mapping
-from functools import cache, partial
+from functools import cache
 from itertools import chain
 from typing import Any
 
@@ -15,17 +15,17 @@ from osbctl.fields import LATEST, load_schema
 from osbctl.findings import Finding, Location, Severity, ValidationResult, Verdict
 from osbctl.jsonschemas.dialects import fast_validator
 from osbctl.jsonschemas.walk import without_texts
-from osbctl.paths import Path, pointer, value_at
+from osbctl.paths import Path, pointer
 from osbctl.placeholders import fill_placeholders, placeholders
 from osbctl.platforms import ApiVersion, Platform, judge_all
 from osbctl.platforms.outcome import Outcome, Refusal, VerdictKind, bounded
-from osbctl.rule import RULES, Rule
+from osbctl.rule import Rule
 from osbctl.sources.document import Document
 from osbctl.text import plural
-from osbctl.validation.ignore_comments import without_ignored
+from osbctl.validation.ignore_comments import faulty_comments, without_ignored
 from osbctl.validation.node import CatalogNode, Node
 from osbctl.validation.options import MAX_FINDINGS, Selection, ValidationOptions
-from osbctl.validation.rules import PARAMETERS, SHARED, load_checks
+from osbctl.validation.rules import PARAMETERS, load_checks
 
 
 def validate_document(
@@ -46,9 +46,9 @@ def validate_document(
     joined = _join_refusals(selected, outcomes, options, hidden)
     instead = sum(finding.path in hidden for finding in joined[len(selected) :] if finding.refused_by)
     _, others = _parted(_drop_newcomers([*others, *joined]), selection)
-    selected, _ = _parted(_blame_newcomers(_drop_newcomers(joined), document.data), selection)
-    wanted = selection.of(selected, document.data)
-    wanted = without_ignored(wanted, document, selection, partial(_sought, options))
+    selected, _ = _parted(_drop_newcomers(joined), selection)
+    wanted = without_ignored(selection.of(selected, document.data), document)
+    wanted += selection.of(faulty_comments(document), document.data)
     shown = _grouped(graded(wanted, options))
     left_out = max(0, len(_grouped(graded([*others, *selected], options))) - instead - len(shown))
     verdicts = {platform: _verdict(outcome) for platform, outcome in outcomes.items()}
@@ -188,15 +188,6 @@ def is_wanted(rule: Rule, options: ValidationOptions) -> bool:
     return rule.only_for is None or rule.only_for in options.platforms or rule.id in (options.select or ())
 
 
-def _sought(options: ValidationOptions, rules: frozenset[str]) -> bool:
-    """Return whether any of `rules` is checked in a single catalog; true without rules."""
-    return not rules or any(
-        is_wanted(RULES[rule], options)
-        for rule in rules
-        if not rule.startswith(SHARED) and (rule != "house-schema" or options.user_schemas)
-    )
-
-
 def _parted(findings: list[Finding], selection: Selection) -> tuple[list[Finding], list[Finding]]:
     selected = [finding for finding in findings if selection.picks(finding.rule)]
     return selected, [finding for finding in findings if not selection.picks(finding.rule)]
@@ -263,19 +254,6 @@ def _drop_newcomers(findings: list[Finding]) -> list[Finding]:
     wrong = [finding.path for finding in findings if _is_fault(finding) or finding.refused_by]
     known = {path[:depth] for path in wrong for depth in range(len(path) + 1)}
     return [finding for finding in findings if finding.rule != "field-too-new" or finding.path not in known]
-
-
-def _blame_newcomers(findings: list[Finding], data: dict[str, Any]) -> list[Finding]:
-    """Report a duplicate id at the later object, if catalog.lock records the order."""
-    newcomers = {value_at(data, one.path): at for at, one in enumerate(findings) if one.rule == "build-id-reused"}
-    doubles = [one for one in findings if one.rule == "id-duplicate" and value_at(data, one.path) in newcomers]
-    said = list(findings)
-    for double in doubles:
-        at = newcomers[value_at(data, double.path)]
-        platforms = dict.fromkeys((*said[at].refused_by, *double.refused_by))
-        words = dict.fromkeys((*said[at].platform_messages, *double.platform_messages))
-        said[at] = said[at]._replace(refused_by=tuple(platforms), platform_messages=tuple(words))
-    return [finding for finding in said if finding not in doubles]
 
 
 def graded(findings: list[Finding], options: ValidationOptions) -> list[Finding]:

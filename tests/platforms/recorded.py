@@ -21,7 +21,7 @@ from osbctl.findings import DocumentError
 from osbctl.platforms import Platform, judge_all
 from osbctl.platforms.outcome import VerdictKind
 from osbctl.sources.parse import parse_document
-from tests.corpus import CORPUS, EVERY_CASE
+from tests.corpus import CORPUS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -30,11 +30,7 @@ if TYPE_CHECKING:
 
 FILE = Path(__file__).with_name("recorded.jsonl.xz")
 KEPT_MUTATIONS = 5
-"""Of the random mutations, one in so many goes with the project, and is in `make test`."""
-TRIED_AIMED = 1 if EVERY_CASE else 4
-"""Of the cases aimed at weak spots, one in so many is in `make test`."""
-ALL = bool(CORPUS and EVERY_CASE)
-"""All mutations are read: `make test-every-case` where the corpus is at hand."""
+"""Of the random mutations, one in so many goes with the project."""
 
 CORPUS_FILES = {
     "cloudfoundry-mutations": Platform.CLOUD_FOUNDRY,
@@ -92,12 +88,7 @@ def _outcome(text: bytes, platform: Platform) -> Outcome | str:
 @cache
 def cases() -> tuple[Case, ...]:
     """The cases of the corpus, or those that go with the project."""
-    kept = (case for at, case in enumerate(_corpus()) if ALL or _is_kept(case, at)) if CORPUS else _file()
-    return tuple(case for at, case in enumerate(kept) if case.group != "aimed" or at % TRIED_AIMED == TRIED_AIMED - 1)
-
-
-def _is_kept(case: Case, at: int) -> bool:
-    return case.group != "mutated" or at % KEPT_MUTATIONS == 0
+    return tuple(_corpus() if CORPUS else _file())
 
 
 def _corpus() -> Iterator[Case]:
@@ -153,7 +144,7 @@ def write_file() -> None:
     """Write the file that goes with the project: no real catalog, each text once."""
     texts: dict[bytes, list[Case]] = defaultdict(list)
     for at, case in enumerate(_corpus()):
-        if case.group != "real" and _is_kept(case, at):
+        if case.group != "real" and (case.group != "mutated" or at % KEPT_MUTATIONS == 0):
             texts[case.text].append(case)
     with lzma.open(FILE, "wt", encoding="utf-8", preset=9 | lzma.PRESET_EXTREME) as lines:
         for text, found in texts.items():

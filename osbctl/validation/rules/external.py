@@ -104,11 +104,8 @@ _READING_WARNINGS = {
     Good: free: false
     Fix: puts the text in quotes, with --unsafe, since it changes the value for readers of YAML 1.1.
     Source: YAML 1.2, section 10.3, against YAML 1.1's type repository""",
-    "ignore-unused": """A comment `# osbctl: ignore[rule]` silences nothing.
-
-    It names no rule, the fault is repaired, or the comment is neither at the end of the finding's line nor on a line of
-    its own above. Comments for rules that were not checked are not reported.
-    Bad: name: postgres  # osbctl: ignore[name-characters] published in 2019
+    "ignore-unused": """A comment `# osbctl: ignore[rule]` names no rule, or one that does not exist.
+    Bad: name: postgres  # osbctl: ignore[name-character] published in 2019
     Good: name: postgres""",
 }
 _READING_NOTES = {
