@@ -67,7 +67,6 @@ class Channel(HTTPChannel):  # type: ignore[misc]
     sendbuf_len: int
     request: Any
     requests: list[Any]
-    sent_continue: bool
     stall: tuple[float, int] | None = None
     entry: Entry | None = None
 
@@ -135,13 +134,11 @@ class Channel(HTTPChannel):  # type: ignore[misc]
                 self._complete(request)
             elif self.phase is Phase.IDLE:
                 self._enter(Phase.READING)
-            if request.expect_continue and not self.sent_continue:
-                self.send_continue()
         if self.will_close:
             self.handle_close()
 
     def _complete(self, request: Any) -> None:
-        self.request, self.sent_continue = None, False
+        self.request = None
         if not request.empty:
             self.requests.append(request)
             self._enter(Phase.READY)

@@ -39,9 +39,6 @@ class StrictParser(HTTPRequestParser):  # type: ignore[misc]
         except ValueError:  # raised by urlsplit and int() for input that waitress does not expect
             self._refuse("the request cannot be read")
             return len(data)
-        if self.completed:
-            # There is no body to continue with, and waitress would wait for one (RFC 9110 §10.1.1).
-            self.expect_continue = False
         return taken
 
     def parse_header(self, header_plus: bytes) -> None:
@@ -61,7 +58,6 @@ class StrictParser(HTTPRequestParser):  # type: ignore[misc]
         self.refusal = reason
         self.error = BadRequest(reason)
         self.completed = True
-        self.expect_continue = False
 
 
 class _RefusedError(ParsingError):  # type: ignore[misc]

@@ -124,19 +124,6 @@ def test_valid_request_is_accepted(shared: Broker, request_bytes: bytes) -> None
         assert ask(sock, request_bytes)[::2] == (200, SMALL)
 
 
-def test_expect_100_continue(shared: Broker) -> None:
-    """RFC 9110 §10.1.1: some clients send a body only after 100 Continue, followed at once by the next request."""
-    with shared.connect() as sock:
-        sock.sendall(GET + b"PUT / HTTP/1.1\r\nHost: b\r\nContent-Length: 4\r\nExpect: 100-continue\r\n\r\n")
-        reader = Reader(sock)
-        assert reader.answer()[0] == 200
-        told = reader.rest or sock.recv(100)
-        assert told == b"HTTP/1.1 100 Continue\r\n\r\n"
-        reader.rest.clear()
-        sock.sendall(b"abcd" + GET)
-        assert [reader.answer()[0] for _ in range(2)] == [200, 200]
-
-
 def test_too_large_header_or_body_is_refused(shared: Broker) -> None:
     with shared.connect() as sock:
         assert ask(sock, LINE + HOST + b"X: " + b"a" * 17000 + b"\r\n\r\n")[0] == 431

@@ -18,7 +18,6 @@ C, S, W = channel.HTTPChannel, server.BaseWSGIServer, wasyncore.dispatcher
     (S.accept_connections, ["self.socket.listen(self.adj.backlog)"]),
     (C.service, ["self.task_class(self, request)", "self.error_task_class(self", "self.requests.pop(0)"]),
     (C.service, ["self.server.pull_trigger()", "self.close_when_flushed = True"]),
-    (C.send_continue, ["self.outbufs[-1].append(", "self._flush_some()", "self.request.completed = False"]),
     (C._flush_some, ["outbuf.get(self.sendbuf_len)", "self.send(chunk, do_close=do_close)"]),
     (C._flush_some, ["self.total_outbufs_len -= num_sent"]),
     (C.write_soon, ["self.adj.send_bytes", "ReadOnlyFileBasedBuffer"]),
@@ -52,8 +51,8 @@ USED = {
     "channel.py": (
         [channel.HTTPChannel],
         """_flush_exception _flush_some add_channel addr adj close_when_flushed del_channel error_task_class handle_close
-        handle_expt handle_read handle_write parser_class readable received recv request requests send send_continue sendbuf_len
-        sent_continue server service socket task_class total_outbufs_len will_close writable""",
+        handle_expt handle_read handle_write parser_class readable received recv request requests send sendbuf_len
+        server service socket task_class total_outbufs_len will_close writable""",
     ),
     "tls_channel.py": ([channel.HTTPChannel], "sendbuf_len socket will_close"),
     "server.py": (
@@ -67,7 +66,7 @@ USED = {
         status version wrote_header""",
     ),
     "parser.py": ([parser.HTTPRequestParser],
-        "body_rcv completed connection_close error expect_continue header_plus headers parse_header received"),
+        "body_rcv completed connection_close error header_plus headers parse_header received"),
 }  # fmt: skip
 """Names of waitress's classes that each file uses, without those of `object`."""
 
