@@ -20,7 +20,7 @@ from osbctl.broker.hashing_process import HashingError, HashingProcess
 from osbctl.broker.proxy import client_of
 from osbctl.broker.records import KnownRecords
 from osbctl.broker.throttle import Clients, LruCache
-from osbctl.credentials.record import LONGEST, MAXIMUM_ROUNDS, SECONDS_A_ROUND, CredentialRecord
+from osbctl.credentials.record import LONGEST, CredentialRecord
 
 _log = logging.getLogger("osbctl.broker")
 
@@ -102,13 +102,6 @@ class Authenticator:
     def replace_records(self, records: Iterable[CredentialRecord]) -> None:
         """Use new records: headers accepted by a removed one fail at once, refused headers are checked again."""
         known = KnownRecords(records)
-        if known.rounds > MAXIMUM_ROUNDS:
-            _log.warning(
-                "a wrong password costs %d rounds, about %.0f seconds: remove unused records, or replace them by "
-                "records with fewer rounds",
-                known.rounds,
-                known.rounds * SECONDS_A_ROUND,
-            )
         with self._changed:
             self._records = known
             self._refused.clear()
@@ -147,9 +140,6 @@ class Authenticator:
                     self._answer(displaced, BUSY)
                 job = self._waiting[digest] = _Job(digest, *given, client, self._clock())
                 self._changed.notify()
-            # A header shared by several clients gets the best rank among them: a guesser cannot delay the others.
-            elif self._clients.rank(client) < self._clients.rank(job.client):
-                job.client = client
             job.resumes.append(resume)
         return None
 
