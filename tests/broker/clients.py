@@ -1,15 +1,12 @@
-"""Four HTTP clients: raw bytes, curl, one like Go's net/http, and one like Cloud Controller."""
+"""Two HTTP clients: curl, and one like Go's net/http."""
 
 import gzip
 import http.client
-import socket
 import ssl
 import subprocess
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-
-from tests.broker.harness import ask
 
 Response = tuple[int, dict[str, str], bytes]
 """Status, headers by lower-case name, body."""
@@ -25,14 +22,6 @@ class Broker:
 
     def __post_init__(self) -> None:
         self.trust = ssl.create_default_context(cafile=str(self.ca_file))
-
-
-def raw(broker: Broker, method: str, path: str, headers: dict[str, str]) -> Response:
-    lines = [f"{name}: {value}" for name, value in headers.items()]
-    text = "\r\n".join([f"{method} {path} HTTP/1.1", "Host: broker", *lines, "", ""])
-    sock = socket.create_connection(("127.0.0.1", broker.port), timeout=10)
-    with broker.trust.wrap_socket(sock, server_hostname="localhost") as tls:
-        return ask(tls, text.encode())
 
 
 def curl(broker: Broker, method: str, path: str, headers: dict[str, str]) -> Response:
@@ -73,9 +62,4 @@ def go_like(broker: Broker, method: str, path: str, headers: dict[str, str]) -> 
     return response.status, found, body
 
 
-def double_slash(broker: Broker, method: str, path: str, headers: dict[str, str]) -> Response:
-    """Like Cloud Controller for a broker URL with a trailing slash."""
-    return raw(broker, method, "/" + path, headers)
-
-
-CLIENTS: tuple[Callable[[Broker, str, str, dict[str, str]], Response], ...] = (raw, curl, go_like, double_slash)
+CLIENTS: tuple[Callable[[Broker, str, str, dict[str, str]], Response], ...] = (curl, go_like)

@@ -1,4 +1,4 @@
-"""The HTTP contract of the real command over TLS, with four clients."""
+"""The HTTP contract of the real command over TLS, with two clients."""
 
 import gzip
 import json

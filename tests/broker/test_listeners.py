@@ -94,19 +94,6 @@ def test_unknown_host(monkeypatch: pytest.MonkeyPatch) -> None:
     assert refusal(listen_tcp, "nosuch", 80) == (told, "use an address of this machine")
 
 
-def test_arguments_of_getaddrinfo(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: list[object] = []
-
-    def resolve(*given: object, **more: object) -> list[object]:
-        asked.extend([given, more])
-        return []
-
-    monkeypatch.setattr(socket, "getaddrinfo", resolve)
-    assert listen_tcp("host", 80) == listen_tcp("", 80) == []
-    more = {"type": socket.SOCK_STREAM, "flags": socket.AI_PASSIVE}
-    assert asked == [("host", 80), more, (None, 80), more]
-
-
 def test_unix_socket_permissions(tmp_path: Path) -> None:
     before = os.umask(0o027)
     try:
