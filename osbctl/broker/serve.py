@@ -122,9 +122,8 @@ class Loop:
 def serve(options: ServeOptions, load: Callable[[], Service], environ: Mapping[str, str]) -> int:
     """Serve until SIGTERM or SIGINT, drain, and return the exit code (0).
 
-    `load` is called once the certificate is read, which is cheaper than a catalog. Raises OsbctlError if the options
-    conflict, the certificate cannot be used or an address cannot be bound.
-    Must run in the main thread.
+    `load` is called once the certificate is read, which is cheaper than a catalog. Must run in the main thread. Raises
+    OsbctlError if the options conflict, the certificate cannot be used or an address cannot be bound.
     """
     options.check()
     proxy = ProxyRule.of(options.trusted_proxies) if options.behind_proxy else None
