@@ -13,17 +13,17 @@ from typing import Any
 from osbctl.catalog import Catalog
 from osbctl.changes import Change
 from osbctl.comparison.catalogs import compare_catalogs
-from osbctl.comparison.fields import ENTRIES, FLAGS, INHERITED
+from osbctl.comparison.fields import FLAGS, INHERITED
 from osbctl.comparison.match import Identified
-from osbctl.comparison.rules import fields, identity
-from osbctl.comparison.values import shown, shown_both
+from osbctl.comparison.rules import fields
 from osbctl.errors import SourceError
 from osbctl.paths import get_at
 from osbctl.platforms import Platform
 from osbctl.platforms.export import Fields, RowFields
-from osbctl.redaction import SECRET
 from osbctl.sources.exports import StoredCatalog
 from osbctl.text import plural
+
+_BACK = "the broker offers it again, the platform keeps it as removed"
 
 
 def find_drift(
@@ -51,9 +51,11 @@ def find_drift(
     changes = compare_catalogs(old, new, platforms=platforms, instances=instances)
     found = []
     for change in changes:
-        if shape is None or not _is_shape_alone(change):
-            ids = (change.service.id if change.service else "", change.plan.id if change.plan else "")
-            found.append(replace(change, message=_BACK if ids in stored.kept else _message(change)))
+        ids = (change.service.id if change.service else "", change.plan.id if change.plan else "")
+        if ids in stored.kept:
+            found.append(replace(change, message=_BACK))
+        elif shape is None or not _is_shape_alone(change):
+            found.append(change)
     return found
 
 
@@ -187,45 +189,3 @@ def _stored_part(data: dict[str, Any], fields: Fields, shape: RowFields) -> dict
             here = here.setdefault(str(key), {})
         here[str(field[-1])] = value
     return kept
-
-
-_GONE = "the platform has it, the broker no longer offers it"
-_NEW = "the broker offers it, the platform does not have it"
-_BACK = "the broker offers it again, the platform keeps it as removed"
-_SENTENCES = {
-    identity.SERVICE_REMOVED.id: _GONE,
-    identity.PLAN_REMOVED.id: _GONE,
-    identity.SERVICE_ADDED.id: _NEW,
-    identity.PLAN_ADDED.id: _NEW,
-    identity.CATALOG_EMPTIED.id: "the broker no longer offers a service",
-    identity.SERVICE_WITHOUT_PLANS.id: "the broker no longer offers a plan of it",
-}
-_OF_ENTRIES = {kind.id: word for word, *kinds, _ in ENTRIES.values() for kind in kinds}
-_OF_REQUESTS = "change-schema-"
-"""Prefix of rules whose messages describe requests to the broker."""
-
-
-def _message(change: Change) -> str:
-    """A message about platform and broker instead of old and new."""
-    if change.rule in _SENTENCES:
-        return _SENTENCES[change.rule]
-    if change.rule == fields.ORDER.id and change.message.endswith("changed order"):
-        return f"the broker has its {change.field or 'services'} in another order"
-    if change.rule in _OF_ENTRIES:
-        entry = change.new if change.old is None else change.old
-        sides = ("broker", "platform") if change.old is None else ("platform", "broker")
-        return f"{_OF_ENTRIES[change.rule]} {shown(entry)}: the {sides[0]} has it, the {sides[1]} does not"
-    if change.rule.startswith(_OF_REQUESTS) or change.rule == identity.PLAN_MOVED.id:
-        return f"at the broker: {change.message}"
-    return _two_values(change)
-
-
-def _two_values(change: Change) -> str:
-    name = shown(change.field.replace("/", "."))[1:-1]
-    if SECRET in (change.old, change.new):
-        return f"{name}: the platform and the broker differ (not shown: it may be a secret)"
-    if change.old is None and change.new is None:
-        return f"{name}: the platform and the broker differ"
-    stored, said = shown_both(change.old, change.new)
-    stored, said = "nothing" if change.old is None else stored, "nothing" if change.new is None else said
-    return f"{name}: the platform has {stored}, the broker says {said}"

@@ -76,7 +76,7 @@ def test_one_finding_in_every_format(osbctl: Run, platform: Platform) -> None:
         if form is DiffFormat.JSON:
             report = checked_json(done.stdout, "diff-1")
             (change,) = report["changes"]
-            assert change["message"] == 'name: the platform has "db", the broker says "base"'
+            assert change["message"] == 'renamed from "db" to "base"'
             assert [effect["platform"] for effect in change["effects"]] == [platform]
             assert change["old_location"]["source"] == "export-0.json"
             assert change["new_location"] == {"source": "catalog.json", "line": 5, "column": 7}
@@ -127,7 +127,7 @@ def test_an_ordinary_catalog_is_stored(osbctl: Run) -> None:
     assert silent(osbctl("drift", put(CATALOG), "stored.json", code=0))
     free = put(with_field("free", False, of_plan=True))
     done = osbctl("drift", free, "stored.json", "--stored-as", "catalog", code=1)
-    assert "free: the platform has true, the broker says false" in done.stdout
+    assert "free changed from true to false" in done.stdout
     assert "Korifi: shows it as paid" in done.stdout
     one = osbctl("drift", "catalog.json", "stored.json", "--platform", "korifi", code=0)
     assert "Cloud Foundry" not in one.stdout
@@ -297,7 +297,7 @@ def test_all_brokers_and_a_dead_one_does_not_stop_the_rest(osbctl: Run, several:
     assert rows["calm"] == ["same", *"00000"]
     assert rows["dear"] == ["drift", *"01000"]
     assert rows["down"] == rows["odd"] == ["failed", *"-----"]
-    assert "free: the platform has true, the broker says false" in done.stdout
+    assert "free changed from true to false" in done.stdout
     assert "osbctl: down: " in done.stderr
     assert "status 503" in done.stderr
     assert "osbctl: odd: " in done.stderr

@@ -138,7 +138,6 @@ def test_what_comes_and_goes(platform: Platform) -> None:
         change(broker["services"])
         (found,) = find_drift(kept, broker)
         assert found.rule == rule
-        assert found.message.count("the platform") == found.message.count("the broker") == 1
 
 
 @pytest.mark.parametrize("platform", Platform)
@@ -194,36 +193,8 @@ def test_whole_catalogs_are_compared_as_diff_does() -> None:
     broker = with_field("binding_rotatable", False, True)
     found = find_drift(StoredCatalog(document), broker)
     expected = compare_catalogs(CATALOG, broker)
-    assert [(c.rule, c.level, c.effects) for c in found] == [(c.rule, c.level, c.effects) for c in expected]
-    assert [c.message for c in found] == ["binding_rotatable: the platform has true, the broker says false"]
+    assert found == expected != []
     assert notes(StoredCatalog(document), broker) == []
-
-
-WORDS: list[tuple[str, Any, bool, str]] = [
-    ("metadata/apiKey", "hunter2", False, "metadata.apiKey: the platform and the broker differ (not shown"),
-    ("metadata", "text", False, "metadata: the platform and the broker differ"),
-    ("metadata/new", 1, True, "metadata.new: the platform has nothing, the broker says 1"),
-    ("tags", ["sql", "fast", "new"], False, 'tag "new": the broker has it, the platform does not'),
-    ("requires", None, False, 'requires "syslog_drain": the platform has it, the broker does not'),
-    ("tags", ["fast", "sql"], False, "the broker has its tags in another order"),
-    ("schemas/service_binding", None, True, "at the broker: service_binding.create: the schema was removed"),
-    ("plans", [], False, "the broker no longer offers a plan of it"),
-]
-
-
-@pytest.mark.parametrize(("field", "value", "of_plan", "words"), WORDS, ids=[f"{w[0]}={w[1]}" for w in WORDS])
-def test_the_words_of_drift(field: str, value: Any, of_plan: bool, words: str) -> None:
-    messages = [change.message for change in find_drift(stored(CF, CATALOG), with_field(field, value, of_plan))]
-    assert any(message.startswith(words) for message in messages), messages
-    assert "hunter2" not in "".join(messages)
-
-
-def test_a_plan_that_moved() -> None:
-    broker = copy.deepcopy(CATALOG)
-    broker["services"][1]["plans"].append(broker["services"][0]["plans"].pop())
-    first = find_drift(stored(CF, CATALOG), broker)[0]
-    assert first.rule == "change-plan-moved"
-    assert first.message == 'at the broker: moved from service "db" to "queue"'
 
 
 @pytest.mark.parametrize(

@@ -172,7 +172,7 @@ def test_drift_reads_its_export_with_its_defaults(toy: Callable[..., str]) -> No
     plan = {"box": "9c0a2f0e-4a4f-4b8e-9d4c-0c5d7a6f1b11", "word": "large", "description": "Small.",
             "free": False, "inside": service["box"]}  # fmt: skip
     said = toy("drift", "broker.json", "export.json", broker=catalog(), export={"toys": [service, plan]})
-    assert 'name: the platform has "large", the brok' in said
+    assert 'renamed from "large" to "small"' in said
     assert "1 breaking" in said  # and nothing about free: the toy takes an omitted one for false
     assert "as Toy Box does not store or show" in said
 
