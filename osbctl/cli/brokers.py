@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections import Counter
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Annotated
@@ -13,12 +12,12 @@ from typer import Argument, Option
 from osbctl.cli import options as common
 from osbctl.cli import passwords
 from osbctl.cli.connection import Conditions, User
-from osbctl.cli.output import print_note, use_color, write_json, write_lines, write_output
+from osbctl.cli.output import print_note, write_json, write_lines, write_output
 from osbctl.platforms import DEFAULT_PLATFORM, Platform
 from osbctl.registry import location
 from osbctl.registry.records import ActionKind, Refresh, RefreshOutcome, Registration
 from osbctl.registry.text import broker_lines, broker_table, refresh_lines
-from osbctl.text import AnsiStyle, escape_line
+from osbctl.text import escape_line
 
 if TYPE_CHECKING:
     from osbctl.tasks.refresh import Policy
@@ -74,7 +73,7 @@ def add(
         finder = passwords.Passwords(stdin=password_stdin, credentials=credentials, single=True, typed=True)
         client = RegisteredBrokerClient(how.options(), finder.password_of)
         done = register_broker(registry, new, client)
-    write_lines(refresh_lines(new.name, done, AnsiStyle(use_color("auto", sys.stdout))))
+    write_lines(refresh_lines(new.name, done))
     return int(done.outcome is RefreshOutcome.REFUSED)
 
 
@@ -118,7 +117,7 @@ def show(
     if format == "json":
         write_json(broker.data)
     else:
-        write_lines(broker_lines(broker, AnsiStyle(use_color("auto", sys.stdout))))
+        write_lines(broker_lines(broker))
     return 0
 
 
@@ -181,12 +180,11 @@ def _report(results: Iterable[tuple[str, Refresh]], total: int, policy: Policy, 
     """Print the results, and return the exit code."""
     counts: Counter[RefreshOutcome] = Counter()
     deleted = 0
-    paint = AnsiStyle(use_color("auto", sys.stdout))
     for name, done in results:
         counts[done.outcome] += 1
         deleted += done.counts().get(ActionKind.DELETED, 0)
         if not quiet or done.outcome in (RefreshOutcome.REFUSED, RefreshOutcome.FAILED):
-            write_lines(refresh_lines(name, done, paint, policy.dry_run))
+            write_lines(refresh_lines(name, done, policy.dry_run))
     if not quiet:
         _add_up(counts, total, certain=not deleted or policy.instances is not None)
     return 3 if counts[RefreshOutcome.FAILED] else int(counts[RefreshOutcome.REFUSED] > 0)

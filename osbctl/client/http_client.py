@@ -8,7 +8,7 @@ import zlib
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from enum import Enum
-from http.client import BadStatusLine, HTTPException, RemoteDisconnected
+from http.client import HTTPException, RemoteDisconnected
 from typing import Any, Self
 from urllib.parse import unquote, urlsplit
 
@@ -179,53 +179,29 @@ def _no_connection(error: Exception) -> tuple[str, str]:
 
 def _no_http(error: Exception) -> tuple[str, str]:
     inner = error.args[1] if len(error.args) > 1 else None
-    if isinstance(inner, BadStatusLine) and not isinstance(inner, RemoteDisconnected):
-        return "it answers in another protocol than HTTP/1.1", "check that this is the broker's port"
-    if isinstance(inner, HTTPException) and not isinstance(inner, RemoteDisconnected):  # LineTooLong, or too many
-        return "its answer has a header that is too large", "platforms read header lines up to 8 KB, and 100 of them"
+    if isinstance(inner, HTTPException) and not isinstance(inner, RemoteDisconnected):
+        return f"its answer is not proper HTTP: {_reason(inner)}", "check that this is the broker's port"
     return "it closed the connection without an answer", "check that this port speaks TLS"
 
 
 def _no_tls(error: object, client: HttpClient) -> tuple[str, str]:
-    """Explain a TLS failure, with advice; fall back to OpenSSL's message."""
+    """Explain a TLS failure in OpenSSL's words, with advice on the usual ones."""
     if isinstance(error, ssl.SSLCertVerificationError):
-        return _no_trust(error, client.options)
+        is_unknown = error.verify_code in _UNKNOWN_AUTHORITY
+        advice = "--ca-file names the authority of a private certificate" if is_unknown else ""
+        return f"TLS failed: {_reason(error.verify_message)}", advice
     reason = getattr(error, "reason", None) or ""
     if reason in ("WRONG_VERSION_NUMBER", "HTTP_REQUEST", "RECORD_LAYER_FAILURE"):
         return "TLS failed: what answers speaks no TLS", "check whether this port speaks plain HTTP"
-    if "CERTIFICATE_REQUIRED" in reason or "ALERT_HANDSHAKE_FAILURE" in reason:
-        return "TLS failed: the broker refuses a client without a certificate", _CLIENT_CERT
-    if client.connected:  # with TLS 1.3 the client's certificate is looked at behind the handshake
-        return "TLS failed: the broker closed the connection behind the handshake", _CLIENT_CERT
-    if "ALERT" in reason:
-        return f"TLS failed: the broker refuses: {_words(reason.partition('ALERT_')[2])}", ""
-    return f"TLS failed: {_words(reason) or 'the handshake was not finished'}", ""
+    # With TLS 1.3, a broker looks at the client's certificate behind the handshake.
+    if client.connected or "CERTIFICATE_REQUIRED" in reason or "ALERT_HANDSHAKE_FAILURE" in reason:
+        return "TLS failed: the broker closed the connection", _CLIENT_CERT
+    words = escape_line(reason.lower().replace("_", " "))
+    return f"TLS failed: {words or 'the handshake was not finished'}", ""
 
 
-def _no_trust(error: ssl.SSLCertVerificationError, options: ConnectionOptions) -> tuple[str, str]:
-    if error.verify_code in _DATES:
-        return f"TLS failed: the certificate {_DATES[error.verify_code]}", "give the broker a new certificate"
-    if error.verify_code in _NAMES:
-        return "TLS failed: the certificate is for another name than the address has", "use a name that is in it"
-    if error.verify_code not in _AUTHORITIES:
-        return f"TLS failed: {_reason(error.verify_message)}", ""
-    if options.ca_file:
-        return f"TLS failed: no authority in {options.ca_file} has signed the certificate", (
-            "give --ca-file the authority's certificate, and let the broker send those in between"
-        )
-    return "TLS failed: the certificate is signed by no authority that this machine trusts", (
-        "--ca-file names the authority of a private certificate"
-    )
-
-
-# OpenSSL's X509_V_ERR_… (x509_vfy.h).
-_DATES = {9: "is not valid yet", 10: "has expired"}
-_AUTHORITIES = (2, 18, 19, 20, 21)
-_NAMES = (62, 64)
-
-
-def _words(reason: str) -> str:
-    return escape_line(reason.lower().replace("_", " "))
+_UNKNOWN_AUTHORITY = (2, 18, 19, 20, 21)
+"""OpenSSL's X509_V_ERR_... (x509_vfy.h)."""
 
 
 def _reason(error: object) -> str:

@@ -3,17 +3,9 @@
 from collections.abc import Iterable, Iterator
 
 from osbctl.registry.records import BrokerRow, Refresh, RefreshOutcome, RegisteredBroker
-from osbctl.text import AnsiStyle, aligned, escape_line
+from osbctl.text import aligned, escape_line
 
 _COLUMNS = ("NAME", "URL", "USER", "PLATFORM", "SERVICES", "PLANS", "KEPT", "REFRESHED", "LAST")
-
-_STYLES = {
-    RefreshOutcome.ADDED: "safe",
-    RefreshOutcome.UNCHANGED: "dim",
-    RefreshOutcome.CHANGED: "risky",
-    RefreshOutcome.REFUSED: "refused",
-    RefreshOutcome.FAILED: "error",
-}
 
 
 def broker_table(brokers: Iterable[BrokerRow]) -> Iterator[str]:
@@ -27,7 +19,7 @@ def _cells(row: BrokerRow) -> tuple[str, ...]:
     return (*map(escape_line, words), *counts, escape_line(row.refreshed_at), row.outcome.value)
 
 
-def broker_lines(broker: RegisteredBroker, paint: AnsiStyle) -> Iterator[str]:
+def broker_lines(broker: RegisteredBroker) -> Iterator[str]:
     """A broker in full: registration, offered objects and kept ones."""
     row = broker.row
     facts = {
@@ -40,10 +32,10 @@ def broker_lines(broker: RegisteredBroker, paint: AnsiStyle) -> Iterator[str]:
         "refreshed": row.refreshed_at,
         "last outcome": row.outcome.value,
     }
-    yield from (f"{paint(f'{key}:', 'dim')}{' ' * (13 - len(key))}{escape_line(value)}" for key, value in facts.items())
+    yield from aligned([(f"{key}:", escape_line(value)) for key, value in facts.items()])
     for service in broker.document.catalog.services:
-        yield f"\n{paint(escape_line(service.name), 'bold')}  {paint(escape_line(service.id), 'dim')}"
-        yield from (f"  {escape_line(plan.name)}  {paint(escape_line(plan.id), 'dim')}" for plan in service.plans)
+        yield f"\n{escape_line(service.name)}  {escape_line(service.id)}"
+        yield from (f"  {escape_line(plan.name)}  {escape_line(plan.id)}" for plan in service.plans)
     names = broker.kept_names
     if names:
         yield "\nkept, though gone from the catalog:"
@@ -52,10 +44,9 @@ def broker_lines(broker: RegisteredBroker, paint: AnsiStyle) -> Iterator[str]:
         yield f"  {escape_line(name)}  {escape_line(identity)}  {one.state.value} since {escape_line(one.since)}"
 
 
-def refresh_lines(name: str, refresh: Refresh, paint: AnsiStyle, dry_run: bool = False) -> Iterator[str]:
+def refresh_lines(name: str, refresh: Refresh, dry_run: bool = False) -> Iterator[str]:
     """Lines on the result of a refresh of the broker `name`: a summary, then indented details."""
-    word, *rest = _headline(refresh, dry_run).split(" ", 1)
-    yield " ".join([f"{paint(escape_line(name), 'bold')}:", paint(word, _STYLES[refresh.outcome]), *rest])
+    yield f"{escape_line(name)}: {_headline(refresh, dry_run)}"
     for action in refresh.actions:
         changed = f"plan {action.service}/{action.plan}" if action.plan else f"service {action.service}"
         yield "  " + escape_line(f"{action.what.value} {changed}" + (f": {action.note}" if action.note else ""))

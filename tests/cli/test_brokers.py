@@ -28,7 +28,7 @@ from tests.cli.machine import registered
 from tests.deploy.running import free_port
 from tests.folders import schemas_folder
 from tests.registry.make import body, catalog, plan, service
-from tests.reports.standards import assert_only_escapes, checked_json
+from tests.reports.standards import checked_json
 
 OLD = catalog(service("s", plan("p", "small"), plan("q", "large")))
 NEW = catalog(service("s", plan("p", "small"), plan("n", "new")))
@@ -491,19 +491,6 @@ def test_a_quiet_refresh_tells_only_of_what_went_wrong(many: Program, server: Fa
     said = many("refresh", "--quiet", code=1)
     assert said.count("refused as by Cloud Foundry") == 12
     assert "12 brokers" not in said
-
-
-def test_colours_add_escapes_alone(added: Program) -> None:
-    for words, told in (
-        ("show my-db", "\x1b[2mname:\x1b[0m"),
-        ("refresh", "\x1b[1mmy-db\x1b[0m: \x1b[2munchanged\x1b[0m"),
-    ):
-        bare = added.run("brokers", *words.split()).stdout
-        added.environment["FORCE_COLOR"] = "1"
-        painted = added.run("brokers", *words.split()).stdout
-        del added.environment["FORCE_COLOR"]
-        assert told in painted
-        assert_only_escapes(painted, bare)
 
 
 def test_nothing_registered_is_nothing_to_do(added: Program) -> None:
