@@ -1,23 +1,17 @@
 """Refusals of the new catalog that the old one did not cause, as changes."""
 
-from collections.abc import Collection, Iterable, Mapping
-from typing import Any, NamedTuple
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any, NamedTuple, TypeAlias
 
 from osbctl.changes import Change, Level, ObjectRef
 from osbctl.comparison.rules.identity import NOW_REFUSED, REFUSED_IN_PART
 from osbctl.comparison.values import table
 from osbctl.paths import Path, get_at, pointer
 from osbctl.platforms import Platform
-from osbctl.platforms.outcome import redacted
+from osbctl.platforms.outcome import Refusal, redacted
 
-
-class Refused(NamedTuple):
-    """One reason of a platform to refuse a catalog: rule id, path and message."""
-
-    platform: Platform
-    rule: str
-    path: Path
-    message: str
+Refusals: TypeAlias = Mapping[Platform, Sequence[Refusal]]
+"""The refusals of one catalog by the platforms that refuse it."""
 
 
 class _Place(NamedTuple):
@@ -29,39 +23,44 @@ class _Place(NamedTuple):
 def new_refusals(
     old: Mapping[str, Any],
     new: Mapping[str, Any],
-    before: Iterable[Refused],
-    after: Iterable[Refused],
-    changes: Iterable[Change],
+    before: Refusals,
+    after: Refusals,
+    changes: Sequence[Change],
     partly: Collection[Platform] = (),
 ) -> list[Change]:
     """The refusals `after` of the catalog `new` that are not among those `before` of `old`.
 
-    `partly` are the platforms that still apply a part of it. Two refusals are the same if platform, rule, ids and field
-    are. Refusals that one of `changes` reports, by the same platform at the same path, are omitted.
+    `partly` are the platforms that still apply a part of it. Two refusals of a platform are the same if rule, ids and
+    field are. Refusals that one of `changes` reports, by the same platform at the same path, are omitted.
     """
-    known = {(one.platform, one.rule, *_identity(_place(old, one.path))) for one in before}
-    reported = {(e.platform, c.new_path) for c in changes for e in c.effects if e.level is Level.REFUSED}
     found = []
-    for one in after:
-        place = _place(new, one.path)
-        key = (one.platform, one.rule, *_identity(place))
-        if key not in known and (one.platform, one.path) not in reported:
-            known.add(key)
-            kind = REFUSED_IN_PART if one.platform in partly else NOW_REFUSED
-            words = _naming(place.field, redacted(one.message, one.path).rstrip("."))
-            change = Change(
-                rule=kind.id,
-                message=f"{words} ({one.rule})",
-                effects=kind.effects((one.platform,), None),
-                service=place.service,
-                plan=place.plan,
-                field="/".join((pointer(place.field)[1:], one.platform, one.rule)).lstrip("/"),
-                old_path=_path_before(place, old),
-                new_path=one.path,
-                advice=kind.advice,
-            )
-            found.append(change)
+    for platform, refusals in after.items():
+        known = {(one.rule, *_identity(_place(old, one.path))) for one in before.get(platform, ())}
+        reported = {c.new_path for c in changes if _is_refused(c, platform)}
+        kind = REFUSED_IN_PART if platform in partly else NOW_REFUSED
+        for one in refusals:
+            place = _place(new, one.path)
+            key = (one.rule, *_identity(place))
+            if key not in known and one.path not in reported:
+                known.add(key)
+                words = _naming(place.field, redacted(one.message, one.path).rstrip("."))
+                change = Change(
+                    rule=kind.id,
+                    message=f"{words} ({one.rule})",
+                    effects=kind.effects((platform,), None),
+                    service=place.service,
+                    plan=place.plan,
+                    field="/".join((pointer(place.field)[1:], platform, one.rule)).lstrip("/"),
+                    old_path=_path_before(place, old),
+                    new_path=one.path,
+                    advice=kind.advice,
+                )
+                found.append(change)
     return found
+
+
+def _is_refused(change: Change, platform: Platform) -> bool:
+    return any(effect.platform is platform and effect.level is Level.REFUSED for effect in change.effects)
 
 
 def _naming(field: Path, words: str) -> str:

@@ -7,9 +7,8 @@ from osbctl.catalog import Catalog
 from osbctl.changes import Change
 from osbctl.comparison.catalogs import compare_catalogs
 from osbctl.comparison.collector import with_places
-from osbctl.comparison.refusals import Refused, new_refusals
+from osbctl.comparison.refusals import Refusals, new_refusals
 from osbctl.platforms import Platform, labels
-from osbctl.platforms.outcome import Refusal
 from osbctl.sources.document import Document
 
 
@@ -42,8 +41,7 @@ def compare_documents(
         return Comparison(old.name, new.name, [], notes)
     known = refusals_of(old.data, view)
     if known:
-        refusing = {refused.platform for refused in known}
-        who = labels([platform for platform in Platform if platform in refusing])
+        who = labels(known)
         notes.append(f"{old.name} was refused by {who}, too: a platform that has this broker stores an earlier one")
     changes = with_places(changes + now_refused(old.data, new.data, changes, view, known), old, new)
     if len(view) < len(Platform):
@@ -66,28 +64,23 @@ def now_refused(
     new: dict[str, Any],
     changes: list[Change],
     view: frozenset[Platform],
-    known: list[Refused] | None = None,
+    known: Refusals | None = None,
 ) -> list[Change]:
     """Refusals of `new` but not of `old` (`known`) by platforms in `view`, unless `changes` cover them."""
     refused = refusals_of(new, view)
-    if known is None:
-        known = refusals_of(old, view) if refused else []
-    partly = []
-    for platform in view if refused else ():
-        from osbctl.platforms.saving import is_saved_in_part
+    if not refused:
+        return []
+    from osbctl.platforms.saving import is_saved_in_part
 
-        theirs = [Refusal(one.rule, one.path, one.message) for one in refused if one.platform is platform]
-        if theirs and is_saved_in_part(platform, Catalog.of(old), Catalog.of(new), theirs):
-            partly.append(platform)
+    known = refusals_of(old, view) if known is None else known
+    before, after = Catalog.of(old), Catalog.of(new)
+    partly = [platform for platform, theirs in refused.items() if is_saved_in_part(platform, before, after, theirs)]
     return new_refusals(old, new, known, refused, changes, partly)
 
 
-def refusals_of(data: dict[str, Any], view: frozenset[Platform]) -> list[Refused]:
-    """Refusals of a catalog by platforms in `view`."""
+def refusals_of(data: dict[str, Any], view: frozenset[Platform]) -> Refusals:
+    """Refusals of a catalog by the platforms in `view` that refuse it."""
     from osbctl.validation.pipeline import judge_template
 
-    return [
-        Refused(platform, refusal.rule, refusal.path, refusal.message)
-        for platform, outcome in judge_template(data, view).items()
-        for refusal in outcome.refusals
-    ]
+    outcomes = judge_template(data, view)
+    return {platform: outcome.refusals for platform, outcome in outcomes.items() if outcome.refusals}

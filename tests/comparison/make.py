@@ -5,7 +5,7 @@ from typing import Any
 
 from osbctl.changes import Change
 from osbctl.comparison.catalogs import compare_catalogs
-from osbctl.comparison.refusals import Refused
+from osbctl.comparison.refusals import Refusals
 from osbctl.platforms import Platform, judge_all
 
 
@@ -40,5 +40,5 @@ def with_schema(parameters: Any) -> dict[str, Any]:
     return with_plan(schemas={"service_instance": {"create": {"parameters": parameters}}})
 
 
-def refusals(data: Any) -> list[Refused]:
-    return [Refused(p, r.rule, r.path, r.message) for p, outcome in judge_all(data).items() for r in outcome.refusals]
+def refusals(data: Any) -> Refusals:
+    return {platform: outcome.refusals for platform, outcome in judge_all(data).items()}

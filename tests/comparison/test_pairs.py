@@ -136,7 +136,7 @@ def test_a_refusal_names_its_field() -> None:
 def test_a_refusal_that_a_change_tells_already_is_not_told_again() -> None:
     old, new = one(), catalog()
     changes = compare_catalogs(old, new)
-    found = new_refusals(old, new, [], refusals(new), changes)
+    found = new_refusals(old, new, {}, refusals(new), changes)
     assert [change.rule for change in found if change.effects[0].platform == "cloudfoundry"] == []
 
 

@@ -5,9 +5,10 @@ from typing import Any
 import pytest
 
 from osbctl.comparison.catalogs import compare_catalogs
-from osbctl.comparison.refusals import Refused, new_refusals
+from osbctl.comparison.refusals import new_refusals
 from osbctl.jsonschemas.comparison.compare import compare_schemas
 from osbctl.platforms import Platform
+from osbctl.platforms.outcome import Refusal
 from osbctl.reports.changes import DiffFormat, DiffReport, render
 from osbctl.rule import RULES
 
@@ -96,7 +97,7 @@ def test_no_secret_is_in_a_change(name: str, old: Any, new: Any) -> None:
     for before, after in ((old, new), (new, old)):
         changes = compare_catalogs(before, after)
         assert changes
-        changes += new_refusals(before, after, [], refusals(after), changes)
+        changes += new_refusals(before, after, {}, refusals(after), changes)
         hidden = [[change.message, change.old, change.new] for change in changes]
         # The path of a field is its name.
         assert SECRET not in repr(hidden if name == "name of a field" else changes)
@@ -155,8 +156,8 @@ def test_what_a_secret_name_refers_to_is_hidden_under_other_names_too() -> None:
 
 
 def test_a_refusal_quotes_no_user_of_a_url() -> None:
-    refused = Refused(Platform.KORIFI, "r", ("services", 0, "name"), f"{WITH_USER} is no name")
-    (change,) = new_refusals(one(), one(), [], [refused], [])
+    refused = Refusal("r", ("services", 0, "name"), f"{WITH_USER} is no name")
+    (change,) = new_refusals(one(), one(), {}, {Platform.KORIFI: [refused]}, [])
     assert change.message == "postgres://***@db.example.com/x is no name (r)"
 
 
