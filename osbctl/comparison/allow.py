@@ -14,10 +14,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from osbctl.changes import Change
-from osbctl.comparison.change_kinds import KINDS, load_all
 from osbctl.errors import ConfigError
 from osbctl.files import parse_toml, read_bounded
-from osbctl.text import did_you_mean
 
 _MAX_BYTES = 10_000_000
 _NEEDED = ("rule", "object", "reason")
@@ -41,7 +39,7 @@ class AllowEntry:
 
 @dataclass(frozen=True, slots=True)
 class TriagedChanges:
-    """Open and accepted changes; `problems` names entries that are expired, match no change or name no rule."""
+    """Open and accepted changes; `problems` names entries that are expired or match no change."""
 
     open: list[Change]
     accepted: list[tuple[Change, str]]
@@ -76,16 +74,8 @@ def sort_out(changes: Iterable[Change], allowed: Iterable[AllowEntry], today: da
             accepted.append((change, valid[covering[0]].reason))
         else:
             left.append(change)
-    problems += [_unmatched(entry) for number, entry in enumerate(valid) if number not in matched]
+    problems += [f"{_named(entry)} matches no change: remove it" for n, entry in enumerate(valid) if n not in matched]
     return TriagedChanges(left, accepted, problems)
-
-
-def _unmatched(entry: AllowEntry) -> str:
-    load_all()
-    if entry.rule in KINDS:
-        return f"{_named(entry)} matches no change: remove it"
-    meant = did_you_mean(entry.rule, KINDS) or "osbctl rules lists them"
-    return f"{_named(entry)} matches no change, as there is no such rule: {meant}"
 
 
 def _named(entry: AllowEntry) -> str:

@@ -9,7 +9,7 @@ from osbctl.changes import Change
 from osbctl.comparison.change_kinds import Kind
 from osbctl.comparison.collector import Collector, MatchedPair
 from osbctl.comparison.fields import compare_catalog, compare_plan, compare_service
-from osbctl.comparison.match import Identified, Match, T, by_id, by_name
+from osbctl.comparison.match import Match, T, by_id, by_name
 from osbctl.comparison.names import NameChanges
 from osbctl.comparison.rules import fields, identity
 from osbctl.comparison.values import same, shown
@@ -67,7 +67,7 @@ class _Comparison:
         for old, new in kept:
             self._service(old, new)
         for gone in services.gone:
-            message = f"removed, with {plural(len(gone.plans), 'plan')}{_alike(gone, services.fresh)}"
+            message = f"removed, with {plural(len(gone.plans), 'plan')}"
             self._removed(identity.SERVICE_REMOVED, MatchedPair(gone), message, gone)
         for fresh in services.fresh:
             self._to.add(
@@ -84,7 +84,6 @@ class _Comparison:
         both = {plan.id for plan in old.plans if plan.id} & {plan.id for plan in new.plans}
         rule = identity.SERVICE_ID_PLANS_KEPT if both else identity.SERVICE_ID
         text = ", and plans kept theirs" if both else ""
-        text += _in_case_alone(old, new)
         message = f"the id changed from {shown(old.id)} to {shown(new.id)} while the name stayed{text}"
         self._to.add(rule, MatchedPair(old, new), message, ("id",), old.id, new.id)
 
@@ -100,14 +99,13 @@ class _Comparison:
         compare_service(self._to, old, new, [*match.kept, *replaced])
         self._names.of_plans(old, new, match.kept, fresh)
         for before, after in replaced if old.id == new.id else ():
-            text = f"while the name stayed{_in_case_alone(before, after)}"
-            message = f"the id changed from {shown(before.id)} to {shown(after.id)} {text}"
+            message = f"the id changed from {shown(before.id)} to {shown(after.id)} while the name stayed"
             pair = MatchedPair(old, new, before, after)
             self._to.add(identity.PLAN_ID, pair, message, ("id",), before.id, after.id)
         for before, after in (*match.kept, *replaced):
             compare_plan(self._to, MatchedPair(old, new, before, after))
         for plan in gone:
-            self._removed(identity.PLAN_REMOVED, MatchedPair(old, new, plan), f"removed{_alike(plan, fresh)}", plan)
+            self._removed(identity.PLAN_REMOVED, MatchedPair(old, new, plan), "removed", plan)
         for plan in fresh:
             self._to.add(identity.PLAN_ADDED, MatchedPair(old, new, None, plan), "added", new=plan.id)
         if _is_reordered(match):
@@ -134,15 +132,6 @@ class _Comparison:
 
 def _is_reordered(match: Match[T]) -> bool:
     return match.kept != sorted(match.kept, key=lambda pair: pair[1].path)
-
-
-def _in_case_alone(old: Identified, new: Identified) -> str:
-    return ", and differs only in case" if old.id.casefold() == new.id.casefold() else ""
-
-
-def _alike(gone: Identified, fresh: Iterable[Identified]) -> str:
-    other = next((thing for thing in fresh if thing.id and thing.id.casefold() == gone.id.casefold()), None)
-    return f"; the id of the new {shown(other.name)} differs from its own only in case" if other else ""
 
 
 def _without_counterpart(

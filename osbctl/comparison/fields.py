@@ -22,14 +22,16 @@ FLAGS = ("instances_retrievable", "bindings_retrievable", "allow_context_updates
 INHERITED = ("bindable", "plan_updateable")
 """Fields that a plan inherits from its service offering."""
 
-_TYPES: dict[str, type] = {
+_OBJECTS = "a list of objects"
+_TYPES: dict[str, Any] = {
     "metadata": dict,
     "dashboard_client": dict,
     "maintenance_info": dict,
     "schemas": dict,
     "tags": list,
     "requires": list,
-    "plans": list,
+    "services": _OBJECTS,
+    "plans": _OBJECTS,
     "id": str,
     "name": str,
     "maximum_polling_duration": int,
@@ -37,7 +39,7 @@ _TYPES: dict[str, type] = {
 }
 """Types of known fields. What a value of another type means is undefined."""
 _WRONG_TYPE = "{} changed, and has the wrong type in one catalog or both"
-_COMPARED = {*_TYPES, "description"}
+_COMPARED = {*_TYPES, "description"} - {"services"}
 """Fields with a comparison of their own."""
 _METADATA = {"description": rules.WORDING, **dict.fromkeys(CONVENTIONS, rules.WORDING), "costs": rules.COSTS}
 """The kind of change of known fields of the metadata."""
@@ -66,10 +68,14 @@ def _has_wrong_type(key: str, *sides: Mapping[str, Any]) -> bool:
     return not all(_has_type(side.get(key), _TYPES[key]) for side in sides)
 
 
-def _has_type(value: Any, shape: type) -> bool:
+def _has_type(value: Any, shape: Any) -> bool:
+    if value is None:
+        return True
     if shape is int:  # JSON has one kind of number, and no boolean is one
-        return value is None or (isinstance(value, int | float) and not isinstance(value, bool) and value % 1 == 0)
-    return value is None or isinstance(value, shape)
+        return isinstance(value, int | float) and not isinstance(value, bool) and value % 1 == 0
+    if shape is _OBJECTS:
+        return isinstance(value, list) and all(isinstance(entry, dict) for entry in value)
+    return isinstance(value, shape)
 
 
 def _without_wrong_types(
@@ -87,8 +93,8 @@ def _without_wrong_types(
 def compare_catalog(to: Collector, old: Mapping[str, Any], new: Mapping[str, Any]) -> None:
     """Compare the catalog's own fields."""
     pair = MatchedPair()
-    _others(to, pair, "catalog", old, new, {"services"})
-    compare_strays(to, pair, "services", old, new)
+    was, now = _without_wrong_types(to, pair, old, new)
+    _others(to, pair, "catalog", was, now, {"services"})
 
 
 def compare_service(
@@ -110,19 +116,6 @@ def compare_service(
     for key in ENTRIES:
         _entries(to, pair, key, was.get(key), now.get(key))
     _dashboard(to, pair, table(was.get("dashboard_client")), table(now.get("dashboard_client")))
-    compare_strays(to, pair, "plans", was, now)
-
-
-def compare_strays(to: Collector, pair: MatchedPair, key: str, old: Mapping[str, Any], new: Mapping[str, Any]) -> None:
-    """Compare items of the list `key` that are not objects, which no other comparison sees."""
-    before, after = _strays(old.get(key)), _strays(new.get(key))
-    if not same(before, after):
-        message = f"entries of {key} that are not objects changed from {shown(before)} to {shown(after)}"
-        to.add(rules.OTHER, pair, message, (key,), before, after)
-
-
-def _strays(values: Any) -> list[Any]:
-    return [value for value in values if not isinstance(value, dict)] if isinstance(values, list) else []
 
 
 def compare_plan(to: Collector, pair: MatchedPair, moved: bool = False) -> None:
@@ -185,7 +178,7 @@ def _compare_flag(to: Collector, pair: MatchedPair, path: Path, old: bool, new: 
     if old == new:
         return
     name = "/".join(map(str, path))
-    kind = rules.GRANTED_AS.get(name, rules.GRANTED) if new else rules.WITHDRAWN[name]
+    kind = rules.GRANTED if new else rules.WITHDRAWN[name]
     effects = _by_platform(kind.effects(to.view, None), name, pair)
     if pair.plan:
         effects = tuple(

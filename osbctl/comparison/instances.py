@@ -69,17 +69,14 @@ def doubts(ids: Collection[str], plans: Collection[str], name: str, whose: str =
     `whose` is the owner of the plans. The comparison ignores an id that no plan has: it looks like one without
     instances. Raises ConfigError: no plan has any of `ids`: they may be names, or of another broker.
     """
-    unknown = sorted(set(ids) - set(plans))
+    unknown = set(ids) - set(plans)
     if not unknown:
         return []
-    folded = {plan.casefold(): plan for plan in plans}
-    meant = next((f"did you mean {folded[x.casefold()]} for {x}?" for x in unknown if x.casefold() in folded), "")
     if len(unknown) < len(ids):
         are = "is not a plan" if len(unknown) == 1 else "are not plans"
-        sentence = f"{len(unknown):,} of the {len(ids):,} ids in {name} {are} of {whose}"
-        return [f"{sentence}: {meant}" if meant else sentence]
+        return [f"{len(unknown):,} of the {len(ids):,} ids in {name} {are} of {whose}"]
     some = f"none of the {len(ids):,} ids in {name} is a" if len(ids) > 1 else f"the id in {name} is not a"
-    raise ConfigError(f"{some} plan of {whose}: {meant or 'does it hold plan ids?'}", _IF_NONE)
+    raise ConfigError(f"{some} plan of {whose}: does it hold plan ids?", _IF_NONE)
 
 
 def _exported(value: Any, name: str) -> frozenset[str]:

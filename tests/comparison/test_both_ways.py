@@ -33,7 +33,7 @@ TURNED = {
     "change-maintenance-version", "change-service-default",
 }  # fmt: skip
 WITHDRAWN = {kind.id for kind in fields.WITHDRAWN.values()}
-FLAGS = {*WITHDRAWN, fields.GRANTED.id, *(kind.id for kind in fields.GRANTED_AS.values())}
+FLAGS = {*WITHDRAWN, fields.GRANTED.id}
 
 
 def told(changes: list[Change]) -> Counter[tuple[str, Any, Any]]:

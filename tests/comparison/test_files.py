@@ -27,8 +27,6 @@ CHANGE = Change("change-plan-removed", "removed", (), ObjectRef("1", "db"), Obje
         (AllowEntry("change-plan-removed", "db/small", "why", field="free"), False, "matches no change"),
         (AllowEntry("change-plan-removed", "db", "why"), False, "matches no change"),
         (AllowEntry("change-plan-id", "db/small", "why"), False, "matches no change: remove it"),
-        (AllowEntry("change-plan-remove", "db/small", "why"), False, "no such rule: did you mean change-plan-removed?"),
-        (AllowEntry("nonsense", "db/small", "why"), False, "no such rule: osbctl rules lists them"),
         (AllowEntry("change-plan-removed", "db/small", "why", expires=TODAY), True, ""),
         (AllowEntry("change-plan-removed", "db/small", "why", expires=datetime.date(2030, 1, 30)), False, "expired on"),
     ],
@@ -135,7 +133,6 @@ PLAN_IDS = {"p1", "p2", "Q-3"}
         ({"p1", "Q-3"}, ""),
         ({"p1", "small"}, "1 of the 2 ids in FILE is not a plan of either catalog"),
         ({"p1", "small", "big"}, "2 of the 3 ids in FILE are not plans of either catalog"),
-        ({"p1", "P2"}, "1 of the 2 ids in FILE is not a plan of either catalog: did you mean p2 for P2?"),
     ],
 )
 def test_ids_that_no_plan_has_are_doubted(ids: set[str], sentence: str) -> None:
@@ -147,7 +144,6 @@ def test_ids_that_no_plan_has_are_doubted(ids: set[str], sentence: str) -> None:
     [
         ({"small", "large"}, "none of the 2 ids in FILE is a plan of either catalog: does it hold plan ids?"),
         ({"small"}, "the id in FILE is not a plan of either catalog: does it hold plan ids?"),
-        ({"q-3"}, "the id in FILE is not a plan of either catalog: did you mean Q-3 for q-3?"),
     ],
 )
 def test_ids_of_which_no_plan_has_any_are_refused(ids: set[str], sentence: str) -> None:

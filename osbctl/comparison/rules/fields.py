@@ -58,14 +58,6 @@ WITHDRAWN: dict[str, Kind] = {
 """The kind of change of each boolean that becomes false."""
 
 GRANTED = kind("change-capability-granted", """A capability is new: a boolean is true now.""", every=_STORES)
-GRANTED_AS: dict[str, Kind] = {
-    "metadata/supportsInstanceSharing": kind(
-        "change-instance-sharing-granted",
-        """Instances of a plan can be shared now (`supportsInstanceSharing`).""",
-        every=NO_ACT,
-    )
-}
-"""The kind of change of each boolean that becomes true and has its own."""
 
 PLATFORMS_WITHDRAWN = kind(
     "change-platforms-withdrawn",

@@ -65,9 +65,6 @@ REACTIONS: dict[str, Reaction | DependsOnInstances] = {
     "change-requires-removed": risky("stores it; the platform behind it may refuse bindings that use the permission"),
     "change-requires-added": risky("stores it; the platform behind it may not have the feature"),
     "change-platforms-withdrawn": breaking("no longer shows the plan to these platforms"),
-    "change-instance-sharing-granted": safe(
-        "adds a plan `reference-instance` of its own, through which instances are shared"
-    ),
     "change-instance-sharing-withdrawn": risky(
         "refuses the update if instances are shared or referenced; otherwise deletes its plan `reference-instance`"
     ),
