@@ -8,7 +8,7 @@ from typer import Argument, Option
 
 from osbctl.cli import options as common
 from osbctl.cli.connection import BrokerConnection, Conditions, PasswordStdin, User
-from osbctl.cli.output import print_stderr, write_output
+from osbctl.cli.output import write_output
 from osbctl.cli.validate import FailingSeverity, ReportFormat
 from osbctl.cli.validation_report import Display, put_report
 from osbctl.config import find_config
@@ -71,40 +71,23 @@ def check(
 def fetch(
     url: Annotated[str, Argument(metavar="URL", help="The broker's base address, or that of its catalog.")],
     output: Annotated[str | None, Option("--output", "-o", metavar="FILE", help="Write the catalog to FILE.")] = None,
-    start: Annotated[
-        str | None,
-        Option(metavar="COMMAND", help="Start this program, fetch once it answers, and stop it with its children."),
-    ] = None,
-    wait: Annotated[int, Option(metavar="SECONDS", min=1, help="With --start: time limit for the first answer.")] = 60,
     *,
     connection: BrokerConnection,
 ) -> int:
     """Fetch the catalog of a running broker, as a platform does.
 
     The password comes from the URL, OSBCTL_PASSWORD, standard input or a prompt, never from an option. It is sent to no
-    other host. The program of --start gets the environment, with the port of URL as PORT. If it fails, its output is
-    printed.
+    other host.
 
     \b
     osbctl fetch https://broker.example.com --user platform -o catalog.json
     osbctl fetch https://broker.example.com --user platform | osbctl validate -
-    osbctl fetch http://localhost:8080 --start "go run ." -o catalog.json
     """
     from osbctl.client.catalog_client import fetch_catalog, not_a_catalog, read_json
     from osbctl.tasks.output_checks import CATALOG, check_output
 
     check_output(output, connection.files, replaces=CATALOG)
-    address, options = connection.address_and_options(url)
-
-    def show(printed: list[str]) -> None:
-        print_stderr("\n".join(f"  | {options.hide(line)}" for line in printed))
-
-    if start:
-        from osbctl.client.started_program import ask_started
-
-        answer = ask_started(start, address, os.environ, wait, lambda: fetch_catalog(address, options), show)
-    else:
-        answer = fetch_catalog(address, options)
+    answer = fetch_catalog(*connection.address_and_options(url))
     if why := read_json(answer.body)[1]:
         raise not_a_catalog(answer.name, why)
     text = answer.body.decode().rstrip("\n") + "\n"

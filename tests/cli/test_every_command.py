@@ -173,8 +173,8 @@ NO_FILE = set(
     """accept access_log admin_host admin_listen allow_empty api_version at base_path check color connections env_prefix
     expires fail_on force format generate host identity ignore include_password insecure insecure_http jobs label log_format
     log_level max_bytes minimum_version missing_version_status name names password_stdin platform
-    platforms plan port quiet rounds rule select service start stdin_filename stored_as stored_broker thing timeout
-    trusted_proxy unix_socket url user variables version wait dry_run purpose broker title accent date findings all_brokers
+    platforms plan port quiet rounds rule select service stdin_filename stored_as stored_broker thing timeout
+    trusted_proxy unix_socket url user variables version dry_run purpose broker title accent date findings all_brokers
     connections_per_address stdio unsafe diff check together write_baseline concise
     statistics strict""".split()  # noqa: SIM905
 )
