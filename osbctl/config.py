@@ -1,23 +1,18 @@
 """The configuration of a project: `osbctl.toml`, or `[tool.osbctl]` of `pyproject.toml`.
 
 The nearest one counts, searched upwards from the folder of each source, else from the working folder. Command-line
-options take precedence. Errors name the line and the key.
+options take precedence. Errors name the key.
 """
 
 from __future__ import annotations
 
-import errno
 import os
-import stat
-from collections.abc import Callable, Iterable, Mapping
-from functools import partial
+from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from osbctl.errors import ConfigError
 from osbctl.files import parse_toml, read_bounded
-
-_Kind = tuple[Callable[[Any], bool], str, str]
 
 NAMES = ("osbctl.toml", "pyproject.toml")
 
@@ -35,7 +30,7 @@ class PerPath(NamedTuple):
 
 
 class Config(NamedTuple):
-    """Content of a configuration file; `KEYS` documents the fields. `origin` is its path, or empty; `text` its text."""
+    """Content of a configuration file; `KEYS` documents the fields. `origin` is its path, or empty."""
 
     origin: str = ""
     api_version: str | None = None
@@ -50,7 +45,6 @@ class Config(NamedTuple):
     page: Mapping[str, str] = MappingProxyType({})
     env: str = ""
     at: str = ""
-    text: str = ""
 
     def for_file(self, file: str) -> Config:
         """Apply the `per-path` entries that match a file; the last one takes precedence."""
@@ -65,21 +59,6 @@ class Config(NamedTuple):
                 merged = {"ignore": (*found.ignore, *here.ignore), "severity": {**found.severity, **here.severity}}
                 found = found._replace(**given | merged)
         return found
-
-    def locate(self, key: str, value: str = "") -> str:
-        """`file:line: key`, the beginning of a message; the line is that of `value` if it is found after the key."""
-        import re
-
-        # tomllib gives no locations
-        lines = [*enumerate(self.text.splitlines())]
-        start = next((n for n, line in lines if line.strip().startswith("[tool.osbctl")), 0)
-        own_line = rf"""^\s*(\[\[?\s*(tool\.osbctl\.)?)?["']?{re.escape(key)}["']?\s*([=.\]]|$)"""
-        inline = rf"""[{{,]\s*["']?{re.escape(key)}["']?\s*[=.]"""
-        found = [n for name in (own_line, inline) for n, line in lines[start:] if re.search(name, line)]
-        if not found:
-            return f"{self.origin}: {key}"
-        inside = next((n for n, line in lines[found[0] :] if value in line), found[0])
-        return f"{self.origin}:{inside + 1}: {key}"
 
 
 KEYS: dict[str, str] = {
@@ -106,7 +85,7 @@ def find_config(folder: str) -> Config:
     current = os.path.abspath(folder)  # noqa: PTH100  # pathlib costs its import at every start
     while True:
         for name in NAMES:
-            config = _load(os.path.join(current, name), found=True)  # noqa: PTH118
+            config = _load(os.path.join(current, name))  # noqa: PTH118
             if config is not None:
                 return config
         parent = os.path.dirname(current)  # noqa: PTH120
@@ -125,44 +104,41 @@ def load_config(path: str) -> Config:
     return config
 
 
-def _load(path: str, *, found: bool = False) -> Config | None:
+def _load(path: str) -> Config | None:
+    """The configuration in the file at `path`; None without one, such as in the pyproject.toml of another project."""
     try:
-        if found and stat.S_ISFIFO(os.stat(path).st_mode):  # noqa: PTH116
-            raise OSError(errno.EINVAL, "it is not a regular file")  # with --config it may be a shell's <(…)
         text = read_bounded(path, _MAX_BYTES)
     except OSError as error:
         if not os.path.lexists(path):  # or its folder is not accessible
             return None
         raise ConfigError(f"{path}: cannot be read: {error.strerror}") from error
-    return _parsed(Config(path, text=text.decode("utf-8", "replace")), text)
-
-
-def _parsed(config: Config, text: bytes) -> Config | None:
-    """Parse `text` into `config`; None for a pyproject.toml without osbctl."""
-    project = config.origin.endswith("pyproject.toml")
+    project = path.endswith("pyproject.toml")
     if project and b"osbctl" not in text:
         return None
-    table = parse_toml(text, config.origin)
-    own = table.get("tool") if project else {"osbctl": table}
-    if not isinstance(own, dict) or "osbctl" not in own:
+    table: Any = parse_toml(text, path)
+    if project:
+        tools = table.get("tool")
+        table = tools.get("osbctl") if isinstance(tools, dict) else None
+    if table is None:
         return None
-    if not isinstance(own["osbctl"], dict):
-        raise ConfigError(f"{config.locate('osbctl')} must be a table", "write [tool.osbctl] above its entries")
-    return _filled(config, own["osbctl"])
+    if not isinstance(table, dict):
+        raise ConfigError(f"{path}: osbctl must be a table", "write [tool.osbctl] above its entries")
+    return _config(path, table)
 
 
-def _filled(config: Config, table: dict[str, Any]) -> Config:
-    """Add the settings of `table` to `config`. Raises ConfigError."""
-    _check(config, table, KEYS)
-    page = table.get("page", {})
-    _check(config, page, ("title", "logo", "accent"), "page: ")
-    logo = {"logo": _beside(config.origin, page["logo"])} if "logo" in page else {}
-    return config._replace(
-        schema=tuple(_beside(config.origin, name) for name in table.get("schema", ())),
-        ignore_at=tuple(_entry(config, entry) for entry in table.get("ignore-at", ())),
-        per_path=tuple(_per_path(config, entry) for entry in table.get("per-path", ())),
-        page={**page, **logo},
-        **_settings(config, table),
+def _config(origin: str, table: dict[str, Any]) -> Config:
+    _check(origin, table, KEYS)
+    page = dict(table.get("page", {}))
+    _check(origin, page, ("title", "logo", "accent"), "page: ")
+    if "logo" in page:
+        page["logo"] = _beside(origin, page["logo"])
+    return Config(
+        origin,
+        schema=tuple(_beside(origin, name) for name in table.get("schema", ())),
+        ignore_at=tuple(_entry(origin, entry) for entry in table.get("ignore-at", ())),
+        per_path=tuple(_per_path(origin, entry) for entry in table.get("per-path", ())),
+        page=page,
+        **_settings(origin, table),
     )
 
 
@@ -170,58 +146,49 @@ _SETTINGS = ("api-version", "platform", "fail-on", "select", "ignore", "severity
 """Keys of the whole file that an entry of `per-path` may have, too."""
 
 
-def _settings(config: Config, table: dict[str, Any]) -> dict[str, Any]:
+def _settings(origin: str, table: dict[str, Any]) -> dict[str, Any]:
     found = {key.replace("-", "_"): table[key] for key in _SETTINGS if key in table}
     if "env" in found:
-        found["env"] = _beside(config.origin, found["env"])
+        found["env"] = _beside(origin, found["env"])
     return {name: tuple(value) if isinstance(value, list) else value for name, value in found.items()}
 
 
-def _per_path(config: Config, entry: dict[str, Any]) -> PerPath:
-    _check(config, entry, ("paths", *_SETTINGS), "per-path: ")
+def _per_path(origin: str, entry: dict[str, Any]) -> PerPath:
+    _check(origin, entry, ("paths", *_SETTINGS), "per-path: ")
     if not entry.get("paths"):
-        raise ConfigError(f"{config.locate('per-path')}: an entry has no `paths`", 'for example: paths = ["test/*"]')
-    return PerPath(tuple(entry["paths"]), Config(**_settings(config, entry)))
+        raise ConfigError(f"{origin}: per-path: an entry has no `paths`", 'for example: paths = ["test/*"]')
+    return PerPath(tuple(entry["paths"]), Config(**_settings(origin, entry)))
 
 
-def _entry(config: Config, entry: dict[str, Any]) -> IgnoreEntry:
-    where = config.locate("ignore-at")
-    if not _is_table_of_strings(entry):
-        raise ConfigError(f"{where}: each must be a table of strings")
-    _check(config, entry, ("plan", "reason", "rule", "service"), "ignore-at: ")
+def _entry(origin: str, entry: dict[str, Any]) -> IgnoreEntry:
+    _check(origin, entry, ("plan", "reason", "rule", "service"), "ignore-at: ")
     if "rule" not in entry or not {"service", "plan"} & set(entry):
-        raise ConfigError(f"{where}: each needs `rule`, and `service` or `plan`")
+        raise ConfigError(f"{origin}: ignore-at: each needs `rule`, and `service` or `plan`")
     return entry["rule"], entry.get("service"), entry.get("plan")
 
 
-def _check(config: Config, table: dict[str, Any], known: Iterable[str], where: str = "") -> None:
+def _check(origin: str, table: dict[str, Any], known: Iterable[str], where: str = "") -> None:
     for key, value in table.items():
         if key not in known:
-            line = config.locate(key).removesuffix(f" {key}")
-            raise ConfigError(f"{line} {where}unknown key {key!r}", f"known keys: {', '.join(known)}")
-        fits, wanted, example = _KINDS.get(key, _TEXT)
-        if not fits(value):
-            raise ConfigError(f"{config.locate(key)} must be {wanted}", example.format(key))
+            raise ConfigError(f"{origin}: {where}unknown key {key!r}", f"known keys: {', '.join(known)}")
+        wanted, example, fits = _kind(key, value)
+        if not fits:
+            raise ConfigError(f"{origin}: {where}{key} must be {wanted}", f"for example: {example}")
 
 
-def _is_table_of_strings(value: Any) -> bool:
-    return isinstance(value, dict) and all(isinstance(inner, str) for inner in value.values())
+def _kind(key: str, value: Any) -> tuple[str, str, bool]:
+    """Return what the value of a key must be, an example, and whether `value` is that."""
+    if key in ("platform", "select", "ignore", "schema", "paths"):
+        return "a list of strings", f'{key} = ["…"]', _is_list_of(str, value)
+    if key in ("ignore-at", "per-path"):
+        return "a list of tables", f"[[{key}]]", _is_list_of(dict, value)
+    if key in ("severity", "page"):
+        return "a table of strings", f"[{key}]", isinstance(value, dict) and _is_list_of(str, [*value.values()])
+    return "a string", f'{key} = "…"', isinstance(value, str)
 
 
 def _is_list_of(kind: type, value: Any) -> bool:
     return isinstance(value, list) and all(isinstance(item, kind) for item in value)
-
-
-_TEXT = (lambda value: isinstance(value, str)), "a string", 'for example: {} = "…"'
-_TEXTS = partial(_is_list_of, str), "a list of strings", 'for example: {} = ["…"]'
-_TABLES = partial(_is_list_of, dict), "a list of tables", "write each as [[{}]]"
-_TABLE = _is_table_of_strings, "a table of strings", "write [{}] above its entries"
-_KINDS: dict[str, _Kind] = {
-    **dict.fromkeys(("platform", "select", "ignore", "schema", "paths"), _TEXTS),
-    **dict.fromkeys(("ignore-at", "per-path"), _TABLES),
-    **dict.fromkeys(("severity", "page"), _TABLE),
-}
-"""Type of each key that is not a string: check, description, example."""
 
 
 def _beside(path: str, name: str) -> str:

@@ -1,13 +1,12 @@
 """Configuration: found upwards, read strictly, refused with a sentence."""
 
-import os
 from pathlib import Path
-from unittest import mock
 
 import pytest
 
 from osbctl.config import KEYS, Config, PerPath, find_config, load_config
 from osbctl.errors import ConfigError
+from tests.case import each
 
 FULL = """
 api-version = "2.16"
@@ -46,7 +45,6 @@ def test_every_key_is_read(tmp_path: Path) -> None:
     file.write_text(FULL)
     assert load_config(str(file)) == Config(
         origin=str(file),
-        text=FULL,
         api_version="2.16",
         platform=("cloudfoundry",),
         fail_on="warning",
@@ -76,53 +74,50 @@ def test_the_closest_file_wins(tmp_path: Path) -> None:
     assert find_config(str(deep)).fail_on == "info"
 
 
-@pytest.mark.parametrize(
-    ("text", "told"),
+@each(
+    "text, told",
     [
-        ("fail_on = 'error'", ":1: unknown key 'fail_on'"),
-        ("page = 'x'", ":1: page must be a table of strings"),
+        ("fail_on = 'error'", "unknown key 'fail_on'"),
+        ("page = 'x'", "page must be a table of strings"),
         ("page.colour = 'x'", "page: unknown key 'colour'"),
-        ("[page]\n'colour' = 'x'", ":2: page: unknown key 'colour'"),
-        ("select = []\nfail-on = 3", ":2: fail-on must be a string"),
-        ("select = []\n\nignores = ['a']", ":3: unknown key 'ignores'"),
-        ("platform = 'cloudfoundry'", ":1: platform must be a list"),
-        ("platform = [1]", ":1: platform must be a list of strings"),
-        ("x = [", "not valid TOML"),
-        ("select = []\nx = 1 2", ":2:7: not valid TOML: Expected newline"),
+        ("fail-on = 3", "fail-on must be a string"),
+        ("platform = 'cloudfoundry'", "platform must be a list"),
+        ("platform = [1]", "platform must be a list of strings"),
+        ("select = []\nx = 1 2", "not valid TOML: Expected newline or end of document after a statement (at line 2, "),
         ("x = " + "[" * 100_000, "nested too deeply"),
-        ("x = " + "9" * 5_000, "a number has too many digits"),
-        ("[[ignore-at]]\nrule = 'a'", "needs `rule`, and `service` or `plan`"),
-        ("[[ignore-at]]\nrule = 'a'\nplan = 'p'\n[[ignore-at]]\nrules = 'a'", ":5: ignore-at: unknown key 'rules'"),
-        ("select = []\nignore-at = [{rule = 'a', path = 'b'}]", ":2: ignore-at: unknown key 'path'"),
-        ("ignore-at = [1]", "must be a list of tables"),
+        ("x = " + "9" * 5_000, "not valid TOML: Exceeds the limit"),
+        ("a = '\udcff'", "not valid TOML: it is not UTF-8"),
+        ("[[ignore-at]]\nrule = 'a'", "ignore-at: each needs `rule`, and `service` or `plan`"),
+        ("[[ignore-at]]\nrule = 'a'\nplan = 1", "ignore-at: plan must be a string"),
+        ("ignore-at = [{rule = 'a', path = 'b'}]", "ignore-at: unknown key 'path'"),
+        ("ignore-at = [1]", "ignore-at must be a list of tables"),
         ("severity = 1", "severity must be a table of strings"),
+        ("severity.x = 1", "severity must be a table of strings"),
         ("[[per-path]]\nignore = ['a']", "per-path: an entry has no `paths`"),
         ("[[per-path]]\npaths = ['a']\nschema = ['b']", "per-path: unknown key 'schema'"),
     ],
 )
 def test_configuration_errors(tmp_path: Path, text: str, told: str) -> None:
     file = tmp_path / "osbctl.toml"
-    file.write_text(text)
+    file.write_bytes(text.encode("utf-8", "surrogateescape"))
     with pytest.raises(ConfigError) as caught:
         load_config(str(file))
-    assert caught.value.message.startswith(f"{file}{told if told.startswith(':') else ''}")
-    assert told in caught.value.message
+    assert caught.value.message.startswith(f"{file}: {told}")
 
 
-@pytest.mark.parametrize(
-    ("text", "told"),
+@each(
+    "text, told",
     [
-        ("[tool.ruff]\nselect = ['E']\n[tool.osbctl]\nselect = 'E'\n", ":4: select must be a list"),
-        ("[tool]\nosbctl = 1", ":2: osbctl must be a table"),
-        ("[[tool.osbctl]]\nfail-on = 'info'", ": osbctl must be a table"),
+        ("[tool.osbctl]\nselect = 'E'\n", "select must be a list"),
+        ("[tool]\nosbctl = 1", "osbctl must be a table"),
+        ("[[tool.osbctl]]\nfail-on = 'info'", "osbctl must be a table"),
     ],
 )
 def test_an_error_of_our_table_in_a_project_file(tmp_path: Path, text: str, told: str) -> None:
     file = tmp_path / "pyproject.toml"
     file.write_text(text)
-    with pytest.raises(ConfigError) as caught:
+    with pytest.raises(ConfigError, match=told):
         load_config(str(file))
-    assert caught.value.message.startswith(f"{file}{told}")
 
 
 @pytest.mark.parametrize("text", ["tool = 'osbctl'", "[[tool]]\nosbctl = 1"])
@@ -145,12 +140,6 @@ def test_a_named_configuration_may_have_any_name_and_must_be_there(tmp_path: Pat
 def test_an_unreadable_configuration_is_an_error(tmp_path: Path) -> None:
     (tmp_path / "osbctl.toml").symlink_to("/proc/self/mem")
     with pytest.raises(ConfigError, match=r"osbctl\.toml: cannot be read: Input/output error"):
-        find_config(str(tmp_path))
-
-
-def test_a_fifo_is_read_only_if_named(tmp_path: Path) -> None:
-    os.mkfifo(tmp_path / "osbctl.toml")
-    with mock.patch("osbctl.files.WRITER_WAIT", 5.0), pytest.raises(ConfigError, match="it is not a regular file"):
         find_config(str(tmp_path))
 
 

@@ -129,7 +129,7 @@ def _requested(words: Iterable[str]) -> frozenset[str]:
 
 
 def _configured(config: Config, key: str, words: Iterable[str]) -> frozenset[str]:
-    return frozenset(rule for word in words for rule in rules_named(word, ConfigError, f"{config.locate(key, word)}: "))
+    return frozenset(rule for word in words for rule in rules_named(word, ConfigError, f"{config.origin}: {key}: "))
 
 
 def _user_schema(name: str) -> object:
@@ -148,7 +148,7 @@ def _member(kind: type[_Choice], value: str, config: Config, key: str) -> _Choic
     try:
         return kind(value)
     except ValueError:
-        message = f"{config.locate(key, value)}: {value!r} is not one of: {', '.join(kind)}"
+        message = f"{config.origin}: {key}: {value!r} is not one of: {', '.join(kind)}"
         raise ConfigError(message, did_you_mean(value, kind)) from None
 
 

@@ -31,7 +31,6 @@ class ValidatedCatalog(NamedTuple):
     document: Document
     judgement: ValidationResult
     options: ValidationOptions
-    selection: Selection
 
 
 def judge_together(judged: Sequence[ValidatedCatalog]) -> list[ValidationResult]:
@@ -66,8 +65,8 @@ def _finding(one: SharedIdentity, places: Sequence[Mapping[Path, Location]], cou
 
 
 def _completed(one: ValidatedCatalog, found: list[Finding]) -> ValidationResult:
-    document, judgement, options, selection = one
-    silenced = without_ignored(selection.of(found, document.data), document)
+    document, judgement, options = one
+    silenced = without_ignored(Selection(options).of(found, document.data), document)
     wanted = graded(silenced, options)
     refused = Counter(platform for finding in found for platform in finding.refused_by)
     verdicts = {platform: _verdict(verdict, refused[platform]) for platform, verdict in judgement.verdicts.items()}

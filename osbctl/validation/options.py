@@ -42,12 +42,11 @@ class ValidationOptions(NamedTuple):
 
 
 class Selection:
-    """A filter of findings; `matched` are the ignore entries that matched one so far."""
+    """A filter of findings."""
 
     def __init__(self, options: ValidationOptions) -> None:
         self._select = options.select
         self._entries = (*map(IgnoreAt, sorted(options.ignore)), *options.ignore_at)
-        self.matched: set[IgnoreAt] = set()
 
     def picks(self, rule: str) -> bool:
         """Return whether `rule` is selected."""
@@ -59,13 +58,7 @@ class Selection:
         picked = (finding for finding in findings if self.picks(finding.rule))
         return [finding for finding in picked if finding.rule not in named or not self._is_ignored(finding, data)]
 
-    def unmatched(self) -> list[IgnoreAt]:
-        """The ignore entries of selected rules that matched nothing so far: likely out of date."""
-        return [entry for entry in self._entries if self.picks(entry.rule) and entry not in self.matched]
-
     def _is_ignored(self, finding: Finding, data: dict[str, Any]) -> bool:
         service, plan = names_at(finding.path, data)
         entries = (entry for entry in self._entries if entry.rule == finding.rule)
-        hits = [entry for entry in entries if entry.service in (None, service) and entry.plan in (None, plan)]
-        self.matched.update(hits)
-        return bool(hits)
+        return any(entry.service in (None, service) and entry.plan in (None, plan) for entry in entries)

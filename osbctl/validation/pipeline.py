@@ -28,14 +28,9 @@ from osbctl.validation.options import MAX_FINDINGS, Selection, ValidationOptions
 from osbctl.validation.rules import PARAMETERS, load_checks
 
 
-def validate_document(
-    document: Document, options: ValidationOptions, selection: Selection | None = None
-) -> ValidationResult:
-    """Validate a catalog: schema, rules, and the verdicts of platforms. Raises ConfigError: a user schema is invalid.
-
-    `selection` filters the findings, and remembers over several documents which of its ignores matched.
-    """
-    selection = selection or Selection(options)
+def validate_document(document: Document, options: ValidationOptions) -> ValidationResult:
+    """Validate a catalog: schema, rules and verdicts of platforms. Raises ConfigError: a user schema is invalid."""
+    selection = Selection(options)
     options = options._replace(literal=options.literal or document.syntax == "brokerpak")  # its broker sends `${…}`
     asked = options.platforms if options.errors_only else tuple(Platform)
     judged = (judge_all if options.literal else judge_template)(document.data, asked)

@@ -53,7 +53,7 @@ def test_the_settings_and_the_comment_do_what_they_say(tmp_path: Path) -> None:
         (tmp_path / name).write_text(FILES[name])
     assert load_config(str(tmp_path / "osbctl.toml")).severity == {"url-not-https": "info"}
     done = osbctl("validate", "--quiet", "catalog.yaml", cwd=tmp_path)
-    assert (done.stdout, done.stderr) == ("", "")  # each ignore matches
+    assert (done.stdout, done.stderr) == ("", "")
     (tmp_path / "catalog.yaml").write_text(re.sub(" +# osbctl: .+", "", FILES["catalog.yaml"]))
     assert "[name-characters]" in osbctl("validate", "--quiet", "catalog.yaml", cwd=tmp_path).stdout
 

@@ -12,7 +12,7 @@ from osbctl.platforms.shared_identities import does
 from osbctl.sources.document import Document
 from osbctl.sources.parse import parse_document
 from osbctl.validation.cross_catalog import ValidatedCatalog, judge_together
-from osbctl.validation.options import IgnoreAt, Selection, ValidationOptions
+from osbctl.validation.options import IgnoreAt, ValidationOptions
 from osbctl.validation.pipeline import validate_document
 
 A, B, C, D = (f"6C3B1D0E-8A4F-4E57-9B1C-2D7F5A90E3B{n}" for n in range(4))
@@ -31,10 +31,7 @@ def document(name: str, data: dict[str, Any]) -> Document:
 
 
 def judged(options: ValidationOptions, *documents: Document) -> list[ValidationResult]:
-    selection = Selection(options)
-    return judge_together(
-        [ValidatedCatalog(one, validate_document(one, options, selection), options, selection) for one in documents]
-    )
+    return judge_together([ValidatedCatalog(one, validate_document(one, options), options) for one in documents])
 
 
 def shared(judgement: ValidationResult) -> list[tuple[str, Severity, str]]:

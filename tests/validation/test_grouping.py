@@ -155,24 +155,6 @@ def test_selection(options: ValidationOptions, kept: list[int]) -> None:
     assert Selection(options).of(FINDINGS, DATA) == [FINDINGS[index] for index in kept]
 
 
-def test_an_entry_that_matches_nothing_is_known() -> None:
-    used, stale = IgnoreAt("b", plan="q"), IgnoreAt("b", plan="gone")
-    selection = Selection(ValidationOptions(ignore_at=(used, stale)))
-    selection.of(FINDINGS, DATA)
-    assert selection.unmatched() == [stale]
-
-
-@pytest.mark.parametrize(
-    ("select", "stale"),
-    [(None, [IgnoreAt("c"), IgnoreAt("d", plan="q")]), (frozenset({"a", "d"}), [IgnoreAt("d", plan="q")])],
-)
-def test_a_silenced_rule_without_findings_is_known(select: frozenset[str] | None, stale: list[IgnoreAt]) -> None:
-    options = ValidationOptions(select=select, ignore=frozenset({"a", "c"}), ignore_at=(IgnoreAt("d", plan="q"),))
-    selection = Selection(options)
-    selection.of(FINDINGS, DATA)
-    assert selection.unmatched() == stale
-
-
 @pytest.mark.parametrize(("path", "expected"), [
     ((), (None, None)),
     (("services", 0), ("s", None)),
