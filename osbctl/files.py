@@ -61,25 +61,17 @@ def _opened(path: str, flags: int) -> int:
 
 
 def parse_toml(data: bytes, name: str) -> dict[str, Any]:
-    """Parse the bytes of the TOML file `name`. Raises ConfigError, with line and column if known."""
+    """Parse the bytes of the TOML file `name`. Raises ConfigError."""
     import tomllib
 
     try:
         return tomllib.loads(data.decode())
     except UnicodeDecodeError as error:
-        *above, begun = data[: error.start].decode().split("\n")
-        where = f"{len(above) + 1}:{len(begun) + 1}"
-        fault = f"{name}:{where}: not valid TOML: the byte 0x{data[error.start]:02x} is not UTF-8"
-        raise ConfigError(fault, "save the file as UTF-8") from error
-    except tomllib.TOMLDecodeError as error:
-        what, _, place = str(error).partition(" (at line ")
-        line, _, column = place.rstrip(")").partition(", column ")
-        where = f":{line}:{column}" if column.isdecimal() else ""
-        raise ConfigError(f"{name}{where}: not valid TOML: {what}") from error
+        raise ConfigError(f"{name}: not valid TOML: it is not UTF-8", "save the file as UTF-8") from error
     except RecursionError:
         raise ConfigError(f"{name}: nested too deeply") from None
-    except ValueError:  # Python's limit for int() (sys.set_int_max_str_digits)
-        raise ConfigError(f"{name}: a number has too many digits") from None
+    except ValueError as error:  # of tomllib, or Python's limit for int() (sys.set_int_max_str_digits)
+        raise ConfigError(f"{name}: not valid TOML: {error}") from error
 
 
 def check_regular(path: Path | str) -> None:

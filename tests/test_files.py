@@ -18,8 +18,8 @@ from unittest import mock
 
 import pytest
 
-from osbctl.errors import ConfigError, SourceError
-from osbctl.files import check_regular, parse_toml, read_bounded, write_file, write_linked
+from osbctl.errors import SourceError
+from osbctl.files import check_regular, read_bounded, write_file, write_linked
 
 OLD, NEW = b"old" * 1000, b"new"
 
@@ -331,18 +331,3 @@ def test_the_kernels_protection_of_links_holds(file: Path, monkeypatch: pytest.M
     with pytest.raises(SourceError, match="Permission denied"):
         write_file(link, NEW)
     assert file.read_bytes() == OLD
-
-
-@pytest.mark.parametrize(
-    ("data", "place", "fault"),
-    [
-        (b"a = 1\nb = @", ":2:5", "Invalid value"),
-        (b"a = '\xc3\xa9'\nb = '\xc3\xa9\xff'", ":2:7", "the byte 0xff is not UTF-8"),
-        (b'a = "', "", "Unterminated string (at end of document)"),
-    ],
-)
-def test_a_fault_of_toml_has_its_place_where_one_is_known(data: bytes, place: str, fault: str) -> None:
-    with pytest.raises(ConfigError) as caught:
-        parse_toml(data, "x.toml")
-    assert str(caught.value) == f"x.toml{place}: not valid TOML: {fault}"
-    assert caught.value.advice == ("save the file as UTF-8" if "UTF-8" in fault else "")
