@@ -37,29 +37,11 @@ def test_long_patterns_cost_little(piece: str) -> None:
 @pytest.mark.parametrize(
     ("verdict", "keywords"),
     [
-        ("refuses", {"properties": {"a": {"$ref": "../x/y.json"}}}),
         ("refuses", {"items": {"$ref": "http://e.com/x#/y"}}),
-        ("refuses", {"id": "http://e.com/a/b", "items": {"$ref": "http://other.org/c"}}),
-        ("refuses", {"items": {"$ref": ["a"]}}),
         ("refuses", {"$ref": None}),
-        ("refuses", {"$ref": "#/definitions/none"}),
-        ("refuses", {"not": {"$ref": "#/definitions/none"}}),
         ("refuses", {"not": {"$schema": "http://e.com/x"}}),
-        ("refuses", {"patternProperties": {"(": {}}}),
-        ("refuses", {"properties": {"a": {"$schema": "http://json-schema.org/draft-07/schema#"}}}),
-        ("accepts", {"not": {"$ref": "http://e.com/x"}}),
-        ("accepts", {"required": ["a"], "$ref": "#/definitions/none"}),
-        ("accepts", {"required": ["a"], "patternProperties": {"(": {}}}),
-        ("accepts", {"properties": {"a": {"$ref": "#/definitions/none"}}}),
-        ("accepts", {"properties": {"a": {"$ref": "http://json-schema.org/draft-04/schema#"}}}),
-        ("accepts", {"id": "http://e.com/a", "$ref": "#/definitions/a", "definitions": {"a": {}}}),
-        ("accepts", {"$schema": "http://json-schema.org/draft-06/schema#", "definitions": {"a": {}}}),
         ("unclear", {"$ref": "http://json-schema.org/draft-04/schema#/definitions/positiveInteger"}),
-        ("unclear", {"id": "http://e.com/a/b", "items": {"$ref": "b#/d"}}),
-        ("unclear", {"definitions": {"a": {"id": "#a"}}, "$ref": "#a"}),
-        ("unclear", {"extends": {"type": "object"}}),
         ("unclear", {"$schema": "http://json-schema.org/draft-03/schema#", "$ref": "#/definitions/a"}),
-        ("unclear", {"disallow": "string", "type": "string"}),
         ("unclear", {"$ref": "#/x-size", "x-size": {"required": True}}),
     ],
 )
@@ -67,30 +49,9 @@ def test_references_and_drafts(verdict: str, keywords: dict[str, Any]) -> None:
     assert kind(with_schema(keywords)) == verdict
 
 
-@pytest.mark.parametrize(
-    "keywords",
-    [
-        {"$ref": "#"},
-        {"allOf": [{"$ref": "#"}, {"$ref": "#"}]},
-        {"not": {"$ref": "#/definitions/x"}, "definitions": {"x": {"anyOf": [{"$ref": "#/definitions/x"}]}}},
-    ],
-)
-def test_a_loop_crashes(keywords: dict[str, Any]) -> None:
-    outcome = judge(with_schema(keywords))
-    assert outcome.kind.value == "crashes"
-    assert outcome.refusals[0].path[-1] == "parameters"
-
-
 def test_references_that_fan_out_are_followed_once_each() -> None:
     chain = {f"d{n}": {"allOf": [{"$ref": f"#/definitions/d{n + 1}"}] * 2} for n in range(60)}
     assert kind(with_schema({"definitions": {**chain, "d60": {}}, "$ref": "#/definitions/d0"})) == "accepts"
-
-
-def test_what_an_earlier_plan_names_may_be_referred_to() -> None:
-    named = {"definitions": {"x": {"id": "http://e.com/x"}}}
-    refers = {"properties": {"a": {"$ref": "http://e.com/x"}}}
-    assert kind(with_schema(named, refers)) == "unclear"
-    assert kind(with_schema(refers, named)) == "refuses"
 
 
 MISTYPED = {"properties": {"a": {"type": "strin"}}}
@@ -130,20 +91,10 @@ BROKEN = {"$ref": "#/definitions/none"}
         ({"oneOf": [{}, {"required": ["a"]}]}, True),
         ({"oneOf": [{"required": ["a"]}, {"required": ["b"]}]}, False),
         ({"oneOf": [{}, {}]}, False),
-        ({"oneOf": [{}, {"required": ["a"]}, {}]}, False),
-        ({"anyOf": [{}, {}]}, True),
-        ({"anyOf": [{"required": ["a"]}, {}]}, True),
-        ({"anyOf": [{"required": ["a"]}]}, False),
         ({"allOf": [{}, {"required": ["a"]}]}, False),
         ({"allOf": [{}, {}]}, True),
-        ({"not": {"required": ["a"]}}, True),
-        ({"not": {}}, False),
-        ({"enum": [{}]}, True),
-        ({"enum": [1]}, False),
-        ({"minProperties": 0}, True),
         ({"minProperties": 1}, False),
         ({"type": ["string", "object"]}, True),
-        ({"type": "string"}, False),
     ],
 )
 def test_what_an_empty_request_meets(keywords: dict[str, Any], meets: bool) -> None:
