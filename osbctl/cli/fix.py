@@ -114,13 +114,13 @@ def _diff(result: FixResult) -> Iterator[str]:
     In a pipe, only text that a CI log would take for a command is changed. Lines end at LF alone, as in `patch` and
     `git apply`; a name with a blank ends at a tab, and git accepts no `./`.
     """
-    from osbctl.fixes.patch import unified_diff
+    from difflib import unified_diff  # loaded only where it is needed
 
     paint = AnsiStyle(use_color("auto", sys.stdout)) if sys.stdout.isatty() else None
     for name, (before, after) in result.changed.items():
         called = os.path.normpath(name)
         called += "\t" if " " in called else ""
-        for line in unified_diff(_lines(before), _lines(after), called):
+        for line in unified_diff(_lines(before), _lines(after), called, called):
             whole = line if line.endswith("\n") else line + "\n\\ No newline at end of file\n"
             yield _painted(whole, paint) if paint else without_commands(whole)
 
