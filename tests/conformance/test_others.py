@@ -1,67 +1,69 @@
-"""Brokers that other people wrote, the two that PyPI has: openbrokerapi, and Yellow Pages' broker for MongoDB Atlas."""
+"""A broker of openbrokerapi, which other people wrote, on two servers."""
 
-from __future__ import annotations
-
-import socket
-import subprocess
-import sys
-from contextlib import ExitStack, contextmanager
-from pathlib import Path
-from typing import TYPE_CHECKING
+import logging
+import threading
 
 import pytest
 
 from osbctl.client.connection_options import ConnectionOptions
 from osbctl.conformance.check import check_broker
 from osbctl.findings import Severity
-from tests.broker.harness import until
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-PROGRAM = Path(__file__).with_name("others_program.py")
 OPTIONS = ConnectionOptions(user="platform", password="correct-horse")
-ALIKE = {("wire-plain-http", Severity.WARNING), ("wire-version-status", Severity.INFO)}
-"""Findings of all: the one is made with the other."""
-IDENTITY = ("wire-request-identity", Severity.INFO)
-OPEN = ("wire-open", Severity.ERROR)
 EXPECTED = {
-    "openbrokerapi with Flask's server": ({IDENTITY}, b"A small one."),
-    "openbrokerapi with waitress": ({IDENTITY}, b"A small one."),
-    # It hands a list to openbrokerapi, which no longer accepts one: no platform can register it.
-    "atlasbroker as its README starts it": ({("wire-status", Severity.ERROR)}, None),
-    # It accepts requests without a password.
-    "atlasbroker as it must be started": ({IDENTITY, OPEN}, b"atlas-mongodb-cluster"),
+    ("wire-plain-http", Severity.WARNING),
+    ("wire-version-status", Severity.INFO),
+    ("wire-request-identity", Severity.INFO),
 }
-"""The other findings of each broker of the program, in its order, and a part of its catalog."""
 
 
-@contextmanager
-def running(log: Path) -> Iterator[list[str]]:
-    """The addresses of the program's brokers."""
-    with ExitStack() as probes:
-        free = [probes.enter_context(socket.create_server(("127.0.0.1", 0))) for _ in EXPECTED]
-        ports = [probe.getsockname()[1] for probe in free]
-    with log.open("wb") as out:
-        process = subprocess.Popen([sys.executable, PROGRAM, *map(str, ports)], stdout=out, stderr=out)
+def app() -> object:
+    """As the documentation of openbrokerapi makes it."""
+    flask = pytest.importorskip("flask")
+    api = pytest.importorskip("openbrokerapi.api")
+    from openbrokerapi.catalog import ServicePlan
+    from openbrokerapi.service_broker import Service, ServiceBroker
 
-    def answers(port: int) -> bool:
-        with socket.socket() as sock:
-            return sock.connect_ex(("127.0.0.1", port)) == 0
+    class Small(ServiceBroker):
+        def catalog(self) -> Service:
+            plan = ServicePlan(id="A1F7C254-3B6D-4C8E-8F02-9E5D4B7A6C13", name="small", description="A small one.")
+            return Service(
+                id="6C3B1D0E-8A4F-4E57-9B1C-2D7F5A90E3B4", name="db", description="A db.", bindable=True, plans=[plan]
+            )
 
+    made = flask.Flask(__name__)
+    credentials = api.BrokerCredentials("platform", "correct-horse")
+    made.register_blueprint(api.get_blueprint(Small(), credentials, logging.getLogger("broker")))
+    return made
+
+
+def check(port: int) -> None:
+    checked = check_broker(f"http://127.0.0.1:{port}/v2/catalog", OPTIONS)
+    assert {(finding.rule, finding.severity) for finding in checked.findings} == EXPECTED
+    assert b"A small one." in (checked.catalog or b"")
+
+
+def test_openbrokerapi_with_flasks_server() -> None:
+    made = app()
+    from werkzeug.serving import make_server
+
+    server = make_server("127.0.0.1", 0, made, threaded=True)
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
     try:
-        assert until(lambda: all(map(answers, ports)), 20), log.read_text()
-        yield [f"http://127.0.0.1:{port}/v2/catalog" for port in ports]
+        check(server.port)
     finally:
-        process.terminate()
-        process.wait(10)
+        server.shutdown()
+        thread.join(10)
 
 
-def test_brokers_of_others(tmp_path: Path) -> None:
-    pytest.importorskip("openbrokerapi")
-    pytest.importorskip("atlasbroker")
-    with running(tmp_path / "log") as addresses:
-        for (name, (more, part)), address in zip(EXPECTED.items(), addresses, strict=True):
-            checked = check_broker(address, OPTIONS)
-            assert {(finding.rule, finding.severity) for finding in checked.findings} == ALIKE | more, name
-            assert (part in checked.catalog) if checked.catalog and part else (checked.catalog is part), name
+def test_openbrokerapi_with_waitress() -> None:
+    made = app()
+    import waitress
+
+    server = waitress.create_server(made, host="127.0.0.1", port=0)
+    threading.Thread(target=server.run, daemon=True).start()
+    try:
+        check(server.effective_port)
+    finally:
+        server.close()

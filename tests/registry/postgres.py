@@ -95,16 +95,6 @@ def _first_files(bin: Path, shared: Path) -> Path:
 
 
 @contextlib.contextmanager
-def standby(bin: Path, primary: Cluster) -> Iterator[Cluster]:
-    """A hot standby of `primary`, which streams what is written there."""
-    with _folder() as (folder, who):
-        source = f"host=127.0.0.1 port={primary.port} user=osbctl password={PASSWORD}"
-        _run([bin / "pg_basebackup", "-d", source, "-D", folder / "data", "-R", "-c", "fast", "-N"], folder, who)
-        with _serving(bin, folder / "data", who) as served:
-            yield served
-
-
-@contextlib.contextmanager
 def _folder() -> Iterator[tuple[Path, dict[str, Any]]]:
     """A temporary folder of PostgreSQL's user, and the arguments that start a program as that user."""
     folder, who = Path(tempfile.mkdtemp(prefix="osbctl-pg-")), _user()

@@ -1,6 +1,5 @@
 """Faults of the database: each is one sentence, and nothing that was stored is lost or half-written."""
 
-import json
 import os
 import resource
 import shutil
@@ -16,26 +15,11 @@ import pytest
 from osbctl.errors import RegistryError, UsageError
 from osbctl.registry.database import Database, parse_url
 from osbctl.registry.store import Registry
-from tests.corpus import EVERY_CASE
 from tests.deploy.harness import ROOT, run
 from tests.registry import postgres
 from tests.registry.make import SMALL, add, body, plan, read, refresh, service
 
 BIG = body(*(service(f"s{number}", "p", metadata={"text": "x" * 2000}) for number in range(200)))
-
-
-@pytest.mark.fuzz
-def test_a_killed_refresh_leaves_the_old_or_the_new_state(url: str) -> None:
-    """Kills at random moments; fewer on PostgreSQL, whose server outlives the client."""
-    times = (2 if "://" in url else 4) * (24 if EVERY_CASE else 1)
-    Registry.open(url).close()
-    done = run(sys.executable, "-m", "tests.registry.killing", url, str(times), cwd=ROOT, timeout=120)
-    assert done.returncode == 0, done.stderr
-    told = json.loads(done.stdout)
-    assert told["kills"] >= times
-    assert told["stored"] > 2
-    if "://" not in url:
-        assert told["interrupted"] > 2  # the moments were the right ones
 
 
 def test_every_connection_to_sqlite_writes_through(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from sqlalchemy import event
 
 from osbctl.errors import RegistryError, SourceError, UsageError
 from osbctl.platforms import Platform, State
@@ -159,6 +160,17 @@ def test_an_unchanged_catalog_moves_the_time(registry: Registry) -> None:
     registry.store_refresh(registry.broker("db").row, refresh(RefreshOutcome.UNCHANGED, at="2026-05-05T00:00:00Z"))
     row = registry.broker("db").row
     assert (row.refreshed_at, row.registered_at) == ("2026-05-05T00:00:00Z", AT)
+
+
+def test_a_refresh_is_one_statement(registry: Registry) -> None:
+    """So no other process, and none that was killed, sees half of it."""
+    add(registry)
+    seen, statements = registry.broker("db").row, []
+    with registry._database.writing() as connection:
+        event.listen(connection.engine, "before_cursor_execute", lambda *words: statements.append(words[2]))
+    kept = (RetainedObject("s", "p", State.INACTIVE, AT, {}),)
+    registry.store_refresh(seen, refresh(), catalog=read(body(service("t", "q"))), kept=kept)
+    assert [one.split()[0] for one in statements if one.split()[0] in ("INSERT", "UPDATE", "DELETE")] == ["UPDATE"]
 
 
 def test_an_outdated_refresh_stores_nothing(registry: Registry) -> None:
