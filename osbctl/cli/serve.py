@@ -2,7 +2,6 @@
 
 import gc
 import os
-import signal
 from functools import partial
 from logging import getLevelNamesMapping
 from pathlib import Path
@@ -91,7 +90,6 @@ def serve(
     options.check()
     logs.configure_logging(log_format, getLevelNamesMapping()[log_level.upper()])
     catalog = CatalogSource(source, at, api_version, tuple(platforms or ()), max_bytes)
-    signal.signal(signal.SIGHUP, signal.SIG_IGN)  # what changes while the catalog is being read is read again
     made = sources(catalog, credentials, base_path, minimum_version, missing_version_status, allow_empty=allow_empty)
     try:
         return run(options, partial(Service, made), os.environ)

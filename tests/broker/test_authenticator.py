@@ -560,7 +560,7 @@ def test_killed_hashing_process_is_restarted() -> None:
         process.first_match("x", [NEW.hash], 20)
 
 
-def test_real_process_is_ended_during_a_hash() -> None:
+def test_real_process_is_ended_during_a_hash(caplog: pytest.LogCaptureFixture) -> None:
     authenticator = Authenticator([NEW, CredentialRecord("slow", "saltsalt", slow_hash(5_000_000))])
     decided: SimpleQueue[Decision] = SimpleQueue()
     assert authenticator.check(basic("admin", "new-password"), "10.0.0.1", decided.put) is None
@@ -571,6 +571,7 @@ def test_real_process_is_ended_during_a_hash() -> None:
     authenticator.close()
     assert time.monotonic() - start < 3  # the hash takes longer
     assert decided.get(timeout=10) == BUSY
+    assert caplog.messages == []
 
 
 def test_hashing_process_ends_with_a_killed_parent() -> None:

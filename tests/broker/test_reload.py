@@ -109,6 +109,7 @@ def test_unchanged_file_is_loaded_on_request_only(file: Path) -> None:
         watcher.reload_now()
         assert until(lambda: held.loads == 1)
         assert held.value == "one"
+        assert not until(lambda: held.loads > 1, 0.2)
 
 
 def test_file_is_not_read_while_it_is_written(file: Path) -> None:
