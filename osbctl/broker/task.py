@@ -18,7 +18,6 @@ _NAMES = {
     413: ("RequestTooLarge", "the body of the request is too large"),
     431: ("HeaderTooLarge", "the header of the request is too large"),
     500: ("InternalError", "the broker failed to answer; its log says why"),
-    501: ("BadRequest", "the request asks for something that this broker does not do"),
 }
 
 LARGE_BODY = 65_536

@@ -131,12 +131,13 @@ def test_too_large_header_or_body_is_refused(shared: Broker) -> None:
         assert ask(sock, LINE + HOST + b"Content-Length: 70000\r\n\r\n" + b"x" * 70000)[0] == 413
 
 
-def test_parser_error_is_a_500_without_details(shared: Broker) -> None:
+def test_failing_application_is_a_500_without_details(shared: Broker, caplog: pytest.LogCaptureFixture) -> None:
     with shared.connect() as sock:
         status, _, body = ask(sock, GET.replace(b"/v2/catalog", b"/boom"))
     assert status == 500
     assert json.loads(body)["error"] == "InternalError"
     assert b"secret" not in body
+    assert "RuntimeError: secret detail" in caplog.text
 
 
 def test_body_of_exactly_the_limit_is_accepted(broker: Broker) -> None:
