@@ -205,6 +205,15 @@ def test_drain_has_a_deadline(trust: ssl.SSLContext, pair: Pair) -> None:
         assert time.monotonic() - began < 10
 
 
+def test_second_signal_ends_the_drain(broker: Broker) -> None:
+    with broker.connect() as sock:
+        sock.sendall(GET.replace(b"/v2/catalog", b"/large"))
+        time.sleep(0.1)
+        broker.loop.stop()
+        assert until(lambda: broker.loop.draining)
+        assert broker.stop() == 1
+
+
 def test_errors_do_not_end_the_loop(broker: Broker) -> None:
     broker.server.channel_class = lambda *args, **kwargs: 1 / 0
     with broker.raw() as sock:

@@ -28,7 +28,7 @@ from tests.case import each
 from tests.cli.warm import Fork
 from tests.corpus import EVERY_CASE
 from tests.deploy.harness import ROOT
-from tests.deploy.running import OSBCTL, serve_options
+from tests.deploy.running import EXAMPLE, OSBCTL, serve_options
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
@@ -301,12 +301,17 @@ def test_simultaneous_stop_signals_exit_with_0(tmp_path: Path) -> None:
 
 
 def test_reload_signal_during_start_is_not_fatal(tmp_path: Path) -> None:
-    """At any time: before the options are parsed, while the catalog is checked, while the sockets are bound."""
-    command, log = [*OSBCTL, "serve", *serve_options(tmp_path)], tmp_path / "log"
+    """At any time: before the catalog is read (it waits for it here), while it is checked, while sockets are bound."""
+    command, log = [*OSBCTL, "serve", *serve_options(tmp_path, catalog="-")], tmp_path / "log"
     with log.open("wb") as err:
-        started = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=err)
+        started = subprocess.Popen(
+            command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=err, bufsize=0
+        )
+    assert started.stdin
     try:
-        assert until(lambda: ignored(started.pid) or started.poll() is not None)
+        assert until(lambda: ignored(started.pid))
+        with started.stdin as catalog:
+            catalog.write(EXAMPLE.read_bytes())
         while "serving" not in log.read_text():
             started.send_signal(signal.SIGHUP)
             time.sleep(0.01)
