@@ -1,7 +1,6 @@
 """Reading files in bounded time, and replacing them atomically.
 
-FIFOs and devices are written into, never replaced, and have timeouts. A file with other hard links is overwritten in
-place, so only there a killed process can leave a part of it.
+FIFOs and devices are written into, never replaced, and have timeouts.
 """
 
 from __future__ import annotations
@@ -19,7 +18,6 @@ from osbctl.errors import ConfigError, SourceError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from io import FileIO
     from pathlib import Path
 
 WRITER_WAIT = 60.0
@@ -28,8 +26,7 @@ WRITER_WAIT = 60.0
 READER_WAIT = 10.0
 """Seconds to wait for a reader of a FIFO."""
 
-_LINKS = 40
-"""Maximum number of symbolic links in a path, as in Linux."""
+_STREAMS = {"/dev/stdout": "/dev/fd/1", "/dev/stderr": "/dev/fd/2"}
 
 
 def read_bounded(path: Path | str, most: int) -> bytes:
@@ -86,38 +83,12 @@ def write_file(path: Path | str, data: bytes, mode: int | None = None) -> None:
 
     An interrupted write leaves the old file. `mode` sets the permission bits; None keeps those of an existing file
     (a new one gets the umask's) and, if permitted, its owner. A symbolic link is followed, not replaced. FIFOs,
-    devices and paths in /dev/fd or /proc are written into.
+    devices, /dev/stdout and paths in /dev/fd are written into.
 
     Raises SourceError: the folder is missing, it or the file is not writable, or the FIFO has no reader.
     """
     with staged(path, data, mode):
         pass
-
-
-def write_linked(path: str, data: bytes) -> None:
-    """Overwrite the file at `path` in place, because it has other hard links; not atomic.
-
-    Raises SourceError: it cannot be written; its old content is restored.
-    """
-    try:
-        with open(path, "r+b", buffering=0) as file:  # noqa: PTH123
-            before = file.read()
-            try:
-                _overwrite(file, data)
-            except OSError:
-                _overwrite(file, before)
-                raise
-    except OSError as error:
-        raise SourceError(f"{path}: cannot be written: {error.strerror}") from error
-
-
-def _overwrite(file: FileIO, data: bytes) -> None:
-    file.seek(0)
-    rest = memoryview(data)
-    while rest:
-        rest = rest[file.write(rest) :]
-    file.truncate()
-    os.fsync(file.fileno())
 
 
 @contextlib.contextmanager
@@ -140,32 +111,18 @@ def staged(path: Path | str, data: bytes, mode: int | None = None) -> Iterator[N
 
 
 def _special(path: str) -> int | None:
-    """Open a FIFO, device or /dev/fd path for writing; None for a regular or missing file, which is replaced."""
+    """Open a FIFO, device or descriptor of this process for writing; None for a regular or missing file."""
+    own = re.fullmatch(r"(?:/dev|/proc/self)/fd/(\d+)", _STREAMS.get(path, path))
+    if own:  # opening it again would write at the start of a file that a shell appends to
+        return os.dup(int(own[1]))
     try:
         # Ask the kernel first: it refuses to follow links of other users in shared folders.
         kind = os.stat(path).st_mode  # noqa: PTH116
     except FileNotFoundError:
         return None
-    behind = _descriptor_path(path)
-    own = re.fullmatch(rf"(?:/proc/{os.getpid()}(?:/task/\d+)?|/dev)/fd/(\d+)", behind)
-    if own:  # opening it again would write at the start of a file that a shell appends to
-        return os.dup(int(own[1]))
-    if stat.S_ISREG(kind) and not behind:
+    if stat.S_ISREG(kind):
         return None
     return _fifo(path) if stat.S_ISFIFO(kind) else os.open(path, os.O_WRONLY | os.O_NOCTTY)
-
-
-def _descriptor_path(path: str) -> str:
-    """The first path in /proc or /dev/fd along the symbolic links from `path`; empty if there is none."""
-    for _ in range(_LINKS):
-        parent, name = os.path.split(path)
-        here = os.path.join(os.path.realpath(parent), name)  # noqa: PTH118
-        if here.startswith(("/proc/", "/dev/fd/")):
-            return here
-        if not os.path.islink(here):  # noqa: PTH114
-            break
-        path = os.path.join(os.path.dirname(here), os.readlink(here))  # noqa: PTH115, PTH118, PTH120
-    return ""
 
 
 def _fifo(path: str) -> int:

@@ -4,7 +4,6 @@ Edits are made in passes, because one fix may uncover the next. After each pass 
 be the old data with the fixes; else the pass is discarded.
 """
 
-import os
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import chain
@@ -12,7 +11,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from osbctl.errors import OsbctlError, SourceError, UsageError
-from osbctl.files import write_file, write_linked
+from osbctl.files import write_file
 from osbctl.findings import Finding
 from osbctl.fixes.edits import Edit
 from osbctl.fixes.passes import Pass, Wanted, draft_fix, each_once
@@ -113,7 +112,7 @@ def edits_of(
 
 
 def write(mended: FixResult) -> None:
-    """Write the files that change, each whole or not at all unless it has other hard links.
+    """Write the files that change, each whole or not at all.
 
     Raises SourceError: one cannot be written, or was changed since it was read.
     """
@@ -121,7 +120,7 @@ def write(mended: FixResult) -> None:
         if (now := read_bytes(name)[0]) not in (before, after):
             raise SourceError(f"{name} has changed since it was read, so it was not written", "run osbctl fix again")
         if now != after:
-            (write_linked if os.stat(name).st_nlink > 1 else write_file)(name, after)  # noqa: PTH116
+            write_file(name, after)
 
 
 def _passes(source: str, files: dict[str, bytes], read: _Read, options: ValidationOptions, unsafe: bool) -> FixResult:

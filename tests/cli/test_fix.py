@@ -1,11 +1,9 @@
 """`osbctl fix`, as an author calls it."""
 
-import errno
 import os
 import shutil
 import subprocess
 from pathlib import Path
-from unittest import mock
 
 import pytest
 
@@ -45,17 +43,6 @@ def test_it_mends_in_place_and_says_what_is_left(file: Path) -> None:
     assert "fixed 0" in fix(file)
     file.write_text(FIXED.replace("name: p,", "name: p, free: true,"))
     assert fix(file) == "osbctl: c.yaml: nothing to fix\n"
-
-
-def test_a_file_with_a_second_name_is_mended_under_both_or_keeps_its_text(file: Path) -> None:
-    other = file.with_name("other.yaml")
-    other.hardlink_to(file)
-    with mock.patch("osbctl.files.os.fsync", side_effect=[OSError(errno.ENOSPC, "No space left on device"), None]):
-        assert "c.yaml: cannot be written: No space left on device" in fix(file, code=3)
-    assert file.read_text() == TEXT
-    fix(file)
-    assert file.samefile(other)
-    assert other.read_text() == FIXED
 
 
 @each("option, shown", [("--check", ""), ("--diff", '-  bindable: "yes"  # well\n+  bindable: true  # well\n')])
