@@ -3,7 +3,7 @@
 import functools
 from collections.abc import Callable
 from dataclasses import dataclass, is_dataclass
-from datetime import UTC, date, datetime
+from datetime import date
 from inspect import Parameter, Signature, signature
 from typing import Annotated, Any, Literal, get_origin, get_type_hints
 
@@ -37,23 +37,20 @@ class LocationOptions:
 
 
 def _date(text: str) -> str:
-    """The given date or time in UTC (RFC 3339), or that of the HEAD commit. Raises UsageError: it is none."""
+    """The given date, or that of the HEAD commit. Raises UsageError: it is none."""
     if text == "commit":
         from osbctl.sources.read_bytes import commit_date
 
         return commit_date()
     try:
-        if "T" in text:
-            return datetime.strptime(text, "%Y-%m-%dT%H:%M:%SZ").replace(tzinfo=UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
         return date.fromisoformat(text).isoformat() if text else ""
     except ValueError:
-        advice = "write it as YYYY-MM-DD, as YYYY-MM-DDTHH:MM:SSZ, or as commit"
-        raise UsageError(f"{text!r} is not a date", advice) from None
+        raise UsageError(f"{text!r} is not a date", "write it as YYYY-MM-DD, or as commit") from None
 
 
 Date = Annotated[
     str,
-    Option(metavar="DATE", callback=_date, help="Date on an HTML report: YYYY-MM-DD[THH:MM:SSZ], or commit (HEAD's)."),
+    Option(metavar="DATE", callback=_date, help="Date on an HTML report: YYYY-MM-DD, or commit (HEAD's)."),
 ]
 Config = Annotated[str | None, Option("--config", metavar="FILE", help="Use this configuration, not the closest one.")]
 CountedPlatforms = Annotated[

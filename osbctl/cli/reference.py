@@ -24,9 +24,6 @@ _VERSION = 1
 
 _KEYS = ("id", "severity", "category", "summary", "why", "bad", "good", "fix", "source", "refused_by", "only_for")
 
-_LONG = 32
-"""Columns of ids at a terminal; after a longer id, the summary begins on the next line."""
-
 
 def rules(
     rule: Annotated[
@@ -67,15 +64,12 @@ def _list(records: Sequence[Rule], paint: AnsiStyle, width: int) -> Iterator[str
         group = list(ours)
         yield wrapped(f"{paint(category.value, 'bold')}: {category.meaning}", width)
         longest = max(len(record.id) for record in group)
-        column = min(_LONG, longest) if width else longest
         for record in group:
-            head = f"  {record.id}".ljust(column + 4)
-            text = f"{paint(f'{record.severity.value:<7}', record.severity.value)}  {record.summary}"
-            text += paint(" (fixable)", "safe") if record.fix else ""
-            if len(record.id) > column:
-                yield head.rstrip()
-                head = " " * (column + 4)
-            yield wrapped(head + text, width, " " * (column + 13))
+            severity = paint(f"{record.severity.value:<7}", record.severity.value)
+            fixable = paint(" (fixable)", "safe") if record.fix else ""
+            yield wrapped(
+                f"  {record.id:<{longest}}  {severity}  {record.summary}{fixable}", width, " " * (longest + 13)
+            )
         yield ""
 
 
