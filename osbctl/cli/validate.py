@@ -38,7 +38,6 @@ def validate(
     output: common.Output = None,
     concise: Annotated[bool, Option("--concise", help="Print one line per finding.")] = False,
     quiet: Annotated[bool, Option("--quiet", "-q", help="Print only findings: no verdicts, counts or notes.")] = False,
-    statistics: Annotated[bool, Option("--statistics", help="Print a count per rule instead of findings.")] = False,
     baseline: Annotated[str | None, Option(metavar="FILE", help="Report only findings not in this file.")] = None,
     write_baseline: Annotated[bool, Option("--write-baseline", help="Write all findings to --baseline FILE.")] = False,
     together: Annotated[
@@ -61,15 +60,14 @@ def validate(
     osbctl validate --together --platform kubernetes postgres.yaml redis.yaml
     git show HEAD:catalog.json | osbctl validate - --stdin-filename catalog.json
     osbctl validate --concise --quiet services/*.json
-    osbctl validate --statistics services/*.json
     osbctl validate --baseline known.json --write-baseline services/*.json
     osbctl validate --format sarif -o osbctl.sarif catalog.yaml
     """
     if write_baseline and not baseline:
         raise UsageError("--write-baseline needs a file", "add --baseline FILE")
-    detail = TextDetail(concise=concise, quiet=quiet, statistics=statistics)
+    detail = TextDetail(concise=concise, quiet=quiet)
     if detail != WHOLE and format not in (None, Format.TEXT):
-        raise UsageError(f"--concise, --quiet and --statistics are for text, not for --format {format}")
+        raise UsageError(f"--concise and --quiet are for text, not for --format {format}")
     return run(
         Request(
             sources=tuple(sources),

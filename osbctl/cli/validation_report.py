@@ -36,11 +36,10 @@ def run(request: Request, display: Display, config: str | None = None) -> int:
         check_output(display.output, (*inputs, request.baseline))
         if request.write_baseline:
             check_output(request.baseline, inputs)
-    detail = display.detail
-    marked = display.effective_format is Format.TEXT and not detail.statistics
+    marked = display.effective_format is Format.TEXT
     done = validate(request._replace(fixes=marked), load_config(config) if config else None)
     failed = put_report(done.results, display)
-    if not detail.quiet:
+    if not display.detail.quiet:
         print_note(*done.notes)
     return done.exit_code or failed
 

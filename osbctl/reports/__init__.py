@@ -25,14 +25,10 @@ class Format(StrEnum):
 
 
 class TextDetail(NamedTuple):
-    """Detail of the text format.
-
-    `concise`: a line per finding and document. `quiet`: only findings. `statistics`: number of findings per rule.
-    """
+    """Detail of the text format. `concise`: a line per finding and document. `quiet`: only findings."""
 
     concise: bool = False
     quiet: bool = False
-    statistics: bool = False
 
 
 WHOLE = TextDetail()

@@ -25,7 +25,7 @@ _FIXED = {True: " (fixable)", False: " (fixable with --unsafe)", None: ""}
 def render(report: Report) -> str:
     """Render a report; each entry begins with `path:line:column: severity: message [rule]`."""
     paint = AnsiStyle(report.color)
-    lines = [*(_statistics(report, paint) if report.detail.statistics else _documents(report, paint))]
+    lines = [*_documents(report, paint)]
     if not report.detail.quiet:
         lines += [wrapped(_total(report), report.width)] if len(report.results) > 1 else []
         ending = _fixable(report)
@@ -34,7 +34,7 @@ def render(report: Report) -> str:
 
 
 def _documents(report: Report, paint: AnsiStyle) -> Iterator[str]:
-    concise, quiet, _ = report.detail
+    concise, quiet = report.detail
     for result in report.results:
         for finding in result.findings:
             marked = result.editable
@@ -120,17 +120,6 @@ def _line(result: ValidationResult, paint: AnsiStyle) -> str:
         those = [platform for platform, verdict in result.verdicts.items() if verdict.kind is kind]
         found += [f"{paint(word, kind.value)} {labels(those)}"] if those else []
     return "; ".join(found)
-
-
-def _statistics(report: Report, paint: AnsiStyle) -> Iterator[str]:
-    """A line per rule, the most frequent first: number, severity, rule."""
-    numbers = Counter((finding.rule, finding.severity) for finding in report.findings())
-    ranked = sorted(numbers.items(), key=lambda one: (-one[1], -one[0][1].rank, one[0][0]))
-    width = len(f"{max(numbers.values(), default=0):,}")
-    for (rule, severity), number in ranked:
-        yield f"{number:>{width},}  {paint(f'{severity.value:<7}', severity.value)}  {rule}"
-    if len(report.results) == 1 and not report.detail.quiet:
-        yield _total(report)
 
 
 def _verdict(platform: Platform, verdict: Verdict, result: ValidationResult, paint: AnsiStyle) -> str:

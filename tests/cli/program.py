@@ -90,11 +90,6 @@ def _ended(done: CompletedProcess[str], code: int | None) -> CompletedProcess[st
     return done
 
 
-def forked(*words: str, **given: Any) -> CompletedProcess[str]:
-    """As `process`, where its start is not the subject (tests/cli/warm.py)."""
-    return process(*words, program=(str(warm.command()),), **given)
-
-
 class Seen(NamedTuple):
     code: int
     screen: str

@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 
 from tests.case import each
 from tests.cli import warm
-from tests.cli.program import ROOT, forked, osbctl
+from tests.cli.program import ROOT, osbctl, process
 from tests.folders import catalogs_folder
 
 CATALOG = catalogs_folder() / "interface-example.json"
@@ -69,7 +69,7 @@ def test_a_reader_that_has_gone_does_not_hide_the_verdict(tmp_path: Path) -> Non
 @each("format", ["text", "json", "sarif", "github", "gitlab", "junit"])
 def test_a_file_name_that_is_not_utf8(tmp_path: Path, format: str) -> None:
     (tmp_path / os.fsdecode(b"\xe4.json")).write_bytes(BROKEN)
-    run = forked if format == "text" else osbctl
+    run = process if format == "text" else osbctl
     done = run("validate", os.fsdecode(b"\xe4.json"), "-f", format, cwd=tmp_path)
     assert done.returncode == 1
     text = done.stdout

@@ -54,15 +54,6 @@ def test_the_date_of_the_commit(repository: Path) -> None:
     assert f'<time datetime="{date}">' in page(repository, "a.yaml", "--date", "commit")
 
 
-@each("command", ["show", "validate"])
-def test_a_missing_file_makes_no_registry_folder(tmp_path: Path, command: str) -> None:
-    pytest.importorskip("sqlalchemy")
-    for home in ("/dev/null", str(tmp_path)):
-        done = osbctl(command, "typo.yaml", cwd=tmp_path, HOME=home, code=3)
-        assert "typo.yaml: there is no such file" in done.stdout + done.stderr
-    assert list(tmp_path.iterdir()) == []
-
-
 @each(
     "words, code, told",
     [

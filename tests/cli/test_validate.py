@@ -6,7 +6,6 @@ import subprocess
 import sys
 from pathlib import Path
 from typing import Any
-from xml.etree import ElementTree
 
 import pytest
 
@@ -103,7 +102,7 @@ def test_wrong_use_gets_a_sentence() -> None:
         (f"validate --platform heroku {GOOD}", 2, "cloudfoundry"),
         (f"validate --ignore plan-name-duplicat {GOOD}", 2, "did you mean plan-name-duplicate?"),
         (f"validate {FAULTY} --select schema-type --ignore schema-type", 2, "every selected rule is also ignored: sch"),
-        *((f"validate {word} --format json {FAULTY}", 2, "for text") for word in ("--concise", "-q", "--statistics")),
+        *((f"validate {word} --format json {FAULTY}", 2, "for text") for word in ("--concise", "-q")),
         (f"valdate {GOOD}", 2, "validate"),
         ("rules plan-name-duplicat", 2, "did you mean plan-name-duplicate?"),
         ("rules advise", 2, "did you mean advice?"),
@@ -157,16 +156,11 @@ def test_shorter_reports(folder: Path) -> None:
     ]
     assert [line for line in lines("-q") if not line.startswith(" ") and line] == found
     assert "accepts" not in "".join(lines("-q"))
-    *numbers, last = lines("--statistics")
-    assert last == "2 documents: 2 errors, 2 info"
-    assert sorted(lines("--statistics -q")) == sorted(numbers)
-    assert "1  error    plan-name-duplicate" in numbers
-    assert {line.split()[2] for line in numbers} == {re.findall(r"\[(\S+)](?: \(fixable.*)?$", f)[0] for f in found}
 
 
 def test_github_actions_gets_its_format_by_itself_unless_a_shorter_text_is_asked_for(folder: Path) -> None:
     assert shown(folder, "faulty.yaml", GITHUB_ACTIONS="true").startswith("::")
-    for option in ("--concise", "--quiet", "--statistics"):
+    for option in ("--concise", "--quiet"):
         text = shown(folder, f"{option} faulty.yaml", GITHUB_ACTIONS="true")
         assert text and "::error" not in text, option
 
@@ -306,25 +300,6 @@ def test_a_placeholder_is_reported_where_it_is_one(tmp_path: Path) -> None:
             found = findings(tmp_path, NEWER.replace("FIELD", field).replace(GUID, identity))
             rules = [(one["rule"], one["severity"] != "error") for one in found]
             assert rules == [("placeholder-unresolved", True)] * (count + more), (field, identity)
-
-
-def test_columns_of_sarif_are_code_points_and_it_says_so(tmp_path: Path) -> None:
-    text = NEWER.replace("bindable: true, FIELD", "bindable: 5").replace("One core.", "\U0001f600\U0001f600")
-    (tmp_path / "catalog.yaml").write_text(text)
-    (run,) = json.loads(shown(tmp_path, "-f sarif catalog.yaml"))["runs"]
-    assert run["columnKind"] == "unicodeCodePoints"
-    (result,) = run["results"]
-    line = text.splitlines()[6]
-    assert result["locations"][0]["physicalLocation"]["region"]["startColumn"] == line.index("bindable: 5") + 1
-
-
-def test_junit_counts_its_cases(folder: Path) -> None:
-    faulty, good = ElementTree.fromstring(shown(folder, "-f junit faulty.yaml good.json"))
-    for suite in faulty, good:
-        for counted, tag in (("tests", ""), ("failures", "/failure"), ("skipped", "/skipped")):
-            assert int(suite.attrib[counted]) == len(suite.findall(f"testcase{tag}")), (suite.attrib, counted)
-    assert int(faulty.attrib["failures"]) and int(faulty.attrib["skipped"])
-    assert good.attrib["tests"] == "1"
 
 
 def test_a_spelling_beside_the_right_one_is_no_slip(tmp_path: Path) -> None:

@@ -130,6 +130,7 @@ def test_gitlab_has_every_field() -> None:
 
 def test_sarif_meets_the_standard_and_points_at_the_place() -> None:
     (run,) = checked_sarif(render(report(FINDING, without_place()), Format.SARIF))["runs"]
+    assert run["columnKind"] == "unicodeCodePoints"
     first, second = run["results"]
     assert first["locations"][0]["physicalLocation"] == {
         "artifactLocation": {"uri": "a%20dir/cat%2Calog.yaml"},
@@ -168,6 +169,8 @@ def test_junit_fails_just_what_the_run_fails(fail_on: FailOn, severity: Severity
     assert made.failed is (severity in FAILING[fail_on])
     (suite,) = ElementTree.fromstring(render(made, Format.JUNIT)).iter("testsuite")
     assert suite.get("failures") == ("1" if made.failed else "0")
+    assert suite.get("tests") == "1"
+    assert suite.get("skipped") == str(1 - int(made.failed))
     assert len(suite.findall("testcase/failure")) == int(made.failed)
     assert len(suite.findall("testcase/skipped")) == 1 - int(made.failed)
 
