@@ -31,9 +31,6 @@ def build(
     variables: Annotated[
         list[str] | None, Option("--set", metavar="NAME=VALUE", help="Value of ${NAME}; repeatable.")
     ] = None,
-    env_prefix: Annotated[
-        str | None, Option(metavar="PREFIX", help="Take ${NAME} from the environment variable PREFIX + NAME.")
-    ] = None,
     accept: Annotated[
         list[str] | None,
         Option("--accept-id-change", metavar="NAME", help="Accept a new id of SERVICE or SERVICE/PLAN; repeatable."),
@@ -62,12 +59,12 @@ def build(
     overlays, variables, accept = (given or [] for given in (overlays, variables, accept))
     is_pak = is_brokerpak(folder)
     check_output(output, [*overlays, env, *([] if is_pak else [folder])], replaces=CATALOG)
-    values = task.variable_values(variables, env_prefix, os.environ)
+    values = task.variable_values(variables)
     variables_of(os.environ, env)  # raises if the file is wrong
     lock: Lock | None = None
     if not is_pak:
         document, lock = task.compose_folder(folder, overlays, values, variables, accept)
-    elif any((overlays, variables, accept, env_prefix)):
+    elif any((overlays, variables, accept)):
         raise UsageError("a brokerpak takes no overlays, values or ids", "its broker's variables come with --env")
     else:
         document = read_catalog(folder, common.LocationOptions(env=env))

@@ -1,12 +1,10 @@
 """`osbctl init`, `osbctl new` and `osbctl split`: write source folders, and overwrite nothing."""
 
 import re
-import sys
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated, Literal
 
-import typer
 from typer import Argument, Option
 
 from osbctl.cli import options as common
@@ -18,7 +16,7 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}")
 
 def init(
     folder: Annotated[Path, Argument(metavar="[FOLDER]", help="Where to write it.")] = Path(),
-    service: Annotated[str | None, Option(metavar="NAME", help="Name of the first service.")] = None,
+    service: Annotated[str, Option(metavar="NAME", help="Name of the first service.")] = "example",
 ) -> int:
     """Write a source folder to start from: a service, two plans, a parameter schema. Overwrites nothing.
 
@@ -28,11 +26,7 @@ def init(
     """
     from osbctl.sources.folder import scaffold
 
-    asks = service is None and sys.stdin.isatty()
-    if asks:
-        scaffold.check_new([folder / "catalog.yaml"])
-    name = typer.prompt("Name of the first service", default="example") if asks else service or "example"
-    _write(folder, scaffold.folder(_checked(name)))
+    _write(folder, scaffold.folder(_checked(service)))
     built = "catalog.json" if folder.resolve() != Path.cwd() else "../catalog.json"
     print_note(f"next: osbctl validate {folder}, osbctl build {folder} -o {built}")
     return 0

@@ -100,8 +100,7 @@ def _no_blob(revision: str, path: str) -> SourceError:
     named = re.split(r"[~^@]", revision.removeprefix("origin/"), maxsplit=1)[0]
     advice = shlex.join(["git", "fetch", "origin", named or "HEAD"])
     if (_git("rev-parse", "--is-shallow-repository") or b"").strip() == b"true":
-        fetch = shlex.join(["git", "fetch", "--depth=1", "origin", named])
-        advice = "the clone is shallow: " + (f"{fetch}, or " if named == revision else "") + "git fetch --unshallow"
+        advice = "the clone is shallow: git fetch --unshallow"
     return SourceError(f"{name}: there is no such file, and no revision {revision} in this clone", advice)
 
 

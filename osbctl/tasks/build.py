@@ -21,14 +21,9 @@ from osbctl.text import did_you_mean, escape_line, json_text
 from osbctl.validation.pipeline import validate_document
 
 
-def variable_values(given: Iterable[str], prefix: str | None, environment: Mapping[str, str]) -> dict[str, str]:
-    """The values of `${NAME}`: those of `environment` behind `prefix`, then the pairs `NAME=VALUE`, which win.
-
-    Raises UsageError: one of `given` is no pair.
-    """
+def variable_values(given: Iterable[str]) -> dict[str, str]:
+    """The values of `${NAME}`, given as pairs `NAME=VALUE`. Raises UsageError: one is no pair."""
     found: dict[str, str] = {}
-    if prefix is not None:
-        found = {name.removeprefix(prefix): value for name, value in environment.items() if name.startswith(prefix)}
     for pair in given:
         name, equals, value = pair.partition("=")
         if not equals:

@@ -170,7 +170,7 @@ ROWS = {
 }
 
 NO_FILE = set(
-    """accept access_log admin_host admin_listen allow_empty api_version at base_path check color connections env_prefix
+    """accept access_log admin_host admin_listen allow_empty api_version at base_path check color connections
     expires fail_on force format generate host identity ignore include_password insecure insecure_http jobs label log_format
     log_level max_bytes minimum_version missing_version_status name names password_stdin platform
     platforms plan port quiet rounds rule select service stdin_filename stored_as stored_broker thing timeout

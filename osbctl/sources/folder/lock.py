@@ -26,16 +26,13 @@ _BROKEN = "restore it from git: without it nothing remembers which ids are publi
 
 @dataclass(frozen=True, slots=True)
 class Lock:
-    """Recorded ids of each name (`service`, or `service/plan`), and abandoned ids."""
+    """Recorded id of each name (`service`, or `service/plan`)."""
 
     ids: dict[str, str] = field(default_factory=dict)
-    retired: dict[str, str] = field(default_factory=dict)
 
     def text(self) -> str:
         """The lock file, the same bytes for the same lock: a line `["name", "id"]` each, sorted."""
-        lines = [[name, id_] for name, id_ in self.ids.items()]
-        lines += [[name, id_, "retired"] for id_, name in self.retired.items()]
-        return _COMMENT + "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in sorted(lines))
+        return _COMMENT + "".join(json.dumps(entry, ensure_ascii=False) + "\n" for entry in sorted(self.ids.items()))
 
 
 def is_lock(text: str) -> bool:
@@ -57,11 +54,10 @@ def parse(text: str, name: str) -> Lock:
             raise ConfigError(
                 f"{place}: there is a merge conflict here", "keep the lines of both sides, not the markers"
             )
-        if line and not line.startswith("#"):
-            thing, id_, *retired = _entry(line, place)
-            if retired:
-                lock.retired[id_] = thing
-            elif lock.ids.setdefault(thing, id_) != id_:
+        # osbctl 1.0 also recorded ids that were given up.
+        if line and not line.startswith("#") and not line.endswith(', "retired"]'):
+            thing, id_ = _entry(line, place)
+            if lock.ids.setdefault(thing, id_) != id_:
                 message = f"{place}: {thing!r} has another id in line {places[thing]}"
                 raise ConfigError(message, "keep the line whose id is published, and delete the other")
             places.setdefault(thing, number)
@@ -73,8 +69,7 @@ def _entry(line: str, place: str) -> list[str]:
         entry: list[str] = json.loads(line)
     except (ValueError, RecursionError):
         entry = []
-    words = isinstance(entry, list) and all(isinstance(word, str) for word in entry)
-    if not words or len(entry) not in (2, 3) or entry[2:] not in ([], ["retired"]):
+    if not isinstance(entry, list) or len(entry) != 2 or not all(isinstance(word, str) for word in entry):
         raise ConfigError(f"{place}: not a line of a lock file", _BROKEN)
     return entry
 
@@ -88,13 +83,11 @@ def updated(lock: Lock, catalog: dict[str, Any], accepted: Collection[str] = ())
     named = list(_named(catalog))
     there = {name: id_ for name, id_, _ in named}
     changed = [(name, path) for name, id_, path in named if lock.ids.get(name, id_) != id_]
-    given_up = {lock.ids[name]: name for name, _ in changed if name in accepted}
     findings = [_changed(name, lock.ids[name], path) for name, path in changed if name not in accepted]
-    in_use = set(there.values())  # an id that was given up once may be in use again
-    retired = {id_: name for id_, name in {**lock.retired, **given_up}.items() if id_ not in in_use}
+    in_use = set(there.values())
     # A name that has gone was renamed where another one has its id.
     ids = {name: id_ for name, id_ in {**lock.ids, **there}.items() if name in there or id_ not in in_use}
-    return Lock(ids, retired), [*findings, *_reuses(lock, named, there)]
+    return Lock(ids), [*findings, *_reuses(lock, named, there)]
 
 
 def _reuses(lock: Lock, named: Sequence[tuple[str, str, Path]], there: Collection[str]) -> Iterator[Finding]:
@@ -102,7 +95,7 @@ def _reuses(lock: Lock, named: Sequence[tuple[str, str, Path]], there: Collectio
     # After a merge one id may have two names, the old one and that of a rename: the one that is there owns it.
     owners |= {id_: name for name, id_, _ in named if lock.ids.get(name) == id_}
     for name, id_, path in named:
-        owner = owners.get(id_) or lock.retired.get(id_, name)
+        owner = owners.get(id_, name)
         if _is_other(owner, name, there):
             verb, source = ("is", ", as catalog.lock knows") if owner in there else ("was", "")
             message = f"the id of {name!r} {verb} that of {owner!r}{source}"

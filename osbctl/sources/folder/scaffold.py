@@ -9,10 +9,8 @@ from typing import Any
 
 from osbctl.catalog import objects, parameter_holders
 from osbctl.errors import SourceError
-from osbctl.fields import schema_text
 from osbctl.files import write_file
 from osbctl.findings import DocumentError
-from osbctl.platforms import DEFAULT_API_VERSION
 from osbctl.sources.document import Document
 from osbctl.sources.folder.lock import fresh_id
 from osbctl.sources.folder.source_tree import escaped
@@ -36,10 +34,7 @@ defaults:
 ATTRIBUTES = ".gitattributes", "catalog.lock merge=union text eol=lf\n"
 """The file that tells git to keep the lock's lines of both sides in a merge, and LF as its line end."""
 
-EDITOR_SCHEMA = ".osbctl/service.schema.json"
-
 _SERVICE = """\
-# yaml-language-server: $schema=../.osbctl/service.schema.json
 # A service offering. `name` is what users order, `id` what platforms know it by: never change an id.
 name: {text}
 id: {id}
@@ -115,24 +110,10 @@ _PARAMETERS = """\
 
 def folder(name: str) -> Iterator[tuple[str, str]]:
     """The files of a new folder that builds: one service with two plans and a parameter schema."""
-    # Editors get the schema of a service in a catalog, without required fields.
-    whole = json.loads(schema_text(DEFAULT_API_VERSION))
-    for part in whole["definitions"].values():
-        part.pop("required", None)
-    whole["definitions"]["service"]["properties"]["plans"]["items"] = {
-        "anyOf": [{"type": "string", "description": "The file of a plan."}, {"$ref": "#/definitions/plan"}]
-    }
-    schema = {
-        "$schema": whole["$schema"],
-        **whole["definitions"]["service"],
-        "title": "A service offering in a source folder of osbctl",
-        "definitions": whole["definitions"],
-    }
     plans = _PLANS.format(name=name, small=fresh_id(), large=fresh_id())
     yield "catalog.yaml", _SETTINGS.format(text=dump_text(name))
     yield _service_file(name, plans)
     yield "schemas/parameters.json", _PARAMETERS
-    yield EDITOR_SCHEMA, json.dumps(schema, indent=2, ensure_ascii=False) + "\n"
     yield ATTRIBUTES
 
 
@@ -185,17 +166,12 @@ def split_files(catalog: dict[str, Any]) -> Iterator[tuple[str, str]]:
     yield ATTRIBUTES
 
 
-def check_new(files: Iterable[Path]) -> None:
-    """Raise SourceError if one of the files exists, other than `.gitattributes`."""
-    for file in files:
-        if os.path.lexists(file) and file.name != ATTRIBUTES[0]:
-            raise SourceError(f"{file} already exists, and nothing is overwritten", "choose another folder or name")
-
-
 def write_new(folder: Path, files: Iterable[tuple[str, str]]) -> Iterator[str]:
     """Write `files` into `folder`; yield a sentence for each. Raises SourceError, before any if one exists already."""
     made = [(folder / name, text) for name, text in files]
-    check_new(file for file, _ in made)
+    for file, _ in made:
+        if os.path.lexists(file) and file.name != ATTRIBUTES[0]:
+            raise SourceError(f"{file} already exists, and nothing is overwritten", "choose another folder or name")
     for file, text in made:
         if os.path.lexists(file):
             yield f"add to {file}: {text.strip()}"

@@ -22,6 +22,7 @@ SUFFIXES = (".yaml", ".yml", ".json")
 _LOOKALIKES = (*SUFFIXES, ".jsonc", ".json5", ".toml", ".j2", ".jinja", ".tmpl", ".tpl", ".erb")
 """Suffixes of files that look like parts of a catalog, in lower case."""
 
+_PLACES = "a service stands at services/SERVICE.yaml, a plan at services/SERVICE/plans/PLAN.yaml; move or remove it"
 
 _REFERENCE = re.compile(r"\$\$\{|\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}|\$\{[^}]*\}?")
 
@@ -107,8 +108,7 @@ class Parts:
                     file = Path(folder, name)
                     looks_like_a_part = file.suffix.lower() in _LOOKALIKES and not name.startswith((".#", "._"))
                     if looks_like_a_part and Path(os.path.realpath(file)) not in self._read:
-                        hint = _where(file.relative_to(self.folder))
-                        self.problems.add("folder-unread", f"{file} is not part of the catalog", hint=hint)
+                        self.problems.add("folder-unread", f"{file} is not part of the catalog", hint=_PLACES)
 
     def files(self, *below: str) -> dict[str, Path]:
         """The YAML and JSON files in a folder of the folder by stem, sorted; two of one stem are a problem."""
@@ -160,20 +160,6 @@ class Parts:
             return read_bytes(str(file), limits=self._limits)[0]
         except IsADirectoryError as error:
             raise SourceError(f"{file}: cannot be opened: {error.strerror}") from error
-
-
-def _where(file: Path) -> str:
-    """Advice about a file that was not read, by its path in the source folder."""
-    if file.name.startswith("."):
-        return "rename it without the dot, or move it out of the folder"
-    if file.suffix not in SUFFIXES:
-        lower = file.suffix.lower()
-        known = ", ".join(SUFFIXES)
-        return f"rename it to end in {lower}" if lower in SUFFIXES else f"a part is YAML or JSON, and ends in {known}"
-    if len(file.parts) == 4 and file.parts[0] == "services" and file.parts[2] == "plans":
-        service = file.parts[1]
-        return f"a plan stands in services/SERVICE/plans/, and there is no services/{service}.yaml"
-    return "a service stands at services/SERVICE.yaml, a plan at services/SERVICE/plans/PLAN.yaml; move or remove it"
 
 
 def escaped(value: Any) -> Any:

@@ -130,7 +130,7 @@ _BUILD_ERRORS = {
     "folder-plans": """A service with plans in files has `plans` that are not a list.""",
     "build-variable": """A `${NAME}` in a string is not set, or is not a reference.
 
-    Set it with `--set NAME=VALUE` or `--env-prefix`, give a default (`${NAME:-default}`), or write `$${` for a
+    Set it with `--set NAME=VALUE`, give a default (`${NAME:-default}`), or write `$${` for a
     literal `${`.""",
     "build-overlay": """An overlay addresses nothing, or has the wrong shape.
 
