@@ -4,11 +4,10 @@ PyYAML's `compose` and `load` are not used: they read YAML 1.1, take the last of
 is defined twice, overflow the C stack on deep text, and are six times as slow.
 """
 
-from dataclasses import dataclass, field
 from typing import Any, NoReturn
 
 import yaml
-from yaml import AliasEvent, MappingStartEvent, ScalarEvent, SequenceStartEvent
+from yaml import AliasEvent, MappingEndEvent, MappingStartEvent, ScalarEvent, SequenceEndEvent
 
 from osbctl.findings import DocumentError, Finding, Fix, Severity
 from osbctl.paths import entries
@@ -27,27 +26,6 @@ def parse(text: str, name: str, limits: Limits) -> tuple[Any, tuple[Finding, ...
     return _Builder(text, name, limits).build()
 
 
-@dataclass(slots=True, eq=False)
-class _Frame:
-    """A collection under construction.
-
-    `before` is the number of values before it. `key` is the key of the next value, None if a key is next. `marks` are
-    the locations of keys. `merged` are the mappings of each `<<`, in the order of the text.
-    """
-
-    container: Any
-    is_mapping: bool
-    anchor: str | None
-    before: int
-    key: Any = None
-    marks: dict[str, Any] = field(default_factory=dict)
-    merged: list[list[dict[str, Any]]] = field(default_factory=list)
-
-    @property
-    def wants_key(self) -> bool:
-        return self.is_mapping and self.key is None
-
-
 class _Chunks:
     """A text as a stream; of a string libyaml makes a copy in UTF-8."""
 
@@ -61,14 +39,16 @@ class _Chunks:
 
 
 class _Builder:
+    """A builder of one document. Recursive, as the depth is limited."""
+
     def __init__(self, text: str, name: str, limits: Limits) -> None:
         self._problems: list[Finding] = []
         self._notes: list[Finding] = []
         self._text, self._lines = text, Lines(name, text)
         self._limits = limits
-        self._stack: list[_Frame] = []
-        # Values with their sizes (aliases expanded); a frame while what is anchored is not complete.
-        self._anchors: dict[str, tuple[Any, int] | _Frame] = {}
+        self._path: list[Any] = []  # of the value under construction; `_MERGE` below `<<`
+        # Values with their sizes (aliases expanded); 0 while what is anchored is not complete.
+        self._anchors: dict[str, tuple[Any, int]] = {}
         self._last_alias: Any = None
         self._nodes = 0
         self._strings: dict[str, str] = {}  # keys and values repeat: each is kept once
@@ -76,7 +56,7 @@ class _Builder:
     def build(self) -> tuple[Any, tuple[Finding, ...]]:
         """Build the value of the only document, and the notes. Raises DocumentError."""
         try:
-            value = self._value()
+            value = self._only_document()
         except yaml.YAMLError as error:
             raise DocumentError((*self._problems, syntax_finding(error, self._text, self._lines))) from error
         if self._last_alias and _height(value) > self._limits.depth:
@@ -87,14 +67,18 @@ class _Builder:
             raise DocumentError(tuple(self._problems))
         return value, tuple(self._notes)
 
-    def _value(self) -> Any:
+    def _only_document(self) -> Any:
         loader = yaml.CSafeLoader(_Chunks(self._text))
+        get: Any = loader.get_event
+        self._get = get
         try:
-            get = loader.get_event
             get()  # the start of the stream
             if isinstance(get(), yaml.StreamEndEvent):
                 self._stop("empty-document", "the document is empty", None)
-            value = self._document(get)
+            event = get()
+            if type(event) is ScalarEvent and not event.value and not event.style and event.tag is None:
+                self._problem("empty-document", "the document is empty", None)  # what follows it may say why
+            value = self._value(event)
             get()  # the end of the document
             event = get()
             if event is not None and not isinstance(event, yaml.StreamEndEvent):
@@ -104,23 +88,91 @@ class _Builder:
             loader.dispose()
         return value
 
-    def _document(self, get: Any) -> Any:
-        event = get()
-        if type(event) is ScalarEvent and not event.value and not event.style and event.tag is None:
-            self._problem("empty-document", "the document is empty", None)
-            return None  # what follows it may say why
-        while True:
-            kind = type(event)
-            if kind is MappingStartEvent:
-                self._open({}, True, event)
-            elif kind is SequenceStartEvent:
-                self._open([], False, event)
+    def _value(self, event: Any) -> Any:
+        """Build the value that begins with `event`."""
+        kind = type(event)
+        if kind is ScalarEvent:
+            return self._scalar(event)
+        return self._alias(event) if kind is AliasEvent else self._collection(event)
+
+    def _collection(self, event: Any) -> Any:
+        if event.tag is not None:
+            self._unknown_tag(event)
+        if len(self._path) >= self._limits.depth:
+            self._too_deep(event)
+        value: Any = {} if type(event) is MappingStartEvent else []
+        anchor, before, opened = event.anchor, self._nodes, (value, 0)
+        if anchor is not None:
+            self._anchors[anchor] = opened
+        self._nodes += 1
+        self._path.append(0)
+        if isinstance(value, dict):
+            self._fill_mapping(value)
+        else:
+            self._fill_list(value)
+        self._path.pop()
+        # An equal anchor inside of it is the later one, and stays (YAML 1.2, 7.1).
+        if anchor is not None and self._anchors[anchor] is opened:
+            self._anchors[anchor] = (value, self._nodes - before)
+        return value
+
+    def _fill_list(self, container: list[Any]) -> None:
+        while type(event := self._get()) is not SequenceEndEvent:
+            container.append(self._value(event))
+            self._path[-1] += 1
+
+    def _fill_mapping(self, container: dict[str, Any]) -> None:
+        marks: dict[str, Any] = {}
+        merged: list[list[dict[str, Any]]] = []
+        while type(event := self._get()) is not MappingEndEvent:
+            key = self._path[-1] = self._key(event, marks)
+            event = self._get()
+            value = self._value(event)
+            if key is not _MERGE:
+                container[key] = value
+                continue
+            bases = value if isinstance(value, list) else [value]
+            if all(isinstance(base, dict) for base in bases):
+                merged.append(bases)
             else:
-                value = _COMPLETE.get(kind, _Builder._close)(self, event)
-                if not self._stack:
-                    return value
-                self._put(self._stack[-1], value, event)
-            event = get()
+                self._problem("syntax", "<< takes a mapping, or a list of mappings", event.start_mark)
+        # Own keys win, then a later `<<`, then the earlier mapping of its list.
+        for base in (base for group in reversed(merged) for base in group):
+            for key, item in base.items():
+                container.setdefault(key, item)
+
+    def _key(self, event: Any, marks: dict[str, Any]) -> Any:
+        """The key that begins with `event`: `<<`, or a new string; `marks` are the locations of the keys before it."""
+        kind = type(event)
+        if kind is ScalarEvent:
+            self._path[-1] = event.value
+            key = self._scalar(event)
+            if key == "<<" and event.implicit[0] and event.tag is None:
+                return _MERGE
+        elif kind is AliasEvent:
+            key = self._alias(event)
+        else:
+            self._refuse_key(event)
+        if type(key) is not str:
+            message, hint = f"a key must be a string, not {_shown(key, event)}", "write it in quotes"
+            if is_decimal_comma(self._text, event.start_mark.index):
+                message, hint = DECIMAL_COMMA
+            self._problem("key-not-string", message, event.start_mark, hint)
+            key = f"\0{event.start_mark.index}"
+        first = marks.setdefault(key, event.start_mark)
+        if first is not event.start_mark:
+            place = self._lines.at(first.index)
+            where = f"first at line {place.line}, column {place.column}"
+            message = f"the key {key[:60]!r} appears twice in one mapping; {where}"
+            hint = "readers disagree about which one counts: remove one"
+            self._problem("duplicate-key", message, event.start_mark, hint)
+        return key
+
+    def _refuse_key(self, event: Any) -> NoReturn:
+        at = event.start_mark.index
+        template = type(event) is MappingStartEvent and self._text[at - 1 : at + 1] == "{{"
+        hint = "a template? render it first, or put it in quotes" if template else "write it in quotes"
+        self._stop("key-not-string", "a key must be a string, not a collection", event.start_mark, hint)
 
     def _scalar(self, event: Any) -> Any:
         self._nodes += 1
@@ -131,7 +183,7 @@ class _Builder:
         elif event.implicit[0]:  # plain, not in quotes
             value = self._plain(value, event)
         if event.anchor is not None:
-            self._anchors[event.anchor] = ("<<" if value is _MERGE else value, 1)
+            self._anchors[event.anchor] = (value, 1)
         return value
 
     def _plain(self, text: str, event: Any) -> Any:
@@ -141,80 +193,14 @@ class _Builder:
             return self._numeric(event)
         if text in BOOLEANS_OF_1_1:
             self._note(event, seen_by_1_1(text), text)
-        return _MERGE if text == "<<" and self._stack and self._stack[-1].wants_key else text
-
-    def _put(self, frame: _Frame, value: Any, event: Any) -> None:
-        """Add a value, or a key, to the collection under construction."""
-        if not frame.is_mapping:
-            frame.container.append(value)
-        elif frame.key is None:
-            self._put_key(frame, value, event)
-        else:
-            key, frame.key = frame.key, None
-            if key is not _MERGE:
-                frame.container[key] = value
-                return
-            bases = value if isinstance(value, list) else [value]
-            if all(isinstance(base, dict) for base in bases):
-                frame.merged.append(bases)
-            else:
-                self._problem("syntax", "<< takes a mapping, or a list of mappings", event.start_mark)
-
-    def _put_key(self, frame: _Frame, key: Any, event: Any) -> None:
-        """Add a key: `<<`, or a new string."""
-        if key is _MERGE:
-            frame.key = _MERGE
-            return
-        if type(key) is not str:
-            message, hint = f"a key must be a string, not {_shown(key, event)}", "write it in quotes"
-            if is_decimal_comma(self._text, event.start_mark.index):
-                message, hint = DECIMAL_COMMA
-            self._problem("key-not-string", message, event.start_mark, hint)
-            key = f"\0{event.start_mark.index}"
-        if key in frame.container:
-            first = self._lines.at(frame.marks[key].index)
-            where = f"first at line {first.line}, column {first.column}"
-            message = f"the key {key[:60]!r} appears twice in one mapping; {where}"
-            hint = "readers disagree about which one counts: remove one"
-            self._problem("duplicate-key", message, event.start_mark, hint)
-        else:
-            frame.marks[key] = event.start_mark
-        frame.key = key
-
-    def _open(self, container: Any, is_mapping: bool, event: Any) -> None:
-        if event.tag is not None:
-            self._unknown_tag(event)
-        if self._stack and self._stack[-1].wants_key:
-            at = event.start_mark.index
-            template = is_mapping and self._text[at - 1 : at + 1] == "{{"
-            hint = "a template? render it first, or put it in quotes" if template else "write it in quotes"
-            self._stop("key-not-string", "a key must be a string, not a collection", event.start_mark, hint)
-        if len(self._stack) >= self._limits.depth:
-            self._too_deep(event)
-        self._nodes += 1
-        self._stack.append(_Frame(container, is_mapping, event.anchor, self._nodes - 1))
-        if event.anchor is not None:
-            self._anchors[event.anchor] = self._stack[-1]
-
-    def _close(self, _: Any) -> Any:
-        frame = self._stack.pop()
-        # Own keys win, then a later `<<`, then the earlier mapping of its list.
-        for group in reversed(frame.merged):
-            for base in group:
-                for key, item in base.items():
-                    frame.container.setdefault(key, item)
-        # An equal anchor inside of it is the later one, and stays (YAML 1.2, 7.1).
-        if frame.anchor is not None and self._anchors[frame.anchor] is frame:
-            self._anchors[frame.anchor] = (frame.container, self._nodes - frame.before)
-        return frame.container
+        return text
 
     def _alias(self, event: Any) -> Any:
         if event.anchor not in self._anchors:
             self._stop("syntax", f"there is no anchor &{event.anchor} before this", event.start_mark)
-        anchored = self._anchors[event.anchor]
-        if isinstance(anchored, _Frame):
+        value, size = self._anchors[event.anchor]
+        if not size:
             self._stop("recursive-alias", f"*{event.anchor} refers to itself", event.start_mark)
-        value, size = anchored
         self._nodes += size
         if self._nodes > self._limits.nodes:
             message = f"more than {self._limits.nodes:,} values once aliases are expanded"
@@ -254,10 +240,7 @@ class _Builder:
         boolean = meaning in ("true", "false")
         hint = "write true or false, or put it in quotes" if boolean else "put it in quotes if it is text"
         place = self._lines.at(event.start_mark.index, event.end_mark.index)
-        steps = [frame.key if frame.is_mapping else len(frame.container) for frame in self._stack]
-        if self._stack and self._stack[-1].wants_key:
-            steps[-1] = event.value
-        path = tuple(step for step in steps if step is not _MERGE)
+        path = tuple(step for step in self._path if step is not _MERGE)
         fixes = (Fix("quote", ()),) if value == event.value else ()  # text here stays text; others saw something else
         self._notes.append(Finding("yaml-1.1", Severity.WARNING, message, path, place, hint=hint, fixes=fixes))
 
@@ -271,10 +254,6 @@ class _Builder:
     def _stop(self, rule: str, message: str, mark: Any, hint: str = "") -> NoReturn:
         self._problem(rule, message, mark, hint)
         raise DocumentError(tuple(self._problems))
-
-
-_COMPLETE = {AliasEvent: _Builder._alias, ScalarEvent: _Builder._scalar}
-"""The methods that complete a value; any other event ends a collection."""
 
 
 def _height(value: Any) -> int:
