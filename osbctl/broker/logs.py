@@ -8,7 +8,6 @@ a target may be userinfo (RFC 3986 §3.2.1) and is removed.
 import json
 import logging
 import os
-import re
 import threading
 import time
 from collections import deque
@@ -88,9 +87,6 @@ LONGEST = 1024
 
 LONGEST_METHOD = 32
 
-_BARE = re.compile(r"[0-9A-Za-z.:]*")
-"""An address that needs no quotes. One with a zone does: the zone may be any text."""
-
 
 @dataclass(slots=True)
 class Entry:
@@ -98,7 +94,7 @@ class Entry:
 
     Before `close`, `started` is its monotonic arrival and `size` the number of bytes sent before its body; afterwards
     they are the duration in seconds and the number of body bytes sent. `close` also truncates the client's texts:
-    thousands of entries wait if the log has no reader.
+    thousands of entries wait if the log has no reader. `client` is a normalized address (`plain_address`) or `unix`.
     """
 
     time: float
@@ -144,8 +140,7 @@ def json_line(entry: Entry) -> str:
 
 def text_line(entry: Entry) -> str:
     path = _quoted(f"{entry.method} {entry.path}")
-    client = entry.client if _BARE.fullmatch(entry.client) else _quoted(entry.client)
-    line = f"{timestamp(entry.time)} {client} {path} {entry.status} {entry.size}"
+    line = f"{timestamp(entry.time)} {entry.client} {path} {entry.status} {entry.size}"
     line += f" {entry.started * 1000:.3f}ms"
     if entry.label:
         line += f" credential={_quoted(entry.label)}"

@@ -44,6 +44,7 @@ def test_client_address_from_x_forwarded_for(trust: ssl.SSLContext) -> None:
             (b"192.0.2.7, 10.1.1.1", "192.0.2.7"),
             (b"[2001:db8::1]:4711", "2001:db8::1"),
             (b"192.0.2.7:80", "192.0.2.7"),
+            (b'fe80::1%" 200 credential="main', "fe80::1"),  # else it could forge a field of the log
             (b"nonsense", "127.0.0.1"),
             (b"6.6.6.6, unknown", "127.0.0.1"),  # left of what cannot be read nothing counts
         ):
