@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 
 from osbctl.broker.catalog_app import HttpRequest, Response
 from osbctl.broker.shared_state import ProcessStatus
-from osbctl.broker.tls import SOON_DAYS
 
 if TYPE_CHECKING:
     from prometheus_client.core import Metric
@@ -49,14 +48,9 @@ class AdminApp:
         return False
 
     def _ready(self) -> Response:
-        """Report an expiring certificate, but stay ready: clients may accept an expired one."""
-        status = self._status()
-        if status.draining:
+        if self._status().draining:
             return _plain("503 Service Unavailable", "draining")
-        days = status.days_left
-        if days is None or days >= SOON_DAYS:
-            return _plain("200 OK", "ready")
-        return _plain("200 OK", f"ready, but the certificate {'has expired' if days < 0 else f'lasts {days:.0f} days'}")
+        return _plain("200 OK", "ready")
 
     def _metrics(self) -> Response:
         from prometheus_client import CollectorRegistry
