@@ -81,9 +81,9 @@ class Finding(NamedTuple):
     `refused_by` are the platforms that refuse (or crash on) the catalog because of it, `platform_messages` their own
     words if known. `hint` says how to repair it. `location` is set only for a report. `identity` identifies the finding
     over time; empty if rule, source and path do. `fixes` are edits of `osbctl fix`; empty if the author must decide.
-    `related_path` is the path of another place that the message mentions, `related` its location. `group_summary`
-    follows a number where findings of one cause are grouped; empty if each is reported alone. `other_paths` are the
-    paths of the other findings in the group.
+    `related_path` is the path of another place, whose line a report adds to the message. `group_summary` follows a
+    number where findings of one cause are grouped; empty if each is reported alone. `other_paths` are the paths of the
+    other findings in the group.
     """
 
     rule: str
@@ -99,7 +99,6 @@ class Finding(NamedTuple):
     platform_messages: tuple[str, ...] = ()
     identity: str = ""
     other_paths: tuple[Path, ...] = ()
-    related: Location | None = None
 
 
 class DocumentError(OsbctlError):

@@ -38,7 +38,7 @@ class ActionBuilder:
     def requested(
         self, file: TextDocument, findings: list[Finding], only: Sequence[str] | None, is_needed: Callable[[], bool]
     ) -> list[types.CodeAction]:
-        """Code actions of the kinds in `only`; incomplete if the request is cancelled, since it blocks the analysis."""
+        """Code actions of the kinds in `only`; incomplete if the text changes, since they delay its analysis."""
 
         def is_requested(kind: str) -> bool:
             return only is None or any(kind == asked or kind.startswith(f"{asked}.") for asked in only)

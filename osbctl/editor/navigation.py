@@ -9,9 +9,7 @@ from urllib.parse import unquote, urlsplit
 from lsprotocol import types
 
 from osbctl.editor.text_document import TextDocument
-from osbctl.editor.vocabulary import root_length
 from osbctl.paths import Path, get_at, resolve_pointer, value_at
-from osbctl.sources.document import Span
 from osbctl.sources.folder import LOCK
 from osbctl.text import escape_line
 
@@ -26,8 +24,7 @@ def definition(
 
     `folder` is the source folder, if any. `open_file` gives the file at a path as it is in the editor, or else on disk.
     """
-    # The innermost value, or its key.
-    path = next((path for path, span in file.spans.items() if _start(span) <= offset <= span.end), None)
+    path = file.path_at(offset)
     if path is None or file.document is None:
         return None
     word = value_at(file.document.data, path)
@@ -42,17 +39,14 @@ def definition(
     return None
 
 
-def _start(span: Span) -> int:
-    return span.key[0] if span.key[1] else span.start
-
-
 def _schema(
     file: TextDocument, path: Path, reference: str, folder: str | None, open_file: Callable[[str], TextDocument]
 ) -> tuple[TextDocument, types.Range] | None:
     address = urlsplit(reference)
     if address.scheme or address.netloc:
         return None
-    root = path[: root_length(path)]
+    # The parameter schema around the reference, or else the whole file.
+    root = path[: path.index("parameters") + 1] if "parameters" in path else ()
     if address.path:
         name = os.path.realpath(os.path.join(os.path.dirname(file.name), unquote(address.path)))  # noqa: PTH118, PTH120
         if folder is None or not name.startswith(folder + os.sep):
@@ -62,7 +56,7 @@ def _schema(
     data = value_at(file.document.data, root) if file.document else None
     target = resolve_pointer(data, pointer if pointer.startswith("/") else "")
     span = file.spans.get((*root, *target)) if target is not None else None
-    return (file, file.range(_start(span), _start(span) + 1)) if span else None
+    return (file, file.range(span.first, span.first + 1)) if span else None
 
 
 def symbols(file: TextDocument, top: Path = ()) -> list[types.DocumentSymbol]:

@@ -114,14 +114,9 @@ class OpenFiles:
         return text_document(path, data.decode("utf-8", "replace"))
 
     def place(self, path: str) -> PurePath | None:
-        """Path of an open file in its source folder, None if it is a catalog; of a brokerpak, below `brokerpak/`."""
+        """Path of an open file in its source folder, None if it is a catalog."""
         name = self.files[path].source
-        if not name or name == path:
-            return None
-        source = self.sources.get(name)
-        document = source.analysis.document if source and source.analysis else None
-        top = "brokerpak" if document and document.syntax == "brokerpak" else ""
-        return PurePath(top, PurePath(path).relative_to(name))
+        return PurePath(path).relative_to(name) if name and name != path else None
 
     def path(self, name: str) -> str:
         """The path of a file by its name in a finding."""

@@ -1,7 +1,6 @@
 """The language server: requests and notifications of an editor, each with its handler."""
 
 import asyncio
-import threading
 from collections.abc import Callable, Generator
 from functools import partial
 from typing import Any, BinaryIO
@@ -38,7 +37,6 @@ class EditorServer:
         whole = types.TextDocumentSyncKind.Full
         self.protocol = LanguageServer("osbctl", osbctl.__version__, whole, protocol_cls=_Protocol)
         self.open = OpenFiles(self._show, self._fail, variables_of)
-        self._read_as: dict[str, str] = {}
         self._outlines: dict[str, list[types.DocumentSymbol]] = {}
         self._shutdown_requested = False
         self._exit_code = 0
@@ -105,32 +103,17 @@ class EditorServer:
         self.open.update_all()
 
     def _show(self, path: str, findings: list[Finding]) -> None:
-        source = self.open.sources.get(path)
-        document = source.analysis.document if source and source.analysis else None
-        if document and document.read_as and self._read_as.get(path) != document.read_as:
-            self._read_as[path] = document.read_as
-            self._log(types.MessageType.Info, document.read_as)
         open_file = self.open.files.get(path)
         file = self.open.file(path)
-        shown = [diagnostic(finding, file, self._related(finding)) for finding in findings]
+        shown = [diagnostic(finding, file) for finding in findings]
         version = open_file.version if open_file else None
         self.protocol.text_document_publish_diagnostics(
             types.PublishDiagnosticsParams(self.open.uri(path), shown, version)
         )
 
-    def _related(self, finding: Finding) -> list[types.DiagnosticRelatedInformation]:
-        """The place that a message names, such as the first of two equal ids; an editor makes it a link."""
-        if finding.related is None:
-            return []
-        file = self.open.file(self.open.path(finding.related.source))
-        place = types.Location(self.open.uri(finding.related.source), file.range(*file.extent(finding.related)))
-        return [types.DiagnosticRelatedInformation(place, "the other one")]
-
     def _fail(self, error: Exception) -> None:
-        self._log(types.MessageType.Error, f"internal error: {type(error).__name__}; this is a bug of osbctl")
-
-    def _log(self, kind: types.MessageType, text: str) -> None:
-        self.protocol.window_log_message(types.LogMessageParams(kind, text))
+        text = f"internal error: {type(error).__name__}; this is a bug of osbctl"
+        self.protocol.window_log_message(types.LogMessageParams(types.MessageType.Error, text))
 
     async def _hover(self, params: types.HoverParams) -> types.Hover | None:
         path, file, analysis = await self.open.analysed(params.text_document.uri)
@@ -144,16 +127,12 @@ class EditorServer:
         ]
         return hover(file, offset, found, analysis, self.open.place(path))
 
-    async def _completion(self, params: types.CompletionParams) -> list[types.CompletionItem]:
+    def _completion(self, params: types.CompletionParams) -> list[types.CompletionItem]:
         path = path_of(params.text_document.uri)
         file = self.open.files.get(path)
         if file is None or file.source is None:
             return []
-        source = self.open.sources.get(file.source)
-        if source and source.task and not source.analysis:  # only an analysis knows the configured API version
-            await asyncio.wait([source.task])
-        analysis = source.analysis if source else None
-        return completions(self.open.file(path), params.position, analysis, self.open.place(path))
+        return completions(self.open.file(path), params.position, self.open.place(path))
 
     async def _definition(self, params: types.DefinitionParams) -> types.Location | None:
         path, file, _ = await self.open.analysed(params.text_document.uri)
@@ -181,14 +160,6 @@ class EditorServer:
             if finding.location and finding.location.line - 1 in lines
         ]
         builder = ActionBuilder(analysis, analysis.document, self.open.unsaved(analysis.source), self.open)
-        edition, cancelled = self.open.edition, threading.Event()
-
-        def is_needed() -> bool:
-            return self.open.edition == edition and not cancelled.is_set()
-
-        task = partial(builder.requested, file, found, params.context.only, is_needed)
-        try:
-            return await asyncio.get_running_loop().run_in_executor(self.open.analysis_thread, task)
-        except asyncio.CancelledError:
-            cancelled.set()
-            raise
+        edition = self.open.edition
+        task = partial(builder.requested, file, found, params.context.only, lambda: self.open.edition == edition)
+        return await asyncio.get_running_loop().run_in_executor(self.open.analysis_thread, task)

@@ -100,6 +100,10 @@ class TextDocument:
         """Span of each value; empty if the file cannot be parsed."""
         return self.document.source_map().spans() if self.document else {}
 
+    def path_at(self, offset: int) -> Path | None:
+        """Path of the innermost value that has the offset, in itself or in its key."""
+        return next((path for path, span in self.spans.items() if span.first <= offset <= span.end), None)
+
     def extent(self, location: Location) -> tuple[int, int]:
         """Offsets to underline for a finding, as in a report; at the end of a line, its last character."""
         start = self.offset_of(location)
@@ -114,9 +118,7 @@ def text_document(name: str, text: str) -> TextDocument:
     return TextDocument(name, text)
 
 
-def diagnostic(
-    finding: Finding, file: TextDocument, related: list[types.DiagnosticRelatedInformation] | None = None
-) -> types.Diagnostic:
+def diagnostic(finding: Finding, file: TextDocument) -> types.Diagnostic:
     """A finding as an editor shows it; one without a location is at the first character of the file."""
     start, end = file.extent(finding.location) if finding.location else (0, 0)
     lines = [escape_line(finding.message)]
@@ -127,7 +129,6 @@ def diagnostic(
     rule = all_rules().get(finding.rule)
     return types.Diagnostic(
         code_description=types.CodeDescription(rule.page) if rule and rule.page else None,
-        related_information=related,
         range=file.range(start, end),
         message="\n".join(lines),
         severity=SEVERITIES[finding.severity],

@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 from osbctl.fields import load_schema
 from osbctl.paths import Path
 from osbctl.platforms import ApiVersion
-from osbctl.sources.folder.brokerpak_checks import DEFINITION
 
 
 class FieldSchema(NamedTuple):
@@ -19,67 +18,25 @@ class FieldSchema(NamedTuple):
 
 
 _SERVICE, _PLAN = {"$ref": "#/definitions/service"}, {"$ref": "#/definitions/plan"}
-_COST_WORDS: dict[str | int, Any] = {
-    "unit": {"enum": ["MONTHLY"]},
-    "amount": {"properties": {currency: {"type": "number"} for currency in ("usd", "eur", "gbp")}},
-}
-"""Common words in a cost, by field; the schema allows any others, too."""
-REFERENCE = {"type": "string"}
-"""Schema of a `$ref` in a parameter schema."""
-_SETTINGS = {
-    "services": {
-        "title": "The services in their order",
-        "description": "The names of files in services/, without extension. If left out, they are sorted by name.",
-        "type": "array",
-    },
-    "defaults": {
-        "title": "Defaults",
-        "description": "Fields of every service offering and every plan that does not set them.",
-        "type": "object",
-        "properties": {"service": _SERVICE, "plan": _PLAN},
-    },
-    "fields": {"title": "Other fields of the catalog, besides `services`", "type": "object"},
-}
-_OVERLAY = {
-    "services": {
-        "title": "The services to change, by name",
-        "description": "Each is a JSON Merge Patch: null removes, objects merge, the rest replaces.",
-        "type": "object",
-        "additionalProperties": {
-            "allOf": [_SERVICE],
-            "properties": {
-                "plans": {"type": "object", "additionalProperties": _PLAN},
-                "add-plans": {"title": "New plans, added after the others", "type": "array", "items": _PLAN},
-            },
-        },
-    }
-}
 
 
 def part_at(path: Path, version: ApiVersion, place: PurePath | None) -> FieldSchema | None:
     """Schema of the value at `path`, None if unknown; `place` is the file's path in its source folder, if any."""
-    part = _start(version, place)
+    part: FieldSchema | None = _start(version, place)
     if place is None and "services" in path:
         path = path[path.index("services") :]  # the catalog may be anywhere in a larger file
     for index, step in enumerate(path):
-        is_parameters = bool(index) and path[index - 1] in ("create", "update") and step == "parameters"
-        found = FieldSchema(_draft_04(), _draft_04()) if is_parameters else _below(part, step)
-        if found is None:
+        if part is None:
             return None
-        part = found
-    if "costs" in path and path[-1] in _COST_WORDS:
-        return FieldSchema({"allOf": [part.schema, _COST_WORDS[path[-1]]]}, part.root)
+        is_parameters = bool(index) and path[index - 1] in ("create", "update") and step == "parameters"
+        part = FieldSchema(_draft_04(), _draft_04()) if is_parameters else _below(part, step)
     return part
 
 
-def first_version(path: Path, place: PurePath | None) -> ApiVersion | None:
-    """The first API version whose schema has the field at `path`; None where that is unknown."""
-    return next((version for version in ApiVersion if part_at(path, version, place)), None)
-
-
-def root_length(path: Path) -> int:
-    """The number of steps to the parameter schema around `path`; 0 where the whole file is one."""
-    return path.index("parameters") + 1 if "parameters" in path else 0
+def first_version(path: Path, place: PurePath | None) -> ApiVersion:
+    """The first API version whose schema has the field at `path`; the oldest where that is unknown."""
+    versions = [version for version in ApiVersion if part_at(path, version, place)]
+    return min(versions, default=min(ApiVersion))
 
 
 def object_fields(part: FieldSchema) -> dict[str, FieldSchema]:
@@ -113,27 +70,16 @@ def title(part: FieldSchema) -> str:
     return f"{words} ({kind})".strip() if isinstance(kind, str) else words
 
 
-def _start(version: ApiVersion, place: PurePath | None) -> FieldSchema:
+def _start(version: ApiVersion, place: PurePath | None) -> FieldSchema | None:
+    """Schema of a whole file: a catalog, or the parts of a source folder that are written most."""
     catalog = load_schema(version)
     if place is None:
         return FieldSchema(catalog, catalog)
-    if place.parts[0] == "brokerpak":
-        return FieldSchema(_of_fields(None if place.name == "manifest.yml" else DEFINITION), catalog)
     if place.parts[0] == "services":
         return FieldSchema(_PLAN if len(place.parts) > 2 else _SERVICE, catalog)
-    if place.parts[0] == "overlays":
-        return FieldSchema({"properties": _OVERLAY}, catalog)
-    if len(place.parts) == 1 and place.stem == "catalog":
-        return FieldSchema({"properties": _SETTINGS}, catalog)
-    return FieldSchema(_draft_04(), _draft_04())
-
-
-def _of_fields(fields: Any) -> dict[str, Any]:
-    if isinstance(fields, list):
-        return {"type": "array", "items": _of_fields(fields[0])}
-    if not isinstance(fields, dict):
-        return {}
-    return {"type": "object", "properties": {name: _of_fields(below) for name, below in fields.items()}}
+    if place.parts[0] == "schemas":
+        return FieldSchema(_draft_04(), _draft_04())
+    return None
 
 
 @cache
@@ -142,7 +88,7 @@ def _draft_04() -> dict[str, Any]:
 
     schema: dict[str, Any] = dict(jsonschema.Draft4Validator.META_SCHEMA)
     known = ["http://json-schema.org/draft-04/schema#", "http://json-schema.org/draft-06/schema#"]
-    object_fields = {**schema["properties"], "$schema": {"enum": known}, "$ref": REFERENCE}
+    object_fields = {**schema["properties"], "$schema": {"enum": known}, "$ref": {"type": "string"}}
     return {**schema, "properties": {name: below for name, below in object_fields.items() if name != "id"}}
 
 

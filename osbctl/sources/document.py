@@ -29,6 +29,11 @@ class Span(NamedTuple):
     anchored: bool = False
     is_scalar: bool = False
 
+    @property
+    def first(self) -> int:
+        """Offset of the key, or of the value if it has none."""
+        return self.key[0] if self.key[1] else self.start
+
 
 class SourceMap(Protocol):
     """Locations and spans of the values of one text, computed at first use."""

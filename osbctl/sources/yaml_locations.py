@@ -42,11 +42,6 @@ class _Place:
         """The place of the value, also of an alias."""
         return self.target or self
 
-    @property
-    def begin(self) -> int:
-        """Offset of the key, or of a value without one."""
-        return self.span.key[0] if self.span.key[1] else self.span.start
-
 
 class YamlMap(SourceMap):
     """The locations of the values in `text`, which must be valid YAML."""
@@ -66,7 +61,7 @@ class YamlMap(SourceMap):
                 place = below
             places[path] = place
         lines = Lines(self._name, self._text)
-        return {path: lines.at(place.begin, place.shown_end) for path, place in places.items()}
+        return {path: lines.at(place.span.first, place.shown_end) for path, place in places.items()}
 
     def spans(self, *, aliases: bool = False) -> dict[Path, Span]:
         return dict(_spans(self._top, (), aliases))

@@ -306,7 +306,7 @@ def _placed(finding: Finding, places: Mapping[Path, Location]) -> Finding:
         return finding._replace(location=here)
     there = places[finding.related_path]
     line = f"line {there.line}" if there.source == here.source else f"{there.source}:{there.line}"
-    return finding._replace(location=here, message=f"{finding.message} ({line})", related=there)
+    return finding._replace(location=here, message=f"{finding.message} ({line})")
 
 
 def reading_order(finding: Finding) -> tuple[str, int, int, int, str, str]:

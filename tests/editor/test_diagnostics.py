@@ -11,7 +11,7 @@ import sys
 import time
 from collections.abc import Callable
 from itertools import pairwise
-from pathlib import Path, PurePath
+from pathlib import Path
 from random import Random
 from time import perf_counter
 from typing import Any
@@ -25,8 +25,6 @@ from osbctl.editor.analysis import source_of
 from osbctl.editor.open_files import OpenFiles
 from osbctl.editor.server import EditorServer
 from osbctl.editor.text_document import SEVERITIES
-from osbctl.editor.vocabulary import FieldSchema, object_fields, part_at
-from osbctl.fields import LATEST
 from osbctl.findings import DocumentError, Finding
 from osbctl.sources.catalogs import parse_catalog
 from osbctl.sources.parse import decoded
@@ -126,8 +124,6 @@ def test_the_definition_of_a_brokerpak_is_judged_in_its_folder(tmp_path: Path) -
 
     in_editor(look)
     assert source_of(str(folder / "images" / "notes.md"), "") is None
-    fields = object_fields(part_at(("plans", 0), LATEST, PurePath("brokerpak", "redis.yml")) or FieldSchema({}, {}))
-    assert {"display_name", "bullets", "provision_overrides"} <= set(fields)
 
 
 def test_what_is_found_in_another_file_of_the_folder_is_shown_there(folder: Path) -> None:
