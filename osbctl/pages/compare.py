@@ -1,9 +1,8 @@
 """Comparison table of the plans of a service offering: one row for each price and feature."""
 
 import re
-from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
-from typing import NamedTuple, TypeAlias
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
 
 from osbctl.catalog import ServicePlan
 from osbctl.redaction import Redactor
@@ -22,22 +21,6 @@ _AMOUNT = re.compile(
 )
 
 
-class Feature(NamedTuple):
-    """One feature line of a plan: `10 GB fast storage` has the amount `10 GB` and the words of `fast storage`."""
-
-    line: str
-    amount: str
-    words: tuple[str, ...]
-
-    @property
-    def keys(self) -> tuple[str, ...]:
-        """The words as they are compared: without case, marks and the `s` of a plural."""
-        return tuple(word.casefold().strip(_MARKS).removesuffix("s") for word in self.words)
-
-
-_Cells: TypeAlias = Sequence[Sequence[Feature]]
-
-
 class Row(NamedTuple):
     """One line of the comparison: a cell for each plan, in the order of the catalog."""
 
@@ -54,13 +37,13 @@ def rows(
         return []
     found = [
         *_prices(prices),
-        *_features([list(map(_feature, lines)) for lines in bullets]),
+        *_features(bullets),
         _row("Bindable", [flag(plan, "bindable") for plan in plans]),
         _row("Plan can be changed", [flag(plan, "plan_updateable") for plan in plans]),
     ]
-    further = _further(plans, secrets)
-    labels = dict.fromkeys(label for plan in further for label in plan)
-    found += [_row(label, [plan.get(label, NONE) for plan in further]) for label in labels]
+    further = [_further(plan, secrets) for plan in plans]
+    keys = dict.fromkeys(key for texts in further for key in texts)
+    found += [_row(_words(key), [texts.get(key, NONE) for texts in further]) for key in keys]
     return found[:MAX_ROWS]
 
 
@@ -72,61 +55,34 @@ def _prices(prices: Sequence[Prices]) -> Iterable[Row]:
         yield _row("Further costs" if currencies else "Costs", ["; ".join(one.others) or NONE for one in prices])
 
 
-def _features(plans: _Cells) -> Iterable[Row]:
-    """A row for each feature. Lines with one last word share a row, unless a plan has two of them."""
-    for cells in _grouped(plans, lambda feature: feature.keys[-1:]):
-        if all(len(set(cell)) < 2 for cell in cells):
-            yield _feature_row(cells)
-        else:
-            yield from map(_feature_row, _grouped(cells, lambda feature: feature.keys))
+def _features(plans: Sequence[Sequence[str]]) -> Iterable[Row]:
+    """A row for each feature line; lines that differ only in an amount, such as `10 GB storage`, share a row."""
+    labels: dict[str, str] = {}
+    cells: dict[str, list[dict[str, None]]] = {}
+    for at, lines in enumerate(plans):
+        for line in lines:
+            label, amount = _label_and_amount(line)
+            key = label.casefold().removesuffix("s")
+            labels.setdefault(key, label)
+            cells.setdefault(key, [{} for _ in plans])[at][amount] = None
+    for key, label in labels.items():
+        yield _row(label, ["; ".join(amounts) or NONE for amounts in cells[key]])
 
 
-def _grouped(plans: _Cells, key: Callable[[Feature], tuple[str, ...]]) -> Iterable[_Cells]:
-    groups: dict[tuple[str, ...], list[list[Feature]]] = {}
-    for at, features in enumerate(plans):
-        for feature in features:
-            groups.setdefault(key(feature), [[] for _ in plans])[at].append(feature)
-    return groups.values()
-
-
-def _feature_row(cells: _Cells) -> Row:
-    """A row whose label is the last words that all features have in common; the other words are values."""
-    found = [feature for cell in cells for feature in cell]
-    lengths = range(1, min(len(feature.words) for feature in found) + 1)
-    shared = max((n for n in lengths if len({feature.keys[-n:] for feature in found}) == 1), default=1)
-    label = " ".join(found[0].words[-shared:])
-    amounts = ["; ".join(dict.fromkeys(_value(feature, shared) for feature in cell)) or NONE for cell in cells]
-    return _row(label, amounts)
-
-
-def _value(feature: Feature, shared: int) -> str:
-    """The line without its last `shared` words; where these do not end it, the amount and the other words."""
-    written = feature.line.split()
-    if feature.words[:-shared] and tuple(written[-shared:]) == feature.words[-shared:]:
-        return " ".join(written[:-shared])
-    return " ".join(filter(None, [feature.amount, *feature.words[:-shared]])) or HAS
-
-
-def _feature(line: str) -> Feature:
+def _label_and_amount(line: str) -> tuple[str, str]:
+    """The line without its only amount, and the amount; a line without one is a label."""
     amounts = _AMOUNT.findall(line)
-    words = " ".join(_AMOUNT.sub(" ", line, count=1).split()).strip(_MARKS)
-    if len(amounts) == 1 and words:
-        return Feature(line, amounts[0].strip(" .,"), tuple(words.split()))
-    return Feature(line, "", tuple(line.split()) or ("",))
+    label = " ".join(_AMOUNT.sub(" ", line).split()).strip(_MARKS)
+    return (label, amounts[0].strip(" .,")) if len(amounts) == 1 and label else (line, HAS)
 
 
-def _further(plans: Sequence[ServicePlan], secrets: Redactor) -> list[dict[str, str]]:
-    """Remaining metadata of each plan by readable key; the raw key if two would look the same."""
-    keys = dict.fromkeys(key for plan in plans for key in plan.metadata)
-    alike = Counter(map(_words, keys))
-    return [
-        {
-            _words(key) if alike[_words(key)] == 1 else key: _metadata_text(value, secrets)
-            for key, value in plan.metadata.items()
-            if key not in _KNOWN and isinstance(value, str | int | float) and not secrets.secret(key)
-        }
-        for plan in plans
-    ]
+def _further(plan: ServicePlan, secrets: Redactor) -> dict[str, str]:
+    """Text of the remaining metadata by key."""
+    return {
+        key: _metadata_text(value, secrets)
+        for key, value in plan.metadata.items()
+        if key not in _KNOWN and isinstance(value, str | int | float) and not secrets.secret(key)
+    }
 
 
 def _metadata_text(value: str | float, secrets: Redactor) -> str:

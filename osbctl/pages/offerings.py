@@ -25,8 +25,6 @@ SHORT = 400
 """Most characters of a name or a short description."""
 MAX_WORDS = 20
 """Most lines of one platform."""
-MAX_EXAMPLES = 2
-"""Most different examples of one place."""
 
 PLACES = {
     "service_instance.create": ("create", "Parameters to create an instance"),
@@ -124,12 +122,10 @@ class PlanView:
 class ServiceView:
     """A service offering as a page shows it: texts redacted and shortened, addresses checked.
 
-    Attributes with names of `ServiceOffering` have their meaning. `monograms` are those of earlier offerings.
+    Attributes with names of `ServiceOffering` have their meaning. `number` counts the offerings of the page from 0.
     """
 
-    def __init__(
-        self, part: Part, service: ServiceOffering, secrets: Redactor, anchors: Anchors, monograms: Counter[str]
-    ) -> None:
+    def __init__(self, part: Part, service: ServiceOffering, secrets: Redactor, anchors: Anchors, number: int) -> None:
         text, metadata, plans = secrets.text, service.metadata, service.plans
         self.anchor = anchors.of_service(part.broker, service)
         self.broker = part.broker
@@ -140,10 +136,10 @@ class ServiceView:
         self.description = text(service.description)
         self.about = _paragraphs(text(metadata.get("longDescription")), self.description)
         self.picture = icons.from_data_url(metadata.get("imageUrl"))
-        self.monogram = icons.monogram(self.title, monograms)
+        self.monogram = icons.monogram(self.title, number)
         self.tags = [text(tag, SHORT) for tag in service.tags[:MAX_TAGS]]
         self.more_tags = max(0, len(service.tags) - MAX_TAGS)
-        self.deprecated = _deprecated(service, service.tags)
+        self.deprecated = _deprecated(service)
         self.links = list(_links(metadata, secrets))
         self.facts = list(_facts(service, secrets))
         self.verdicts = [_verdict(platform, outcome, service) for platform, outcome in part.outcomes.items()]
@@ -201,16 +197,14 @@ def _blocks(plans: Sequence[PlanView], secrets: Redactor) -> Iterator[ParameterB
     """Parameters and examples of all plans by place, equal ones once."""
     for place, (word, heading) in PLACES.items():
         ways: dict[str, list[tuple[str, Parameter]]] = {}
-        examples: dict[Sequence[tuple[str, str]], list[str]] = {}
         described = [plan for plan in plans if place in plan.schemas]
         for plan in described:
             for anchor, row in _rows(plan.schemas[place], secrets):
                 ways.setdefault(anchor, []).append((plan.title, row))
-            examples.setdefault(tuple(plan.requests.examples.get(place, ())), []).append(plan.title)
         if owners := [plan.title for plan in described]:
             some = "" if len(owners) == len(plans) else ", ".join(owners)
             rows = [_merged(anchor, way, owners) for anchor, way in ways.items()]
-            yield ParameterBlock(word, heading, some, rows, list(_distinct_examples(examples)))
+            yield ParameterBlock(word, heading, some, rows, _examples(described, place))
 
 
 def _rows(schema: Mapping[str, Any], secrets: Redactor) -> Iterator[tuple[str, Parameter]]:
@@ -243,13 +237,13 @@ def _difference(way: Parameter, field: str) -> str:
     return f"{field} {words.yes(value) if isinstance(value, bool) else value or 'none'}"
 
 
-def _distinct_examples(found: Mapping[Sequence[tuple[str, str]], Sequence[str]]) -> Iterator[tuple[str, str]]:
-    """Each example once, with the plans that it is for if there are others."""
-    for lines, titles in list(found.items())[:MAX_EXAMPLES]:
-        of_plans = f" ({', '.join(titles)})" if len(found) > 1 else ""
-        yield from ((label + of_plans, text) for label, text in lines)
-    if left := sum(map(len, list(found.values())[MAX_EXAMPLES:])):
-        yield f"Examples for {left} more {'plan' if left == 1 else 'plans'}: osbctl params", ""
+def _examples(plans: Sequence[PlanView], place: str) -> Sequence[tuple[str, str]]:
+    """The examples of the first plan, with its title if those of others differ."""
+    first, *others = plans
+    found = first.requests.examples.get(place, ())
+    if all(plan.requests.examples.get(place, ()) == found for plan in others):
+        return found
+    return [(f"{label} ({first.title})", text) for label, text in found]
 
 
 def _paragraphs(text: str, known: str) -> list[str]:
@@ -261,14 +255,11 @@ def _paragraphs(text: str, known: str) -> list[str]:
     return [" ".join(words.split()) for words in found if words.strip()]
 
 
-def _deprecated(thing: ServiceOffering | ServicePlan, tags: Sequence[str] = ()) -> str:
-    """Deprecation notice, from any convention of brokers; OSB has no field for it."""
-    end, said = thing.deprecation, thing.metadata.get("deprecated")
-    if end and end.sunset:
-        return f"Deprecated, available until {end.sunset}"
-    written = isinstance(said, str) and bool(said) and said.casefold() not in ("false", "no")
-    tagged = "deprecated" in map(str.casefold, tags)
-    return "Deprecated" if end or said is True or written or tagged or _DEPRECATED.match(thing.description) else ""
+def _deprecated(thing: ServiceOffering | ServicePlan) -> str:
+    """Deprecation notice: of the metadata, or a description that begins with the word; OSB has no field for it."""
+    if thing.deprecation and thing.deprecation.sunset:
+        return f"Deprecated, available until {thing.deprecation.sunset}"
+    return "Deprecated" if thing.deprecation or _DEPRECATED.match(thing.description) else ""
 
 
 def _free(plans: Sequence[ServicePlan]) -> str:

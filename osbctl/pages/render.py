@@ -1,5 +1,6 @@
 """Rendering of a page: the same HTML for the same content, at any time and on any machine."""
 
+import re
 from base64 import b64encode
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
@@ -14,9 +15,9 @@ from markupsafe import Markup, escape
 
 from osbctl import __version__
 from osbctl.changes import Level, grouped_effects
+from osbctl.errors import UsageError
 from osbctl.findings import Severity
 from osbctl.pages.content import MAX_WITH_REQUESTS, Content, Part
-from osbctl.pages.icons import accent_rules
 from osbctl.pages.links import Anchors, fragment
 from osbctl.pages.offerings import ChangeNote, FindingNote, PlanView, ServiceView
 from osbctl.redaction import Redactor
@@ -28,6 +29,7 @@ ASSETS = Path(__file__).parent / "assets"
 MAX_CHOICES = 300
 """Tags in the filter: the most frequent ones. The search finds all tags."""
 MAX_CURRENCIES = 50
+_COLOR = re.compile(r"#(?:[0-9a-fA-F]{3}){1,2}")
 _POLICY = "default-src 'none'; style-src '{}'; script-src '{}'; img-src data:; base-uri 'none'; form-action 'none'"
 """Content Security Policy that allows one style, one script and `data:` images only."""
 
@@ -36,16 +38,18 @@ def render_page(content: Content) -> str:
     """Return the HTML of a page. Raises UsageError: the accent is not a colour."""
     secrets = Redactor()
     anchors = Anchors((part.broker, service) for part in content.parts for service in part.catalog.services)
-    monograms = Counter[str]()
     views: list[ServiceView] = []
     changes: list[ChangeNote] = []
     findings: list[FindingNote] = []
     for part in content.parts:
-        ours = [ServiceView(part, service, secrets, anchors, monograms) for service in part.catalog.services]
+        ours = [
+            ServiceView(part, service, secrets, anchors, number)
+            for number, service in enumerate(part.catalog.services, len(views))
+        ]
         changes += _place_changes(part, ours)
         findings += _place_findings(part, ours)
         views += ours
-    style = _asset("page.css") + accent_rules(content.branding.accent)
+    style = _asset("page.css") + _accent_rule(content.branding.accent)
     script = f'"use strict";\n(() => {{\n{_asset("page.js")}}})();\n'
     template = _environment().get_template("page.html")
     return template.render(
@@ -63,6 +67,15 @@ def render_page(content: Content) -> str:
         version=__version__,
         **_choices(content, views),
     )
+
+
+def _accent_rule(accent: str) -> str:
+    """The rule for the brand's colour. Raises UsageError: it is not `#rgb` or `#rrggbb`."""
+    if not accent:
+        return ""
+    if not _COLOR.fullmatch(accent):
+        raise UsageError(f"{accent!r} is not a colour", "write it as --accent '#2f5fd0'")
+    return f":root{{--brand:{accent}}}"
 
 
 def _place_changes(part: Part, views: Sequence[ServiceView]) -> list[ChangeNote]:

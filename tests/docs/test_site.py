@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from osbctl.pages.icons import contrast
 from tests.docs.conftest import BUILD
 
 pytest.importorskip("sphinx")
@@ -59,6 +58,18 @@ def test_colours_can_be_read(site: Path) -> None:
             worst, seen = min(worst, contrast(whole(color[1]), whole(behind))), seen + 1
     assert seen > 50
     assert worst >= 4.5
+
+
+def contrast(one: str, other: str) -> float:
+    """Contrast ratio of two colours `#rrggbb`, 1 to 21 (WCAG 2.2, contrast ratio)."""
+    dim, bright = sorted((luminance(one), luminance(other)))
+    return (bright + 0.05) / (dim + 0.05)
+
+
+def luminance(color: str) -> float:
+    channels = [value / 255 for value in bytes.fromhex(color[1:])]
+    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels]
+    return sum(weight * value for weight, value in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
 
 
 @pytest.mark.parametrize("name", ["show.svg", "validate.svg"])

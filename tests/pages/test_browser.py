@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from osbctl.pages.content import Content
+from osbctl.pages.content import Branding, Content
 from osbctl.sources.read import read_source
 from osbctl.tasks.page import PageCatalog, make_page
 from tests.folders import catalogs_folder
@@ -309,6 +309,15 @@ def test_accessibility(browser: Browser, file: Path, width: int) -> None:
             for details in page.locator(".chosen details").all():
                 details.evaluate("(one) => { one.open = true; }")
             assert violations(page) == []
+
+
+@pytest.mark.parametrize(("accent", "theme"), [("#0f0", "light"), ("#00f", "dark")])
+def test_text_in_any_accent_is_readable(browser: Browser, tmp_path: Path, accent: str, theme: str) -> None:
+    """Of pure colours, these two have the least contrast to the background."""
+    catalogs = [PageCatalog("a", read_source(str(catalogs_folder() / "data-services.yaml")))]
+    file = written(tmp_path, catalogs, branding=Branding(accent=accent))
+    with opened(browser, file, POSTGRES, color_scheme=theme) as page:
+        assert violations(page) == []
 
 
 def violations(page: Page) -> list[Any]:

@@ -4,7 +4,6 @@ import json
 import re
 import subprocess
 from base64 import b64encode
-from collections import Counter
 from hashlib import sha256
 from html.parser import HTMLParser
 from pathlib import Path
@@ -104,12 +103,11 @@ def test_a_page_has_all_parts_of_a_catalog() -> None:
     assert "Major version of the engine." in read.text
 
 
-def test_the_same_bytes_each_time_and_for_a_short_colour() -> None:
-    one, other, *short = (
-        make_page([page_catalog(SHIPPED)], Content(date="2026-11-01", branding=Branding(accent=color)))
-        for color in ("#00aa77", "#00aa77", "#0A7")
-    )
-    assert [other, *short] == [one, one]
+def test_the_same_bytes_each_time() -> None:
+    content = Content(date="2026-11-01", branding=Branding(accent="#0A7"))
+    one, other = (make_page([page_catalog(SHIPPED)], content) for _ in range(2))
+    assert one == other
+    assert ":root{--brand:#0A7}" in one
 
 
 def test_the_policy_allows_this_style_and_script_alone() -> None:
@@ -293,9 +291,8 @@ def test_each_plan_has_the_commands_with_its_own_name(name: str) -> None:
     [
         ({"metadata": {"state": "deprecated"}}, "Deprecated"),
         ({"metadata": {"state": "deprecated", "sunset": "2027-03-31"}}, "Deprecated, available until 2027-03-31"),
-        ({"metadata": {"deprecated": True}}, "Deprecated"),
         ({"description": "[DEPRECATED] use another"}, "Deprecated"),
-        ({"metadata": {"deprecated": "no", "state": "active"}, "description": "Undeprecated"}, ""),
+        ({"metadata": {"state": "active"}, "description": "Undeprecated"}, ""),
     ],
 )
 def test_deprecated_services_and_plans_have_a_badge(fields: dict[str, Any], said: str) -> None:
@@ -324,19 +321,18 @@ def test_plans_are_compared_in_words() -> None:
 def test_a_comparison_keeps_features_with_equal_labels() -> None:
     metadata = {"maxUsers": 5, "max_users": 6, "bullets": ["1 GB RAM", "2 GB RAM", "2 GB RAM", "backups"]}
     plans = [{"id": n, "name": n, "description": "d", "metadata": metadata} for n in "ab"]
-    rows = dict(re.findall(r'<tr[^>]*><th scope="row">([^<]*)</th><td>([^<]*)', page(service(plans=plans))))
-    assert rows.items() >= {"MaxUsers": "5", "Max_users": "6", "RAM": "1 GB; 2 GB", "Backups": "✓"}.items()
+    rows = re.findall(r'<tr[^>]*><th scope="row">([^<]*)</th><td>([^<]*)', page(service(plans=plans)))
+    assert {("Max users", "5"), ("Max users", "6"), ("RAM", "1 GB; 2 GB"), ("Backups", "✓")} <= set(rows)
 
 
-def test_a_feature_has_one_row_with_the_value_of_each_plan() -> None:
-    lines = [["no backup", "Unlimited storage", "Single node", "minimum 1 core", "Email support", "SSH access", "VPN access"],
-             ["Daily backup", "Up to 10 GB fast Storage", "3 Nodes", "4 cores", "24/7 support", "SSH access"]]  # fmt: skip
+def test_lines_that_differ_in_an_amount_share_a_row() -> None:
+    lines = [["Storage: 1 GB", "minimum 1 core", "SSH access", "Postgres 15 on 2 disks", "VPN access"],
+             ["Up to 10 GB storage", "Minimum 4 cores", "SSH access", "Postgres 16 on 2 disks"]]  # fmt: skip
     plans = [{"id": n, "name": n, "metadata": {"bullets": bullets}} for n, bullets in zip("ab", lines, strict=True)]
     rows = re.findall(r'<th scope="row">([^<]*)</th><td>([^<]*)</td><td>([^<]*)', page(service(plans=plans)))
     assert rows[:-2] == [
-        ("Backup", "no", "Daily"), ("Storage", "Unlimited", "Up to 10 GB fast"), ("Node", "Single", "3"),
-        ("Core", "minimum 1", "4"),
-        ("Support", "Email", "24/7"), ("SSH access", "✓", "✓"), ("VPN access", "✓", "–"),
+        ("Storage", "1 GB", "Up to 10 GB"), ("Minimum core", "1", "4"), ("SSH access", "✓", "✓"),
+        ("Postgres 15 on 2 disks", "✓", "–"), ("VPN access", "✓", "–"), ("Postgres 16 on 2 disks", "–", "✓"),
     ]  # fmt: skip
 
 
@@ -352,10 +348,7 @@ def test_parameters_of_several_plans_are_merged() -> None:
     assert "small default 10; limits ≤ 10 large, huge default 20; limits ≤ 20" in text
     assert "small, large not a parameter" in text
     assert html.count("By plan<") == 2
-    assert "Example (small, large, huge)" not in text
-    assert text.count("Fullest request (small)") == text.count("Fullest request (large)") == 1
-    assert "Fullest request (huge)" not in text
-    assert "Examples for 1 more plan" in text
+    assert text.count("Fullest request (small)") == text.count("Fullest request") == 1
 
 
 def test_a_description_is_split_at_blank_lines_and_list_items() -> None:
@@ -460,8 +453,7 @@ def test_a_large_image_is_not_shown() -> None:
     assert as_data_url(PNG.ljust(MAX_BYTES + 1)) == ""
 
 
-def test_monograms_differ() -> None:
-    names = ["Object Storage", "redis", "", "--", "ß x", "Open Search", "Redis 2", "Registry", "r"]
-    used: Counter[str] = Counter()
-    assert [monogram(name, used).letters for name in names] == ["OS", "RE", "?", "?", "SS", "OP", "R2", "RG", "R"]
-    assert monogram("r", used).color != monogram("r", used).color
+def test_monograms() -> None:
+    names = ["Object Storage", "redis", "", "--", "ß x", "r"]
+    assert [monogram(name, 0).letters for name in names] == ["OS", "RE", "?", "?", "SS", "R"]
+    assert monogram("r", 0).color != monogram("r", 1).color
