@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from osbctl.catalog import ServicePlan
 from osbctl.redaction import Redactor
-from osbctl.views.words import Prices, flag, number, yes
+from osbctl.views.words import Prices, flag, yes
 
 NONE, HAS = "–", "✓"
 _MARKS = " :=-–.,;!"
@@ -86,7 +86,7 @@ def _further(plan: ServicePlan, secrets: Redactor) -> dict[str, str]:
 
 
 def _metadata_text(value: str | float, secrets: Redactor) -> str:
-    return yes(value) if isinstance(value, bool) else secrets.text(value, 300) or number(value)
+    return yes(value) if isinstance(value, bool) else secrets.text(value, 300) or str(value)
 
 
 def _words(key: str) -> str:

@@ -156,7 +156,6 @@ class ServiceView:
         self.parameters = list(_blocks(self.plans, secrets))
         self.free = _free(plans)
         self.cheapest = _cheapest(plans, costs)
-        self.monthly = _lowest(plans, costs)
         self.findings: list[FindingNote] = []
         self.changes: list[ChangeNote] = []
         client = service.data.get("dashboard_client")
@@ -275,15 +274,6 @@ def _cheapest(plans: Sequence[ServicePlan], costs: Sequence[Prices]) -> str:
     currency = next(iter(paid[0]))
     lowest = min(monthly[currency] for monthly in paid if currency in monthly)
     return f"{'from ' if len(plans) > 1 else ''}{amount_text(lowest)} {currency} a month"
-
-
-def _lowest(plans: Sequence[ServicePlan], costs: Sequence[Prices]) -> dict[str, Any]:
-    """Lowest monthly price by currency, for the filter; `*` stands for a free plan."""
-    lowest: dict[str, Any] = {}
-    for plan, cost in zip(plans, costs, strict=True):
-        for currency, total in ({"*": 0} if words.is_free(plan) and not cost.monthly else cost.monthly).items():
-            lowest[currency] = min(lowest.get(currency, total), total)
-    return lowest
 
 
 def _verdict(platform: Platform, outcome: Outcome, service: ServiceOffering) -> VerdictView:

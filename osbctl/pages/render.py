@@ -28,7 +28,6 @@ N = TypeVar("N")
 ASSETS = Path(__file__).parent / "assets"
 MAX_CHOICES = 300
 """Tags in the filter: the most frequent ones. The search finds all tags."""
-MAX_CURRENCIES = 50
 _COLOR = re.compile(r"#(?:[0-9a-fA-F]{3}){1,2}")
 _POLICY = "default-src 'none'; style-src '{}'; script-src '{}'; img-src data:; base-uri 'none'; form-action 'none'"
 """Content Security Policy that allows one style, one script and `data:` images only."""
@@ -118,12 +117,10 @@ def _by_kind(notes: Iterable[N], kind: Callable[[N], str], kinds: Iterable[str])
 def _choices(content: Content, views: Sequence[ServiceView]) -> dict[str, Any]:
     counts = Counter(tag for view in views for tag in dict.fromkeys(view.tags))
     often = sorted(counts.items(), key=lambda one: (-one[1], one[0]))[:MAX_CHOICES]
-    currencies = dict.fromkeys(each for view in views for each in view.monthly if each != "*")
     return {
         "tags": sorted(often, key=lambda one: one[0].casefold()),
         "platforms": list(dict.fromkeys(platform for part in content.parts for platform in part.outcomes)),
         "brokers": [part.broker for part in content.parts],
-        "currencies": list(currencies)[:MAX_CURRENCIES],
     }
 
 

@@ -81,13 +81,6 @@ def costs(plan: ServicePlan) -> list[str]:
     return [*([f"{monthly} a month"] if monthly else []), *filter(None, found.others)]
 
 
-def number(value: Any) -> str:
-    """Format a number without trailing zeros; other values as text."""
-    if type(value) is float and value.is_integer() and abs(value) < 1e15:
-        return str(int(value))
-    return escape_line(str(value))
-
-
 def bullets(plan: ServicePlan) -> list[str]:
     """The bullets of a plan."""
     lines = plan.metadata.get("bullets")

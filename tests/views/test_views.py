@@ -153,11 +153,6 @@ def test_nothing_is_wrapped_in_a_pipe() -> None:
     assert long.strip() in lines[1]
 
 
-def test_amounts() -> None:
-    amounts = (9.5, 99.0, 1234567.89, 1234567, 0, "x\n", 1e20)
-    assert [words.number(one) for one in amounts] == ["9.5", "99", "1234567.89", "1234567", "0", "x\\n", "1e+20"]
-
-
 @pytest.mark.parametrize(
     ("costs", "shown"),
     [

@@ -28,12 +28,12 @@ const grid = /** @type {HTMLElement} */ (byId("services"));
 
 /**
  * `names` is what is searched first: the names of the service; `text` is all that is searched.
- * @typedef {{ element: HTMLElement, names: string, text: string, tags: Set<string>, monthly: Map<string, number>, inside: Element | null }} Card
+ * @typedef {{ element: HTMLElement, names: string, text: string, tags: Set<string>, inside: Element | null }} Card
  */
 
 /** @type {Card[]} */
 const cards = Array.from(document.querySelectorAll("article.service"), (element) => ({
-  element: /** @type {HTMLElement} */ (element), names: "", text: "", tags: new Set(), monthly: new Map(), inside: null,
+  element: /** @type {HTMLElement} */ (element), names: "", text: "", tags: new Set(), inside: null,
 }));
 let indexed = false;
 
@@ -69,10 +69,6 @@ function index() {
     card.names = textOf(card.element, ":scope > header");
     card.text = `${card.names}\n${textOf(card.element, SEARCHED)}`;
     card.tags = new Set(Array.from(card.element.querySelectorAll(":scope > .tags a"), (tag) => tag.textContent ?? ""));
-    for (const pair of (card.element.dataset.monthly ?? "").split(" ")) {
-      const [currency, amount] = pair.split("=");
-      if (amount) card.monthly.set(currency, Number(amount));
-    }
     if (cards.length > STEP) putAway(card);
   }
 }
@@ -105,7 +101,7 @@ function almostBegins(text, word) {
   );
 }
 
-const KEYS = ["q", "tag", "free", "max", "currency", "platform", "broker"];
+const KEYS = ["q", "tag", "free", "platform", "broker"];
 
 /** @param {string} key */
 function control(key) {
@@ -117,7 +113,7 @@ function wanted() {
   const found = new URLSearchParams();
   for (const key of KEYS) {
     const value = control(key)?.value.trim() ?? "";
-    if (value && (key !== "currency" || control("max")?.value)) found.set(key, value);
+    if (value) found.set(key, value);
   }
   return found;
 }
@@ -126,13 +122,11 @@ function wanted() {
 function matcher(search) {
   /** @param {string} key */
   const get = (key) => search.get(key) ?? "";
-  const max = Number.parseFloat(get("max"));
   return (card) => {
     const { broker, free, accepted } = card.element.dataset;
     return (
       (!get("tag") || card.tags.has(get("tag"))) &&
       (!get("free") || free === "both" || free === get("free")) &&
-      (Number.isNaN(max) || card.monthly.has("*") || (card.monthly.get(get("currency")) ?? Infinity) <= max) &&
       (!get("platform") || (accepted ?? "").split(" ").includes(get("platform"))) &&
       (!get("broker") || broker === get("broker"))
     );
@@ -163,7 +157,7 @@ function filter() {
   more.hidden = found.length <= limit;
   const similar = found.length > 0 && words.some((some, at) => some[0] !== written[at]);
   count.textContent = search.size ? `${found.length} of ${cards.length} services${similar ? ", with similar words" : ""}` : "";
-  const narrowing = search.size - Number(search.has("q")) - Number(search.has("currency"));
+  const narrowing = search.size - Number(search.has("q"));
   unfold.textContent = narrowing ? `Filters (${narrowing})` : "Filters";
   return search;
 }
