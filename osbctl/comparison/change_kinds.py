@@ -18,15 +18,14 @@ class Kind:
     answers: dict[Platform, Reaction | DependsOnInstances]
     advice: str
 
-    def effects(self, view: Collection[Platform], used: bool | None, expired: bool = False) -> tuple[Effect, ...]:
-        """Effects on the platforms in `view`; `expired`: the object's sunset has passed."""
+    def effects(self, view: Collection[Platform], used: bool | None) -> tuple[Effect, ...]:
+        """Effects on the platforms in `view`; `used` as in `DependsOnInstances.given`."""
         found = []
         for platform in Platform:
             if platform in view and platform in self.answers:
                 answer = self.answers[platform]
                 answer = answer.given(used) if isinstance(answer, DependsOnInstances) else answer
-                level = (answer.expired if expired else None) or answer.level
-                found.append(Effect(platform, level, answer.does))
+                found.append(Effect(platform, answer.level, answer.does))
         return tuple(found)
 
 

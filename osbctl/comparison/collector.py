@@ -59,10 +59,12 @@ class Collector:
         """Add a change of `kind` in the field `at` of the object.
 
         `old_at` and `new_at` are the locations on each side, if they differ from `at`. `effects` replaces those of the
-        kind, `level` that of each; `expired`: the sunset of the object has passed.
+        kind, `level` that of each; `expired`: the sunset of the object has passed, so what breaks users is only risky.
         """
         if effects is None:
-            effects = tuple(_with_names(kind.effects(self.view, self._used(pair), expired), pair))
+            effects = tuple(_with_names(kind.effects(self.view, self._used(pair)), pair))
+        if expired:
+            effects = tuple(replace(e, level=Level.RISKY) if e.level is Level.BREAKING else e for e in effects)
         if level:
             effects = tuple(replace(effect, level=level) for effect in effects)
         old_at, new_at = at if old_at is None else old_at, at if new_at is None else new_at

@@ -25,11 +25,10 @@ class Level(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Reaction:
-    """Reaction of a platform, and its level; `expired`: after the sunset of the removed object."""
+    """Reaction of a platform, and its level."""
 
     level: Level
     does: str
-    expired: Level | None = None
 
 
 @dataclass(frozen=True, slots=True)

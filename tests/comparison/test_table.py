@@ -364,16 +364,6 @@ def test_every_rule_stands_in_the_table() -> None:
         assert sorted(effects) == sorted([(platform, level) for platform in Platform] * len(rules))
 
 
-def test_three_names_that_go_round_are_swapped_and_a_chain_is_not() -> None:
-    old = two(plan("1", "a"), plan("2", "b"), plan("3", "c"))
-    round_ = two(plan("1", "b"), plan("2", "c"), plan("3", "a"))
-    chain = plan("1", "b"), plan("2", "c"), plan("3", "d")
-    assert set(by_rule(old, round_)) == {"change-plan-name-taken"}
-    assert set(by_rule(old, two(*chain))) == {"change-plan-name-taken", "change-plan-renamed"}
-    turned = set(by_rule(old, two(*chain[::-1])))
-    assert turned == {"change-plan-name-taken", "change-plan-renamed", "change-order"}
-
-
 def test_a_taken_name_says_who_had_it() -> None:
     for old, new in (
         (TWO, two(SMALL, CAPITAL)),
@@ -472,13 +462,6 @@ def test_a_service_offering_of_another_id_is_deleted_first_with_the_names_of_its
     assert SM in refused_by(TWO, new, P1)
 
 
-def test_service_manager_compares_names_letter_by_letter() -> None:
-    assert refused_by(TWO, two(plan("p1", "Large"), CAPITAL)) == {CF}
-    swapped = catalog(service("s1", "MQ", SMALL), service("s2", "DB", OTHER_SMALL))
-    assert SM not in refused_by(TWO_SERVICES, swapped)
-    assert SM in refused_by(TWO_SERVICES, SWAPPED)
-
-
 def test_a_blank_after_the_name_of_a_service_offering_is_stripped_by_cloud_foundry() -> None:
     found = by_rule(one(), catalog(service("s1", "db ", SMALL)), CF)
     assert set(found) == {"change-service-renamed"}
@@ -496,19 +479,6 @@ def test_of_a_swap_cloud_foundry_names_the_first_plan_alone() -> None:
 def test_the_words_of_cloud_foundry_quote_the_name_of_a_service_offering() -> None:
     change = by_rule(TWO_SERVICES, REUSED, CF, instances=P1)["change-service-name-taken"]
     assert '`Services with names ["db"] already exist`' in change.effects[0].does
-
-
-def test_korifi_stores_and_shows_what_it_does_not_enforce() -> None:
-    flags = "bindable", "plan_updateable", "instances_retrievable", "bindings_retrievable", "allow_context_updates"
-    old = one(**dict.fromkeys(flags, True))
-    for flag in flags:
-        (change,) = compare_catalogs(old, one(**dict.fromkeys(flags, True) | {flag: False}), platforms=(KORIFI,))
-        assert (change.level, change.effects[0].does.startswith("stores and shows it, never enforces it")) == (Y, True)
-
-
-def test_advice_on_a_reused_name_fits_a_plan_with_instances() -> None:
-    advice = by_rule(TWO, two(OTHER_SMALL))["change-plan-name-taken"].advice
-    assert "while the plan has instances, and until the first update after the last one is gone" in advice
 
 
 def test_plans_of_one_id_in_another_order_keep_their_names() -> None:

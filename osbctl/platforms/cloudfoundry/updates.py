@@ -9,7 +9,7 @@ whole update. Names of services are not unique in its database: one clashes if i
 from osbctl.catalog import ServiceOffering
 from osbctl.platforms import Identity, State
 from osbctl.platforms.cloudfoundry.ruby import plan_name, strip
-from osbctl.platforms.reactions import DependsOnInstances, Level, Reaction, breaking, refused, risky, safe
+from osbctl.platforms.reactions import DependsOnInstances, Reaction, breaking, refused, risky, safe
 from osbctl.platforms.saving import Names, Update, bare
 
 _SERVICE_NAME_TAKEN = '`Services with names ["{service}"] already exist`'
@@ -18,12 +18,9 @@ _PLAN_NAME_TAKEN = refused(
 )
 _PLAN_ID_TAKEN = refused('"Plan ids must be unique"')
 _REMOVES = DependsOnInstances(
-    breaking(
-        "deactivates it and warns the operator if it has instances, otherwise deletes it with its visibilities",
-        expired=Level.RISKY,
-    ),
-    breaking("deactivates it and warns the operator; no new instances can be created", expired=Level.RISKY),
-    breaking("deletes it with its visibilities and its id on the platform", expired=Level.RISKY),
+    breaking("deactivates it and warns the operator if it has instances, otherwise deletes it with its visibilities"),
+    breaking("deactivates it and warns the operator; no new instances can be created"),
+    breaking("deletes it with its visibilities and its id on the platform"),
 )
 
 NOTES = {

@@ -6,10 +6,10 @@ moves keeps its instances (korifi fb0a00b25db6, controllers/controllers/services
 
 from osbctl.catalog import ServiceOffering, ServicePlan
 from osbctl.platforms import State
-from osbctl.platforms.reactions import NO_ACT, NOT_STORED, Level, breaking, refused, risky, safe
+from osbctl.platforms.reactions import NO_ACT, NOT_STORED, breaking, refused, risky, safe
 from osbctl.platforms.saving import StoredRow, Update
 
-_KEEPS = breaking("keeps and still offers it, though the broker no longer knows it", expired=Level.RISKY)
+_KEEPS = breaking("keeps and still offers it, though the broker no longer knows it")
 _TAKES = breaking("accepts it; users of the name get another object, or find two: it keeps a removed one")
 _SHOWN = risky("stores and shows it, never enforces it")
 

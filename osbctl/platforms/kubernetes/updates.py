@@ -11,12 +11,10 @@ from typing import TypeVar
 from osbctl.catalog import ServiceOffering, ServicePlan
 from osbctl.paths import Path
 from osbctl.platforms import Identity, State
-from osbctl.platforms.reactions import NO_ACT, NOT_STORED, Level, breaking, refused, safe
+from osbctl.platforms.reactions import NO_ACT, NOT_STORED, breaking, refused, safe
 from osbctl.platforms.saving import Update
 
-_FLAGS = breaking(
-    "flags it as removed and refuses new instances; deletes it once the last one is gone", expired=Level.RISKY
-)
+_FLAGS = breaking("flags it as removed and refuses new instances; deletes it once the last one is gone")
 _ADDS = safe("adds it, visible at once")
 
 NOTES = {

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 
 from osbctl.catalog import ServiceOffering, ServicePlan
 from osbctl.platforms import State
-from osbctl.platforms.reactions import DependsOnInstances, Level, Reaction, breaking, refused, risky, safe
+from osbctl.platforms.reactions import DependsOnInstances, Reaction, breaking, refused, risky, safe
 from osbctl.platforms.saving import Key, Names, StoredRow, Update
 from osbctl.platforms.service_manager.verdict import RESERVED_PLAN
 
@@ -28,17 +28,14 @@ REACTIONS: dict[str, Reaction | DependsOnInstances] = {
         breaking("deletes its plans"),
     ),
     "change-service-removed": DependsOnInstances(
-        breaking(
-            "refuses the whole update (409) if any of its plans has instances, otherwise deletes it",
-            expired=Level.RISKY,
-        ),
+        breaking("refuses the whole update (409) if any of its plans has instances, otherwise deletes it"),
         _IN_USE,
-        breaking("deletes it", expired=Level.RISKY),
+        breaking("deletes it"),
     ),
     "change-plan-removed": DependsOnInstances(
-        breaking("refuses the whole update (409) if the plan has instances, otherwise deletes it", expired=Level.RISKY),
+        breaking("refuses the whole update (409) if the plan has instances, otherwise deletes it"),
         _IN_USE,
-        breaking("deletes it with its visibilities and its id on the platform", expired=Level.RISKY),
+        breaking("deletes it with its visibilities and its id on the platform"),
     ),
     "change-service-added": safe("adds it; its visibilities decide who sees its plans"),
     "change-plan-added": safe("adds it; its visibilities decide who sees it"),
