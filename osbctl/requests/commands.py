@@ -4,10 +4,8 @@ Names are in double quotes if necessary; parameters are in a separate file, sinc
 shells. The platforms' records define the tools.
 """
 
-import json
 import re
 from collections.abc import Iterator
-from functools import lru_cache
 from textwrap import indent
 from typing import NamedTuple
 
@@ -81,18 +79,10 @@ def _word(place: str, order: Order, reads_files: bool) -> str:
 
 
 def _filled(manifest: Manifest, order: Order) -> str:
-    from osbctl.sources.yaml_text import dump_text
+    from osbctl.sources.yaml_text import dump, dump_text
 
-    given = "" if order.parameters is None else _yaml_parameters(json.dumps(order.parameters))
+    given = "" if order.parameters is None else indent(dump({"parameters": order.parameters}), "  ")
     return manifest.content.format(service=dump_text(order.service), plan=dump_text(order.plan), parameters=given)
-
-
-@lru_cache(1_000)
-def _yaml_parameters(text: str) -> str:
-    """The parameters as YAML for `spec`; cached, since plans often share them."""
-    from osbctl.sources.yaml_text import dump
-
-    return indent(dump({"parameters": json.loads(text)}), "  ")
 
 
 def quote_argument(word: str) -> str:
