@@ -24,9 +24,9 @@ NEVER = ["", "-x", "--version", "a\nb", "a\tb", "\x1b[31m", "a\u202eb", "zero\u2
 
 
 PLAIN = re.compile(r"[A-Za-z0-9_./:= \[\]-]*")
-"""What all of them take as it is outside of quotes. A word that begins with a hyphen is an option."""
+"""Text outside of quotes that all of them take as it is. A word that begins with a hyphen is an option."""
 ACTED_ON = set('$`\\%!"\u201c\u201d\u201e\r\n\0')
-"""What at least one of them acts on between double quotes, or may split a line."""
+"""Characters that one of them acts on between double quotes, or that may split a line."""
 
 
 def words_of(line: str) -> list[str]:
