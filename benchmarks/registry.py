@@ -138,8 +138,7 @@ def main() -> None:
             programs = postgres.programs()
             if programs is None:
                 raise SystemExit("PostgreSQL is not installed")
-            shared = Path(stack.enter_context(tempfile.TemporaryDirectory()))
-            options.database = stack.enter_context(postgres.cluster(programs, shared)).create()
+            options.database = stack.enter_context(postgres.cluster(programs)).create()
         measure(options)
 
 

@@ -13,7 +13,7 @@ from osbctl.sources.yaml_text import dump
 from tests.broker.harness import until
 from tests.cli.program import environment, osbctl
 from tests.deploy.running import serving
-from tests.registry.make import empty_database, read, refresh, registration
+from tests.registry.make import read, refresh, registration
 
 PASSWORD = "correct-horse-battery"
 
@@ -60,7 +60,6 @@ def registered(names: Iterable[str], catalog: dict[str, Any], url: str, username
     content = json.dumps(catalog).encode()
     with TemporaryDirectory() as folder:
         file = Path(folder, "brokers.sqlite")
-        file.write_bytes(empty_database())
         with Registry.open(str(file)) as registry:
             for name in names:
                 new = registration(name, url=url.format(name), username=username)

@@ -1,10 +1,7 @@
 """Catalogs, registrations and refreshes for tests."""
 
-import functools
 import json
-import tempfile
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 from osbctl.platforms import Platform
@@ -46,15 +43,6 @@ def read(content: bytes) -> BrokerCatalog:
 
 
 SMALL = body(service("s", "p"))
-
-
-@functools.cache
-def empty_database() -> bytes:
-    """A file of SQLite with an empty table, which takes 12 ms."""
-    with tempfile.TemporaryDirectory() as folder:
-        file = Path(folder, "brokers.sqlite")
-        Registry.open(str(file)).close()
-        return file.read_bytes()
 
 
 def add(registry: Registry, *names: str, content: bytes = SMALL, **more: Any) -> None:

@@ -1,7 +1,6 @@
 """A PostgreSQL cluster of our own in a temporary folder, on loopback, ended with the tests."""
 
 import contextlib
-import fcntl
 import os
 import pwd
 import secrets
@@ -11,21 +10,18 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
 from typing import Any
 
-PASSWORD = "pg-p4ss-" + os.environ.get("PYTEST_XDIST_TESTRUNUID", secrets.token_hex(8))[:16]
-"""The same in all processes of a run, which copy one cluster."""
+PASSWORD = "pg-p4ss-" + secrets.token_hex(8)
 _NUMBERS = count(1)
 
 
 @dataclass(frozen=True)
 class Cluster:
     port: int
-    _open: list[Any] = field(default_factory=list)
-    """The connection that `empty` leaves open for the next test."""
 
     def url(self, database: str) -> str:
         return f"postgresql+psycopg://osbctl:{PASSWORD}@127.0.0.1:{self.port}/{database}"
@@ -44,21 +40,6 @@ class Cluster:
             connection.execute(f"CREATE DATABASE {name}")
         return self.url(name)
 
-    def empty(self) -> str:
-        """The URL of the one database that tests have in turn, empty again: a new one is 300 files to copy."""
-        if not self._open:
-            self._open.append(self.connect())
-        self._open[0].execute(
-            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
-            " WHERE datname = 'postgres' AND pid <> pg_backend_pid();"
-            "DROP SCHEMA public CASCADE; CREATE SCHEMA public"
-        )
-        return self.url("postgres")
-
-    def close(self) -> None:
-        for connection in self._open:
-            connection.close()
-
 
 def programs() -> Path | None:
     """The folder with `initdb` and `postgres`; None where PostgreSQL is not installed."""
@@ -69,29 +50,15 @@ def programs() -> Path | None:
 
 
 @contextlib.contextmanager
-def cluster(bin: Path, shared: Path) -> Iterator[Cluster]:
-    """A running cluster; its first files are in `shared`, a folder that all processes of a run have in common."""
+def cluster(bin: Path) -> Iterator[Cluster]:
+    """A running cluster."""
     with _folder() as (folder, who):
-        first = _first_files(bin, shared)
-        subprocess.run(["cp", "-a", first, folder / "data"], check=True)
+        (folder / "password").write_text(PASSWORD)
+        (folder / "password").chmod(0o644)
+        init = [bin / "initdb", "-D", folder / "data", "-U", "osbctl", "--auth=scram-sha-256", "-E", "UTF8"]
+        _run([*init, "--no-sync", "--locale=C", f"--pwfile={folder / 'password'}"], folder, who)
         with _serving(bin, folder / "data", who) as served:
             yield served
-            served.close()
-
-
-def _first_files(bin: Path, shared: Path) -> Path:
-    """The first files of a cluster: `initdb` takes ten times as long as to copy them."""
-    first = shared / "postgresql"
-    with (shared / "postgresql.lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        if not first.exists():
-            with _folder() as (folder, who):
-                (folder / "password").write_text(PASSWORD)
-                (folder / "password").chmod(0o644)
-                init = [bin / "initdb", "-D", folder / "data", "-U", "osbctl", "--auth=scram-sha-256", "-E", "UTF8"]
-                _run([*init, "--no-sync", "--locale=C", f"--pwfile={folder / 'password'}"], folder, who)
-                subprocess.run(["mv", folder / "data", first], check=True)  # which keeps the owner
-    return first
 
 
 @contextlib.contextmanager

@@ -164,7 +164,7 @@ def test_a_database_of_another_program_gets_no_tables(tmp_path: Path) -> None:
 
 
 def test_a_server_may_be_shared_with_other_programs(cluster: postgres.Cluster) -> None:
-    url = cluster.empty()
+    url = cluster.create()
     execute(url, "CREATE TABLE customers (id INTEGER)")
     with pytest.raises(RegistryError, match="a table 'customers'"):
         Registry.open(url, make=False)
@@ -178,7 +178,7 @@ def test_a_server_without_an_encoding_answers_in_text(cluster: postgres.Cluster)
     with cluster.connect() as server:
         server.autocommit = True
         server.execute("CREATE DATABASE ascii TEMPLATE template0 ENCODING 'SQL_ASCII' LC_COLLATE 'C' LC_CTYPE 'C'")
-    url = cluster.empty().rpartition("/")[0] + "/ascii"
+    url = cluster.url("ascii")
     for _ in range(2):
         with Registry.open(url) as registry:
             assert registry.names() == []
