@@ -31,8 +31,8 @@ class HttpClient:
     """Connections to the broker at `address`, with a deadline for all of them together.
 
     At the deadline open connections are shut down, and later ones refused: the timeouts of a library begin anew with
-    each byte. `connected` says whether a connection was made, with TLS and a proxy's tunnel; `certificate` is the
-    broker's as `getpeercert` returns it, empty unless it was checked; `proxy` is the proxy's host and port, or empty.
+    each byte. `connected` says whether a connection was made, with TLS and a proxy's tunnel; `proxy` is the host and
+    port of the proxy, or empty.
     """
 
     def __init__(self, address: str, options: ConnectionOptions) -> None:
@@ -42,7 +42,6 @@ class HttpClient:
         self._timer = threading.Timer(options.total_seconds, self._cut)
         self._timer.daemon = True
         self.connected = False
-        self.certificate: Mapping[str, Any] = {}
         proxy = proxy_of(address, options.proxies)
         self.proxy, self._pool = urlsplit(proxy).netloc.rpartition("@")[2], _pool(self, proxy)
 
@@ -122,7 +121,6 @@ def _watched(pool: Any, client: HttpClient) -> Any:
         def connect(self) -> None:
             super().connect()
             client.connected = True
-            client.certificate = getattr(self.sock, "getpeercert", dict)() or {}
 
     return type(pool.__name__, (pool,), {"ConnectionCls": Connection})
 

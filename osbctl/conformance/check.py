@@ -3,8 +3,6 @@
 About a dozen requests, one after the other, each bounded in time and size. Two of them try wrong logins.
 """
 
-import ssl
-import time
 from collections.abc import Iterator
 from typing import NamedTuple
 from urllib.parse import urlsplit
@@ -17,7 +15,6 @@ from osbctl.conformance.exchange import Exchange, Fault, Reply, merged_findings
 from osbctl.findings import Finding, Severity
 from osbctl.platforms import Platform
 
-_SOON_DAYS = 14
 _TOO_MANY = 429
 """The status of a broker that limits requests (RFC 6585 §4)."""
 
@@ -61,10 +58,10 @@ def _ask_catalog(exchange: Exchange, faults: list[Fault]) -> tuple[Exchange, Rep
 
     What is wrong with the way there is added to `faults`. Raises SourceError: the broker cannot be reached.
     """
-    for hop in range(MAX_REDIRECTS + 1):
+    if not exchange.secure:
+        faults.append(Fault("wire-plain-http", f"{exchange.name} is plain HTTP", hint="serve it over HTTPS"))
+    for _ in range(MAX_REDIRECTS + 1):
         reply = exchange.ask(changes={"X-Broker-API-Request-Identity": probes.IDENTITY})
-        if not hop:
-            faults += _transport(exchange, reply)
         if reply.silence:
             if reply.silence.kind is Failure.UNREACHABLE:
                 raise reply.silence
@@ -80,15 +77,6 @@ def _ask_catalog(exchange: Exchange, faults: list[Fault]) -> tuple[Exchange, Rep
         exchange = Exchange(target, exchange.options)
     faults.append(Fault("wire-status", f"more than {MAX_REDIRECTS} redirects", reply))
     return exchange, None
-
-
-def _transport(exchange: Exchange, reply: Reply) -> Iterator[Fault]:
-    if not exchange.secure:
-        yield Fault("wire-plain-http", f"{exchange.name} is plain HTTP", hint="serve it over HTTPS")
-    if reply.certificate_ends:
-        days = (ssl.cert_time_to_seconds(reply.certificate_ends) - time.time()) / 86_400
-        if days < _SOON_DAYS:
-            yield Fault("wire-certificate-ends", f"the certificate ends in {max(days, 0):.0f} days", hint="renew it")
 
 
 def _redirect(address: str, target: str, reply: Reply) -> Fault:

@@ -27,8 +27,7 @@ class Reply:
 
     `status` is 0 without an answer, and `silence` explains that; `fault` says why it, or the body, did not
     come whole (empty where all is well). `headers` have lower-case names; `body` is unpacked; `seconds` are those from
-    the request to the last byte. `sent` is the Authorization header of the request. `certificate_ends` is empty where
-    there was no certificate, or it was not checked.
+    the request to the last byte. `sent` is the Authorization header of the request.
     """
 
     request: str
@@ -40,7 +39,6 @@ class Reply:
     fault: str = ""
     silence: NoResponseError | None = None
     sent: str = field(default="", repr=False)
-    certificate_ends: str = ""
     options: ConnectionOptions = field(default=ConnectionOptions(), repr=False)
 
     def hide(self, text: str) -> str:
@@ -107,7 +105,6 @@ class Exchange:
                 reply.silence = error if isinstance(error, NoResponseError) else None
         reply.body = bytes(body)
         reply.seconds = time.monotonic() - began
-        reply.certificate_ends = client.certificate.get("notAfter", "")
         return reply
 
 

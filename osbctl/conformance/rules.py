@@ -57,8 +57,6 @@ _WARNINGS = {
     Source: How Cloud Controller joins addresses""",
     "wire-request-identity": """`X-Broker-API-Request-Identity` does not come back as it was sent.
     Source: OSB 2.15, Request Identity Header""",
-    "wire-certificate-ends": """The certificate of the broker ends soon.
-    Source: RFC 5280 §4.1.2.5""",
     "wire-plain-http": """The broker uses plain HTTP: others on the network can read the password.
     Source: OSB, Security Considerations""",
 }

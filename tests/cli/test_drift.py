@@ -101,7 +101,7 @@ def test_instances_say_what_becomes_of_a_plan(osbctl: Run) -> None:
     assert "breaking:" in osbctl(*call).stdout
     for ids, code, told in (
         ("p2\n", 1, "refused:"),
-        ("small\nP2\n", 3, "none of the 2 ids in plans.txt is a plan of either catalog: did you mean p2 for P2?"),
+        ("small\nP2\n", 3, "none of the 2 ids in plans.txt is a plan of either catalog"),
     ):
         Path("plans.txt").write_text(ids)
         done = osbctl(*call, "--instances", "plans.txt", code=code)

@@ -142,7 +142,7 @@ def test_a_fault_is_found(name: str) -> None:
 
 
 def test_every_rule_of_the_wire_is_shown() -> None:
-    shown = set().union(*TABLE.values()) | {HTTP, "wire-certificate", "wire-certificate-ends"}
+    shown = set().union(*TABLE.values()) | {HTTP, "wire-certificate"}
     assert shown == {rule.id for rule in RULES.values() if rule.category is Category.WIRE}
 
 
@@ -315,9 +315,7 @@ def test_nobody_there() -> None:
         check_broker("http://127.0.0.1:9/v2/catalog", OPTIONS, **PATIENCE)
 
 
-@pytest.mark.parametrize(
-    ("days", "expected"), [(20, set()), (5, {"wire-certificate-ends"}), (-0.01, {"wire-certificate"})]
-)
+@pytest.mark.parametrize(("days", "expected"), [(20, set()), (-0.01, {"wire-certificate"})])
 def test_certificates(authority: Authority, days: float, expected: set[str]) -> None:
     pair = authority.issue(f"check-{days}", days=days)
     with faulty("", server_side(pair)) as (address, _):
@@ -328,12 +326,12 @@ def test_certificates(authority: Authority, days: float, expected: set[str]) -> 
 def test_a_client_certificate_opens_every_connection(authority: Authority, tmp_path: Path) -> None:
     both = tmp_path / "client.pem"
     both.write_text("".join(file.read_text() for file in authority.issue("client")))
-    mutual = server_side(authority.issue("check-mutual", days=5))
+    mutual = server_side(authority.issue("check-mutual"))
     mutual.verify_mode = ssl.CERT_REQUIRED
     mutual.load_verify_locations(authority.cert)
     options = replace(OPTIONS, ca_file=str(authority.cert), client_cert=str(both))
     with faulty("no-echo", mutual) as (address, _):
-        assert rules(check_broker(address, options, **PATIENCE)) == {"wire-certificate-ends", "wire-request-identity"}
+        assert rules(check_broker(address, options, **PATIENCE)) == {"wire-request-identity"}
 
 
 def test_an_unknown_authority_gets_no_password(authority: Authority) -> None:
