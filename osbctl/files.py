@@ -1,6 +1,6 @@
 """Reading files in bounded time, and replacing them atomically.
 
-FIFOs and devices are written into, never replaced, and have timeouts.
+FIFOs and devices are written into, never replaced; reading them has a timeout.
 """
 
 from __future__ import annotations
@@ -22,9 +22,6 @@ if TYPE_CHECKING:
 
 WRITER_WAIT = 60.0
 """Seconds to read a FIFO or device to its end; a broker gets the same time for its response."""
-
-READER_WAIT = 10.0
-"""Seconds to wait for a reader of a FIFO."""
 
 _STREAMS = {"/dev/stdout": "/dev/fd/1", "/dev/stderr": "/dev/fd/2"}
 
@@ -122,23 +119,14 @@ def _special(path: str) -> int | None:
         return None
     if stat.S_ISREG(kind):
         return None
-    return _fifo(path) if stat.S_ISFIFO(kind) else os.open(path, os.O_WRONLY | os.O_NOCTTY)
-
-
-def _fifo(path: str) -> int:
-    end = time.monotonic() + READER_WAIT
-    while True:
-        try:
-            descriptor = os.open(path, os.O_WRONLY | os.O_NONBLOCK)
-        except OSError as error:
-            if error.errno != errno.ENXIO:
-                raise
-            if time.monotonic() > end:
-                raise OSError(errno.ENXIO, "this FIFO has no reader") from None
-            time.sleep(0.02)
-        else:
-            os.set_blocking(descriptor, True)
-            return descriptor
+    try:
+        descriptor = os.open(path, os.O_WRONLY | os.O_NOCTTY | os.O_NONBLOCK)
+    except OSError as error:
+        if error.errno == errno.ENXIO and stat.S_ISFIFO(kind):
+            raise OSError(errno.ENXIO, "this FIFO has no reader") from None
+        raise
+    os.set_blocking(descriptor, True)
+    return descriptor
 
 
 @contextlib.contextmanager

@@ -3,6 +3,7 @@
 import contextlib
 import errno
 import os
+import select
 import socket
 import stat
 import subprocess
@@ -210,17 +211,18 @@ def test_a_fifo_stays_one_and_its_reader_gets_all(fifo: Path, name: str) -> None
     fifo.with_name("link").symlink_to("fifo")
     target = fifo.with_name(name)
     data = os.urandom(300_000)
+    descriptor = os.open(fifo, os.O_RDONLY | os.O_NONBLOCK)
     writer = threading.Thread(target=write_file, args=(target, data))
     writer.start()
-    time.sleep(0.1)  # it finds no reader at first
-    with fifo.open("rb") as reader:
+    assert select.select([descriptor], [], [], 10)[0]
+    os.set_blocking(descriptor, True)
+    with os.fdopen(descriptor, "rb") as reader:
         assert reader.read() == data
     writer.join(10)
     assert stat.S_ISFIFO(fifo.stat().st_mode)
 
 
-def test_a_fifo_without_a_reader(fifo: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("osbctl.files.READER_WAIT", 0.1)
+def test_a_fifo_without_a_reader(fifo: Path) -> None:
     with pytest.raises(SourceError, match=r"/fifo: cannot be written: this FIFO has no reader$"):
         write_file(fifo, NEW)
 

@@ -68,11 +68,6 @@ def test_no_answer_gives_findings_and_verdicts(machine: Machine) -> None:
     assert "  every platform  refuses (1 reason)" in told
 
 
-def test_no_broker_is_there(machine: Machine) -> None:
-    machine.run("check", "http://127.0.0.1:9", code=3)
-    assert "the connection was refused" in machine.output
-
-
 def test_a_broker_must_send_the_secret_of_its_dashboard_and_nobody_shows_it(machine: Machine) -> None:
     for format_ in Format:
         told = check(machine, "bad-catalog", f"--format {format_} --fail-on info", code=1)

@@ -327,7 +327,7 @@ def good(tmp_path_factory: pytest.TempPathFactory, authority: Authority) -> Iter
         ):
             assert desk.run(*line).code == 0
         desk.keep()
-        with mock.patch.multiple("osbctl.files", WRITER_WAIT=0.05, READER_WAIT=0.05):
+        with mock.patch("osbctl.files.WRITER_WAIT", 0.05):
             yield desk
 
 
