@@ -51,7 +51,7 @@ def check(
 
     check_output(output, how.files)
     connection = BrokerConnection(
-        **asdict(how), user=user, password_stdin=password_stdin, api_version=api_version.value, max_bytes=max_bytes
+        **asdict(how), user=user, password_stdin=password_stdin, api_version=api_version, max_bytes=max_bytes
     )
     request = Request(
         sources=(),

@@ -14,6 +14,7 @@ from osbctl.cli.options import LocationOptions, MaxBytes
 from osbctl.cli.output import print_note
 from osbctl.cli.passwords import ask_password, read_password
 from osbctl.errors import UsageError
+from osbctl.platforms import DEFAULT_API_VERSION, ApiVersion
 from osbctl.sources.document import Document
 from osbctl.sources.limits import MAX_BYTES, Limits
 from osbctl.sources.read import read_source
@@ -43,14 +44,6 @@ PasswordStdin = Annotated[
     bool,
     Option("--password-stdin", help="Read the password from standard input, not OSBCTL_PASSWORD or a prompt."),
 ]
-
-
-def _version(word: str) -> str:
-    import re
-
-    if not re.fullmatch(r"[0-9]{1,4}\.[0-9]{1,4}", word):
-        raise UsageError(f"--api-version {word!r} is not an API version", "write MAJOR.MINOR, for example 2.14")
-    return word
 
 
 def _seconds(value: float) -> float:
@@ -97,7 +90,7 @@ class BrokerConnection(Conditions):
 
     user: User = None
     password_stdin: PasswordStdin = False
-    api_version: Annotated[str, Option(metavar="VERSION", help="API version to request.", callback=_version)] = "2.14"
+    api_version: Annotated[ApiVersion, Option(help="API version to request.")] = DEFAULT_API_VERSION
     max_bytes: MaxBytes = MAX_BYTES
 
     def address_and_options(self, url: str) -> tuple[str, ConnectionOptions]:

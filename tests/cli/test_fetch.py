@@ -54,11 +54,10 @@ def test_what_is_no_json_is_not_written(tmp_path: Path, body: bytes, told: str) 
     [
         *(((command, "--user", USER), f"there is no password for {USER}") for command in ("fetch", "check")),
         (("fetch", "--user", USER), "OSBCTL_PASSWORD"),
-        (("fetch", "--api-version", "2.14\nX-Injected: 1"), "error: --api-version "),
-        *((("fetch", "--timeout", value), "error: --timeout ") for value in ("inf", "-inf", "nan", "0", "-1")),
+        (("fetch", "--timeout", "nan"), "error: --timeout "),
         *(
-            (("fetch", "--api-version", version), "is not an API version")
-            for version in ("abc", "2", "2.14\n", "2.1\r\n4", "2.14.0", "\u0662.14")
+            (("fetch", "--api-version", version), "error: invalid value for '--api-version'")
+            for version in ("abc", "2.14\n", "2.14\nX-Injected: 1", "\u0662.14")
         ),
     ],
 )
