@@ -1,4 +1,4 @@
-"""Find the catalog in a source: at the top, deeper, or in a document of a stream.
+"""Find the catalog in a source: at the top, deeper, in a document of a stream, or in a string.
 
 A catalog is an object with `services`, a bare list of service offerings, or a single service offering. All commands
 and the editor find catalogs with this module.
@@ -7,21 +7,26 @@ and the editor find catalogs with this module.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
+from functools import cache
 from typing import Any, NamedTuple
 
 from osbctl.errors import UsageError
-from osbctl.findings import DocumentError, Finding
+from osbctl.findings import DocumentError, Finding, Location
 from osbctl.paths import Path, entries, key_of, parse_pointer, pointer
 from osbctl.sources.document import Document
 from osbctl.sources.limits import DEFAULT_LIMITS, Limits
 from osbctl.sources.parse import ERB, TEMPLATE, no_object, parse_stream
 from osbctl.sources.spring import is_spring, renamed_fields
+from osbctl.sources.text_lines import LINE_END
 from osbctl.text import closest, did_you_mean
+
+_TEXT_OF_CATALOG = re.compile(r"\b(?:plans|bindable)\b")
 
 
 class _Place(NamedTuple):
-    """A value in a source. `pointer` is its JSON pointer, across the documents of a stream."""
+    """A value in a source. `pointer` is its JSON pointer, across documents of a stream and texts in strings."""
 
     document: Document
     value: Any
@@ -71,10 +76,10 @@ def holds_offering(document: Document) -> bool:
     return any(_shape(place.value) for place in _catalogs(_tops([document])))
 
 
-def _tops(documents: Sequence[Document]) -> list[_Place]:
+def _tops(documents: Sequence[Document], above: str = "") -> list[_Place]:
     if len(documents) == 1:
-        return [_Place(documents[0], documents[0].data)]
-    return [_Place(document, document.data, (), f"/{n}") for n, document in enumerate(documents)]
+        return [_Place(documents[0], documents[0].data, (), above)]
+    return [_Place(document, document.data, (), f"{above}/{n}") for n, document in enumerate(documents)]
 
 
 # The shapes of a catalog.
@@ -133,7 +138,11 @@ def _catalogs(places: Sequence[_Place]) -> list[_Place]:
 def _below(place: _Place, met: dict[int, Any]) -> Iterator[_Place]:
     """The catalogs at a place or below it; `met` has the visited collections, as aliases may repeat them."""
     value = place.value
-    if isinstance(value, dict | list) and id(value) not in met:
+    if isinstance(value, str):
+        if _TEXT_OF_CATALOG.search(value) and place.document.text:
+            with suppress(DocumentError):  # then it is no catalog
+                yield from (one for inner in _inside(place) for one in _below(inner, met))
+    elif isinstance(value, dict | list) and id(value) not in met:
         met[id(value)] = value
         if _shape(value):
             yield place
@@ -144,7 +153,7 @@ def _below(place: _Place, met: dict[int, Any]) -> Iterator[_Place]:
 
 
 def _resolved(places: list[_Place], at: str) -> list[_Place]:
-    """Resolve the JSON pointer `at` to a place; if it is empty, to all of them."""
+    """Resolve the JSON pointer `at` to a place, or to several if that is a stream."""
     if at and not at.startswith("/"):
         raise UsageError(f"{at!r} is not a JSON pointer", f"it begins with a slash: --at /{at.replace('.', '/')}")
     if re.search(r"~(?![01])", at):
@@ -156,7 +165,62 @@ def _resolved(places: list[_Place], at: str) -> list[_Place]:
             raise _nowhere(places[0], inside, step)
         value: Any = inside[key]
         places = [value if len(places) > 1 else places[0].below(key, value)]
+        if isinstance(places[0].value, str) and places[0].document.text:
+            places = _inside(places[0])
     return places
+
+
+# Texts in strings.
+
+
+def _inside(place: _Place) -> list[_Place]:
+    """Parse the text in a string to documents with locations in the file. Raises DocumentError: it cannot be read."""
+    moved = _mover(place)
+
+    def all_moved(findings: Iterable[Finding]) -> tuple[Finding, ...]:
+        return tuple(one._replace(location=one.location and moved(one.location)) for one in findings)
+
+    def embedded(document: Document) -> Document:
+        def locate(paths: frozenset[Path]) -> dict[Path, Location]:
+            return {path: moved(there) for path, there in document.locate(paths).items()}
+
+        name, notes = place.document.name, all_moved(document.notes)
+        # Without `text`: offsets in it are none in the file.
+        return document._replace(name=name, locator=locate, notes=notes, text="", embedded=True)
+
+    try:
+        documents = parse_stream(place.value, "")
+    except DocumentError as error:
+        raise DocumentError(all_moved(error.findings)) from None
+    return _tops([embedded(document) for document in documents], place.pointer)
+
+
+def _mover(place: _Place) -> Callable[[Location], Location]:
+    """Return a function from locations in a string to locations in the file.
+
+    They are exact in a block of lines (`|`). In other strings, with escapes and folded lines, they are where the string
+    begins.
+    """
+
+    @cache
+    def around() -> tuple[Location, list[str], int]:
+        document, path = place.document, place.path
+        span = document.source_map().spans().get(path)
+        is_block = span is not None and span.style == "|"
+        lines = LINE_END.split(document.text) if is_block else []
+        first = len(LINE_END.findall(document.text, 0, span.start)) + 1 if span else 0
+        return document.locate([path])[path], lines, first
+
+    def moved(inner: Location) -> Location:
+        start, lines, first = around()
+        line = first + inner.line
+        outer = lines[line - 1] if line <= len(lines) else ""
+        if not outer or not outer.endswith(inner.excerpt):
+            return start
+        indent = len(outer) - len(inner.excerpt)
+        return Location(start.source, line, inner.column + indent, outer, inner.end and inner.end + indent)
+
+    return moved
 
 
 # The document of a catalog.

@@ -4,6 +4,7 @@ Never exit 0 with nothing looked at: what has no catalog is refused, and what is
 """
 
 import json
+import textwrap
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -36,6 +37,10 @@ class RowFields(NamedTuple):
     said: str = ""
 
 
+def config_map(catalog: Any) -> str:
+    return "kind: ConfigMap\ndata:\n  catalog.json: |\n" + textwrap.indent(json.dumps(catalog, indent=1), "    ")
+
+
 def deep(catalog: Any) -> str:
     for _ in range(12):
         catalog = {"x": catalog}
@@ -49,16 +54,18 @@ SHAPES = {
     "B, a list in a configuration": RowFields(lambda c: dump({"x": c["services"]}), ("/x",)),
     "B2, deep": RowFields(deep, ("/x" * 12,)),
     "B3, a stream": RowFields(lambda c: f"kind: Deployment\n---\n{dump({'catalog': c})}", ("/1/catalog",)),
+    "B3, a text": RowFields(config_map, ("/data/catalog.json",)),
+    "B3, a text in a stream": RowFields(lambda c: f"kind: x\n---\n{config_map(c)}", ("/1/data/catalog.json",)),
     "C, a list": RowFields(lambda c: json.dumps(c["services"]), ("",), "read a list of service offerings as a catalog"),
     "D, an offering": RowFields(lambda c: dump(c["services"][0]), ("",), "read a single service offering as a catalog"),
     "several": RowFields(lambda c: json.dumps({"a": c, "b": [{"c": c}]}), ("/a", "/b/0/c")),
-    "several in a stream": RowFields(lambda c: f"{dump(c)}---\n{dump({'x': c})}", ("/0", "/1/x")),
+    "several in a stream": RowFields(lambda c: f"{dump(c)}---\n{config_map(c)}", ("/0", "/1/data/catalog.json")),
     "a brokerpak": RowFields(lambda _: "packversion: 1\nservice_definitions: [a.yml]\n", (), "a part of a brokerpak"),
     "its definition": RowFields(lambda c: dump({**c["services"][0], "provision": {}, "bind": {}}), (), "a part of a brokerpak"),
     "an on-demand broker": RowFields(
         lambda _: dump({"jobs": [{"service_catalog": {"id": "x", "service_name": "y", "plans": [SMALL]}}]}), (), "no catalog"
     ),
-    "a text in a ConfigMap": RowFields(lambda c: dump({"data": {"catalog.json": json.dumps(c)}}), (), "no catalog"),
+    "a ConfigMap": RowFields(lambda _: "kind: ConfigMap\ndata: {LOG: debug}\n", (), "no catalog"),
     "a template": RowFields(lambda _: "<% if x %>\nservices: []\n", (), "render it first"),
 }  # fmt: skip
 

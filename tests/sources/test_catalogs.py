@@ -1,6 +1,7 @@
 """The catalogs in a larger document: found, pointed at, and read with their places in the file."""
 
 import json
+import textwrap
 from typing import Any
 
 import pytest
@@ -8,6 +9,7 @@ import pytest
 from osbctl.errors import UsageError
 from osbctl.findings import DocumentError, Finding
 from osbctl.sources.catalogs import holds_offering, parse_catalog
+from osbctl.sources.document import Document
 from osbctl.sources.parse import parse_text
 from osbctl.sources.yaml_text import dump
 from tests.case import case, each
@@ -85,7 +87,7 @@ def test_notes_are_those_of_the_part() -> None:
     ("/a~1b/~0x/-", "pointer-not-found", "no '-'"),
     ("/a~1b/~0x/٠", "pointer-not-found", "no '٠'"),
     ("/list/" + "9" * 5000, "pointer-not-found", "it is an array of 1"),
-    ("/catalog/services/0/name", "not-an-object", "the value at /catalog/services/0/name is a string"),
+    ("/catalog/services/0/name", "not-an-object", "the document is a string"),
     ("/none", "not-an-object", "the value at /none is null"),
     ("/catalog/services", "not-an-object", "the value at /catalog/services is an array"),
     ("/catalog/services/0", "no-catalog", "there is no catalog here"),
@@ -116,7 +118,8 @@ FOUND: dict[str, tuple[Any, list[str]]] = {
     "80 levels down": (DEEP, ["/x" * 80]),
     "two": ({"deep": {"catalog": CATALOG}, "catalog": CATALOG}, ["/deep/catalog", "/catalog"]),
     "two offerings": ({"a": ONE, "b": ONE}, ["/a", "/b"]),
-    "in a text": ({"data": {"catalog.json": json.dumps(CATALOG)}}, []),
+    "in a text": ({"data": {"catalog.json": json.dumps(CATALOG)}}, ["/data/catalog.json"]),
+    "deeper in a text": ({"data": {"a.yml": dump({"spring": CATALOG})}}, ["/data/a.yml/spring"]),
     "beside services that are none": ({"services": {"web": {"image": "x"}}, "x": CATALOG}, ["/x"]),
     "in services that are none": ({"a": {"services": {"x": {"catalog": CATALOG}}}}, ["/a/services/x/catalog"]),
     "at the top alone": ({"services": [{"name": "x", "more": CATALOG}]}, [""]),
@@ -127,6 +130,7 @@ FOUND: dict[str, tuple[Any, list[str]]] = {
     "a mapping deeper": ({"catalog": {"services": {"x": {}}}}, []),
     "a plan": ({"plans": [{"id": "1", "name": "p", "bindable": True}]}, []),
     "prose": ({"text": "the plans: are\nnot: {here"}, []),
+    "a text in a text": ({"a": json.dumps({"b": json.dumps(CATALOG)})}, []),
     "the manifest of a brokerpak": ({"service_definitions": ["a.yml"]}, []),
     "a definition of a brokerpak": ({**ONE, "provision": {}, "bind": {}}, []),
     "nothing": ({}, []),
@@ -192,6 +196,42 @@ def test_a_stream_of_documents() -> None:
     assert refusal("a: 1\n---\n" * 30_000, "a.yaml").rule == "several-documents"  # too many to locate
 
 
+def config_map(text: str, style: str = "|") -> str:
+    return f"kind: ConfigMap\ndata:\n  log: debug\n  catalog: {style}\n" + textwrap.indent(text, "    ")
+
+
+def place(document: Document, *path: str | int) -> tuple[int, int, int]:
+    found = document.locate([path])[path]
+    assert found.source == "cm.yaml"
+    return found.line, found.column, found.end
+
+
+@each("ends", ["\n", "\r\n"])
+@each("style", ["|", "|-", "|2 # the catalog"])
+def test_places_in_a_block_of_lines_are_those_of_the_file(style: str, ends: str) -> None:
+    inner = "\n\nservices:\n- name: no\n  plans:\n   - free: x\n"
+    document = parse_catalog(config_map(inner, style).replace("\n", ends), "cm.yaml")
+    assert document.embedded
+    assert place(document, "services") == (7, 5, 13)
+    assert place(document, "services", 0, "plans", 0, "free") == (10, 10, 17)
+    (note,) = document.notes
+    assert str(note.location) == "cm.yaml:8:13"
+
+
+@each("text", [config_map("services:\n\n- plans: []\n", ">"), config_map("", json.dumps(json.dumps(CATALOG)))])
+def test_places_in_other_strings_are_where_these_begin(text: str) -> None:
+    assert place(parse_catalog(text, "cm.yaml", at="/data/catalog"), "services", 0, "plans")[:2] == (4, 3)
+
+
+def test_a_text_that_was_pointed_at_and_cannot_be_read() -> None:
+    broken = config_map('{"services": [}\n')
+    assert refusal(broken, "cm.yaml").rule == "no-catalog"
+    finding = refusal(broken, "cm.yaml", at="/data/catalog")
+    assert (finding.rule, str(finding.location)) == ("syntax", "cm.yaml:5:19")
+    inside = refusal(config_map("a: {b: 1}\n"), "cm.yaml", at="/data/catalog/a")
+    assert (inside.rule, str(inside.location)) == ("no-catalog", "cm.yaml:5:5")
+
+
 @each("text, line", [
     ("services:\n<% if x %>\n- name: a\n", 3),
     ("<%= catalog %>\n", 1),
@@ -238,8 +278,10 @@ def test_the_names_of_a_spring_configuration_are_those_that_its_broker_sends(at:
     assert [(places[at].line, places[at].column) for at in (path, uri)] == [(9, 71), (5, 24)]
 
 
-def test_spring_in_a_stream() -> None:
-    assert parse_catalog(f"a: b\n---\n{SPRING}", "a.yaml").data["services"][0]["plan_updateable"] is True
+def test_spring_in_a_profile_of_a_stream_and_in_a_config_map() -> None:
+    stream = f"spring.profiles: a\n---\n{SPRING}"
+    for text in (stream, config_map(stream)):
+        assert parse_catalog(text, "cm.yaml").data["services"][0]["plan_updateable"] is True
 
 
 SENT = """\

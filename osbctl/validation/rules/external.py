@@ -81,7 +81,7 @@ _READING_ERRORS = {
     Source: RFC 6901""",
     "catalog-elsewhere": """The catalog is not at the top of the document, or there are several.
 
-    `--at POINTER` selects one. Without it, commands that only read take the only catalog; `fix`,
+    `--at POINTER` selects one, also inside a string. Without it, commands that only read take the only catalog; `fix`,
     `serve` and `split` do not guess. In a YAML stream, the pointer begins with the number of the document, from 0.
     Bad:
         blue: {services: [{name: postgres, plans: []}]}
@@ -90,8 +90,7 @@ _READING_ERRORS = {
     Source: OSB 2.14, Catalog Management: the answer has `services`""",
     "no-catalog": """There is no catalog in the document.
 
-    Nothing was checked, and no platform has a verdict. Render a template first; name the folder of a brokerpak. Text in
-    a string is not read: `yq -r '.data["catalog.json"]' configmap.yaml | osbctl validate -`.
+    Nothing was checked, and no platform has a verdict. Render a template first; name the folder of a brokerpak.
     Bad: kind: ConfigMap
     Good: services: []
     Source: OSB 2.14, Catalog Management: the answer has `services`""",
