@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import time
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -119,6 +120,10 @@ def _htpasswd_line(line: str, place: str, number: int) -> CredentialRecord:
     return _placed(place, number, identity=identity, salt=hashed.rsplit("$", 2)[1], hash=hashed)
 
 
+LOCK_SECONDS = 10.0
+"""Timeout of the lock. Writing a file takes milliseconds."""
+
+
 def record_json(data: CredentialRecord | Sequence[CredentialRecord]) -> str:
     """A record, or a list of records, as JSON text with a final newline; unset fields are omitted."""
     import json
@@ -160,15 +165,30 @@ def append_record(path: Path, record: CredentialRecord, ready: Callable[[], None
 
 @contextlib.contextmanager
 def _locked(folder: Path) -> Iterator[None]:
-    """Hold a lock on the folder; the file itself is replaced."""
-    import fcntl
+    """Hold a lock on the folder; the file itself is replaced.
 
-    handle = os.open(folder, os.O_RDONLY)
+    Any process that can read the folder can lock it, so there is a timeout.
+    """
+    handle, end = os.open(folder, os.O_RDONLY), time.monotonic() + LOCK_SECONDS
     try:
-        fcntl.flock(handle, fcntl.LOCK_EX)
+        while not _has_locked(handle):
+            if time.monotonic() > end:
+                message = f"another process has held the lock of {folder} for {LOCK_SECONDS:.0f} seconds"
+                raise SourceError(message, f"find it with: fuser -v {folder}")
+            time.sleep(0.05)
         yield
     finally:
         os.close(handle)
+
+
+def _has_locked(handle: int) -> bool:
+    import fcntl
+
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
 
 
 @contextlib.contextmanager

@@ -1,5 +1,6 @@
 """Records are made, checked, read and written as the rules say, and keep their secrets."""
 
+import fcntl
 import hmac
 import json
 import os
@@ -18,6 +19,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from osbctl.broker.hashing_worker import first_match
+from osbctl.credentials import file
 from osbctl.credentials.file import append_record, parse_credentials, read_credentials, record_json, write_record
 from osbctl.credentials.record import CredentialRecord, generate_password, make_record, password_matches
 from osbctl.errors import ConfigError, SourceError
@@ -231,6 +233,19 @@ def test_appending_keeps_the_others_also_when_many_append(tmp_path: Path) -> Non
     assert found[0] == RECORD
     assert set(found[1:]) == set(records)
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
+
+
+def test_the_lock_has_a_timeout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(file, "LOCK_SECONDS", 0.2)
+    folder = os.open(tmp_path, os.O_RDONLY)
+    try:
+        fcntl.flock(folder, fcntl.LOCK_EX)
+        with pytest.raises(SourceError, match="held the lock"):
+            write_record(tmp_path / "c.json", RECORD)
+        assert list(tmp_path.iterdir()) == []
+    finally:
+        os.close(folder)
+    write_record(tmp_path / "c.json", RECORD)
 
 
 def test_appending_starts_a_list_and_leaves_htpasswd_alone(tmp_path: Path) -> None:
