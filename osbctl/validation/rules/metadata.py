@@ -67,6 +67,36 @@ def _amounts(cost: dict[str, Any]) -> Iterable[tuple[str, Any]]:
     return amount.items() if isinstance(amount, dict) else ()
 
 
+@rule("cost-amount", Severity.WARNING, Category.ADVICE)
+def cost_amount(catalog: CatalogNode) -> Iterator[Finding]:
+    """An amount of a cost is negative, or its currency is no code of three letters or there in two spellings.
+
+    With an empty currency Cloud Foundry shows none of the plan's costs; `usd` beside `USD` are two prices.
+
+    Bad: metadata: {costs: [{amount: {usd: 9.5, USD: 8}, unit: MONTHLY}]}
+    Good: metadata: {costs: [{amount: {usd: 9.5}, unit: MONTHLY}]}
+    Source: OSB profile, Service Plan Metadata: amount maps currencies to numbers; ISO 4217
+    """
+    for plan in catalog.plans:
+        for cost, path in objects(plan.child("metadata").value, "costs", ("metadata",)):
+            seen: set[str] = set()
+            for currency, value in _amounts(cost):
+                text = _wrong_price(currency, value, seen)
+                seen.add(currency.casefold())
+                if text:
+                    at = (*path, "amount", currency)
+                    yield plan.hit(f"a cost of plan {plan.label} {text}", at, "correct the amount")
+
+
+def _wrong_price(currency: str, value: Any, seen: set[str]) -> str:
+    """The fault of an amount, empty without one; `seen` are the currencies before it, in lower case."""
+    if not re.fullmatch("[a-zA-Z]{3}", currency):
+        return f"has the currency {currency[:20]!r}, which is no code such as usd"
+    if currency.casefold() in seen:
+        return f"has the currency {currency!r} in two spellings"
+    return "is negative" if isinstance(value, int | float) and value < 0 else ""
+
+
 @rule("sap-metadata-ignored", Severity.WARNING, Category.ADVICE)
 def sap_metadata_ignored(catalog: CatalogNode) -> Iterator[Finding]:
     """Service Manager ignores a field of its own, because its value has the wrong type.
