@@ -17,11 +17,12 @@ from osbctl.platforms import DEFAULT_API_VERSION, ApiVersion, Platform
 from osbctl.sources.parse import parse_document
 from osbctl.validation.options import MAX_FINDINGS, ValidationOptions
 from osbctl.validation.pipeline import run_rules
-from osbctl.validation.rules import load_checks
+from osbctl.validation.rules import load_all, load_checks
 from osbctl.validation.schema_errors import explained
-from tests.fragments import DRAFT_04, PLAN, catalog, places, with_parameters
+from tests.fragments import DRAFT_04, PLAN, catalog, places, validated, with_parameters
 
 CHECKS = {rule.id: rule for rule in load_checks()}
+RULES = load_all()
 GOOD = catalog({"dashboard_client": {"id": "dashboard", "secret": "((secret))", "redirect_uri": "https://example.com"}})
 """A catalog that no rule says anything of, but for the placeholder of its secret."""
 
@@ -85,13 +86,19 @@ def test_odd_catalogs(data: dict[str, Any], version: ApiVersion) -> None:
     before = copy.deepcopy(document.data)
     findings = run_rules(document.data, ValidationOptions(version))
     assert document.data == before
+    assert len(set(findings)) == len(findings)
     for finding in findings:
         assert CHECKS[finding.rule].severity is finding.severity
         assert finding.message
         holder = document.data
         for key in finding.path[:-1]:
             holder = holder[key]  # a finding stands at most one step beside what is there
-        assert len(set(findings)) == len(findings)
+    whole = validated(data, api_version=version, platforms=frozenset(Platform)).findings
+    assert whole == validated(data, api_version=version, platforms=frozenset(Platform)).findings
+    lines = [finding.location.line for finding in whole]
+    assert lines == sorted(lines)
+    assert min(lines, default=1) >= 1
+    assert all(finding.rule in RULES and finding.message for finding in whole)
 
 
 def many_plans(count: int, **fields: Any) -> dict[str, Any]:

@@ -4,8 +4,6 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from osbctl.findings import DocumentError, Finding, Severity
 from osbctl.platforms import ApiVersion, Platform, golang, judge_all, outcome
@@ -16,7 +14,7 @@ from osbctl.sources.parse import parse_document
 from osbctl.validation.options import ValidationOptions
 from osbctl.validation.pipeline import unreadable, validate_document
 from tests.folders import catalogs_folder
-from tests.fragments import DRAFT_04, changed, places, validated
+from tests.fragments import DRAFT_04, changed, validated
 from tests.test_examples import RULES, SHOWN, examples
 
 GOOD: dict[str, Any] = json.loads((catalogs_folder() / "interface-example.json").read_text(encoding="utf-8"))
@@ -29,31 +27,6 @@ GOOD["services"][0]["plans"][0]["schemas"] = {
 
 def found(data: Any, **options: Any) -> tuple[Finding, ...]:
     return validated(data, **options).findings
-
-
-WORDS = st.sampled_from(
-    ["", " ", "((id))", "$ref", "#", "#/definitions/b", DRAFT_04, "http://x", "a b", "1.0.0", "{}", "("]
-)
-KEYS = st.sampled_from(["id", "name", "$ref", "$schema", "costs", "amount", "planUpdateable", "properties", "plans"])
-JSON = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | WORDS,
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(KEYS, inner, max_size=3),
-    max_leaves=8,
-)
-
-
-@pytest.mark.fuzz
-@given(st.sampled_from(places(GOOD)[1:]), JSON, st.sampled_from(ApiVersion))
-def test_whatever_is_grafted_in_gets_findings_with_places(
-    path: tuple[str | int, ...], value: Any, version: ApiVersion
-) -> None:
-    data = changed(GOOD, path, value)
-    first = found(data, api_version=version, platforms=frozenset(Platform))
-    assert first == found(data, api_version=version, platforms=frozenset(Platform))
-    lines = [finding.location.line for finding in first]
-    assert lines == sorted(lines)
-    assert min(lines, default=1) >= 1
-    assert all(finding.rule in RULES and finding.message for finding in first)
 
 
 def test_a_refusal_joins_the_error_at_its_place() -> None:
