@@ -24,9 +24,8 @@ class ValidationOptions(NamedTuple):
 
     Refusals of `platforms` count as errors. `select` (None: all) and `ignore` hold rule ids; `ignore_at` ignores rules
     for named objects. `user_schemas` are JSON Schemas of the user, each with its name in reports. `severity` has pairs
-    of a rule and its severity. `errors_only`: only errors and `platforms` are checked. `max_schema_findings` limits the
-    number of schema errors, and of schema warnings. `literal`: platforms get the catalog unchanged, so that
-    placeholders are plain text.
+    of a rule and its severity. `errors_only`: only errors and `platforms` are checked. `literal`: platforms get the
+    catalog unchanged, so that placeholders are plain text.
     """
 
     api_version: ApiVersion = DEFAULT_API_VERSION
@@ -37,7 +36,6 @@ class ValidationOptions(NamedTuple):
     user_schemas: tuple[tuple[str, object], ...] = ()
     severity: tuple[tuple[str, Severity], ...] = ()
     errors_only: bool = False
-    max_schema_findings: int = MAX_FINDINGS
     literal: bool = False
 
 

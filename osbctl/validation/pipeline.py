@@ -24,7 +24,7 @@ from osbctl.sources.document import Document
 from osbctl.text import plural
 from osbctl.validation.ignore_comments import faulty_comments, without_ignored
 from osbctl.validation.node import CatalogNode, Node
-from osbctl.validation.options import MAX_FINDINGS, Selection, ValidationOptions
+from osbctl.validation.options import Selection, ValidationOptions
 from osbctl.validation.rules import PARAMETERS, load_checks
 
 
@@ -95,7 +95,7 @@ def _verdict(outcome: Outcome) -> Verdict:
 
 def _check(document: Document, options: ValidationOptions) -> tuple[list[Finding], set[Path]]:
     """Findings of reading, schemas and rules; and the paths of schema errors beyond the limit."""
-    found, unnamed = schema_findings(document.data, options.api_version, options.max_schema_findings)
+    found, unnamed = schema_findings(document.data, options.api_version)
     found += run_rules(document.data, options)
     for name, schema in options.user_schemas:
         from osbctl.validation.user_schema import check_user_schema  # loads jsonschema-rs
@@ -115,19 +115,17 @@ def _without_templates(findings: list[Finding], document: Document, options: Val
     return [one for one in findings if one.path not in unknown or one.rule == "placeholder-unresolved"]
 
 
-def schema_findings(
-    data: dict[str, Any], api_version: ApiVersion, most: int = MAX_FINDINGS
-) -> tuple[list[Finding], set[Path]]:
+def schema_findings(data: dict[str, Any], api_version: ApiVersion) -> tuple[list[Finding], set[Path]]:
     """Validate `data` against the newest catalog schema; also return the locations of omitted errors.
 
     Faults in fields that are newer than `api_version` are warnings: platforms with a newer version read them. At most
-    `most` errors and as many warnings are reported.
+    `MAX_FINDINGS` errors and as many warnings are reported.
     """
     if _latest_schema_validator()(data):
         return [], set()
     from osbctl.validation.schema_errors import explained
 
-    return explained(data, api_version, most)
+    return explained(data, api_version)
 
 
 @cache

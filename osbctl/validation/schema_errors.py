@@ -38,10 +38,10 @@ class CatalogFault(NamedTuple):
         return refusal(self.keyword, self.wanted, self.value, self.path)
 
 
-def explained(data: dict[str, Any], version: ApiVersion, most: int) -> tuple[list[Finding], set[Path]]:
-    """Findings for the faults of `data` under the newest schema, at most `most` of each severity and a note.
+def explained(data: dict[str, Any], version: ApiVersion) -> tuple[list[Finding], set[Path]]:
+    """Findings for the faults of `data` under the newest schema, at most `MAX_FINDINGS` of each severity and a note.
 
-    A fault in a field that is newer than `version` is a warning. Also the paths of the errors beyond `most`, up to the
+    A fault in a field that is newer than `version` is a warning. Also the paths of the errors beyond, up to the
     maximum number of refusals.
     """
     number: Counter[Severity] = Counter()
@@ -52,7 +52,7 @@ def explained(data: dict[str, Any], version: ApiVersion, most: int) -> tuple[lis
         is_warning = _is_convention(fault.path) or is_newer(fault.path, version)
         severity = Severity.WARNING if is_warning else Severity.ERROR
         number[severity] += 1
-        if number[severity] <= most:
+        if number[severity] <= MAX_FINDINGS:
             findings.append(_finding(data, lacks_ids, fault, severity))
         elif severity is Severity.ERROR:
             left_out.add(fault.path)
@@ -61,7 +61,7 @@ def explained(data: dict[str, Any], version: ApiVersion, most: int) -> tuple[lis
         # Warnings beyond the limit are skipped, because an error may follow them.
     if not findings:  # Never report success if this walk finds nothing; a test checks that it knows all keywords.
         findings = [Finding("schema-other", Severity.ERROR, f"the schema of API version {LATEST} refuses the catalog")]
-    findings += [more(_REST[severity], severity, most) for severity, found in number.items() if found > most]
+    findings += [more(_REST[severity], severity) for severity, found in number.items() if found > MAX_FINDINGS]
     return findings, left_out
 
 
@@ -103,10 +103,10 @@ _BREAKS: dict[str, Callable[[Any, Any], bool]] = {
 """Keywords about a value as a whole; the walk skips what is inside a value that breaks one."""
 
 
-def more(rule: str, severity: Severity, most: int = MAX_FINDINGS) -> Finding:
+def more(rule: str, severity: Severity) -> Finding:
     """The note on findings beyond the limit."""
     kind = "errors" if severity is Severity.ERROR else "warnings"
-    return Finding(rule, severity, f"more than {most} {kind} of the schema; the rest is omitted")
+    return Finding(rule, severity, f"more than {MAX_FINDINGS} {kind} of the schema; the rest is omitted")
 
 
 def _lacks_ids(data: dict[str, Any]) -> bool:

@@ -15,7 +15,7 @@ from osbctl.findings import Finding
 from osbctl.paths import value_at
 from osbctl.platforms import DEFAULT_API_VERSION, ApiVersion, Platform
 from osbctl.sources.parse import parse_document
-from osbctl.validation.options import MAX_FINDINGS, ValidationOptions
+from osbctl.validation.options import ValidationOptions
 from osbctl.validation.pipeline import run_rules
 from osbctl.validation.rules import load_all, load_checks
 from osbctl.validation.schema_errors import explained
@@ -144,7 +144,7 @@ def calls(data: dict[str, Any]) -> int:
     sys.setprofile(counted)
     try:
         run_rules(data, ValidationOptions())
-        explained(data, DEFAULT_API_VERSION, MAX_FINDINGS)
+        explained(data, DEFAULT_API_VERSION)
     finally:
         sys.setprofile(previous)
     return count
