@@ -44,7 +44,6 @@ class Config(NamedTuple):
     per_path: tuple[PerPath, ...] = ()
     page: Mapping[str, str] = MappingProxyType({})
     env: str = ""
-    at: str = ""
 
     def for_file(self, file: str) -> Config:
         """Apply the `per-path` entries that match a file; the last one takes precedence."""
@@ -71,9 +70,8 @@ KEYS: dict[str, str] = {
     "ignore-at": "A list of tables with `rule` and `service` or `plan` (names): ignore a rule for one object.",
     "severity": "A table of rules with the severity of each: error, warning or info.",
     "env": "A file with the variables of a brokerpak's broker, as --env; relative to the configuration file.",
-    "at": "A JSON pointer to the catalog in the source, as --at.",
     "per-path": "A list of tables with `paths` (patterns, relative to the configuration file) and any of "
-    "`api-version`, `platform`, `fail-on`, `select`, `ignore`, `severity`, `env` and `at` for the files "
+    "`api-version`, `platform`, `fail-on`, `select`, `ignore`, `severity` and `env` for the files "
     "they match. The last matching entry takes precedence; `ignore` and `severity` are merged.",
     "page": "A table with `title`, `logo` (relative to the configuration file) and `accent`, as for osbctl page.",
 }
@@ -142,7 +140,7 @@ def _config(origin: str, table: dict[str, Any]) -> Config:
     )
 
 
-_SETTINGS = ("api-version", "platform", "fail-on", "select", "ignore", "severity", "env", "at")
+_SETTINGS = ("api-version", "platform", "fail-on", "select", "ignore", "severity", "env")
 """Keys of the whole file that an entry of `per-path` may have, too."""
 
 

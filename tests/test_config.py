@@ -16,7 +16,6 @@ select = ["a"]
 ignore = ["b"]
 schema = ["house.json"]
 env = ".envrc"
-at = "/b"
 
 [[ignore-at]]
 rule = "c"
@@ -57,7 +56,6 @@ def test_every_key_is_read(tmp_path: Path) -> None:
             PerPath(("test/*",), Config(ignore=("d",), severity={"e": "error"}, env=str(tmp_path / "b" / ".env"))),
         ),
         env=str(tmp_path / ".envrc"),
-        at="/b",
         page={"title": "t", "logo": str(tmp_path / "l.svg"), "accent": "#00aa77"},
     )
     assert all(key in FULL for key in KEYS)

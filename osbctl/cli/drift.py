@@ -44,11 +44,10 @@ class DriftSides(BrokerConnection, common.LocationOptions):
         self.check_stdin(broker, *stored)
         if stored:
             from osbctl.sources.exports import read_documents, stored_catalog
-            from osbctl.tasks.options import pointer_of
 
             limits = Limits(bytes=self.max_bytes)
             documents = [document for word in stored for document in read_documents(word, limits)]
-            found = stored_catalog(documents, self.stored_as, self.stored_broker, pointer_of(stored[0], self.at))
+            found = stored_catalog(documents, self.stored_as, self.stored_broker, self.at)
             announced(found.document)
             return found, read_addressed(self, broker, self)
         from osbctl.tasks.drift import registered_catalog, stored_in_registry

@@ -54,18 +54,17 @@ def fix(
     check_stdin(sources)
     request = Request(tuple(sources), api_version=api_version, select=tuple(select or ()))
     given = load_config(config) if config else None
-    configs = [config_of(source, stdin_filename, given) for source in sources]
-    options = [validation_options(request, own) for own in configs]
+    options = [validation_options(request, config_of(source, stdin_filename, given)) for source in sources]
     variables, dry_run = variables_of(os.environ, env, config), check or diff
 
     def fix_one(source: str, index: int) -> bool:
         """Fix one source, and return whether it changes."""
-        name, pointer = report_name(source, stdin_filename), at or configs[index].at
+        name = report_name(source, stdin_filename)
         if source == "-":
             data = read_stdin(name, DEFAULT_LIMITS)
-            result = fix_bytes(name, data, options[index], unsafe=unsafe, at=pointer)
+            result = fix_bytes(name, data, options[index], unsafe=unsafe, at=at)
         else:
-            result = fix_source(source, options[index], unsafe=unsafe, at=pointer, variables_of=variables)
+            result = fix_source(source, options[index], unsafe=unsafe, at=at, variables_of=variables)
         if diff:
             write_output("".join(_diff(result)))
         elif source == "-" and not dry_run:

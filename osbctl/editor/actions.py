@@ -127,7 +127,7 @@ class ActionBuilder:
 
     def _read(self, texts: Mapping[str, str]) -> Document:
         analysis = self.analysis
-        return read_open_source(analysis.source, texts, self.open.variables_of, analysis.at)
+        return read_open_source(analysis.source, texts, self.open.variables_of)
 
 
 def _title(fix: Fix) -> str:

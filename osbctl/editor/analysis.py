@@ -32,14 +32,13 @@ _KEY = re.compile(r"""^[ -]*(\w+):\s|"(\w+)"[ ]?:""", re.MULTILINE)
 
 @dataclass(frozen=True, slots=True)
 class Analysis:
-    """Findings of one source; `document` is None if it cannot be parsed, `at` the configured pointer to the catalog."""
+    """Findings of one source; `document` is None if it cannot be parsed."""
 
     source: str
     findings: tuple[Finding, ...]
     options: ValidationOptions = field(default_factory=ValidationOptions)
     document: Document | None = None
     verdicts: Mapping[Platform, Verdict] | None = None
-    at: str = ""
 
 
 def source_of(path: str, text: str) -> str | None:
@@ -107,19 +106,19 @@ def analyse(source: str, unsaved: Mapping[str, str], variables_of: VariablesOf =
         place = Location(source, 1, 1) if source in unsaved else None
         return Analysis(source, (unread(error)[0]._replace(location=place),))
     try:
-        document = read_open_source(source, unsaved, variables_of, config.at)
+        document = read_open_source(source, unsaved, variables_of)
     except OsbctlError as error:  # also a broken lock
         return Analysis(source, unread(error), options)
     result = validate_document(document, options)
-    return Analysis(source, result.findings, options, document, result.verdicts, config.at)
+    return Analysis(source, result.findings, options, document, result.verdicts)
 
 
-def read_open_source(source: str, unsaved: Mapping[str, str], variables_of: VariablesOf, at: str) -> Document:
-    """The catalog of a source as it is in the editor; `at` as in `Analysis`. Raises OsbctlError: it cannot be read."""
+def read_open_source(source: str, unsaved: Mapping[str, str], variables_of: VariablesOf) -> Document:
+    """The catalog of a source as it is in the editor. Raises OsbctlError: it cannot be read."""
     if source not in unsaved:
         buffers = {Path(path): text.encode("utf-8", "surrogatepass") for path, text in unsaved.items()}
         return read_folder(source, unsaved=buffers, variables_of=variables_of)
     file = text_document(source, unsaved[source])
     if file.document is None:  # it cannot be parsed, or is a stream of documents
-        return parse_catalog(file.read(), source, at=at)
-    return only_catalog([file.document], at)
+        return parse_catalog(file.read(), source)
+    return only_catalog([file.document])

@@ -41,13 +41,12 @@ def load(source: CatalogSource) -> LoadedCatalog:
     from osbctl.config import find_config
     from osbctl.sources.limits import Limits
     from osbctl.sources.read import read_source
-    from osbctl.tasks.options import Request, pointer_of, validation_options
+    from osbctl.tasks.options import Request, validation_options
     from osbctl.validation.pipeline import validate_document
 
     # The smallest value takes two bytes, a digit and a comma.
     limits = Limits(bytes=source.max_bytes, nodes=source.max_bytes // 2)
-    at = pointer_of(source.source, source.at)
-    document = read_source(source.source, at=at, limits=limits, nested=False)
+    document = read_source(source.source, at=source.at, limits=limits, nested=False)
     if not _fits(document.data, source.max_bytes):
         raise _too_large(source)
     request = Request((source.source,), api_version=source.api_version, platforms=source.platforms)

@@ -76,11 +76,6 @@ def variables_of(environment: Mapping[str, str], env: str | None = None, config:
     return found
 
 
-def pointer_of(source: str, at: str) -> str:
-    """The JSON pointer to the catalog in a source: `at`, else that of its configuration. Raises as `config_of`."""
-    return at or config_of(source).at
-
-
 def effective_fail_on(request: Request, config: Config) -> FailOn:
     """The lowest severity that makes the run fail: that of the request, else of the configuration."""
     return request.fail_on or _member(FailOn, config.fail_on or FailOn.ERROR, config, "fail-on")

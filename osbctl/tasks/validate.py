@@ -109,7 +109,7 @@ def _validate(source: str, request: Request, settings: _Settings) -> _Validated:
         document = read_source(
             source,
             limits=request.limits,
-            at=request.at or settings.config.at,
+            at=request.at,
             stdin_filename=request.stdin_filename,
             variables_of=request.variables_of,
         )

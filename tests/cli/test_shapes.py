@@ -18,7 +18,6 @@ from osbctl.tasks.load_catalog import CatalogSource, load
 from tests.case import case
 from tests.cli.program import commands, osbctl
 from tests.comparison.make import catalog, plan, service
-from tests.git import commit
 
 SMALL = plan("A1F7C254-3B6D-4C8E-8F02-9E5D4B7A6C13", "small", free=True, bindable=True)
 LARGE = {**SMALL, "id": "B1F7C254-3B6D-4C8E-8F02-9E5D4B7A6C13", "name": "large"}
@@ -146,34 +145,6 @@ def read_or_refused(folder: Path, command: str, words: str, name: str, shape: Ro
     assert done.returncode == 0, done.stderr
     assert (shape.said or f" at {shape.places[0]}" if shape.said or not whole else "") in done.stderr
     assert content(done.stdout) == plain
-
-
-def test_a_configuration_says_where_it_is(tmp_path: Path) -> None:
-    """`at` of a pattern's files has the effect of `--at`."""
-
-    def write(catalog: Any) -> str:
-        return dump({"a": {"services": []}, "b": catalog, "c": catalog})
-
-    (tmp_path / "osbctl.toml").write_text('[[per-path]]\npaths = ["*.yaml"]\nat = "/b"\n')
-    for command, words in (READING | WRITING).items():
-        plain = folder_in(tmp_path, f"{command}, plain")
-        (plain / "osbctl.toml").write_text("")
-        with case(command):
-            done = run(tmp_path, words.replace(" folder", f" {command}"), write)
-            assert done.returncode == 0, done.stderr
-            assert content(done.stdout) == content(run(plain, words, dump).stdout)
-
-
-def test_it_holds_for_a_revision_a_broker_and_an_editor(tmp_path: Path) -> None:
-    file = tmp_path / "source.yaml"
-    (tmp_path / "osbctl.toml").write_text('[[per-path]]\npaths = ["source.yaml"]\nat = "/b"\n')
-    file.write_text(dump({"a": CATALOG, "b": CHANGED}))
-    assert json.loads(load(CatalogSource(str(file))).body) == CHANGED
-    analysis = analyse(str(file), {str(file): file.read_text()})
-    assert analysis.document
-    assert analysis.document.data == CHANGED
-    commit(tmp_path)
-    osbctl("diff", "HEAD:source.yaml", "source.yaml", cwd=tmp_path, code=0)
 
 
 def test_what_is_served_stands_at_the_top(tmp_path: Path) -> None:
