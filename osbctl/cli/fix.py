@@ -18,6 +18,7 @@ from osbctl.text import AnsiStyle, escape_line, plural, without_commands
 if TYPE_CHECKING:
     from osbctl.findings import Finding
     from osbctl.tasks.fix import FixResult
+    from osbctl.validation.options import ValidationOptions
 
 _SOURCE = "A JSON or YAML file, a source folder, a brokerpak, or - for standard input."
 
@@ -57,14 +58,14 @@ def fix(
     options = [validation_options(request, config_of(source, stdin_filename, given)) for source in sources]
     variables, dry_run = variables_of(os.environ, env, config), check or diff
 
-    def fix_one(source: str, index: int) -> bool:
+    def fix_one(source: str, chosen: ValidationOptions) -> bool:
         """Fix one source, and return whether it changes."""
         name = report_name(source, stdin_filename)
         if source == "-":
             data = read_stdin(name, DEFAULT_LIMITS)
-            result = fix_bytes(name, data, options[index], unsafe=unsafe, at=at)
+            result = fix_bytes(name, data, chosen, unsafe=unsafe, at=at)
         else:
-            result = fix_source(source, options[index], unsafe=unsafe, at=at, variables_of=variables)
+            result = fix_source(source, chosen, unsafe=unsafe, at=at, variables_of=variables)
         if diff:
             write_output("".join(_diff(result)))
         elif source == "-" and not dry_run:
@@ -75,9 +76,9 @@ def fix(
         return bool(result.changed)
 
     exit_code = 0
-    for index, source in enumerate(sources):
+    for source, chosen in zip(sources, options, strict=True):
         try:
-            exit_code = max(exit_code, int(fix_one(source, index) and dry_run))
+            exit_code = max(exit_code, int(fix_one(source, chosen) and dry_run))
         except OsbctlError as error:
             exit_code = max(exit_code, print_error(error))
     return exit_code

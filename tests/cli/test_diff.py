@@ -184,18 +184,6 @@ def test_a_side_that_cannot_be_read_leaves_no_empty_and_no_old_report(tmp_path: 
                 assert (tmp_path / "report").read_text() == done.stdout
 
 
-def test_what_is_the_same_of_many_changes_is_said_once(tmp_path: Path) -> None:
-    old, new = (in_service(plans=[plan(f"p{n}", f"{letter}{n}") for n in range(26)]) for letter in "ab")
-    shown = diff(tmp_path, new, old=old).stdout
-    assert shown.count("scripts that use the old one") == 1
-    assert "  26 changes [change-plan-renamed]" in shown.splitlines()
-    assert len(shown.splitlines()) < 35
-    shown = diff(tmp_path, new, "-f", "markdown", old=old).stdout
-    assert shown.count("scripts that use the old one") == 1
-    assert "26 changes" in shown
-    assert shown.count("renamed from") == 26
-
-
 def test_an_old_catalog_that_is_refused_itself_is_told_once(tmp_path: Path) -> None:
     refused = in_service(plans=[plan("p1", "same"), plan("p2", "same", free=True)])
     told = diff(tmp_path, large(free=False), old=refused).stderr

@@ -38,6 +38,8 @@ def test_the_list_fits_the_terminal_and_loses_nothing(columns: int, capsysbinary
 
 def test_a_pipe_gets_a_line_a_rule(capsysbinary: pytest.CaptureFixture[bytes]) -> None:
     lines = shown(capsysbinary).splitlines()
+    _, *group = shown(capsysbinary, "platform").splitlines()
+    assert len({re.search(r"  (error|warning|info)  ", line).start() for line in group}) == 1  # type: ignore[union-attr]
     assert sum(line.startswith("  ") for line in lines) == len(RULES)
     assert lines[0] == f"reading: {Category.READING.meaning}"
     assert not any("\x1b" in line for line in lines)
@@ -69,8 +71,3 @@ def test_the_json_meets_its_schema_and_tells_all(capsysbinary: pytest.CaptureFix
     (one,) = json.loads(shown(capsysbinary, "id-duplicate", format="json"))["rules"]
     assert one["refused_by"] == ["cloudfoundry", "kubernetes", "service-manager"]
     assert one["why"] == RULES["id-duplicate"].why
-
-
-def test_in_a_pipe_the_severities_of_a_group_stand_in_one_column(capsysbinary: pytest.CaptureFixture[bytes]) -> None:
-    _, *lines = shown(capsysbinary, "platform").splitlines()
-    assert len({re.search(r"  (error|warning|info)  ", line).start() for line in lines}) == 1  # type: ignore[union-attr]

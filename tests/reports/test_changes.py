@@ -133,7 +133,9 @@ def test_a_common_effect_names_every_platform() -> None:
 
 @pytest.mark.parametrize(("number", "lines"), [(5, 4), (6, 1)])
 def test_of_many_changes_each_has_one_line(number: int, lines: int) -> None:
-    shown = render(report(*[replace(WORDING, message=f"m{n}") for n in range(number)]), DiffFormat.TEXT).splitlines()
+    many = report(*[replace(WORDING, message=f"m{n}") for n in range(number)])
+    assert f"- {number} changes (`change-wording`)\n  - **db/small**: m0; " in render(many, DiffFormat.MARKDOWN)
+    shown = render(many, DiffFormat.TEXT).splitlines()
     assert shown[1] == f"  {number} changes [change-wording]"
     assert len(shown) == 4 + lines * number
     assert (shown[2] == "    db/small: m0 (7:5 → 6:3)") is (lines == 1)
