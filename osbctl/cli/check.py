@@ -1,20 +1,17 @@
 """`osbctl check` and `osbctl fetch`: check a running broker, and fetch its catalog."""
 
 import os
-from dataclasses import asdict
 from typing import Annotated
 
 from typer import Argument, Option
 
 from osbctl.cli import options as common
-from osbctl.cli.connection import BrokerConnection, Conditions, PasswordStdin, User
+from osbctl.cli.connection import BrokerConnection
 from osbctl.cli.output import write_output
 from osbctl.cli.validate import FailingSeverity, ReportFormat
 from osbctl.cli.validation_report import Display, put_report
 from osbctl.config import find_config
 from osbctl.errors import SourceError
-from osbctl.platforms import ApiVersion
-from osbctl.sources.limits import MAX_BYTES
 from osbctl.tasks.options import Request, effective_fail_on, validation_options
 from osbctl.text import escape_text
 
@@ -22,20 +19,14 @@ from osbctl.text import escape_text
 @common.spread
 def check(
     url: Annotated[str, Argument(metavar="URL", help="The broker's base address, or that of its catalog.")],
-    user: User = None,
-    password_stdin: PasswordStdin = False,
     platforms: common.CountedPlatforms = None,
-    api_version: Annotated[ApiVersion, Option(help="The API version to request, and to check against.")] = (
-        ApiVersion.V2_14
-    ),
     fail_on: FailingSeverity = None,
     ignore: common.Ignore = None,
     format: ReportFormat = None,  # the option's own name
     output: common.Output = None,
     color: common.ColorChoice = "auto",
-    max_bytes: common.MaxBytes = MAX_BYTES,
     *,
-    how: Conditions,
+    connection: BrokerConnection,
 ) -> int:
     """Check a running broker: its answers, its catalog, and which platforms could register it.
 
@@ -49,13 +40,10 @@ def check(
     from osbctl.tasks.check import check_and_judge
     from osbctl.tasks.output_checks import check_output
 
-    check_output(output, how.files)
-    connection = BrokerConnection(
-        **asdict(how), user=user, password_stdin=password_stdin, api_version=api_version, max_bytes=max_bytes
-    )
+    check_output(output, connection.files)
     request = Request(
         sources=(),
-        api_version=api_version,
+        api_version=connection.api_version,
         platforms=tuple(platforms or ()),
         ignore=tuple(ignore or ()),
         fail_on=fail_on,

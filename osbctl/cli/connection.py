@@ -40,10 +40,6 @@ def source_name(word: str) -> str:
 
 
 User = Annotated[str | None, Option("--user", metavar="NAME", help="Username.  [default: that of the URL]")]
-PasswordStdin = Annotated[
-    bool,
-    Option("--password-stdin", help="Read the password from standard input, not OSBCTL_PASSWORD or a prompt."),
-]
 
 
 def _seconds(value: float) -> float:
@@ -89,7 +85,10 @@ class BrokerConnection(Conditions):
     """Options of the connection to one broker; its password comes from the URL, the environment or a prompt."""
 
     user: User = None
-    password_stdin: PasswordStdin = False
+    password_stdin: Annotated[
+        bool,
+        Option("--password-stdin", help="Read the password from standard input, not OSBCTL_PASSWORD or a prompt."),
+    ] = False
     api_version: Annotated[ApiVersion, Option(help="API version to request.")] = DEFAULT_API_VERSION
     max_bytes: MaxBytes = MAX_BYTES
 

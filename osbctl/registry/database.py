@@ -122,7 +122,10 @@ def _engine(url: URL, wait_seconds: float) -> Engine:
 
 
 def _begin_sqlite(connection: Connection) -> None:
-    """Take the write lock at once for a transaction that writes: two readers that become writers would deadlock."""
+    """Take the write lock at once for a transaction that writes: two readers that become writers would deadlock.
+
+    The journal is a rollback journal, not a write-ahead log: one file at rest, which may lie on a network folder.
+    """
     connection.exec_driver_sql("PRAGMA synchronous = FULL")  # after a power cut, too, the old or the new state
     writes = connection.get_execution_options().get("osbctl_writes")
     connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
