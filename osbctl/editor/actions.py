@@ -2,7 +2,7 @@
 
 import re
 import uuid
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
@@ -19,7 +19,7 @@ from osbctl.tasks.fix import edits_of, with_fixes
 from osbctl.text import escape_line
 
 FIX_ALL = "source.fixAll.osbctl"
-MAX_FINDINGS = 20
+MAX_FINDINGS = 10
 """Findings at one place that get actions: each costs a reading of the whole source."""
 
 _IGNORE_COMMENT = re.compile(r"#[ \t]*osbctl:[ \t]*ignore\[[^\]\n]*(?=\])")
@@ -36,21 +36,18 @@ class ActionBuilder:
     open: OpenFiles
 
     def requested(
-        self, file: TextDocument, findings: list[Finding], only: Sequence[str] | None, is_needed: Callable[[], bool]
+        self, file: TextDocument, findings: Iterable[Finding], only: Sequence[str] | None
     ) -> list[types.CodeAction]:
-        """Code actions of the kinds in `only`; incomplete if the text changes, since they delay its analysis."""
+        """Code actions for `findings` of the kinds in `only`, None for all kinds."""
 
         def is_requested(kind: str) -> bool:
             return only is None or any(kind == asked or kind.startswith(f"{asked}.") for asked in only)
 
         actions: list[types.CodeAction] = []
-        if is_requested(types.CodeActionKind.QuickFix) and is_needed():
-            for action in self._quick_fixes(file, findings):
-                if not is_needed():
-                    break
-                actions.append(action)
+        if is_requested(types.CodeActionKind.QuickFix):
+            actions += self._quick_fixes(file, findings)
         # Editors ask wherever the cursor goes: the whole file is fixed only on request, or beside another fix.
-        if is_requested(FIX_ALL) and (only or actions) and is_needed():
+        if is_requested(FIX_ALL) and (only or actions):
             actions += self._fix_all(file)
         return actions
 

@@ -57,8 +57,6 @@ class OpenFiles:
         self.files: dict[str, OpenFile] = {}
         self.sources: dict[str, AnalysedSource] = {}
         self.variables_of = variables_of
-        self.edition = 0
-        """Another number after each change."""
         self.analysis_thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="analysis")
         self._show_file = show
         self._fail = fail
@@ -128,7 +126,6 @@ class OpenFiles:
         return self.files[path].uri if path in self.files else from_fs_path(path) or path
 
     def _refresh(self, name: str) -> None:
-        self.edition += 1
         source = self.sources.setdefault(name, AnalysedSource())
         source.changed = True
         if source.task is None:

@@ -160,6 +160,5 @@ class EditorServer:
             if finding.location and finding.location.line - 1 in lines
         ]
         builder = ActionBuilder(analysis, analysis.document, self.open.unsaved(analysis.source), self.open)
-        edition = self.open.edition
-        task = partial(builder.requested, file, found, params.context.only, lambda: self.open.edition == edition)
+        task = partial(builder.requested, file, found, params.context.only)
         return await asyncio.get_running_loop().run_in_executor(self.open.analysis_thread, task)

@@ -1,11 +1,8 @@
 """The cursor's place, told from the text alone: `|` stands for the cursor."""
 
-from random import Random
-
 import pytest
 
 from osbctl.editor.cursor import cursor_at
-from tests.folders import catalogs_folder
 
 S, P = ("services", 0), ("services", 0, "plans", 0)
 
@@ -62,14 +59,3 @@ def test_the_keys_that_the_object_has(text: str, others: set[str]) -> None:
     cursor = cursor_at(text.replace("|", ""), text.index("|"))
     assert cursor
     assert cursor.others == others
-
-
-def test_it_ends_anywhere_in_anything() -> None:
-    """Every tenth place of a catalog, and of the same catalog cut and shuffled."""
-    random = Random(7)
-    text = (catalogs_folder() / "faulty.yaml").read_text()
-    for _ in range(20):
-        for offset in range(0, len(text) + 1, 10):
-            cursor_at(text, offset)
-        at, to = sorted(random.sample(range(len(text)), 2))
-        text = text[:at] + random.choice("{[\"'-:#\n") + text[to:] + text[at:to][::-1][:50]

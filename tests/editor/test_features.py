@@ -1,8 +1,6 @@
 """Completion, hover, outline, definitions and fixes, as an editor asks for them."""
 
-import asyncio
 import re
-import time
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
@@ -284,37 +282,6 @@ def test_in_a_folder_a_comment_silences_and_quotes_are_put(folder: Path) -> None
     assert "Ignore schema-type here" not in actions(plan, text, last - 1)
     quoted = actions(plan, text, last)["Put it in quotes (platforms may behave differently)"]
     assert carried_out(plan, text, quoted).endswith('\ncolour: "no"\n')
-
-
-def test_fixes_of_a_text_that_has_changed_since_keep_no_other_waiting(tmp_path: Path) -> None:
-    plan = "  - {{id: p{0}, name: p{0}, description: d, free: 'no', bindable: true}}\n"
-    text = "services:\n- id: s\n  name: s\n  description: d\n  bindable: true\n  plans:\n"
-    text += "".join(plan.format(number) for number in range(300))
-    everywhere = types.Range(types.Position(0, 0), types.Position(10_000, 0))
-
-    def fixes(uri: str) -> types.CodeActionParams:
-        return types.CodeActionParams(types.TextDocumentIdentifier(uri), everywhere, types.CodeActionContext([]))
-
-    async def times(editor: Editor) -> tuple[float, float]:
-        """Time to make all fixes, and delay of another file by fixes that are not needed any more."""
-        client = editor.client
-        other = editor.open(tmp_path / "other-catalog.yaml", "services: []\n")
-        file = editor.open(tmp_path / "catalog.yaml", text)
-        await editor.heard(file)
-        begun = time.monotonic()
-        assert await client.text_document_code_action_async(fixes(file))
-        whole = time.monotonic() - begun
-        again = asyncio.ensure_future(client.text_document_code_action_async(fixes(file)))
-        await asyncio.sleep(0.1)
-        begun = time.monotonic()
-        editor.change(file, text)
-        await client.text_document_code_action_async(fixes(other))
-        delay = time.monotonic() - begun
-        await again
-        return whole, delay
-
-    whole, delay = in_editor(times)
-    assert delay < whole / 2
 
 
 NESTED = (

@@ -15,7 +15,7 @@ import pytest
 from markupsafe import escape
 
 from osbctl.catalog import Catalog
-from osbctl.pages.content import Branding, Content, Part, PlanRequests, ShownCommand
+from osbctl.pages.content import Branding, Content, Part
 from osbctl.pages.icons import MAX_BYTES, as_data_url, from_data_url, monogram
 from osbctl.pages.render import render_page
 from osbctl.platforms import Platform
@@ -187,7 +187,7 @@ def test_markup_in_texts_is_escaped() -> None:
         plan={"name": text, "metadata": {"bullets": [text], "costs": [{"amount": {text: text}, "unit": text}]},
               **of_create(schema)},
     )  # fmt: skip
-    html = page(data)
+    html = page_with_requests(data)
     read = Read(html)
     assert [t for t, _ in read.tags].count("script") == 1
     assert not [t for t, _ in read.tags if t == "img"]
@@ -255,22 +255,6 @@ def test_findings_are_shown_on_request() -> None:
     with_findings = made(data, findings=True)
     assert "catalog.json:1:" in Read(with_findings).text
     assert "catalog.json:1:" not in Read(made(data)).text
-
-
-def test_commands_and_examples_are_shown() -> None:
-    schema = {"properties": {"a": {"type": "string"}}}
-    data = service(plan=of_create(schema))
-    file = ("params.json", '{\n  "a": ""\n}')
-    requests = PlanRequests(
-        [("Cloud Foundry", [ShownCommand("cf", "cf create-service db small <x>", (file,))])],
-        {"service_instance.create": [("Example", '{"a": "<b>"}')]},
-    )
-    part = Part("a", Catalog.of(data), requests={("services", 0, "plans", 0): requests})
-    html = render_page(Content([part]))
-    text = Read(html).text
-    assert "cf create-service db small <x>" in text
-    assert "{\n  &#34;a&#34;: &#34;&#34;\n}" in html
-    assert '{"a": "<b>"}' in text
 
 
 @pytest.mark.parametrize("name", ["small", "db.small_2", "true", "two words", "-x", "%(name)s", "<b>", "名", "x" * 401])
