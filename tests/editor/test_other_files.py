@@ -8,7 +8,6 @@ from osbctl.editor.analysis import source_of
 
 OTHERS = {
     ".gitlab-ci.yml": "image: python\nservices:\n  - docker:dind\n  - name: postgres:16\n    alias: db\ntest:\n  script: make",
-    ".travis.yml": "language: python\nservices:\n  - docker\n  - postgresql\nscript: make",
     "render.yaml": "services:\n  - type: web\n    name: api\n    plan: free\n    env: python\ndatabases:\n  - name: db\n    plan: free",
     ".do/app.yaml": "name: shop\nservices:\n  - name: web\n    description: The shop.\n    instance_size_slug: basic-xxs",
     "compose.yaml": "services:\n  web:\n    image: nginx\n    plans: none",
@@ -19,10 +18,6 @@ OTHERS = {
     "opslevel-catalog.yml": "version: 1\nservices:\n  - name: web\n    tier: tier_1\n    owner: team",
     "service-catalog.json": '{"services": [{"id": "web", "name": "web", "description": "The shop.", "owner": "team-a"}]}',
     "stac/catalog.json": '{"type": "Catalog", "id": "x", "stac_version": "1.0.0", "description": "", "links": []}',
-    "dbt/target/catalog.json": '{"metadata": {"dbt_version": "1.8"}, "nodes": {}, "sources": {}, "errors": null}',
-    "intake/catalog.yml": "sources:\n  sales:\n    driver: csv\n    description: x",
-    "olm/catalog.yaml": "schema: olm.package\nname: etcd\ndefaultChannel: stable",
-    "products-catalog.json": '[{"id": 1, "name": "shirt", "description": "Blue.", "price": 9.5}]',
     "catalog.json": '{"products": [{"id": 1, "name": "shirt"}]}',
     "plans.yaml": "plans:\n  - id: basic\n    name: Basic\n    price: 9\n    description: For one.",
     ".github/workflows/test.yml": "on: push\njobs:\n  t:\n    services:\n      db:\n        image: postgres\n    steps:\n      - run: make",

@@ -129,15 +129,17 @@ def test_gitlab_has_every_field() -> None:
 
 
 def test_sarif_meets_the_standard_and_points_at_the_place() -> None:
-    (run,) = checked_sarif(render(report(FINDING, without_place()), Format.SARIF))["runs"]
+    ended = FINDING._replace(location=FINDING.location._replace(end=20))
+    (run,) = checked_sarif(render(report(FINDING, ended, without_place()), Format.SARIF))["runs"]
     assert run["columnKind"] == "unicodeCodePoints"
-    first, second = run["results"]
+    first, second, third = run["results"]
     assert first["locations"][0]["physicalLocation"] == {
         "artifactLocation": {"uri": "a%20dir/cat%2Calog.yaml"},
         "region": {"startLine": 12, "startColumn": 9},
     }
+    assert second["locations"][0]["physicalLocation"]["region"]["endColumn"] == 20
     assert run["tool"]["driver"]["rules"][first["ruleIndex"]]["id"] == first["ruleId"]
-    assert "locations" not in second
+    assert "locations" not in third
 
 
 def without_place() -> Finding:
@@ -239,13 +241,6 @@ def test_sarif_says_where_osbctl_is_where_that_is_known(address: str, monkeypatc
     assert driver.get("informationUri", "") == address
     page = f"{address}/blob/HEAD/docs/reference/rules/spec.md#{FINDING.rule}" if address else ""
     assert driver["rules"][0].get("helpUri", "") == page
-
-
-def test_sarif_says_where_a_place_ends_where_that_is_known() -> None:
-    ended = FINDING._replace(location=FINDING.location._replace(end=20))
-    result = json.loads(render(report(ended), Format.SARIF))["runs"][0]["results"][0]
-    region = result["locations"][0]["physicalLocation"]["region"]
-    assert region == {"startLine": 12, "startColumn": 9, "endColumn": 20}
 
 
 def test_fingerprints_outlive_edits_elsewhere() -> None:
