@@ -1,62 +1,27 @@
-"""Navigation in an editor: the definition of a `$ref` or an id, and the outline of a file."""
+"""Navigation in an editor: from an id to the lock, and the outline of a file."""
 
 import json
-import os
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
-from urllib.parse import unquote, urlsplit
 
 from lsprotocol import types
 
 from osbctl.editor.text_document import TextDocument
-from osbctl.paths import Path, get_at, resolve_pointer, value_at
-from osbctl.sources.folder import LOCK
+from osbctl.paths import Path, get_at, value_at
 from osbctl.text import escape_line
 
 MAX_SYMBOLS = 10_000
 """Symbols of one file; an editor has no use for more."""
 
 
-def definition(
-    file: TextDocument, offset: int, folder: str | None, open_file: Callable[[str], TextDocument]
-) -> tuple[TextDocument, types.Range] | None:
-    """The file and range that define the value at `offset`: the schema of a `$ref`, the line of an id in catalog.lock.
-
-    `folder` is the source folder, if any. `open_file` gives the file at a path as it is in the editor, or else on disk.
-    """
+def definition(file: TextDocument, offset: int, lock: TextDocument) -> types.Range | None:
+    """The range in `lock`, the catalog.lock of the source folder, that has the id at `offset`."""
     path = file.path_at(offset)
-    if path is None or file.document is None:
+    if file.document is None or not path or path[-1] != "id":
         return None
-    word = value_at(file.document.data, path)
-    if not isinstance(word, str):
-        return None
-    if path[-1:] == ("$ref",):
-        return _schema(file, path, word, folder, open_file)
-    if path[-1:] == ("id",) and folder:
-        lock = open_file(os.path.join(folder, LOCK))  # noqa: PTH118
-        at = lock.body.find(json.dumps(word, ensure_ascii=False))
-        return (lock, lock.range(at + 1, at + 1 + len(word))) if at >= 0 else None
-    return None
-
-
-def _schema(
-    file: TextDocument, path: Path, reference: str, folder: str | None, open_file: Callable[[str], TextDocument]
-) -> tuple[TextDocument, types.Range] | None:
-    address = urlsplit(reference)
-    if address.scheme or address.netloc:
-        return None
-    # The parameter schema around the reference, or else the whole file.
-    root = path[: path.index("parameters") + 1] if "parameters" in path else ()
-    if address.path:
-        name = os.path.realpath(os.path.join(os.path.dirname(file.name), unquote(address.path)))  # noqa: PTH118, PTH120
-        if folder is None or not name.startswith(folder + os.sep):
-            return None
-        file, root = open_file(name), ()
-    pointer = unquote(address.fragment)
-    data = value_at(file.document.data, root) if file.document else None
-    target = resolve_pointer(data, pointer if pointer.startswith("/") else "")
-    span = file.spans.get((*root, *target)) if target is not None else None
-    return (file, file.range(span.first, span.first + 1)) if span else None
+    word = str(value_at(file.document.data, path))
+    at = lock.body.find(json.dumps(word, ensure_ascii=False))
+    return lock.range(at + 1, at + 1 + len(word)) if at >= 0 else None
 
 
 def symbols(file: TextDocument, top: Path = ()) -> list[types.DocumentSymbol]:

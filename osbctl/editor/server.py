@@ -1,6 +1,7 @@
 """The language server: requests and notifications of an editor, each with its handler."""
 
 import asyncio
+import os
 from collections.abc import Callable, Generator
 from functools import partial
 from typing import Any, BinaryIO
@@ -16,6 +17,7 @@ from osbctl.editor.navigation import definition, symbols
 from osbctl.editor.open_files import OpenFiles, path_of
 from osbctl.editor.text_document import diagnostic
 from osbctl.findings import Finding
+from osbctl.sources.folder import LOCK
 from osbctl.sources.variables import VariablesOf, no_variables
 
 
@@ -136,11 +138,12 @@ class EditorServer:
 
     async def _definition(self, params: types.DefinitionParams) -> types.Location | None:
         path, file, _ = await self.open.analysed(params.text_document.uri)
-        if file is None:
+        folder = self.open.files[path].source if file else None
+        if file is None or folder is None or folder == path:
             return None
-        folder = self.open.files[path].source if self.open.place(path) else None
-        found = definition(file, file.offset(params.position), folder, self.open.file)
-        return types.Location(self.open.uri(found[0].name), found[1]) if found else None
+        lock = os.path.join(folder, LOCK)  # noqa: PTH118
+        found = definition(file, file.offset(params.position), self.open.file(lock))
+        return types.Location(self.open.uri(lock), found) if found else None
 
     async def _symbols(self, params: types.DocumentSymbolParams) -> list[types.DocumentSymbol]:
         path, file, analysis = await self.open.analysed(params.text_document.uri)

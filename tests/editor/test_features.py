@@ -153,27 +153,14 @@ def definition(path: Path, marked: str) -> tuple[str, int, int] | None:
     return (found.uri, *place(found.range.start)) if found else None
 
 
-def test_a_reference_leads_to_its_schema(tmp_path: Path, folder: Path) -> None:
-    file = tmp_path / "catalog.json"
-    text = '{"services": [{"plans": [{"schemas": {"service_instance": {"create": {"parameters":\n{"$ref": "#/definitions/a~1b%20c|",\n"definitions": {\n  "a/b c": {}}}}}}}]}]}'
-    assert definition(file, text) == (file.as_uri(), 3, 2)
-    assert definition(file, text.replace("a~1b%20c", "other")) is None
-    service = folder / "services" / "postgres.yaml"
-    marked = service.read_text().replace("storage.json#/definitions/size", "storage.json#/definitions/si|ze", 1)
-    found = definition(service, marked)
-    assert found
-    assert found[0] == (folder / "schemas" / "storage.json").as_uri()
-    assert '"size"' in (folder / "schemas" / "storage.json").read_text().split("\n")[found[1]]
-    outside = marked.replace("../schemas/storage.json#/definitions/si|ze", "../../../../etc/hostn|ame")
-    assert definition(service, outside) is None
-
-
 def test_an_id_leads_to_its_line_of_the_lock(folder: Path) -> None:
     service = folder / "services" / "redis.yaml"
     found = definition(service, re.sub(r"^id: ", "id: |", service.read_text(), flags=re.MULTILINE))
     assert found
     assert found[0] == (folder / "catalog.lock").as_uri()
     assert '"redis"' in (folder / "catalog.lock").read_text().split("\n")[found[1]]
+    for other in ("|name: redis\n", "{name: redis|", "id: |none\n", "{ |}", "name: redis # |\n"):
+        assert definition(service, other) is None
 
 
 def actions(path: Path, text: str, line: int, only: list[str] | None = None) -> dict[str, types.CodeAction]:
