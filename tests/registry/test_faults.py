@@ -2,11 +2,9 @@
 
 import os
 import resource
-import shutil
 import sqlite3
 import stat
 import subprocess
-import sys
 from contextlib import closing
 from pathlib import Path
 
@@ -15,7 +13,6 @@ import pytest
 from osbctl.errors import RegistryError, UsageError
 from osbctl.registry.database import Database, parse_url
 from osbctl.registry.store import Registry
-from tests.deploy.harness import ROOT, run
 from tests.registry import postgres
 from tests.registry.make import SMALL, add, body, plan, read, refresh, service
 
@@ -32,33 +29,6 @@ def test_every_connection_to_sqlite_writes_through(tmp_path: Path) -> None:
     ):
         for connection in (first, second):
             assert {name: connection.exec_driver_sql(f"PRAGMA {name}").scalar() for name in wanted} == wanted
-
-
-_SYNCS = """
-import sys
-from osbctl.registry.store import Registry
-from tests.registry.make import refresh
-with Registry.open(sys.argv[1]) as registry:
-    registry.store_refresh(registry.broker("db").row, refresh())
-"""
-
-
-@pytest.mark.skipif(shutil.which("strace") is None, reason="no strace here")
-def test_a_stored_refresh_is_on_the_disk_before_the_journal_goes(tmp_path: Path) -> None:
-    """System calls of SQLite: journal, then database, are flushed before the journal is deleted."""
-    file, log = tmp_path / "brokers.sqlite", tmp_path / "calls"
-    with Registry.open(str(file)) as registry:
-        add(registry)
-    command = ["strace", "-f", "-y", "-o", log, "-e", "trace=fsync,fdatasync,unlink,unlinkat", sys.executable]
-    assert run(*command, "-c", _SYNCS, file, cwd=ROOT, timeout=120).returncode == 0
-    calls = [
-        ("unlink" if "unlink" in line else "sync", "journal" if "-journal" in line else "database")
-        for line in log.read_text().splitlines()
-        if "brokers.sqlite" in line and "= 0" in line
-    ]
-    end = calls.index(("unlink", "journal"))
-    assert ("sync", "journal") in calls[:end]
-    assert ("sync", "database") in calls[calls.index(("sync", "journal")) : end]
 
 
 def test_a_database_that_another_process_holds_is_told_after_the_wait(tmp_path: Path) -> None:
