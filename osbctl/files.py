@@ -122,8 +122,8 @@ def _special(path: str) -> int | None:
     try:
         descriptor = os.open(path, os.O_WRONLY | os.O_NOCTTY | os.O_NONBLOCK)
     except OSError as error:
-        if error.errno == errno.ENXIO and stat.S_ISFIFO(kind):
-            raise OSError(errno.ENXIO, "this FIFO has no reader") from None
+        if error.errno == errno.ENXIO:
+            raise OSError(errno.ENXIO, "no program reads from it") from None
         raise
     os.set_blocking(descriptor, True)
     return descriptor

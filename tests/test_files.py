@@ -223,7 +223,7 @@ def test_a_fifo_stays_one_and_its_reader_gets_all(fifo: Path, name: str) -> None
 
 
 def test_a_fifo_without_a_reader(fifo: Path) -> None:
-    with pytest.raises(SourceError, match=r"/fifo: cannot be written: this FIFO has no reader$"):
+    with pytest.raises(SourceError, match=r"/fifo: cannot be written: no program reads from it$"):
         write_file(fifo, NEW)
 
 
