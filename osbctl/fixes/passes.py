@@ -57,16 +57,12 @@ class Pass:
             return
         top = self.document.top
         wanted = fix if not is_spring(pointer(top)) else _in_spring(fix)
-        made, path = self._text(place.source).edit(wanted, place, exists=fix.path in places, alone=bool(top))
+        made = self._text(place.source).edit(wanted, place, exists=fix.path in places, alone=bool(top))
         edits = self._edits.setdefault(place.source, {})
         # One text may stand in several places of the catalog; two edits at one place are made in two passes.
         if made and edits.get(made.start, made) == made and _carry_out(self.expected, fix, made):
             edits[made.start] = made
             self.made.setdefault((place.source, made), []).append((finding, fix))
-            anchor = path[len(top) :] if path[: len(top)] == top else ()
-            # The text stands at its anchor, too: that may change beside the services, where nothing reads it.
-            if anchor[:1] not in ((), ("services",)) and get_at(self.document.data, anchor, self) is not self:
-                _carry_out(self.expected, fix._replace(path=anchor), made)
 
     @property
     def done(self) -> list[Finding]:
@@ -118,8 +114,8 @@ class _Text:
                 self._plain[span.start] = (span.start, span.end)
         self._plain.update({self.spans[path].key[0]: self.spans[path].key for path in self._keys.values()})
 
-    def edit(self, fix: Fix, place: Location, *, exists: bool, alone: bool) -> tuple[Edit | None, Steps]:
-        """Return the edit for `fix`, and the path in this file of the edited value.
+    def edit(self, fix: Fix, place: Location, *, exists: bool, alone: bool) -> Edit | None:
+        """The edit for `fix`, None where there is no text to edit.
 
         `place` is the location of the value, or of the object that it is added to. `alone`: do not quote a scalar that
         an alias may refer to.
@@ -127,12 +123,11 @@ class _Text:
         offset = self._lines.offset(place)
         if not fix.path:
             shared = alone and any(one.anchored and one.start <= offset < one.end for one in self.spans.values())
-            return (None if shared else quote_scalar(self.text, self._plain.get(offset))), ()
+            return None if shared else quote_scalar(self.text, self._plain.get(offset))
         inside = self._path(offset, fix.path if exists else fix.path[:-1])
         if inside is None:
-            return None, ()
-        path = inside if exists else (*inside, fix.path[-1])
-        return edit(self._document, self.spans, fix, path), path
+            return None
+        return edit(self._document, self.spans, fix, inside if exists else (*inside, fix.path[-1]))
 
     def _path(self, offset: int, path: Steps) -> Steps | None:
         """Find the path in this file of the value at `path` of the catalog, by its offset."""
