@@ -1,6 +1,5 @@
 """Code actions for findings: the fixes of `osbctl fix`, a fresh GUID, and a comment that silences the finding."""
 
-import re
 import uuid
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -22,7 +21,6 @@ FIX_ALL = "source.fixAll.osbctl"
 MAX_FINDINGS = 10
 """Findings at one place that get actions: each costs a reading of the whole source."""
 
-_IGNORE_COMMENT = re.compile(r"#[ \t]*osbctl:[ \t]*ignore\[[^\]\n]*(?=\])")
 _ID_RULES = {"schema-required", "schema-other", "schema-type", "build-id-missing", "build-id-reused", "id-duplicate"}
 
 
@@ -91,11 +89,8 @@ class ActionBuilder:
         """A comment that silences the finding in its line; none where a comment would change the catalog."""
         if finding.location is None or file.document is None or file.document.syntax != "yaml":
             return
-        line = file.line_of(file.offset_of(finding.location))
-        end = file.line_end(line)
-        comment = _IGNORE_COMMENT.search(file.body, file.lines[line], end)
-        at = comment.end() if comment else end
-        new = f", {finding.rule}" if comment else f"  # osbctl: ignore[{finding.rule}]"
+        at = file.line_end(file.line_of(file.offset_of(finding.location)))
+        new = f"  # osbctl: ignore[{finding.rule}]"
         try:
             edited = self._read({**self.unsaved, file.name: file.body[:at] + new + file.body[at:]})
         except OsbctlError:
