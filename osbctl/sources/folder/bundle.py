@@ -1,24 +1,25 @@
-"""Bundle parameter schemas: the target of each reference to another file becomes a definition of the schema.
+"""Bundle parameter schemas: replace each reference to a file by its target.
 
-A reference is `FILE#/json/pointer`, relative to the file that holds it. Each target is taken once; recursion
-among targets is kept, since a target has its name before its own references are followed. The definitions go
-where the schema's draft keeps them: `definitions` up to draft-07, `$defs` from 2019-09 on.
+A reference is `FILE#/json/pointer`, relative to the file that holds it. Keys beside it replace those of the target. A
+reference of a schema to itself (`#/definitions/size`) stays, if the schema is written in a plan, or is a whole file.
 """
 
 import os
 import pathlib
-import re
-from collections.abc import Iterator
+from collections.abc import Callable
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from osbctl.catalog import objects, parameter_holders
 from osbctl.errors import SourceError
 from osbctl.jsonschemas.walk import subschemas
-from osbctl.paths import Path, pointer, resolve_pointer, value_at
+from osbctl.paths import Path, resolve_pointer, value_at
 from osbctl.sources.document import Document
 from osbctl.sources.folder.source_tree import Parts
 from osbctl.sources.origins import Origin, PathOrigins
+
+_MOST = 1_000
+"""The most references in one schema, with those in their targets: targets of targets may grow exponentially."""
 
 
 def bundle_schemas(parts: Parts, origins: PathOrigins) -> None:
@@ -26,100 +27,62 @@ def bundle_schemas(parts: Parts, origins: PathOrigins) -> None:
     for service, at in objects(origins.data, "services"):
         for plan, path in objects(service, "plans", at):
             for place, holder in parameter_holders(plan):
-                schema, here = holder["parameters"], (*path, "schemas", *place, "parameters")
-                if any(not inner["$ref"].startswith("#") for inner, _ in _holders(schema, ())):
-                    holder["parameters"] = _Bundle(parts, origins, schema, here).made()
+                _Bundle(parts, origins).bundle(holder["parameters"], (*path, "schemas", *place, "parameters"))
 
 
 class _Bundle:
-    """The bundling of one parameter schema.
+    """The bundling of one parameter schema. `_above` are the targets around the present reference."""
 
-    `_root` is the origin of the schema: None if it is written in the catalog itself; the file and path of the target if
-    the schema is only a reference.
-    """
+    def __init__(self, parts: Parts, origins: PathOrigins) -> None:
+        self._parts, self._origins = parts, origins
+        self._dialect = ""
+        self._above: list[Origin] = []
+        self._left = _MOST
 
-    def __init__(self, parts: Parts, origins: PathOrigins, schema: dict[str, Any], path: Path) -> None:
-        self._parts, self._origins, self._path = parts, origins, path
-        self._root: Origin | None = None
-        self._schema = self._inlined(schema)
-        self._store = "$defs" if "/draft/20" in str(self._schema.get("$schema")) else "definitions"
-        self._names: dict[Origin, str] = {}
-        self._taken = set(self._schema.get(self._store) or ())
+    def bundle(self, schema: dict[str, Any], path: Path) -> None:
+        """Bundle the schema at `path` of the catalog, in place."""
+        self._dialect = str(schema.get("$schema") or "")
+        self._expand(schema, lambda inner: self._origins.find((*path, *inner)), is_whole=True)
 
-    def made(self) -> dict[str, Any]:
-        if self._root:
-            self._rewrite(self._schema, *self._root)
-        else:
-            for holder, path in _holders(self._schema, self._path):
-                if not holder["$ref"].startswith("#"):
-                    self._point(holder, *self._origins.find((*path, "$ref")))
-        definitions: dict[str, Any] = {}
-        while len(definitions) < len(self._names):
-            target = list(self._names)[len(definitions)]
-            definitions[self._names[target]] = self._definition(*target)
-        if definitions:
-            self._schema[self._store] = {**(self._schema.get(self._store) or {}), **definitions}
-        return self._schema
+    def _expand(self, schema: dict[str, Any], origin_of: Callable[[Path], Origin], *, is_whole: bool) -> None:
+        """Replace the references in a schema; `origin_of` maps paths in it to files. `is_whole`: it is the bundle."""
+        for found in reversed([*subschemas(schema)]):  # those beside a reference first
+            reference = found.value.get("$ref")
+            if not isinstance(reference, str) or (is_whole and reference.startswith("#")):
+                continue
+            part, place = origin_of((*found.path, "$ref"))
+            target = self._target(part, place, reference)
+            if target in self._above or not self._left:
+                hint = "only a schema that is a whole file may refer to itself"
+                self._problem(part, place, f"{reference!r} leads back to itself, or to too many others", hint)
+            elif target:
+                is_lone = is_whole and not found.path and found.value.keys() <= {"$ref", "$schema"}
+                self._replace(found.value, (part, place[:-1]), target, is_lone)
 
-    def _inlined(self, schema: dict[str, Any]) -> dict[str, Any]:
-        """Resolve a schema that is only a reference, through any number of steps."""
-        origin = self._origins.find((*self._path, "$ref"))
-        seen = set()
-        while set(schema) <= {"$ref", "$schema"} and isinstance(schema.get("$ref"), str):
-            if origin in seen:
-                self._problem(*origin, f"{schema['$ref']!r} leads back to itself")
-                return {}
-            seen.add(origin)
-            target = self._target(*origin, schema["$ref"])
-            if target is None:
-                return {}
-            dialect = schema.get("$schema") or target[0].data.get("$schema")
-            schema = {**({"$schema": dialect} if dialect else {}), **self._copy(*target)}
-            self._root, origin = target, (target[0], (*target[1], "$ref"))
-        if self._root:
-            self._origins.of_object(schema, self._root)
-        return schema
-
-    def _definition(self, part: Document, inside: Path) -> dict[str, Any]:
-        definition = self._copy(part, inside)
-        dialect = part.data.get("$schema")
-        if dialect and dialect.rstrip("#") != str(self._schema.get("$schema", dialect)).rstrip("#"):
-            message = f"{part.name} is written for {dialect}, the schema that refers to it is not"
-            self._problem(part, ("$schema",), message, "give both the same $schema")
-        for key in ("$schema", "$id", "id"):
-            if isinstance(definition.get(key), str):
-                del definition[key]
-        self._origins.of_object(definition, (part, inside))
-        self._rewrite(definition, part, inside)
-        return definition
-
-    def _copy(self, part: Document, inside: Path) -> dict[str, Any]:
-        copy: dict[str, Any] = self._parts.copied(part, value_at(part.data, inside), inside)
-        return copy
-
-    def _rewrite(self, schema: dict[str, Any], part: Document, inside: Path) -> None:
-        for holder, path in _holders(schema, inside):
-            self._point(holder, part, (*path, "$ref"))
-
-    def _point(self, holder: dict[str, Any], part: Document, place: Path) -> None:
-        """Let the reference in `holder`, which was written at `place` of `part`, point to its target in the bundle."""
-        target = self._target(part, place, holder["$ref"])
-        if target is None:
-            return
+    def _replace(self, schema: dict[str, Any], origin: Origin, target: Origin, is_lone: bool) -> None:
+        """Replace a schema, a reference from `origin`, by the target; `is_lone`: it becomes the bundle."""
+        self._left -= 1
         file, inside = target
-        if self._root and file is self._root[0] and inside[: len(self._root[1])] == self._root[1]:
-            holder["$ref"] = "#" + pointer(inside[len(self._root[1]) :])
-            return
-        if target not in self._names:
-            stem = str(inside[-1]) if inside else _resolved(file).stem
-            word = re.sub(r"[^A-Za-z0-9_-]+", "-", stem) or "schema"
-            name, number = word, 1
-            while name in self._taken:
-                number += 1
-                name = f"{word}-{number}"
-            self._taken.add(name)
-            self._names[target] = name
-        holder["$ref"] = f"#/{self._store}/{self._names[target]}"
+        copy: dict[str, Any] = self._parts.copied(file, value_at(file.data, inside), inside)
+        dialect = str(file.data.get("$schema") or "")
+        for key in ("$schema", "$id", "id"):
+            if not is_lone and isinstance(copy.get(key), str):
+                del copy[key]
+        self._dialect = self._dialect or dialect
+        if is_lone and self._dialect:
+            copy["$schema"] = self._dialect
+        if dialect and dialect.rstrip("#") != self._dialect.rstrip("#"):
+            message = f"{file.name} is written for {dialect}, the schema that refers to it is not"
+            self._problem(file, ("$schema",), message, "give both the same $schema")
+        beside = {key: value for key, value in schema.items() if key != "$ref"}
+        schema.clear()
+        schema |= copy
+        self._origins.of_object(schema, target)
+        self._above.append(target)
+        self._expand(schema, lambda inner: (file, (*inside, *inner)), is_whole=is_lone and not inside)
+        self._above.pop()
+        for key, value in beside.items():
+            self._origins.put(schema, key, value, (origin[0], (*origin[1], key)))
 
     def _target(self, part: Document, path: Path, reference: str) -> Origin | None:
         """Target of a reference at `path` of `part`: a file of the folder, and a path in it."""
@@ -160,10 +123,3 @@ class _Bundle:
 
 def _resolved(part: Document) -> pathlib.Path:
     return pathlib.Path(os.path.realpath(part.name))
-
-
-def _holders(schema: dict[str, Any], path: Path) -> Iterator[tuple[dict[str, Any], Path]]:
-    """The schemas with a `$ref` in `schema`, also itself; keywords whose values are data are skipped."""
-    for place in subschemas(schema):
-        if isinstance(place.value.get("$ref"), str):
-            yield place.value, (*path, *place.path)

@@ -283,6 +283,7 @@ plans:
     description: Small.
     schemas: {service_instance: {create: {parameters: PARAMETERS}}}
 """
+PARAMETERS = ("schemas", "service_instance", "create", "parameters")
 D4 = '"$schema": "http://json-schema.org/draft-04/schema#"'
 
 
@@ -291,18 +292,44 @@ def bundled(folder: Path, parameters: str, **texts: str) -> Any:
     return built(folder)["services"][0]["plans"][0]["schemas"]["service_instance"]["create"]["parameters"]
 
 
-def test_references_become_definitions_with_recursion(tmp_path: Path) -> None:
-    node = '{"properties": {"next": {"$ref": "#/definitions/node"}, "s": {"$ref": "s.json"}}}'
+def test_references_are_replaced_by_their_targets(tmp_path: Path) -> None:
     made = bundled(
         tmp_path,
-        f'{{{D4}, properties: {{a: {{$ref: "../schemas/t.json#/definitions/node"}}, b: {{$ref: "../schemas/s.json"}}}}}}',
-        schemas__t_json=f'{{"definitions": {{"node": {node}}}}}',
-        schemas__s_json='{"type": "integer"}',
+        f'{{{D4}, properties: {{a: {{$ref: "../schemas/t.json#/definitions/x", title: A}}, b: {{$ref: "#/properties/a"}}}}}}',
+        schemas__t_json='{"definitions": {"x": {"title": "X", "items": {"$ref": "#/definitions/y"}}, "y": {"$ref": "s.json"}}}',
+        schemas__s_json=f'{{{D4}, "type": "integer"}}',
     )
-    assert made["properties"] == {"a": {"$ref": "#/definitions/node"}, "b": {"$ref": "#/definitions/s"}}
-    moved = {"properties": {"next": {"$ref": "#/definitions/node"}, "s": {"$ref": "#/definitions/s"}}}
-    assert made["definitions"] == {"node": moved, "s": {"type": "integer"}}
-    assert bundled(tmp_path, "{$ref: ../schemas/s.json}") == {"type": "integer"}, "a lone reference becomes the file"
+    assert made["properties"] == {"a": {"title": "A", "items": {"type": "integer"}}, "b": {"$ref": "#/properties/a"}}
+    paths = [
+        ("services", 0, "plans", 0, *PARAMETERS, "properties", "a", *more) for more in (("title",), ("items", "type"))
+    ]
+    places = read_folder(str(tmp_path)).locate(paths)
+    assert [Path(places[path].source).name for path in paths] == ["postgres.yaml", "s.json"]
+
+
+def test_a_schema_that_is_a_whole_file_keeps_its_references_to_itself(tmp_path: Path) -> None:
+    tree = (
+        '{"definitions": {"tree": {"items": {"$ref": "#/definitions/tree"}}}, "items": {"$ref": "#/definitions/tree"}}'
+    )
+    made = bundled(tmp_path, f"{{{D4}, $ref: ../schemas/tree.json}}", schemas__tree_json=tree)
+    assert made == json.loads(tree) | json.loads(f"{{{D4}}}")
+
+
+def test_a_file_of_another_draft_is_refused(tmp_path: Path) -> None:
+    write(tmp_path, schemas__p_json='{"$schema": "http://json-schema.org/draft-07/schema#"}')
+    for parameters in (f"{{{D4}, items: {{$ref: ../schemas/p.json}}}}", f"{{{D4}, $ref: ../schemas/p.json}}"):
+        write(tmp_path, services__postgres=WITH_SCHEMA.replace("PARAMETERS", parameters))
+        assert only(faults(tmp_path)) == ("build-reference", "p.json", 1)
+
+
+def test_too_many_references_are_not_followed(tmp_path: Path) -> None:
+    twice = {
+        f"schemas__s{n}_json": f'{{"items": [{{"$ref": "s{n + 1}.json"}}, {{"$ref": "s{n + 1}.json"}}]}}'
+        for n in range(30)
+    }
+    write(tmp_path, schemas__s30_json="{}", **twice)
+    write(tmp_path, services__postgres=WITH_SCHEMA.replace("PARAMETERS", "{$ref: ../schemas/s0.json}"))
+    assert "too many others" in faults(tmp_path)[0].message
 
 
 def test_a_reference_in_data_is_data(tmp_path: Path) -> None:
@@ -394,10 +421,11 @@ def test_hostile_names_stay_in_the_folder() -> None:
 FILES = ("a.json", "b.json", "c.json")
 NAMES = ("x", "y")
 
-references = st.one_of(
-    st.sampled_from(FILES).flatmap(lambda f: st.sampled_from(NAMES).map(lambda n: f"{f}#/definitions/{n}")),
-    st.sampled_from(NAMES).map(lambda n: f"#/definitions/{n}"),
-)
+
+def references(*files: str) -> st.SearchStrategy[str]:
+    return st.sampled_from([f"{file}#/definitions/{name}" for file in files for name in NAMES])
+
+
 leaves = st.sampled_from(
     [{"type": "integer"}, {"type": "string"}, {"minimum": 2}, {"enum": [1, "a", None]}, {}, {"required": ["x"]}]
 )
@@ -417,19 +445,17 @@ def schemas(reference: st.SearchStrategy[str]) -> st.SearchStrategy[dict[str, An
     return st.recursive(leaf, grown, max_leaves=4)
 
 
-# What is consumed on the way lets recursion end: a definition is never a bare reference.
-definitions = schemas(references).filter(lambda schema: "$ref" not in schema)
-files = st.fixed_dictionaries(
-    {name: st.fixed_dictionaries(dict.fromkeys(NAMES, definitions)).map(lambda d: {"definitions": d}) for name in FILES}
-)
+files = st.fixed_dictionaries({
+    "a.json": st.fixed_dictionaries(dict.fromkeys(NAMES, schemas(references("b.json")))),
+    "b.json": st.fixed_dictionaries({"x": schemas(references("c.json") | st.just("#/definitions/y")), "y": leaves}),
+    "c.json": st.fixed_dictionaries(dict.fromkeys(NAMES, leaves)),
+}).map(lambda made: {name: {"definitions": definitions} for name, definitions in made.items()})  # fmt: skip
 values = st.recursive(
     st.one_of(st.none(), st.integers(0, 3), st.sampled_from(["a", "b"])),
     lambda inner: st.one_of(st.lists(inner, max_size=2), st.dictionaries(st.sampled_from(NAMES), inner, max_size=2)),
     max_leaves=6,
 )
-tops = schemas(
-    st.sampled_from(FILES).flatmap(lambda f: st.sampled_from(NAMES).map(lambda n: f"../schemas/{f}#/definitions/{n}"))
-)
+tops = schemas(references(*(f"../schemas/{file}" for file in FILES)))
 
 
 def built_from(top: dict[str, Any], texts: dict[str, Any]) -> dict[str, Any]:
