@@ -49,13 +49,3 @@ def test_probes() -> None:
     assert refused >= TOO_DEEP
     assert len((refused - TOO_DEEP) | READ_ALL_THE_SAME) == UNREADABLE_PROBES
     assert READ_ALL_THE_SAME.isdisjoint(refused)
-
-
-@needs_corpus
-def test_mutations() -> None:
-    mutations = records("cloudfoundry-mutations")
-    assert len(mutations) == 1500
-    for mutation in mutations:
-        catalog = mutation["catalog"]
-        text = catalog if isinstance(catalog, str) else json.dumps(catalog)
-        assert parse_document(text.encode(), "mutation.json").data == json.loads(text)

@@ -115,15 +115,6 @@ def test_both_readers_agree_and_every_path_stands_where_it_was_written(value: An
         assert {path: (place.line - down, place.column) for path, place in found.items()} == writer.places
 
 
-@given(st.dictionaries(PLAIN, PLAIN_VALUES, max_size=4))
-def test_a_part_of_the_paths_is_found_where_all_are(value: Any) -> None:
-    every = places(value)
-    text = yaml.dump(value, Dumper=Dumper, allow_unicode=True).encode()
-    document = parse_document(text, "a.yaml")
-    together = document.locate(every)
-    assert all(document.locate([path])[path] == together[path] for path in every)
-
-
 NAMES = st.sampled_from(["a.json", "a.yaml", "catalog"])
 
 
