@@ -26,7 +26,8 @@ TRAPS = [
     "é\u00a0", "##vso[task.x]", "a\n##[error]b\n", "é ##teamcity[x '|n']", "::error::x", "a\n  ::error::x\n",
 ]  # fmt: skip
 FLOATS = [0.0, -0.0, 1.0, 1e16, 1e100, 1.5e-7, 1e-10, 123456789.125, 5e-324, 1.7976931348623157e308, 1e22, -1e21]
-TEXTS = st.sampled_from(TRAPS) | st.text(max_size=12)
+# A key of the top that begins with a no-break space is taken for a slip of the indentation (test_traps).
+TEXTS = st.sampled_from(TRAPS) | st.text(max_size=12).filter(lambda text: not text.startswith("\u00a0"))
 SCALARS = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | TEXTS
 VALUES = st.recursive(
     SCALARS, lambda inner: st.lists(inner, max_size=4) | st.dictionaries(TEXTS, inner, max_size=4), max_leaves=20
@@ -55,7 +56,6 @@ class Dumper(yaml.SafeDumper):
 
 
 Dumper.add_representer(str, lambda dumper, text: dumper.represent_scalar("tag:yaml.org,2002:str", text, style='"'))
-Dumper.add_representer(float, lambda dumper, number: dumper.represent_scalar("tag:yaml.org,2002:float", repr(number)))
 
 
 PLAIN = st.text(st.characters(exclude_categories=("C", "Zl", "Zp")), max_size=5)
