@@ -12,7 +12,7 @@ from typer import Argument, Option
 from osbctl.cli import options as common
 from osbctl.cli import passwords
 from osbctl.cli.connection import Conditions, User
-from osbctl.cli.output import print_note, write_json, write_lines, write_output
+from osbctl.cli.output import print_note, progress, write_json, write_lines, write_output
 from osbctl.platforms import DEFAULT_PLATFORM, Platform
 from osbctl.registry import location
 from osbctl.registry.records import ActionKind, Refresh, RefreshOutcome, Registration
@@ -158,7 +158,8 @@ def refresh(
         finder = passwords.Passwords(stdin=password_stdin, credentials=credentials, single=len(chosen) == 1)
         client = RegisteredBrokerClient(how.options(), finder.password_of)
         policy = Policy(used, dry_run)
-        return _report(refresh_brokers(registry, chosen, client, policy, jobs), len(chosen), policy, quiet)
+        results = progress(refresh_brokers(registry, chosen, client, policy, jobs), len(chosen), "refreshing")
+        return _report(results, len(chosen), policy, quiet)
 
 
 @brokers.command("remove")

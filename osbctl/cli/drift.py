@@ -10,7 +10,7 @@ from typer import Argument, Option
 from osbctl.cli import options as common
 from osbctl.cli.connection import BrokerConnection, announced, read_addressed, source_name
 from osbctl.cli.diff import ChangesDisplay
-from osbctl.cli.output import print_note, write_output
+from osbctl.cli.output import print_note, progress, write_output
 from osbctl.cli.passwords import Passwords
 from osbctl.errors import OsbctlError, SourceError, UsageError
 from osbctl.findings import DocumentError
@@ -151,9 +151,10 @@ def _every_broker(
         raise UsageError(f"--all has no format {display.effective_format}", f"choose one of {', '.join(FORMATS)}")
     with location.open_registry(sides.database) as registry:
         print_note(*doubted_instances(registry, instances, instances_file))
-        client = sides.client(single=len(registry.names()) == 1)
+        total = len(registry.names())
+        client = sides.client(single=total == 1)
         results = check_registered(registry, client, platforms, instances, jobs)
-        checked = sorted(results, key=lambda result: result[0])
+        checked = sorted(progress(results, total, "checking"), key=lambda result: result[0])
     reports = [
         BrokerReport(name, None, found) if isinstance(found, str) else BrokerReport(name, display.compared(found))
         for name, found in checked

@@ -1,12 +1,14 @@
-"""Output of the command line: reports and notes, in the terminal's width and colours."""
+"""Output of the command line: reports, notes and progress, in the terminal's width and colours."""
 
 import os
 import sys
-from collections.abc import Iterable
-from typing import Any, TextIO
+from collections.abc import Iterable, Iterator
+from typing import Any, TextIO, TypeVar
 
 from osbctl.errors import OsbctlError, SourceError
 from osbctl.findings import DocumentError
+
+T = TypeVar("T")
 
 
 def write_output(text: str, file: str | None = None) -> None:
@@ -117,3 +119,24 @@ def width() -> int:
     import shutil
 
     return shutil.get_terminal_size((100, 24)).columns
+
+
+def progress(results: Iterable[T], total: int, what: str) -> Iterator[T]:
+    """Yield `results`, and count them on standard error if that is a terminal and there are several.
+
+    The count is erased while a result is printed, because both may go to one terminal.
+    """
+    if total < 2 or not sys.stderr.isatty():
+        yield from results
+        return
+    _draw(f"{what} 0 of {total}")
+    for number, result in enumerate(results, 1):
+        _draw("")
+        yield result
+        _draw(f"{what} {number} of {total}")
+    _draw("")
+
+
+def _draw(line: str) -> None:
+    sys.stderr.write(f"\r\x1b[2K{line}")
+    sys.stderr.flush()

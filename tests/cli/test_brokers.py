@@ -378,6 +378,15 @@ def test_many_are_asked_at_once_and_no_more_than_the_bound(many: Program, server
     assert server.most == 3
 
 
+def test_a_bar_shows_progress_at_a_terminal_and_spoils_no_line(many: Program, server: FakeBroker) -> None:
+    seen = program.at_terminal("stdout stderr", "brokers", "refresh", cwd=many.folder, **many.environment, NO_COLOR="1")
+    assert seen.code == 0, seen.screen
+    assert "refreshing" in seen.screen
+    # What a terminal shows of a line: whatever follows the last erasure of it.
+    shown = [line.rstrip("\r").rpartition("\x1b[2K")[2] for line in seen.screen.split("\n")]
+    assert sorted(line for line in shown if ": unchanged" in line) == sorted(f"b{n}: unchanged" for n in range(12))
+
+
 def test_two_processes_that_refresh_all_at_once_lose_nothing(many: Program, server: FakeBroker) -> None:
     server.put(NEW)
     both = [many.start(str(warm.command()), "brokers", "refresh") for _ in range(2)]

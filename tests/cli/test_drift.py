@@ -326,6 +326,13 @@ def test_all_brokers_are_down(osbctl: Run, several: Brokers) -> None:
         assert done.stderr.count("status 503") == 4, form
 
 
+def test_a_progress_bar_at_a_terminal_alone(osbctl: Run, several: Brokers) -> None:
+    seen = program.at_terminal("stderr", "drift", "--all", cwd=Path.cwd(), OSBCTL_DATABASE="brokers.sqlite")
+    assert "checking" not in seen.stdout
+    assert "checking" in seen.screen
+    assert "checking" not in osbctl("drift", "--all").stderr
+
+
 def test_no_broker_at_all(osbctl: Run) -> None:
     Registry.open("brokers.sqlite").close()
     done = osbctl("drift", "--all", code=0)
