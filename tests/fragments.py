@@ -94,7 +94,7 @@ def grafted(fragment: Any) -> Any:
 
 def source_text(rule: Rule, fragment: str) -> str:
     """The text of a document that shows `fragment`, one of the examples of `rule`."""
-    if rule.id in ("yaml-1.1", "ignore-unused"):  # what they are about is gone once the text is read
+    if rule.id in ("yaml-1.1", "ignore-unknown"):  # what they are about is gone once the text is read
         key = fragment.partition(":")[0]
         plan = catalog()["services"][0]["plans"][0]
         marked = catalog({"plans": [{**plan, key: "MARK"}]})

@@ -47,11 +47,11 @@ def faulty_comments(document: Document) -> Iterator[Finding]:
     for comment in _comments(document):
         if not comment.word:
             message, hint = "the comment does not say which rule to ignore", "write the rule in brackets: ignore[RULE]"
-            yield Finding("ignore-unused", Severity.WARNING, message, (), comment.place, hint)
+            yield Finding("ignore-unknown", Severity.WARNING, message, (), comment.place, hint)
         elif not comment.rules:
             message = f"there is no rule {comment.word!r} to ignore"
             hint = did_you_mean(comment.word, (*RULES, *Category)) or "remove the comment"
-            yield Finding("ignore-unused", Severity.WARNING, message, (), comment.place, hint)
+            yield Finding("ignore-unknown", Severity.WARNING, message, (), comment.place, hint)
 
 
 def _comments(document: Document) -> Iterator[_Comment]:

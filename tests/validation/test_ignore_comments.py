@@ -48,15 +48,15 @@ def test_a_comment_silences_its_line_or_the_entry_below_it() -> None:
 
 def test_an_unknown_rule_is_told_where_its_finding_is_selected() -> None:
     text = TEXT.replace("c_d", "cd  # osbctl: ignore[name-characters, advice, nosuch]")
-    assert found(text) == [("ignore-unused", 10), ("default-implicit", 15)]
+    assert found(text) == [("ignore-unknown", 10), ("default-implicit", 15)]
     assert found(text, ValidationOptions(select=frozenset({"name-characters"}))) == []
-    assert found(text, ValidationOptions(ignore=frozenset({"ignore-unused"}))) == [("default-implicit", 15)]
+    assert found(text, ValidationOptions(ignore=frozenset({"ignore-unknown"}))) == [("default-implicit", 15)]
 
 
 def test_an_unknown_rule_in_a_comment_has_a_suggestion() -> None:
     text = b"services: []  # osbctl: ignore[nme-characters, zzz]\n"
     findings = validate_document(parse_document(text, "c.yaml"), ValidationOptions()).findings
-    hints = [finding.hint for finding in findings if finding.rule == "ignore-unused"]
+    hints = [finding.hint for finding in findings if finding.rule == "ignore-unknown"]
     assert hints == ["did you mean name-characters?", "remove the comment"]
 
 
@@ -64,10 +64,10 @@ def test_an_unknown_rule_in_a_comment_has_a_suggestion() -> None:
 def test_a_comment_that_names_no_rule_is_told(comment: str) -> None:
     text = f"services: []  # osbctl: {comment}\n"
     told = validate_document(parse_document(text.encode(), "c.yaml"), ValidationOptions()).findings
-    assert [(f.message, f.hint) for f in told if f.rule == "ignore-unused"] == [
+    assert [(f.message, f.hint) for f in told if f.rule == "ignore-unknown"] == [
         ("the comment does not say which rule to ignore", "write the rule in brackets: ignore[RULE]")
     ]
-    assert "ignore-unused" not in dict(found("services: []  # osbctl: ignores nothing\n"))
+    assert "ignore-unknown" not in dict(found("services: []  # osbctl: ignores nothing\n"))
 
 
 def test_a_comment_holds_in_its_file_of_a_source_folder(tmp_path: Path) -> None:
@@ -82,8 +82,8 @@ def test_a_comment_holds_in_its_file_of_a_source_folder(tmp_path: Path) -> None:
     (plans / "q.yaml").write_text(f"name: q  # osbctl: ignore[default-implicit]\n{plan.format(2)}")
     found = validate_document(read_folder(str(tmp_path)), ValidationOptions()).findings
     assert [(Path(f.location.source).name, f.location.line, f.rule) for f in found if f.location] == [
-        ("catalog.yaml", 1, "ignore-unused"),
-        ("a.yaml", 5, "ignore-unused"),
+        ("catalog.yaml", 1, "ignore-unknown"),
+        ("a.yaml", 5, "ignore-unknown"),
         ("p.yaml", 2, "name-characters"),
     ]
 

@@ -103,7 +103,7 @@ _READING_WARNINGS = {
     Good: free: false
     Fix: puts the text in quotes, with --unsafe, since it changes the value for readers of YAML 1.1.
     Source: YAML 1.2, section 10.3, against YAML 1.1's type repository""",
-    "ignore-unused": """A comment `# osbctl: ignore[rule]` names no rule, or one that does not exist.
+    "ignore-unknown": """A comment `# osbctl: ignore[rule]` names no rule, or one that does not exist.
     Bad: name: postgres  # osbctl: ignore[name-character] published in 2019
     Good: name: postgres""",
 }
