@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from typing import Any
 from urllib.parse import unquote
@@ -73,21 +74,14 @@ def same_value(left: JsonValue, right: JsonValue) -> bool:
     return all(same_value(value, right[key]) for key, value in entries(left))
 
 
-def without_texts(schema: JsonValue) -> JsonValue:
-    """The schema with empty titles and descriptions: these differ between plans whose parameters are the same."""
-    if isinstance(schema, list):
-        return [without_texts(item) for item in schema]
-    if not isinstance(schema, dict):
-        return schema
-    shown: dict[str, JsonValue] = {}
-    for key, value in schema.items():
-        if key in BY_NAME and isinstance(value, dict):
-            shown[key] = {name: without_texts(inner) for name, inner in value.items()}
-        elif key in ("title", "description") and isinstance(value, str):
-            shown[key] = ""
-        else:
-            shown[key] = value if key in LITERALS else without_texts(value)
-    return shown
+def text_without_titles(schema: JsonValue) -> str:
+    """The schema as JSON, with empty titles and descriptions: plans often repeat a schema with texts of their own."""
+    copy = json.loads(json.dumps(schema))
+    for place in subschemas(copy):
+        for key in ("title", "description"):
+            if isinstance(place.value.get(key), str):
+                place.value[key] = ""
+    return json.dumps(copy)
 
 
 class UndecidableError(Exception):

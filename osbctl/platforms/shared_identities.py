@@ -7,7 +7,6 @@ from typing import Any
 from osbctl.catalog import Catalog
 from osbctl.paths import Path
 from osbctl.platforms import Identity, Platform
-from osbctl.text import escape_line
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,18 +50,6 @@ def does(identity: Identity, platforms: Collection[Platform]) -> str:
         verb, _, rest = phrase.partition(" ")
         sentences.append(f"{subject} {verb if len(labels) == 1 else verb.removesuffix('s')} {rest}")
     return "; ".join(sentences)
-
-
-def shared_identity_sentences(found: Iterable[SharedIdentity], platforms: Collection[Platform]) -> Iterator[str]:
-    """A sentence for each pair of catalogs and kind of identity, with one example."""
-    groups: dict[tuple[str, str, Identity], list[SharedIdentity]] = {}
-    for one in found:
-        groups.setdefault((one.first, one.second, one.identity), []).append(one)
-    for (first, second, identity), members in groups.items():
-        text = f"{first} ({members[0].first_object}) and {second} ({members[0].second_object})"
-        more = f", and {len(members) - 1:,} more" if len(members) > 1 else ""
-        outcome = does(identity, platforms)
-        yield escape_line(f"{text} share the {identity} {members[0].value}{more}") + (f": {outcome}" if outcome else "")
 
 
 def unique_ids(data: Mapping[str, Any] | Catalog, platform: Platform) -> Iterator[tuple[Identity, str]]:

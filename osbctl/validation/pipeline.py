@@ -14,7 +14,7 @@ from osbctl.catalog import parameter_holders
 from osbctl.fields import LATEST, load_schema
 from osbctl.findings import Finding, Location, Severity, ValidationResult, Verdict
 from osbctl.jsonschemas.dialects import fast_validator
-from osbctl.jsonschemas.walk import without_texts
+from osbctl.jsonschemas.walk import text_without_titles
 from osbctl.paths import Path, pointer
 from osbctl.placeholders import fill_placeholders, placeholders
 from osbctl.platforms import ApiVersion, Platform, judge_all
@@ -153,7 +153,7 @@ def _of_parameters(rules: list[Rule], catalog: CatalogNode) -> list[Finding]:
         for place, holder in parameter_holders(plan.value):
             schema = holder["parameters"]
             # No rule reads titles and descriptions; but they count for the size of the whole.
-            content = json.dumps(without_texts(schema)), max(len(json.dumps(schema)), MAX_BYTES)
+            content = text_without_titles(schema), max(len(json.dumps(schema)), MAX_BYTES)
             if content not in known:
                 known[content] = _findings(rules, Node(schema))
             path = (*plan.path, "schemas", *place, "parameters")

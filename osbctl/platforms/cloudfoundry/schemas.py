@@ -10,7 +10,6 @@ Source: cloud_controller_ng, lib/services/service_brokers/v2/catalog_schemas.rb 
 6.2.0, lib/json-schema/validator.rb, lib/json-schema/schema.rb, lib/json-schema/attributes/.
 """
 
-import json
 import re
 import warnings
 from collections.abc import Iterator
@@ -18,7 +17,7 @@ from typing import Any
 from urllib.parse import unquote
 
 from osbctl.jsonschemas.dialects import faults
-from osbctl.jsonschemas.walk import without_texts
+from osbctl.jsonschemas.walk import text_without_titles
 from osbctl.paths import Path, entries, resolve_pointer, value_at
 from osbctl.platforms.cloudfoundry.fields import Errors
 from osbctl.platforms.cloudfoundry.ruby import RubyCrash, identity_key, inspect, json_length
@@ -69,7 +68,7 @@ class SchemaChecks:
             if json_length(schema) > _LONGEST_SCHEMA:
                 return (Refusal("cloudfoundry-schema-size", (), "Must not be larger than 64KB"),)
             # What a reference finds depends on the names of schemas that were loaded before.
-            key = json.dumps(without_texts(schema)), len(self._ids)
+            key = text_without_titles(schema), len(self._ids)
             refusals = () if key in self._accepted else self._refusals_of(schema)
             if not refusals:
                 self._accepted.add(key)
