@@ -56,11 +56,11 @@ def show(
 
         write_lines(plain.offering_lines(chosen, AnsiStyle(use_color(color, sys.stdout)), wrap_width(sys.stdout)))
     else:
-        _table(catalog, color)
+        _print_overview(catalog, color)
     return 0
 
 
-def _table(catalog: Catalog, color: str) -> None:
+def _print_overview(catalog: Catalog, color: str) -> None:
     if not sys.stdout.isatty() and color != "always":
         from osbctl.views import plain
 

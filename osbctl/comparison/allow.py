@@ -63,7 +63,7 @@ def sort_out(changes: Iterable[Change], allowed: Iterable[AllowEntry], today: da
     valid, problems = [], []
     for entry in allowed:
         if entry.expires and entry.expires < today:
-            problems.append(f"{_named(entry)} expired on {entry.expires}: remove or renew it")
+            problems.append(f"{_label(entry)} expired on {entry.expires}: remove or renew it")
         else:
             valid.append(entry)
     left, accepted, matched = [], [], set()
@@ -74,11 +74,11 @@ def sort_out(changes: Iterable[Change], allowed: Iterable[AllowEntry], today: da
             accepted.append((change, valid[covering[0]].reason))
         else:
             left.append(change)
-    problems += [f"{_named(entry)} matches no change: remove it" for n, entry in enumerate(valid) if n not in matched]
+    problems += [f"{_label(entry)} matches no change: remove it" for n, entry in enumerate(valid) if n not in matched]
     return TriagedChanges(left, accepted, problems)
 
 
-def _named(entry: AllowEntry) -> str:
+def _label(entry: AllowEntry) -> str:
     return f"allow {entry.rule} of {entry.object or 'the catalog'}" + (f", field {entry.field}" if entry.field else "")
 
 

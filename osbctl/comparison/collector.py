@@ -25,12 +25,12 @@ class MatchedPair:
     @property
     def service(self) -> ObjectRef | None:
         """The service offering by id and name; the old ones if there are any."""
-        return _named(self.old_service or self.new_service)
+        return _ref_to(self.old_service or self.new_service)
 
     @property
     def plan(self) -> ObjectRef | None:
         """The plan by id and name; the old ones if there are any."""
-        return _named(self.old_plan or self.new_plan)
+        return _ref_to(self.old_plan or self.new_plan)
 
 
 @dataclass(slots=True)
@@ -100,7 +100,7 @@ def _with_names(effects: Iterable[Effect], pair: MatchedPair) -> Iterator[Effect
         yield replace(effect, does=re.sub(r"\{service\}|\{plan\}", lambda word: names[word[0]], effect.does))
 
 
-def _named(thing: ServiceOffering | ServicePlan | None) -> ObjectRef | None:
+def _ref_to(thing: ServiceOffering | ServicePlan | None) -> ObjectRef | None:
     return ObjectRef(thing.id, thing.name) if thing else None
 
 

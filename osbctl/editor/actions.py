@@ -58,7 +58,7 @@ class ActionBuilder:
             if finding.rule in _ID_RULES and finding.path[-1:] == ("id",) and len(finding.path) in (3, 5):
                 fresh = Fix("set", finding.path, str(uuid.uuid4()).upper())
                 yield from self._quick_fix(file, finding, (fresh,), "Set a fresh GUID")
-            yield from self._ignore(file, finding)
+            yield from self._ignore_comment(file, finding)
 
     def _fix_all(self, file: TextDocument) -> Iterator[types.CodeAction]:
         """The one action that applies all safe fixes of `file`.
@@ -85,7 +85,7 @@ class ActionBuilder:
                 edit=edit,
             )
 
-    def _ignore(self, file: TextDocument, finding: Finding) -> Iterator[types.CodeAction]:
+    def _ignore_comment(self, file: TextDocument, finding: Finding) -> Iterator[types.CodeAction]:
         """A comment that silences the finding in its line; none where a comment would change the catalog."""
         if finding.location is None or file.document is None or file.document.syntax != "yaml":
             return

@@ -126,7 +126,7 @@ def _texts(data: Any, places: tuple[Path, ...]) -> Iterator[str]:
     return (value for place in places if isinstance(value := get_at(data, place), str) and value)
 
 
-def rows_at(document: Exported, path: Path) -> Iterator[tuple[Path, dict[str, Any]]]:
+def checked_rows(document: Exported, path: Path) -> Iterator[tuple[Path, dict[str, Any]]]:
     """The objects of the list at `path`, each with its own path; none without a list.
 
     Raises SourceError: something else stands there, or in the list.

@@ -159,7 +159,7 @@ class _Walk:
         at, index = self._past_space(start + 1), 0
         while self._text[at : at + 1] != closing:
             if index:
-                at = self._past_comma(at, closing)
+                at = self._past_required_comma(at, closing)
             if closing == "]":
                 at = self._value(at, (*path, index), (0, 0))
             else:
@@ -168,7 +168,8 @@ class _Walk:
             index += 1
         return at + 1
 
-    def _past_comma(self, at: int, closing: str) -> int:
+    def _past_required_comma(self, at: int, closing: str) -> int:
+        """The offset behind the comma that must stand here; `closing` is for the message."""
         if at >= len(self._text):
             self._stop("syntax", f"the document ends before its {closing!r}", max(at - 1, 0), _CUT_SHORT)
         if self._text[at] != ",":

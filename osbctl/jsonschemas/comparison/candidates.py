@@ -82,7 +82,7 @@ class Candidate:
     @property
     def field(self) -> Path:
         """The name of the candidate, as `SchemaChange.field` has it."""
-        steps = tuple(_named(step.at, step.fresh) for step in self.pair.steps)
+        steps = tuple(_step_text(step.at, step.fresh) for step in self.pair.steps)
         is_spelled_out = steps == tuple(_spelled(self.pointer_new))
         return (*self.pointer_new, *(() if is_spelled_out else steps), *([self.name] if self.name else []))
 
@@ -123,7 +123,7 @@ class Candidate:
         return any(may_be_secret_name(str(step.at)) for step in pair.steps) or secrets.at(pair.new, *pair.old.known)
 
 
-def _named(at: str | int, fresh: bool = False) -> str:
+def _step_text(at: str | int, fresh: bool = False) -> str:
     """The name of a step, which no other has: a key, `[0]` for an item, `*` for all other keys."""
     if isinstance(at, int) or fresh:
         return "*" if fresh else f"[{at}]"
@@ -143,8 +143,8 @@ def _spelled(pointer: Path) -> Iterator[str]:
     """The steps in a request that a pointer names by itself; all items stand for the first."""
     for keyword, step in pairwise((*pointer, "")):
         if keyword == "properties":
-            yield _named(str(step))
+            yield _step_text(str(step))
         elif keyword in ("items", "prefixItems"):
-            yield _named(step if isinstance(step, int) else 0)
+            yield _step_text(step if isinstance(step, int) else 0)
         elif keyword == "additionalProperties":
-            yield _named("", fresh=True)
+            yield _step_text("", fresh=True)

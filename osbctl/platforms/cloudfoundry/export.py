@@ -13,8 +13,8 @@ from osbctl.platforms.export import (
     ExportRow,
     Page,
     RowFields,
+    checked_rows,
     count,
-    rows_at,
     same_named_fields,
     wrong,
 )
@@ -62,9 +62,9 @@ def read(document: Exported) -> Page:
     query = str(get_at(pagination, ("first", "href")))
     total, more = count(get_at(pagination, ("total_results",))), get_at(pagination, ("next",)) is not None
     page = Page(total=total, more=more, query=query, filters=_filters(query))
-    for path, data in rows_at(document, ("resources",)):
+    for path, data in checked_rows(document, ("resources",)):
         page.rows.append(_row(document, path, data))
-    for path, data in rows_at(document, ("included", "service_offerings")):
+    for path, data in checked_rows(document, ("included", "service_offerings")):
         page.rows.append(_row(document, path, data))
     return page
 

@@ -8,8 +8,8 @@ from osbctl.platforms.export import (
     ExportRow,
     Page,
     RowFields,
+    checked_rows,
     count,
-    rows_at,
     same_named_fields,
     wrong,
 )
@@ -73,7 +73,7 @@ def read(document: Exported) -> Page:
         return Page([ExportRow(document, (), document.data, top in _PLANS)])
     metadata = document.data.get("metadata")
     page = Page(more=bool(get_at(metadata, ("continue",))))
-    for path, data in rows_at(document, ("items",)):
+    for path, data in checked_rows(document, ("items",)):
         kind = data.get("kind") or top.removesuffix("List")  # a list of one kind leaves it out in its items
         if kind in ("CFServiceOffering", "CFServicePlan"):
             raise wrong(document, path, f"is one of Korifi's {kind}s: export what its API shows, with cf curl")

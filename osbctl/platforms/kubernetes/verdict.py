@@ -46,14 +46,14 @@ def _refusals(services: list[Struct]) -> Iterator[Refusal]:
     yield from _repeated(services, "class")
     yield from _repeated([plan for service in services for plan in service["plans"] or ()], "plan")
     for service in services:
-        yield from _named(service, "class")
+        yield from _text_refusals(service, "class")
         if not service["plans"]:
             yield Refusal("kubernetes-no-plan", service.at("plans"), "Service Catalog requires a plan in each class")
         for plan in service["plans"] or ():
-            yield from _named(plan, "plan")
+            yield from _text_refusals(plan, "plan")
 
 
-def _named(thing: Struct, kind: str) -> Iterator[Refusal]:
+def _text_refusals(thing: Struct, kind: str) -> Iterator[Refusal]:
     for key in ("id", "name"):
         if not 0 < len((thing[key] or "").encode()) <= MAX_NAME:
             text = f"Service Catalog requires 1 to {MAX_NAME} bytes as the {key} of a {kind}"
@@ -71,7 +71,7 @@ def _repeated(things: list[Struct], kind: str) -> Iterator[Refusal]:
         if identity in seen:
             text = f"Service Catalog names each {kind} by its id, and this one already exists"
             yield Refusal("kubernetes-unique", thing.at("id"), text)
-        # Two missing ids are no repetition: `_named` reports each.
+        # Two missing ids are no repetition: `_text_refusals` reports each.
         seen.add(identity or thing)
 
 

@@ -8,8 +8,8 @@ from osbctl.platforms.export import (
     ExportRow,
     Page,
     RowFields,
+    checked_rows,
     count,
-    rows_at,
     same_named_fields,
     wrong,
 )
@@ -54,7 +54,7 @@ def read(document: Exported) -> Page:
     """Read the rows of a list. Raises SourceError: it is no list of service offerings or plans."""
     page = Page(total=count(document.data.get("num_items")), more=bool(document.data.get("token")))
     for key in _LISTS:
-        for path, data in rows_at(document, (key,)):
+        for path, data in checked_rows(document, (key,)):
             if "catalog_id" not in data:
                 raise wrong(document, path, "has no catalog_id, as service offerings and plans have")
             page.rows.append(ExportRow(document, path, data, is_plan="service_offering_id" in data))

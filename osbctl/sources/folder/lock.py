@@ -80,7 +80,7 @@ def updated(lock: Lock, catalog: dict[str, Any], accepted: Collection[str] = ())
     `accepted` names the services and plans whose id may change. Names that have gone stay remembered,
     unless their id is now that of another name at the same place: then the thing was renamed.
     """
-    named = list(_named(catalog))
+    named = list(_names_with_ids(catalog))
     there = {name: id_ for name, id_, _ in named}
     changed = [(name, path) for name, id_, path in named if lock.ids.get(name, id_) != id_]
     findings = [_changed(name, lock.ids[name], path) for name, path in changed if name not in accepted]
@@ -141,8 +141,8 @@ def _against(rule: str, message: str, path: Path, hint: str) -> Finding:
     return Finding(rule, Severity.ERROR, message, path, refused_by=refusing(rule), hint=hint)
 
 
-def _named(catalog: dict[str, Any]) -> Iterator[tuple[str, str, Path]]:
-    """Name, id and the id's path of every service and plan that has both."""
+def _names_with_ids(catalog: dict[str, Any]) -> Iterator[tuple[str, str, Path]]:
+    """Name (`service` or `service/plan`), id and the path of the id, of every service and plan that has both."""
     for thing, path in _things(catalog):
         if all(isinstance(thing.get(key), str) and thing[key] for key in ("id", "name")):
             service = "" if len(path) == 2 else f"{get_at(catalog, (*path[:2], 'name'))}/"
