@@ -181,15 +181,21 @@ def test_a_task_needs_no_terminal() -> None:
 
 
 OPENED = {
-    "write_bytes", "write_text", "touch", "os.replace", "os.rename", "tempfile.mkstemp", "os.O_WRONLY", "os.O_RDWR",
+    "write_bytes", "write_text", "touch", "mkdir", "unlink", "rename", "hardlink_to", "symlink_to", "rmdir", "mkdtemp",
+    "os.replace", "os.remove", "os.makedirs", "os.fdopen", "os.truncate", "os.ftruncate", "os.O_WRONLY", "os.O_RDWR",
+    "mkstemp", "NamedTemporaryFile", "TemporaryDirectory", "shutil.move", "shutil.copy", "shutil.copyfile", "shutil.rmtree",
 }  # fmt: skip
 WRITERS = {
     "__main__.py": "closed standard streams become /dev/null",
+    "broker/listeners.py": "the file of a Unix socket that an earlier process left",
     "cli/output.py": "a closed standard output becomes /dev/null",
+    "cli/reference.py": "the language server's answers, on standard output",
     "files.py": "whole files, by rename",
     "registry/database.py": "an empty database that only its owner may read",
+    "registry/location.py": "the folder of the database",
+    "sources/folder/scaffold.py": "the folders of a new source folder; its files go through files.py",
 }
-"""Modules that may write files, each with its reason."""
+"""Modules that may change the file system themselves, each with its reason."""
 
 
 def is_opened_for_writing(node: ast.AST) -> bool:
@@ -243,6 +249,19 @@ def test_the_architecture_names_packages_and_modules_that_exist() -> None:
     assert [stop for stop in stops if not (PACKAGE / f"{stop}.py").exists()] == []
     text = (PACKAGE.parent / "docs" / "contributing" / "architecture.md").read_text(encoding="utf-8")
     assert [stop for stop in stops if f"`{stop}`" not in text] == []
+
+
+def test_contributing_names_files_and_constants_that_exist() -> None:
+    """A path in backticks, and a constant with the file that it is said to be in."""
+    root = PACKAGE.parent
+    text = (root / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    paths = re.findall(r"`((?:osbctl|tests|tools|docs|schemas)/[\w/.-]+)`", text)
+    absent = [path for path in paths if not (root / path).exists() and not re.search("[A-Z]{4}", path)]
+    assert absent == [], "no such file"
+    said = re.findall(r"`([A-Z_]{2,})`\s+(?:of|in)\s+`([\w/]+\.py)`", text)
+    assert len(said) > 8
+    files = {name: root / name if (root / name).exists() else PACKAGE / name for _, name in said}
+    assert [one for one in said if not re.search(rf"^{one[0]}\b", files[one[1]].read_text("utf-8"), re.MULTILINE)] == []
 
 
 MAY_NAME_A_PLATFORM = {

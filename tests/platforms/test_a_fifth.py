@@ -15,7 +15,8 @@ from osbctl.platforms import Platform
 from tools.make_schemas import with_platforms
 
 PACKAGE = Path(osbctl.__file__).parent
-LAST = '    KORIFI = "korifi"\n'
+LAST = [*Platform][-1]
+LINE = f'    {LAST.name} = "{LAST.value}"\n'
 """The last line of the table."""
 
 TOY = {
@@ -41,7 +42,7 @@ def judge(data):
     )
     return Outcome(VerdictKind.REFUSES if found else VerdictKind.ACCEPTS, found)
 
-REFUSALS = {"lego": "A service offering is called lego.\\n\\nSource: the lid of the box"}
+REFUSALS = {"lego": "A service offering is called lego.\\n\\nBad: name: lego\\nGood: name: bricks\\nSource: the lid of the box"}
 """,
     "updates.py": """
 from osbctl.platforms import State
@@ -57,7 +58,7 @@ def save(update):
         update.put(service.id, service)
 """,
     "export.py": """
-from osbctl.platforms.export import Export, ExportRow, Page, RowFields, rows_at
+from osbctl.platforms.export import Export, ExportRow, Page, RowFields, checked_rows
 
 SHAPE = RowFields(
     service={("id",): (("box",),), ("name",): (("word",),), ("description",): (("description",),)},
@@ -73,7 +74,7 @@ def recognised(document):
     return "toys" in document.data
 
 def read(document):
-    rows = [ExportRow(document, path, data, "inside" in data) for path, data in rows_at(document, ("toys",))]
+    rows = [ExportRow(document, path, data, "inside" in data) for path, data in checked_rows(document, ("toys",))]
     return Page(rows)
 
 EXPORT = Export(SHAPE, recognised, read)
@@ -96,8 +97,8 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     platforms = place / "osbctl" / "platforms"
     _link(PACKAGE / "platforms", platforms, but="__init__.py")
     table = (PACKAGE / "platforms" / "__init__.py").read_text()
-    assert table.count(LAST) == 1
-    (platforms / "__init__.py").write_text(table.replace(LAST, LAST + '    TOY = "toy"\n'))
+    assert table.count(LINE) == 1
+    (platforms / "__init__.py").write_text(table.replace(LINE, LINE + '    TOY = "toy"\n'))
     (platforms / "toy").mkdir()
     for name, text in TOY.items():
         (platforms / "toy" / name).write_text(text)
@@ -191,4 +192,4 @@ def test_its_name_joins_the_lists_in_schemas_and_in_the_action(toy: Callable[...
     jsonschema.validate(report, json.loads(with_platforms(schema, platforms)))
     assert list(report["documents"][0]["platforms"]) == platforms
     action = (PACKAGE.parent / "action.yml").read_text()
-    assert "service-manager, korifi, toy; one a line" in with_platforms(action, platforms)
+    assert f"{LAST.value}, toy; one a line" in with_platforms(action, platforms)

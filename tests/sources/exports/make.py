@@ -15,7 +15,8 @@ def export_as(platform: Platform, catalog: dict[str, Any]) -> list[dict[str, Any
         return [_kubernetes(catalog)]
     if platform is Platform.SERVICE_MANAGER:
         return [{"num_items": len(rows), "items": rows} for rows in _service_manager(catalog)]
-    return [page(rows) for rows in (_korifi if platform is Platform.KORIFI else _cloud_foundry)(catalog)]
+    make = {Platform.KORIFI: _korifi, Platform.CLOUD_FOUNDRY: _cloud_foundry}[platform]
+    return [page(rows) for rows in make(catalog)]
 
 
 def page(rows: list[dict[str, Any]], total: int | None = None, asked: str = "", **more: Any) -> dict[str, Any]:
