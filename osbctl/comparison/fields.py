@@ -10,7 +10,8 @@ from osbctl.comparison.change_kinds import Kind
 from osbctl.comparison.collector import Collector, MatchedPair
 from osbctl.comparison.parameters import compare_parameters
 from osbctl.comparison.rules import fields as rules
-from osbctl.comparison.values import from_to, same, shown, table
+from osbctl.comparison.text_lists import TEXT_LISTS, compare_texts
+from osbctl.comparison.values import changed_text, same, shown, table
 from osbctl.fields import CONVENTIONS, PARTS
 from osbctl.fields import known as known_fields
 from osbctl.jsonschemas.walk import same_value
@@ -50,11 +51,6 @@ _EXCLUDED = "excludedPlatformNames"
 _VISIBILITY_LISTS = (_EXCLUDED, "supportedPlatformNames", "supportedPlatforms")
 """Lists of platforms in the metadata of a plan, which SAP Service Manager reads; the first that is there counts."""
 
-ENTRIES = {
-    "tags": ("tag", rules.TAG_REMOVED, rules.TAG_ADDED, "the tags"),
-    "requires": ("requires", rules.REQUIRES_REMOVED, rules.REQUIRES_ADDED, "the permissions in requires"),
-}
-"""Lists of texts: the word for an entry, the kinds of change to lose and to gain one, the words for all of them."""
 _OMITTED_IS_FALSE = {
     (False, False): (Level.SAFE, "reads an omitted value as false: nothing changes"),
     (False, True): (Level.SAFE, "read the omitted value as false; it is true now"),
@@ -108,13 +104,13 @@ def compare_service(
         if _has_wrong_type(name, old.data, new.data):
             continue
         if before != after and plans and not any(_inherits(name, *both) for both in plans):
-            to.add(rules.SERVICE_FLAG, pair, _changed(name, before, after), (name,), before, after)
+            to.add(rules.SERVICE_FLAG, pair, changed_text(name, before, after), (name,), before, after)
         else:
             _compare_flag(to, pair, (name,), before, after)
             _explicitness(to, pair, name, before == after)
     _common(to, pair, was, now)
-    for key in ENTRIES:
-        _entries(to, pair, key, was.get(key), now.get(key))
+    for key in TEXT_LISTS:
+        compare_texts(to, pair, key, was.get(key), now.get(key))
     _dashboard(to, pair, table(was.get("dashboard_client")), table(now.get("dashboard_client")))
 
 
@@ -155,7 +151,7 @@ def _others(
     for path in dict.fromkeys((*was, *now)):
         before, after = was.get(path), now.get(path)
         if not same_value(before, after):
-            to.add(rules.FIELD_CASE, pair, _changed(".".join(path), before, after, path), path, before, after)
+            to.add(rules.FIELD_CASE, pair, changed_text(".".join(path), before, after, path), path, before, after)
     for key in _keys(old, new):
         if key not in known and (key,) not in was and (key,) not in now:
             _field(to, rules.OTHER, pair, (key,), old.get(key), new.get(key))
@@ -187,7 +183,7 @@ def _compare_flag(to: Collector, pair: MatchedPair, path: Path, old: bool, new: 
             else e
             for e in effects
         )
-    to.add(kind, pair, _changed(".".join(map(str, path)), old, new), path, old, new, effects=effects)
+    to.add(kind, pair, changed_text(".".join(map(str, path)), old, new), path, old, new, effects=effects)
 
 
 def _explicitness(to: Collector, pair: MatchedPair, name: str, same_effect: bool) -> None:
@@ -229,7 +225,7 @@ def _free(to: Collector, pair: MatchedPair, old: ServicePlan, new: ServicePlan) 
         effects = tuple(
             Effect(e.platform, Level.RISKY, "reads an omitted value as true: it is free now") for e in effects
         )
-    message = _changed("free", old.data.get("free"), new.data.get("free"))
+    message = changed_text("free", old.data.get("free"), new.data.get("free"))
     values = old.data.get("free"), new.data.get("free")
     to.add(kind, pair, message, ("free",), *values, effects=_by_platform(effects, "free", pair))
 
@@ -274,37 +270,6 @@ def _visibility_list(metadata: Mapping[str, Any]) -> tuple[str, list[Any]]:
     return "", []
 
 
-def _entries(to: Collector, pair: MatchedPair, key: str, old: Any, new: Any) -> None:
-    """Report added and removed entries of a list of texts. A change's field has the text, its paths the index."""
-    if same(old, new):
-        return
-    word, removed, added, _ = ENTRIES[key]
-    before, after = _texts(old), _texts(new)
-    for text, index in before.items():
-        if text not in after:
-            message = f"{word} {shown(text)} removed"
-            to.add(removed, pair, message, (key, text), text, None, old_at=(key, index), new_at=(key,))
-    for text, index in after.items():
-        if text not in before:
-            message = f"{word} {shown(text)} added"
-            to.add(added, pair, message, (key, text), None, text, old_at=(key,), new_at=(key, index))
-    if before.keys() == after.keys():
-        _same_entries(to, pair, key, old, new)
-
-
-def _same_entries(to: Collector, pair: MatchedPair, key: str, old: Any, new: Any) -> None:
-    """Report a list of the same texts in another order, or not as often, or with other values between them."""
-    all_of_them = ENTRIES[key][-1]
-    if not all(isinstance(value, str) for value in (*(old or ()), *(new or ()))):
-        to.add(rules.OTHER, pair, _changed(key, old, new, (key,)), (key,), old, new)
-    elif sorted(old or ()) == sorted(new or ()):
-        to.add(rules.ORDER, pair, f"{all_of_them} changed order", (key,), old, new)
-    else:
-        repeated = ", ".join(shown(text) for text in _texts(old) if (old or ()).count(text) != (new or ()).count(text))
-        message = f"{all_of_them} are the same, except for how often {repeated} is listed"
-        to.add(rules.ORDER, pair, message, (key,), old, new)
-
-
 def _dashboard(to: Collector, pair: MatchedPair, old: dict[str, Any], new: dict[str, Any]) -> None:
     if bool(old) != bool(new):
         message = f"dashboard client {'added' if new else 'removed'}"
@@ -314,7 +279,7 @@ def _dashboard(to: Collector, pair: MatchedPair, old: dict[str, Any], new: dict[
         before, after = old.get(key), new.get(key)
         if same(before, after):
             continue
-        message = _changed(key, before, after)
+        message = changed_text(key, before, after)
         # Only these two fields are known to hold no secret, and a URI only where it names no user.
         if key not in ("id", "redirect_uri") or "@" in f"{before}{after}":
             message, before, after = f"{shown(key)} changed (secret)", _hidden(before), _hidden(after)
@@ -340,7 +305,7 @@ def _polling(to: Collector, pair: MatchedPair, old: Any, new: Any) -> None:
         return
     kind = rules.POLLING_LOWERED if after < before else rules.POLLING_RAISED
     path: Path = ("maximum_polling_duration",)
-    to.add(kind, pair, _changed("maximum_polling_duration", old, new), path, old, new)
+    to.add(kind, pair, changed_text("maximum_polling_duration", old, new), path, old, new)
 
 
 def _field(to: Collector, kind: Kind, pair: MatchedPair, path: Path, old: Any, new: Any) -> None:
@@ -350,7 +315,7 @@ def _field(to: Collector, kind: Kind, pair: MatchedPair, path: Path, old: Any, n
     path, keys = _narrowed(path, old, new)
     before, after = get_at(old, path[depth:]), get_at(new, path[depth:])
     name = ".".join(map(str, path))
-    message = _changed(name, before, after, path)
+    message = changed_text(name, before, after, path)
     if len(keys) > 1:
         fates = [f"{shown(key)[1:-1]} {fate}" for key, fate in islice(keys.items(), _MOST_KEYS)]
         more = f", and {len(keys) - _MOST_KEYS} more" if len(keys) > _MOST_KEYS else ""
@@ -373,15 +338,6 @@ def _narrowed(path: Path, old: Any, new: Any) -> tuple[Path, dict[str, str]]:
     return path, {}
 
 
-def _changed(name: str, old: Any, new: Any, path: Path = ()) -> str:
-    name = shown(name)[1:-1]
-    if old is None:
-        return f"{name} added: {shown(new, path)}"
-    if new is None:
-        return f"{name} removed, was {shown(old, path)}"
-    return f"{name} changed {from_to(old, new, path)}"
-
-
 def _inherits(name: str, old: ServicePlan, new: ServicePlan) -> bool:
     """Return whether the plan leaves this to its service offering, before and after."""
     return not _is_explicit(old, name) and not _is_explicit(new, name)
@@ -389,14 +345,6 @@ def _inherits(name: str, old: ServicePlan, new: ServicePlan) -> bool:
 
 def _is_explicit(thing: ServiceOffering | ServicePlan, name: str) -> bool:
     return isinstance(thing.data.get(name), bool)
-
-
-def _texts(values: list[Any] | None) -> dict[str, int]:
-    texts: dict[str, int] = {}
-    for index, value in enumerate(values or ()):
-        if isinstance(value, str):
-            texts.setdefault(value, index)
-    return texts
 
 
 def _keys(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[str]:

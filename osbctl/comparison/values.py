@@ -49,6 +49,16 @@ def from_to(old: JsonValue, new: JsonValue, path: Path = ()) -> str:
     return "from {} to {}".format(*shown_both(old, new, path))
 
 
+def changed_text(name: str, old: Any, new: Any, path: Path = ()) -> str:
+    """The sentence about a field that was added, removed or changed; `path` decides what is secret."""
+    name = shown(name)[1:-1]
+    if old is None:
+        return f"{name} added: {shown(new, path)}"
+    if new is None:
+        return f"{name} removed, was {shown(old, path)}"
+    return f"{name} changed {from_to(old, new, path)}"
+
+
 def _line(value: JsonValue, path: Path) -> str:
     return json.dumps(masked(value, path), ensure_ascii=False)
 

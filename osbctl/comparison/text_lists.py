@@ -1,0 +1,55 @@
+"""Comparison of the lists of texts in a service offering: its tags and its permissions."""
+
+from typing import Any
+
+from osbctl.comparison.collector import Collector, MatchedPair
+from osbctl.comparison.rules import fields as rules
+from osbctl.comparison.values import changed_text, same, shown
+
+TEXT_LISTS = {
+    "tags": ("tag", rules.TAG_REMOVED, rules.TAG_ADDED, "the tags"),
+    "requires": ("requires", rules.REQUIRES_REMOVED, rules.REQUIRES_ADDED, "the permissions in requires"),
+}
+"""Lists of texts: the word for an entry, the kinds of change to lose and to gain one, the words for all of them."""
+
+
+def compare_texts(to: Collector, pair: MatchedPair, key: str, old: Any, new: Any) -> None:
+    """Report added and removed entries of a list of texts. A change's field has the text, its paths the index."""
+    if same(old, new):
+        return
+    word, removed, added, _ = TEXT_LISTS[key]
+    before, after = _indexes(old), _indexes(new)
+    for text, index in before.items():
+        if text not in after:
+            message = f"{word} {shown(text)} removed"
+            to.add(removed, pair, message, (key, text), text, None, old_at=(key, index), new_at=(key,))
+    for text, index in after.items():
+        if text not in before:
+            message = f"{word} {shown(text)} added"
+            to.add(added, pair, message, (key, text), None, text, old_at=(key,), new_at=(key, index))
+    if before.keys() == after.keys():
+        _same_texts(to, pair, key, old, new)
+
+
+def _same_texts(to: Collector, pair: MatchedPair, key: str, old: Any, new: Any) -> None:
+    """Report a list of the same texts in another order, or not as often, or with other values between them."""
+    all_of_them = TEXT_LISTS[key][-1]
+    if not all(isinstance(value, str) for value in (*(old or ()), *(new or ()))):
+        to.add(rules.OTHER, pair, changed_text(key, old, new, (key,)), (key,), old, new)
+    elif sorted(old or ()) == sorted(new or ()):
+        to.add(rules.ORDER, pair, f"{all_of_them} changed order", (key,), old, new)
+    else:
+        repeated = ", ".join(
+            shown(text) for text in _indexes(old) if (old or ()).count(text) != (new or ()).count(text)
+        )
+        message = f"{all_of_them} are the same, except for how often {repeated} is listed"
+        to.add(rules.ORDER, pair, message, (key,), old, new)
+
+
+def _indexes(values: list[Any] | None) -> dict[str, int]:
+    """The first index of each text."""
+    texts: dict[str, int] = {}
+    for index, value in enumerate(values or ()):
+        if isinstance(value, str):
+            texts.setdefault(value, index)
+    return texts
