@@ -17,7 +17,7 @@ from osbctl.findings import DocumentError, Finding, Location
 from osbctl.paths import Path, entries, key_of, parse_pointer, pointer
 from osbctl.sources.document import Document
 from osbctl.sources.limits import DEFAULT_LIMITS, Limits
-from osbctl.sources.parse import ERB, TEMPLATE, no_object, parse_stream
+from osbctl.sources.parse import TEMPLATE, is_template, no_object, parse_stream
 from osbctl.sources.spring import is_spring, renamed_fields
 from osbctl.sources.text_lines import LINE_END
 from osbctl.text import closest, did_you_mean
@@ -273,7 +273,7 @@ def _no_catalog(place: _Place) -> DocumentError:
     if isinstance(place.value, dict) and _is_brokerpak(place.value):
         message = "this is a part of a brokerpak: the source is the folder with its manifest.yml"
         hint = "name the folder, for example osbctl validate ."
-    elif ERB not in place.document.text:
+    elif not is_template(place.document.text):
         if not isinstance(place.value, dict):
             return DocumentError((no_object(place.document, place.value, place.path),))
         message = "there is no catalog here, at any depth"

@@ -15,9 +15,8 @@ _NAMED: dict[str, Syntax] = {".json": "json", ".yaml": "yaml", ".yml": "yaml"}
 _NOTHING_SAID = re.compile(r"(?:[ \t\r\n\ufeff]++|#[^\n]*+)*+")
 """Blank lines and comments at the beginning; comments are YAML, or a mistake in JSON."""
 TEMPLATE = "a template? render it first"
-ERB = "<%"
-"""Mark of a template."""
-
+_YTT = re.compile(r"^(?:[^#\n]*[ \t])?#@", re.MULTILINE)
+_YTT_VALUE = re.compile(r"^[ \t]*(?:-[ \t]+)*(?:-|[\w.-]+:)[ \t]+#@", re.MULTILINE)
 _CONFLICT = re.compile(r"^(?:<{7}|>{7}) ", re.MULTILINE)
 _YAML_START = re.compile(r"^---(?=\s|$)", re.MULTILINE)
 _CONTENT = re.compile(r"^(?![ \t]*(?:#.*)?$|%|(?:---|\.\.\.)[ \t]*(?:#.*)?$)", re.MULTILINE)
@@ -49,10 +48,13 @@ def parse_text(text: str, name: str, limits: Limits = DEFAULT_LIMITS) -> Documen
         if marker := _CONFLICT.search(text):  # it explains other errors
             hint = "keep what is right of both sides, and delete the lines that begin with <<<<<<<, ======= and >>>>>>>"
             raise _syntax_error(text, name, marker.start(), "there is a merge conflict here", hint) from None
-        if ERB not in text:
+        if not is_template(text):
             raise
         found = (one._replace(hint=TEMPLATE) if one.rule == "syntax" else one for one in error.findings)
         raise DocumentError(tuple(found)) from None
+    if syntax == "yaml" and "#@" in text and (gap := _YTT_VALUE.search(text)):
+        # YAML would read null, of which platforms say something else than of the value.
+        raise _syntax_error(text, name, gap.end() - 2, "a template puts a value here, which is missing", TEMPLATE)
 
     @cache
     def source_map() -> SourceMap:
@@ -65,6 +67,11 @@ def parse_text(text: str, name: str, limits: Limits = DEFAULT_LIMITS) -> Documen
         return yaml_locations.YamlMap(text, name)
 
     return Document(name, value, syntax, lambda paths: source_map().locate(paths), notes, text, source_map=source_map)
+
+
+def is_template(text: str) -> bool:
+    """Return whether a text is a template of ERB (`<%`) or ytt (`#@`)."""
+    return "<%" in text or bool(_YTT.search(text))
 
 
 def _syntax_error(text: str, name: str, offset: int, message: str, hint: str) -> DocumentError:

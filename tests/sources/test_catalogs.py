@@ -234,11 +234,19 @@ def test_a_text_that_was_pointed_at_and_cannot_be_read() -> None:
 
 @each("text, line", [
     ("services:\n<% if x %>\n- name: a\n", 3),
+    ('#@ load("@ytt:data", "data")\nservices:\n- name: #@ data.values.name\n', 3),
     ("<%= catalog %>\n", 1),
+    ('#@ if True:\nkind: x\n#@ end\n', 2),
 ])  # fmt: skip
 def test_a_template_has_to_be_rendered_first(text: str, line: int) -> None:
     finding = refusal(text, "a.yml")
     assert (finding.hint, finding.location.line) == ("a template? render it first", line)
+
+
+def test_signs_of_a_template_in_comments_and_texts_are_none() -> None:
+    in_text = "services: [{plans: [], description: 'a: #@'}]\n"
+    for text in ("services: []  # see #@ there\n", in_text, "#@ ours\nservices: []\n"):
+        assert parse_catalog(text, "a.yml").data, text
 
 
 def test_whether_a_file_concerns_the_editor() -> None:
