@@ -57,18 +57,22 @@ class NameChanges:
         staying = {folded(new) for old, new in map(_objects, pairs) if old and folded(old) == folded(new)}
         for pair in pairs:
             old, new = _objects(pair)
-            if old and not _is_renamed(old, new):
-                continue
-            holder = holders.get(folded(new))
-            holder = None if holder is old else holder
-            is_given_up = holder is not None and folded(new) not in staying
-            clashes = self._clashes_of(new)
-            if old or is_given_up or clashes:
-                usual = kinds.renamed if old else kinds.added
-                effects = self._effects(kinds.taken if is_given_up else usual, clashes)
-                kind = kinds.taken if is_given_up or clashes else usual
-                name = old.name if old else None
-                self._to.add(kind, pair, _message(old, new, holder), ("name",), name, new.name, effects=effects)
+            if old is None or _is_renamed(old, new):
+                holder = holders.get(folded(new))
+                self._add(kinds, pair, None if holder is old else holder, is_given_up=folded(new) not in staying)
+
+    def _add(self, kinds: _Kinds, pair: MatchedPair, holder: Identified | None, *, is_given_up: bool) -> None:
+        """Report the new name of an object; `holder` had it before, and `is_given_up`: has it no more."""
+        old, new = _objects(pair)
+        is_passed_on = holder is not None and is_given_up
+        clashes = self._clashes_of(new)
+        if not (old or is_passed_on or clashes):
+            return  # a new object with a name of its own is reported as such
+        usual = kinds.renamed if old else kinds.added
+        effects = self._effects(kinds.taken if is_passed_on else usual, clashes)
+        kind = kinds.taken if is_passed_on or clashes else usual
+        name = old.name if old else None
+        self._to.add(kind, pair, _message(old, new, holder), ("name",), name, new.name, effects=effects)
 
     def _effects(self, kind: Kind, clashes: dict[Platform, Clash]) -> tuple[Effect, ...]:
         """The effects of `kind`, but that platforms refuse an object that clashes."""

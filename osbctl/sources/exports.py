@@ -108,13 +108,17 @@ def stored_catalog(
         if not _is_export(document, platform):
             raise SourceError(f"{document.name}: not an export of {platform.label}", "leave --stored-as out")
     pages = [export.read(document) for document in documents]
+    return _merge(platform if stored_as else _only_writer(platform, pages), pages, broker)
+
+
+def _only_writer(platform: Platform, pages: Sequence[Page]) -> Platform:
+    """The platform that alone would write these rows, among those that share the format of `platform`."""
     rows = [row for page in pages for row in page.rows]
-    # Platforms share an export format: another one is meant if only that one would write these rows.
-    for other in Platform if not stored_as else ():
-        record = other.record.export
-        if record.read is export.read and record.made and record.made(rows):
-            platform = other
-    return _merge(platform, pages, broker)
+    for other in Platform:
+        export = other.record.export
+        if export.read is platform.record.export.read and export.made and export.made(rows):
+            return other
+    return platform
 
 
 def _writer(documents: Sequence[Document]) -> Platform | None:

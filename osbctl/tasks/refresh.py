@@ -126,6 +126,14 @@ def _refreshed(
     refused = client.find_password(broker) or catalog.refused
     if refused:
         return replace(base, outcome=RefreshOutcome.REFUSED, remarks=refused), {}
+    return _reconciled(registry, broker, catalog, policy, base)
+
+
+def _reconciled(
+    registry: Registry, broker: RegisteredBroker, catalog: BrokerCatalog, policy: Policy, base: Refresh
+) -> tuple[Refresh, dict[str, Any]]:
+    """The refresh with a catalog that can be stored, and its changes as in `_refreshed`; `base` if nothing changes."""
+    row, platform = broker.row, broker.row.platform
     fit = catalog.storable
     if fit.body == broker.catalog and not (catalog.refusals or broker.kept):
         return base, {}  # nothing is new, and nothing waits for its last instance
@@ -134,7 +142,7 @@ def _refreshed(
     new = fit.with_data(result.stored)
     if not (result.refused or result.actions) and broker.catalog in (fit.body, new.body):
         return base, {}
-    remarks = (*result.remarks, *_warnings(catalog), *notes)
+    remarks = (*result.remarks, *_warnings(catalog), *base.remarks)
     outcome = RefreshOutcome.CHANGED
     if result.refused:
         remarks = catalog.errors if catalog.refusals else result.remarks
