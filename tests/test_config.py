@@ -101,6 +101,7 @@ def test_configuration_errors(tmp_path: Path, text: str, told: str) -> None:
     with pytest.raises(ConfigError) as caught:
         load_config(str(file))
     assert caught.value.message.startswith(f"{file}: {told}")
+    assert caught.value.advice == ("save the file as UTF-8" if "UTF-8" in told else caught.value.advice)
 
 
 @each(

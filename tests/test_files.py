@@ -276,6 +276,16 @@ def test_a_descriptor_of_this_process_is_written_to(tmp_path: Path, name: str, t
             assert ours.recv(10) == b"new"
 
 
+def test_a_descriptor_is_shared_not_opened_again(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    with (tmp_path / "log").open("ab", buffering=0) as log:
+        log.write(b"old ")
+        for folder in ("/dev/fd", "/proc/self/fd"):
+            write_file(Path(f"{folder}/{log.fileno()}"), b"new ")
+    assert (tmp_path / "log").read_bytes() == b"old new new "
+    write_file(Path("/dev/stdout"), b"new")
+    assert capfd.readouterr().out == "new"
+
+
 def test_the_kernels_protection_of_links_holds(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """`protected_symlinks`: the kernel refuses to follow the link of another user in a shared folder."""
     link = file.with_name("link")

@@ -209,7 +209,7 @@ class Authenticator:
 
     def _answer(self, job: _Job, decision: Decision) -> None:
         with self._changed:
-            self._waiting.pop(job.digest, None)  # afterwards, no request can join the job
+            del self._waiting[job.digest]  # afterwards, no request can join the job
         for resume in job.resumes:
             try:
                 resume(decision)
