@@ -74,22 +74,21 @@ def _has_type(value: Any, shape: Any) -> bool:
     return isinstance(value, shape)
 
 
-def _without_wrong_types(
+def _report_wrong_types(
     to: Collector, pair: MatchedPair, old: Mapping[str, Any], new: Mapping[str, Any]
-) -> Iterator[Mapping[str, Any]]:
-    """Report changed fields of a wrong type, and yield both sides without the fields of a wrong type."""
+) -> tuple[Mapping[str, Any], ...]:
+    """Report changed fields of a wrong type; return both sides without the fields of a wrong type."""
     wrong = [key for key in _TYPES if (key in old or key in new) and _has_wrong_type(key, old, new)]
     for key in wrong:
         if not same(old.get(key), new.get(key)):
             to.add(rules.OTHER, pair, _WRONG_TYPE.format(key), (key,))
-    for side in (old, new):
-        yield {key: value for key, value in side.items() if key not in wrong}
+    return tuple({key: value for key, value in side.items() if key not in wrong} for side in (old, new))
 
 
 def compare_catalog(to: Collector, old: Mapping[str, Any], new: Mapping[str, Any]) -> None:
     """Compare the catalog's own fields."""
     pair = MatchedPair()
-    was, now = _without_wrong_types(to, pair, old, new)
+    was, now = _report_wrong_types(to, pair, old, new)
     _others(to, pair, "catalog", was, now, {"services"})
 
 
@@ -98,7 +97,7 @@ def compare_service(
 ) -> None:
     """Compare the service offering's own fields; `plans`, those in both catalogs, may inherit some."""
     pair = MatchedPair(old, new)
-    was, now = _without_wrong_types(to, pair, old.data, new.data)
+    was, now = _report_wrong_types(to, pair, old.data, new.data)
     for name in INHERITED:
         before, after = getattr(old, name), getattr(new, name)
         if _has_wrong_type(name, old.data, new.data):
@@ -120,7 +119,7 @@ def compare_plan(to: Collector, pair: MatchedPair, moved: bool = False) -> None:
     assert old and new
     if not moved and same(old.data, new.data):
         return  # most plans, most of the time
-    was, now = _without_wrong_types(to, pair, old.data, new.data)
+    was, now = _report_wrong_types(to, pair, old.data, new.data)
     for name in INHERITED:
         before, after = getattr(old, name), getattr(new, name)
         # What a plan inherits is reported of its service offering.

@@ -66,7 +66,7 @@ class BoundedValidator:
 
     def errors(self, node: Subschema, value: JsonValue, formats: bool = True) -> list[ValidationError] | None:
         """The errors of a value; None if it cannot be judged within the budget."""
-        if self.left <= 0 or not self._is_affordable(node, value):
+        if self.left <= 0 or not self._pay_for(node, value):
             return None
         key = (node, formats and node.tree.has_formats)
         if key not in self._compiled:
@@ -80,7 +80,7 @@ class BoundedValidator:
         gave_up = any(isinstance(e.kind, _KINDS.BacktrackLimitExceeded | _KINDS.RegexEngineFailure) for e in errors)
         return None if gave_up else errors
 
-    def _is_affordable(self, node: Subschema, value: JsonValue) -> bool:
+    def _pay_for(self, node: Subschema, value: JsonValue) -> bool:
         """Pay for one judgement. False if the budget is spent, or a pattern would take too long."""
         heaviest, parts = node.tree.heaviest_pattern, list(_within(value))
         longest = max((len(part) for part in parts if isinstance(part, str)), default=0) if heaviest else 0

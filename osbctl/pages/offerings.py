@@ -203,7 +203,7 @@ def _blocks(plans: Sequence[PlanView], secrets: Redactor) -> Iterator[ParameterB
         if owners := [plan.title for plan in described]:
             some = "" if len(owners) == len(plans) else ", ".join(owners)
             rows = [_merged(anchor, way, owners) for anchor, way in ways.items()]
-            yield ParameterBlock(word, heading, some, rows, _examples(described, place))
+            yield ParameterBlock(word, heading, some, rows, _common_examples(described, place))
 
 
 def _rows(schema: Mapping[str, Any], secrets: Redactor) -> Iterator[tuple[str, Parameter]]:
@@ -236,7 +236,7 @@ def _difference(way: Parameter, field: str) -> str:
     return f"{field} {words.yes(value) if isinstance(value, bool) else value or 'none'}"
 
 
-def _examples(plans: Sequence[PlanView], place: str) -> Sequence[tuple[str, str]]:
+def _common_examples(plans: Sequence[PlanView], place: str) -> Sequence[tuple[str, str]]:
     """The examples of the first plan, with its title if those of others differ."""
     first, *others = plans
     found = first.requests.examples.get(place, ())

@@ -33,12 +33,13 @@ PLATFORM = PlatformRecord(
 )
 """,
     "verdict.py": """
+from osbctl.catalog import Catalog
 from osbctl.platforms.outcome import Outcome, Refusal, VerdictKind
 
 def judge(data):
     found = tuple(
-        Refusal("toy-lego", ("services", at, "name"), "the box is full of lego")
-        for at, service in enumerate(data["services"]) if service["name"] == "lego"
+        Refusal("toy-lego", (*service.path, "name"), "the box is full of lego")
+        for service in Catalog.of(data).services if service.name == "lego"
     )
     return Outcome(VerdictKind.REFUSES if found else VerdictKind.ACCEPTS, found)
 
@@ -48,7 +49,13 @@ REFUSALS = {"lego": "A service offering is called lego.\\n\\nBad: name: lego\\nG
 from osbctl.platforms import State
 from osbctl.platforms.reactions import breaking
 
-REACTIONS = {"change-tag-added": breaking("throws the tag away")}
+REACTIONS = {
+    "change-tag-added": breaking("throws the tag away"),
+    **dict.fromkeys(
+        ("change-service-removed", "change-plan-removed", "change-service-id", "change-plan-id"),
+        breaking("keeps what is in the box, and sells no more of it"),
+    ),
+}
 
 def save(update):
     offered = {service.id for service in update.catalog.services}
