@@ -70,7 +70,7 @@ class Registry(AbstractContextManager["Registry"]):
 
     def names(self) -> list[str]:
         with self._database.reading() as connection:
-            return list(connection.scalars(select(BROKERS.c.name).order_by(BROKERS.c.name)))
+            return sorted(connection.scalars(select(BROKERS.c.name)))
 
     def broker(self, name: str, *, before: bool = False) -> RegisteredBroker:
         """One broker with its catalog and kept objects; `before`: with its previous catalog.
