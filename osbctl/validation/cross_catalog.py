@@ -12,7 +12,7 @@ from osbctl.platforms.outcome import VerdictKind
 from osbctl.platforms.shared_identities import SharedIdentity, does, shared
 from osbctl.rule import RULES
 from osbctl.sources.document import Document
-from osbctl.validation.ignore_comments import without_ignored
+from osbctl.validation.ignore_comments import find_comments, without_ignored
 from osbctl.validation.options import Selection, ValidationOptions
 from osbctl.validation.pipeline import graded, reading_order
 from osbctl.validation.rules import SHARED, load_all
@@ -66,7 +66,7 @@ def _finding(one: SharedIdentity, places: Sequence[Mapping[Path, Location]], cou
 
 def _completed(one: ValidatedCatalog, found: list[Finding]) -> ValidationResult:
     document, judgement, options = one
-    silenced = without_ignored(Selection(options).of(found, document.data), document)
+    silenced = without_ignored(Selection(options).of(found, document.data), document, find_comments(document))
     wanted = graded(silenced, options)
     refused = Counter(platform for finding in found for platform in finding.refused_by)
     verdicts = {platform: _verdict(verdict, refused[platform]) for platform, verdict in judgement.verdicts.items()}

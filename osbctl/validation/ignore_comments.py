@@ -16,7 +16,7 @@ from osbctl.text import did_you_mean
 _COMMENT = re.compile(r"(?:^|(?<=[ \t]))#[ \t]*osbctl:[ \t]*ignore\b(?:\[([^\]\n]*)\])?", re.MULTILINE)
 
 
-class _Comment(NamedTuple):
+class Comment(NamedTuple):
     """One word of a comment, its rules, and the lines that it applies to."""
 
     word: str
@@ -25,10 +25,10 @@ class _Comment(NamedTuple):
     lines: range
 
 
-def without_ignored(findings: list[Finding], document: Document) -> list[Finding]:
-    """The findings that no comment ignores."""
+def without_ignored(findings: list[Finding], document: Document, comments: Iterable[Comment]) -> list[Finding]:
+    """The findings that no comment of the document ignores."""
     ignored: dict[tuple[str, int], list[frozenset[str]]] = {}
-    for comment in _comments(document):
+    for comment in comments:
         for line in comment.lines:
             ignored.setdefault((comment.place.source, line), []).append(comment.rules)
     if not ignored:
@@ -42,9 +42,9 @@ def without_ignored(findings: list[Finding], document: Document) -> list[Finding
     return kept
 
 
-def faulty_comments(document: Document) -> Iterator[Finding]:
+def faulty_comments(comments: Iterable[Comment]) -> Iterator[Finding]:
     """A finding for each comment that names no rule, or one that does not exist."""
-    for comment in _comments(document):
+    for comment in comments:
         if not comment.word:
             message, hint = "the comment does not say which rule to ignore", "write the rule in brackets: ignore[RULE]"
             yield Finding("ignore-unknown", Severity.WARNING, message, (), comment.place, hint)
@@ -54,14 +54,13 @@ def faulty_comments(document: Document) -> Iterator[Finding]:
             yield Finding("ignore-unknown", Severity.WARNING, message, (), comment.place, hint)
 
 
-def _comments(document: Document) -> Iterator[_Comment]:
+def find_comments(document: Document) -> list[Comment]:
     """The comments of all files, including those around a catalog that is a part of a file."""
-    for file in document.parts or (document,):
-        if file.syntax == "yaml" and "osbctl:" in file.text:
-            yield from _comments_of(file)
+    files = (file for file in document.parts or (document,) if file.syntax == "yaml" and "osbctl:" in file.text)
+    return [comment for file in files for comment in _comments_of(file)]
 
 
-def _comments_of(file: Document) -> Iterator[_Comment]:
+def _comments_of(file: Document) -> Iterator[Comment]:
     from osbctl.sources.text_lines import LINE_END, Lines
     from osbctl.validation.rules import load_all
 
@@ -71,7 +70,7 @@ def _comments_of(file: Document) -> Iterator[_Comment]:
         alone = not place.excerpt[: place.column - 1].strip()
         reach = _entry_below(lines, place.line) if alone else range(place.line, place.line + 1)
         for word in re.findall(r"[^\s,][^,]*(?<!\s)", match[1] or "") or [""]:
-            yield _Comment(word, matching_rules(word, rules), place, reach)
+            yield Comment(word, matching_rules(word, rules), place, reach)
 
 
 def _found(text: str, spans: Iterable[Span]) -> Iterator[re.Match[str]]:

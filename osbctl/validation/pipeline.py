@@ -22,7 +22,7 @@ from osbctl.platforms.outcome import Outcome, Refusal, VerdictKind, bounded
 from osbctl.rule import Rule
 from osbctl.sources.document import Document
 from osbctl.text import plural
-from osbctl.validation.ignore_comments import faulty_comments, without_ignored
+from osbctl.validation.ignore_comments import faulty_comments, find_comments, without_ignored
 from osbctl.validation.node import CatalogNode, Node
 from osbctl.validation.options import Selection, ValidationOptions
 from osbctl.validation.rules import PARAMETERS, load_checks
@@ -42,8 +42,9 @@ def validate_document(document: Document, options: ValidationOptions) -> Validat
     instead = sum(finding.path in hidden for finding in joined[len(selected) :] if finding.refused_by)
     _, others = _parted(_drop_newcomers([*others, *joined]), selection)
     selected, _ = _parted(_drop_newcomers(joined), selection)
-    wanted = without_ignored(selection.of(selected, document.data), document)
-    wanted += selection.of(faulty_comments(document), document.data)
+    comments = find_comments(document)
+    wanted = without_ignored(selection.of(selected, document.data), document, comments)
+    wanted += selection.of(faulty_comments(comments), document.data)
     shown = _grouped(graded(wanted, options))
     left_out = max(0, len(_grouped(graded([*others, *selected], options))) - instead - len(shown))
     verdicts = {platform: _verdict(outcome) for platform, outcome in outcomes.items()}

@@ -392,7 +392,8 @@ def test_boundaries() -> None:
 def test_the_budget_counts_the_constraints_of_each_look() -> None:
     """One step for a look, and one for each sixteen constraints; the last step may be spent."""
     constraints: Any = SimpleNamespace(known=range(17))
-    once, twice = Subsumption(BoundedValidator(9), steps=2), Subsumption(BoundedValidator(9), steps=4)
+    once, twice = Subsumption(BoundedValidator(9)), Subsumption(BoundedValidator(9))
+    once.left, twice.left = 2, 4
     once.spend(constraints)
     for _ in range(2):
         twice.spend(constraints)

@@ -58,9 +58,9 @@ TOGETHER = {keyword: group for group in _GROUPS for keyword in group}
 class Subsumption:
     """One comparison, within a budget of steps. Raises `UndecidableError` once that is spent."""
 
-    def __init__(self, validator: BoundedValidator, steps: int = MAX_STEPS) -> None:
+    def __init__(self, validator: BoundedValidator) -> None:
         self.validator = validator
-        self.left = steps
+        self.left = MAX_STEPS
         self._known: dict[object, list[Candidate]] = {}
         self._under_way: set[object] = set()
 

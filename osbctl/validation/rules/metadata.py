@@ -6,6 +6,7 @@ from typing import Any
 
 from osbctl.catalog import calendar_day, objects
 from osbctl.findings import Finding, Severity
+from osbctl.paths import Path
 from osbctl.placeholders import holds_placeholder
 from osbctl.redaction import is_secret_name
 from osbctl.rule import Category, rule
@@ -27,11 +28,17 @@ def cost_incomplete(catalog: CatalogNode) -> Iterator[Finding]:
     Good: metadata: {costs: [{amount: {usd: 9.5}, unit: MONTHLY}]}
     Source: OSB profile, Service Plan Metadata: an entry of costs has `amount` and `unit`
     """
+    for plan, cost, path in _costs(catalog):
+        for key in ("amount", "unit"):
+            if not cost.get(key):
+                yield plan.hit(f"a cost of plan {plan.label} has no {key}", (*path, key), "write amount and unit")
+
+
+def _costs(catalog: CatalogNode) -> Iterator[tuple[Node, dict[str, Any], Path]]:
+    """The costs of plans: the plan, a cost, and the path to it from the plan."""
     for plan in catalog.plans:
         for cost, path in objects(plan.child("metadata").value, "costs", ("metadata",)):
-            for key in ("amount", "unit"):
-                if not cost.get(key):
-                    yield plan.hit(f"a cost of plan {plan.label} has no {key}", (*path, key), "write amount and unit")
+            yield plan, cost, path
 
 
 @rule("cost-of-free-plan", Severity.WARNING, Category.ADVICE)
@@ -77,15 +84,14 @@ def cost_amount(catalog: CatalogNode) -> Iterator[Finding]:
     Good: metadata: {costs: [{amount: {usd: 9.5}, unit: MONTHLY}]}
     Source: OSB profile, Service Plan Metadata: amount maps currencies to numbers; ISO 4217
     """
-    for plan in catalog.plans:
-        for cost, path in objects(plan.child("metadata").value, "costs", ("metadata",)):
-            seen: set[str] = set()
-            for currency, value in _amounts(cost):
-                text = _wrong_price(currency, value, seen)
-                seen.add(currency.casefold())
-                if text:
-                    at = (*path, "amount", currency)
-                    yield plan.hit(f"a cost of plan {plan.label} {text}", at, "correct the amount")
+    for plan, cost, path in _costs(catalog):
+        seen: set[str] = set()
+        for currency, value in _amounts(cost):
+            text = _wrong_price(currency, value, seen)
+            seen.add(currency.casefold())
+            if text:
+                at = (*path, "amount", currency)
+                yield plan.hit(f"a cost of plan {plan.label} {text}", at, "correct the amount")
 
 
 def _wrong_price(currency: str, value: Any, seen: set[str]) -> str:
