@@ -13,7 +13,7 @@ from typing import Any
 from osbctl.catalog import Catalog
 from osbctl.changes import Change
 from osbctl.comparison.catalogs import compare_catalogs
-from osbctl.comparison.fields import FLAGS, INHERITED
+from osbctl.comparison.field_types import FLAGS, INHERITED
 from osbctl.comparison.match import Identified
 from osbctl.comparison.rules import fields
 from osbctl.errors import SourceError

@@ -8,6 +8,15 @@ from osbctl.catalog import ServiceOffering, ServicePlan
 from osbctl.changes import Effect, Level
 from osbctl.comparison.change_kinds import Kind
 from osbctl.comparison.collector import Collector, MatchedPair
+from osbctl.comparison.field_types import (
+    FLAGS,
+    INHERITED,
+    TYPES,
+    WRONG_TYPE,
+    has_type,
+    has_wrong_type,
+    report_wrong_types,
+)
 from osbctl.comparison.parameters import compare_parameters
 from osbctl.comparison.rules import fields as rules
 from osbctl.comparison.text_lists import TEXT_LISTS, compare_texts
@@ -19,28 +28,7 @@ from osbctl.paths import JsonValue, Path, get_at
 from osbctl.platforms.golang import fold_case
 from osbctl.redaction import SECRET
 
-FLAGS = ("instances_retrievable", "bindings_retrievable", "allow_context_updates", "binding_rotatable")
-INHERITED = ("bindable", "plan_updateable")
-"""Fields that a plan inherits from its service offering."""
-
-_OBJECTS = "a list of objects"
-_TYPES: dict[str, Any] = {
-    "metadata": dict,
-    "dashboard_client": dict,
-    "maintenance_info": dict,
-    "schemas": dict,
-    "tags": list,
-    "requires": list,
-    "services": _OBJECTS,
-    "plans": _OBJECTS,
-    "id": str,
-    "name": str,
-    "maximum_polling_duration": int,
-    **dict.fromkeys((*INHERITED, *FLAGS, "free"), bool),
-}
-"""Types of known fields. What a value of another type means is undefined."""
-_WRONG_TYPE = "{} changed, and has the wrong type in one catalog or both"
-_COMPARED = {*_TYPES, "description"} - {"services"}
+_COMPARED = {*TYPES, "description"} - {"services"}
 """Fields with a comparison of their own."""
 _METADATA = {"description": rules.WORDING, **dict.fromkeys(CONVENTIONS, rules.WORDING), "costs": rules.COSTS}
 """The kind of change of known fields of the metadata."""
@@ -59,36 +47,10 @@ _OMITTED_IS_FALSE = {
 """Reaction of a platform that reads omitted values as false, by old and new value."""
 
 
-def _has_wrong_type(key: str, *sides: Mapping[str, Any]) -> bool:
-    """Return whether the known field `key` has a wrong type on any side. Null counts as omitted."""
-    return not all(_has_type(side.get(key), _TYPES[key]) for side in sides)
-
-
-def _has_type(value: Any, shape: Any) -> bool:
-    if value is None:
-        return True
-    if shape is int:  # JSON has one kind of number, and no boolean is one
-        return isinstance(value, int | float) and not isinstance(value, bool) and value % 1 == 0
-    if shape is _OBJECTS:
-        return isinstance(value, list) and all(isinstance(entry, dict) for entry in value)
-    return isinstance(value, shape)
-
-
-def _report_wrong_types(
-    to: Collector, pair: MatchedPair, old: Mapping[str, Any], new: Mapping[str, Any]
-) -> tuple[Mapping[str, Any], ...]:
-    """Report changed fields of a wrong type; return both sides without the fields of a wrong type."""
-    wrong = [key for key in _TYPES if (key in old or key in new) and _has_wrong_type(key, old, new)]
-    for key in wrong:
-        if not same(old.get(key), new.get(key)):
-            to.add(rules.OTHER, pair, _WRONG_TYPE.format(key), (key,))
-    return tuple({key: value for key, value in side.items() if key not in wrong} for side in (old, new))
-
-
 def compare_catalog(to: Collector, old: Mapping[str, Any], new: Mapping[str, Any]) -> None:
     """Compare the catalog's own fields."""
     pair = MatchedPair()
-    was, now = _report_wrong_types(to, pair, old, new)
+    was, now = report_wrong_types(to, pair, old, new)
     _others(to, pair, "catalog", was, now, {"services"})
 
 
@@ -97,10 +59,10 @@ def compare_service(
 ) -> None:
     """Compare the service offering's own fields; `plans`, those in both catalogs, may inherit some."""
     pair = MatchedPair(old, new)
-    was, now = _report_wrong_types(to, pair, old.data, new.data)
+    was, now = report_wrong_types(to, pair, old.data, new.data)
     for name in INHERITED:
         before, after = getattr(old, name), getattr(new, name)
-        if _has_wrong_type(name, old.data, new.data):
+        if has_wrong_type(name, old.data, new.data):
             continue
         if before != after and plans and not any(_inherits(name, *both) for both in plans):
             to.add(rules.SERVICE_FLAG, pair, changed_text(name, before, after), (name,), before, after)
@@ -119,14 +81,14 @@ def compare_plan(to: Collector, pair: MatchedPair, moved: bool = False) -> None:
     assert old and new
     if not moved and same(old.data, new.data):
         return  # most plans, most of the time
-    was, now = _report_wrong_types(to, pair, old.data, new.data)
+    was, now = report_wrong_types(to, pair, old.data, new.data)
     for name in INHERITED:
         before, after = getattr(old, name), getattr(new, name)
         # What a plan inherits is reported of its service offering.
-        if (moved or not _inherits(name, old, new)) and not _has_wrong_type(name, old.data, new.data):
+        if (moved or not _inherits(name, old, new)) and not has_wrong_type(name, old.data, new.data):
             _compare_flag(to, pair, (name,), before, after)
             _explicitness(to, pair, name, before == after)
-    if not _has_wrong_type("free", old.data, new.data):
+    if not has_wrong_type("free", old.data, new.data):
         _free(to, pair, old, new)
     _common(to, pair, was, now)
     _maintenance(to, pair, was.get("maintenance_info"), now.get("maintenance_info"))
@@ -239,10 +201,10 @@ def _metadata(to: Collector, pair: MatchedPair, old: dict[str, Any], new: dict[s
         before, after = old.get(key), new.get(key)
         if key != flag:
             _field(to, _METADATA.get(key, rules.METADATA), pair, path, before, after)
-        elif _has_type(before, bool) and _has_type(after, bool):
+        elif has_type(before, bool) and has_type(after, bool):
             _compare_flag(to, pair, path, before is True, after is True)
         elif not same(before, after):
-            to.add(rules.OTHER, pair, _WRONG_TYPE.format(f"metadata.{key}"), path)
+            to.add(rules.OTHER, pair, WRONG_TYPE.format(f"metadata.{key}"), path)
 
 
 def _visibility(to: Collector, pair: MatchedPair, old: Mapping[str, Any], new: Mapping[str, Any]) -> bool:

@@ -1,0 +1,56 @@
+"""Types of the known fields. What a value of another type means is undefined: it is reported, and not compared."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from osbctl.comparison.collector import Collector, MatchedPair
+from osbctl.comparison.rules import fields as rules
+from osbctl.comparison.values import same
+
+FLAGS = ("instances_retrievable", "bindings_retrievable", "allow_context_updates", "binding_rotatable")
+INHERITED = ("bindable", "plan_updateable")
+"""Fields that a plan inherits from its service offering."""
+
+_OBJECTS = "a list of objects"
+TYPES: dict[str, Any] = {
+    "metadata": dict,
+    "dashboard_client": dict,
+    "maintenance_info": dict,
+    "schemas": dict,
+    "tags": list,
+    "requires": list,
+    "services": _OBJECTS,
+    "plans": _OBJECTS,
+    "id": str,
+    "name": str,
+    "maximum_polling_duration": int,
+    **dict.fromkeys((*INHERITED, *FLAGS, "free"), bool),
+}
+WRONG_TYPE = "{} changed, and has the wrong type in one catalog or both"
+
+
+def has_wrong_type(key: str, *sides: Mapping[str, Any]) -> bool:
+    """Return whether the known field `key` has a wrong type on any side. Null counts as omitted."""
+    return not all(has_type(side.get(key), TYPES[key]) for side in sides)
+
+
+def has_type(value: Any, shape: Any) -> bool:
+    """Return whether a value is of a type of `TYPES`, or null."""
+    if value is None:
+        return True
+    if shape is int:  # JSON has one kind of number, and no boolean is one
+        return isinstance(value, int | float) and not isinstance(value, bool) and value % 1 == 0
+    if shape is _OBJECTS:
+        return isinstance(value, list) and all(isinstance(entry, dict) for entry in value)
+    return isinstance(value, shape)
+
+
+def report_wrong_types(
+    to: Collector, pair: MatchedPair, old: Mapping[str, Any], new: Mapping[str, Any]
+) -> tuple[Mapping[str, Any], ...]:
+    """Report changed fields of a wrong type; return both sides without the fields of a wrong type."""
+    wrong = [key for key in TYPES if (key in old or key in new) and has_wrong_type(key, old, new)]
+    for key in wrong:
+        if not same(old.get(key), new.get(key)):
+            to.add(rules.OTHER, pair, WRONG_TYPE.format(key), (key,))
+    return tuple({key: value for key, value in side.items() if key not in wrong} for side in (old, new))
