@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from functools import cached_property
 from typing import Any, TypeAlias
 
@@ -106,16 +105,18 @@ class CatalogNode(Node):
     @cached_property
     def parts(self) -> list[Part]:
         """All objects of a known kind, in the order of the document."""
-        return list(_parts(self.value, "catalog", ()))
+        found: list[Part] = []
+        _add_parts(found, self.value, "catalog", ())
+        return found
 
 
-def _parts(value: Any, kind: str, path: Path) -> Iterator[Part]:
-    """An object of that kind, or those in a list, with the objects below."""
+def _add_parts(found: list[Part], value: Any, kind: str, path: Path) -> None:
+    """Add an object of that kind, or those in a list, and the objects below, to `found`."""
     if isinstance(value, list):
         for index, item in enumerate(value):
-            yield from _parts(item, kind, (*path, index))
+            _add_parts(found, item, kind, (*path, index))
     elif isinstance(value, dict):
-        yield value, path, kind
+        found.append((value, path, kind))
         for key, inner in PARTS.get(kind, {}).items():
             if key in value:
-                yield from _parts(value[key], inner, (*path, key))
+                _add_parts(found, value[key], inner, (*path, key))

@@ -5,6 +5,7 @@ fraction or an exponent as `BigDecimal`, never as `Float`.
 """
 
 import json
+import re
 import unicodedata
 from decimal import Decimal
 from typing import Any
@@ -16,6 +17,7 @@ _SEPARATORS = "\x1c\x1d\x1e\x1f"
 
 _ESCAPES = dict(zip('"\\\n\r\t\f\v\b\a\x1b', '"\\nrtfvbae', strict=True))
 _UNPRINTABLE = ("Cc", "Cs", "Cn", "Zl", "Zp")
+_FRACTION = re.compile(r"\d[.e]")
 _WORDS = {None: "nil", True: "true", False: "false"}
 
 
@@ -106,6 +108,7 @@ def identity_key(value: Any) -> str:
 def json_length(value: Any) -> int:
     """The characters of `value.to_json` under ActiveSupport."""
     text = json.dumps(value, separators=(",", ":"), ensure_ascii=False)
-    # ActiveSupport writes a BigDecimal as a string, so that no reader rounds it.
-    text = json.dumps(json.loads(text, parse_float=_plain), separators=(",", ":"), ensure_ascii=False)
+    if _FRACTION.search(text):
+        # ActiveSupport writes a BigDecimal as a string, so that no reader rounds it.
+        text = json.dumps(json.loads(text, parse_float=_plain), separators=(",", ":"), ensure_ascii=False)
     return len(text) + sum(text.count(char) for char in "<>&\u2028\u2029") * len("u003c")

@@ -7,7 +7,7 @@ from osbctl.fields import BOOLEAN_WORDS, known, since, wanted
 from osbctl.findings import Finding, Fix, Severity
 from osbctl.paths import JSON_TYPES
 from osbctl.placeholders import holds_placeholder
-from osbctl.platforms import Platform
+from osbctl.platforms import ApiVersion, Platform
 from osbctl.rule import Category, rule
 from osbctl.text import closest, semantic_version
 from osbctl.validation.node import CatalogNode, Part
@@ -71,7 +71,14 @@ def field_near_miss(catalog: CatalogNode) -> Iterator[Finding]:
     """
     for part in catalog.parts:
         holder, _, kind = part
-        yield from filter(None, (_slip(catalog, part, key) for key in holder if key not in known(kind)))
+        fields = known(kind)
+        yield from filter(None, (_slip(catalog, part, key) for key in holder if key not in fields))
+
+
+@cache
+def _fields_after(version: ApiVersion, kind: str) -> frozenset[str]:
+    """The fields of a kind of object that are newer than `version`."""
+    return known(kind) - known(kind, version)
 
 
 @rule("field-too-new", Severity.INFO, Category.ADVICE)
@@ -87,7 +94,7 @@ def field_too_new(catalog: CatalogNode) -> Iterator[Finding]:
     """
     version = catalog.api_version
     for holder, path, kind in catalog.parts:
-        newer = known(kind) - known(kind, version)
+        newer = _fields_after(version, kind)
         for key in filter(newer.__contains__, holder):
             came = f"came with API version {since(kind, key)}; platforms that speak {version} ignore"
             hint = f"check with --api-version {since(kind, key)}"
@@ -129,8 +136,9 @@ def field_misplaced(catalog: CatalogNode) -> Iterator[Finding]:
             **dict.fromkeys(known(theirs), f"to the {theirs}"),
             **dict.fromkeys(known(f"{ours}_metadata"), "into metadata"),
         }
+        misplaced = places.keys() - known(ours)
         for thing in things:
-            for key in filter((places.keys() - known(ours)).__contains__, thing.value):
+            for key in filter(misplaced.__contains__, thing.value):
                 where = places[key]
                 group_summary = f"{ours}s have {key!r}, which belongs {where}"
                 message = f"{key!r} of {thing.label} belongs {where}"
