@@ -58,35 +58,35 @@ def load_schema(version: ApiVersion) -> Any:
 @cache
 def known(kind: str, version: ApiVersion = LATEST) -> frozenset[str]:
     """The fields of a kind of object (a key or value of `PARTS`) at a version."""
-    return frozenset((*properties(kind, version), *_SAP.get(kind, ())))
+    return frozenset((*field_schemas(kind, version), *_SAP.get(kind, ())))
 
 
 @cache
-def wanted(kind: str, key: str) -> str:
+def field_type(kind: str, key: str) -> str:
     """The JSON type of a known field in the newest schema; empty if it accepts several."""
-    found = properties(kind, LATEST).get(key, {}).get("type", "")
+    found = field_schemas(kind, LATEST).get(key, {}).get("type", "")
     return found if isinstance(found, str) else ""
 
 
 @cache
-def is_boolean(key: str) -> bool:
+def is_boolean_field(key: str) -> bool:
     """Return whether a field of this name is a boolean in any kind of object."""
     kinds = {*PARTS, *(kind for inner in PARTS.values() for kind in inner.values())}
-    return any(wanted(kind, key) == "boolean" for kind in kinds)
+    return any(field_type(kind, key) == "boolean" for kind in kinds)
 
 
 @cache
-def since(kind: str, key: str) -> ApiVersion:
+def version_introduced(kind: str, key: str) -> ApiVersion:
     """The first version with the field."""
     return next(version for version in ApiVersion if key in known(kind, version))
 
 
-def is_newer(path: Path, version: ApiVersion) -> bool:
+def is_newer_field(path: Path, version: ApiVersion) -> bool:
     """Return whether the field at `path` of a catalog, or a field that contains it, is newer than `version`."""
     kind = "catalog"
     for step in path:
         if isinstance(step, str):
-            if step in known(kind) and since(kind, step) > version:
+            if step in known(kind) and version_introduced(kind, step) > version:
                 return True
             kind = PARTS.get(kind, {}).get(step, "")
             if not kind:
@@ -94,7 +94,7 @@ def is_newer(path: Path, version: ApiVersion) -> bool:
     return False
 
 
-def properties(kind: str, version: ApiVersion) -> dict[str, Any]:
+def field_schemas(kind: str, version: ApiVersion) -> dict[str, Any]:
     """The schemas of the fields of a kind of object at a version, in the order of the specification."""
     schema = load_schema(version)
     found: dict[str, Any] = (schema if kind == "catalog" else schema["definitions"][kind])["properties"]

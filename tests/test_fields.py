@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from osbctl.comparison.catalogs import compare_catalogs
-from osbctl.fields import LATEST, known, since, wanted
+from osbctl.fields import LATEST, field_type, known, version_introduced
 from osbctl.platforms import ApiVersion, Platform, judge_all
 from osbctl.platforms.outcome import VerdictKind
 from osbctl.validation.options import ValidationOptions
@@ -39,7 +39,7 @@ def with_field(kind: str, key: str, value: Any) -> dict[str, Any]:
 
 
 def value_of(kind: str, key: str) -> Any:
-    return OF_SPECIAL.get((kind, key), OF_FIELDS.get(key, VALUES[wanted(kind, key) or "object"]))
+    return OF_SPECIAL.get((kind, key), OF_FIELDS.get(key, VALUES[field_type(kind, key) or "object"]))
 
 
 @pytest.mark.parametrize(("kind", "key"), FIELDS)
@@ -51,7 +51,7 @@ def test_a_change_of_a_known_field_has_a_name_of_its_own(kind: str, key: str) ->
         assert "change-other-field" not in rules
 
 
-BOOLEANS = [(kind, key) for kind, key in FIELDS if wanted(kind, key) == "boolean" and key != "binding_rotatable"]
+BOOLEANS = [(kind, key) for kind, key in FIELDS if field_type(kind, key) == "boolean" and key != "binding_rotatable"]
 """All but the one that no platform stores."""
 
 
@@ -64,7 +64,7 @@ def test_a_capability_that_is_withdrawn_is_safe_nowhere_unsaid(kind: str, key: s
 @pytest.mark.parametrize(("kind", "key"), FIELDS)
 def test_a_field_is_too_new_for_the_versions_before_it(kind: str, key: str) -> None:
     data = with_field(kind, key, value_of(kind, key))
-    brought = since(kind, key)
+    brought = version_introduced(kind, key)
     for version in ApiVersion:
         found = run_rules(data, ValidationOptions(api_version=version))
         told = {f.message for f in found if f.rule == "field-too-new" and f.path[-1] == key}
@@ -91,7 +91,7 @@ PASSED_OVER = {
 def test_each_platform_knows_the_type_of_a_field_or_is_known_to_pass_it_over(platform: Platform) -> None:
     found = set()
     for kind, key in FIELDS:
-        wrong = 5 if wanted(kind, key) in ("string", "array", "object", "") else "x"
+        wrong = 5 if field_type(kind, key) in ("string", "array", "object", "") else "x"
         outcome = judge_all(with_field(kind, key, wrong))[platform]
         if "metadata" not in kind and outcome.kind is VerdictKind.ACCEPTS:
             found.add((kind, key))

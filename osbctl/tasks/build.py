@@ -10,7 +10,7 @@ from typing import Any
 
 from osbctl.config import find_config
 from osbctl.errors import SourceError, UsageError
-from osbctl.fields import LATEST, properties
+from osbctl.fields import LATEST, field_schemas
 from osbctl.files import staged, write_file
 from osbctl.findings import DocumentError, Finding
 from osbctl.sources.document import Document
@@ -80,7 +80,7 @@ def _ordered(thing: Any, kind: str = "catalog") -> Any:
     """
     if not isinstance(thing, dict):
         return thing
-    whole = {**{key: thing[key] for key in properties(kind, LATEST) if key in thing}, **thing}
+    whole = {**{key: thing[key] for key in field_schemas(kind, LATEST) if key in thing}, **thing}
     key, inner = {"catalog": ("services", "service"), "service": ("plans", "plan")}.get(kind, ("", ""))
     if isinstance(whole.get(key), list):
         whole[key] = [_ordered(each, inner) for each in whole[key]]

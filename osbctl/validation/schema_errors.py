@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 from osbctl.catalog import names_at
-from osbctl.fields import BOOLEAN_WORDS, CONVENTIONS, LATEST, is_boolean, is_newer, load_schema
+from osbctl.fields import BOOLEAN_WORDS, CONVENTIONS, LATEST, is_boolean_field, is_newer_field, load_schema
 from osbctl.findings import Finding, Fix, Severity
 from osbctl.jsonschemas.sentences import field_name, refusal
 from osbctl.paths import JSON_TYPES, Path, entries
@@ -49,7 +49,7 @@ def explained(data: dict[str, Any], version: ApiVersion) -> tuple[list[Finding],
     left_out: set[Path] = set()
     lacks_ids = _lacks_ids(data)
     for fault in schema_errors(data, LATEST):
-        is_warning = _is_convention(fault.path) or is_newer(fault.path, version)
+        is_warning = _is_convention(fault.path) or is_newer_field(fault.path, version)
         severity = Severity.WARNING if is_warning else Severity.ERROR
         number[severity] += 1
         if number[severity] <= MAX_FINDINGS:
@@ -194,7 +194,7 @@ def _type_advice(path: Path, value: Any, safe: bool) -> tuple[str, tuple[Fix, ..
 
 def _text_advice(path: Path, text: str, safe: bool) -> tuple[str, tuple[Fix, ...]]:
     """Hint and fix for a text in place of a boolean or a number."""
-    if text.lower() in BOOLEAN_WORDS and is_boolean(str(path[-1])):
+    if text.lower() in BOOLEAN_WORDS and is_boolean_field(str(path[-1])):
         meant = BOOLEAN_WORDS[text.lower()]
         return f"write {json.dumps(meant)}, without quotes", (Fix("set", path, meant, safe),)
     if path[-1] != "maximum_polling_duration" and "amount" not in path:

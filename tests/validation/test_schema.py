@@ -16,7 +16,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from osbctl.fields import is_newer
+from osbctl.fields import is_newer_field
 from osbctl.findings import Severity
 from osbctl.platforms import ApiVersion
 from osbctl.sources.limits import MAX_DEPTH
@@ -183,7 +183,7 @@ def agreed(data: Any, version: ApiVersion = ApiVersion.V2_17) -> bool:
     good = jsonschema.Draft7Validator(SCHEMAS[version]).is_valid(data)
     assert jsonschema_rs.Draft7Validator(SCHEMAS[version], validate_formats=False).is_valid(data) == good
     found = schema_findings(data, version)[0]
-    assert ([one for one in found if not is_newer(one.path, version)] == []) == good
+    assert ([one for one in found if not is_newer_field(one.path, version)] == []) == good
     return good
 
 

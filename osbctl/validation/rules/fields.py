@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from functools import cache
 
-from osbctl.fields import BOOLEAN_WORDS, known, since, wanted
+from osbctl.fields import BOOLEAN_WORDS, field_type, known, version_introduced
 from osbctl.findings import Finding, Fix, Severity
 from osbctl.paths import JSON_TYPES
 from osbctl.placeholders import holds_placeholder
@@ -43,7 +43,7 @@ def _squeezed(key: str) -> str:
 def _slip(catalog: CatalogNode, part: Part, key: str) -> Finding | None:
     holder, path, kind = part
     meant = _meant(kind, key)
-    value, type_of_it = holder[key], wanted(kind, meant)
+    value, type_of_it = holder[key], field_type(kind, meant)
     fits = type_of_it in ("", JSON_TYPES.get(type(value)))
     if not meant or meant in holder or (kind in _FREE and not fits):
         return None
@@ -96,8 +96,8 @@ def field_too_new(catalog: CatalogNode) -> Iterator[Finding]:
     for holder, path, kind in catalog.parts:
         newer = _fields_after(version, kind)
         for key in filter(newer.__contains__, holder):
-            came = f"came with API version {since(kind, key)}; platforms that speak {version} ignore"
-            hint = f"check with --api-version {since(kind, key)}"
+            came = f"came with API version {version_introduced(kind, key)}; platforms that speak {version} ignore"
+            hint = f"check with --api-version {version_introduced(kind, key)}"
             yield catalog.hit(f"{key} {came} it", (*path, key), hint, group_summary=f"fields {came} them")
 
 
