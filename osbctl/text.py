@@ -70,7 +70,7 @@ def _inert(text: str) -> str:
     return _COMMAND.sub(lambda found: found[0][0] + chr(0xDC00 + ord(found[0][0])), text)
 
 
-def is_safe(character: str) -> bool:
+def is_safe_character(character: str) -> bool:
     """Return whether a character needs no escape."""
     return unicodedata.category(character) not in _UNSAFE or character in _JOINERS
 
@@ -80,14 +80,14 @@ def escape_text(text: str, pairs: bool = False) -> str:
 
     Characters beyond U+FFFF become `\UXXXXXXXX` (YAML), with `pairs` a surrogate pair (JSON).
     """
-    text = without_commands(text)
+    text = escape_ci_commands(text)
     if text.isascii() and "\x7f" not in text:
         return text
-    unsafe = {ord(c): _escape(ord(c), pairs) for c in set(text) if c not in "\n\t" and not is_safe(c)}
+    unsafe = {ord(c): _escape(ord(c), pairs) for c in set(text) if c not in "\n\t" and not is_safe_character(c)}
     return text.translate(unsafe)
 
 
-def without_commands(text: str) -> str:
+def escape_ci_commands(text: str) -> str:
     r"""Escape CI commands: `#\u0023` for `##`, likewise for `::`; valid in quoted strings of JSON and YAML."""
     return _COMMAND.sub(lambda found: rf"{found[0][0]}\u{ord(found[0][0]):04x}", text)
 
@@ -103,11 +103,11 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
     """`did you mean …?` with the closest known word, or the only one with the prefix `word`; empty without one."""
     known = list(known)
     begun = [name for name in known if len(word) > 2 and name.startswith(word)]
-    meant = closest(word, known) or (begun[0] if len(begun) == 1 else "")
+    meant = closest_word(word, known) or (begun[0] if len(begun) == 1 else "")
     return f"did you mean {meant}?" if meant else ""
 
 
-def closest(word: str, known: Iterable[str]) -> str:
+def closest_word(word: str, known: Iterable[str]) -> str:
     """The known word closest to `word`, ignoring case; empty if there is none, or several equally close ones.
 
     Words of four letters may differ by one edit; each twelve letters allow another.
@@ -155,7 +155,7 @@ def join_sentences(parts: Iterable[str]) -> str:
     return " ".join(part if part.endswith((".", "?", "!")) else f"{part}." for part in parts).removesuffix(".")
 
 
-def excerpt(line: str, column: int, end: int = 0, width: int = 100) -> tuple[str, str]:
+def excerpt_with_carets(line: str, column: int, end: int = 0, width: int = 100) -> tuple[str, str]:
     """Shorten `line` to `width` characters around `column` (from 1); returns it and a line of carets.
 
     The carets mark the columns from `column` to `end`, exclusive (0: one character), also for wide and escaped
@@ -177,7 +177,7 @@ def excerpt(line: str, column: int, end: int = 0, width: int = 100) -> tuple[str
     return before + meant + after, " " * display_width(before) + "^" * max(1, display_width(meant))
 
 
-def wrapped(line: str, width: int, indent: str = "    ") -> str:
+def wrap_line(line: str, width: int, indent: str = "    ") -> str:
     """Wrap `line` at blanks to `width` terminal cells (0: no wrapping), with `indent` before continuation lines.
 
     Colours take no space; a word longer than a line gets its own line.
@@ -205,7 +205,7 @@ def display_width(text: str) -> int:
     return len(shown) + sum(unicodedata.east_asian_width(character) in ("W", "F") for character in shown)
 
 
-def aligned(rows: Sequence[Sequence[str]]) -> Iterator[str]:
+def align_columns(rows: Sequence[Sequence[str]]) -> Iterator[str]:
     """Lines of a table with padded columns; programs can split them at blanks if no cell has any."""
     widths = [max(map(display_width, column)) for column in zip(*rows, strict=True)]
     for row in rows:
@@ -214,14 +214,14 @@ def aligned(rows: Sequence[Sequence[str]]) -> Iterator[str]:
 
 
 def _shown(character: str) -> str:
-    if is_safe(character):
+    if is_safe_character(character):
         return character
     named = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}.get(character)
     code = ord(character) - 0xDC00 if character in _INERT else ord(character)
     return named or (f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}")
 
 
-def rendered(parts: Iterable[RenderableType], width: int, *, colored: bool) -> str:
+def render_for_terminal(parts: Iterable[RenderableType], width: int, *, colored: bool) -> str:
     """Render for a terminal of `width` columns; as a string: rich's own printing exits with 1 at a broken pipe."""
     import io
 
@@ -239,7 +239,7 @@ def rendered(parts: Iterable[RenderableType], width: int, *, colored: bool) -> s
 
 
 @cache
-def semantic_version() -> re.Pattern[str]:
+def semantic_version_pattern() -> re.Pattern[str]:
     """Pattern of Semantic Versioning 2.0 (grammar of https://semver.org/spec/v2.0.0.html), for `fullmatch`."""
     number, word = r"(?:0|[1-9][0-9]*)", r"[0-9a-zA-Z-]+"
     identifier = r"(?:0|[1-9][0-9]*|[0-9]*[a-zA-Z-][0-9a-zA-Z-]*)"

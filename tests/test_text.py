@@ -9,7 +9,7 @@ import yaml
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from osbctl.text import did_you_mean, display_width, escape_line, escape_text, excerpt, wrapped
+from osbctl.text import did_you_mean, display_width, escape_line, escape_text, excerpt_with_carets, wrap_line
 
 
 @pytest.mark.parametrize(
@@ -72,7 +72,7 @@ def test_escapes_for_yaml() -> None:
     ],
 )
 def test_the_caret_stands_under_its_character(line: str, column: int, under: str) -> None:
-    shown, carets = excerpt(line, column)
+    shown, carets = excerpt_with_carets(line, column)
     assert carets.strip() == "^"
     index = next(i for i in range(len(shown) + 1) if display_width(shown[:i]) == len(carets) - 1 and shown[i] == under)
     assert shown[index] == under
@@ -81,7 +81,7 @@ def test_the_caret_stands_under_its_character(line: str, column: int, under: str
 
 @given(st.text(max_size=300), st.integers(-5, 400))
 def test_an_excerpt_is_short_and_has_room_for_the_caret(line: str, column: int) -> None:
-    shown, carets = excerpt(line, column, width=40)
+    shown, carets = excerpt_with_carets(line, column, width=40)
     assert 1 <= len(carets) <= display_width(shown) + 1
     assert len(shown) <= 40 * len("\\U00000000") + 2
     assert "\n" not in shown
@@ -89,12 +89,12 @@ def test_an_excerpt_is_short_and_has_room_for_the_caret(line: str, column: int) 
 
 def test_an_excerpt_holds_no_command_wherever_the_caret_is() -> None:
     for column in (1, 8, 10, 12):
-        shown, carets = excerpt("name: '##vso[x]'", column)
+        shown, carets = excerpt_with_carets("name: '##vso[x]'", column)
         assert ("##" in shown, len(carets)) == (False, column if column < 9 else column + 3)
 
 
 def test_an_excerpt_of_a_long_line_says_that_it_is_cut() -> None:
-    assert [excerpt("x" * 1_000, at)[0] for at in (500, 1)] == ["…" + "x" * 100 + "…", "x" * 100 + "…"]
+    assert [excerpt_with_carets("x" * 1_000, at)[0] for at in (500, 1)] == ["…" + "x" * 100 + "…", "x" * 100 + "…"]
 
 
 @pytest.mark.parametrize(
@@ -106,21 +106,21 @@ def test_an_excerpt_of_a_long_line_says_that_it_is_cut() -> None:
     ],
 )
 def test_carets_mark_the_whole_range(line: str, column: int, end: int, carets: str) -> None:
-    shown, below = excerpt(line, column, end)
+    shown, below = excerpt_with_carets(line, column, end)
     assert below == carets or (len(line) > 100 and display_width(below) == display_width(shown))
 
 
 @given(st.lists(st.text("ab日", min_size=1, max_size=12), min_size=1, max_size=30), st.integers(20, 60))
 def test_a_long_line_is_broken_at_its_words(words: list[str], width: int) -> None:
-    lines = wrapped(" ".join(words), width, "  ").split("\n")
+    lines = wrap_line(" ".join(words), width, "  ").split("\n")
     assert " ".join(lines).split() == words
     assert all(display_width(line) <= max(width, 2 + max(map(display_width, line.split()))) for line in lines)
     assert all(line.startswith("  ") for line in lines[1:])
 
 
 def test_colours_do_not_count_for_wrapping() -> None:
-    assert wrapped("\x1b[1;31mred\x1b[0m \x1b[2m[rule]\x1b[0m", 10).count("\n") == 0
-    assert wrapped("a b", 0) == "a b"
+    assert wrap_line("\x1b[1;31mred\x1b[0m \x1b[2m[rule]\x1b[0m", 10).count("\n") == 0
+    assert wrap_line("a b", 0) == "a b"
 
 
 @pytest.mark.parametrize(
@@ -154,5 +154,5 @@ def test_an_excerpt_costs_the_same_in_a_line_of_megabytes() -> None:
     line = '{"a": "##[x]"}, ' * 500_000
     start = time.process_time()
     for column in range(1, 5_000_000, 5_000):
-        assert "##[" not in excerpt(line, column)[0]
+        assert "##[" not in excerpt_with_carets(line, column)[0]
     assert time.process_time() - start < 2

@@ -18,7 +18,7 @@ from select import PIPE_BUF
 from typing import Generic, TypeVar
 
 from osbctl.broker.decision import Decision
-from osbctl.text import without_commands
+from osbctl.text import escape_ci_commands
 
 T = TypeVar("T")
 
@@ -68,7 +68,7 @@ class LineWriter(Generic[T]):
             lines.append(json.dumps({"event": "lost", "lines": lost}))
         parts = [b""]
         for line in lines:
-            data = without_commands(line).encode() + b"\n"
+            data = escape_ci_commands(line).encode() + b"\n"
             if len(parts[-1]) + len(data) <= PIPE_BUF:  # such a write is atomic on a shared pipe
                 parts[-1] += data
             else:

@@ -13,7 +13,7 @@ from typer import Argument, Option
 from osbctl.cli import options as common
 from osbctl.cli.output import print_error, print_note, use_color, write_output
 from osbctl.errors import OsbctlError
-from osbctl.text import AnsiStyle, escape_line, plural, without_commands
+from osbctl.text import AnsiStyle, escape_ci_commands, escape_line, plural
 
 if TYPE_CHECKING:
     from osbctl.findings import Finding
@@ -122,7 +122,7 @@ def _diff(result: FixResult) -> Iterator[str]:
         called += "\t" if " " in called else ""
         for line in unified_diff(_lines(before), _lines(after), called, called):
             whole = line if line.endswith("\n") else line + "\n\\ No newline at end of file\n"
-            yield _painted(whole, paint) if paint else without_commands(whole)
+            yield _painted(whole, paint) if paint else escape_ci_commands(whole)
 
 
 def _lines(data: bytes) -> list[str]:

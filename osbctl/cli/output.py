@@ -75,10 +75,10 @@ def print_error(error: OsbctlError) -> int:
 
 def print_stderr(text: str) -> None:
     """Print lines on standard error, wrapped to the terminal; control characters are escaped."""
-    from osbctl.text import escape_line, wrapped
+    from osbctl.text import escape_line, wrap_line
 
     width = wrap_width(sys.stderr)
-    print("\n".join(wrapped(escape_line(line), width) for line in text.split("\n")), file=sys.stderr)  # noqa: T201
+    print("\n".join(wrap_line(escape_line(line), width) for line in text.split("\n")), file=sys.stderr)  # noqa: T201
 
 
 def use_color(choice: str, stream: TextIO) -> bool:

@@ -17,7 +17,7 @@ from osbctl.errors import OsbctlError
 from osbctl.extras import command_to_install
 from osbctl.platforms import DEFAULT_API_VERSION, ApiVersion, labels
 from osbctl.rule import Category, Rule
-from osbctl.text import AnsiStyle, wrapped
+from osbctl.text import AnsiStyle, wrap_line
 
 _VERSION = 1
 """Version of the JSON format, `schemas/rules-1.json`. Only new fields need no new version."""
@@ -62,12 +62,12 @@ def _list(records: Sequence[Rule], paint: AnsiStyle, width: int) -> Iterator[str
     """The rules by category, one per line, wrapped to `width` columns."""
     for category, ours in groupby(records, key=lambda record: record.category):
         group = list(ours)
-        yield wrapped(f"{paint(category.value, 'bold')}: {category.meaning}", width)
+        yield wrap_line(f"{paint(category.value, 'bold')}: {category.meaning}", width)
         longest = max(len(record.id) for record in group)
         for record in group:
             severity = paint(f"{record.severity.value:<7}", record.severity.value)
             fixable = paint(" (fixable)", "safe") if record.fix else ""
-            yield wrapped(
+            yield wrap_line(
                 f"  {record.id:<{longest}}  {severity}  {record.summary}{fixable}", width, " " * (longest + 13)
             )
         yield ""
@@ -76,17 +76,17 @@ def _list(records: Sequence[Rule], paint: AnsiStyle, width: int) -> Iterator[str
 def _explanation(record: Rule, paint: AnsiStyle, width: int) -> Iterator[str]:
     severity = paint(record.severity.value, record.severity.value)
     yield f"{paint(record.id, 'bold')} ({severity}, {record.category.value})\n"
-    yield wrapped(record.summary, width, "")
+    yield wrap_line(record.summary, width, "")
     for paragraph in filter(None, record.why.split("\n\n")):
-        yield "\n" + wrapped(" ".join(paragraph.split("\n")) if width else paragraph, width, "")
+        yield "\n" + wrap_line(" ".join(paragraph.split("\n")) if width else paragraph, width, "")
     for title, example, style in (("Bad", record.bad, "gone"), ("Good", record.good, "come")):
         if example:
             yield f"\n{paint(title, style)}:\n{textwrap.indent(example, '    ')}"
     if record.fix:
-        yield wrapped(f"\n{paint('Fix', 'bold')}: {record.fix}", width)
-    yield wrapped(f"\n{paint('Source', 'bold')}: {record.source}", width)
+        yield wrap_line(f"\n{paint('Fix', 'bold')}: {record.fix}", width)
+    yield wrap_line(f"\n{paint('Source', 'bold')}: {record.source}", width)
     if record.refused_by:
-        yield wrapped(f"{paint('Refused by', 'bold')}: {labels(record.refused_by)}", width)
+        yield wrap_line(f"{paint('Refused by', 'bold')}: {labels(record.refused_by)}", width)
 
 
 def schema(api_version: Annotated[ApiVersion, Option(help="API version of the catalog.")] = DEFAULT_API_VERSION) -> int:

@@ -3,14 +3,14 @@
 from collections.abc import Iterable, Iterator
 
 from osbctl.registry.records import BrokerRow, Refresh, RefreshOutcome, RegisteredBroker
-from osbctl.text import aligned, escape_line
+from osbctl.text import align_columns, escape_line
 
 _COLUMNS = ("NAME", "URL", "USER", "PLATFORM", "SERVICES", "PLANS", "KEPT", "REFRESHED", "LAST")
 
 
 def broker_table(brokers: Iterable[BrokerRow]) -> Iterator[str]:
     """Lines of a table of brokers."""
-    return aligned([_COLUMNS, *map(_cells, brokers)])
+    return align_columns([_COLUMNS, *map(_cells, brokers)])
 
 
 def _cells(row: BrokerRow) -> tuple[str, ...]:
@@ -32,7 +32,7 @@ def broker_lines(broker: RegisteredBroker) -> Iterator[str]:
         "refreshed": row.refreshed_at,
         "last outcome": row.outcome.value,
     }
-    yield from aligned([(f"{key}:", escape_line(value)) for key, value in facts.items()])
+    yield from align_columns([(f"{key}:", escape_line(value)) for key, value in facts.items()])
     for service in broker.document.catalog.services:
         yield f"\n{escape_line(service.name)}  {escape_line(service.id)}"
         yield from (f"  {escape_line(plan.name)}  {escape_line(plan.id)}" for plan in service.plans)

@@ -9,7 +9,7 @@ from osbctl.platforms import Platform, labels
 from osbctl.platforms.outcome import MAX_REFUSALS, VerdictKind
 from osbctl.redaction import is_secret_name
 from osbctl.reports import Report
-from osbctl.text import AnsiStyle, escape_line, excerpt, plural, wrapped
+from osbctl.text import AnsiStyle, escape_line, excerpt_with_carets, plural, wrap_line
 
 _NOT_ACCEPTED = {
     VerdictKind.REFUSES: "refused by",
@@ -27,7 +27,7 @@ def render(report: Report) -> str:
     paint = AnsiStyle(report.color)
     lines = [*_documents(report, paint)]
     if not report.detail.quiet:
-        lines += [wrapped(_total(report), report.width)] if len(report.results) > 1 else []
+        lines += [wrap_line(_total(report), report.width)] if len(report.results) > 1 else []
         ending = _fixable(report)
         lines += [paint(ending, "bold")] if ending else []
     return "\n".join(lines).rstrip("\n") + "\n" if lines else ""
@@ -50,16 +50,16 @@ def finding_lines(findings: Iterable[Finding]) -> str:
 
 def _finding(finding: Finding, paint: AnsiStyle, width: int = 0, marked: bool = False) -> Iterator[str]:
     """The lines of an entry, wrapped to `width` columns (0: not wrapped)."""
-    yield wrapped(_head(finding, paint, marked), width)
+    yield wrap_line(_head(finding, paint, marked), width)
     place = finding.location
     is_secret = any(is_secret_name(step) for step in finding.path if isinstance(step, str))
     if place and place.excerpt.strip() and not is_secret:
         margin = f"  {place.line} |"
         room = max(20, width - len(margin) - 3) if width else 100
-        shown, carets = excerpt(place.excerpt, place.column, place.end, min(room, 100))
+        shown, carets = excerpt_with_carets(place.excerpt, place.column, place.end, min(room, 100))
         yield f"{paint(margin, 'dim')} {shown}"
         yield f"{paint(' ' * (len(margin) - 1) + '|', 'dim')} {paint(carets, 'bold')}"
-    yield from (wrapped(line, width, " " * 6) for line in _details(finding, paint))
+    yield from (wrap_line(line, width, " " * 6) for line in _details(finding, paint))
 
 
 def _details(finding: Finding, paint: AnsiStyle) -> Iterator[str]:
@@ -101,7 +101,7 @@ def _fixable(report: Report) -> str:
 
 def _summary(result: ValidationResult, paint: AnsiStyle, width: int) -> Iterator[str]:
     counted = f"{paint(escape_line(result.name), 'bold')}: {_counted(result.findings, result.left_out)}"
-    yield wrapped(counted, width)
+    yield wrap_line(counted, width)
     # An unreadable document has no verdicts, and its findings say why.
     asked = {one: verdict for one, verdict in result.verdicts.items() if verdict.kind is not VerdictKind.UNREADABLE}
     texts = {platform.label: _verdict(platform, verdict, result, paint) for platform, verdict in asked.items()}
@@ -109,7 +109,7 @@ def _summary(result: ValidationResult, paint: AnsiStyle, width: int) -> Iterator
         texts = {"every platform": next(iter(texts.values()))}
     column = max(map(len, texts), default=0)
     for label, text in texts.items():
-        yield wrapped(f"  {label:<{column}}  {text}", width, " " * (column + 4))
+        yield wrap_line(f"  {label:<{column}}  {text}", width, " " * (column + 4))
     yield ""
 
 

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from osbctl.platforms import Platform
 from osbctl.platforms.commands import Manifest, Order, Purpose, Tool
-from osbctl.text import is_safe
+from osbctl.text import is_safe_character
 
 _OPTION = re.compile(r"\[([^\]]*)\]")
 _PLACE = re.compile(r"\{(\w+)\}")
@@ -93,7 +93,7 @@ def quote_argument(word: str) -> str:
         raise UnquotableError("it is empty")
     if word.startswith("-"):
         raise UnquotableError("it begins with a hyphen, like an option")
-    if not all(map(is_safe, word)):
+    if not all(map(is_safe_character, word)):
         raise UnquotableError("it contains an invisible character")
     if found := _READ_DIFFERENTLY.search(word):
         raise UnquotableError(f"shells interpret {found.group()} differently")

@@ -11,7 +11,7 @@ from osbctl.paths import pointer
 from osbctl.platforms.commands import Purpose
 from osbctl.requests.commands import Command
 from osbctl.requests.parameters import Examples
-from osbctl.text import AnsiStyle, display_width, escape_line, escape_text, json_text, wrapped
+from osbctl.text import AnsiStyle, display_width, escape_line, escape_text, json_text, wrap_line
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,9 +82,9 @@ def _parameter_lines(rows: tuple[Parameter, ...], paint: AnsiStyle, width: int) 
     wide = min(max((display_width(row.name) for row in rows), default=0), width // 3)
     for row in rows:
         head = f"  {paint(row.name, 'info')}{' ' * (wide - display_width(row.name))}  "
-        yield wrapped(head + row.facts, width, " " * (wide + 4))
+        yield wrap_line(head + row.facts, width, " " * (wide + 4))
         if row.description:
-            yield wrapped(" " * (wide + 4) + row.description, width, " " * (wide + 4))
+            yield wrap_line(" " * (wide + 4) + row.description, width, " " * (wide + 4))
 
 
 def _commands(commands: tuple[Command, ...], paint: AnsiStyle) -> Iterator[str]:

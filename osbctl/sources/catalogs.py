@@ -20,7 +20,7 @@ from osbctl.sources.limits import DEFAULT_LIMITS, Limits
 from osbctl.sources.parse import TEMPLATE, is_template, no_object, parse_stream
 from osbctl.sources.spring import is_spring, renamed_fields
 from osbctl.sources.text_lines import LINE_END
-from osbctl.text import closest, did_you_mean
+from osbctl.text import closest_word, did_you_mean
 
 _TEXT_OF_CATALOG = re.compile(r"\b(?:plans|bindable)\b")
 
@@ -119,7 +119,7 @@ def _is_meant_as_catalog(value: Any) -> bool:
     if "services" in value:
         services = value["services"]
         return not isinstance(services, dict) or any(map(_is_offering, services.values()))
-    return any(isinstance(item, list) and closest(key, ("services",)) for key, item in value.items())
+    return any(isinstance(item, list) and closest_word(key, ("services",)) for key, item in value.items())
 
 
 # The search.

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from osbctl.errors import SourceError, UsageError
 from osbctl.sources.limits import DEFAULT_LIMITS, Limits, read_file, too_large
-from osbctl.text import closest
+from osbctl.text import closest_word
 
 STDIN = "<stdin>"
 """Default name of standard input in reports."""
@@ -83,7 +83,7 @@ def _no_file(source: str) -> SourceError:
     except OSError:
         return SourceError(f"{source}: there is no such file", f"there is no folder {folder} either")
     stem = os.path.splitext(name)[0]  # noqa: PTH122
-    close = next((other for other in names if os.path.splitext(other)[0] == stem), "") or closest(name, names)  # noqa: PTH122
+    close = next((other for other in names if os.path.splitext(other)[0] == stem), "") or closest_word(name, names)  # noqa: PTH122
     advice = f"did you mean {os.path.join(folder, close)}?" if close else ""  # noqa: PTH118
     return SourceError(f"{source}: there is no such file", advice)
 

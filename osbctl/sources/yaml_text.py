@@ -10,7 +10,7 @@ from typing import Any
 
 import yaml
 
-from osbctl.text import escape_text, is_safe, without_commands
+from osbctl.text import escape_ci_commands, escape_text, is_safe_character
 
 _PLAIN = re.compile(r"[A-Za-z][A-Za-z0-9_-]*")
 _ASCII = re.compile(r"[ -~\n]*")
@@ -95,7 +95,9 @@ class _WideDumper(yaml.SafeDumper):
 
 def _string(dumper: Any, value: str) -> Any:
     style = None
-    if without_commands(value) != value or not (_ASCII.fullmatch(value) or all(c == "\n" or is_safe(c) for c in value)):
+    if escape_ci_commands(value) != value or not (
+        _ASCII.fullmatch(value) or all(c == "\n" or is_safe_character(c) for c in value)
+    ):
         style = '"'
     elif "\n" in value and not value[0].isspace() and all(c.isprintable() or c == "\n" for c in value):
         style = "|"

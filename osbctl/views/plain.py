@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from osbctl.catalog import Catalog, ServiceOffering, ServicePlan
 from osbctl.parameter_table import Parameter, parameters
 from osbctl.paths import PARAMETER_PLACES
-from osbctl.text import AnsiStyle, display_width, escape_line, wrapped
+from osbctl.text import AnsiStyle, display_width, escape_line, wrap_line
 from osbctl.views import words
 
 COLUMNS = ("SERVICE", "PLAN", "PRICE", "BINDABLE", "COSTS", "BULLETS", "SERVICE ID", "PLAN ID", "DESCRIPTION")
@@ -33,7 +33,7 @@ def catalog_lines(catalog: Catalog) -> Iterator[str]:
 
 def offering_lines(service: ServiceOffering, paint: AnsiStyle, width: int = 0) -> Iterator[str]:
     """The offering, its display information, its plans and their parameters, wrapped to `width` columns (0: not)."""
-    yield wrapped(paint(escape_line(service.name), "bold"), width, "  ")
+    yield wrap_line(paint(escape_line(service.name), "bold"), width, "  ")
     links = {label: escape_line(str(value)) for key, label in _LINKS.items() if (value := service.metadata.get(key))}
     facts = {
         "Id": escape_line(service.id),
@@ -45,7 +45,7 @@ def offering_lines(service: ServiceOffering, paint: AnsiStyle, width: int = 0) -
         yield _hanging(f"  {paint(f'{label:<13}', 'dim')}  ", text, 17, width)
     for plan in service.plans:
         yield ""
-        yield wrapped(f"  Plan {paint(escape_line(plan.name), 'bold')}", width, " " * 7)
+        yield wrap_line(f"  Plan {paint(escape_line(plan.name), 'bold')}", width, " " * 7)
         facts = {
             "Id": escape_line(plan.id),
             "Description": escape_line(plan.description),
@@ -60,7 +60,7 @@ def offering_lines(service: ServiceOffering, paint: AnsiStyle, width: int = 0) -
 
 
 def _hanging(head: str, text: str, indent: int, width: int) -> str:
-    return wrapped(head + text, width, " " * indent)
+    return wrap_line(head + text, width, " " * indent)
 
 
 def _parameters(place: str, plans: Sequence[ServicePlan], paint: AnsiStyle, width: int) -> Iterator[str]:
@@ -70,7 +70,7 @@ def _parameters(place: str, plans: Sequence[ServicePlan], paint: AnsiStyle, widt
         return
     some = _of_plans(described) if len(described) < len(plans) else ""
     yield ""
-    yield wrapped(f"  Parameters of {paint(place, 'bold')}{some}:", width, " " * 6)
+    yield wrap_line(f"  Parameters of {paint(place, 'bold')}{some}:", width, " " * 6)
     rows: dict[str, list[tuple[Parameter, ServicePlan]]] = {}
     for plan in described:
         for row in parameters(plan.parameters[place]):

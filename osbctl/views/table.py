@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from osbctl.catalog import Catalog, ServiceOffering
-from osbctl.text import display_width, escape_line, plural, rendered
+from osbctl.text import display_width, escape_line, plural, render_for_terminal
 from osbctl.views import words
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ GUID = 36
 
 def render(catalog: Catalog, width: int, *, colored: bool) -> str:
     """Render `catalog` for a terminal of `width` columns. Long cells are wrapped."""
-    return rendered(_parts(catalog, width), width, colored=colored)
+    return render_for_terminal(_parts(catalog, width), width, colored=colored)
 
 
 def _parts(catalog: Catalog, width: int) -> Iterator[RenderableType]:

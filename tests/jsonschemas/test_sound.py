@@ -17,7 +17,7 @@ from jsonschema.validators import validator_for
 
 from osbctl.jsonschemas import dialects
 from osbctl.jsonschemas.comparison.compare import compare_schemas
-from osbctl.text import is_safe
+from osbctl.text import is_safe_character
 from tests.corpus import CORPUS, EVERY_CASE, needs_corpus
 
 from .strategies import pairs, request
@@ -106,4 +106,4 @@ def test_nothing_raises(old: Any, new: Any) -> None:
     for change in compare_schemas(old, new):
         assert change.level in ("breaking", "risky", "safe")
         assert len(change.message) < 400
-        assert all(map(is_safe, change.message + change.example))
+        assert all(map(is_safe_character, change.message + change.example))

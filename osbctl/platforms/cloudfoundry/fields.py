@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, TypeAlias
 from osbctl.paths import Path
 from osbctl.platforms.cloudfoundry.ruby import index, inspect, is_blank
 from osbctl.platforms.outcome import MAX_REFUSALS, Refusal
-from osbctl.text import semantic_version
+from osbctl.text import semantic_version_pattern
 
 _LONGEST_DESCRIPTION = 10_000
 _INDENT = "  "
@@ -140,7 +140,7 @@ def _short_enough(value: Any) -> FieldProblem | None:
 
 def _semantic_version(value: Any) -> FieldProblem | None:
     """A Semantic Version on any line of the string, for the platform's pattern is anchored to lines."""
-    if isinstance(value, str) and any(map(semantic_version().fullmatch, value.split("\n"))):
+    if isinstance(value, str) and any(map(semantic_version_pattern().fullmatch, value.split("\n"))):
         return None
     return wrong_type("a Semantic Version", value)._replace(rule="cloudfoundry-maintenance-info")
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from osbctl.changes import Level
 from osbctl.reports.changes import DiffFormat, DiffReport, render
 from osbctl.reports.changes.json_changes import as_json
-from osbctl.text import aligned, escape_line, json_text
+from osbctl.text import align_columns, escape_line, json_text
 
 FORMATS = (DiffFormat.TEXT, DiffFormat.MARKDOWN, DiffFormat.GITHUB, DiffFormat.ALLOW, DiffFormat.JSON)
 """Formats of a report of all brokers."""
@@ -58,7 +58,7 @@ def render_all(checked: Sequence[BrokerReport], format: DiffFormat) -> str:  # t
 
 
 def _table(checked: Sequence[BrokerReport]) -> Iterator[str]:
-    return aligned([_COLUMNS, *((escape_line(one.name), *_cells(one.report)) for one in checked)])
+    return align_columns([_COLUMNS, *((escape_line(one.name), *_cells(one.report)) for one in checked)])
 
 
 def _cells(report: DiffReport | None) -> list[str]:

@@ -8,7 +8,7 @@ from osbctl.findings import Location
 from osbctl.paths import Path
 from osbctl.reports.changes import DIFF, DiffReport, grouped
 from osbctl.reports.format_helpers import in_line
-from osbctl.text import AnsiStyle, escape_line, plural, wrapped
+from osbctl.text import AnsiStyle, escape_line, plural, wrap_line
 
 _MEANINGS = {
     Level.REFUSED: "a platform refuses the update",
@@ -26,7 +26,7 @@ def render(report: DiffReport) -> str:
     if report.same:
         return ""
     margins = ((line, " " * (len(line) - len(line.lstrip(" ")) + 2)) for line in _lines(report))
-    return "\n".join(wrapped(line, report.width, margin) for line, margin in margins) + "\n"
+    return "\n".join(wrap_line(line, report.width, margin) for line, margin in margins) + "\n"
 
 
 def _lines(report: DiffReport) -> Iterator[str]:

@@ -9,7 +9,7 @@ from osbctl.paths import JSON_TYPES
 from osbctl.placeholders import holds_placeholder
 from osbctl.platforms import ApiVersion, Platform
 from osbctl.rule import Category, rule
-from osbctl.text import closest, semantic_version
+from osbctl.text import closest_word, semantic_version_pattern
 from osbctl.validation.node import CatalogNode, Part
 
 _FREE = ("service_metadata", "plan_metadata")
@@ -33,7 +33,7 @@ def _meant(kind: str, key: str) -> str:
     for name in fields:
         if _squeezed(name) == squeezed:
             return name
-    return closest(key, fields) if len(key) > 3 else ""
+    return closest_word(key, fields) if len(key) > 3 else ""
 
 
 def _squeezed(key: str) -> str:
@@ -111,7 +111,7 @@ def maintenance_version(catalog: CatalogNode) -> Iterator[Finding]:
     Good: maintenance_info: {version: 1.2.0}
     Source: OSB 2.15, Maintenance Info Object: version MUST conform to Semantic Version 2.0
     """
-    pattern = semantic_version()
+    pattern = semantic_version_pattern()
     for plan in catalog.plans:
         info = plan.get("maintenance_info")
         version = info.get("version") if isinstance(info, dict) else None

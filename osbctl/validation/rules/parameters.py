@@ -13,7 +13,7 @@ from osbctl.jsonschemas.walk import IN_PLACE, SchemaPlace, subschemas
 from osbctl.paths import value_at
 from osbctl.placeholders import holds_placeholder
 from osbctl.rule import Category, rule
-from osbctl.text import closest, did_you_mean
+from osbctl.text import closest_word, did_you_mean
 from osbctl.validation.node import Node
 
 MAX_BYTES = 65_536
@@ -122,7 +122,7 @@ def parameters_keyword(schema: Node) -> Iterator[Finding]:
 @lru_cache(maxsize=1024)
 def _meant(key: str) -> str:
     """The known keyword that an unknown one likely misspells; empty if there is none."""
-    return "" if key in KEYWORDS else closest(key, KEYWORDS)
+    return "" if key in KEYWORDS else closest_word(key, KEYWORDS)
 
 
 @rule("parameters-required", Severity.WARNING, Category.ADVICE)
