@@ -84,12 +84,12 @@ def write_file(path: Path | str, data: bytes, mode: int | None = None) -> None:
 
     Raises SourceError: the folder is missing, it or the file is not writable, or the FIFO has no reader.
     """
-    with staged(path, data, mode):
+    with write_on_success(path, data, mode):
         pass
 
 
 @contextlib.contextmanager
-def staged(path: Path | str, data: bytes, mode: int | None = None) -> Iterator[None]:
+def write_on_success(path: Path | str, data: bytes, mode: int | None = None) -> Iterator[None]:
     """Write `data` to `path` like `write_file` once the block succeeds; if it raises, the old file stays.
 
     Raises SourceError before the block if `path` is not writable.

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from osbctl.credentials.record import CredentialRecord
 from osbctl.errors import ConfigError, SourceError
-from osbctl.files import read_bounded, staged
+from osbctl.files import read_bounded, write_on_success
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -140,7 +140,11 @@ def write_record(path: Path, record: CredentialRecord, ready: Callable[[], None]
 
     `ready` is called just before; if it raises, the file is unchanged.
     """
-    with _sentences(path), _locked(path.resolve().parent), staged(path, record_json(record).encode("utf-8"), 0o600):
+    with (
+        _sentences(path),
+        _locked(path.resolve().parent),
+        write_on_success(path, record_json(record).encode("utf-8"), 0o600),
+    ):
         ready()
 
 
@@ -158,7 +162,7 @@ def append_record(path: Path, record: CredentialRecord, ready: Callable[[], None
             if present and not is_json(target.read_text("utf-8-sig")):
                 advice = "append to it with `htpasswd -5`, or start a new file"
                 raise ConfigError(f"{target} is an htpasswd file", advice)
-            with staged(path, record_json([*present, record]).encode("utf-8"), 0o600):
+            with write_on_success(path, record_json([*present, record]).encode("utf-8"), 0o600):
                 ready()
             return len(present) + 1
 

@@ -11,7 +11,7 @@ from typing import Any
 from osbctl.config import find_config
 from osbctl.errors import SourceError, UsageError
 from osbctl.fields import LATEST, field_schemas
-from osbctl.files import staged, write_file
+from osbctl.files import write_file, write_on_success
 from osbctl.findings import DocumentError, Finding
 from osbctl.sources.document import Document
 from osbctl.sources.folder import compose
@@ -96,7 +96,7 @@ def write_changed(file: str, text: str) -> None:
 def recorded(lock: Mapping[str, str]) -> contextlib.AbstractContextManager[None]:
     """A block that writes the catalog, then a changed lock (texts by name): both, or neither if one cannot be."""
     changed = [(file, text) for file, text in lock.items() if _text_or_empty(file) != text]
-    return staged(changed[0][0], changed[0][1].encode("utf-8")) if changed else contextlib.nullcontext()
+    return write_on_success(changed[0][0], changed[0][1].encode("utf-8")) if changed else contextlib.nullcontext()
 
 
 def diff_outdated(files: Mapping[str, str]) -> str:
