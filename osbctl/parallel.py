@@ -17,7 +17,7 @@ T = TypeVar("T")
 R = TypeVar("R")
 
 
-def in_parallel(work: Callable[[T], R], items: Iterable[T], jobs: int) -> Iterator[tuple[T, R]]:
+def run_in_parallel(work: Callable[[T], R], items: Iterable[T], jobs: int) -> Iterator[tuple[T, R]]:
     """Yield each item with its result of `work`, as they complete, each in a thread of its own.
 
     At most `jobs` items are in progress, so memory does not grow with their number. An exception of `work` is raised

@@ -6,13 +6,13 @@ from collections.abc import Iterator
 
 import pytest
 
-from osbctl.parallel import in_parallel
+from osbctl.parallel import run_in_parallel
 
 
 @pytest.mark.parametrize("jobs", [1, 3, 50])
 @pytest.mark.parametrize("number", [0, 1, 20])
 def test_each_item_comes_back_with_its_result(jobs: int, number: int) -> None:
-    results = list(in_parallel(lambda item: item * item, range(number), jobs))
+    results = list(run_in_parallel(lambda item: item * item, range(number), jobs))
     assert sorted(results) == [(item, item * item) for item in range(number)]
 
 
@@ -35,7 +35,7 @@ def test_no_more_than_the_bound_are_at_work_or_waiting() -> None:
             taken += 1
             yield item
 
-    for done, _ in enumerate(in_parallel(work, items(), 5)):
+    for done, _ in enumerate(run_in_parallel(work, items(), 5)):
         assert taken <= done + 5 + 1
     assert most == 5
     assert now == 0
@@ -43,7 +43,7 @@ def test_no_more_than_the_bound_are_at_work_or_waiting() -> None:
 
 def test_fast_items_do_not_wait_for_slow_ones() -> None:
     release = threading.Event()
-    results = in_parallel(lambda item: release.wait(10) if item == 0 else True, range(5), 2)
+    results = run_in_parallel(lambda item: release.wait(10) if item == 0 else True, range(5), 2)
     assert [next(results)[0] for _ in range(4)] == [1, 2, 3, 4]
     release.set()
     assert list(results) == [(0, True)]
@@ -54,12 +54,12 @@ def test_exceptions_are_raised() -> None:
         return 1 // (item - 3)
 
     with pytest.raises(ZeroDivisionError):
-        list(in_parallel(work, range(10), 2))
+        list(run_in_parallel(work, range(10), 2))
 
 
 def test_threads_end_when_the_results_are_left() -> None:
     before = threading.active_count()
-    results = in_parallel(lambda item: item, range(100), 4)
+    results = run_in_parallel(lambda item: item, range(100), 4)
     next(results)
     results.close()  # type: ignore[attr-defined]
     end = time.monotonic() + 5

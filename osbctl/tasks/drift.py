@@ -9,7 +9,7 @@ from osbctl.client.catalog_client import parse_catalog_response
 from osbctl.comparison.collector import with_places
 from osbctl.comparison.drift import find_drift, notes
 from osbctl.errors import SourceError, UsageError
-from osbctl.parallel import in_parallel
+from osbctl.parallel import run_in_parallel
 from osbctl.platforms import Platform
 from osbctl.registry.records import without_client_secrets
 from osbctl.sources.document import Document
@@ -72,7 +72,7 @@ def check_registered(
             return error.message + (f" ({error.advice})" if error.advice else "")
         return compare_with_stored(stored_in_registry(stored), answer, platforms, instances)
 
-    return in_parallel(check, registry.names(), jobs)
+    return run_in_parallel(check, registry.names(), jobs)
 
 
 def registered_catalog(broker: RegisteredBroker, client: RegisteredBrokerClient) -> Document:

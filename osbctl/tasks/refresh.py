@@ -6,7 +6,7 @@ from typing import Any
 
 from osbctl.catalog import Catalog
 from osbctl.errors import SourceError, UsageError
-from osbctl.parallel import in_parallel
+from osbctl.parallel import run_in_parallel
 from osbctl.platforms import DEFAULT_PLATFORM, Identity
 from osbctl.platforms.shared_identities import unique_ids
 from osbctl.registry.errors import OutdatedError, UnknownBrokerError
@@ -86,7 +86,7 @@ def refresh_brokers(
 
     if len(names) == 1:  # in this thread, because it may prompt for a password: Ctrl-C must restore the terminal
         return ((name, work(name)) for name in names)
-    return in_parallel(work, names, jobs)
+    return run_in_parallel(work, names, jobs)
 
 
 def refresh_broker(registry: Registry, name: str, client: RegisteredBrokerClient, policy: Policy) -> Refresh:
