@@ -29,7 +29,7 @@ class DiffFailOn(StrEnum):
     ANY = "any"
     NEVER = "never"
 
-    def counts(self, change: Change) -> bool:
+    def is_failure(self, change: Change) -> bool:
         """Return whether `change` makes the run fail."""
         if self in (DiffFailOn.ANY, DiffFailOn.NEVER):
             return self is DiffFailOn.ANY

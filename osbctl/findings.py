@@ -124,7 +124,7 @@ class FailOn(StrEnum):
     INFO = "info"
     NEVER = "never"
 
-    def counts(self, finding: Finding) -> bool:
+    def is_failure(self, finding: Finding) -> bool:
         """Return whether `finding` makes the run fail."""
         return self is not FailOn.NEVER and finding.severity.rank >= Severity(self.value).rank
 

@@ -61,11 +61,11 @@ class Report(NamedTuple):
     @property
     def failed(self) -> bool:
         """Return whether any finding makes the run fail."""
-        return any(self.counts(result, finding) for result in self.results for finding in result.findings)
+        return any(self.is_failure(result, finding) for result in self.results for finding in result.findings)
 
-    def counts(self, result: ValidationResult, finding: Finding) -> bool:
+    def is_failure(self, result: ValidationResult, finding: Finding) -> bool:
         """Return whether `finding` makes the run fail, by the `fail_on` of `result` or else of the report."""
-        return (result.fail_on or self.fail_on).counts(finding)
+        return (result.fail_on or self.fail_on).is_failure(finding)
 
 
 def render(report: Report, format: Format) -> str:  # the option's own name

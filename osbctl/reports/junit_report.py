@@ -25,7 +25,7 @@ def render(report: Report) -> str:
 
 
 def _suite(result: ValidationResult, report: Report) -> Iterator[str]:
-    failures = sum(report.counts(result, finding) for finding in result.findings)
+    failures = sum(report.is_failure(result, finding) for finding in result.findings)
     skipped = len(result.findings) - failures
     tests = max(len(result.findings), 1)
     name = quoteattr(escape_line(result.name))
@@ -35,7 +35,7 @@ def _suite(result: ValidationResult, report: Report) -> Iterator[str]:
         where = escape_line(str(finding.location or ""))
         file = quoteattr(escape_line(report.source(finding)))
         yield f'    <testcase name={quoteattr(f"{finding.rule} {where}".strip())} classname={file} time="0">'
-        is_failure = report.counts(result, finding)
+        is_failure = report.is_failure(result, finding)
         element, kind = ("failure", f" type={quoteattr(finding.severity.value)}") if is_failure else ("skipped", "")
         message = quoteattr(f"{finding.severity.value}: {escape_line(finding.message)}")
         yield f"      <{element} message={message}{kind}>{escape(in_one_line(finding))}</{element}>"

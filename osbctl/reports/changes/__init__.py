@@ -83,7 +83,7 @@ class DiffReport:
     @property
     def failed(self) -> bool:
         """Return whether the run fails: by `fail_on`, or because nothing could be compared."""
-        return bool(self.errors) or any(self.fail_on.counts(change) for change in self.changes)
+        return bool(self.errors) or any(self.fail_on.is_failure(change) for change in self.changes)
 
     def by_level(self) -> Iterator[tuple[Level, list[Change]]]:
         """Changes not accepted, by level from strict to harmless, without empty levels."""

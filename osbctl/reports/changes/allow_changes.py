@@ -16,7 +16,7 @@ def render(report: DiffReport) -> str:
         f"field = {_string(change.field)}\n"
         'reason = "say why this is accepted"\n'
         for change in report.changes
-        if report.fail_on.counts(change)
+        if report.fail_on.is_failure(change)
     )
 
 
