@@ -88,7 +88,7 @@ class Rule(NamedTuple):
         return " ".join(_parts(self.text).get("Source", "osbctl").split())
 
     @property
-    def page(self) -> str:
+    def documentation_url(self) -> str:
         """Address of its documentation; empty while osbctl has no public address. Anchors have no dots."""
         page = f"docs/reference/rules/{self.category.value}.md#{self.id.replace('.', '')}"
         return f"{osbctl.REPOSITORY}/blob/HEAD/{page}" if osbctl.REPOSITORY else ""
@@ -127,13 +127,13 @@ def rule(
     """
 
     def register(check: Check) -> Check:
-        describe({id: check.__doc__ or ""}, severity, category, check=check, only_for=only_for)
+        register_rules({id: check.__doc__ or ""}, severity, category, check=check, only_for=only_for)
         return check
 
     return register
 
 
-def describe(
+def register_rules(
     texts: Mapping[str, str],
     severity: Severity,
     category: Category,

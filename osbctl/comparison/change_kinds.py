@@ -7,7 +7,7 @@ from importlib import import_module
 from osbctl.changes import SEVERITIES, Effect, Level
 from osbctl.platforms import Platform
 from osbctl.platforms.reactions import DependsOnInstances, Reaction
-from osbctl.rule import Category, describe
+from osbctl.rule import Category, register_rules
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,7 @@ def kind(
     level = level or max(levels.values(), key=lambda one: one.rank)
     refused_by = tuple(platform for platform, one in levels.items() if one is Level.REFUSED)
     text += "\n\n    Source: What the platforms do when a broker is updated"
-    describe({id: text}, SEVERITIES[level], Category.CHANGE, refused_by)
+    register_rules({id: text}, SEVERITIES[level], Category.CHANGE, refused_by)
     KINDS[id] = Kind(id, answers, advice)
     return KINDS[id]
 

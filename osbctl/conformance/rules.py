@@ -2,7 +2,7 @@
 
 from osbctl.findings import Severity
 from osbctl.platforms import Platform
-from osbctl.rule import Category, describe
+from osbctl.rule import Category, register_rules
 
 EVERY = tuple(Platform)
 _SENT = ", ".join(f"{platform.label} sends {platform.api_version}" for platform in Platform)
@@ -101,7 +101,7 @@ _NOTES = {
     Source: RFC 6585 §4""",
 }
 
-describe(_REFUSED, Severity.ERROR, Category.WIRE, EVERY)
-describe(_WARNINGS, Severity.WARNING, Category.WIRE)
-describe(_ERRORS, Severity.ERROR, Category.WIRE)
-describe(_NOTES, Severity.INFO, Category.WIRE)
+register_rules(_REFUSED, Severity.ERROR, Category.WIRE, EVERY)
+register_rules(_WARNINGS, Severity.WARNING, Category.WIRE)
+register_rules(_ERRORS, Severity.ERROR, Category.WIRE)
+register_rules(_NOTES, Severity.INFO, Category.WIRE)

@@ -128,7 +128,7 @@ def diagnostic(finding: Finding, file: TextDocument) -> types.Diagnostic:
         lines.append(f"refused by {labels(finding.refused_by)}")
     rule = all_rules().get(finding.rule)
     return types.Diagnostic(
-        code_description=types.CodeDescription(rule.page) if rule and rule.page else None,
+        code_description=types.CodeDescription(rule.documentation_url) if rule and rule.documentation_url else None,
         range=file.range(start, end),
         message="\n".join(lines),
         severity=SEVERITIES[finding.severity],

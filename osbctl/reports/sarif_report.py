@@ -43,7 +43,7 @@ def _rule(rule: Rule) -> dict[str, Any]:
         "id": rule.id,
         "shortDescription": {"text": rule.summary},
         "fullDescription": {"text": rule.why or rule.summary},
-        **({"helpUri": rule.page} if rule.page else {}),
+        **({"helpUri": rule.documentation_url} if rule.documentation_url else {}),
         "help": {"text": f"{rule.why or rule.summary}\n\nSource: {rule.source}"},
         "defaultConfiguration": {"level": _LEVELS[rule.severity]},
         "properties": {"tags": [rule.category.value]},

@@ -2,7 +2,7 @@
 
 from osbctl.findings import Severity
 from osbctl.platforms import Platform
-from osbctl.rule import Category, describe
+from osbctl.rule import Category, register_rules
 
 _READING_ERRORS = {
     "cannot-open": """A source cannot be opened.
@@ -230,17 +230,17 @@ _SHARED_CLIENT = {
     Source: Cloud Controller, service_brokers/service_dashboard_client_differ.rb, dashboard_sso_client""",
 }
 
-describe(_READING_ERRORS, Severity.ERROR, Category.READING)
-describe(_READING_WARNINGS, Severity.WARNING, Category.READING)
-describe(_READING_NOTES, Severity.INFO, Category.READING)
-describe(_BUILD_ERRORS, Severity.ERROR, Category.BUILD)
-describe(_BUILD_WARNINGS, Severity.WARNING, Category.BUILD)
-describe(_SCHEMA_ERRORS, Severity.ERROR, Category.SCHEMA)
-describe(_SCHEMA_NOTES, Severity.INFO, Category.SCHEMA)
-describe(_SCHEMA_WARNINGS, Severity.WARNING, Category.SCHEMA)
-describe(_SHARED_ID, Severity.WARNING, Category.SPEC)
-describe(_SHARED_NAME, Severity.INFO, Category.ADVICE)
-describe(_SHARED_CLIENT, Severity.WARNING, Category.PLATFORM)
+register_rules(_READING_ERRORS, Severity.ERROR, Category.READING)
+register_rules(_READING_WARNINGS, Severity.WARNING, Category.READING)
+register_rules(_READING_NOTES, Severity.INFO, Category.READING)
+register_rules(_BUILD_ERRORS, Severity.ERROR, Category.BUILD)
+register_rules(_BUILD_WARNINGS, Severity.WARNING, Category.BUILD)
+register_rules(_SCHEMA_ERRORS, Severity.ERROR, Category.SCHEMA)
+register_rules(_SCHEMA_NOTES, Severity.INFO, Category.SCHEMA)
+register_rules(_SCHEMA_WARNINGS, Severity.WARNING, Category.SCHEMA)
+register_rules(_SHARED_ID, Severity.WARNING, Category.SPEC)
+register_rules(_SHARED_NAME, Severity.INFO, Category.ADVICE)
+register_rules(_SHARED_CLIENT, Severity.WARNING, Category.PLATFORM)
 for _platform in Platform:
     _texts = {f"{_platform}-{name}": text for name, text in _platform.record.refusals.items()}
-    describe(_texts, Severity.WARNING, Category.PLATFORM, (_platform,))
+    register_rules(_texts, Severity.WARNING, Category.PLATFORM, (_platform,))
