@@ -24,11 +24,11 @@ def pointer(path: Path) -> str:
 
 
 def parse_pointer(pointer: str) -> tuple[str, ...]:
-    """The steps of a JSON pointer (RFC 6901, section 4) as strings; `key_of` decides which are indexes."""
+    """The steps of a JSON pointer (RFC 6901, section 4) as strings; `resolve_step` decides which are indexes."""
     return tuple(step.replace("~1", "/").replace("~0", "~") for step in pointer.split("/")[1:])
 
 
-def key_of(value: JsonValue, step: str) -> str | int | None:
+def resolve_step(value: JsonValue, step: str) -> str | int | None:
     """The key or index in `value` for a step of a JSON pointer; None if it does not exist."""
     if isinstance(value, dict):
         return step if step in value else None
@@ -41,7 +41,7 @@ def resolve_pointer(value: JsonValue, pointer: str) -> Path | None:
     """Resolve a JSON pointer in `value` to a path; None if it does not exist."""
     path: Path = ()
     for step in parse_pointer(pointer):
-        key = key_of(value, step)
+        key = resolve_step(value, step)
         if key is None:
             return None
         value, path = value[key], (*path, key)

@@ -55,7 +55,7 @@ def redact_text(text: str) -> str:
 def redact(value: Any, known: frozenset[Any] = frozenset()) -> Any:
     """Redact a value: fields with secret names, secrets in texts, and the `known` texts and numbers."""
     if isinstance(value, dict):
-        return {redact_text(k): redact_under(k, inner, known) for k, inner in value.items()}
+        return {redact_text(k): redact_field(k, inner, known) for k, inner in value.items()}
     if isinstance(value, list):
         return [redact(inner, known) for inner in value]
     if isinstance(value, str):
@@ -68,7 +68,7 @@ def _masked_text(text: str, known: frozenset[Any]) -> str:
     return SECRET if text.startswith(tuple(k for k in known if isinstance(k, str))) else redact_text(text)
 
 
-def redact_under(name: str | int, value: Any, known: frozenset[Any] = frozenset()) -> Any:
+def redact_field(name: str | int, value: Any, known: frozenset[Any] = frozenset()) -> Any:
     """Redact the value of a field with this name; see `redact`."""
     if value is None or isinstance(value, bool) or not may_be_secret_name(name):
         return redact(value, known)

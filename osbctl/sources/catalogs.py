@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from osbctl.errors import UsageError
 from osbctl.findings import DocumentError, Finding, Location
-from osbctl.paths import Path, entries, key_of, parse_pointer, pointer
+from osbctl.paths import Path, entries, parse_pointer, pointer, resolve_step
 from osbctl.sources.document import Document
 from osbctl.sources.limits import DEFAULT_LIMITS, Limits
 from osbctl.sources.parse import TEMPLATE, is_template, no_object, parse_stream
@@ -160,7 +160,7 @@ def _resolved(places: list[_Place], at: str) -> list[_Place]:
         raise UsageError(f"{at!r} is not a JSON pointer", "a tilde in a key is written ~0, a slash ~1")
     for step in parse_pointer(at):
         inside: Any = places[0].value if len(places) == 1 else places
-        key = key_of(inside, step)
+        key = resolve_step(inside, step)
         if key is None:
             raise _nowhere(places[0], inside, step)
         value: Any = inside[key]
