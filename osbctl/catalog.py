@@ -77,7 +77,7 @@ class Catalog(NamedTuple):
         """The catalog in the JSON object `data`; a `Catalog` is returned unchanged. Never fails."""
         if isinstance(data, Catalog):
             return data
-        return cls(tuple(_service(value, path) for value, path in objects(data, "services", ())), data)
+        return cls(tuple(_service(value, path) for value, path in objects_in_list(data, "services", ())), data)
 
     @property
     def plans(self) -> Iterator[ServicePlan]:
@@ -94,7 +94,7 @@ class LoadedCatalog(NamedTuple):
     read_as: str = ""
 
 
-def calendar_day(value: Any) -> date | None:
+def parse_date(value: Any) -> date | None:
     """Parse a date such as `2027-03-31` (RFC 3339, full-date); None for anything else."""
     try:
         return date.fromisoformat(value) if isinstance(value, str) and len(value) == len("2027-03-31") else None
@@ -113,7 +113,9 @@ def _service(data: Mapping[str, Any], path: Path) -> ServiceOffering:
         bindable=bindable,
         plan_updateable=updateable,
         tags=tuple(tag for tag in tags if isinstance(tag, str)) if isinstance(tags, list) else (),
-        plans=tuple(_plan(value, at, bindable, updateable, unclear) for value, at in objects(data, "plans", path)),
+        plans=tuple(
+            _plan(value, at, bindable, updateable, unclear) for value, at in objects_in_list(data, "plans", path)
+        ),
         metadata=metadata,
         deprecation=_deprecation(metadata),
         data=data,
@@ -152,14 +154,14 @@ def parameter_holders(plan: Mapping[str, Any]) -> Iterator[tuple[tuple[str, str]
             yield place, holder
 
 
-def names_at(path: Path, data: Any) -> tuple[Any, Any]:
+def service_and_plan_names(path: Path, data: Any) -> tuple[Any, Any]:
     """The names of the service offering and service plan that contain `path`; None for none."""
     service = get_at(data, (*path[:2], "name")) if path[:1] == ("services",) else None
     plan = get_at(data, (*path[:4], "name")) if path[:1] == ("services",) and path[2:3] == ("plans",) else None
     return service, plan
 
 
-def objects(data: Mapping[str, Any], key: str, path: Path = ()) -> Iterator[tuple[dict[str, Any], Path]]:
+def objects_in_list(data: Mapping[str, Any], key: str, path: Path = ()) -> Iterator[tuple[dict[str, Any], Path]]:
     """The objects in the list `data[key]`, each with its path; `path` is that of `data`. Other values are skipped."""
     values = data.get(key)
     for index, value in enumerate(values if isinstance(values, list) else ()):
@@ -179,7 +181,7 @@ def _text(data: Mapping[str, Any], key: str) -> str:
 
 def _deprecation(metadata: Mapping[str, Any]) -> Deprecation | None:
     is_deprecated = metadata.get("state") == "deprecated"
-    return Deprecation(calendar_day(metadata.get("sunset"))) if is_deprecated else None
+    return Deprecation(parse_date(metadata.get("sunset"))) if is_deprecated else None
 
 
 def _unclear(data: Mapping[str, Any], *keys: str) -> frozenset[str]:

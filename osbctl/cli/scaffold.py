@@ -103,10 +103,10 @@ def _checked(name: str) -> str:
 
 def _has_plan(service: Path, name: str) -> bool:
     """Return whether the file of a service has the plan in its own list."""
-    from osbctl.catalog import objects
+    from osbctl.catalog import objects_in_list
     from osbctl.sources.read import read_object
 
-    return any(plan.get("name") == name for plan, _ in objects(read_object(str(service)).data, "plans"))
+    return any(plan.get("name") == name for plan, _ in objects_in_list(read_object(str(service)).data, "plans"))
 
 
 def _write(folder: Path, files: Iterable[tuple[str, str]]) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cached_property
 from typing import Any, TypeAlias
 
-from osbctl.catalog import objects
+from osbctl.catalog import objects_in_list
 from osbctl.fields import PARTS
 from osbctl.findings import Finding, Fix, Severity
 from osbctl.paths import Path
@@ -40,7 +40,7 @@ class Node:
 
     def children(self, key: str) -> list[Node]:
         """The objects in the array at `key`; other values are skipped."""
-        return [Node(value, path) for value, path in objects(self.value, key, self.path)]
+        return [Node(value, path) for value, path in objects_in_list(self.value, key, self.path)]
 
     @property
     def label(self) -> str:

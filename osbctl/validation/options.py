@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
-from osbctl.catalog import names_at
+from osbctl.catalog import service_and_plan_names
 from osbctl.findings import Finding, Severity
 from osbctl.platforms import DEFAULT_API_VERSION, ApiVersion, Platform
 
@@ -57,6 +57,6 @@ class Selection:
         return [finding for finding in picked if finding.rule not in named or not self._is_ignored(finding, data)]
 
     def _is_ignored(self, finding: Finding, data: dict[str, Any]) -> bool:
-        service, plan = names_at(finding.path, data)
+        service, plan = service_and_plan_names(finding.path, data)
         entries = (entry for entry in self._entries if entry.rule == finding.rule)
         return any(entry.service in (None, service) and entry.plan in (None, plan) for entry in entries)

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
-from osbctl.catalog import names_at
+from osbctl.catalog import service_and_plan_names
 from osbctl.fields import BOOLEAN_WORDS, CONVENTIONS, LATEST, is_boolean_field, is_newer_field, load_schema
 from osbctl.findings import Finding, Fix, Severity
 from osbctl.jsonschemas.sentences import field_name, refusal
@@ -238,5 +238,5 @@ def _number(text: str) -> int | float | None:
 
 def about(data: Any, path: Path) -> str:
     """The names of the service offering and the plan around `path`, as the beginning of a sentence."""
-    named = zip(("service", "plan"), names_at(path, data), strict=True)
+    named = zip(("service", "plan"), service_and_plan_names(path, data), strict=True)
     return "".join(f"{kind} {name[:60]!r}: " for kind, name in named if isinstance(name, str) and name)

@@ -4,7 +4,7 @@ import statistics
 
 import pytest
 
-from osbctl.catalog import names_at as names
+from osbctl.catalog import service_and_plan_names as names
 from osbctl.findings import DocumentError, Finding, Severity
 from osbctl.platforms import ApiVersion, Platform
 from osbctl.reports.format_helpers import with_fingerprints

@@ -12,7 +12,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from osbctl.catalog import objects
+from osbctl.catalog import objects_in_list
 from osbctl.errors import SourceError
 from osbctl.findings import DocumentError, Finding
 from osbctl.paths import Path as ValuePath
@@ -164,7 +164,7 @@ class _BrokerpakCatalog:
         if self._is_on(SHARING):
             metadata["shareable"] = True
         service["plans"] = plans = []
-        for given, path in objects(part.data, "plans"):
+        for given, path in objects_in_list(part.data, "plans"):
             plan = self._fields(part, path, PLAN)
             plan["free"] = is_set(given.get("free"))
             plan["metadata"] = self._fields(part, path, PLAN_METADATA)
@@ -212,7 +212,7 @@ class _BrokerpakCatalog:
         properties: dict[str, Any] = {}
         required = set()
         inputs = part.data.get(action)
-        for one, path in objects(inputs if isinstance(inputs, dict) else {}, "user_inputs", (action,)):
+        for one, path in objects_in_list(inputs if isinstance(inputs, dict) else {}, "user_inputs", (action,)):
             name = str(one.get("field_name", ""))
             self.origins.put(properties, name, self._property(part, one, path), (part, path))
             if is_set(one.get("required")):
@@ -253,7 +253,7 @@ class _BrokerpakCatalog:
         return made
 
     def _maintain(self, plan: dict[str, Any]) -> None:
-        binaries = objects(self._manifest.data, "terraform_binaries")
+        binaries = objects_in_list(self._manifest.data, "terraform_binaries")
         tofu = [(one, path) for one, path in binaries if one.get("name") in ("tofu", "terraform")]
         if tofu and self._is_on(UPGRADES):
             chosen, path = next((pair for pair in tofu if is_set(pair[0].get("default"))), tofu[0])

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
-from osbctl.catalog import objects, parameter_holders
+from osbctl.catalog import objects_in_list, parameter_holders
 from osbctl.errors import SourceError
 from osbctl.jsonschemas.walk import subschemas
 from osbctl.paths import Path, resolve_pointer, value_at
@@ -24,8 +24,8 @@ _MOST = 1_000
 
 def bundle_schemas(parts: Parts, origins: PathOrigins) -> None:
     """Bundle every parameter schema of a composed catalog, in place; report references that cannot be resolved."""
-    for service, at in objects(origins.data, "services"):
-        for plan, path in objects(service, "plans", at):
+    for service, at in objects_in_list(origins.data, "services"):
+        for plan, path in objects_in_list(service, "plans", at):
             for place, holder in parameter_holders(plan):
                 _Bundle(parts, origins).bundle(holder["parameters"], (*path, "schemas", *place, "parameters"))
 

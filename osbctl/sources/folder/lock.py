@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from osbctl.catalog import objects
+from osbctl.catalog import objects_in_list
 from osbctl.errors import ConfigError
 from osbctl.findings import Finding, Severity
 from osbctl.paths import Path, get_at
@@ -150,6 +150,6 @@ def _names_with_ids(catalog: dict[str, Any]) -> Iterator[tuple[str, str, Path]]:
 
 
 def _things(catalog: dict[str, Any]) -> Iterator[tuple[dict[str, Any], Path]]:
-    for service, path in objects(catalog, "services"):
+    for service, path in objects_in_list(catalog, "services"):
         yield service, path
-        yield from objects(service, "plans", path)
+        yield from objects_in_list(service, "plans", path)

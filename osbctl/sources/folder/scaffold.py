@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from osbctl.catalog import objects, parameter_holders
+from osbctl.catalog import objects_in_list, parameter_holders
 from osbctl.errors import SourceError
 from osbctl.files import write_file
 from osbctl.findings import DocumentError
@@ -211,6 +211,6 @@ def _shared(services: list[dict[str, Any]]) -> dict[str, str]:
 
 
 def _holders(service: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
-    for plan, _ in objects(service, "plans"):
+    for plan, _ in objects_in_list(service, "plans"):
         for (outer, inner), holder in parameter_holders(plan):
             yield f"{outer.removeprefix('service_')}-{inner}", holder

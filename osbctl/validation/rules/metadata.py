@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from osbctl.catalog import calendar_day, objects
+from osbctl.catalog import objects_in_list, parse_date
 from osbctl.findings import Finding, Severity
 from osbctl.paths import Path
 from osbctl.placeholders import holds_placeholder
@@ -37,7 +37,7 @@ def cost_incomplete(catalog: CatalogNode) -> Iterator[Finding]:
 def _costs(catalog: CatalogNode) -> Iterator[tuple[Node, dict[str, Any], Path]]:
     """The costs of plans: the plan, a cost, and the path to it from the plan."""
     for plan in catalog.plans:
-        for cost, path in objects(plan.child("metadata").value, "costs", ("metadata",)):
+        for cost, path in objects_in_list(plan.child("metadata").value, "costs", ("metadata",)):
             yield plan, cost, path
 
 
@@ -65,7 +65,7 @@ def cost_of_free_plan(catalog: CatalogNode) -> Iterator[Finding]:
 
 def has_price(plan: Node) -> bool:
     """Return whether a cost of the plan has an amount above zero."""
-    costs = objects(plan.child("metadata").value, "costs")
+    costs = objects_in_list(plan.child("metadata").value, "costs")
     return any(isinstance(price, int | float) and price > 0 for cost, _ in costs for _, price in _amounts(cost))
 
 
@@ -221,7 +221,7 @@ def sunset_invalid(catalog: CatalogNode) -> Iterator[Finding]:
     """
     for thing, metadata in catalog.metadata:
         sunset = metadata.get("sunset")
-        if sunset is not None and calendar_day(sunset) is None:
+        if sunset is not None and parse_date(sunset) is None:
             message, hint = f"the sunset of {thing.label} is not a date", "write a day such as 2027-03-31"
             yield thing.hit(message, ("metadata", "sunset"), hint)
         elif sunset is not None and metadata.get("state") != "deprecated":
