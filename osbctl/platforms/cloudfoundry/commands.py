@@ -14,35 +14,36 @@ _CF = {
 }
 
 
-def _terraform(order: Order, purpose: Purpose) -> str:
-    file = [("parameters", f"file({_hcl(order.file)})")] if order.parameters is not None else []
+def _render_terraform(order: Order, purpose: Purpose) -> str:
+    """The resource of an order in Terraform's language; a named broker needs a data source for the plan, too."""
+    file = [("parameters", f"file({_quote_hcl(order.file)})")] if order.parameters is not None else []
     if purpose is Purpose.BIND:
         fields = [
-            ("name", _hcl(BINDING)),
-            ("type", _hcl("key")),
+            ("name", _quote_hcl(BINDING)),
+            ("type", _quote_hcl("key")),
             ("service_instance", "cloudfoundry_service_instance.my_instance.id"),
         ]
-        return _block('resource "cloudfoundry_service_credential_binding" "my_binding"', [*fields, *file])
-    names = [("service_offering_name", _hcl(order.service)), ("service_plan_name", _hcl(order.plan))]
-    before = ""
+        return _render_block('resource "cloudfoundry_service_credential_binding" "my_binding"', [*fields, *file])
+    names = [("service_offering_name", _quote_hcl(order.service)), ("service_plan_name", _quote_hcl(order.plan))]
+    data_block = ""
     if order.broker:
-        found = [
-            ("name", _hcl(order.plan)),
-            ("service_offering_name", _hcl(order.service)),
-            ("service_broker_name", _hcl(order.broker)),
+        lookups = [
+            ("name", _quote_hcl(order.plan)),
+            ("service_offering_name", _quote_hcl(order.service)),
+            ("service_broker_name", _quote_hcl(order.broker)),
         ]
-        before = _block('data "cloudfoundry_service_plan" "my_plan"', found) + "\n"
+        data_block = _render_block('data "cloudfoundry_service_plan" "my_plan"', lookups) + "\n"
         names = [("service_plan", "data.cloudfoundry_service_plan.my_plan.id")]
-    fields = [("name", _hcl(INSTANCE)), ("type", _hcl("managed")), ("space", "var.space_id"), *names, *file]
-    return before + _block('resource "cloudfoundry_service_instance" "my_instance"', fields)
+    fields = [("name", _quote_hcl(INSTANCE)), ("type", _quote_hcl("managed")), ("space", "var.space_id"), *names, *file]
+    return data_block + _render_block('resource "cloudfoundry_service_instance" "my_instance"', fields)
 
 
-def _block(head: str, fields: list[tuple[str, str]]) -> str:
+def _render_block(header: str, fields: list[tuple[str, str]]) -> str:
     width = max(len(name) for name, _ in fields)
-    return "\n".join([f"{head} {{", *(f"  {name:<{width}} = {value}" for name, value in fields), "}"]) + "\n"
+    return "\n".join([f"{header} {{", *(f"  {name:<{width}} = {value}" for name, value in fields), "}"]) + "\n"
 
 
-def _hcl(text: str) -> str:
+def _quote_hcl(text: str) -> str:
     """A string of Terraform's language: its escapes, with the beginnings of templates doubled."""
     for plain, escape in (("\\", "\\\\"), ('"', '\\"'), ("\n", "\\n"), ("${", "$${"), ("%{", "%%{")):
         text = text.replace(plain, escape)
@@ -50,4 +51,4 @@ def _hcl(text: str) -> str:
 
 
 CF = Tool("cf", _CF)
-TOOLS = (CF, Tool("terraform", _terraform))
+TOOLS = (CF, Tool("terraform", _render_terraform))

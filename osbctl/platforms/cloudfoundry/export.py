@@ -61,11 +61,11 @@ def read(document: Exported) -> Page:
     pagination = document.data.get("pagination")
     query = str(get_at(pagination, ("first", "href")))
     total, more = count(get_at(pagination, ("total_results",))), get_at(pagination, ("next",)) is not None
-    page = Page(total=total, more=more, query=query, filters=_filters(query))
+    page = Page(total=total, more=more, query=query, filters=_find_filters(query))
     for path, data in checked_rows(document, ("resources",)):
-        page.rows.append(_row(document, path, data))
+        page.rows.append(_parse_row(document, path, data))
     for path, data in checked_rows(document, ("included", "service_offerings")):
-        page.rows.append(_row(document, path, data))
+        page.rows.append(_parse_row(document, path, data))
     return page
 
 
@@ -73,16 +73,16 @@ _HARMLESS = ("page", "per_page", "order_by", "include", "fields", "service_broke
 """Parameters of a request that leave out nothing of a broker's catalog."""
 
 
-def _filters(address: str) -> tuple[str, ...]:
+def _find_filters(url: str) -> tuple[str, ...]:
     """Names of the parameters of a request that hide part of a catalog."""
     try:
-        names = sorted(name for name, _ in parse_qsl(urlsplit(address).query, keep_blank_values=True))
-    except ValueError:  # no address
+        names = sorted(name for name, _ in parse_qsl(urlsplit(url).query, keep_blank_values=True))
+    except ValueError:  # no URL
         return ()
     return tuple(escape_line(name) for name in names if name.partition("[")[0] not in _HARMLESS)
 
 
-def _row(document: Exported, path: Path, data: dict[str, object]) -> ExportRow:
+def _parse_row(document: Exported, path: Path, data: dict[str, object]) -> ExportRow:
     if not isinstance(data.get(_CATALOG), dict):
         raise wrong(document, path, "has no broker_catalog, as service offerings and plans have")
     return ExportRow(document, path, data, is_plan=get_at(data, ("relationships", "service_offering")) is not None)

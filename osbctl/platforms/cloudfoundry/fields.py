@@ -33,12 +33,12 @@ class Errors:
         self.number = 0
 
     def add(self, rule: str, path: Path, message: str) -> None:
-        """One more reason, in the platform's words."""
+        """Add a reason, in the platform's words."""
         if len(self.own) <= MAX_REFUSALS:
             self.own.append(Refusal(rule, path, message))
 
     def nest(self, errors: Errors) -> None:
-        """The errors of an object inside this one, if it has any."""
+        """Add the errors of an object inside this one, if it has any."""
         if errors and self.number <= MAX_REFUSALS:
             self.nested.append(errors)
             self.number += errors.number + len(errors.own)
@@ -54,14 +54,14 @@ class Errors:
 
     def lines(self) -> tuple[str, ...]:
         """Lines as the operator sees them; a line break in a name breaks the line."""
-        return tuple(line for text in self._texts("") for line in text.split("\n"))
+        return tuple(line for text in self._indented_messages("") for line in text.split("\n"))
 
-    def _texts(self, indent: str) -> Iterator[str]:
+    def _indented_messages(self, indent: str) -> Iterator[str]:
         for refusal in self.own:
             yield indent + refusal.message
         for errors in self.nested:
             yield indent + errors.heading
-            yield from errors._texts(indent + _INDENT)
+            yield from errors._indented_messages(indent + _INDENT)
 
 
 class FieldProblem(NamedTuple):
@@ -87,62 +87,62 @@ class FieldRow(NamedTuple):
     inside: tuple[FieldRow, ...] = ()
 
 
-def check_rows(rows: tuple[FieldRow, ...], value: dict[str, Any] | str, path: Path, errors: Errors) -> None:
-    """Check the rows of `value`. A String where an object should be answers with what it contains."""
+def check_fields(rows: tuple[FieldRow, ...], value: dict[str, Any] | str, path: Path, errors: Errors) -> None:
+    """Check the fields of `value`. A String where an object should be answers with what it contains."""
     for key, label, check, inside in rows:
         field = index(value, key)
         if problem := check(field):
             errors.add(problem.rule, (*path, key), f"{label} {problem.message}")
         if inside and isinstance(field, dict):
-            check_rows(inside, field, (*path, key), errors)
+            check_fields(inside, field, (*path, key), errors)
 
 
-def _typed(what: str, fits: Callable[[Any], bool], *, required: bool = False) -> FieldCheck:
-    """A check that a value fits. Null passes unless it is `required`; then a blank string does not pass either."""
+def _type_check(expected: str, fits: Callable[[Any], bool], *, required: bool = False) -> FieldCheck:
+    """Make a check that a value fits. Null passes unless it is `required`; then a blank string does not pass either."""
 
     def check(value: Any) -> FieldProblem | None:
         if value is None:
             return _MISSING if required else None
         if not fits(value):
-            return wrong_type(what, value)
+            return type_problem(expected, value)
         return _MISSING if required and isinstance(value, str) and is_blank(value) else None
 
     return check
 
 
-def wrong_type(what: str, value: Any) -> FieldProblem:
-    """The problem of a value that must be something else."""
-    return FieldProblem("cloudfoundry-type", f"must be {what}, but has value {inspect(value)}")
+def type_problem(expected: str, value: Any) -> FieldProblem:
+    """The problem of a value that is not an `expected` one, which is a phrase: `a string`."""
+    return FieldProblem("cloudfoundry-type", f"must be {expected}, but has value {inspect(value)}")
 
 
-_required_text = _typed("a string", lambda value: isinstance(value, str), required=True)
-_optional_text = _typed("a string", lambda value: isinstance(value, str))
-_required_flag = _typed("a boolean", lambda value: isinstance(value, bool), required=True)
-_optional_flag = _typed("a boolean", lambda value: isinstance(value, bool))
+_required_text = _type_check("a string", lambda value: isinstance(value, str), required=True)
+_optional_text = _type_check("a string", lambda value: isinstance(value, str))
+_required_flag = _type_check("a boolean", lambda value: isinstance(value, bool), required=True)
+_optional_flag = _type_check("a boolean", lambda value: isinstance(value, bool))
 # Ruby holds false for nothing, as nil.
-_optional_object = _typed("a hash", lambda value: isinstance(value, dict) or value is False)
-_optional_integer = _typed("an integer", lambda value: type(value) is int or value is False)
+_optional_object = _type_check("a hash", lambda value: isinstance(value, dict) or value is False)
+_optional_integer = _type_check("an integer", lambda value: type(value) is int or value is False)
 
 
-def strings(value: Any) -> FieldProblem | None:
-    """An array of strings; null is wrong."""
+def check_strings(value: Any) -> FieldProblem | None:
+    """Check that a value is an array of strings; null is wrong."""
     if isinstance(value, list) and all(isinstance(item, str) for item in value):
         return None
-    return wrong_type("an array of strings", value)
+    return type_problem("an array of strings", value)
 
 
-def _short_enough(value: Any) -> FieldProblem | None:
+def _check_description_length(value: Any) -> FieldProblem | None:
     if isinstance(value, str) and len(value) > _LONGEST_DESCRIPTION:
         text = f"may not have more than {_LONGEST_DESCRIPTION} characters"
         return FieldProblem("cloudfoundry-description-length", text)
     return None
 
 
-def _semantic_version(value: Any) -> FieldProblem | None:
-    """A Semantic Version on any line of the string, for the platform's pattern is anchored to lines."""
+def _check_semantic_version(value: Any) -> FieldProblem | None:
+    """Check for a Semantic Version on any line of the string, as the platform's pattern is anchored to lines."""
     if isinstance(value, str) and any(map(semantic_version_pattern().fullmatch, value.split("\n"))):
         return None
-    return wrong_type("a Semantic Version", value)._replace(rule="cloudfoundry-maintenance-info")
+    return type_problem("a Semantic Version", value)._replace(rule="cloudfoundry-maintenance-info")
 
 
 _SERVICE_FLAGS = ("plan_updateable", "bindings_retrievable", "instances_retrievable", "allow_context_updates")
@@ -152,7 +152,7 @@ SERVICE_ROWS = (
     FieldRow("id", "Service id", _required_text),
     FieldRow("name", "Service name", _required_text),
     FieldRow("description", "Service description", _required_text),
-    FieldRow("description", "Service description", _short_enough),
+    FieldRow("description", "Service description", _check_description_length),
     FieldRow("bindable", 'Service "bindable" field', _required_flag),
     *(FieldRow(key, f'Service "{key}" field', _optional_flag) for key in _SERVICE_FLAGS),
 )
@@ -166,7 +166,7 @@ PLAN_ROWS = (
     FieldRow("id", "Plan id", _required_text),
     FieldRow("name", "Plan name", _required_text),
     FieldRow("description", "Plan description", _required_text),
-    FieldRow("description", "Plan description", _short_enough),
+    FieldRow("description", "Plan description", _check_description_length),
     FieldRow("metadata", "Plan metadata", _optional_object),
     FieldRow("free", "Plan free", _optional_flag),
     FieldRow("bindable", "Plan bindable", _optional_flag),
@@ -176,6 +176,6 @@ PLAN_ROWS = (
 )
 MAINTENANCE_INFO_ROWS = (
     FieldRow("version", "Maintenance info version", _required_text),
-    FieldRow("version", "Maintenance info version", _semantic_version),
+    FieldRow("version", "Maintenance info version", _check_semantic_version),
     FieldRow("description", "Maintenance info description", _optional_text),
 )

@@ -38,13 +38,13 @@ def is_blank(text: str) -> bool:
 def inspect(value: Any) -> str:
     """`value.inspect`, as in Ruby 3.0 to 3.3."""
     if isinstance(value, str):
-        return '"' + "".join(map(_escaped, value, value[1:] + " ")) + '"'
+        return '"' + "".join(map(_escape_char, value, value[1:] + " ")) + '"'
     if isinstance(value, dict):
         return "{" + ", ".join(f"{inspect(key)}=>{inspect(item)}" for key, item in value.items()) + "}"
     if isinstance(value, list):
         return "[" + ", ".join(map(inspect, value)) + "]"
     if isinstance(value, float):
-        return _scientific(value)
+        return _inspect_big_decimal(value)
     return _WORDS[value] if value is None or isinstance(value, bool) else str(value)
 
 
@@ -55,7 +55,8 @@ def to_s(value: Any) -> str:
     return value if isinstance(value, str) else "" if value is None else inspect(value)
 
 
-def _escaped(char: str, following: str) -> str:
+def _escape_char(char: str, following: str) -> str:
+    """A character as `String#inspect` prints it; `following` is the next one, which decides whether # is escaped."""
     if char in _ESCAPES:
         return "\\" + _ESCAPES[char]
     if char == "#" and following in "{$@":
@@ -65,7 +66,7 @@ def _escaped(char: str, following: str) -> str:
     return f"\\u{ord(char):04X}" if ord(char) < 0x10000 else f"\\u{{{ord(char):X}}}"
 
 
-def _scientific(value: float) -> str:
+def _inspect_big_decimal(value: float) -> str:
     """`BigDecimal#inspect`: `0.15e1`."""
     sign, digits, exponent = Decimal(repr(value)).normalize().as_tuple()
     text = "".join(map(str, digits))
@@ -84,7 +85,7 @@ def strip(name: str) -> str:
     return name.strip("\0\t\n\v\f\r ")
 
 
-def plan_name(name: str) -> str:
+def normalize_plan_name(name: str) -> str:
     """The form of a plan's name that is unique in its service offering.
 
     The columns are `citext` on PostgreSQL (`lower()`) and `utf8_general_ci` on MySQL, which compares without accents,
@@ -100,7 +101,7 @@ def index(receiver: dict[str, Any] | str, key: str) -> Any:
     return key if key in receiver else None
 
 
-def identity_key(value: Any) -> str:
+def equality_key(value: Any) -> str:
     """A text that is the same for values which `eql?` holds equal: a Hash in any order, but not 1 and 1.0."""
     return json.dumps(value, sort_keys=True)
 

@@ -20,7 +20,7 @@ from osbctl.jsonschemas.dialects import faults
 from osbctl.jsonschemas.walk import text_without_titles
 from osbctl.paths import Path, entries, resolve_pointer, value_at
 from osbctl.platforms.cloudfoundry.fields import Errors
-from osbctl.platforms.cloudfoundry.ruby import RubyCrash, identity_key, inspect, json_length
+from osbctl.platforms.cloudfoundry.ruby import RubyCrash, equality_key, inspect, json_length
 from osbctl.platforms.outcome import Refusal
 
 _LONGEST_SCHEMA = 65_536
@@ -47,29 +47,30 @@ class SchemaChecks:
         """
         errors, last = Errors("Schemas"), Errors()
         for outer, inners in _PLACES.items():
-            if instances := _hash(schemas, path, (outer,), last):
+            if instances := _read_hash(schemas, path, (outer,), last):
                 after = Errors()
                 for inner in inners:
-                    if operation := _hash(instances, path, (outer, inner), after):
-                        self._parameters(operation, path, (outer, inner, "parameters"), errors)
+                    if operation := _read_hash(instances, path, (outer, inner), after):
+                        self._check_parameters(operation, path, (outer, inner, "parameters"), errors)
                 errors.own += after.own
         errors.own += last.own
         return errors
 
-    def _parameters(self, operation: dict[str, Any], path: Path, keys: tuple[str, ...], errors: Errors) -> None:
-        schema = _hash(operation, path, keys, errors)
-        for rule, place, message in self._faults(schema, (*path, *keys)) if schema is not None else ():
+    def _check_parameters(self, operation: dict[str, Any], path: Path, keys: tuple[str, ...], errors: Errors) -> None:
+        """Add the faults of the parameter schema at the last of `keys`; `path` is that of the plan's `schemas`."""
+        schema = _read_hash(operation, path, keys, errors)
+        for rule, inner_path, message in self._find_refusals(schema, (*path, *keys)) if schema is not None else ():
             text = f"Schema {'.'.join(keys)} is not valid. {message}"
-            errors.add(rule, (*path, *keys, *place), text)
+            errors.add(rule, (*path, *keys, *inner_path), text)
 
-    def _faults(self, schema: dict[str, Any], path: Path) -> tuple[Refusal, ...]:
-        """A line for each fault of the schema at `path`, with its place inside of it."""
+    def _find_refusals(self, schema: dict[str, Any], path: Path) -> tuple[Refusal, ...]:
+        """A refusal for each fault of the schema at `path`, with its location inside of it."""
         try:
             if json_length(schema) > _LONGEST_SCHEMA:
                 return (Refusal("cloudfoundry-schema-size", (), "Must not be larger than 64KB"),)
             # What a reference finds depends on the names of schemas that were loaded before.
             key = text_without_titles(schema), len(self._ids)
-            refusals = () if key in self._accepted else self._refusals_of(schema)
+            refusals = () if key in self._accepted else self._judge_schema(schema)
             if not refusals:
                 self._accepted.add(key)
             return refusals
@@ -82,8 +83,8 @@ class SchemaChecks:
             self.doubts.append(Refusal("cloudfoundry-schema-unclear", path, "it is nested too deep"))
             return ()
 
-    def _refusals_of(self, schema: dict[str, Any]) -> tuple[Refusal, ...]:
-        """Reasons to refuse one schema, with paths in it; its ids join `_ids`. Raises RubyCrash, UnclearSchemaError."""
+    def _judge_schema(self, schema: dict[str, Any]) -> tuple[Refusal, ...]:
+        """Reasons to refuse a schema, with paths in it; its ids join `_ids`. Raises RubyCrash, UnclearSchemaError."""
         if schema.get("$schema") is None or schema["$schema"] is False:
             text = "Schema must have $schema key but was not present"
             return (Refusal("cloudfoundry-schema-dialect", ("$schema",), text),)
@@ -93,7 +94,7 @@ class SchemaChecks:
         wrong = tuple(
             Refusal("cloudfoundry-schema-metaschema", path, _MUST_CONFORM + message)
             for path, message in found
-            if not _is_taken(schema, path)
+            if not _is_tolerated(schema, path)
         )
         if wrong:
             return wrong
@@ -101,17 +102,17 @@ class SchemaChecks:
         return (refused,) if refused else ()
 
 
-def _is_taken(schema: dict[str, Any], path: Path) -> bool:
+def _is_tolerated(schema: dict[str, Any], path: Path) -> bool:
     """Return whether the platform accepts an error of the metaschema: any `format`, an `enum` with 1 and 1.0."""
     if path[-1:] != ("enum",):
         return path[-1:] == ("format",)
     items = value_at(schema, path)
-    return isinstance(items, list) and 0 < len(items) == len({identity_key(item) for item in items})
+    return isinstance(items, list) and 0 < len(items) == len({equality_key(item) for item in items})
 
 
-def _hash(holder: dict[str, Any], path: Path, keys: tuple[str, ...], errors: Errors) -> dict[str, Any] | None:
-    """Object at the last of `keys`; other values except null and false are added to `errors`."""
-    value = holder.get(keys[-1])
+def _read_hash(parent: dict[str, Any], path: Path, keys: tuple[str, ...], errors: Errors) -> dict[str, Any] | None:
+    """The object at the last of `keys` in `parent`; other values except null and false are added to `errors`."""
+    value = parent.get(keys[-1])
     if isinstance(value, dict):
         return value
     if value is not None and value is not False:
@@ -156,52 +157,53 @@ class _RefusedError(Exception):
         self.refusal = Refusal(f"cloudfoundry-schema-{rule}", path, message)
 
 
-def library_refusal(schema: dict[str, Any], earlier: set[str]) -> Refusal | None:
+def library_refusal(schema: dict[str, Any], loaded_ids: set[str]) -> Refusal | None:
     """The first reason of the library to refuse a schema that is valid draft-04; None if it accepts the schema.
 
-    `earlier` are the values of `id` in schemas that it has loaded before; those of this one are added.
+    `loaded_ids` are the values of `id` in schemas that it has loaded before; those of this one are added.
 
     Raises:
         RubyCrash: references go round in a circle.
         UnclearSchemaError: only the library itself can tell.
     """
-    loaded = list(_loaded(schema, ()))
+    loaded = list(_loaded_schemas(schema, ()))
     ids = [value["id"] for _, value in loaded if isinstance(value.get("id"), str)]
     # Where the library finds `#/...` depends on ids: it is certain if only the root has one, and a new one.
-    is_base_certain = ids in ([], [schema.get("id")]) and earlier.isdisjoint(ids)
-    earlier.update(ids)
+    is_base_certain = ids in ([], [schema.get("id")]) and loaded_ids.isdisjoint(ids)
+    loaded_ids.update(ids)
     try:
         for path, value in loaded:
             _check_draft(value, path)
-            _check_reference(value, path, earlier)
-        _check_certain(loaded, is_base_certain)
-        _Evaluation(schema).holds(schema, ())
+            _check_reference(value, path, loaded_ids)
+        _check_predictable(loaded, is_base_certain)
+        _Evaluation(schema).accepts_empty_object(schema, ())
     except _RefusedError as refused:
         return refused.refusal
     return None
 
 
-def _loaded(schema: dict[str, Any], path: Path) -> Iterator[tuple[Path, dict[str, Any]]]:
+def _loaded_schemas(schema: dict[str, Any], path: Path) -> Iterator[tuple[Path, dict[str, Any]]]:
     """The schemas that the library loads; it looks neither into `not` nor into keywords newer than draft-04."""
     yield path, schema
     for key in _HOLDERS:
         value = schema.get(key)
         if isinstance(value, dict) and key in _SINGLE_SCHEMAS:
-            yield from _loaded(value, (*path, key))
+            yield from _loaded_schemas(value, (*path, key))
         else:
             for place, inner in entries(value):
                 if isinstance(inner, dict):
-                    yield from _loaded(inner, (*path, key, place))
+                    yield from _loaded_schemas(inner, (*path, key, place))
 
 
 def _check_draft(schema: dict[str, Any], path: Path) -> None:
-    named = schema.get("$schema")
-    if isinstance(named, str) and not _DRAFT.fullmatch(named):
+    """Refuse a `$schema` that is no draft which the library knows."""
+    dialect = schema.get("$schema")
+    if isinstance(dialect, str) and not _DRAFT.fullmatch(dialect):
         raise _RefusedError("dialect", (*path, "$schema"), "Custom meta schemas are not supported.")
 
 
-def _check_reference(schema: dict[str, Any], path: Path, ids: set[str]) -> None:
-    """A reference to another document is refused, unless it is to the draft-04 metaschema, which is always loaded."""
+def _check_reference(schema: dict[str, Any], path: Path, loaded_ids: set[str]) -> None:
+    """Refuse a reference to another document, unless it is to the draft-04 metaschema, which is always loaded."""
     reference = schema.get("$ref")
     if reference is None or reference is False:
         return
@@ -210,13 +212,13 @@ def _check_reference(schema: dict[str, Any], path: Path, ids: set[str]) -> None:
     document = reference.partition("#")[0]
     if not document or document == _METASCHEMA:
         return
-    if any(document.endswith(one.rstrip("#")) or one.rstrip("#").endswith(document) for one in ids):
+    if any(document.endswith(name.rstrip("#")) or name.rstrip("#").endswith(document) for name in loaded_ids):
         raise UnclearSchemaError((*path, "$ref"), _MOVED_BASE)
     raise _RefusedError("reference", (*path, "$ref"), f"No external references are allowed: {reference}")
 
 
-def _check_certain(loaded: list[tuple[Path, dict[str, Any]]], is_base_certain: bool) -> None:
-    """Raise UnclearSchemaError where the library follows older drafts, or another base of references."""
+def _check_predictable(loaded: list[tuple[Path, dict[str, Any]]], is_base_certain: bool) -> None:
+    """Raise UnclearSchemaError if the library follows older drafts, or another base of references."""
     if not is_base_certain and any("$ref" in schema for _, schema in loaded):
         raise UnclearSchemaError(("id",), _MOVED_BASE)
     for path, schema in loaded:
@@ -239,28 +241,29 @@ class _Evaluation:
         self._running: set[Path] = set()
         self._known: dict[Path, bool] = {}
 
-    def holds(self, schema: dict[str, Any], path: Path) -> bool:
+    def accepts_empty_object(self, schema: dict[str, Any], path: Path) -> bool:
         """Return whether `{}` is valid under the schema at `path`."""
         if path in self._running:
             raise RubyCrash(path)
         if path not in self._known:
             self._running.add(path)
             _check_draft(schema, path)
-            self._known[path] = all(self._keyword_holds(keyword, schema, (*path, keyword)) for keyword in schema)
+            self._known[path] = all(self._keyword_accepts(keyword, schema, (*path, keyword)) for keyword in schema)
             self._running.discard(path)
         return self._known[path]
 
-    def _keyword_holds(self, keyword: str, schema: dict[str, Any], path: Path) -> bool:
+    def _keyword_accepts(self, keyword: str, schema: dict[str, Any], path: Path) -> bool:
+        """Return whether `{}` is valid under one keyword of the schema, whose value is at `path`."""
         value = schema[keyword]
         match keyword:
             case "allOf" | "anyOf" | "oneOf":
-                held = (self.holds(item, (*path, number)) for number, item in enumerate(value))
+                fits = (self.accepts_empty_object(item, (*path, number)) for number, item in enumerate(value))
                 # Only `anyOf` ends early, at the first schema that holds.
-                return any(held) if keyword == "anyOf" else sum(list(held)) == (1 if keyword == "oneOf" else len(value))
+                return any(fits) if keyword == "anyOf" else sum(list(fits)) == (1 if keyword == "oneOf" else len(value))
             case "not":
-                return not self.holds(value, path)
+                return not self.accepts_empty_object(value, path)
             case "$ref":
-                return self._reference_holds(value, path)
+                return self._reference_accepts(value, path)
             case "patternProperties" | "additionalProperties":
                 _check_patterns(schema.get("patternProperties", {}), path[:-1])
             case "type":
@@ -273,7 +276,7 @@ class _Evaluation:
                 return bool(value == 0)
         return True
 
-    def _reference_holds(self, reference: Any, path: Path) -> bool:
+    def _reference_accepts(self, reference: Any, path: Path) -> bool:
         if not isinstance(reference, str):
             raise _RefusedError("reference", path, "$ref must be a string")
         document, _, fragment = reference.partition("#")
@@ -287,16 +290,16 @@ class _Evaluation:
             raise _RefusedError("reference", path, "The reference leads to no schema.")
         if any(faults(value, "Draft4Validator")):
             raise UnclearSchemaError(path, "the reference leads to a schema that is not valid")
-        return self.holds(value, target)
+        return self.accepts_empty_object(value, target)
 
 
-def _check_patterns(named: dict[str, Any], path: Path) -> None:
-    """The names of `patternProperties` are compiled by Ruby, though there is nothing to match.
+def _check_patterns(pattern_properties: dict[str, Any], path: Path) -> None:
+    """Check that Ruby compiles the names of `patternProperties`, which it does though there is nothing to match.
 
     Raises UnclearSchemaError, or refuses, for one that Ruby may not, or does not, compile.
     """
-    for pattern in named:
-        fault = _fault(pattern)
+    for pattern in pattern_properties:
+        fault = _pattern_error(pattern)
         place = (*path, "patternProperties", pattern)
         if _BROKEN.match(fault):
             raise _RefusedError("pattern", place, f"The pattern is broken: {fault}")
@@ -304,7 +307,7 @@ def _check_patterns(named: dict[str, Any], path: Path) -> None:
             raise UnclearSchemaError(place, "Ruby may read the pattern in another way")
 
 
-def _fault(pattern: str) -> str:
+def _pattern_error(pattern: str) -> str:
     """The reason why a pattern does not compile, empty where it does."""
     foreign = _RUBY_REFUSES.search(pattern.replace("\\\\", ""))
     if foreign:

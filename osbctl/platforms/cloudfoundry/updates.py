@@ -8,7 +8,7 @@ whole update. Names of services are not unique in its database: one clashes if i
 
 from osbctl.catalog import ServiceOffering
 from osbctl.platforms import Identity, State
-from osbctl.platforms.cloudfoundry.ruby import plan_name, strip
+from osbctl.platforms.cloudfoundry.ruby import normalize_plan_name, strip
 from osbctl.platforms.reactions import DependsOnInstances, Reaction, breaking, refused, risky, safe
 from osbctl.platforms.saving import Names, Update, bare
 
@@ -73,20 +73,20 @@ def save(update: Update) -> None:
     before = dict(update.rows)
     _check_service_names(update)
     _check_plan_ids(update)
-    _check_clients(update)
+    _check_dashboard_clients(update)
     for service in update.catalog.services:
         data = bare(service.data)
         update.put(service.id, service, {**data, "name": strip(service.name)} if service.name else data)
-    homes = [(service, plan) for service in update.catalog.services for plan in service.plans]
-    names = Names(update.rows, plan_name)
-    for service, plan in sorted(homes, key=lambda home: (home[0].id, home[1].id) not in before):
+    plans = [(service, plan) for service in update.catalog.services for plan in service.plans]
+    names = Names(update.rows, normalize_plan_name)
+    for service, plan in sorted(plans, key=lambda home: (home[0].id, home[1].id) not in before):
         holder = names.take((service.id, plan.id), plan.name)
         if holder:
             taken = f"Service {service.name} already has a plan named {plan.name}"
             words = f'"Plan names must be unique within a service. {taken}"'
             update.clash(plan.path, words, holder, is_of_name=True)
         update.put(service.id, plan, {**plan.data, "name": strip(plan.name)} if plan.name else dict(plan.data))
-    _remove_missing(update)
+    _deactivate_or_delete_missing(update)
     if update.clashes:
         update.rows = before
 
@@ -108,14 +108,14 @@ def _check_service_names(update: Update) -> None:
 
 
 def _check_plan_ids(update: Update) -> None:
-    homes = {plan.id: (service, plan) for service in update.catalog.services for plan in service.plans}
+    by_id = {plan.id: (service, plan) for service in update.catalog.services for plan in service.plans}
     for row in update.plans():
-        home = homes.get(row.plan or "")
-        if home and home[0].id != row.service:
-            update.clash(home[1].path, '"Plan ids must be unique"', row)
+        found = by_id.get(row.plan or "")
+        if found and found[0].id != row.service:
+            update.clash(found[1].path, '"Plan ids must be unique"', row)
 
 
-def _check_clients(update: Update) -> None:
+def _check_dashboard_clients(update: Update) -> None:
     for service in update.catalog.services:
         client = service.data.get("dashboard_client")
         client_id = client.get("id") if isinstance(client, dict) else None
@@ -123,7 +123,8 @@ def _check_clients(update: Update) -> None:
             update.clash(service.path, '"Service dashboard client id must be unique"')
 
 
-def _remove_missing(update: Update) -> None:
+def _deactivate_or_delete_missing(update: Update) -> None:
+    """Deactivate plans that have instances, and service offerings that have plans; delete the others."""
     used = update.used_rows()
     for row in update.gone_plans():
         update.leave(row, State.INACTIVE if row.key in used else None)

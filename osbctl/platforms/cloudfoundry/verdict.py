@@ -14,11 +14,19 @@ from osbctl.platforms.cloudfoundry.fields import (
     SERVICE_OBJECT_ROWS,
     SERVICE_ROWS,
     Errors,
-    check_rows,
-    strings,
-    wrong_type,
+    check_fields,
+    check_strings,
+    type_problem,
 )  # fmt: skip
-from osbctl.platforms.cloudfoundry.ruby import RubyCrash, identity_key, index, inspect, json_length, plan_name, to_s
+from osbctl.platforms.cloudfoundry.ruby import (
+    RubyCrash,
+    equality_key,
+    index,
+    inspect,
+    json_length,
+    normalize_plan_name,
+    to_s,
+)
 from osbctl.platforms.cloudfoundry.schemas import SchemaChecks
 from osbctl.platforms.outcome import SHARED_PLAN_ID, Outcome, Refusal, VerdictKind, bounded
 
@@ -37,7 +45,7 @@ def judge(data: dict[str, Any]) -> Outcome:
     If it crashes, there is one refusal, `cloudfoundry-crash`, and no line, as it prints none.
     """
     try:
-        services = _built(data)
+        services = _build_services(data)
         judge_schemas = SchemaChecks()
         errors = Errors()
         for number, service in enumerate(services):
@@ -45,12 +53,12 @@ def judge(data: dict[str, Any]) -> Outcome:
         if not services:
             text = "Service broker must provide at least one service"
             errors.add("cloudfoundry-no-service", ("services",), text)
-        _check_unique(errors, services)
+        _check_unique_identities(errors, services)
     except RubyCrash as crash:
         refusal = Refusal("cloudfoundry-crash", crash.path, f"{_UNKNOWN_ERROR}: {crash.reason}")
         return Outcome(VerdictKind.CRASHES, (refusal,))
     if not errors:
-        unstored = bounded(_not_stored(services))
+        unstored = bounded(_storage_refusals(services))
         if not unstored:
             doubts = bounded(judge_schemas.doubts)
             return Outcome(VerdictKind.UNCLEAR if doubts else VerdictKind.ACCEPTS, doubts=doubts)
@@ -59,8 +67,8 @@ def judge(data: dict[str, Any]) -> Outcome:
     return Outcome(VerdictKind.REFUSES, bounded(errors.refusals()), errors.lines())
 
 
-def _built(data: dict[str, Any]) -> list[dict[str, Any]]:
-    """The services, after the platform has built its objects from them. Most crashes happen here."""
+def _build_services(data: dict[str, Any]) -> list[dict[str, Any]]:
+    """The service offerings, after the platform has built objects from them. Raises RubyCrash if it crashes."""
     services = data.get("services", [])
     # An empty Hash works like an empty Array; each entry of another Hash would be a pair.
     if services == {}:
@@ -84,65 +92,65 @@ def _built(data: dict[str, Any]) -> list[dict[str, Any]]:
 def _judge_service(service: dict[str, Any], path: Path, judge_schemas: SchemaChecks) -> Errors:
     """Errors of a service offering and its plans. Raises RubyCrash if the platform crashes."""
     errors = Errors(f"Service {to_s(service.get('name'))}")
-    check_rows(SERVICE_ROWS, service, path, errors)
+    check_fields(SERVICE_ROWS, service, path, errors)
     tags, requires = service.get("tags", []), service.get("requires", [])
-    if problem := strings(tags):
+    if problem := check_strings(tags):
         errors.add(problem.rule, (*path, "tags"), f"Service tags {problem.message}")
     elif sum(map(len, tags)) > _LONGEST_TAGS:
         text = f"Tags for the service {to_s(service.get('name'))} must be {_LONGEST_TAGS} characters or less."
         errors.add("cloudfoundry-tags", (*path, "tags"), text)
-    if problem := strings(requires):
+    if problem := check_strings(requires):
         errors.add(problem.rule, (*path, "requires"), f'Service "requires" field {problem.message}')
-    check_rows(SERVICE_OBJECT_ROWS, service, path, errors)
-    for at, item in enumerate(requires if isinstance(requires, list) else ()):
+    check_fields(SERVICE_OBJECT_ROWS, service, path, errors)
+    for number, item in enumerate(requires if isinstance(requires, list) else ()):
         if to_s(item) not in _REQUIRES:
             message = f'Service "requires" field contains unsupported value "{to_s(item)}"'
-            errors.add("cloudfoundry-requires", (*path, "requires", at), message)
+            errors.add("cloudfoundry-requires", (*path, "requires", number), message)
     _check_plans(service, path, errors, judge_schemas)
     return errors
 
 
 def _check_plans(service: dict[str, Any], path: Path, errors: Errors, judge_schemas: SchemaChecks) -> None:
     plans = service.get("plans") or []
-    at: Path = (*path, "plans")
+    plans_path: Path = (*path, "plans")
     if not plans:
-        errors.add("cloudfoundry-no-plan", at, "At least one plan is required")
+        errors.add("cloudfoundry-no-plan", plans_path, "At least one plan is required")
         return
-    wrong = next((i for i, plan in enumerate(plans) if not isinstance(plan, dict)), None)
-    if wrong is not None:
+    misplaced = next((number for number, plan in enumerate(plans) if not isinstance(plan, dict)), None)
+    if misplaced is not None:
         text = f"Service plans list must be an array of hashes, but has value {inspect(plans)}"
-        errors.add("cloudfoundry-type", (*at, wrong), text)
+        errors.add("cloudfoundry-type", (*plans_path, misplaced), text)
         return
     for number, plan in enumerate(plans):
-        errors.nest(_judge_plan(plan, (*at, number), judge_schemas))
-    _check_unique_in_service(service, plans, at, errors)
+        errors.nest(_judge_plan(plan, (*plans_path, number), judge_schemas))
+    _check_unique_in_service(service, plans, plans_path, errors)
 
 
 def _check_unique_in_service(service: dict[str, Any], plans: list[dict[str, Any]], path: Path, errors: Errors) -> None:
     start = f"Service {to_s(service.get('name'))} already has a plan"
-    for second, value in _repeated([plan.get("id") for plan in plans]):
+    for number, value in _find_repeated([plan.get("id") for plan in plans]):
         text = f"Plan ids must be unique. {start} with id '{to_s(value)}'"
-        errors.add("cloudfoundry-plan-ids", (*path, second, "id"), text)
-    for second, value in _repeated([plan.get("name") for plan in plans]):
+        errors.add("cloudfoundry-plan-ids", (*path, number, "id"), text)
+    for number, value in _find_repeated([plan.get("name") for plan in plans]):
         text = f"Plan names must be unique within a service. {start} named {to_s(value)}"
-        errors.add("cloudfoundry-plan-names", (*path, second, "name"), text)
+        errors.add("cloudfoundry-plan-names", (*path, number, "name"), text)
 
 
-def _repeated(values: list[Any]) -> Iterator[tuple[int, Any]]:
-    """Each value that stands there more than once, with its second place. 1 and 1.0 are equal, but both are named."""
-    places: dict[Any, list[int]] = {}
-    for place, value in enumerate(values):
-        places.setdefault(value if type(value) in (int, float) else identity_key(value), []).append(place)
-    for equal in places.values():
+def _find_repeated(values: list[Any]) -> Iterator[tuple[int, Any]]:
+    """The index of a repeated value's second occurrence, and the value. 1 and 1.0 are equal, but both are named."""
+    numbers: dict[Any, list[int]] = {}
+    for number, value in enumerate(values):
+        numbers.setdefault(value if type(value) in (int, float) else equality_key(value), []).append(number)
+    for equal in numbers.values():
         if len(equal) > 1:
-            for value in {identity_key(values[place]): values[place] for place in equal}.values():
+            for value in {equality_key(values[number]): values[number] for number in equal}.values():
                 yield equal[1], value
 
 
 def _judge_plan(plan: dict[str, Any], path: Path, judge_schemas: SchemaChecks) -> Errors:
     """Errors of a plan and its schemas. Raises RubyCrash if the platform crashes."""
     errors = Errors(f"Plan {to_s(plan.get('name'))}")
-    check_rows(PLAN_ROWS, plan, path, errors)
+    check_fields(PLAN_ROWS, plan, path, errors)
     info = plan.get("maintenance_info")
     if info is not None and info is not False:
         _check_maintenance_info(info, (*path, "maintenance_info"), errors)
@@ -153,14 +161,14 @@ def _judge_plan(plan: dict[str, Any], path: Path, judge_schemas: SchemaChecks) -
 
 
 def _check_maintenance_info(info: Any, path: Path, errors: Errors) -> None:
-    """A String passes through every check, each answered by what it contains; other types crash."""
+    """Check an object; a String passes through every check by what it contains. Raises RubyCrash for other types."""
     rule = "cloudfoundry-maintenance-info"
     if not isinstance(info, dict):
         if not isinstance(info, str):
             raise RubyCrash(path, "maintenance_info is no object")
-        problem = wrong_type("a hash", info)
+        problem = type_problem("a hash", info)
         errors.add(problem.rule, path, f"Maintenance info {problem.message}")
-    check_rows(MAINTENANCE_INFO_ROWS, info, path, errors)
+    check_fields(MAINTENANCE_INFO_ROWS, info, path, errors)
     length = json_length(info)
     if length > _LONGEST_MAINTENANCE_INFO:
         errors.add(
@@ -175,15 +183,15 @@ def _check_maintenance_info(info: Any, path: Path, errors: Errors) -> None:
         errors.add(rule, (*path, extra[0]), text)
 
 
-def _not_stored(services: list[dict[str, Any]]) -> Iterator[Refusal]:
+def _storage_refusals(services: list[dict[str, Any]]) -> Iterator[Refusal]:
     """Refusals by the database after validation: the unique index over service and plan name, and
     an Integer column (db/migrations). Measured on PostgreSQL and MariaDB: tests/platforms/registered.jsonl.
     """
-    for at, service in enumerate(services):
+    for service_number, service in enumerate(services):
         seen = set()
-        for place, plan in enumerate(service["plans"]):
-            path: Path = ("services", at, "plans", place)
-            name = plan_name(plan["name"])
+        for plan_number, plan in enumerate(service["plans"]):
+            path: Path = ("services", service_number, "plans", plan_number)
+            name = normalize_plan_name(plan["name"])
             if name in seen:
                 text = "Cloud Foundry ignores case and outer blanks in names of plans: this name is taken"
                 yield Refusal("cloudfoundry-storage", (*path, "name"), text)
@@ -193,13 +201,13 @@ def _not_stored(services: list[dict[str, Any]]) -> Iterator[Refusal]:
                 yield Refusal("cloudfoundry-storage", (*path, "maximum_polling_duration"), text)
 
 
-def _check_unique(errors: Errors, services: list[dict[str, Any]]) -> None:
+def _check_unique_identities(errors: Errors, services: list[dict[str, Any]]) -> None:
     ids = [
         (("services", n, "id"), service["id"]) for n, service in enumerate(services) if service.get("id") is not None
     ]
     names = [(("services", n, "name"), service.get("name")) for n, service in enumerate(services)]
-    _check_each_once("cloudfoundry-service-ids", ids, "Service ids must be unique", errors)
-    _check_each_once("cloudfoundry-service-names", names, "Service names must be unique within a broker", errors)
+    _check_unique_values("cloudfoundry-service-ids", ids, "Service ids must be unique", errors)
+    _check_unique_values("cloudfoundry-service-names", names, "Service names must be unique within a broker", errors)
     _check_unique_plan_ids(errors, services)
     clients = ((n, service.get("dashboard_client")) for n, service in enumerate(services))
     client_ids = [
@@ -208,14 +216,14 @@ def _check_unique(errors: Errors, services: list[dict[str, Any]]) -> None:
         if isinstance(client, dict) and client.get("id") is not None
     ]
     text = "Service dashboard_client id must be unique"
-    _check_each_once("cloudfoundry-dashboard-client-ids", client_ids, text, errors)
+    _check_unique_values("cloudfoundry-dashboard-client-ids", client_ids, text, errors)
 
 
-def _check_each_once(rule: str, values: Iterable[tuple[Path, Any]], text: str, errors: Errors) -> None:
+def _check_unique_values(rule: str, values: Iterable[tuple[Path, Any]], text: str, errors: Errors) -> None:
     """Report the first value that an earlier one repeats."""
     seen = set()
     for path, value in values:
-        key = identity_key(value)
+        key = equality_key(value)
         if key in seen:
             errors.add(rule, path, text)
             return
@@ -226,18 +234,18 @@ def _check_unique_plan_ids(errors: Errors, services: list[dict[str, Any]]) -> No
     """Report each plan whose id an earlier plan has; its message names the last of these."""
     seen: dict[str, str] = {}
     for number, service in enumerate(services):
-        for place, plan in enumerate(service.get("plans") or []):
+        for plan_number, plan in enumerate(service.get("plans") or []):
             identity = index(plan, "id")
-            named = f"(plan name '{to_s(index(plan, 'name'))}', service name '{to_s(service.get('name'))}')"
-            key = identity_key(identity)
+            plan_label = f"(plan name '{to_s(index(plan, 'name'))}', service name '{to_s(service.get('name'))}')"
+            key = equality_key(identity)
             if key in seen:
-                path = ("services", number, "plans", place, "id")
+                path = ("services", number, "plans", plan_number, "id")
                 text = (
-                    f"Plan ids must be unique. Unable to register plan with id '{to_s(identity)}' {named} because "
+                    f"Plan ids must be unique. Unable to register plan with id '{to_s(identity)}' {plan_label} because "
                     f"it uses the same id as another plan in the catalog {seen[key]}"
                 )
                 errors.add("cloudfoundry-plan-ids", path, text)
-            seen[key] = named
+            seen[key] = plan_label
 
 
 REFUSALS = {

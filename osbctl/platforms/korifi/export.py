@@ -15,7 +15,7 @@ _SHAPE = replace(
 )
 
 
-def _made(rows: Sequence[ExportRow]) -> bool:
+def _are_from_korifi(rows: Sequence[ExportRow]) -> bool:
     """Return whether only Korifi would write these rows.
 
     They tell neither what plans cost nor whether instances can be shared, as those of Cloud Foundry do.
@@ -23,4 +23,4 @@ def _made(rows: Sequence[ExportRow]) -> bool:
     return not any("costs" in row.data or "shareable" in row.data for row in rows)
 
 
-EXPORT = Export(_SHAPE, CLOUD_FOUNDRY.recognised, CLOUD_FOUNDRY.read, _made)
+EXPORT = Export(_SHAPE, CLOUD_FOUNDRY.recognised, CLOUD_FOUNDRY.read, _are_from_korifi)

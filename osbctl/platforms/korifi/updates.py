@@ -49,25 +49,26 @@ REACTIONS = {
 
 def save(update: Update) -> None:
     """Save the catalog up to the first service offering at which it panics."""
-    stops = [one.path[:2] if one.rule == "korifi-crash" else () for one in update.refusals]
-    first = min(stops, default=None)
-    if first is not None:
-        update.clash(first, next(iter(update.refusals)).message)
-    homes = {row.plan: row for row in update.plans()}
+    crash_paths = [refusal.path[:2] if refusal.rule == "korifi-crash" else () for refusal in update.refusals]
+    crash_path = min(crash_paths, default=None)
+    if crash_path is not None:
+        update.clash(crash_path, next(iter(update.refusals)).message)
+    rows = {row.plan: row for row in update.plans()}
     for service in update.catalog.services:
-        if first is None or service.path < first:
+        if crash_path is None or service.path < crash_path:
             update.put(service.id, service)
             for plan in service.plans:
-                _put_plan(update, homes, service, plan)
-    for row in [*update.gone_services(), *update.gone_plans()] if first is None else ():
+                _save_plan(update, rows, service, plan)
+    for row in [*update.gone_services(), *update.gone_plans()] if crash_path is None else ():
         update.leave(row, State.OFFERED)
 
 
-def _put_plan(update: Update, homes: dict[str | None, StoredRow], service: ServiceOffering, plan: ServicePlan) -> None:
+def _save_plan(update: Update, rows: dict[str | None, StoredRow], service: ServiceOffering, plan: ServicePlan) -> None:
+    """Save a plan, or move it to `service` with its instances. `rows` are the stored plans by id."""
     key = service.id, plan.id
-    home = homes.get(plan.id)
-    if home and home.key != key:
-        update.leave(home, None)
-        update.moved[key] = home.key
+    stored = rows.get(plan.id)
+    if stored and stored.key != key:
+        update.leave(stored, None)
+        update.moved[key] = stored.key
     update.put(service.id, plan)
-    homes[plan.id] = update.rows[key]
+    rows[plan.id] = update.rows[key]

@@ -39,11 +39,11 @@ def judge(data: dict[str, Any]) -> Outcome:
     catalog, read = decode(data, SHAPE, "korifi", "Korifi")
     if read.kind is not VerdictKind.ACCEPTS:
         return read
-    panics = bounded(_panics(catalog["services"] or []))
+    panics = bounded(_find_panics(catalog["services"] or []))
     return Outcome(VerdictKind.CRASHES if panics else VerdictKind.ACCEPTS, panics)
 
 
-def _panics(services: list[Struct]) -> Iterator[Refusal]:
+def _find_panics(services: list[Struct]) -> Iterator[Refusal]:
     for service in services:
         if not isinstance((service["metadata"] or {}).get("documentationUrl", ""), str):
             text = "Korifi's controller panics on a documentationUrl that is not a string"

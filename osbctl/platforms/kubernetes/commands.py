@@ -24,8 +24,8 @@ _BINDING = Manifest(
 )
 
 
-def _kubectl(_order: Order, purpose: Purpose) -> Manifest:
+def _kubectl_manifest(_order: Order, purpose: Purpose) -> Manifest:
     return _BINDING if purpose is Purpose.BIND else _INSTANCE
 
 
-TOOLS = (Tool("svcat", _SVCAT, reads_files=False), Tool("kubectl", _kubectl))
+TOOLS = (Tool("svcat", _SVCAT, reads_files=False), Tool("kubectl", _kubectl_manifest))

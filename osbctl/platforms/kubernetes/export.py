@@ -19,26 +19,26 @@ _PLANS = ("ClusterServicePlan", "ServicePlan")
 _INSTANCE_CREATE, _INSTANCE_UPDATE, _BINDING_CREATE = SCHEMAS
 
 
-def _spec(*names: str) -> tuple[Path, ...]:
+def _spec_paths(*names: str) -> tuple[Path, ...]:
     return tuple(("spec", name) for name in names)
 
 
 _SHAPE = RowFields(
     service={
-        ("id",): _spec("externalID"),
-        ("name",): _spec("externalName"),
+        ("id",): _spec_paths("externalID"),
+        ("name",): _spec_paths("externalName"),
         **same_named_fields("description", "bindable", "tags", "requires", below=("spec",)),
-        ("plan_updateable",): _spec("planUpdatable"),
-        ("metadata",): _spec("externalMetadata"),
+        ("plan_updateable",): _spec_paths("planUpdatable"),
+        ("metadata",): _spec_paths("externalMetadata"),
     },
     plan={
-        ("id",): _spec("externalID"),
-        ("name",): _spec("externalName"),
+        ("id",): _spec_paths("externalID"),
+        ("name",): _spec_paths("externalName"),
         **same_named_fields("description", "bindable", "free", below=("spec",)),
-        ("metadata",): _spec("externalMetadata"),
-        _INSTANCE_CREATE: _spec("instanceCreateParameterSchema"),
-        _INSTANCE_UPDATE: _spec("instanceUpdateParameterSchema"),
-        _BINDING_CREATE: _spec("serviceBindingCreateParameterSchema"),
+        ("metadata",): _spec_paths("externalMetadata"),
+        _INSTANCE_CREATE: _spec_paths("instanceCreateParameterSchema"),
+        _INSTANCE_UPDATE: _spec_paths("instanceUpdateParameterSchema"),
+        _BINDING_CREATE: _spec_paths("serviceBindingCreateParameterSchema"),
     },
     key=(("metadata", "namespace"), ("metadata", "name")),
     parent=(
@@ -50,7 +50,7 @@ _SHAPE = RowFields(
         (("spec", "clusterServicePlanRef", "name"),),
         (("metadata", "namespace"), ("spec", "servicePlanRef", "name")),
     ),
-    brokers=(*_spec("clusterServiceBrokerName", "serviceBrokerName"), ("metadata", "namespace")),
+    brokers=(*_spec_paths("clusterServiceBrokerName", "serviceBrokerName"), ("metadata", "namespace")),
     whole="kubectl get clusterserviceclasses,clusterserviceplans --chunk-size=0 -o json",
     gone=(("status", "removedFromBrokerCatalog"), True),
 )
@@ -68,19 +68,19 @@ def recognised(document: Exported) -> bool:
 
 def read(document: Exported) -> Page:
     """Read the classes and plans of a list; skip other items. Raises SourceError: it is no such list."""
-    top = str(document.data["kind"])
+    list_kind = str(document.data["kind"])
     if "items" not in document.data:
-        return Page([ExportRow(document, (), document.data, top in _PLANS)])
+        return Page([ExportRow(document, (), document.data, list_kind in _PLANS)])
     metadata = document.data.get("metadata")
     page = Page(more=bool(get_at(metadata, ("continue",))))
     for path, data in checked_rows(document, ("items",)):
-        kind = data.get("kind") or top.removesuffix("List")  # a list of one kind leaves it out in its items
+        kind = data.get("kind") or list_kind.removesuffix("List")  # a list of one kind leaves it out in its items
         if kind in ("CFServiceOffering", "CFServicePlan"):
             raise wrong(document, path, f"is one of Korifi's {kind}s: export what its API shows, with cf curl")
         if kind in (*_CLASSES, *_PLANS):
             page.rows.append(ExportRow(document, path, data, kind in _PLANS))
-    if left := count(get_at(metadata, ("remainingItemCount",))):
-        page.total = len(page.rows) + left
+    if remaining := count(get_at(metadata, ("remainingItemCount",))):
+        page.total = len(page.rows) + remaining
     return page
 
 

@@ -69,12 +69,13 @@ def save(update: Update) -> None:
             return
     if _save_classes(update):
         _save_plans(update)
-    _delete_unused(update)
+    _delete_or_orphan_rows(update)
 
 
 def _save_classes(update: Update) -> bool:
-    for service in _sound(update, update.catalog.services, 2):
-        if (service.id, None) not in update.rows and _is_taken(update, service, Identity.SERVICE_ID):
+    """Save the service offerings; return whether none was refused."""
+    for service in _objects_before_fault(update, update.catalog.services, 2):
+        if (service.id, None) not in update.rows and _refuse_taken_id(update, service, Identity.SERVICE_ID):
             return False
         update.put(service.id, service)
     if update.clashes:
@@ -85,38 +86,41 @@ def _save_classes(update: Update) -> bool:
 
 
 def _save_plans(update: Update) -> None:
-    homes = {plan.path: service.id for service in update.catalog.services for plan in service.plans}
-    rows = {row.plan: row for row in update.plans()}
-    for plan in _sound(update, tuple(update.catalog.plans), 4):
-        if plan.id not in rows and _is_taken(update, plan, Identity.PLAN_ID):
+    service_ids = {plan.path: service.id for service in update.catalog.services for plan in service.plans}
+    stored_plans = {row.plan: row for row in update.plans()}
+    for plan in _objects_before_fault(update, tuple(update.catalog.plans), 4):
+        if plan.id not in stored_plans and _refuse_taken_id(update, plan, Identity.PLAN_ID):
             return
-        update.put(rows[plan.id].service if plan.id in rows else homes[plan.path], plan)
+        update.put(stored_plans[plan.id].service if plan.id in stored_plans else service_ids[plan.path], plan)
     for row in update.gone_plans() if not update.clashes else ():
         update.leave(row, State.FLAGGED)
 
 
-def _sound(update: Update, things: Sequence[T], depth: int) -> Sequence[T]:
-    """Those of `things` that come before the first that is faulty, which is noted."""
-    faults = [one for one in update.refusals if len(_object(one.path)) == depth]
-    first = min(faults, key=lambda one: _object(one.path), default=None)
+def _objects_before_fault(update: Update, objects: Sequence[T], depth: int) -> Sequence[T]:
+    """The objects before the first refused one, which becomes a clash; `depth` is the length of their paths."""
+    refusals = [refusal for refusal in update.refusals if len(_object_path(refusal.path)) == depth]
+    first = min(refusals, key=lambda refusal: _object_path(refusal.path), default=None)
     if first is None:
-        return things
-    update.clash(_object(first.path), first.message)
-    return [thing for thing in things if thing.path < _object(first.path)]
+        return objects
+    update.clash(_object_path(first.path), first.message)
+    return [obj for obj in objects if obj.path < _object_path(first.path)]
 
 
-def _object(path: Path) -> Path:
+def _object_path(path: Path) -> Path:
+    """The path of the plan or service offering that `path` leads into."""
     return path[:4] if path[2:3] == ("plans",) else path[:2]
 
 
-def _is_taken(update: Update, thing: ServiceOffering | ServicePlan, identity: Identity) -> bool:
-    other = update.others.get((identity, thing.id))
-    if other is not None:
-        update.clash(thing.path, f'already exists for Broker "{other}"')
-    return other is not None
+def _refuse_taken_id(update: Update, obj: ServiceOffering | ServicePlan, identity: Identity) -> bool:
+    """Add a clash if another broker has the id of the object; return whether one has."""
+    owner = update.others.get((identity, obj.id))
+    if owner is not None:
+        update.clash(obj.path, f'already exists for Broker "{owner}"')
+    return owner is not None
 
 
-def _delete_unused(update: Update) -> None:
+def _delete_or_orphan_rows(update: Update) -> None:
+    """Delete removed objects without instances; mark plans whose service offering is not offered as orphaned."""
     used = update.used_rows()
     for row in [*update.services(), *update.plans()]:
         if row.state is State.FLAGGED and row.key not in used:

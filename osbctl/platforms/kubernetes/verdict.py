@@ -38,41 +38,41 @@ def judge(data: dict[str, Any]) -> Outcome:
     catalog, read = decode(data, SHAPE, "kubernetes", "Service Catalog")
     if read.kind is not VerdictKind.ACCEPTS:
         return read
-    refusals = bounded(_refusals(catalog["services"] or []))
+    refusals = bounded(_find_refusals(catalog["services"] or []))
     return Outcome(VerdictKind.REFUSES if refusals else VerdictKind.ACCEPTS, refusals)
 
 
-def _refusals(services: list[Struct]) -> Iterator[Refusal]:
-    yield from _repeated(services, "class")
-    yield from _repeated([plan for service in services for plan in service["plans"] or ()], "plan")
+def _find_refusals(services: list[Struct]) -> Iterator[Refusal]:
+    yield from _repeated_id_refusals(services, "class")
+    yield from _repeated_id_refusals([plan for service in services for plan in service["plans"] or ()], "plan")
     for service in services:
-        yield from _text_refusals(service, "class")
+        yield from _field_refusals(service, "class")
         if not service["plans"]:
             yield Refusal("kubernetes-no-plan", service.at("plans"), "Service Catalog requires a plan in each class")
         for plan in service["plans"] or ():
-            yield from _text_refusals(plan, "plan")
+            yield from _field_refusals(plan, "plan")
 
 
-def _text_refusals(thing: Struct, kind: str) -> Iterator[Refusal]:
+def _field_refusals(struct: Struct, kind: str) -> Iterator[Refusal]:
     for key in ("id", "name"):
-        if not 0 < len((thing[key] or "").encode()) <= MAX_NAME:
+        if not 0 < len((struct[key] or "").encode()) <= MAX_NAME:
             text = f"Service Catalog requires 1 to {MAX_NAME} bytes as the {key} of a {kind}"
-            yield Refusal("kubernetes-name", thing.at(key), text)
-    if not thing["description"]:
+            yield Refusal("kubernetes-name", struct.at(key), text)
+    if not struct["description"]:
         text = f"Service Catalog requires a description for each {kind}"
-        yield Refusal("kubernetes-description", thing.at("description"), text)
+        yield Refusal("kubernetes-description", struct.at("description"), text)
 
 
-def _repeated(things: list[Struct], kind: str) -> Iterator[Refusal]:
-    """Refusals of ids that stand twice: objects are named by their ids."""
+def _repeated_id_refusals(structs: list[Struct], kind: str) -> Iterator[Refusal]:
+    """Refusals of ids that occur twice: objects are named by their ids. `kind` is a word for messages."""
     seen = set()
-    for thing in things:
-        identity = thing["id"]
+    for struct in structs:
+        identity = struct["id"]
         if identity in seen:
             text = f"Service Catalog names each {kind} by its id, and this one already exists"
-            yield Refusal("kubernetes-unique", thing.at("id"), text)
-        # Two missing ids are no repetition: `_text_refusals` reports each.
-        seen.add(identity or thing)
+            yield Refusal("kubernetes-unique", struct.at("id"), text)
+        # Two missing ids are no repetition: `_field_refusals` reports each.
+        seen.add(identity or struct)
 
 
 _RULES = {

@@ -78,34 +78,36 @@ def save(update: Update) -> None:
         return
     before = dict(update.rows)
     services: dict[Key, ServiceOffering] = {(service.id, None): service for service in update.catalog.services}
-    _save(update, services, update.services())
+    _save_objects(update, services, update.services())
     plans: dict[Key, ServicePlan] = {
         (service.id, plan.id): plan for service in update.catalog.services for plan in service.plans
     }
-    _save(update, plans, [row for row in update.plans() if row.plan != RESERVED_PLAN])
+    _save_objects(update, plans, [row for row in update.plans() if row.plan != RESERVED_PLAN])
     for service in update.catalog.services:
-        _keep_reference_plan(update, service)
+        _keep_or_delete_reference_plan(update, service)
     if update.clashes:
         update.rows = before
 
 
-def _save(update: Update, things: dict[Key, ServiceOffering] | dict[Key, ServicePlan], before: list[StoredRow]) -> None:
+def _save_objects(
+    update: Update, objects: dict[Key, ServiceOffering] | dict[Key, ServicePlan], stored_rows: list[StoredRow]
+) -> None:
     names = Names(update.rows, str)
-    known = [key for key in things if key in update.rows]
-    for keys in (known, [key for key in things if key not in update.rows]):
+    known_keys = [key for key in objects if key in update.rows]
+    for keys in (known_keys, [key for key in objects if key not in update.rows]):
         for key in keys:
-            holder = names.take(key, things[key].name)
+            holder = names.take(key, objects[key].name)
             if holder:
-                update.clash(things[key].path, "refuses the update: the name is taken", holder, is_of_name=True)
-            update.put(key[0], things[key])
-        if keys is known:
-            _delete(update, [row for row in before if row.key not in things])
+                update.clash(objects[key].path, "refuses the update: the name is taken", holder, is_of_name=True)
+            update.put(key[0], objects[key])
+        if keys is known_keys:
+            _delete_rows(update, [row for row in stored_rows if row.key not in objects])
 
 
-def _delete(update: Update, gone: Iterable[StoredRow]) -> None:
-    """Delete rows, and with a service offering its plans."""
+def _delete_rows(update: Update, rows: Iterable[StoredRow]) -> None:
+    """Delete rows, and with a service offering its plans; a row with instances becomes a clash."""
     used = update.used_rows()
-    for row in gone:
+    for row in rows:
         if row.key in used:
             update.clash((), "refuses the whole update (409)", row)
         update.leave(row, None)
@@ -115,10 +117,10 @@ def _delete(update: Update, gone: Iterable[StoredRow]) -> None:
             update.leave(row, None)
 
 
-def _keep_reference_plan(update: Update, service: ServiceOffering) -> None:
-    """Keep or delete its own plan, through which shared instances are used."""
+def _keep_or_delete_reference_plan(update: Update, service: ServiceOffering) -> None:
+    """Keep or delete the platform's own plan of a service offering, through which shared instances are used."""
     key = service.id, RESERVED_PLAN
     if any(plan.metadata.get("supportsInstanceSharing") is True for plan in service.plans):
         update.rows[key] = StoredRow(*key, {"id": RESERVED_PLAN, "name": RESERVED_PLAN}, State.OFFERED)
     elif key in update.rows:
-        _delete(update, [update.rows[key]])
+        _delete_rows(update, [update.rows[key]])

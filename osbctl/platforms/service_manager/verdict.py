@@ -51,7 +51,7 @@ SHAPE = {"services": Pointers(_SERVICE)}
 def judge(data: dict[str, Any]) -> Outcome:
     """Verdict of Service Manager on the catalog `data`."""
     catalog, read = decode(data, SHAPE, "service-manager", "Service Manager")
-    refusals = bounded(_refusals(list(enumerate(catalog["services"] or ()))))
+    refusals = bounded(_find_refusals(list(enumerate(catalog["services"] or ()))))
     if read.kind is not VerdictKind.ACCEPTS or not refusals:
         return read
     # It goes through the catalog in order and stops at the first fault.
@@ -59,104 +59,107 @@ def judge(data: dict[str, Any]) -> Outcome:
     return Outcome(VerdictKind.CRASHES if crashes else VerdictKind.REFUSES, refusals)
 
 
-def _refusals(services: list[tuple[int, Struct | None]]) -> Iterator[Refusal]:
-    for at, service in services:
-        yield from _service(service, ("services", at))
-    yield from _stored([service for _, service in services if service])
+def _find_refusals(services: list[tuple[int, Struct | None]]) -> Iterator[Refusal]:
+    for number, service in services:
+        yield from _service_refusals(service, ("services", number))
+    yield from _storage_refusals([service for _, service in services if service])
 
 
-def _service(service: Struct | None, path: Path) -> Iterator[Refusal]:
+def _service_refusals(service: Struct | None, path: Path) -> Iterator[Refusal]:
     if service is None:
-        yield _crash(path, "service offering")
+        yield _null_refusal(path, "service offering")
         return
-    yield from _missing(service, ("id", "name"))
-    yield from _shapes(service, {"tags": list, "requires": list, "metadata": dict})
-    for at, plan in enumerate(service["plans"] or ()):
+    yield from _missing_field_refusals(service, ("id", "name"))
+    yield from _type_refusals(service, {"tags": list, "requires": list, "metadata": dict})
+    for number, plan in enumerate(service["plans"] or ()):
         if plan is None:
-            yield _crash((*service.at("plans"), at), "plan")
+            yield _null_refusal((*service.at("plans"), number), "plan")
         else:
-            yield from _plan(plan, service)
+            yield from _plan_refusals(plan, service)
 
 
-def _crash(path: Path, kind: str) -> Refusal:
+def _null_refusal(path: Path, kind: str) -> Refusal:
     return Refusal("service-manager-crash", path, f"Service Manager panics on a {kind} that is null")
 
 
-def _plan(plan: Struct, service: Struct) -> Iterator[Refusal]:
+def _plan_refusals(plan: Struct, service: Struct) -> Iterator[Refusal]:
     for key in ("name", "catalog_name"):
         if plan[key] == RESERVED_PLAN:
             text = f"Service Manager reserves the plan name {RESERVED_PLAN!r}"
             yield Refusal("service-manager-reserved-name", plan.at(key), text)
-    yield from _missing(plan, ("id", "name", "description"))
-    yield from _shapes(plan, {"schemas": dict, "metadata": dict})
-    yield from _support(plan, service, plan["metadata"] if isinstance(plan["metadata"], dict) else {})
+    yield from _missing_field_refusals(plan, ("id", "name", "description"))
+    yield from _type_refusals(plan, {"schemas": dict, "metadata": dict})
+    yield from _metadata_refusals(plan, service, plan["metadata"] if isinstance(plan["metadata"], dict) else {})
 
 
-def _support(plan: Struct, service: Struct, metadata: dict[str, Any]) -> Iterator[Refusal]:
-    given = [key for key in _SUPPORT if isinstance(metadata.get(key), list) and metadata[key]]
-    if len(given) > 1:
-        text = f"Service Manager accepts only one of {', '.join(_SUPPORT)}, not {' and '.join(given)}"
-        yield Refusal("service-manager-platforms", (*plan.at("metadata"), given[1]), text)
+def _metadata_refusals(plan: Struct, service: Struct, metadata: dict[str, Any]) -> Iterator[Refusal]:
+    """Refusals of a plan's lists of platforms, and of instance sharing."""
+    present = [key for key in _SUPPORT if isinstance(metadata.get(key), list) and metadata[key]]
+    if len(present) > 1:
+        text = f"Service Manager accepts only one of {', '.join(_SUPPORT)}, not {' and '.join(present)}"
+        yield Refusal("service-manager-platforms", (*plan.at("metadata"), present[1]), text)
     bindable = (service if plan["bindable"] is None else plan)["bindable"]
     if metadata.get("supportsInstanceSharing") is True and not bindable:
         text = "Service Manager requires a plan that supports instance sharing to be bindable"
         yield Refusal("service-manager-sharing", (*plan.at("metadata"), "supportsInstanceSharing"), text)
 
 
-def _missing(thing: Struct, keys: tuple[str, ...]) -> Iterator[Refusal]:
+def _missing_field_refusals(struct: Struct, keys: tuple[str, ...]) -> Iterator[Refusal]:
     for key in keys:
-        if not thing[key]:
-            yield Refusal("service-manager-required", thing.at(key), f"Service Manager requires the field {key}")
+        if not struct[key]:
+            yield Refusal("service-manager-required", struct.at(key), f"Service Manager requires the field {key}")
 
 
-def _shapes(thing: Struct, wanted: dict[str, type]) -> Iterator[Refusal]:
-    for key, kind in wanted.items():
-        if thing[key] is not None and not isinstance(thing[key], kind):
-            what = "an object" if kind is dict else "an array"
-            text = f"Service Manager cannot read the catalog: this must be {what}"
-            yield Refusal("service-manager-type", thing.at(key), text)
+def _type_refusals(struct: Struct, types: dict[str, type]) -> Iterator[Refusal]:
+    for key, expected in types.items():
+        if struct[key] is not None and not isinstance(struct[key], expected):
+            phrase = "an object" if expected is dict else "an array"
+            text = f"Service Manager cannot read the catalog: this must be {phrase}"
+            yield Refusal("service-manager-type", struct.at(key), text)
 
 
-def _stored(services: list[Struct]) -> Iterator[Refusal]:
-    """Refusals by PostgreSQL."""
-    yield from _repeated(services)
+def _storage_refusals(services: list[Struct]) -> Iterator[Refusal]:
+    """Refusals by PostgreSQL, which stores the catalog."""
+    yield from _repeated_identity_refusals(services)
     for service in services:
-        yield from _row(service)
+        yield from _row_refusals(service)
         plans = [plan for plan in service["plans"] or () if plan]
-        yield from _repeated(plans)
+        yield from _repeated_identity_refusals(plans)
         for plan in plans:
-            yield from _row(plan)
+            yield from _row_refusals(plan)
             if (plan["maximum_polling_duration"] or 0) not in _INT_32:
                 text = "Service Manager stores a polling duration in 32 bits: value is out of range for type integer"
                 yield Refusal("service-manager-number", plan.at("maximum_polling_duration"), text)
 
 
-def _repeated(things: list[Struct]) -> Iterator[Refusal]:
+def _repeated_identity_refusals(structs: list[Struct]) -> Iterator[Refusal]:
     seen = set()
-    for thing in things:
+    for struct in structs:
         for key in ("id", "name"):
-            value = thing[key]
+            value = struct[key]
             if value and (key, value) in seen:
-                yield Refusal("service-manager-unique", thing.at(key), f"Service Manager accepts each {key} only once")
+                yield Refusal("service-manager-unique", struct.at(key), f"Service Manager accepts each {key} only once")
             seen.add((key, value))
 
 
-def _row(thing: Struct) -> Iterator[Refusal]:
+def _row_refusals(struct: Struct) -> Iterator[Refusal]:
+    """Refusals of texts and labels that do not fit the columns of a row."""
     for key in ("id", "name", "description"):
-        text = thing[key] or ""
+        text = struct[key] or ""
         if len(text) > MAX_TEXT and key != "description":
-            yield Refusal("service-manager-text", thing.at(key), _TOO_LONG)
+            yield Refusal("service-manager-text", struct.at(key), _TOO_LONG)
         if "\0" in text:
             message = 'Service Manager stores no NUL: invalid byte sequence for encoding "UTF8": 0x00'
-            yield Refusal("service-manager-text", thing.at(key), message)
-    for key, values in (thing["labels"] or {}).items():
+            yield Refusal("service-manager-text", struct.at(key), message)
+    for key, values in (struct["labels"] or {}).items():
         # A label has a row for each of its values: one without values is not stored, and may have any key.
-        if values and not (_is_label(key) and all(map(_is_label, values)) and len({*values}) == len(values)):
+        if values and not (_fits_label(key) and all(map(_fits_label, values)) and len({*values}) == len(values)):
             message = f"Service Manager requires labels of 1 to {MAX_TEXT} characters without NUL, each once"
-            yield Refusal("service-manager-labels", (*thing.at("labels"), key), message)
+            yield Refusal("service-manager-labels", (*struct.at("labels"), key), message)
 
 
-def _is_label(text: str | None) -> bool:
+def _fits_label(text: str | None) -> bool:
+    """Return whether the database stores a key or a value of a label."""
     return bool(text) and len(text or "") <= MAX_TEXT and "\0" not in (text or "")
 
 
