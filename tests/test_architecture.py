@@ -207,14 +207,38 @@ def is_opened_for_writing(node: ast.AST) -> bool:
     return any(isinstance(text, str) and re.fullmatch("[rwaxbt+]+", text) and set(text) & set("wax+") for text in texts)
 
 
+def is_replaced_path(node: ast.AST) -> bool:
+    """True for `path.replace(target)`; that of a text has two arguments, and others have keywords."""
+    if not isinstance(node, ast.Call) or getattr(node.func, "attr", "") != "replace":
+        return False
+    return len(node.args) == 1 and not node.keywords
+
+
+def is_imported_writer(node: ast.AST) -> bool:
+    """True for `from os import replace` and the like, whose calls have no module before them."""
+    if not isinstance(node, ast.ImportFrom):
+        return False
+    return not {f"{node.module}.{one.name}" for one in node.names}.isdisjoint(OPENED)
+
+
+def writes_files(node: ast.AST) -> bool:
+    if isinstance(node, ast.Attribute) and (node.attr in OPENED or ast.unparse(node) in OPENED):
+        return True
+    return is_opened_for_writing(node) or is_replaced_path(node) or is_imported_writer(node)
+
+
 def test_only_listed_modules_write_files() -> None:
-    found = {
-        file
-        for file, node in nodes((*OPENED, "open("))
-        if is_opened_for_writing(node)
-        or (isinstance(node, ast.Attribute) and (node.attr in OPENED or ast.unparse(node) in OPENED))
-    }
+    found = {file for file, node in nodes((*OPENED, "open(", "replace(", "import")) if writes_files(node)}
     assert found == set(WRITERS)
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["Path(name).replace(target)", "from os import replace", "from shutil import rmtree", 'open(name, "x")'],
+)
+def test_the_search_for_writers_finds(line: str) -> None:
+    assert any(map(writes_files, ast.walk(ast.parse(line))))
+    assert not any(map(writes_files, ast.walk(ast.parse('text.replace("a", "b"); open(name); replace(data, size=1)'))))
 
 
 def test_every_module_of_rules_is_loaded() -> None:

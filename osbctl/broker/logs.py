@@ -207,6 +207,13 @@ class _Lines(logging.Handler):
         super().close()
 
 
+def _remove_request_path(record: logging.LogRecord) -> bool:
+    """Remove the path of a request from a message of waitress: it may hold a password, as in `//user:password@host`."""
+    before, serving, _ = str(record.msg).partition(" serving ")
+    record.msg = before + (serving and " serving a request")
+    return True
+
+
 def configure_logging(log_format: str, level: int = logging.INFO) -> None:
     """Send the broker's loggers to standard error. `log_format` is `text` or `json`."""
     handler = _Lines()
@@ -216,3 +223,4 @@ def configure_logging(log_format: str, level: int = logging.INFO) -> None:
         logger.handlers[:] = [handler]
         logger.propagate = False
         logger.setLevel(level)
+    logging.getLogger("waitress").addFilter(_remove_request_path)
