@@ -121,7 +121,7 @@ class Authenticator:
 
     def _cached_decision(self, digest: bytes) -> Decision | None:
         record = self._verified.get(digest)
-        if record is not None and record.ends > self._now():
+        if record is not None and record.expires_at > self._now():
             return _accepted(record)
         return REFUSED if self._refused.get(digest, -inf) > self._clock() else None
 

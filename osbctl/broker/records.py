@@ -28,7 +28,7 @@ class KnownRecords:
 
     def of(self, identity: str, now: float) -> tuple[CredentialRecord, ...]:
         """The unexpired records of an identity at `now` (seconds since 1970)."""
-        return tuple(record for record in self._by_identity.get(identity, ()) if record.ends > now)
+        return tuple(record for record in self._by_identity.get(identity, ()) if record.expires_at > now)
 
     def dummy_hashes(self, tried: Sequence[CredentialRecord]) -> list[str]:
         """Hashes without a password, to be computed after `tried` failed.

@@ -97,7 +97,7 @@ def _password(identity: str, *, stdin: bool, generate: bool) -> str:
 
 def _deliver(record: CredentialRecord, output: Path | None, append: Path | None, generated: str) -> None:
     """Write the record, and print a generated password. If that cannot be printed, no record is written."""
-    from osbctl.credentials.file import append_record, record_json, write_record
+    from osbctl.credentials.file import append_record, format_records, write_record
 
     def show() -> None:
         try:
@@ -114,7 +114,7 @@ def _deliver(record: CredentialRecord, output: Path | None, append: Path | None,
     else:
         if generated:
             typer.echo(f"password of {record.identity} (shown only now): {generated}", err=True)
-        write_output(record_json(record))
+        write_output(format_records(record))
 
 
 def _warn_of_few_rounds(record: CredentialRecord) -> None:
@@ -122,7 +122,7 @@ def _warn_of_few_rounds(record: CredentialRecord) -> None:
 
     if record.rounds < FEW_ROUNDS:
         typer.echo(
-            f"warning: the hash of {record.name} has {record.rounds} rounds; "
+            f"warning: the hash of {record.display_name} has {record.rounds} rounds; "
             f"take {FEW_ROUNDS} or more (OWASP), unless the password is random",
             err=True,
         )
@@ -151,10 +151,10 @@ def verify_password(
     fitting = [record for record in records if password_matches(record, password)]
     if not fitting:
         _fail(f"the password matches no record of {identity!a} ({len(records)} tried)")
-    best = max(fitting, key=lambda record: record.ends)
-    if best.ends <= time.time():
-        _fail(f"the password matches {best.name!a}, which expired at {best.expires}")
-    typer.echo(f"the password matches {best.name!a}")
+    best = max(fitting, key=lambda record: record.expires_at)
+    if best.expires_at <= time.time():
+        _fail(f"the password matches {best.display_name!a}, which expired at {best.expires}")
+    typer.echo(f"the password matches {best.display_name!a}")
     _warn_of_few_rounds(best)
 
 

@@ -127,7 +127,7 @@ def _records(file: str) -> dict[str, dict[str, str]]:
 
     found: dict[str, dict[str, str]] = {}
     for record in read_credentials(Path(file)):
-        if record.password is not None and record.ends > time.time():
+        if record.password is not None and record.expires_at > time.time():
             ours = found.setdefault(record.identity, {"": record.password})
             ours.setdefault(record.label or "", record.password)
     if not found:

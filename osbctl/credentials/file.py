@@ -45,158 +45,159 @@ def read_credentials(path: Path) -> tuple[CredentialRecord, ...]:
 
 def parse_credentials(text: str, name: str = "credentials") -> tuple[CredentialRecord, ...]:
     """Parse the text of a credentials file; `name` is the prefix of messages. Raises ConfigError."""
-    records = _from_json(text, name) if is_json(text) else _from_htpasswd(text, name)
+    records = _parse_json_records(text, name) if looks_like_json(text) else _parse_htpasswd(text, name)
     if not records:
         raise ConfigError(f"{name}: it contains no credential record", "create one with `osbctl hash-password`")
     return records
 
 
-def is_json(text: str) -> bool:
+def looks_like_json(text: str) -> bool:
     """Return whether the text is JSON, as opposed to an htpasswd file."""
     return text.lstrip()[:1] in ("{", "[")
 
 
-def _from_json(text: str, name: str) -> tuple[CredentialRecord, ...]:
+def _parse_json_records(text: str, name: str) -> tuple[CredentialRecord, ...]:
     import json
 
     try:
-        data = json.loads(text, object_pairs_hook=_without_repeats)
+        data = json.loads(text, object_pairs_hook=_refuse_duplicate_fields)
     except json.JSONDecodeError as error:
-        place = f"{name}:{error.lineno}:{error.colno}"
+        location = f"{name}:{error.lineno}:{error.colno}"
         # `from None`, because the JSONDecodeError contains the whole text with its secrets.
-        raise ConfigError(f"{place}: not JSON: {error.msg}") from None
+        raise ConfigError(f"{location}: not JSON: {error.msg}") from None
     except (RecursionError, ValueError):  # Python's limits of depth and digits (sys.set_int_max_str_digits)
         raise ConfigError(f"{name}: nested too deeply, or a number is too long") from None
     except ConfigError as error:
         raise ConfigError(f"{name}: {error.message}") from None
     if isinstance(data, list):
-        return tuple(_record(item, f"{name}: record {number}", number) for number, item in enumerate(data, 1))
-    return (_record(data, name, 1),)
+        return tuple(_parse_json_record(item, f"{name}: record {index}", index) for index, item in enumerate(data, 1))
+    return (_parse_json_record(data, name, 1),)
 
 
-def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _refuse_duplicate_fields(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Convert the fields of a JSON object to a dict; a hook for `json.loads`. Raises ConfigError."""
     record = dict(pairs)
     if len(record) < len(pairs):
         raise ConfigError("an object has the same field twice")
     return record
 
 
-def _record(data: Any, place: str, number: int) -> CredentialRecord:
+def _parse_json_record(data: Any, location: str, number: int) -> CredentialRecord:
     """Convert a JSON object. Unknown fields are errors: with a misspelt `expires`, a password would never expire."""
     if not isinstance(data, dict):
-        raise ConfigError(f"{place}: not an object")
+        raise ConfigError(f"{location}: not an object")
     unknown = [field for field in data if field not in FIELDS]
     if unknown:
-        raise ConfigError(f"{place}: unknown field {unknown[0][:40]!a}", f"the fields are {', '.join(FIELDS)}")
+        raise ConfigError(f"{location}: unknown field {unknown[0][:40]!a}", f"the fields are {', '.join(FIELDS)}")
     for field in FIELDS[:3]:
         if field not in data:
-            raise ConfigError(f"{place}: {field} is missing")
+            raise ConfigError(f"{location}: {field} is missing")
     for field, value in data.items():
         if not isinstance(value, str):
-            raise ConfigError(f"{place}: {field} is not a string")
-    return _placed(place, number, **data)
+            raise ConfigError(f"{location}: {field} is not a string")
+    return _create_record(location, number, **data)
 
 
-def _placed(place: str, number: int, **parts: str) -> CredentialRecord:
+def _create_record(location: str, number: int, **fields: str) -> CredentialRecord:
+    """Create record `number` of a file; `location` begins its messages."""
     try:
-        return CredentialRecord(**parts, number=number)
+        return CredentialRecord(**fields, number=number)
     except ConfigError as error:
-        raise ConfigError(f"{place}: {error.message}", error.advice) from None
+        raise ConfigError(f"{location}: {error.message}", error.advice) from None
 
 
-def _from_htpasswd(text: str, name: str) -> tuple[CredentialRecord, ...]:
-    lines = ((at, line.strip()) for at, line in enumerate(text.split("\n"), 1))
-    entries = ((at, line) for at, line in lines if line and not line.startswith("#"))
-    return tuple(_htpasswd_line(line, f"{name}:{at}", number) for number, (at, line) in enumerate(entries, 1))
+def _parse_htpasswd(text: str, name: str) -> tuple[CredentialRecord, ...]:
+    lines = ((row, line.strip()) for row, line in enumerate(text.split("\n"), 1))
+    entries = ((row, line) for row, line in lines if line and not line.startswith("#"))
+    return tuple(_parse_htpasswd_line(line, f"{name}:{row}", number) for number, (row, line) in enumerate(entries, 1))
 
 
-def _htpasswd_line(line: str, place: str, number: int) -> CredentialRecord:
+def _parse_htpasswd_line(line: str, location: str, number: int) -> CredentialRecord:
     identity, colon, hashed = line.partition(":")
     if not colon:
-        raise ConfigError(f"{place}: neither JSON nor an htpasswd line, identity:$6$…")
+        raise ConfigError(f"{location}: neither JSON nor an htpasswd line, identity:$6$…")
     if not hashed.startswith("$6$"):
         advice = "create the line with `htpasswd -5` or `openssl passwd -6`"
-        raise ConfigError(f"{place}: only salted SHA-512 ($6$) is accepted, no other hash and no plain text", advice)
-    return _placed(place, number, identity=identity, salt=hashed.rsplit("$", 2)[1], hash=hashed)
+        raise ConfigError(f"{location}: only salted SHA-512 ($6$) is accepted, no other hash and no plain text", advice)
+    return _create_record(location, number, identity=identity, salt=hashed.rsplit("$", 2)[1], hash=hashed)
 
 
 LOCK_SECONDS = 10.0
 """Timeout of the lock. Writing a file takes milliseconds."""
 
 
-def record_json(data: CredentialRecord | Sequence[CredentialRecord]) -> str:
+def format_records(records: CredentialRecord | Sequence[CredentialRecord]) -> str:
     """A record, or a list of records, as JSON text with a final newline; unset fields are omitted."""
     import json
 
-    def fields(record: CredentialRecord) -> dict[str, str]:
+    def record_fields(record: CredentialRecord) -> dict[str, str]:
         values = ((field, getattr(record, field)) for field in FIELDS)
         return {field: value for field, value in values if value is not None}
 
-    return json.dumps(data, indent=2, ensure_ascii=False, default=fields) + "\n"
+    return json.dumps(records, indent=2, ensure_ascii=False, default=record_fields) + "\n"
 
 
-def write_record(path: Path, record: CredentialRecord, ready: Callable[[], None] = lambda: None) -> None:
+def write_record(path: Path, record: CredentialRecord, before_write: Callable[[], None] = lambda: None) -> None:
     """Write a file of one record, mode 0600, replacing an existing one. Raises SourceError.
 
-    `ready` is called just before; if it raises, the file is unchanged.
+    `before_write` is called just before; if it raises, the file is unchanged.
     """
-    with (
-        _sentences(path),
-        _locked(path.resolve().parent),
-        write_on_success(path, record_json(record).encode("utf-8"), 0o600),
-    ):
-        ready()
+    content = format_records(record).encode("utf-8")
+    with _translate_write_errors(path), _lock_folder(path.resolve().parent), write_on_success(path, content, 0o600):
+        before_write()
 
 
-def append_record(path: Path, record: CredentialRecord, ready: Callable[[], None] = lambda: None) -> int:
+def append_record(path: Path, record: CredentialRecord, before_write: Callable[[], None] = lambda: None) -> int:
     """Append a record to a file, which becomes a list; creates a missing one. Returns the number of records.
 
-    `ready` is as in `write_record`. Concurrent calls do not lose records. Raises SourceError and ConfigError.
+    `before_write` is as in `write_record`. Concurrent calls do not lose records. Raises SourceError and ConfigError.
     """
-    with _sentences(path):
+    with _translate_write_errors(path):
         target = path.resolve()  # replace the target of a symbolic link
         if target.exists() and not target.is_file():
             raise SourceError(f"{path} is not a regular file")
-        with _locked(target.parent):
+        with _lock_folder(target.parent):
             present = read_credentials(target) if target.exists() else ()
-            if present and not is_json(target.read_text("utf-8-sig")):
+            if present and not looks_like_json(target.read_text("utf-8-sig")):
                 advice = "append to it with `htpasswd -5`, or start a new file"
                 raise ConfigError(f"{target} is an htpasswd file", advice)
-            with write_on_success(path, record_json([*present, record]).encode("utf-8"), 0o600):
-                ready()
+            with write_on_success(path, format_records([*present, record]).encode("utf-8"), 0o600):
+                before_write()
             return len(present) + 1
 
 
 @contextlib.contextmanager
-def _locked(folder: Path) -> Iterator[None]:
+def _lock_folder(folder: Path) -> Iterator[None]:
     """Hold a lock on the folder; the file itself is replaced.
 
     Any process that can read the folder can lock it, so there is a timeout.
     """
-    handle, end = os.open(folder, os.O_RDONLY), time.monotonic() + LOCK_SECONDS
+    descriptor, end = os.open(folder, os.O_RDONLY), time.monotonic() + LOCK_SECONDS
     try:
-        while not _has_locked(handle):
+        while not _try_lock(descriptor):
             if time.monotonic() > end:
                 message = f"another process has held the lock of {folder} for {LOCK_SECONDS:.0f} seconds"
                 raise SourceError(message, f"find it with: fuser -v {folder}")
             time.sleep(0.05)
         yield
     finally:
-        os.close(handle)
+        os.close(descriptor)
 
 
-def _has_locked(handle: int) -> bool:
+def _try_lock(descriptor: int) -> bool:
+    """Return whether the lock was free, and is now ours."""
     import fcntl
 
     try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         return False
     return True
 
 
 @contextlib.contextmanager
-def _sentences(path: Path) -> Iterator[None]:
+def _translate_write_errors(path: Path) -> Iterator[None]:
+    """Raise SourceError for an OSError."""
     try:
         yield
     except OSError as error:

@@ -28,17 +28,18 @@ IMPLIED_ROUNDS = 5_000
 
 def check_identity(identity: str) -> None:
     """Raise ConfigError if HTTP Basic credentials cannot carry the identity (RFC 7617 §2)."""
-    _check_text(identity, "identity")
+    _check_credential_text(identity, "identity")
     if ":" in identity:
         raise ConfigError("the identity contains a colon", "HTTP Basic ends a username at the first colon")
 
 
 def check_password(password: str) -> None:
     """Raise ConfigError if HTTP Basic credentials or crypt(3) cannot carry the password."""
-    _check_text(password, "password")
+    _check_credential_text(password, "password")
 
 
-def _check_text(text: str, name: str) -> None:
+def _check_credential_text(text: str, name: str) -> None:
+    """Raise ConfigError for an identity or a password (`name` says which) with a fault that both can have."""
     if not text:
         raise ConfigError(f"the {name} is empty")
     if any(ord(character) < 32 or 127 <= ord(character) < 160 for character in text):
@@ -51,10 +52,10 @@ def _check_text(text: str, name: str) -> None:
         raise ConfigError(f"the {name} is longer than {LONGEST} bytes")
 
 
-def parse_hash(text: str) -> tuple[int, str]:
-    """Rounds and salt of a salted SHA-512 hash, `$6$[rounds=N$]salt$hash` (crypt(3)). Raises ConfigError."""
+def parse_rounds_and_salt(hash_text: str) -> tuple[int, str]:
+    """Parse a salted SHA-512 hash, `$6$[rounds=N$]salt$hash` (crypt(3)). Raises ConfigError, also for its rounds."""
     form = r"\$6\$(?:rounds=([1-9][0-9]{0,9})\$)?([./0-9A-Za-z]{1,16})\$[./0-9A-Za-z]{85}[./01]"
-    match = re.fullmatch(form, text)
+    match = re.fullmatch(form, hash_text)
     if match is None:
         problem = "the hash is not a salted SHA-512 hash of crypt(3), $6$[rounds=N$]salt$hash"
         raise ConfigError(problem, "create one with `osbctl hash-password`, or with `openssl passwd -6`")
@@ -110,7 +111,7 @@ class CredentialRecord:
 
     def __post_init__(self) -> None:
         check_identity(self.identity)
-        _, salt = parse_hash(self.hash)
+        _, salt = parse_rounds_and_salt(self.hash)
         if self.salt != salt:
             raise ConfigError("the salt is not the salt of the hash")
         if self.password is not None:
@@ -122,16 +123,17 @@ class CredentialRecord:
 
     @property
     def rounds(self) -> int:
-        rounds, _ = parse_hash(self.hash)
+        """Rounds of SHA-512, the cost of the hash."""
+        rounds, _ = parse_rounds_and_salt(self.hash)
         return rounds
 
     @property
-    def ends(self) -> float:
+    def expires_at(self) -> float:
         """Expiry of the record in seconds since 1970; infinity without one."""
         return float("inf") if self.expires is None else parse_expiry(self.expires)
 
     @property
-    def name(self) -> str:
+    def display_name(self) -> str:
         """Name of the record in messages: its label, else its identity."""
         return self.label or self.identity
 
@@ -156,10 +158,10 @@ def make_record(
     """
     check_identity(identity)
     check_password(password)
-    rounds = int(_scheme().default_rounds) if rounds is None else rounds
+    rounds = int(_sha512_crypt().default_rounds) if rounds is None else rounds
     check_rounds(rounds)
-    hashed = str(_scheme().using(rounds=rounds).hash(password))
-    _, salt = parse_hash(hashed)
+    hashed = str(_sha512_crypt().using(rounds=rounds).hash(password))
+    _, salt = parse_rounds_and_salt(hashed)
     return CredentialRecord(identity, salt, hashed, password if include_password else None, label, expires)
 
 
@@ -169,7 +171,7 @@ def password_matches(record: CredentialRecord, password: str) -> bool:
         check_password(password)
     except ConfigError:
         return False
-    return bool(_scheme().verify(password, record.hash))
+    return bool(_sha512_crypt().verify(password, record.hash))
 
 
 def generate_password() -> str:
@@ -179,7 +181,7 @@ def generate_password() -> str:
     return secrets.token_urlsafe(24)
 
 
-def _scheme() -> Any:
+def _sha512_crypt() -> Any:
     from passlib.hash import sha512_crypt  # type: ignore[import-untyped]
 
     return sha512_crypt

@@ -39,46 +39,47 @@ class Command(NamedTuple):
     why: str = ""
 
 
-def commands(order: Order, purpose: Purpose) -> list[Command]:
-    """The commands of all tools for a request, in the order of the platforms."""
+def build_commands(order: Order, purpose: Purpose) -> list[Command]:
+    """Build the commands of all tools for a request, in the order of the platforms."""
     tools = dict.fromkeys(tool for platform in Platform for tool in platform.record.tools)
-    return [command for tool in tools for command in _of_tool(tool, order, purpose)]
+    return [command for tool in tools for command in _build_tool_commands(tool, order, purpose)]
 
 
-def _of_tool(tool: Tool, order: Order, purpose: Purpose) -> Iterator[Command]:
+def _build_tool_commands(tool: Tool, order: Order, purpose: Purpose) -> Iterator[Command]:
     file = (order.file, order.content) if order.parameters is not None else ("", "")
     if callable(tool.sends):
         sent = tool.sends(order, purpose)
         if isinstance(sent, Manifest):
-            yield Command(tool.name, "", sent.command, sent.file, _filled(sent, order))
+            yield Command(tool.name, "", sent.command, sent.file, _fill_manifest(sent, order))
         else:
             yield Command(tool.name, "", sent, *file)
-    elif template := _without_missing(tool.sends.get(purpose, ""), order):
-        in_bash = "{parameters}" in template and not tool.reads_files
+    elif template := _drop_missing_parts(tool.sends.get(purpose, ""), order):
+        needs_bash = "{parameters}" in template and not tool.reads_files
         try:
-            text = _PLACE.sub(lambda match: _word(match[1], order, tool.reads_files), template)
+            text = _PLACE.sub(lambda match: _fill_placeholder(match[1], order, tool.reads_files), template)
         except UnquotableError as error:
             yield Command(tool.name, why=f"a name in it cannot be quoted: {error}")
         else:
-            yield Command(tool.name, "bash" if in_bash else "", text, *file)
+            yield Command(tool.name, "bash" if needs_bash else "", text, *file)
 
 
-def _without_missing(template: str, order: Order) -> str:
-    """The command without the parts in brackets that lack a value; empty if another part lacks one."""
+def _drop_missing_parts(template: str, order: Order) -> str:
+    """Drop the parts in brackets that lack a value, and all brackets; the result is empty if another part lacks one."""
     given = {"{broker}": bool(order.broker), "{parameters}": order.parameters is not None}
     missing = [place for place, is_given in given.items() if not is_given]
     template = _OPTION.sub(lambda match: "" if any(place in match[1] for place in missing) else match[1], template)
     return "" if any(place in template for place in missing) else template
 
 
-def _word(place: str, order: Order, reads_files: bool) -> str:
-    if place != "parameters":
-        return quote_argument(getattr(order, place))
+def _fill_placeholder(name: str, order: Order, reads_files: bool) -> str:
+    """Return the quoted value of the placeholder `name`. Raises UnquotableError."""
+    if name != "parameters":
+        return quote_argument(getattr(order, name))
     file = quote_argument(order.file)
     return file if reads_files else f'"$(cat {file})"'
 
 
-def _filled(manifest: Manifest, order: Order) -> str:
+def _fill_manifest(manifest: Manifest, order: Order) -> str:
     from osbctl.sources.yaml_text import dump, dump_text
 
     given = "" if order.parameters is None else indent(dump({"parameters": order.parameters}), "  ")

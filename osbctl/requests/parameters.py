@@ -29,20 +29,21 @@ class Examples:
     why: str = ""
 
 
-def examples(schema: JsonValue) -> Examples:
+def generate_examples(schema: JsonValue) -> Examples:
     """Generate examples for a parameter schema (draft-04 to 2020-12; see `dialect_of`). Never raises."""
     try:
         tree = checked_tree(schema)
     except UndecidableError as error:
         return Examples(why=f"no example can be made for this schema: it {error}")
-    smallest = _made(tree, full=False)
-    fullest = _made(tree, full=True)
+    smallest = _generate_example(tree, full=False)
+    fullest = _generate_example(tree, full=True)
     if smallest is None and fullest is None:
         return Examples(why="no request that this schema accepts was found")
     return Examples(fullest if smallest is None else smallest, smallest if fullest is None else fullest)
 
 
-def _made(tree: SchemaTree, *, full: bool) -> dict[str, JsonValue] | None:
+def _generate_example(tree: SchemaTree, *, full: bool) -> dict[str, JsonValue] | None:
+    """Generate the smallest or the fullest example; None unless the validator accepts it."""
     values = ValueGenerator(BoundedValidator(), MAX_MADE, full=full, formats=True)
     found = values.valid(Constraints(within=OBJECT).and_also(tree.top))
     proved = found and isinstance(found[0], dict) and BoundedValidator().accepts(tree.top, found[0], formats=True)
@@ -63,28 +64,28 @@ def request_errors(schema: JsonValue, request: dict[str, JsonValue]) -> list[Fin
     if errors is None:
         raise SourceError("the plan's schema cannot be applied: it is invalid, or has a pattern that takes too long")
     known = set(Constraints().and_also(tree.top).names())
-    return list(dict.fromkeys(finding for error in innermost(errors) for finding in _findings(error, known)))
+    return list(dict.fromkeys(finding for error in innermost(errors) for finding in _convert_error(error, known)))
 
 
-def _findings(error: Any, known: set[str]) -> Iterator[Finding]:
-    """The findings of one error; `known` are the parameters at the top of the schema."""
+def _convert_error(error: Any, known: set[str]) -> Iterator[Finding]:
+    """Convert an error of the validator to findings; `known` are the parameters at the top of the schema."""
     path: Path = tuple(error.instance_path)
     kind = error.kind
     if kind.name == "required":
-        yield _finding(kind.name, (*path, kind.property), f"{field_name(kind.property)} is missing")
+        yield _create_finding(kind.name, (*path, kind.property), f"{field_name(kind.property)} is missing")
     elif kind.name in ("additionalProperties", "unevaluatedProperties"):
         for name in kind.unexpected:
             hint = (not path and did_you_mean(name, known)) or "`osbctl params` without -c lists what the plan accepts"
-            yield _finding(kind.name, (*path, name), f"the schema does not allow {field_name(name)} here", hint)
+            yield _create_finding(kind.name, (*path, name), f"the schema does not allow {field_name(name)} here", hint)
     elif kind.name == "propertyNames":
         name = kind.error.instance
         about = refusal(kind.error.kind.name, kind.error.kind.value, name, ("the name of a parameter",))
-        yield _finding(kind.name, (*path, name), about)
+        yield _create_finding(kind.name, (*path, name), about)
     elif any(map(may_be_secret_name, path)):
-        yield _finding(kind.name, path, f"{field_name(str(path[-1]))} does not meet `{kind.name}` of the schema")
+        yield _create_finding(kind.name, path, f"{field_name(str(path[-1]))} does not meet `{kind.name}` of the schema")
     else:
-        yield _finding(kind.name, path, sentence(error, "the request"))
+        yield _create_finding(kind.name, path, sentence(error, "the request"))
 
 
-def _finding(keyword: str, path: Path, message: str, hint: str = "") -> Finding:
+def _create_finding(keyword: str, path: Path, message: str, hint: str = "") -> Finding:
     return Finding(keyword, Severity.ERROR, message, path, hint=hint)

@@ -34,46 +34,46 @@ class PlanParameters:
     masked: bool = False
 
 
-_ASKED = {"create": "create an instance", "update": "update an instance", "bind": "bind an instance"}
+_REQUESTS = {"create": "create an instance", "update": "update an instance", "bind": "bind an instance"}
 
 
-def params_lines(about: PlanParameters, paint: AnsiStyle, width: int) -> Iterator[str]:
+def params_lines(params: PlanParameters, paint: AnsiStyle, width: int) -> Iterator[str]:
     """Text report for a terminal of `width` columns; safe to print."""
-    name = paint(f"{escape_line(about.service)} / {escape_line(about.plan)}", "bold")
-    if about.faults is None:
-        yield f"{name}: parameters to {_ASKED[about.purpose]}"
-        yield from _described(about, paint, width)
+    name = paint(f"{escape_line(params.service)} / {escape_line(params.plan)}", "bold")
+    if params.faults is None:
+        yield f"{name}: parameters to {_REQUESTS[params.purpose]}"
+        yield from _description_lines(params, paint, width)
         return
-    if about.faults:
-        yield f"{name}: the plan's schema {paint('refuses', 'refuses')} this request to {_ASKED[about.purpose]}"
+    if params.faults:
+        yield f"{name}: the plan's schema {paint('refuses', 'refuses')} this request to {_REQUESTS[params.purpose]}"
         return
     checked = f"the plan's schema {paint('accepts', 'accepts')}"
-    if about.schema is None:
+    if params.schema is None:
         checked = "the plan describes no parameters for"
-    yield f"{name}: {checked} this request to {_ASKED[about.purpose]}"
-    if about.masked:
+    yield f"{name}: {checked} this request to {_REQUESTS[params.purpose]}"
+    if params.masked:
         yield "Values with secret names are left out below; add them to the file before sending it."
-    yield from _commands(about.commands, paint)
+    yield from _command_lines(params.commands, paint)
 
 
-def _described(about: PlanParameters, paint: AnsiStyle, width: int) -> Iterator[str]:
-    if about.schema is None:
-        others = ", ".join(f"--for {purpose}" for purpose in about.described)
+def _description_lines(params: PlanParameters, paint: AnsiStyle, width: int) -> Iterator[str]:
+    if params.schema is None:
+        others = ", ".join(f"--for {purpose}" for purpose in params.described)
         yield f"  none described{f'; described are those of {others}' if others else ''}"
         return
-    yield from _parameter_lines(about.parameters, paint, width)
-    if about.examples is None:
+    yield from _parameter_lines(params.parameters, paint, width)
+    if params.examples is None:
         return
-    if about.examples.why:
-        yield f"\nNo example: {escape_line(about.examples.why)}"
+    if params.examples.why:
+        yield f"\nNo example: {escape_line(params.examples.why)}"
         return
-    same = about.examples.smallest == about.examples.fullest
+    same = params.examples.smallest == params.examples.fullest
     yield "\nExample that the schema accepts:" if same else "\nSmallest request that the schema accepts:"
-    yield _json(about.examples.smallest)
+    yield _indented_json(params.examples.smallest)
     if not same:
         yield "\nFullest:"
-        yield _json(about.examples.fullest)
-    yield f"\nCheck a request: osbctl params … --for {about.purpose} -c @params.json"
+        yield _indented_json(params.examples.fullest)
+    yield f"\nCheck a request: osbctl params … --for {params.purpose} -c @params.json"
 
 
 def _parameter_lines(rows: tuple[Parameter, ...], paint: AnsiStyle, width: int) -> Iterator[str]:
@@ -87,7 +87,7 @@ def _parameter_lines(rows: tuple[Parameter, ...], paint: AnsiStyle, width: int) 
             yield wrap_line(" " * (wide + 4) + row.description, width, " " * (wide + 4))
 
 
-def _commands(commands: tuple[Command, ...], paint: AnsiStyle) -> Iterator[str]:
+def _command_lines(commands: tuple[Command, ...], paint: AnsiStyle) -> Iterator[str]:
     files: dict[str, str] = {}
     for command in commands:
         yield f"\n{command.tool} (bash)" if command.shell else f"\n{command.tool}"
@@ -99,31 +99,31 @@ def _commands(commands: tuple[Command, ...], paint: AnsiStyle) -> Iterator[str]:
         yield textwrap.indent(escape_text(content).rstrip("\n"), "    ")
 
 
-def _json(value: Any) -> str:
+def _indented_json(value: Any) -> str:
     return textwrap.indent(json_text(value).rstrip("\n"), "  ")
 
 
-def params_json(about: PlanParameters) -> dict[str, Any]:
+def params_json(params: PlanParameters) -> dict[str, Any]:
     """JSON report (`schemas/params-1.json`)."""
-    found = about.examples
+    found = params.examples
     return {
         "version": 1,
-        "service": about.service,
-        "plan": about.plan,
-        "for": about.purpose.value,
-        "described": about.schema is not None,
-        "parameters": [row._asdict() for row in about.parameters],
+        "service": params.service,
+        "plan": params.plan,
+        "for": params.purpose.value,
+        "described": params.schema is not None,
+        "parameters": [row._asdict() for row in params.parameters],
         "examples": found and {"smallest": found.smallest, "fullest": found.fullest, "why": found.why},
-        "accepted": None if about.faults is None else not about.faults,
-        "faults": [_fault(fault) for fault in about.faults or ()],
+        "accepted": None if params.faults is None else not params.faults,
+        "faults": [_fault_json(fault) for fault in params.faults or ()],
         "commands": [
             {"tool": c.tool, "shell": c.shell, "command": c.text, "file": c.file, "content": c.content, "why": c.why}
-            for c in about.commands
+            for c in params.commands
         ],
     }
 
 
-def _fault(fault: Finding) -> dict[str, Any]:
+def _fault_json(fault: Finding) -> dict[str, Any]:
     place = fault.location
     return {
         "keyword": fault.rule,

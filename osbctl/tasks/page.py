@@ -19,8 +19,8 @@ from osbctl.pages.render import render_page
 from osbctl.platforms import Platform
 from osbctl.platforms.commands import Order, Purpose
 from osbctl.platforms.outcome import Outcome
-from osbctl.requests.commands import Command, commands
-from osbctl.requests.parameters import examples
+from osbctl.requests.commands import Command, build_commands
+from osbctl.requests.parameters import generate_examples
 from osbctl.sources.document import Document
 from osbctl.validation.options import ValidationOptions
 from osbctl.validation.pipeline import judge_template, validate_document
@@ -114,7 +114,7 @@ def with_requests(parts: Sequence[Part], platforms: frozenset[Platform]) -> list
 
 def _plan_requests(service: ServiceOffering, plan: ServicePlan, broker: str, platforms: list[Platform]) -> PlanRequests:
     """Requests of a plan; `broker` is its name if several brokers use the name of the service offering."""
-    found = {place: examples(schema) for place, schema in plan.parameters.items()}
+    found = {place: generate_examples(schema) for place, schema in plan.parameters.items()}
     headed: dict[str, Sequence[tuple[str, str]]] = {}
     for place, made in found.items():
         if made.why:
@@ -126,7 +126,7 @@ def _plan_requests(service: ServiceOffering, plan: ServicePlan, broker: str, pla
     first = found.get(Purpose.CREATE.place)
     sent = (first and first.smallest) or None
     content = f"{_json(sent)}\n" if sent else ""
-    sending = commands(Order(service.name, plan.name, broker, sent, content=content), Purpose.CREATE)
+    sending = build_commands(Order(service.name, plan.name, broker, sent, content=content), Purpose.CREATE)
     by_platform = [(platform.label, tuple(_commands(sending, platform))) for platform in platforms]
     return PlanRequests(by_platform, headed)
 

@@ -7,8 +7,8 @@ from osbctl.findings import DocumentError, Finding, Location, Severity
 from osbctl.parameter_table import parameters
 from osbctl.platforms.commands import PARAMETERS_FILE, Order, Purpose
 from osbctl.redaction import redact
-from osbctl.requests.commands import commands
-from osbctl.requests.parameters import examples, request_errors
+from osbctl.requests.commands import build_commands
+from osbctl.requests.parameters import generate_examples, request_errors
 from osbctl.requests.report import PlanParameters
 from osbctl.sources.document import Document
 from osbctl.sources.parse import parse_document
@@ -37,7 +37,7 @@ def plan_parameters(
     rows = tuple(parameters(schema)) if schema is not None else ()
     about = PlanParameters(service, plan, purpose, schema, rows, described)
     if request is None:
-        return replace(about, examples=None if schema is None else examples(schema))
+        return replace(about, examples=None if schema is None else generate_examples(schema))
     sent = _request(request)
     if wrong := [] if schema is None else request_errors(schema, sent.data):
         return replace(about, faults=_located(wrong, sent))
@@ -46,7 +46,7 @@ def plan_parameters(
     if file in (INLINE, STDIN):
         file, content = PARAMETERS_FILE, json.dumps(shown, indent=2, ensure_ascii=False) + "\n"
     order = Order(service, plan, broker, shown, file, content)
-    return replace(about, faults=(), commands=tuple(commands(order, purpose)), masked=shown != sent.data)
+    return replace(about, faults=(), commands=tuple(build_commands(order, purpose)), masked=shown != sent.data)
 
 
 def _request(text: str) -> Document:

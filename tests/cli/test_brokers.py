@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from osbctl.credentials.file import record_json, write_record
+from osbctl.credentials.file import format_records, write_record
 from osbctl.credentials.record import make_record
 from osbctl.errors import UsageError
 from osbctl.platforms import Platform
@@ -229,7 +229,7 @@ def test_of_several_records_the_label_and_the_expiry_decide(osbctl: Program, ser
         make_record(USER, PASSWORD, label="my-db", **password),
         make_record("somebody", PASSWORD + "-else", label="my-db", **password),
     ]
-    file.write_text("[" + ",".join(record_json(record) for record in records) + "]")
+    file.write_text("[" + ",".join(format_records(record) for record in records) + "]")
     osbctl("add", "my-db", server.url, "--user", USER, "--credentials", file.name)
     told = osbctl("add", "other", server.url, "--user", USER, "--credentials", file.name, code=3)
     assert "authentication failed" in told

@@ -11,7 +11,7 @@ from subprocess import CompletedProcess
 
 import pytest
 
-from osbctl.credentials.file import parse_credentials, read_credentials, record_json, write_record
+from osbctl.credentials.file import format_records, parse_credentials, read_credentials, write_record
 from osbctl.credentials.record import make_record, password_matches
 from tests.case import each
 from tests.cli import warm
@@ -206,7 +206,7 @@ def test_records_that_stand_are_not_replaced_in_silence(path: Path) -> None:
 def file(tmp_path: Path) -> Path:
     old = make_record("admin", "old", rounds=1000, label="2020", expires="2020-01-01T00:00:00Z")
     new = make_record("admin", SECRET, rounds=1000, label="new")
-    (tmp_path / "c.json").write_text(f"[{record_json(old)}, {record_json(new)}]")
+    (tmp_path / "c.json").write_text(f"[{format_records(old)}, {format_records(new)}]")
     return tmp_path / "c.json"
 
 

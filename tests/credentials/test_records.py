@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 
 from osbctl.broker.hashing_worker import first_match
 from osbctl.credentials import file
-from osbctl.credentials.file import append_record, parse_credentials, read_credentials, record_json, write_record
+from osbctl.credentials.file import append_record, format_records, parse_credentials, read_credentials, write_record
 from osbctl.credentials.record import CredentialRecord, generate_password, make_record, password_matches
 from osbctl.errors import ConfigError, SourceError
 from tests.case import case
@@ -108,7 +108,7 @@ def test_rounds_are_bounded(rounds: int) -> None:
 
 def test_a_too_expensive_record_is_refused_with_its_cost(tmp_path: Path) -> None:
     path = tmp_path / "c.json"
-    path.write_text(record_json(RECORD).replace("=1000$", "=10000000$"))
+    path.write_text(format_records(RECORD).replace("=1000$", "=10000000$"))
     ran = osbctl("serve", "catalogs/interface-example.json", "--credentials", str(path), "--insecure-http", cwd=ROOT)
     assert (ran.returncode, ran.stdout) == (3, "")
     assert f"{path}: 10000000 rounds take about 10 seconds: the maximum is 5000000\n" in ran.stderr
@@ -118,7 +118,7 @@ def test_records_and_their_errors_show_no_secret() -> None:
     record = make_record("admin", "top-secret-pw", rounds=1000, include_password=True)
     shown = [repr(record), str(record), f"{record}", repr([record])]
     for changes in ({"salt": "other"}, {"expires": "soon"}, {"label": ""}, {"hash": record.hash + "x"}):
-        text = json.dumps({**json.loads(record_json(record)), **changes})
+        text = json.dumps({**json.loads(format_records(record)), **changes})
         for broken in (text, text[:-1], "[" + text, text.replace('"identity"', '"Identity"')):
             with pytest.raises(ConfigError) as caught:
                 parse_credentials(broken)
@@ -130,7 +130,7 @@ def test_records_and_their_errors_show_no_secret() -> None:
 def test_one_record_a_list_and_htpasswd_are_read() -> None:
     assert parse_credentials(json.dumps(raw())) == (RECORD,)
     rotated = parse_credentials(json.dumps([raw(label="old", expires="2027-01-31T00:00:00Z"), raw(label="new")]))
-    assert [record.name for record in rotated] == ["old", "new"]
+    assert [record.display_name for record in rotated] == ["old", "new"]
     assert parse_credentials(f"# users\r\n\r\nadmin:{HASH}\r\n") == (RECORD,)
 
 
@@ -174,8 +174,8 @@ def test_an_invalid_credentials_file_is_refused_with_its_location(text: str, say
     [("1970-01-01T00:00:10Z", 10), ("1970-01-01t01:00:10+01:00", 10), ("1970-01-01 00:00:10.5z", 10.5)],
 )
 def test_expiry_is_parsed(text: str, seconds: float) -> None:
-    assert CredentialRecord("a", RECORD.salt, HASH, expires=text).ends == seconds
-    assert RECORD.ends == float("inf")
+    assert CredentialRecord("a", RECORD.salt, HASH, expires=text).expires_at == seconds
+    assert RECORD.expires_at == float("inf")
 
 
 def test_files_are_read_with_a_byte_order_mark_or_refused(tmp_path: Path) -> None:
@@ -190,7 +190,7 @@ def test_files_are_read_with_a_byte_order_mark_or_refused(tmp_path: Path) -> Non
     with pytest.raises(ConfigError, match="larger"):
         read_credentials(tmp_path / "large")
     path = tmp_path / "c.json"
-    path.write_text(record_json(RECORD), "utf-8-sig")
+    path.write_text(format_records(RECORD), "utf-8-sig")
     assert read_credentials(path) == (RECORD,)
 
 
@@ -260,7 +260,7 @@ def test_appending_starts_a_list_and_leaves_htpasswd_alone(tmp_path: Path) -> No
 
 
 GOOD = [
-    json.loads(record_json(RECORD)),
+    json.loads(format_records(RECORD)),
     [raw(label="new", expires="2027-01-31T00:00:00Z", password="x"), raw()],
     raw(hash=HASH.replace("=1000$", "=5000000$")),
 ]

@@ -8,14 +8,14 @@ import pytest
 import yaml
 
 from osbctl.platforms.commands import Order, Purpose
-from osbctl.requests.commands import Command, commands
+from osbctl.requests.commands import Command, build_commands
 
 PARAMETERS = {"size": 3}
 HARD = "it's a (touch pwned); ünï"
 
 
 def by_tool(order: Order, purpose: Purpose = Purpose.CREATE) -> dict[str, Command]:
-    found = commands(order, purpose)
+    found = build_commands(order, purpose)
     made = {command.tool: command for command in found}
     assert len(made) == len(found)
     return made

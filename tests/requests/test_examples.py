@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 
 from osbctl.errors import SourceError
 from osbctl.paths import pointer
-from osbctl.requests.parameters import examples, request_errors
+from osbctl.requests.parameters import generate_examples, request_errors
 from tests.corpus import EVERY_CASE
 from tests.jsonschemas.strategies import pairs, request
 
@@ -33,7 +33,7 @@ CASES: list[tuple[dict[str, Any], Any, Any]] = [
 
 @pytest.mark.parametrize(("schema", "smallest", "fullest"), CASES)
 def test_the_examples_are_what_a_reader_would_write(schema: dict[str, Any], smallest: Any, fullest: Any) -> None:
-    found = examples(schema)
+    found = generate_examples(schema)
     for value, wanted in ((found.smallest, smallest), (found.fullest, fullest)):
         assert isinstance(value, dict)
         prove(schema, value)
@@ -61,23 +61,23 @@ def prove(schema: Any, value: Any) -> None:
     ],
 )
 def test_a_missing_example_has_a_reason(schema: Any, why: str) -> None:
-    found = examples(schema)
+    found = generate_examples(schema)
     assert found.smallest is None and found.fullest is None
     assert why in found.why
 
 
 def test_secrets_of_the_catalog_are_no_examples() -> None:
     schema = {"properties": {"admin_password": {"type": "string", "default": "hunter2-hunter2", "minLength": 12}}}
-    found = examples(schema)
+    found = generate_examples(schema)
     assert "hunter2" not in str(found)
     assert found.fullest and len(found.fullest["admin_password"]) >= 12
 
 
 def test_a_heavy_pattern_and_a_schema_that_refers_to_itself_end() -> None:
     started = time.process_time()
-    examples({"properties": {"a": {"type": "string", "pattern": "^(a+)+$(?<=b)"}}, "required": ["a"]})
+    generate_examples({"properties": {"a": {"type": "string", "pattern": "^(a+)+$(?<=b)"}}, "required": ["a"]})
     tree = {"type": "object", "properties": {n: {"$ref": "#"} for n in "abcdefgh"}}
-    found = examples(tree)
+    found = generate_examples(tree)
     assert found.smallest == {}
     assert found.fullest == {name: {} for name in "abcdefgh"}
     assert time.process_time() - started < 2
@@ -88,7 +88,7 @@ def test_a_heavy_pattern_and_a_schema_that_refers_to_itself_end() -> None:
 @settings(max_examples=2_000 if EVERY_CASE else 40, suppress_health_check=list(HealthCheck))
 def test_every_example_is_accepted(pair: Any) -> None:
     schema = pair[0]
-    found = examples(schema)
+    found = generate_examples(schema)
     kind = jsonschema.validators.validator_for(schema, default=jsonschema.Draft7Validator)
     for value in (found.smallest, found.fullest):
         if value is not None:
