@@ -24,7 +24,7 @@ from validate import catalog
 
 from osbctl.platforms import Platform
 from osbctl.registry.records import BrokerCatalog, Refresh, RefreshOutcome, Registration
-from osbctl.registry.store import Registry, now
+from osbctl.registry.store import Registry, utc_timestamp
 
 ROOT = Path(__file__).parent.parent
 
@@ -91,7 +91,7 @@ def register(database: str, brokers: Brokers, first: int, last: int) -> None:
             name = f"b{number}"
             body = brokers.body(name)
             new = Registration(name, f"{base}/{name}", "", "2.14", Platform.CLOUD_FOUNDRY)
-            added = Refresh(now(), RefreshOutcome.ADDED, Platform.CLOUD_FOUNDRY)
+            added = Refresh(utc_timestamp(), RefreshOutcome.ADDED, Platform.CLOUD_FOUNDRY)
             registry.add(new, BrokerCatalog(body, json.loads(body)), added)
 
 

@@ -65,11 +65,11 @@ def add(
     base, named = base_url(url)
     if user or named:
         check_identity(user or named)
-    with location.open_registry(database, make=True) as registry:
+    with location.open_registry(database, create=True) as registry:
         from osbctl.tasks.refresh import register_broker
 
         new = Registration(name, base, user or named, api_version.value, platform)
-        registry.check_free(name)
+        registry.check_name_available(name)
         finder = passwords.Passwords(stdin=password_stdin, credentials=credentials, single=True, typed=True)
         client = RegisteredBrokerClient(how.options(), finder.password_of)
         done = register_broker(registry, new, client)
@@ -113,7 +113,7 @@ def show(
     osbctl brokers show data -f json --version -1 | osbctl diff - catalog.yaml
     """
     with location.open_registry(database) as registry:
-        broker = registry.broker(name, before=version < 0)
+        broker = registry.broker(name, previous=version < 0)
     if format == "json":
         write_json(broker.data)
     else:
@@ -183,7 +183,7 @@ def _report(results: Iterable[tuple[str, Refresh]], total: int, policy: Policy, 
     deleted = 0
     for name, done in results:
         counts[done.outcome] += 1
-        deleted += done.counts().get(ActionKind.DELETED, 0)
+        deleted += done.action_counts().get(ActionKind.DELETED, 0)
         if not quiet or done.outcome in (RefreshOutcome.REFUSED, RefreshOutcome.FAILED):
             write_lines(refresh_lines(name, done, policy.dry_run))
     if not quiet:

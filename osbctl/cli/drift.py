@@ -52,7 +52,7 @@ class DriftSides(BrokerConnection, common.LocationOptions):
             return found, read_addressed(self, broker, self)
         from osbctl.tasks.drift import registered_catalog, stored_in_registry
 
-        if not location.is_registered(broker, self.database):
+        if not location.is_registered_broker(broker, self.database):
             name = "at an address" if "://" in broker else repr(broker)  # an address may hold a password
             raise UsageError(f"no registered broker {name}, and no STORED is named", "osbctl drift BROKER STORED...")
         with location.open_registry(self.database) as registry:

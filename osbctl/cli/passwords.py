@@ -74,9 +74,9 @@ class Passwords:
 
 def variable(name: str, what: str = "PASSWORD") -> str:
     """The environment variable with the password, or with the address (`URL`), of the broker `name`."""
-    from osbctl.registry.store import variable_part
+    from osbctl.registry.store import env_variable_part
 
-    return f"OSBCTL_BROKER_{variable_part(name)}_{what}"
+    return f"OSBCTL_BROKER_{env_variable_part(name)}_{what}"
 
 
 def _is_confirmed(broker: Registration) -> bool:

@@ -8,7 +8,7 @@ from typing import Any
 from osbctl.errors import RegistryError, UsageError
 from osbctl.extras import command_to_install
 from osbctl.files import check_regular
-from osbctl.registry.errors import ADD_MAKES_ONE, as_registry_error, missing_extra
+from osbctl.registry.errors import ADD_MAKES_ONE, missing_extra_error, translate_database_error
 
 try:
     import sqlalchemy
@@ -16,17 +16,17 @@ try:
     from sqlalchemy.exc import ArgumentError, SQLAlchemyError
     from sqlalchemy.pool import QueuePool
 except ImportError as error:
-    raise missing_extra() from error
+    raise missing_extra_error() from error
 
 WAIT_SECONDS = 10.0
 """Seconds to wait for another writer, and for a connection to the server."""
 
 
 class Database:
-    """An opened database. Each `reading` and `writing` is one transaction on a connection of its own."""
+    """An opened database. Each `read_transaction` and `write_transaction` has a connection of its own."""
 
-    def __init__(self, url: str, wait_seconds: float = WAIT_SECONDS, *, make: bool = True) -> None:
-        """Prepare the connection to `url`: the path of an SQLite file, or a URL of SQLAlchemy; `make` the file.
+    def __init__(self, url: str, wait_seconds: float = WAIT_SECONDS, *, create: bool = True) -> None:
+        """Prepare the connection to `url`, the path of an SQLite file or a URL of SQLAlchemy; `create` a missing file.
 
         Raises UsageError (it is neither), RegistryError (there is no such file, no right to it, or no driver).
         """
@@ -35,20 +35,20 @@ class Database:
         self.name = self._url.set(query={}).render_as_string(hide_password=True).removeprefix("sqlite:///")
         self.is_sqlite = self._url.get_backend_name() == "sqlite"
         if self.is_sqlite:
-            _check_file(self._url.database or "", self.name, make=make)
-        self.engine = _engine(self._url, wait_seconds)
+            _ensure_file(self._url.database or "", self.name, create=create)
+        self.engine = _create_engine(self._url, wait_seconds)
 
     @contextmanager
-    def reading(self) -> Iterator[Connection]:
+    def read_transaction(self) -> Iterator[Connection]:
         """A transaction that only reads. Raises RegistryError if the database cannot be used; the message says why."""
-        with self._translated_errors(), self.engine.begin() as connection:
+        with self._translate_errors(), self.engine.begin() as connection:
             yield connection
 
     @contextmanager
-    def writing(self) -> Iterator[Connection]:
-        """A transaction that writes all, or nothing. Raises RegistryError: also if it is locked, or the disk full."""
+    def write_transaction(self) -> Iterator[Connection]:
+        """A transaction that may write. Raises RegistryError: also if the database is locked, or the disk full."""
         with (
-            self._translated_errors(),
+            self._translate_errors(),
             self.engine.connect().execution_options(osbctl_writes=True) as connection,
             connection.begin(),
         ):
@@ -58,11 +58,12 @@ class Database:
         self.engine.dispose()
 
     @contextmanager
-    def _translated_errors(self) -> Iterator[None]:
+    def _translate_errors(self) -> Iterator[None]:
+        """Raise RegistryError in place of an error of the database."""
         try:
             yield
         except (SQLAlchemyError, UnicodeDecodeError) as error:  # the latter: text that is not UTF-8
-            raise as_registry_error(error, self.name, self._url.password) from None
+            raise translate_database_error(error, self.name, self._url.password) from None
 
 
 def parse_url(url: str) -> URL:
@@ -85,15 +86,15 @@ def parse_url(url: str) -> URL:
 _URLS = "name a file for SQLite, or postgresql+psycopg://USER@HOST/DATABASE"
 
 
-def _check_file(path: str, name: str, *, make: bool) -> None:
-    """Check that the file exists, or `make` an empty one that only its owner may read (SQLite follows the umask)."""
+def _ensure_file(path: str, name: str, *, create: bool) -> None:
+    """Check that the file exists, or `create` an empty one that only its owner may read (SQLite follows the umask)."""
     try:
-        if make:
+        if create:
             with suppress(FileExistsError):
                 os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
         check_regular(path)
     except FileNotFoundError:
-        if make:
+        if create:
             raise RegistryError(f"{name}: there is no such folder", "--database names another file") from None
         raise RegistryError(f"{name}: there is no such database", ADD_MAKES_ONE) from None
     except OSError as error:
@@ -101,7 +102,7 @@ def _check_file(path: str, name: str, *, make: bool) -> None:
         raise RegistryError(text, "--database names another") from error
 
 
-def _engine(url: URL, wait_seconds: float) -> Engine:
+def _create_engine(url: URL, wait_seconds: float) -> Engine:
     # A server without an encoding (SQL_ASCII) would send bytes.
     arguments: dict[str, Any] = {"connect_timeout": max(2, round(wait_seconds)), "client_encoding": "utf8"}
     if sqlite := url.get_backend_name() == "sqlite":
@@ -114,14 +115,14 @@ def _engine(url: URL, wait_seconds: float) -> Engine:
     except ImportError as error:
         raise RegistryError("PostgreSQL needs psycopg", command_to_install("postgresql")) from error
     if sqlite:
-        event.listen(engine, "begin", _begin_sqlite)
+        event.listen(engine, "begin", _begin_sqlite_transaction)
     else:
         limit = f"SET LOCAL lock_timeout = {round(wait_seconds * 1000)}"
         event.listen(engine, "begin", lambda connection: connection.exec_driver_sql(limit))
     return engine
 
 
-def _begin_sqlite(connection: Connection) -> None:
+def _begin_sqlite_transaction(connection: Connection) -> None:
     """Take the write lock at once for a transaction that writes: two readers that become writers would deadlock.
 
     The journal is a rollback journal, not a write-ahead log: one file at rest, which may lie on a network folder.

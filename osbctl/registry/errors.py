@@ -7,7 +7,7 @@ from osbctl.extras import command_to_install
 from osbctl.text import did_you_mean, escape_line
 
 
-def missing_extra() -> RegistryError:
+def missing_extra_error() -> RegistryError:
     """The error for a library that is not installed."""
     return RegistryError("the registry of brokers needs SQLAlchemy and platformdirs", command_to_install("registry"))
 
@@ -60,7 +60,7 @@ _KNOWN = (
 """Texts in the driver's message, our sentence, and advice; the first match counts."""
 
 
-def as_registry_error(error: Exception, name: str, password: object = None) -> RegistryError:
+def translate_database_error(error: Exception, name: str, password: object = None) -> RegistryError:
     """The RegistryError for an error of the database `name`, without `password`."""
     words = str(getattr(error, "orig", None) or error)
     for pieces, sentence, advice in _KNOWN:

@@ -12,41 +12,41 @@ if TYPE_CHECKING:
     from osbctl.registry.store import Registry
 
 
-def open_registry(database: str | None, *, make: bool = False) -> Registry:
-    """The registry in `database`, else in the user's data folder; `make` and errors as in `Registry.open`."""
+def open_registry(database: str | None, *, create: bool = False) -> Registry:
+    """The registry in `database`, else in the user's data folder; `create` and errors as in `Registry.open`."""
     from osbctl.registry.store import Registry
 
     if not database:
-        database = _default()
+        database = _default_database_path()
         folder = os.path.dirname(database)  # noqa: PTH120
         try:
-            if make:
+            if create:
                 os.makedirs(folder, mode=0o700, exist_ok=True)  # noqa: PTH103
         except OSError as error:
             text = f"{folder}: cannot be created: {error.strerror}"
             raise RegistryError(text, "--database names another file") from error
-    return Registry.open(database, make=make)
+    return Registry.open(database, create=create)
 
 
-def is_registered(word: str, database: str | None) -> bool:
-    """Return whether `word` names a registered broker. Never makes a database; a file or folder needs none."""
-    if not NAME.fullmatch(word):
+def is_registered_broker(name: str, database: str | None) -> bool:
+    """Return whether a broker of that name is registered. Never creates a database; a file or folder needs none."""
+    if not NAME.fullmatch(name):
         return False
-    if not database or os.path.exists(word):  # noqa: PTH110
+    if not database or os.path.exists(name):  # noqa: PTH110
         from osbctl.registry.database import parse_url
 
-        url = parse_url(database or _default())
+        url = parse_url(database or _default_database_path())
         if url.get_backend_name() == "sqlite" and not os.path.exists(url.database or ""):  # noqa: PTH110
             return False
     with open_registry(database) as registry:
-        return word in registry.names()
+        return name in registry.names()
 
 
-def _default() -> str:
-    from osbctl.registry.errors import missing_extra
+def _default_database_path() -> str:
+    from osbctl.registry.errors import missing_extra_error
 
     try:
         from platformdirs import user_data_path
     except ImportError as error:
-        raise missing_extra() from error
+        raise missing_extra_error() from error
     return str(user_data_path("osbctl", appauthor=False) / "brokers.sqlite")

@@ -35,7 +35,7 @@ class NewCatalog:
 
     data: dict[str, Any]
     refusals: Collection[Refusal] = ()
-    others: Mapping[tuple[Identity, str], str] = field(default_factory=dict)
+    taken_ids: Mapping[tuple[Identity, str], str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,48 +54,52 @@ class Reconciliation:
 
 
 def reconcile(
-    stored: RegisteredBroker, sent: NewCatalog, platform: Platform, instances: frozenset[str] | None, at: str
+    broker: RegisteredBroker, catalog: NewCatalog, platform: Platform, used_plans: frozenset[str] | None, timestamp: str
 ) -> Reconciliation:
-    """Compute the reaction of `platform` to the catalog `sent` of the broker `stored` at the time `at`.
+    """Compute the reaction of `platform` to a new `catalog` of `broker`; `timestamp` is the time of its refresh.
 
-    `instances` are the ids of the plans that have instances; None: not known, so only those of plans kept already.
+    `used_plans` are the ids of the plans that have instances; None: not known, so only those of plans kept already.
     """
-    used = frozenset(one.plan_id for one in stored.kept) if instances is None else instances
-    old, new = (Catalog.of(platform.record.read(data)) for data in (stored.data, sent.data))
-    kept = (StoredRow(one.service_id, one.plan_id or None, one.data, one.state) for one in stored.kept)
+    used = frozenset(row.plan_id for row in broker.kept) if used_plans is None else used_plans
+    old, new = (Catalog.of(platform.record.read(data)) for data in (broker.data, catalog.data))
+    kept = (StoredRow(row.service_id, row.plan_id or None, row.data, row.state) for row in broker.kept)
     before = by_key([*rows_of(old), *kept])
-    update = Update(dict(before), new, used, sent.refusals, sent.others)
+    update = Update(dict(before), new, used, catalog.refusals, catalog.taken_ids)
     platform.record.save(update)
-    changes = compare_catalogs(stored.document.catalog, Catalog.of(sent.data), platforms=(platform,), instances=used)
-    actions = tuple(_actions(before, update, platform))
+    changes = compare_catalogs(broker.document.catalog, Catalog.of(catalog.data), platforms=(platform,), instances=used)
+    actions = tuple(_platform_actions(before, update, platform))
     if update.clashes:
-        remarks = _remarks([change for change in changes if change.level is Level.REFUSED]) or _clashes(update)
-        data = _catalog(update, stored.data, old)
+        refused = [change for change in changes if change.level is Level.REFUSED]
+        remarks = _change_remarks(refused) or _clash_remarks(update)
+        data = _catalog_after(update, broker.data, old)
     else:
-        remarks, data = _remarks(changes), _catalog(update, sent.data, new)
-    return Reconciliation(bool(update.clashes), actions, remarks, data, tuple(_kept(update.rows, stored.kept, at)))
+        remarks, data = _change_remarks(changes), _catalog_after(update, catalog.data, new)
+    retained = tuple(_retained_objects(update.rows, broker.kept, timestamp))
+    return Reconciliation(bool(update.clashes), actions, remarks, data, retained)
 
 
-def first_refusals(
-    data: Mapping[str, Any], platform: Platform, others: Mapping[tuple[Identity, str], str]
+def find_registration_refusals(
+    data: Mapping[str, Any], platform: Platform, taken_ids: Mapping[tuple[Identity, str], str]
 ) -> tuple[Remark, ...]:
     """Reasons why `platform` refuses a valid catalog at registration: another broker has one of its ids."""
-    update = Update({}, Catalog.of(platform.record.read(data)), others=others)
+    update = Update({}, Catalog.of(platform.record.read(data)), others=taken_ids)
     platform.record.save(update)
-    return _clashes(update)
+    return _clash_remarks(update)
 
 
-def _kept(rows: Mapping[Key, StoredRow], before: Sequence[RetainedObject], at: str) -> Iterator[RetainedObject]:
-    known = {(one.service_id, one.plan_id): one for one in before}
+def _retained_objects(
+    rows: Mapping[Key, StoredRow], earlier: Sequence[RetainedObject], timestamp: str
+) -> Iterator[RetainedObject]:
+    known = {(previous.service_id, previous.plan_id): previous for previous in earlier}
     for row in rows.values():
         if row.state and row.plan != "":
-            one = known.get((row.service, row.plan or ""))
-            since = one.since if one and one.state is row.state else at
+            previous = known.get((row.service, row.plan or ""))
+            since = previous.since if previous and previous.state is row.state else timestamp
             yield RetainedObject(row.service, row.plan or "", row.state, since, dict(row.data))
 
 
-def _catalog(update: Update, base: dict[str, Any], as_read: Catalog) -> dict[str, Any]:
-    """The catalog of offered objects; `base` itself if the platform offers exactly its objects."""
+def _catalog_after(update: Update, base: dict[str, Any], as_read: Catalog) -> dict[str, Any]:
+    """The catalog of the objects that are offered now; `base` itself if the platform offers exactly its objects."""
     offered = by_key(row for row in update.rows.values() if not row.state)
     rows = list(rows_of(as_read))
     if offered == by_key(rows) and len(rows) == len(offered):  # only one of several objects of one id is stored
@@ -107,24 +111,25 @@ def _catalog(update: Update, base: dict[str, Any], as_read: Catalog) -> dict[str
     return {**base, "services": list(services.values())}
 
 
-def _actions(before: Mapping[Key, StoredRow], update: Update, platform: Platform) -> Iterator[Action]:
+def _platform_actions(before: Mapping[Key, StoredRow], update: Update, platform: Platform) -> Iterator[Action]:
     """Action on each row, in the order of the new catalog, then on missing ones."""
     after, moved = update.rows, update.moved
     for key in dict.fromkeys([*(row.key for row in rows_of(update.catalog)), *before, *after]):
         old, new = before.get(moved.get(key, key)), after.get(key)
-        what = _what(old, new) if new or key not in moved.values() else None
-        if what:
-            note = _NOTES[new.state].format(platform.label) if what is ActionKind.KEPT and new and new.state else ""
-            yield Action(what, *_names(key, after, before), note)
+        kind = _action_kind(old, new) if new or key not in moved.values() else None
+        if kind:
+            note = _NOTES[new.state].format(platform.label) if kind is ActionKind.KEPT and new and new.state else ""
+            yield Action(kind, *_object_names(key, after, before), note)
 
 
-def _names(key: Key, *sides: Mapping[Key, StoredRow]) -> tuple[str, str]:
+def _object_names(key: Key, *sides: Mapping[Key, StoredRow]) -> tuple[str, str]:
     """The names of the service offering and the plan, by the first side that has them."""
-    service, plan = (next((rows[one].name for rows in sides if one in rows), "") for one in ((key[0], None), key))
+    keys = (key[0], None), key
+    service, plan = (next((rows[each].name for rows in sides if each in rows), "") for each in keys)
     return service or key[0], plan if key[1] is not None else ""
 
 
-def _what(old: StoredRow | None, new: StoredRow | None) -> ActionKind | None:
+def _action_kind(old: StoredRow | None, new: StoredRow | None) -> ActionKind | None:
     if new is None or old is None:
         return ActionKind.CREATED if new else ActionKind.DELETED if old else None
     if new.state:
@@ -134,7 +139,7 @@ def _what(old: StoredRow | None, new: StoredRow | None) -> ActionKind | None:
     return None if same(dict(old.data), dict(new.data)) else ActionKind.UPDATED
 
 
-def _clashes(update: Update) -> tuple[Remark, ...]:
+def _clash_remarks(update: Update) -> tuple[Remark, ...]:
     found = []
     for clash in update.clashes[:MAX_TOLD]:
         path = clash.path
@@ -145,7 +150,7 @@ def _clashes(update: Update) -> tuple[Remark, ...]:
     return tuple(found)
 
 
-def _remarks(changes: Sequence[Change]) -> tuple[Remark, ...]:
+def _change_remarks(changes: Sequence[Change]) -> tuple[Remark, ...]:
     found = []
     for change in changes[:MAX_TOLD]:
         does = "; ".join(effect.does for effect in change.effects if change.level is not Level.SAFE)

@@ -80,7 +80,7 @@ class Refresh:
     actions: tuple[Action, ...] = ()
     remarks: tuple[Remark, ...] = ()
 
-    def counts(self) -> dict[str, int]:
+    def action_counts(self) -> dict[str, int]:
         """Number of service offerings and plans per kind of action."""
         return dict(Counter(action.what.value for action in self.actions))
 
@@ -133,7 +133,7 @@ class BrokerCatalog:
     @cached_property
     def storable(self) -> BrokerCatalog:
         """The catalog without the secrets of dashboard clients; unchanged to the byte if it has none."""
-        return self.with_data(without_client_secrets(self.data))
+        return self.with_data(mask_client_secrets(self.data))
 
     def with_data(self, data: dict[str, Any]) -> BrokerCatalog:
         """The catalog with `data` instead of its own; unchanged to the byte if that is the same object."""
@@ -161,6 +161,7 @@ class BrokerRow(Registration):
 
     @property
     def json(self) -> dict[str, Any]:
+        """The broker in the report of `osbctl brokers list --format json`."""
         return {key: value for key, value in asdict(self).items() if key not in ("id", "revision")}
 
 
@@ -199,12 +200,12 @@ class RegisteredBroker:
         }
 
 
-def without_client_secrets(data: dict[str, Any]) -> dict[str, Any]:
+def mask_client_secrets(data: dict[str, Any]) -> dict[str, Any]:
     """Replace the secret of each dashboard client (OSB, Dashboard Client Object); return the same object if none."""
     services = data.get("services")
     if not isinstance(services, list) or not any(map(_has_secret, services)):
         return data
-    return {**data, "services": [_masked(service) if _has_secret(service) else service for service in services]}
+    return {**data, "services": [_mask_secret(service) if _has_secret(service) else service for service in services]}
 
 
 def _has_secret(service: Any) -> bool:
@@ -212,5 +213,5 @@ def _has_secret(service: Any) -> bool:
     return isinstance(client, dict) and client.get("secret") not in (None, PLACEHOLDER)
 
 
-def _masked(service: dict[str, Any]) -> dict[str, Any]:
+def _mask_secret(service: dict[str, Any]) -> dict[str, Any]:
     return {**service, "dashboard_client": {**service["dashboard_client"], "secret": PLACEHOLDER}}

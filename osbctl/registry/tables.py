@@ -19,7 +19,7 @@ from osbctl.text import escape_line
 METADATA = MetaData()
 
 BROKERS = Table(
-    # The number is that of this form of the table: for a changed one, `make_table` must copy what the old one holds.
+    # The number is that of this form of the table: for a changed one, `ensure_table` must copy what the old one holds.
     "osbctl_brokers_2",
     METADATA,
     Column("id", Integer, primary_key=True),
@@ -51,50 +51,51 @@ _LOCK = 0x6F7362_63746C
 """The key of PostgreSQL's advisory lock: any fixed number does; this one spells osbctl."""
 
 
-def make_table(database: Database, *, make: bool = True) -> None:
-    """Make the table if there is none, in one transaction that only one process at a time can have.
+def ensure_table(database: Database, *, create: bool = True) -> None:
+    """Create the table if there is none, in one transaction that only one process at a time can have.
 
-    Raises RegistryError: the table is missing and not to be made, or the database belongs to another program.
+    Raises RegistryError: the table is missing and not to be created, or the database belongs to another program.
     """
-    with database.reading() as connection:
+    with database.read_transaction() as connection:
         tables = sqlalchemy.inspect(connection).get_table_names()
     if BROKERS.name in tables:
         return
-    if tables and (database.is_sqlite or not make):
+    if tables and (database.is_sqlite or not create):
         text = f"{database.name}: this is not a registry of this osbctl: it has a table {escape_line(tables[0])!r}"
         raise RegistryError(text, "name another with --database")
-    if not make:
+    if not create:
         raise RegistryError(f"{database.name}: the database is empty", ADD_MAKES_ONE)
-    with database.writing() as connection:
+    with database.write_transaction() as connection:
         if not database.is_sqlite:
             connection.execute(sqlalchemy.select(sqlalchemy.func.pg_advisory_xact_lock(_LOCK)))
         METADATA.create_all(connection)  # unless another process was faster
 
 
-def broker_row(row: Row[Any]) -> BrokerRow:
+def parse_broker_row(row: Row[Any]) -> BrokerRow:
     """The broker in a row with at least the columns `LIGHT`."""
     values = {column.name: getattr(row, column.name) for column in LIGHT}
-    with _checked_rows():
+    with _reject_foreign_rows():
         if not all(isinstance(values[column.name], column.type.python_type) for column in LIGHT):
             raise TypeError
         ApiVersion(row.api_version)
         return BrokerRow(**values | {"platform": Platform(row.platform), "outcome": RefreshOutcome(row.outcome)})
 
 
-def checked_bytes(value: Any) -> bytes:
-    with _checked_rows():
+def check_bytes(value: Any) -> bytes:
+    """Return `value`. Raises RegistryError: it is no bytes."""
+    with _reject_foreign_rows():
         if not isinstance(value, bytes):  # SQLite takes any value in any column
             raise TypeError
         return value
 
 
-def kept_objects(text: Any) -> tuple[RetainedObject, ...]:
+def parse_kept_objects(text: Any) -> tuple[RetainedObject, ...]:
     """Kept objects from the JSON in their column."""
-    with _checked_rows():
+    with _reject_foreign_rows():
         return tuple(RetainedObject(**value | {"state": State(value["state"])}) for value in json.loads(text))
 
 
-def stored(catalog: BrokerCatalog, refresh: Refresh) -> dict[str, Any]:
+def catalog_columns(catalog: BrokerCatalog, refresh: Refresh) -> dict[str, Any]:
     """Values of the columns that change with a broker's catalog."""
     offered = Catalog.of(catalog.data)
     return {
@@ -107,7 +108,7 @@ def stored(catalog: BrokerCatalog, refresh: Refresh) -> dict[str, Any]:
 
 
 @contextmanager
-def _checked_rows() -> Iterator[None]:
+def _reject_foreign_rows() -> Iterator[None]:
     """Raise RegistryError for rows that osbctl did not write; the database may have other users."""
     try:
         yield

@@ -10,10 +10,10 @@ _COLUMNS = ("NAME", "URL", "USER", "PLATFORM", "SERVICES", "PLANS", "KEPT", "REF
 
 def broker_table(brokers: Iterable[BrokerRow]) -> Iterator[str]:
     """Lines of a table of brokers."""
-    return align_columns([_COLUMNS, *map(_cells, brokers)])
+    return align_columns([_COLUMNS, *map(_table_cells, brokers)])
 
 
-def _cells(row: BrokerRow) -> tuple[str, ...]:
+def _table_cells(row: BrokerRow) -> tuple[str, ...]:
     counts = (f"{row.services:,}", f"{row.plans:,}", f"{row.kept_plans:,}")
     words = (row.name, row.url, row.username or "-", row.platform.value)
     return (*map(escape_line, words), *counts, escape_line(row.refreshed_at), row.outcome.value)
@@ -39,9 +39,9 @@ def broker_lines(broker: RegisteredBroker) -> Iterator[str]:
     names = broker.kept_names
     if names:
         yield "\nkept, though gone from the catalog:"
-    for one in broker.kept:
-        name, identity = names[one.service_id, one.plan_id], one.plan_id or one.service_id
-        yield f"  {escape_line(name)}  {escape_line(identity)}  {one.state.value} since {escape_line(one.since)}"
+    for kept in broker.kept:
+        name, identity = names[kept.service_id, kept.plan_id], kept.plan_id or kept.service_id
+        yield f"  {escape_line(name)}  {escape_line(identity)}  {kept.state.value} since {escape_line(kept.since)}"
 
 
 def refresh_lines(name: str, refresh: Refresh, dry_run: bool = False) -> Iterator[str]:
@@ -60,7 +60,7 @@ def refresh_lines(name: str, refresh: Refresh, dry_run: bool = False) -> Iterato
 
 def _headline(refresh: Refresh, dry_run: bool) -> str:
     label = refresh.platform.label
-    counts = ", ".join(f"{number:,} {what}" for what, number in refresh.counts().items()) or "wording only"
+    counts = ", ".join(f"{number:,} {what}" for what, number in refresh.action_counts().items()) or "wording only"
     return {
         RefreshOutcome.ADDED: "added",
         RefreshOutcome.UNCHANGED: "unchanged",

@@ -11,7 +11,7 @@ from osbctl.comparison.drift import find_drift, notes
 from osbctl.errors import SourceError, UsageError
 from osbctl.parallel import run_in_parallel
 from osbctl.platforms import Platform
-from osbctl.registry.records import without_client_secrets
+from osbctl.registry.records import mask_client_secrets
 from osbctl.sources.document import Document
 from osbctl.sources.exports import StoredCatalog
 from osbctl.tasks.compare import Comparison, now_refused, plan_ids
@@ -44,7 +44,7 @@ def compare_with_stored(
         plans = plan_ids(stored.document, broker) | {plan for _, plan in stored.kept}
         sentences += doubts(instances, plans, instances_file)
     if stored.without_secrets:
-        data = without_client_secrets(broker.data)
+        data = mask_client_secrets(broker.data)
         if data is not broker.data:
             sentences.append("secrets of dashboard clients are not stored, so they are not compared")
             broker = broker._replace(data=data)

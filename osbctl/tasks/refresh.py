@@ -10,7 +10,7 @@ from osbctl.parallel import run_in_parallel
 from osbctl.platforms import DEFAULT_PLATFORM, Identity
 from osbctl.platforms.shared_identities import unique_ids
 from osbctl.registry.errors import OutdatedError, UnknownBrokerError
-from osbctl.registry.reconcile import NewCatalog, first_refusals, reconcile
+from osbctl.registry.reconcile import NewCatalog, find_registration_refusals, reconcile
 from osbctl.registry.records import (
     BrokerCatalog,
     Refresh,
@@ -19,7 +19,7 @@ from osbctl.registry.records import (
     Registration,
     Remark,
 )
-from osbctl.registry.store import Registry, now
+from osbctl.registry.store import Registry, utc_timestamp
 from osbctl.tasks.registered_broker_client import RegisteredBrokerClient
 
 _ATTEMPTS = 10
@@ -38,13 +38,13 @@ def register_broker(registry: Registry, new: Registration, client: RegisteredBro
 
     Raises UsageError (the name cannot be used or is taken), SourceError (the broker cannot be reached).
     """
-    registry.check_free(new.name)
+    registry.check_name_available(new.name)
     catalog = client.validate(client.fetch(new).body, new)
     refused = catalog.refused or (catalog.errors if catalog.refusals else ())
-    refused = refused or first_refusals(catalog.data, new.platform, _others(registry, new, catalog))
+    refused = refused or find_registration_refusals(catalog.data, new.platform, _others(registry, new, catalog))
     if refused:
-        return Refresh(now(), RefreshOutcome.REFUSED, new.platform, remarks=refused)
-    added = Refresh(now(), RefreshOutcome.ADDED, new.platform, remarks=_warnings(catalog))
+        return Refresh(utc_timestamp(), RefreshOutcome.REFUSED, new.platform, remarks=refused)
+    added = Refresh(utc_timestamp(), RefreshOutcome.ADDED, new.platform, remarks=_warnings(catalog))
     registry.add(new, catalog.storable, added)
     return added
 
@@ -82,7 +82,7 @@ def refresh_brokers(
             return refresh_broker(registry, name, client, policy)
         except (UnknownBrokerError, OutdatedError) as error:
             remarks = (Remark("not-stored", "error", name, error.message),)
-            return Refresh(now(), RefreshOutcome.FAILED, DEFAULT_PLATFORM, remarks=remarks)
+            return Refresh(utc_timestamp(), RefreshOutcome.FAILED, DEFAULT_PLATFORM, remarks=remarks)
 
     if len(names) == 1:  # in this thread, because it may prompt for a password: Ctrl-C must restore the terminal
         return ((name, work(name)) for name in names)
@@ -115,7 +115,7 @@ def _refreshed(
     """The refresh of a broker, and what it changes: `catalog` and `kept` of `Registry.store_refresh`."""
     row, platform = broker.row, broker.row.platform
     notes = tuple(Remark("", "", "", sentence) for sentence in platform.record.notes(()))
-    base = Refresh(now(), RefreshOutcome.UNCHANGED, platform, remarks=notes)
+    base = Refresh(utc_timestamp(), RefreshOutcome.UNCHANGED, platform, remarks=notes)
     try:
         answer = client.fetch(row)
     except (SourceError, UsageError) as error:  # the latter: an address that osbctl has not written

@@ -397,7 +397,7 @@ def test_two_processes_that_refresh_all_at_once_lose_nothing(many: Program, serv
         for row in registry.brokers():
             assert (row.outcome, row.revision) == ("unchanged", 3)
             assert registry.broker(row.name).data == NEW
-            assert registry.broker(row.name, before=True).data == OLD
+            assert registry.broker(row.name, previous=True).data == OLD
 
 
 def test_an_interrupt_ends_it_at_once_and_harms_nothing(many: Program, server: FakeBroker) -> None:

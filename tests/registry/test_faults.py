@@ -24,8 +24,8 @@ def test_every_connection_to_sqlite_writes_through(tmp_path: Path) -> None:
     wanted = {"synchronous": 2, "journal_mode": "delete"}
     with (
         closing(Database(str(tmp_path / "brokers.sqlite"))) as database,
-        database.writing() as first,
-        database.reading() as second,
+        database.write_transaction() as first,
+        database.read_transaction() as second,
     ):
         for connection in (first, second):
             assert {name: connection.exec_driver_sql(f"PRAGMA {name}").scalar() for name in wanted} == wanted
@@ -129,7 +129,7 @@ def test_a_database_of_another_program_gets_no_tables(tmp_path: Path) -> None:
     before = file.read_bytes()
     for make in (True, False):
         with pytest.raises(RegistryError, match="this is not a registry of this osbctl: it has a table 'customers'"):
-            Registry.open(str(file), make=make)
+            Registry.open(str(file), create=make)
     assert file.read_bytes() == before
 
 
@@ -137,10 +137,10 @@ def test_a_server_may_be_shared_with_other_programs(cluster: postgres.Cluster) -
     url = cluster.create()
     execute(url, "CREATE TABLE customers (id INTEGER)")
     with pytest.raises(RegistryError, match="a table 'customers'"):
-        Registry.open(url, make=False)
+        Registry.open(url, create=False)
     with Registry.open(url) as registry:
         add(registry)
-    with Registry.open(url, make=False) as registry:
+    with Registry.open(url, create=False) as registry:
         assert registry.names() == ["db"]
 
 

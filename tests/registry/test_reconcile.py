@@ -181,7 +181,7 @@ def test_korifi_applies_what_stands_before_the_service_offering_at_which_it_pani
 
 def test_an_id_of_another_broker_is_refused_in_the_words_of_the_platform() -> None:
     new = changed(u=[plan("v")])
-    sent = NewCatalog(new, others={(Identity.SERVICE_ID, "u"): "other"})
+    sent = NewCatalog(new, taken_ids={(Identity.SERVICE_ID, "u"): "other"})
     result = reconcile(stored(OLD), sent, K8S, None, LATER)
     assert (result.refused, [one.message for one in result.remarks]) == (True, ['already exists for Broker "other"'])
 

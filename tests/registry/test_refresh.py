@@ -16,7 +16,7 @@ from osbctl.registry.records import (
     RefreshOutcome,
     Registration,
     Remark,
-    without_client_secrets,
+    mask_client_secrets,
 )
 from osbctl.registry.store import Registry
 from osbctl.tasks.refresh import Policy
@@ -71,7 +71,7 @@ def test_a_broker_that_is_refused_or_down_is_not_registered(registry: Registry) 
 def test_a_changed_catalog_is_stored_with_what_happened(registry: Registry) -> None:
     add(registry)
     done = refresh(registry, "db", client(giving(NEW), fine), Policy())
-    assert (done.outcome, done.counts(), registry.broker("db").catalog) == (
+    assert (done.outcome, done.action_counts(), registry.broker("db").catalog) == (
         RefreshOutcome.CHANGED, {"created": 1}, NEW,
     )  # fmt: skip
     assert refresh(registry, "db", client(giving(NEW), fine), Policy()).outcome is RefreshOutcome.UNCHANGED
@@ -114,7 +114,7 @@ def test_what_was_kept_goes_with_its_last_instance(registry: Registry) -> None:
     assert refresh(registry, "db", client(giving(EMPTY), fine), Policy()).outcome is RefreshOutcome.UNCHANGED
     assert registry.broker("db").row.kept_plans == 1
     done = refresh(registry, "db", client(giving(EMPTY), fine), Policy(instances=frozenset()))
-    assert (done.counts(), registry.broker("db").kept) == ({"deleted": 2}, ())
+    assert (done.action_counts(), registry.broker("db").kept) == ({"deleted": 2}, ())
 
 
 def test_another_writer_in_between_is_seen_and_built_upon(registry: Registry) -> None:
@@ -169,4 +169,4 @@ def test_a_dashboard_clients_secret_is_not_stored(registry: Registry) -> None:
 def test_a_catalog_without_secrets_is_stored_to_the_byte() -> None:
     odd = b'{"services": [ {"dashboard_client": null}, 3, {"dashboard_client": {"id": "c"}} ] , "x": 1.0}'
     assert read(odd).storable.body == odd
-    assert without_client_secrets({"services": 1}) == {"services": 1}
+    assert mask_client_secrets({"services": 1}) == {"services": 1}

@@ -28,7 +28,7 @@ def test_times_are_in_utc_to_the_second(monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setenv("TZ", "Asia/Tokyo")
     time.tzset()
     try:
-        told = datetime.datetime.strptime(store.now(), "%Y-%m-%dT%H:%M:%SZ").replace(tzinfo=datetime.UTC)
+        told = datetime.datetime.strptime(store.utc_timestamp(), "%Y-%m-%dT%H:%M:%SZ").replace(tzinfo=datetime.UTC)
     finally:
         monkeypatch.undo()
         time.tzset()
@@ -68,26 +68,26 @@ def test_an_unknown_broker_gets_advice(registry: Registry) -> None:
 @pytest.mark.parametrize("name", ["", " ", "a b", "-a", "a/b", "ä", "a" * 101, "a\n", "https://x", "a\x1b[2J"])
 def test_a_name_of_a_wrong_shape_is_refused(registry: Registry, name: str) -> None:
     with pytest.raises(UsageError, match="not a broker name") as error:
-        registry.check_free(name)
+        registry.check_name_available(name)
     assert error.value.advice == "use up to 100 letters, digits and . _ -, first a letter or a digit"
 
 
 @pytest.mark.parametrize("other", ["my-db", "MY-DB", "my_db", "my.db"])
 def test_two_brokers_never_share_the_variable_with_the_password(registry: Registry, other: str) -> None:
     add(registry, "my-db")
-    for call in (registry.check_free, lambda name: add(registry, name)):
+    for call in (registry.check_name_available, lambda name: add(registry, name)):
         with pytest.raises(NameTakenError) as error:
             call(other)
         assert (error.value.message, error.value.advice) == (
             NameTakenError(other, "my-db").message, NameTakenError(other, "my-db").advice,
         )  # fmt: skip
-    assert store.variable_part("my-db.2") == "MY_DB_2"
+    assert store.env_variable_part("my-db.2") == "MY_DB_2"
     assert registry.names() == ["my-db"]
 
 
 def test_who_comes_in_between_takes_the_name(registry: Registry, monkeypatch: pytest.MonkeyPatch) -> None:
     add(registry, "db")
-    monkeypatch.setattr(store, "_check_free", lambda *_: None)
+    monkeypatch.setattr(store, "_check_name_available", lambda *_: None)
     with pytest.raises(NameTakenError) as error:
         add(registry, "db")
     assert error.value.message == NameTakenError("db", "db").message
@@ -134,7 +134,7 @@ def test_only_who_asks_for_it_makes_a_registry(tmp_path: Path) -> None:
         if file.stem == "empty":
             file.touch()
         with pytest.raises(RegistryError):
-            Registry.open(str(file), make=False)
+            Registry.open(str(file), create=False)
     assert not (tmp_path / "missing.db").exists()
     assert (tmp_path / "empty.db").stat().st_size == 0
 
@@ -142,17 +142,17 @@ def test_only_who_asks_for_it_makes_a_registry(tmp_path: Path) -> None:
 def test_the_catalog_before_is_kept(registry: Registry) -> None:
     add(registry, "db", "other")
     with pytest.raises(SourceError, match="the registry has no previous catalog of db") as error:
-        registry.broker("db", before=True)
+        registry.broker("db", previous=True)
     assert error.value.advice == "omit --version"
     contents = [body(service("s", *"pqr"[:number])) for number in (2, 3)]
     for content, before in zip(contents, (SMALL, contents[0]), strict=True):
         registry.store_refresh(registry.broker("db").row, refresh(), catalog=read(content))
         registry.store_refresh(registry.broker("db").row, refresh(RefreshOutcome.UNCHANGED))
-        found = registry.broker("db", before=True)
+        found = registry.broker("db", previous=True)
         assert (registry.broker("db").catalog, found.catalog, found.kept) == (content, before, ())
         assert found.row == registry.broker("db").row
     with pytest.raises(SourceError):
-        registry.broker("other", before=True)
+        registry.broker("other", previous=True)
 
 
 def test_an_unchanged_catalog_moves_the_time(registry: Registry) -> None:
@@ -166,7 +166,7 @@ def test_a_refresh_is_one_statement(registry: Registry) -> None:
     """So no other process, and none that was killed, sees half of it."""
     add(registry)
     seen, statements = registry.broker("db").row, []
-    with registry._database.writing() as connection:
+    with registry._database.write_transaction() as connection:
         event.listen(connection.engine, "before_cursor_execute", lambda *words: statements.append(words[2]))
     kept = (RetainedObject("s", "p", State.INACTIVE, AT, {}),)
     registry.store_refresh(seen, refresh(), catalog=read(body(service("t", "q"))), kept=kept)
@@ -251,7 +251,7 @@ def test_several_writers_lose_nothing(url: str) -> None:
 
 def test_a_current_database_is_opened_without_writing(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     Registry.open(url).close()
-    monkeypatch.setattr(Database, "writing", lambda _: pytest.fail("made again"))
+    monkeypatch.setattr(Database, "write_transaction", lambda _: pytest.fail("made again"))
     with Registry.open(url) as registry:
         assert registry.names() == []
 
