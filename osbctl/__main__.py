@@ -19,31 +19,31 @@ def main() -> None:
     """Run the command line and exit."""
     # A run is short: collecting garbage would take a fifth of it. `serve` and `lsp` collect theirs.
     gc.disable()
-    _open_closed_streams()
+    _replace_closed_streams()
     if sys.argv[1:2] == ["serve"]:  # SIGHUP means reload; during the start its default action would kill the process
         import signal
 
         signal.signal(signal.SIGHUP, signal.SIG_IGN)
-    code = _run(sys.argv[1:])
+    code = _run_to_exit_code(sys.argv[1:])
     gc.freeze()  # otherwise a last collection at exit traverses all parsed data
     sys.exit(code)
 
 
-def _open_closed_streams() -> None:
+def _replace_closed_streams() -> None:
     """Replace closed standard streams (`>&-`) by descriptors on which reads or writes fail.
 
     Otherwise the next file or socket gets their number, and receives text meant for the streams.
     """
-    for name, way, mode in (("stdin", os.O_WRONLY, "r"), ("stdout", os.O_RDONLY, "w"), ("stderr", os.O_WRONLY, "w")):
+    for name, flags, mode in (("stdin", os.O_WRONLY, "r"), ("stdout", os.O_RDONLY, "w"), ("stderr", os.O_WRONLY, "w")):
         if getattr(sys, name) is None:
-            descriptor = os.open(os.devnull, way)
+            descriptor = os.open(os.devnull, flags)
             os.set_inheritable(descriptor, True)
             setattr(sys, name, os.fdopen(descriptor, mode))
 
 
-def _run(arguments: list[str]) -> int:
+def _run_to_exit_code(arguments: list[str]) -> int:
     try:
-        code = _command(arguments)
+        code = _dispatch_command(arguments)
         sys.stdout.flush()
         return code
     except KeyboardInterrupt:
@@ -54,10 +54,10 @@ def _run(arguments: list[str]) -> int:
         print_stderr("error: out of memory")
         return 3
     except Exception as error:  # the last resort
-        return _failed(error)
+        return _report_failure(error)
 
 
-def _failed(error: Exception) -> int:
+def _report_failure(error: Exception) -> int:
     """Print the error and return the exit code; with OSBCTL_DEBUG, raise an internal error."""
     from osbctl.cli.output import cannot_print, discard_output, print_error, print_stderr
     from osbctl.errors import OsbctlError
@@ -78,18 +78,18 @@ def _failed(error: Exception) -> int:
     return 3
 
 
-def _command(arguments: list[str]) -> int:
+def _dispatch_command(arguments: list[str]) -> int:
     if arguments in (["--version"], ["-V"]):
         print(f"osbctl {osbctl.__version__}")  # noqa: T201  # without loading anything else
         return 0
-    command, *words = arguments or [""]
-    plain = words and not any(word.startswith("-") and word != "-" for word in words)
-    if command == "validate" and plain:
+    command, *sources = arguments or [""]
+    without_options = sources and not any(source.startswith("-") and source != "-" for source in sources)
+    if command == "validate" and without_options:
         # The most frequent call: without options, Typer need not be loaded, which halves the start.
         from osbctl.cli.validation_report import Display, run
         from osbctl.tasks.options import Request, variables_of
 
-        return run(Request(sources=tuple(words), variables_of=variables_of(os.environ)), Display())
+        return run(Request(sources=tuple(sources), variables_of=variables_of(os.environ)), Display())
     from osbctl.cli.app import run_app
 
     return run_app(arguments)

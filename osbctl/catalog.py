@@ -77,7 +77,7 @@ class Catalog(NamedTuple):
         """The catalog in the JSON object `data`; a `Catalog` is returned unchanged. Never fails."""
         if isinstance(data, Catalog):
             return data
-        return cls(tuple(_service(value, path) for value, path in objects_in_list(data, "services", ())), data)
+        return cls(tuple(_parse_service(value, path) for value, path in objects_in_list(data, "services", ())), data)
 
     @property
     def plans(self) -> Iterator[ServicePlan]:
@@ -102,51 +102,51 @@ def parse_date(value: Any) -> date | None:
         return None
 
 
-def _service(data: Mapping[str, Any], path: Path) -> ServiceOffering:
-    bindable, updateable = _flag(data, "bindable", False), _flag(data, "plan_updateable", False)
-    unclear = _unclear(data, "bindable", "plan_updateable")
-    tags, metadata = data.get("tags"), _object(data, "metadata")
+def _parse_service(data: Mapping[str, Any], path: Path) -> ServiceOffering:
+    bindable, updateable = _get_flag(data, "bindable", False), _get_flag(data, "plan_updateable", False)
+    unclear = _unclear_flags(data, "bindable", "plan_updateable")
+    tags, metadata = data.get("tags"), _get_object(data, "metadata")
     return ServiceOffering(
-        id=_text(data, "id"),
-        name=_text(data, "name"),
-        description=_text(data, "description"),
+        id=_get_text(data, "id"),
+        name=_get_text(data, "name"),
+        description=_get_text(data, "description"),
         bindable=bindable,
         plan_updateable=updateable,
         tags=tuple(tag for tag in tags if isinstance(tag, str)) if isinstance(tags, list) else (),
         plans=tuple(
-            _plan(value, at, bindable, updateable, unclear) for value, at in objects_in_list(data, "plans", path)
+            _parse_plan(value, at, bindable, updateable, unclear) for value, at in objects_in_list(data, "plans", path)
         ),
         metadata=metadata,
-        deprecation=_deprecation(metadata),
+        deprecation=_parse_deprecation(metadata),
         data=data,
         path=path,
         unclear=unclear,
     )
 
 
-def _plan(
-    data: Mapping[str, Any], path: Path, bindable: bool, updateable: bool, inherited: frozenset[str]
+def _parse_plan(
+    data: Mapping[str, Any], path: Path, bindable: bool, updateable: bool, inherited_unclear: frozenset[str]
 ) -> ServicePlan:
-    own = _unclear(data, "free", "bindable", "plan_updateable")
-    metadata = _object(data, "metadata")
+    own = _unclear_flags(data, "free", "bindable", "plan_updateable")
+    metadata = _get_object(data, "metadata")
     return ServicePlan(
-        id=_text(data, "id"),
-        name=_text(data, "name"),
-        description=_text(data, "description"),
-        free=_flag(data, "free", True),
-        bindable=_flag(data, "bindable", bindable),
-        plan_updateable=_flag(data, "plan_updateable", updateable),
+        id=_get_text(data, "id"),
+        name=_get_text(data, "name"),
+        description=_get_text(data, "description"),
+        free=_get_flag(data, "free", True),
+        bindable=_get_flag(data, "bindable", bindable),
+        plan_updateable=_get_flag(data, "plan_updateable", updateable),
         metadata=metadata,
-        deprecation=_deprecation(metadata),
+        deprecation=_parse_deprecation(metadata),
         data=data,
         path=path,
-        unclear=own.union(key for key in inherited if data.get(key) is None),
+        unclear=own.union(key for key in inherited_unclear if data.get(key) is None),
     )
 
 
 def parameter_holders(plan: Mapping[str, Any]) -> Iterator[tuple[tuple[str, str], dict[str, Any]]]:
     """The objects in a plan's `schemas` with a parameter schema, each with its entry of `PARAMETER_PLACES`."""
-    schemas = _object(plan, "schemas")
+    schemas = _get_object(plan, "schemas")
     for place in PARAMETER_PLACES if schemas else ():
         methods = schemas.get(place[0])
         holder = methods.get(place[1]) if isinstance(methods, dict) else None
@@ -169,25 +169,25 @@ def objects_in_list(data: Mapping[str, Any], key: str, path: Path = ()) -> Itera
             yield value, (*path, key, index)
 
 
-def _object(data: Mapping[str, Any], key: str) -> dict[str, Any]:
+def _get_object(data: Mapping[str, Any], key: str) -> dict[str, Any]:
     value = data.get(key)
     return value if isinstance(value, dict) else {}
 
 
-def _text(data: Mapping[str, Any], key: str) -> str:
+def _get_text(data: Mapping[str, Any], key: str) -> str:
     value = data.get(key)
     return value if isinstance(value, str) else ""
 
 
-def _deprecation(metadata: Mapping[str, Any]) -> Deprecation | None:
+def _parse_deprecation(metadata: Mapping[str, Any]) -> Deprecation | None:
     is_deprecated = metadata.get("state") == "deprecated"
     return Deprecation(parse_date(metadata.get("sunset"))) if is_deprecated else None
 
 
-def _unclear(data: Mapping[str, Any], *keys: str) -> frozenset[str]:
+def _unclear_flags(data: Mapping[str, Any], *keys: str) -> frozenset[str]:
     return frozenset(key for key in keys if not isinstance(data.get(key), bool | None))
 
 
-def _flag(data: Mapping[str, Any], key: str, default: bool) -> bool:
+def _get_flag(data: Mapping[str, Any], key: str, default: bool) -> bool:
     value = data.get(key)
     return value if isinstance(value, bool) else default

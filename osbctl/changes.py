@@ -85,12 +85,12 @@ class Change:
     @property
     def object(self) -> str:
         """`service` or `service/plan`, by name; empty for the catalog."""
-        return "/".join(thing.name for thing in (self.service, self.plan) if thing)
+        return "/".join(ref.name for ref in (self.service, self.plan) if ref)
 
     @property
     def fingerprint(self) -> str:
         """Hash of rule, ids and field as 32 hexadecimal digits; independent of messages and lines."""
-        ids = (thing.id if thing else "" for thing in (self.service, self.plan))
+        ids = (ref.id if ref else "" for ref in (self.service, self.plan))
         text = "\0".join((self.rule, *ids, self.field))
         import hashlib  # loads OpenSSL, and most reports have no fingerprints
 

@@ -49,14 +49,14 @@ class Config(NamedTuple):
         """Apply the `per-path` entries that match a file; the last one takes precedence."""
         from fnmatch import fnmatchcase
 
-        inside = os.path.relpath(file, os.path.dirname(self.origin) or os.curdir).replace(os.sep, "/")  # noqa: PTH120
-        ways = ("", inside), ("", f"./{inside}"), ("*/", f"/{inside}")
+        relative = os.path.relpath(file, os.path.dirname(self.origin) or os.curdir).replace(os.sep, "/")  # noqa: PTH120
+        prefixes = ("", relative), ("", f"./{relative}"), ("*/", f"/{relative}")
         found = self
-        for paths, here in self.per_path:
-            if any(fnmatchcase(name, before + pattern) for pattern in paths for before, name in ways):
-                given = {name: value for name, value in here._asdict().items() if value}
-                merged = {"ignore": (*found.ignore, *here.ignore), "severity": {**found.severity, **here.severity}}
-                found = found._replace(**given | merged)
+        for paths, entry in self.per_path:
+            if any(fnmatchcase(name, before + pattern) for pattern in paths for before, name in prefixes):
+                overrides = {name: value for name, value in entry._asdict().items() if value}
+                merged = {"ignore": (*found.ignore, *entry.ignore), "severity": {**found.severity, **entry.severity}}
+                found = found._replace(**overrides | merged)
         return found
 
 
@@ -83,7 +83,7 @@ def find_config(folder: str) -> Config:
     current = os.path.abspath(folder)  # noqa: PTH100  # pathlib costs its import at every start
     while True:
         for name in NAMES:
-            config = _load(os.path.join(current, name))  # noqa: PTH118
+            config = _load_if_present(os.path.join(current, name))  # noqa: PTH118
             if config is not None:
                 return config
         parent = os.path.dirname(current)  # noqa: PTH120
@@ -94,7 +94,7 @@ def find_config(folder: str) -> Config:
 
 def load_config(path: str) -> Config:
     """Load the file at `path`. Raises ConfigError: it is missing, unreadable, invalid, or not of osbctl."""
-    config = _load(path)
+    config = _load_if_present(path)
     if config is None and not os.path.lexists(path):
         raise ConfigError(f"{path}: there is no such file", "name an osbctl.toml with --config")
     if config is None:
@@ -102,7 +102,7 @@ def load_config(path: str) -> Config:
     return config
 
 
-def _load(path: str) -> Config | None:
+def _load_if_present(path: str) -> Config | None:
     """The configuration in the file at `path`; None without one, such as in the pyproject.toml of another project."""
     try:
         text = read_bounded(path, _MAX_BYTES)
@@ -121,22 +121,22 @@ def _load(path: str) -> Config | None:
         return None
     if not isinstance(table, dict):
         raise ConfigError(f"{path}: osbctl must be a table", "write [tool.osbctl] above its entries")
-    return _config(path, table)
+    return _parse_config(path, table)
 
 
-def _config(origin: str, table: dict[str, Any]) -> Config:
-    _check(origin, table, KEYS)
+def _parse_config(origin: str, table: dict[str, Any]) -> Config:
+    _check_table(origin, table, KEYS)
     page = dict(table.get("page", {}))
-    _check(origin, page, ("title", "logo", "accent"), "page: ")
+    _check_table(origin, page, ("title", "logo", "accent"), "page: ")
     if "logo" in page:
-        page["logo"] = _beside(origin, page["logo"])
+        page["logo"] = _path_beside(origin, page["logo"])
     return Config(
         origin,
-        schema=tuple(_beside(origin, name) for name in table.get("schema", ())),
-        ignore_at=tuple(_entry(origin, entry) for entry in table.get("ignore-at", ())),
-        per_path=tuple(_per_path(origin, entry) for entry in table.get("per-path", ())),
+        schema=tuple(_path_beside(origin, name) for name in table.get("schema", ())),
+        ignore_at=tuple(_parse_ignore_entry(origin, entry) for entry in table.get("ignore-at", ())),
+        per_path=tuple(_parse_per_path(origin, entry) for entry in table.get("per-path", ())),
         page=page,
-        **_settings(origin, table),
+        **_parse_settings(origin, table),
     )
 
 
@@ -144,37 +144,37 @@ _SETTINGS = ("api-version", "platform", "fail-on", "select", "ignore", "severity
 """Keys of the whole file that an entry of `per-path` may have, too."""
 
 
-def _settings(origin: str, table: dict[str, Any]) -> dict[str, Any]:
+def _parse_settings(origin: str, table: dict[str, Any]) -> dict[str, Any]:
     found = {key.replace("-", "_"): table[key] for key in _SETTINGS if key in table}
     if "env" in found:
-        found["env"] = _beside(origin, found["env"])
+        found["env"] = _path_beside(origin, found["env"])
     return {name: tuple(value) if isinstance(value, list) else value for name, value in found.items()}
 
 
-def _per_path(origin: str, entry: dict[str, Any]) -> PerPath:
-    _check(origin, entry, ("paths", *_SETTINGS), "per-path: ")
+def _parse_per_path(origin: str, entry: dict[str, Any]) -> PerPath:
+    _check_table(origin, entry, ("paths", *_SETTINGS), "per-path: ")
     if not entry.get("paths"):
         raise ConfigError(f"{origin}: per-path: an entry has no `paths`", 'for example: paths = ["test/*"]')
-    return PerPath(tuple(entry["paths"]), Config(**_settings(origin, entry)))
+    return PerPath(tuple(entry["paths"]), Config(**_parse_settings(origin, entry)))
 
 
-def _entry(origin: str, entry: dict[str, Any]) -> IgnoreEntry:
-    _check(origin, entry, ("plan", "reason", "rule", "service"), "ignore-at: ")
+def _parse_ignore_entry(origin: str, entry: dict[str, Any]) -> IgnoreEntry:
+    _check_table(origin, entry, ("plan", "reason", "rule", "service"), "ignore-at: ")
     if "rule" not in entry or not {"service", "plan"} & set(entry):
         raise ConfigError(f"{origin}: ignore-at: each needs `rule`, and `service` or `plan`")
     return entry["rule"], entry.get("service"), entry.get("plan")
 
 
-def _check(origin: str, table: dict[str, Any], known: Iterable[str], where: str = "") -> None:
+def _check_table(origin: str, table: dict[str, Any], known: Iterable[str], where: str = "") -> None:
     for key, value in table.items():
         if key not in known:
             raise ConfigError(f"{origin}: {where}unknown key {key!r}", f"known keys: {', '.join(known)}")
-        wanted, example, fits = _kind(key, value)
+        expected, example, fits = _expected_type(key, value)
         if not fits:
-            raise ConfigError(f"{origin}: {where}{key} must be {wanted}", f"for example: {example}")
+            raise ConfigError(f"{origin}: {where}{key} must be {expected}", f"for example: {example}")
 
 
-def _kind(key: str, value: Any) -> tuple[str, str, bool]:
+def _expected_type(key: str, value: Any) -> tuple[str, str, bool]:
     """Return what the value of a key must be, an example, and whether `value` is that."""
     if key in ("platform", "select", "ignore", "schema", "paths"):
         return "a list of strings", f'{key} = ["…"]', _is_list_of(str, value)
@@ -189,5 +189,5 @@ def _is_list_of(kind: type, value: Any) -> bool:
     return isinstance(value, list) and all(isinstance(item, kind) for item in value)
 
 
-def _beside(path: str, name: str) -> str:
+def _path_beside(path: str, name: str) -> str:
     return os.path.join(os.path.dirname(path), name)  # noqa: PTH118, PTH120

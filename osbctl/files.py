@@ -26,22 +26,22 @@ WRITER_WAIT = 60.0
 _STREAMS = {"/dev/stdout": "/dev/fd/1", "/dev/stderr": "/dev/fd/2"}
 
 
-def read_bounded(path: Path | str, most: int) -> bytes:
-    """Read a file, FIFO or device; at most `most` + 1 bytes, so that the caller notices a larger one.
+def read_bounded(path: Path | str, max_bytes: int) -> bytes:
+    """Read a file, FIFO or device; at most `max_bytes` + 1 bytes, so that the caller notices a larger one.
 
     Raises OSError: it cannot be opened or read, or does not end in time; IsADirectoryError for a folder.
     """
-    with open(path, "rb", opener=_opened) as file:  # `path` may be /dev/fd/N
+    with open(path, "rb", opener=_open_nonblocking) as file:  # `path` may be /dev/fd/N
         descriptor, data = file.fileno(), bytearray()
         if stat.S_ISREG(os.fstat(descriptor).st_mode):
-            return file.read(most + 1)
+            return file.read(max_bytes + 1)
         poll = select.poll()
         poll.register(descriptor, select.POLLIN)
         end = time.monotonic() + WRITER_WAIT
-        while len(data) <= most:
+        while len(data) <= max_bytes:
             if not poll.poll(max(0, end - time.monotonic()) * 1000):
-                why = f"it did not end within {WRITER_WAIT:g} seconds; does a program write to it?"
-                raise OSError(errno.ETIMEDOUT, why)
+                reason = f"it did not end within {WRITER_WAIT:g} seconds; does a program write to it?"
+                raise OSError(errno.ETIMEDOUT, reason)
             chunk = os.read(descriptor, 1 << 16)
             if not chunk:
                 break
@@ -49,7 +49,7 @@ def read_bounded(path: Path | str, most: int) -> bytes:
         return bytes(data)
 
 
-def _opened(path: str, flags: int) -> int:
+def _open_nonblocking(path: str, flags: int) -> int:
     # Opening a FIFO would block until it has a writer, and a terminal would become the controlling one.
     return os.open(path, flags | os.O_NONBLOCK | os.O_NOCTTY)
 
@@ -95,9 +95,9 @@ def write_on_success(path: Path | str, data: bytes, mode: int | None = None) -> 
     Raises SourceError before the block if `path` is not writable.
     """
     try:
-        descriptor = _special(str(path))
+        descriptor = _open_special_file(str(path))
         if descriptor is None:
-            with _replacing(os.path.realpath(path), data, mode):
+            with _replace_on_success(os.path.realpath(path), data, mode):
                 yield
             return
         with os.fdopen(descriptor, "wb") as file:
@@ -107,11 +107,11 @@ def write_on_success(path: Path | str, data: bytes, mode: int | None = None) -> 
         raise SourceError(f"{path}: cannot be written: {error.strerror}") from error
 
 
-def _special(path: str) -> int | None:
+def _open_special_file(path: str) -> int | None:
     """Open a FIFO, device or descriptor of this process for writing; None for a regular or missing file."""
-    own = re.fullmatch(r"(?:/dev|/proc/self)/fd/(\d+)", _STREAMS.get(path, path))
-    if own:  # opening it again would write at the start of a file that a shell appends to
-        return os.dup(int(own[1]))
+    own_descriptor = re.fullmatch(r"(?:/dev|/proc/self)/fd/(\d+)", _STREAMS.get(path, path))
+    if own_descriptor:  # opening it again would write at the start of a file that a shell appends to
+        return os.dup(int(own_descriptor[1]))
     try:
         # Ask the kernel first: it refuses to follow links of other users in shared folders.
         kind = os.stat(path).st_mode  # noqa: PTH116
@@ -130,7 +130,7 @@ def _special(path: str) -> int | None:
 
 
 @contextlib.contextmanager
-def _replacing(target: str, data: bytes, mode: int | None) -> Iterator[None]:
+def _replace_on_success(target: str, data: bytes, mode: int | None) -> Iterator[None]:
     import tempfile
 
     if mode is None:  # a write-protected file is not replaced either
@@ -141,7 +141,7 @@ def _replacing(target: str, data: bytes, mode: int | None) -> Iterator[None]:
     try:
         with os.fdopen(descriptor, "wb") as file:
             if mode is None:  # otherwise it is a secret, and must not keep the owner of an earlier file
-                mode = _like_replaced(descriptor, target)
+                mode = _copy_owner_and_mode(descriptor, target)
             os.fchmod(descriptor, mode)
             file.write(data)
             file.flush()
@@ -159,15 +159,15 @@ def _replacing(target: str, data: bytes, mode: int | None) -> Iterator[None]:
         raise
 
 
-def _like_replaced(descriptor: int, target: str) -> int:
+def _copy_owner_and_mode(descriptor: int, target: str) -> int:
     """Copy owner and group of the replaced file, if permitted; return its mode, or that of a new file."""
     try:
-        known = os.stat(target)  # noqa: PTH116
+        replaced = os.stat(target)  # noqa: PTH116
     except FileNotFoundError:
         umask = os.umask(0)
         os.umask(umask)
         return 0o666 & ~umask
-    for owner, group in ((-1, known.st_gid), (known.st_uid, -1)):
+    for owner, group in ((-1, replaced.st_gid), (replaced.st_uid, -1)):
         with contextlib.suppress(PermissionError):
             os.fchown(descriptor, owner, group)
-    return known.st_mode & 0o777
+    return replaced.st_mode & 0o777

@@ -23,27 +23,27 @@ def run_in_parallel(work: Callable[[T], R], items: Iterable[T], jobs: int) -> It
     At most `jobs` items are in progress, so memory does not grow with their number. An exception of `work` is raised
     here. The threads are daemons, so that an interrupt need not wait for them.
     """
-    done: SimpleQueue[tuple[T, R | None, BaseException | None]] = SimpleQueue()
+    results: SimpleQueue[tuple[T, R | None, BaseException | None]] = SimpleQueue()
 
     def run(item: T) -> None:
         try:
-            done.put((item, work(item), None))
+            results.put((item, work(item), None))
         except BaseException as error:  # passed on to the waiting thread
-            done.put((item, None, error))
+            results.put((item, None, error))
 
-    under_way = 0
+    running = 0
     for item in items:
-        if under_way == jobs:
-            yield _taken(done)
-            under_way -= 1
+        if running == jobs:
+            yield _take_result(results)
+            running -= 1
         threading.Thread(target=run, args=(item,), daemon=True).start()
-        under_way += 1
-    for _ in range(under_way):
-        yield _taken(done)
+        running += 1
+    for _ in range(running):
+        yield _take_result(results)
 
 
-def _taken(done: SimpleQueue[tuple[T, R | None, BaseException | None]]) -> tuple[T, R]:
-    item, result, error = done.get()
+def _take_result(results: SimpleQueue[tuple[T, R | None, BaseException | None]]) -> tuple[T, R]:
+    item, result, error = results.get()
     if error:
         raise error
     return item, result  # type: ignore[return-value]  # a result may be None only where R is

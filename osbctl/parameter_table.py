@@ -56,53 +56,53 @@ class Parameter(NamedTuple):
 
 def parameters(schema: Mapping[str, Any]) -> Iterator[Parameter]:
     """The parameters of `schema`, in its order, with local references resolved; at most `MAX_ROWS`."""
-    return islice(_properties(schema, schema, "", 0), MAX_ROWS)
+    return islice(_flatten(schema, schema, "", 0), MAX_ROWS)
 
 
-def _properties(root: Mapping[str, Any], schema: Mapping[str, Any], prefix: str, level: int) -> Iterator[Parameter]:
-    schema = _resolved(root, schema)
+def _flatten(root: Mapping[str, Any], schema: Mapping[str, Any], prefix: str, level: int) -> Iterator[Parameter]:
+    schema = _resolve(root, schema)
     properties, required = schema.get("properties"), schema.get("required")
-    for name, inner in properties.items() if isinstance(properties, dict) else ():
-        inner = _resolved(root, inner) if isinstance(inner, dict) else {}
+    for name, property_schema in properties.items() if isinstance(properties, dict) else ():
+        property_schema = _resolve(root, property_schema) if isinstance(property_schema, dict) else {}
         yield Parameter(
             prefix + escape_line(name),
-            _type(root, inner),
-            _limits(inner),
+            _format_type(root, property_schema),
+            _format_limits(property_schema),
             isinstance(required, list) and name in required,
-            _value(inner["default"]) if "default" in inner else "",
-            escape_line(str(inner.get("description") or inner.get("title") or "")),
+            _format_value(property_schema["default"]) if "default" in property_schema else "",
+            escape_line(str(property_schema.get("description") or property_schema.get("title") or "")),
         )
         if level < MAX_LEVELS:
-            held, marks = _held(root, inner)
-            yield from _properties(root, held, f"{prefix}{escape_line(name)}{marks}.", level + 1)
+            item_schema, marks = _nested_item_schema(root, property_schema)
+            yield from _flatten(root, item_schema, f"{prefix}{escape_line(name)}{marks}.", level + 1)
 
 
-def _held(root: Mapping[str, Any], schema: Mapping[str, Any]) -> tuple[Mapping[str, Any], str]:
+def _nested_item_schema(root: Mapping[str, Any], schema: Mapping[str, Any]) -> tuple[Mapping[str, Any], str]:
     """Item schema of nested arrays, with a `[]` for each; other schemas unchanged."""
     marks = ""
     while len(marks) < 2 * MAX_LEVELS and schema.get("type") == "array" and isinstance(schema.get("items"), dict):
-        schema, marks = _resolved(root, schema["items"]), marks + "[]"
+        schema, marks = _resolve(root, schema["items"]), marks + "[]"
     return schema, marks
 
 
-def _type(root: Mapping[str, Any], schema: Mapping[str, Any], level: int = 0) -> str:
+def _format_type(root: Mapping[str, Any], schema: Mapping[str, Any], level: int = 0) -> str:
     kind = schema.get("type")
     words = " or ".join(map(str, kind)) if isinstance(kind, list) else str(kind or "any")
     items = schema.get("items")
     if kind == "array" and isinstance(items, dict):
-        words = f"array of {_type(root, _resolved(root, items), level + 1) if level < MAX_LEVELS else 'items'}"
+        words = f"array of {_format_type(root, _resolve(root, items), level + 1) if level < MAX_LEVELS else 'items'}"
     choices = schema.get("enum")
     if isinstance(choices, list):
-        words = " | ".join(_value(choice) for choice in choices)
+        words = " | ".join(_format_value(choice) for choice in choices)
     return escape_line(words)
 
 
-def _limits(schema: Mapping[str, Any]) -> str:
+def _format_limits(schema: Mapping[str, Any]) -> str:
     bounds = {key: value for key, value in schema.items() if type(value) in (int, float, str)}
     return escape_line(", ".join(text.format(bounds[key]) for key, text in _BOUNDS.items() if key in bounds))
 
 
-def _resolved(root: Mapping[str, Any], schema: Mapping[str, Any]) -> Mapping[str, Any]:
+def _resolve(root: Mapping[str, Any], schema: Mapping[str, Any]) -> Mapping[str, Any]:
     """Resolve local references in a bounded number of steps; a schema without one is unchanged."""
     for _ in range(MAX_LEVELS):
         reference = schema.get("$ref")
@@ -114,6 +114,6 @@ def _resolved(root: Mapping[str, Any], schema: Mapping[str, Any]) -> Mapping[str
     return schema
 
 
-def _value(value: Any) -> str:
+def _format_value(value: Any) -> str:
     """The value as JSON: strings keep their quotes, since 17 and "17" differ."""
     return escape_line(json.dumps(value, ensure_ascii=False))

@@ -49,7 +49,7 @@ def redact_text(text: str) -> str:
     """Redact secrets in a text: the userinfo of URLs, and parameters like `token=…`."""
     if "://" in text and "@" in text:
         text = _USER.sub(f"{_MASK}@", text)
-    return _PARAMETER.sub(_parameter, text) if "=" in text else text
+    return _PARAMETER.sub(_mask_parameter, text) if "=" in text else text
 
 
 def redact(value: Any, known: frozenset[Any] = frozenset()) -> Any:
@@ -59,11 +59,11 @@ def redact(value: Any, known: frozenset[Any] = frozenset()) -> Any:
     if isinstance(value, list):
         return [redact(inner, known) for inner in value]
     if isinstance(value, str):
-        return _masked_text(value, known)
+        return _redact_string(value, known)
     return SECRET if not isinstance(value, bool) and value in known else value
 
 
-def _masked_text(text: str, known: frozenset[Any]) -> str:
+def _redact_string(text: str, known: frozenset[Any]) -> str:
     # Prefixes, because other values may be derived from known ones.
     return SECRET if text.startswith(tuple(k for k in known if isinstance(k, str))) else redact_text(text)
 
@@ -75,30 +75,30 @@ def redact_field(name: str | int, value: Any, known: frozenset[Any] = frozenset(
     return SECRET
 
 
-def _parameter(found: re.Match[str]) -> str:
-    name, equals, _ = found.groups()
-    short = re.split(r"[-_.]", name.lower())[-1] in _SHORT
-    return f"{name}{equals}{_MASK}" if short or may_be_secret_name(name) else found.group()
+def _mask_parameter(match: re.Match[str]) -> str:
+    name, equals, _ = match.groups()
+    is_short = re.split(r"[-_.]", name.lower())[-1] in _SHORT
+    return f"{name}{equals}{_MASK}" if is_short or may_be_secret_name(name) else match.group()
 
 
-def find_secrets(texts: tuple[str, ...], data: Any) -> list[str]:
-    """The JSON pointers of the keys and values in `data` that contain one of `texts`, in any case or percent-encoded.
+def find_secrets(secrets: tuple[str, ...], data: Any) -> list[str]:
+    """The JSON pointers of the keys and values in `data` that contain one of `secrets`, in any case or percent-encoded.
 
     Skips the secret of a dashboard client, which belongs there and is not stored.
     """
-    wanted = [text.casefold() for text in texts]
+    wanted = [secret.casefold() for secret in secrets]
     found = []
     todo: list[tuple[Path, Any]] = [((), data)]
     while todo:
         path, value = todo.pop()
-        if any(text in _own_text(value) for text in wanted):
+        if any(secret in _searchable_text(value) for secret in wanted):
             found.append(pointer(path))
         is_client = path[:1] == ("services",) and path[2:] == ("dashboard_client",) and isinstance(path[1], int)
         todo += [((*path, step), below) for step, below in entries(value) if not (is_client and step == "secret")]
     return found
 
 
-def _own_text(value: Any) -> str:
+def _searchable_text(value: Any) -> str:
     """A string, or the keys of an object, with and without percent-encoding, casefolded."""
     text = value if isinstance(value, str) else "\0".join(value) if isinstance(value, dict) else ""
     return f"{text}\0{unquote(text)}".casefold()

@@ -60,32 +60,32 @@ class Rule(NamedTuple):
     @property
     def summary(self) -> str:
         """One sentence: what is wrong."""
-        return _parts(self.text)[""].partition("\n\n")[0].replace("\n", " ")
+        return _split_at_labels(self.text)[""].partition("\n\n")[0].replace("\n", " ")
 
     @property
     def why(self) -> str:
         """The paragraphs between the summary and the examples."""
-        return _parts(self.text)[""].partition("\n\n")[2]
+        return _split_at_labels(self.text)[""].partition("\n\n")[2]
 
     @property
     def bad(self) -> str:
         """A fragment of YAML that breaks the rule."""
-        return _parts(self.text).get("Bad", "")
+        return _split_at_labels(self.text).get("Bad", "")
 
     @property
     def good(self) -> str:
         """The same fragment, repaired."""
-        return _parts(self.text).get("Good", "")
+        return _split_at_labels(self.text).get("Good", "")
 
     @property
     def fix(self) -> str:
         """Automatic fix in words; empty if the author has to decide."""
-        return " ".join(_parts(self.text).get("Fix", "").split())
+        return " ".join(_split_at_labels(self.text).get("Fix", "").split())
 
     @property
     def source(self) -> str:
         """Source of the rule; osbctl if the text names none."""
-        return " ".join(_parts(self.text).get("Source", "osbctl").split())
+        return " ".join(_split_at_labels(self.text).get("Source", "osbctl").split())
 
     @property
     def documentation_url(self) -> str:
@@ -95,7 +95,7 @@ class Rule(NamedTuple):
 
 
 @cache
-def _parts(text: str) -> dict[str, str]:
+def _split_at_labels(text: str) -> dict[str, str]:
     """Split a rule's text at its labels; the text before the first label has the empty label."""
     import inspect  # costs more than all rules together, and only readers of the text need it
     from textwrap import dedent

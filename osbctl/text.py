@@ -62,10 +62,10 @@ def escape_line(text: str) -> str:
     """Escape line ends and characters that control a terminal or mislead readers."""
     if text.isascii() and text.isprintable() and "##" not in text and "::" not in text:
         return text
-    return "".join(map(_shown, _inert(text)))
+    return "".join(map(_escape_character, _mark_ci_commands(text)))
 
 
-def _inert(text: str) -> str:
+def _mark_ci_commands(text: str) -> str:
     """Replace the second character of CI commands by a surrogate, which is then escaped."""
     return _COMMAND.sub(lambda found: found[0][0] + chr(0xDC00 + ord(found[0][0])), text)
 
@@ -83,7 +83,7 @@ def escape_text(text: str, pairs: bool = False) -> str:
     text = escape_ci_commands(text)
     if text.isascii() and "\x7f" not in text:
         return text
-    unsafe = {ord(c): _escape(ord(c), pairs) for c in set(text) if c not in "\n\t" and not is_safe_character(c)}
+    unsafe = {ord(c): _unicode_escape(ord(c), pairs) for c in set(text) if c not in "\n\t" and not is_safe_character(c)}
     return text.translate(unsafe)
 
 
@@ -117,28 +117,28 @@ def closest_word(word: str, known: Iterable[str]) -> str:
     for name in known:
         other = name.casefold()[:_LONGEST]
         length = max(len(asked), len(other))
-        most = 1 + length // 12 if length > 3 else 0
-        if abs(len(asked) - len(other)) <= most and (slips := _slips(asked, other)) <= most:
-            found.append((slips, name))
+        max_edits = 1 + length // 12 if length > 3 else 0
+        if abs(len(asked) - len(other)) <= max_edits and (edits := _edit_distance(asked, other)) <= max_edits:
+            found.append((edits, name))
     fewest = min(found, default=(0, ""))
-    several = fewest[0] > 0 and sum(slips == fewest[0] for slips, _ in found) > 1  # 2.18 is not a typo for 2.13
+    several = fewest[0] > 0 and sum(edits == fewest[0] for edits, _ in found) > 1  # 2.18 is not a typo for 2.13
     return "" if several else fewest[1]
 
 
-def _slips(one: str, other: str) -> int:
+def _edit_distance(word: str, other: str) -> int:
     """Optimal string alignment distance: letters added, omitted, replaced, or swapped with the next."""
     rows = [list(range(len(other) + 1))]
-    for i, a in enumerate(one):
+    for i, a in enumerate(word):
         row = [i + 1]
         for j, b in enumerate(other):
             fewest = min(rows[i][j] + (a != b), rows[i][j + 1] + 1, row[j] + 1)
-            swapped = i and j and a == other[j - 1] and b == one[i - 1]
+            swapped = i and j and a == other[j - 1] and b == word[i - 1]
             row.append(min(fewest, rows[i - 1][j - 1] + 1) if swapped else fewest)
         rows.append(row)
     return rows[-1][-1]
 
 
-def _escape(code: int, pairs: bool) -> str:
+def _unicode_escape(code: int, pairs: bool) -> str:
     if code < 0x10000:
         return f"\\u{code:04X}"
     code -= 0x10000
@@ -170,7 +170,7 @@ def excerpt_with_carets(line: str, column: int, end: int = 0, width: int = 100) 
     if stop - start == len(line) and line.isascii() and escape_line(line) == line:  # nearly every line
         return line, " " * at + "^" * max(1, last - at)
     # Escape only the excerpt: a line may be a whole catalog with thousands of findings.
-    piece = _inert(line[start:stop]).replace("\t", " ")
+    piece = _mark_ci_commands(line[start:stop]).replace("\t", " ")
     before, meant = escape_line(piece[: at - start]), escape_line(piece[at - start : last - start])
     after = escape_line(piece[last - start :]) + (ELLIPSIS if stop < len(line) else "")
     before = (ELLIPSIS if start else "") + before
@@ -213,7 +213,7 @@ def align_columns(rows: Sequence[Sequence[str]]) -> Iterator[str]:
         yield "  ".join(padded).rstrip()
 
 
-def _shown(character: str) -> str:
+def _escape_character(character: str) -> str:
     if is_safe_character(character):
         return character
     named = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}.get(character)

@@ -219,7 +219,7 @@ def test_low_descriptor_limit_lowers_the_number_of_connections(tmp_path: Path) -
 def test_closed_standard_stream_is_not_reused_by_a_socket(tmp_path: Path, closed: str) -> None:
     """Otherwise the access log would be written into the listening socket."""
     show = "import os; print([os.readlink(f'/proc/self/fd/{number}') for number in range(3)], file=open('seen', 'w'))"
-    program = f"from osbctl.__main__ import _open_closed_streams; _open_closed_streams(); {show}"
+    program = f"from osbctl.__main__ import _replace_closed_streams; _replace_closed_streams(); {show}"
     command = ["sh", "-c", f'exec "$0" -c "$1" {closed}>&-', sys.executable, program]
     subprocess.run(command, cwd=tmp_path, check=True, timeout=20, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
     assert ast.literal_eval((tmp_path / "seen").read_text())[int(closed)] == os.devnull

@@ -66,9 +66,9 @@ def osbctl(
         mock.patch.object(app, "build", lambda arguments: _built(arguments[0] if arguments else "")),
         contextlib.chdir(cwd or Path.cwd()),
     ):
-        program._open_closed_streams()
+        program._replace_closed_streams()
         out = sys.stdout
-        ended = program._run([*words])
+        ended = program._run_to_exit_code([*words])
         if out is not memory:
             out.close()  # writes the rest, as the end of a process does
     said, told = (stream.buffer.getvalue().decode() for stream in (memory, err))

@@ -547,10 +547,10 @@ def test_another_database_is_named_by_option_or_variable(osbctl: Program, server
 def test_without_the_extra_a_sentence_says_what_to_install(osbctl: Program) -> None:
     code = """if True:
         import sys
-        from osbctl.__main__ import _run
+        from osbctl.__main__ import _run_to_exit_code
         for missing in ("sqlalchemy", "platformdirs"):  # each is imported after those in front
             sys.modules[missing] = None
-            print(missing, _run(["brokers", "add", "x", "http://127.0.0.1:9"]), file=sys.stderr)
+            print(missing, _run_to_exit_code(["brokers", "add", "x", "http://127.0.0.1:9"]), file=sys.stderr)
             del sys.modules[missing]
     """
     done = subprocess.run(
