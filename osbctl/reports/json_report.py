@@ -20,9 +20,9 @@ def render(report: Report) -> str:
         "documents": [
             {
                 "name": result.name,
-                "findings": [_finding(finding) for finding in result.findings],
+                "findings": [_finding_as_json(finding) for finding in result.findings],
                 "left_out": result.left_out,
-                "platforms": {platform.value: _verdict(v) for platform, v in result.verdicts.items()},
+                "platforms": {platform.value: _verdict_as_json(v) for platform, v in result.verdicts.items()},
             }
             for result in report.results
         ],
@@ -31,7 +31,7 @@ def render(report: Report) -> str:
     return json_text(whole)
 
 
-def _finding(finding: Finding) -> dict[str, Any]:
+def _finding_as_json(finding: Finding) -> dict[str, Any]:
     return {
         "rule": finding.rule,
         "severity": finding.severity.value,
@@ -45,7 +45,7 @@ def _finding(finding: Finding) -> dict[str, Any]:
     }
 
 
-def _verdict(verdict: Verdict) -> dict[str, Any]:
+def _verdict_as_json(verdict: Verdict) -> dict[str, Any]:
     return {
         "verdict": verdict.kind.value,
         "reasons": verdict.reasons,

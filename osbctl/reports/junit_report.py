@@ -20,11 +20,11 @@ def render(report: Report) -> str:
     """Render a report as one `testsuites` element."""
     lines = ['<?xml version="1.0" encoding="UTF-8"?>', '<testsuites name="osbctl">']
     for result in report.results:
-        lines += _suite(result, report)
+        lines += _suite_lines(result, report)
     return "\n".join([*lines, "</testsuites>"]) + "\n"
 
 
-def _suite(result: ValidationResult, report: Report) -> Iterator[str]:
+def _suite_lines(result: ValidationResult, report: Report) -> Iterator[str]:
     failures = sum(report.is_failure(result, finding) for finding in result.findings)
     skipped = len(result.findings) - failures
     tests = max(len(result.findings), 1)

@@ -26,19 +26,19 @@ def render(report: Report) -> str:
                 "name": "osbctl",
                 "semanticVersion": osbctl.__version__,
                 **({"informationUri": osbctl.REPOSITORY} if osbctl.REPOSITORY else {}),
-                "rules": [_rule(report.rules[rule]) for rule in used],
+                "rules": [_rule_as_sarif(report.rules[rule]) for rule in used],
             }
         },
         "columnKind": "unicodeCodePoints",
         "results": [
-            _result(finding, fingerprint, index, report.root)
+            _finding_as_sarif(finding, fingerprint, index, report.root)
             for finding, fingerprint in with_fingerprints(report.findings(), report.root)
         ],
     }
     return json_text({"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]})
 
 
-def _rule(rule: Rule) -> dict[str, Any]:
+def _rule_as_sarif(rule: Rule) -> dict[str, Any]:
     return {
         "id": rule.id,
         "shortDescription": {"text": rule.summary},
@@ -50,7 +50,7 @@ def _rule(rule: Rule) -> dict[str, Any]:
     }
 
 
-def _result(finding: Finding, fingerprint: str, index: dict[str, int], root: str) -> dict[str, Any]:
+def _finding_as_sarif(finding: Finding, fingerprint: str, index: dict[str, int], root: str) -> dict[str, Any]:
     text = f"{finding.message}\nHint: {finding.hint}" if finding.hint else finding.message
     result: dict[str, Any] = {
         "ruleId": finding.rule,

@@ -25,32 +25,36 @@ _FIXED = {True: " (fixable)", False: " (fixable with --unsafe)", None: ""}
 def render(report: Report) -> str:
     """Render a report; each entry begins with `path:line:column: severity: message [rule]`."""
     paint = AnsiStyle(report.color)
-    lines = [*_documents(report, paint)]
+    lines = [*_document_lines(report, paint)]
     if not report.detail.quiet:
-        lines += [wrap_line(_total(report), report.width)] if len(report.results) > 1 else []
-        ending = _fixable(report)
+        lines += [wrap_line(_format_totals(report), report.width)] if len(report.results) > 1 else []
+        ending = _format_fixable_count(report)
         lines += [paint(ending, "bold")] if ending else []
     return "\n".join(lines).rstrip("\n") + "\n" if lines else ""
 
 
-def _documents(report: Report, paint: AnsiStyle) -> Iterator[str]:
+def _document_lines(report: Report, paint: AnsiStyle) -> Iterator[str]:
     concise, quiet = report.detail
     for result in report.results:
         for finding in result.findings:
-            marked = result.editable
-            yield from [_head(finding, paint, marked)] if concise else _finding(finding, paint, report.width, marked)
+            show_fix = result.editable
+            yield from (
+                [_finding_headline(finding, paint, show_fix)]
+                if concise
+                else _finding_lines(finding, paint, report.width, show_fix)
+            )
         if not quiet:
-            yield from [_line(result, paint)] if concise else _summary(result, paint, report.width)
+            yield from [_concise_summary(result, paint)] if concise else _summary_lines(result, paint, report.width)
 
 
 def finding_lines(findings: Iterable[Finding]) -> str:
     """Findings as text without colours, for the error of a command that cannot continue because of them."""
-    return "\n".join(line for finding in findings for line in _finding(finding, AnsiStyle(False)))
+    return "\n".join(line for finding in findings for line in _finding_lines(finding, AnsiStyle(False)))
 
 
-def _finding(finding: Finding, paint: AnsiStyle, width: int = 0, marked: bool = False) -> Iterator[str]:
+def _finding_lines(finding: Finding, paint: AnsiStyle, width: int = 0, show_fix: bool = False) -> Iterator[str]:
     """The lines of an entry, wrapped to `width` columns (0: not wrapped)."""
-    yield wrap_line(_head(finding, paint, marked), width)
+    yield wrap_line(_finding_headline(finding, paint, show_fix), width)
     place = finding.location
     is_secret = any(is_secret_name(step) for step in finding.path if isinstance(step, str))
     if place and place.excerpt.strip() and not is_secret:
@@ -59,10 +63,10 @@ def _finding(finding: Finding, paint: AnsiStyle, width: int = 0, marked: bool = 
         shown, carets = excerpt_with_carets(place.excerpt, place.column, place.end, min(room, 100))
         yield f"{paint(margin, 'dim')} {shown}"
         yield f"{paint(' ' * (len(margin) - 1) + '|', 'dim')} {paint(carets, 'bold')}"
-    yield from (wrap_line(line, width, " " * 6) for line in _details(finding, paint))
+    yield from (wrap_line(line, width, " " * 6) for line in _detail_lines(finding, paint))
 
 
-def _details(finding: Finding, paint: AnsiStyle) -> Iterator[str]:
+def _detail_lines(finding: Finding, paint: AnsiStyle) -> Iterator[str]:
     if finding.refused_by:
         how = "refused as an update by" if finding.rule == "build-id-changed" else "refused by"
         yield f"    {how} {labels(finding.refused_by)}"
@@ -75,12 +79,12 @@ def _details(finding: Finding, paint: AnsiStyle) -> Iterator[str]:
     yield ""
 
 
-def _head(finding: Finding, paint: AnsiStyle, marked: bool = False) -> str:
-    """The first line of an entry; if `marked`, it says whether `osbctl fix` can repair it."""
+def _finding_headline(finding: Finding, paint: AnsiStyle, show_fix: bool = False) -> str:
+    """The first line of an entry; if `show_fix`, it says whether `osbctl fix` can repair it."""
     where = f"{escape_line(str(finding.location))}: " if finding.location else ""
     severity = paint(finding.severity.value, finding.severity.value)
     rule = paint(f"[{finding.rule}]", "dim")
-    way = _FIXED[is_fixed(finding)] if marked else ""
+    way = _FIXED[is_fixed(finding)] if show_fix else ""
     return f"{paint(where, 'bold')}{severity}: {escape_line(finding.message)} {rule}{paint(way, 'safe') if way else ''}"
 
 
@@ -89,22 +93,22 @@ def is_fixed(finding: Finding) -> bool | None:
     return any(fix.safe for fix in finding.fixes) if finding.fixes else None
 
 
-def _fixable(report: Report) -> str:
+def _format_fixable_count(report: Report) -> str:
     """Number of findings that `osbctl fix` would repair; empty for none."""
-    ways = Counter(is_fixed(finding) for one in report.results if one.editable for finding in one.findings)
-    if not ways[True]:
-        return f"{ways[False]:,} fixable with `osbctl fix --unsafe`" if ways[False] else ""
-    return f"{ways[True]:,} fixable with `osbctl fix`" + (
-        f", {ways[False]:,} more with --unsafe" if ways[False] else ""
+    counts = Counter(is_fixed(finding) for result in report.results if result.editable for finding in result.findings)
+    if not counts[True]:
+        return f"{counts[False]:,} fixable with `osbctl fix --unsafe`" if counts[False] else ""
+    return f"{counts[True]:,} fixable with `osbctl fix`" + (
+        f", {counts[False]:,} more with --unsafe" if counts[False] else ""
     )
 
 
-def _summary(result: ValidationResult, paint: AnsiStyle, width: int) -> Iterator[str]:
-    counted = f"{paint(escape_line(result.name), 'bold')}: {_counted(result.findings, result.left_out)}"
-    yield wrap_line(counted, width)
+def _summary_lines(result: ValidationResult, paint: AnsiStyle, width: int) -> Iterator[str]:
+    headline = f"{paint(escape_line(result.name), 'bold')}: {_format_counts(result.findings, result.left_out)}"
+    yield wrap_line(headline, width)
     # An unreadable document has no verdicts, and its findings say why.
-    asked = {one: verdict for one, verdict in result.verdicts.items() if verdict.kind is not VerdictKind.UNREADABLE}
-    texts = {platform.label: _verdict(platform, verdict, result, paint) for platform, verdict in asked.items()}
+    verdicts = {p: verdict for p, verdict in result.verdicts.items() if verdict.kind is not VerdictKind.UNREADABLE}
+    texts = {p.label: _format_verdict(p, verdict, result, paint) for p, verdict in verdicts.items()}
     if len(texts) == len(Platform) and len(set(texts.values())) == 1:
         texts = {"every platform": next(iter(texts.values()))}
     column = max(map(len, texts), default=0)
@@ -113,16 +117,16 @@ def _summary(result: ValidationResult, paint: AnsiStyle, width: int) -> Iterator
     yield ""
 
 
-def _line(result: ValidationResult, paint: AnsiStyle) -> str:
+def _concise_summary(result: ValidationResult, paint: AnsiStyle) -> str:
     """A document in one line: numbers of findings, and platforms that do not accept it."""
-    found = [paint(escape_line(result.name), "bold") + ": " + _counted(result.findings, result.left_out)]
+    parts = [paint(escape_line(result.name), "bold") + ": " + _format_counts(result.findings, result.left_out)]
     for kind, word in _NOT_ACCEPTED.items():
-        those = [platform for platform, verdict in result.verdicts.items() if verdict.kind is kind]
-        found += [f"{paint(word, kind.value)} {labels(those)}"] if those else []
-    return "; ".join(found)
+        platforms = [platform for platform, verdict in result.verdicts.items() if verdict.kind is kind]
+        parts += [f"{paint(word, kind.value)} {labels(platforms)}"] if platforms else []
+    return "; ".join(parts)
 
 
-def _verdict(platform: Platform, verdict: Verdict, result: ValidationResult, paint: AnsiStyle) -> str:
+def _format_verdict(platform: Platform, verdict: Verdict, result: ValidationResult, paint: AnsiStyle) -> str:
     """Verdict of a platform, with the number and the rules of its refusals."""
     kind = paint(verdict.kind.value, verdict.kind.value)
     if verdict.why:
@@ -136,7 +140,7 @@ def _verdict(platform: Platform, verdict: Verdict, result: ValidationResult, pai
     return f"{kind} ({number}): {', '.join([*rules][:_MAX_RULES])}{left}" if rules else f"{kind} ({number})"
 
 
-def _counted(findings: Sequence[Finding], left_out: int) -> str:
+def _format_counts(findings: Sequence[Finding], left_out: int) -> str:
     numbers = {severity: sum(f.severity is severity for f in findings) for severity in Severity}
     parts = [
         f"{number:,} info" if severity is Severity.INFO else plural(number, severity.value)
@@ -148,6 +152,6 @@ def _counted(findings: Sequence[Finding], left_out: int) -> str:
     return ", ".join(parts) or "no findings"
 
 
-def _total(report: Report) -> str:
+def _format_totals(report: Report) -> str:
     left_out = sum(result.left_out for result in report.results)
-    return f"{plural(len(report.results), 'document')}: {_counted(list(report.findings()), left_out)}"
+    return f"{plural(len(report.results), 'document')}: {_format_counts(list(report.findings()), left_out)}"

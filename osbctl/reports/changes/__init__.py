@@ -140,7 +140,7 @@ _FAIL_ON = {
 def _render_as_findings(report: DiffReport, format: Format) -> str:
     """Changes not accepted, as findings in `format`; or the reason why nothing was compared."""
     changes = [change for _, found in report.by_level() for change in found]
-    findings = (*report.errors, *(_finding(change, report) for change in changes))
+    findings = (*report.errors, *(_change_to_finding(change, report) for change in changes))
     if not findings and format is Format.GITHUB:
         return ""
     result = ValidationResult(f"{report.old}..{report.new}", findings, {})
@@ -149,7 +149,7 @@ def _render_as_findings(report: DiffReport, format: Format) -> str:
     return render_findings(whole, format)
 
 
-def _finding(change: Change, report: DiffReport) -> Finding:
+def _change_to_finding(change: Change, report: DiffReport) -> Finding:
     # If only refusals make the run fail, a breaking change must not look like a failure.
     is_lenient = report.fail_on is DiffFailOn.REFUSED and change.level is Level.BREAKING
     refused_by = tuple(effect.platform for effect in change.effects if effect.level is Level.REFUSED)

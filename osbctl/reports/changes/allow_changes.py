@@ -11,16 +11,16 @@ def render(report: DiffReport) -> str:
     return "\n".join(
         f"# {change.level.value}: {escape_line(change.message)}\n"
         "[[allow]]\n"
-        f"rule = {_string(change.rule)}\n"
-        f"object = {_string(change.object)}\n"
-        f"field = {_string(change.field)}\n"
+        f"rule = {_toml_string(change.rule)}\n"
+        f"object = {_toml_string(change.object)}\n"
+        f"field = {_toml_string(change.field)}\n"
         'reason = "say why this is accepted"\n'
         for change in report.changes
         if report.fail_on.is_failure(change)
     )
 
 
-def _string(text: str) -> str:
+def _toml_string(text: str) -> str:
     # JSON strings are TOML strings, except that TOML requires DEL to be escaped and has no lone surrogates.
     whole = text.encode("utf-8", "replace").decode()
     return escape_text(json.dumps(whole, ensure_ascii=False))

@@ -34,34 +34,36 @@ class BrokerReport:
 
 def common_problems(checked: Sequence[BrokerReport]) -> list[str]:
     """Problems of the allow file for all brokers: unused and expired entries."""
-    problems = [one.report.problems for one in checked if one.report]
+    problems = [broker.report.problems for broker in checked if broker.report]
     return [text for text in (problems[0] if problems else ()) if all(text in other for other in problems)]
 
 
 def render_all(checked: Sequence[BrokerReport], format: DiffFormat) -> str:  # the option's name
     """Render the reports of all brokers in one of `FORMATS`."""
-    reports = {one.name: replace(one.report, problems=()) for one in checked if one.report}
+    reports = {broker.name: replace(broker.report, problems=()) for broker in checked if broker.report}
     if format is DiffFormat.JSON:
         brokers = [
             {
-                "name": one.name,
-                "error": one.error or None,
-                "report": as_json(reports[one.name]) if one.name in reports else None,
+                "name": broker.name,
+                "error": broker.error or None,
+                "report": as_json(reports[broker.name]) if broker.name in reports else None,
             }
-            for one in checked
+            for broker in checked
         ]
         return json_text({"version": 1, "brokers": brokers})
     texts = [text for report in reports.values() if (text := render(report, format))]
     if format is DiffFormat.TEXT:
-        texts.append("\n".join(_table(checked)) + "\n")
+        texts.append("\n".join(_summary_table(checked)) + "\n")
     return "\n".join(texts) if format in (DiffFormat.TEXT, DiffFormat.MARKDOWN) else "".join(texts)
 
 
-def _table(checked: Sequence[BrokerReport]) -> Iterator[str]:
-    return align_columns([_COLUMNS, *((escape_line(one.name), *_cells(one.report)) for one in checked)])
+def _summary_table(checked: Sequence[BrokerReport]) -> Iterator[str]:
+    return align_columns(
+        [_COLUMNS, *((escape_line(broker.name), *_summary_cells(broker.report)) for broker in checked)]
+    )
 
 
-def _cells(report: DiffReport | None) -> list[str]:
+def _summary_cells(report: DiffReport | None) -> list[str]:
     if report is None:
         return ["failed", *("-" for _ in _COLUMNS[2:])]
     counts = [sum(change.level is level for change in report.changes) for level in Level]

@@ -20,13 +20,13 @@ def render(report: DiffReport) -> str:
 
 def as_json(report: DiffReport) -> dict[str, Any]:
     """The JSON object of a report; a report of many brokers contains one for each."""
-    changes = [_change(change, None) for _, found in report.by_level() for change in found]
+    changes = [_change_as_json(change, None) for _, found in report.by_level() for change in found]
     whole: dict[str, Any] = {
         "version": VERSION,
         "old": report.old,
         "new": report.new,
         "same": report.same,
-        "changes": changes + [_change(change, reason) for change, reason in report.accepted],
+        "changes": changes + [_change_as_json(change, reason) for change, reason in report.accepted],
         "allow_problems": list(report.problems),
         "notes": list(report.notes),
         "summary": {
@@ -47,7 +47,7 @@ def as_json(report: DiffReport) -> dict[str, Any]:
     return whole
 
 
-def _change(change: Change, accepted: str | None) -> dict[str, Any]:
+def _change_as_json(change: Change, accepted_reason: str | None) -> dict[str, Any]:
     return {
         "rule": change.rule,
         "level": change.level.value,
@@ -68,5 +68,5 @@ def _change(change: Change, accepted: str | None) -> dict[str, Any]:
         ],
         "advice": change.advice,
         "fingerprint": change.fingerprint,
-        "accepted": accepted,
+        "accepted": accepted_reason,
     }

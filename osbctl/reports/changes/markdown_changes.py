@@ -20,69 +20,70 @@ def render(report: DiffReport) -> str:
         return ""
     head = f"### {report.words.heading}\n\n{_code(report.old)} → {_code(report.new)}: **{report.summary()}**\n"
     if report.errors:
-        return "\n".join([head, *(line for finding in report.errors for line in _error(finding)), ""])
-    parts, length, left = [head], len(head), len(report.changes)
+        return "\n".join([head, *(line for finding in report.errors for line in _format_error(finding)), ""])
+    parts, length, hidden = [head], len(head), len(report.changes)
     for level, changes in report.by_level():
-        before, after = _frame(level, len(changes))
+        before, after = _section_start_and_end(level, len(changes))
         parts.append(before)
         for group in grouped(changes):
-            for entry, tells in _entries(group, report):
+            for entry, number in _format_group(group, report):
                 length += len(entry)
                 if length <= MAX_CHARACTERS:
                     parts.append(entry)
-                    left -= tells
+                    hidden -= number
         parts.append(after)
-    parts += [f"\n{left:,} more changes are not shown.\n"] if left else []
-    parts += _accepted(report, MAX_CHARACTERS - length)
-    parts += [f"\n{_text(note)}\n" for note in report.notes]
+    parts += [f"\n{hidden:,} more changes are not shown.\n"] if hidden else []
+    parts += _format_accepted(report, MAX_CHARACTERS - length)
+    parts += [f"\n{_escape(note)}\n" for note in report.notes]
     return "".join(parts)
 
 
-def _frame(level: Level, number: int) -> tuple[str, str]:
+def _section_start_and_end(level: Level, number: int) -> tuple[str, str]:
     if level is Level.SAFE:
         return f"\n<details><summary>{number:,} safe</summary>\n\n", "\n</details>\n"
     return f"\n#### {level.value.capitalize()}\n\n", ""
 
 
-def _entries(group: list[Change], report: DiffReport) -> Iterator[tuple[str, int]]:
+def _format_group(group: list[Change], report: DiffReport) -> Iterator[tuple[str, int]]:
     """Entries of a group, each with its number of changes; the common effects come last."""
     rule, many = _code(group[0].rule), len(group) > 1
     if many:
         yield f"- {len(group):,} changes ({rule})\n", 0
     for change in group:
-        old, new = _place(change.old_location, change.old_path), _place(change.new_location, change.new_path)
+        old = _format_location(change.old_location, change.old_path)
+        new = _format_location(change.new_location, change.new_path)
         places = f"{report.words.old} {old}, {report.words.new} {new}"
-        head = f"**{_text(change.object or 'catalog')}**: {_text(change.message)}"
+        head = f"**{_escape(change.object or 'catalog')}**: {_escape(change.message)}"
         yield (f"  - {head}; {places}\n" if many else f"- {head} ({rule})\n  - {places}\n"), 1
-    yield "".join(f"  - {platforms}: {_text(does)}\n" for platforms, does in grouped_effects(group[0])), 0
+    yield "".join(f"  - {platforms}: {_escape(does)}\n" for platforms, does in grouped_effects(group[0])), 0
     if group[0].advice and group[0].level is not Level.SAFE:
-        yield f"  - **Instead:** {_text(group[0].advice)}\n", 0
+        yield f"  - **Instead:** {_escape(group[0].advice)}\n", 0
 
 
-def _error(finding: Finding) -> Iterator[str]:
-    place = f"{_place(finding.location, ())}: " if finding.location else ""
-    yield f"- {place}{_text(finding.message)} ({_code(finding.rule)})"
+def _format_error(finding: Finding) -> Iterator[str]:
+    place = f"{_format_location(finding.location, ())}: " if finding.location else ""
+    yield f"- {place}{_escape(finding.message)} ({_code(finding.rule)})"
     if finding.hint:
-        yield f"  - **Hint:** {_text(finding.hint)}"
+        yield f"  - **Hint:** {_escape(finding.hint)}"
 
 
-def _accepted(report: DiffReport, room: int) -> Iterator[str]:
+def _format_accepted(report: DiffReport, room: int) -> Iterator[str]:
     if not report.accepted:
         return
     yield "\n#### Accepted\n\n"
     for change, reason in report.accepted:
-        entry = f"- **{_text(change.object or 'catalog')}**: {_text(change.message)} — {_text(reason)}\n"
+        entry = f"- **{_escape(change.object or 'catalog')}**: {_escape(change.message)} — {_escape(reason)}\n"
         room -= len(entry)
         if room < 0:
             return
         yield entry
 
 
-def _place(place: Location | None, path: Path) -> str:
+def _format_location(place: Location | None, path: Path) -> str:
     return _code(f"{place.source}:{in_line(place, path)}") if place else "–"
 
 
-def _text(text: str) -> str:
+def _escape(text: str) -> str:
     text = re.sub(r"[&<>@]", lambda m: f"&#{ord(m.group())};", escape_line(text))
     # A `#` begins a heading or an issue number, except in a character reference written by the line above.
     text = re.sub(r"([\\`*_{}\[\]()!|~$:]|#(?!\d+;)|(?<!&)#)", r"\\\1", text)

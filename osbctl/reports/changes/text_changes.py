@@ -25,69 +25,69 @@ def render(report: DiffReport) -> str:
     """Render changes; empty without any."""
     if report.same:
         return ""
-    margins = ((line, " " * (len(line) - len(line.lstrip(" ")) + 2)) for line in _lines(report))
+    margins = ((line, " " * (len(line) - len(line.lstrip(" ")) + 2)) for line in _report_lines(report))
     return "\n".join(wrap_line(line, report.width, margin) for line, margin in margins) + "\n"
 
 
-def _lines(report: DiffReport) -> Iterator[str]:
+def _report_lines(report: DiffReport) -> Iterator[str]:
     for level, changes in report.by_level():
         yield f"{AnsiStyle(report.color)(level.value, level.value)}: {_MEANINGS[level]}"
         for group in grouped(changes):
-            yield from _group(group, report)
+            yield from _group_lines(group, report)
         yield ""
     if report.accepted:
         yield "accepted:"
         for change, reason in report.accepted:
-            yield f"  {_head(change, change.message)} ({escape_line(reason)})"
+            yield f"  {_headline(change, change.message)} ({escape_line(reason)})"
         yield ""
     yield f"{escape_line(report.old)} → {escape_line(report.new)}: {report.summary()}"
 
 
-def _group(group: list[Change], report: DiffReport) -> Iterator[str]:
+def _group_lines(group: list[Change], report: DiffReport) -> Iterator[str]:
     """Changes with the same effects, then the effects. In a large group, each change has one line."""
     paint = AnsiStyle(report.color)
     rule = paint(f"[{group[0].rule}]", "dim")
     if len(group) == 1:
-        yield from _change(group[0], report, "  ", f" {rule}")
+        yield from _change_lines(group[0], report, "  ", f" {rule}")
     else:
         yield f"  {paint(plural(len(group), 'change'), 'bold')} {rule}"
     for change in group if len(group) > 1 else ():
         if len(group) <= _FEW:
-            yield from _change(change, report, "    ")
+            yield from _change_lines(change, report, "    ")
         else:
-            yield f"    {paint(_head(change, change.message), 'bold')} ({_places(change, report)})"
+            yield f"    {paint(_headline(change, change.message), 'bold')} ({_format_locations(change, report)})"
     for platforms, does in grouped_effects(group[0]):
         yield f"    {platforms}: {escape_line(does)}"
     if group[0].advice and group[0].level is not Level.SAFE:
         yield f"    hint: {escape_line(group[0].advice)}"
 
 
-def _change(change: Change, report: DiffReport, margin: str, rule: str = "") -> Iterator[str]:
+def _change_lines(change: Change, report: DiffReport, margin: str, rule: str = "") -> Iterator[str]:
     paint = AnsiStyle(report.color)
-    excerpt = _excerpt(change) if report.words is DIFF else ()  # messages of a drift name the sides
+    excerpt = _old_and_new_lines(change) if report.words is DIFF else ()  # messages of a drift name the sides
     # The excerpt shows the values, so the message ends before them.
     message = change.message
     old, new = _json(change.old), _json(change.new)
     for tail in (f" from {old} to {new}", f": {new}", f", was {old}") if excerpt else ():
         message = message.removesuffix(tail)
-    yield f"{margin}{paint(_head(change, message), 'bold')}{rule}"
-    yield f"{margin}  {paint(_places(change, report), 'dim')}"
+    yield f"{margin}{paint(_headline(change, message), 'bold')}{rule}"
+    yield f"{margin}  {paint(_format_locations(change, report), 'dim')}"
     for line, style in zip(excerpt, ("gone", "come"), strict=False):
         if line:
             yield f"{margin}  {paint(line, style)}"
 
 
-def _excerpt(change: Change) -> tuple[str, ...]:
+def _old_and_new_lines(change: Change) -> tuple[str, ...]:
     """Lines with the old and new value of a field; a line is empty if its side has no value.
 
     No lines for a whole object, for values that look the same, or for long ones.
     """
     sides = (("-", change.old, change.old_path), ("+", change.new, change.new_path)) if change.field else ()
-    lines = tuple("" if value is None else f"{sign} {_key(path)}: {_json(value)}" for sign, value, path in sides)
+    lines = tuple("" if value is None else f"{sign} {_last_key(path)}: {_json(value)}" for sign, value, path in sides)
     return lines if lines and lines[0][1:] != lines[1][1:] and max(map(len, lines)) <= _EXCERPT else ()
 
 
-def _key(path: Path) -> str:
+def _last_key(path: Path) -> str:
     return escape_line(next((step for step in reversed(path) if isinstance(step, str)), ""))
 
 
@@ -95,16 +95,16 @@ def _json(value: object) -> str:
     return escape_line(json.dumps(value, ensure_ascii=False))
 
 
-def _head(change: Change, message: str) -> str:
+def _headline(change: Change, message: str) -> str:
     return escape_line(f"{change.object or 'catalog'}: {message}")
 
 
-def _places(change: Change, report: DiffReport) -> str:
-    old = _place(change.old_location, change.old_path, report.old)
-    return f"{old} → {_place(change.new_location, change.new_path, report.new)}"
+def _format_locations(change: Change, report: DiffReport) -> str:
+    old = _format_location(change.old_location, change.old_path, report.old)
+    return f"{old} → {_format_location(change.new_location, change.new_path, report.new)}"
 
 
-def _place(place: Location | None, path: Path, side: str) -> str:
+def _format_location(place: Location | None, path: Path, side: str) -> str:
     """The location, with its source if that differs from the name of the side."""
     if place is None:
         return "–"
