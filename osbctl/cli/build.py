@@ -70,9 +70,9 @@ def build(
         document = read_catalog(folder, common.LocationOptions(env=env))
         check_output(output, [part.name for part in document.parts], replaces=CATALOG)
     if warnings := task.check_built(document):
-        from osbctl.reports.text_report import finding_lines
+        from osbctl.reports.text_report import format_findings
 
-        sys.stderr.write(finding_lines(warnings))
+        sys.stderr.write(format_findings(warnings))
     is_yaml = format == "yaml" if format else str(output).endswith((".yaml", ".yml"))
     text = task.catalog_text(document.data, yaml=is_yaml)
     target = None if output == "-" else output

@@ -65,9 +65,9 @@ def print_note(*texts: str) -> None:
 def print_error(error: OsbctlError) -> int:
     """Print `error: MESSAGE` with its advice on standard error, and return the exit code."""
     if isinstance(error, DocumentError):
-        from osbctl.reports.text_report import finding_lines
+        from osbctl.reports.text_report import format_findings
 
-        print_stderr(finding_lines(error.findings).rstrip("\n"))
+        print_stderr(format_findings(error.findings).rstrip("\n"))
     else:
         print_stderr(f"error: {error.message}" + (f"\n  hint: {error.advice}" if error.advice else ""))
     return error.exit_code

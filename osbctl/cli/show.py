@@ -100,7 +100,7 @@ def params(
     osbctl params catalog.yaml postgres small -c @params.json --for update
     """
     from osbctl.cli.connection import read_catalog
-    from osbctl.reports.text_report import finding_lines
+    from osbctl.reports.text_report import format_findings
     from osbctl.requests import report
     from osbctl.sources.read_bytes import check_stdin
     from osbctl.tasks.params import plan_parameters
@@ -111,6 +111,6 @@ def params(
     if format == "json":
         write_json(report.params_json(about))
     else:
-        faults = [finding_lines(about.faults)] if about.faults else []
+        faults = [format_findings(about.faults)] if about.faults else []
         write_lines([*faults, *report.params_lines(about, AnsiStyle(use_color("auto", sys.stdout)), width())])
     return 1 if about.faults else 0

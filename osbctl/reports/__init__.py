@@ -54,8 +54,8 @@ class Report(NamedTuple):
         for result in self.results:
             yield from result.findings
 
-    def source(self, finding: Finding) -> str:
-        """The document of a finding; without a location it is about the checked broker."""
+    def source_name(self, finding: Finding) -> str:
+        """The name of the source of a finding; without a location it is about the checked broker."""
         return finding.location.source if finding.location else self.results[0].name
 
     @property

@@ -11,7 +11,7 @@ from osbctl.platforms import labels
 from osbctl.text import escape_line, join_sentences
 
 
-def relative(source: str, root: str) -> str:
+def relative_path(source: str, root: str) -> str:
     """`source` relative to `root` if it is inside, with forward slashes."""
     if root and os.path.isabs(source):  # noqa: PTH117
         inside = os.path.relpath(source, root)
@@ -19,17 +19,17 @@ def relative(source: str, root: str) -> str:
     return source.replace(os.sep, "/").removeprefix("./")
 
 
-def in_line(place: Location, path: Path) -> str:
+def format_position(location: Location, path: Path) -> str:
     """`line:column`; for a text in one line, such as a stored catalog, the JSON pointer."""
-    return pointer(path) if place.line == 1 and len(path) > 1 else f"{place.line}:{place.column}"
+    return pointer(path) if location.line == 1 and len(path) > 1 else f"{location.line}:{location.column}"
 
 
-def place_as_json(place: Location | None) -> dict[str, Any] | None:
+def location_as_json(location: Location | None) -> dict[str, Any] | None:
     """A location in JSON reports; None if unknown."""
-    return {"source": place.source, "line": place.line, "column": place.column} if place else None
+    return {"source": location.source, "line": location.line, "column": location.column} if location else None
 
 
-def with_fingerprints(findings: Iterable[Finding], root: str) -> Iterator[tuple[Finding, str]]:
+def compute_fingerprints(findings: Iterable[Finding], root: str) -> Iterator[tuple[Finding, str]]:
     """Yield each finding with a unique hash of its identity, or of rule, file and JSON pointer.
 
     The hash is independent of lines and messages. For a group of findings it uses the text of the group without the
@@ -39,15 +39,15 @@ def with_fingerprints(findings: Iterable[Finding], root: str) -> Iterator[tuple[
 
     seen: Counter[tuple[str, ...]] = Counter()
     for finding in findings:
-        source = relative(finding.location.source, root) if finding.location else ""
-        where = finding.group_summary or pointer(finding.path)
-        key = (finding.identity,) if finding.identity else (finding.rule, source, where)
+        source = relative_path(finding.location.source, root) if finding.location else ""
+        place = finding.group_summary or pointer(finding.path)
+        key = (finding.identity,) if finding.identity else (finding.rule, source, place)
         digest = hashlib.sha256("\0".join((*key, str(seen[key]))).encode("utf-8", "surrogatepass"))
         seen[key] += 1
         yield finding, digest.hexdigest()[:32]
 
 
-def in_one_line(finding: Finding) -> str:
+def one_line_message(finding: Finding) -> str:
     """The message of a finding with refusing platforms and hint, in one line."""
     refused_by = [f"Refused by {labels(finding.refused_by)}"] if finding.refused_by else []
     hint = [f"Hint: {escape_line(finding.hint)}"] if finding.hint else []

@@ -5,7 +5,7 @@ The runner requires escapes for `%`, CR and LF, and in properties for `:` and `,
 
 from osbctl.findings import Severity
 from osbctl.reports import Report
-from osbctl.reports.format_helpers import in_one_line, relative
+from osbctl.reports.format_helpers import one_line_message, relative_path
 from osbctl.text import escape_line
 
 _ESCAPES = str.maketrans({"%": "%25", "\r": "%0D", "\n": "%0A"})
@@ -19,10 +19,10 @@ def render(report: Report) -> str:
     for finding in report.findings():
         properties = {"title": f"osbctl {finding.rule}"}
         if place := finding.location:
-            file = relative(place.source, report.root)
+            file = relative_path(place.source, report.root)
             properties = {"file": file, "line": str(place.line), "col": str(place.column), **properties}
         text = ",".join(f"{key}={escape_line(value).translate(_IN_PROPERTIES)}" for key, value in properties.items())
-        lines.append(f"::{_COMMANDS[finding.severity]} {text}::{in_one_line(finding).translate(_ESCAPES)}")
+        lines.append(f"::{_COMMANDS[finding.severity]} {text}::{one_line_message(finding).translate(_ESCAPES)}")
     for result in report.results:
         text = ", ".join(f"{platform.label} {verdict.kind.value}" for platform, verdict in result.verdicts.items())
         # The leading blank prevents a name such as "::error::x" from being a command.

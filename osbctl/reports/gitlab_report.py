@@ -2,7 +2,7 @@
 
 from osbctl.findings import Severity
 from osbctl.reports import Report
-from osbctl.reports.format_helpers import relative, with_fingerprints
+from osbctl.reports.format_helpers import compute_fingerprints, relative_path
 from osbctl.text import json_text
 
 _SEVERITIES = {Severity.ERROR: "major", Severity.WARNING: "minor", Severity.INFO: "info"}
@@ -17,10 +17,10 @@ def render(report: Report) -> str:
             "fingerprint": fingerprint,
             "severity": _SEVERITIES[finding.severity],
             "location": {
-                "path": relative(report.source(finding), report.root),
+                "path": relative_path(report.source_name(finding), report.root),
                 "lines": {"begin": finding.location.line if finding.location else 1},
             },
         }
-        for finding, fingerprint in with_fingerprints(report.findings(), report.root)
+        for finding, fingerprint in compute_fingerprints(report.findings(), report.root)
     ]
     return json_text(issues)

@@ -5,7 +5,7 @@ from typing import Any
 from osbctl.findings import Finding, Severity, Verdict
 from osbctl.paths import pointer
 from osbctl.reports import Report
-from osbctl.reports.format_helpers import place_as_json
+from osbctl.reports.format_helpers import location_as_json
 from osbctl.text import json_text
 
 VERSION = 1
@@ -38,7 +38,7 @@ def _finding_as_json(finding: Finding) -> dict[str, Any]:
         "message": finding.message,
         "path": pointer(finding.path),
         "also": [pointer(path) for path in finding.other_paths],
-        "location": place_as_json(finding.location),
+        "location": location_as_json(finding.location),
         "refused_by": [platform.value for platform in finding.refused_by],
         "platform_messages": list(finding.platform_messages),
         "hint": finding.hint,

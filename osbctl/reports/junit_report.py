@@ -12,7 +12,7 @@ from xml.sax.saxutils import escape, quoteattr
 
 from osbctl.findings import ValidationResult
 from osbctl.reports import Report
-from osbctl.reports.format_helpers import in_one_line
+from osbctl.reports.format_helpers import one_line_message
 from osbctl.text import escape_line
 
 
@@ -33,12 +33,12 @@ def _suite_lines(result: ValidationResult, report: Report) -> Iterator[str]:
     yield f'  <testsuite name={name} {counts} time="0">'
     for finding in result.findings:
         where = escape_line(str(finding.location or ""))
-        file = quoteattr(escape_line(report.source(finding)))
+        file = quoteattr(escape_line(report.source_name(finding)))
         yield f'    <testcase name={quoteattr(f"{finding.rule} {where}".strip())} classname={file} time="0">'
         is_failure = report.is_failure(result, finding)
         element, kind = ("failure", f" type={quoteattr(finding.severity.value)}") if is_failure else ("skipped", "")
         message = quoteattr(f"{finding.severity.value}: {escape_line(finding.message)}")
-        yield f"      <{element} message={message}{kind}>{escape(in_one_line(finding))}</{element}>"
+        yield f"      <{element} message={message}{kind}>{escape(one_line_message(finding))}</{element}>"
         yield "    </testcase>"
     if not result.findings:
         yield f'    <testcase name="valid" classname={name} time="0"/>'

@@ -8,7 +8,7 @@ import osbctl
 from osbctl.findings import Finding, Severity
 from osbctl.paths import pointer
 from osbctl.reports import Report
-from osbctl.reports.format_helpers import relative, with_fingerprints
+from osbctl.reports.format_helpers import compute_fingerprints, relative_path
 from osbctl.rule import Rule
 from osbctl.text import json_text
 
@@ -32,7 +32,7 @@ def render(report: Report) -> str:
         "columnKind": "unicodeCodePoints",
         "results": [
             _finding_as_sarif(finding, fingerprint, index, report.root)
-            for finding, fingerprint in with_fingerprints(report.findings(), report.root)
+            for finding, fingerprint in compute_fingerprints(report.findings(), report.root)
         ],
     }
     return json_text({"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]})
@@ -60,7 +60,7 @@ def _finding_as_sarif(finding: Finding, fingerprint: str, index: dict[str, int],
         "partialFingerprints": {"osbctl/v1": fingerprint},
     }
     if place := finding.location:
-        source = relative(place.source, root)
+        source = relative_path(place.source, root)
         region = {"startLine": place.line, "startColumn": place.column}
         physical = {
             "artifactLocation": {"uri": source if "://" in source else quote(os.fsencode(source))},

@@ -47,13 +47,13 @@ def _document_lines(report: Report, paint: AnsiStyle) -> Iterator[str]:
             yield from [_concise_summary(result, paint)] if concise else _summary_lines(result, paint, report.width)
 
 
-def finding_lines(findings: Iterable[Finding]) -> str:
+def format_findings(findings: Iterable[Finding]) -> str:
     """Findings as text without colours, for the error of a command that cannot continue because of them."""
     return "\n".join(line for finding in findings for line in _finding_lines(finding, AnsiStyle(False)))
 
 
 def _finding_lines(finding: Finding, paint: AnsiStyle, width: int = 0, show_fix: bool = False) -> Iterator[str]:
-    """The lines of an entry, wrapped to `width` columns (0: not wrapped)."""
+    """The lines of an entry, wrapped to `width` columns (0: not wrapped); `show_fix` as in `_finding_headline`."""
     yield wrap_line(_finding_headline(finding, paint, show_fix), width)
     place = finding.location
     is_secret = any(is_secret_name(step) for step in finding.path if isinstance(step, str))
@@ -84,18 +84,20 @@ def _finding_headline(finding: Finding, paint: AnsiStyle, show_fix: bool = False
     where = f"{escape_line(str(finding.location))}: " if finding.location else ""
     severity = paint(finding.severity.value, finding.severity.value)
     rule = paint(f"[{finding.rule}]", "dim")
-    way = _FIXED[is_fixed(finding)] if show_fix else ""
+    way = _FIXED[is_safely_fixable(finding)] if show_fix else ""
     return f"{paint(where, 'bold')}{severity}: {escape_line(finding.message)} {rule}{paint(way, 'safe') if way else ''}"
 
 
-def is_fixed(finding: Finding) -> bool | None:
+def is_safely_fixable(finding: Finding) -> bool | None:
     """True if `osbctl fix` repairs it; False if that needs --unsafe, None if the author must decide."""
     return any(fix.safe for fix in finding.fixes) if finding.fixes else None
 
 
 def _format_fixable_count(report: Report) -> str:
     """Number of findings that `osbctl fix` would repair; empty for none."""
-    counts = Counter(is_fixed(finding) for result in report.results if result.editable for finding in result.findings)
+    counts = Counter(
+        is_safely_fixable(finding) for result in report.results if result.editable for finding in result.findings
+    )
     if not counts[True]:
         return f"{counts[False]:,} fixable with `osbctl fix --unsafe`" if counts[False] else ""
     return f"{counts[True]:,} fixable with `osbctl fix`" + (

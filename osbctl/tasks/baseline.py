@@ -12,7 +12,7 @@ from typing import Any
 from osbctl.errors import ConfigError
 from osbctl.files import read_bounded, write_file
 from osbctl.findings import Finding, ValidationResult
-from osbctl.reports.format_helpers import relative, with_fingerprints
+from osbctl.reports.format_helpers import compute_fingerprints, relative_path
 
 VERSION = 1
 _MAX_BYTES = 100_000_000
@@ -23,7 +23,7 @@ def write_baseline(file: str, results: Sequence[ValidationResult]) -> int:
     entries = [
         {
             "rule": finding.rule,
-            "source": relative(_absolute(finding), _folder(file)),
+            "source": relative_path(_absolute(finding), _folder(file)),
             "message": finding.message,
             "places": 1 + len(finding.other_paths),
             "fingerprint": fingerprint,
@@ -56,7 +56,7 @@ def without_baseline(file: str, results: Sequence[ValidationResult]) -> tuple[tu
 
 def _count_gone(entries: list[dict[str, Any]], found: set[str], file: str, results: Sequence[ValidationResult]) -> int:
     """The number of entries on the given sources that are not `found` any more."""
-    read = {relative(os.path.abspath(one.name), _folder(file)) for one in results if one.data is not None}  # noqa: PTH100
+    read = {relative_path(os.path.abspath(one.name), _folder(file)) for one in results if one.data is not None}  # noqa: PTH100
     return sum(entry["source"] in read and entry["fingerprint"] not in found for entry in entries)
 
 
@@ -64,7 +64,7 @@ def _fingerprints(file: str, results: Sequence[ValidationResult]) -> Iterator[tu
     """Findings with fingerprints that are valid in every folder."""
     findings = [finding for one in results if one.data is not None for finding in one.findings]
     there = [f._replace(location=f.location._replace(source=_absolute(f)) if f.location else None) for f in findings]
-    for finding, (_, fingerprint) in zip(findings, with_fingerprints(there, _folder(file)), strict=True):
+    for finding, (_, fingerprint) in zip(findings, compute_fingerprints(there, _folder(file)), strict=True):
         yield finding, fingerprint
 
 

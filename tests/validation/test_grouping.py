@@ -7,7 +7,7 @@ import pytest
 from osbctl.catalog import service_and_plan_names as names
 from osbctl.findings import DocumentError, Finding, Severity
 from osbctl.platforms import ApiVersion, Platform
-from osbctl.reports.format_helpers import with_fingerprints
+from osbctl.reports.format_helpers import compute_fingerprints
 from osbctl.sources.parse import parse_document
 from osbctl.sources.read import read_source
 from osbctl.validation.options import IgnoreAt, Selection, ValidationOptions
@@ -106,7 +106,7 @@ def test_the_digits_of_a_guid_are_as_unique_as_a_guid() -> None:
 
 def test_a_fingerprint_stays_when_one_of_the_places_is_mended() -> None:
     before, after = (
-        [fingerprint for _, fingerprint in with_fingerprints(found(plans), "")]
+        [fingerprint for _, fingerprint in compute_fingerprints(found(plans), "")]
         for plans in (plan(1) + plan(2), plan(1, ", free: true") + plan(2))
     )
     assert before == after

@@ -85,7 +85,7 @@ class DiffReport:
         """Return whether the run fails: by `fail_on`, or because nothing could be compared."""
         return bool(self.errors) or any(self.fail_on.is_failure(change) for change in self.changes)
 
-    def by_level(self) -> Iterator[tuple[Level, list[Change]]]:
+    def changes_by_level(self) -> Iterator[tuple[Level, list[Change]]]:
         """Changes not accepted, by level from strict to harmless, without empty levels."""
         for level in Level:
             found = [change for change in self.changes if change.level is level]
@@ -96,17 +96,17 @@ class DiffReport:
         """Numbers of changes by level, as text."""
         if self.errors:
             return "the catalogs could not be compared"
-        parts = [f"{len(found):,} {level.value}" for level, found in self.by_level()]
+        parts = [f"{len(found):,} {level.value}" for level, found in self.changes_by_level()]
         parts += [f"{len(self.accepted):,} accepted"] if self.accepted else []
         counts = ", ".join(parts)
         if self.same:
             return "the catalogs are the same"
-        if any(level.rank >= Level.BREAKING.rank for level, _ in self.by_level()):
+        if any(level.rank >= Level.BREAKING.rank for level, _ in self.changes_by_level()):
             return counts
         return f"no breaking changes, but the catalogs differ: {counts}"
 
 
-def grouped(changes: Iterable[Change]) -> Iterator[list[Change]]:
+def group_changes(changes: Iterable[Change]) -> Iterator[list[Change]]:
     """Group changes with the same rule, effects and advice; a group is at the position of its first change."""
     groups: dict[object, list[Change]] = {}
     for change in changes:
@@ -139,7 +139,7 @@ _FAIL_ON = {
 
 def _render_as_findings(report: DiffReport, format: Format) -> str:
     """Changes not accepted, as findings in `format`; or the reason why nothing was compared."""
-    changes = [change for _, found in report.by_level() for change in found]
+    changes = [change for _, found in report.changes_by_level() for change in found]
     findings = (*report.errors, *(_change_to_finding(change, report) for change in changes))
     if not findings and format is Format.GITHUB:
         return ""

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 from osbctl.changes import Level
 from osbctl.reports.changes import DiffFormat, DiffReport, render
-from osbctl.reports.changes.json_changes import as_json
+from osbctl.reports.changes.json_changes import report_as_json
 from osbctl.text import align_columns, escape_line, json_text
 
 FORMATS = (DiffFormat.TEXT, DiffFormat.MARKDOWN, DiffFormat.GITHUB, DiffFormat.ALLOW, DiffFormat.JSON)
@@ -46,7 +46,7 @@ def render_all(checked: Sequence[BrokerReport], format: DiffFormat) -> str:  # t
             {
                 "name": broker.name,
                 "error": broker.error or None,
-                "report": as_json(reports[broker.name]) if broker.name in reports else None,
+                "report": report_as_json(reports[broker.name]) if broker.name in reports else None,
             }
             for broker in checked
         ]

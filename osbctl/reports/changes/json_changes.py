@@ -6,7 +6,7 @@ from typing import Any
 from osbctl.changes import Change, Level
 from osbctl.paths import pointer
 from osbctl.reports.changes import DiffReport
-from osbctl.reports.format_helpers import place_as_json
+from osbctl.reports.format_helpers import location_as_json
 from osbctl.text import json_text
 
 VERSION = 1
@@ -15,12 +15,12 @@ VERSION = 1
 
 def render(report: DiffReport) -> str:
     """Render a comparison as one JSON object."""
-    return json_text(as_json(report))
+    return json_text(report_as_json(report))
 
 
-def as_json(report: DiffReport) -> dict[str, Any]:
+def report_as_json(report: DiffReport) -> dict[str, Any]:
     """The JSON object of a report; a report of many brokers contains one for each."""
-    changes = [_change_as_json(change, None) for _, found in report.by_level() for change in found]
+    changes = [_change_as_json(change, None) for _, found in report.changes_by_level() for change in found]
     whole: dict[str, Any] = {
         "version": VERSION,
         "old": report.old,
@@ -39,7 +39,7 @@ def as_json(report: DiffReport) -> dict[str, Any]:
             {
                 "rule": finding.rule,
                 "message": finding.message,
-                "location": place_as_json(finding.location),
+                "location": location_as_json(finding.location),
                 "hint": finding.hint,
             }
             for finding in report.errors
@@ -60,8 +60,8 @@ def _change_as_json(change: Change, accepted_reason: str | None) -> dict[str, An
         "new": change.new,
         "old_path": pointer(change.old_path),
         "new_path": pointer(change.new_path),
-        "old_location": place_as_json(change.old_location),
-        "new_location": place_as_json(change.new_location),
+        "old_location": location_as_json(change.old_location),
+        "new_location": location_as_json(change.new_location),
         "effects": [
             {"platform": effect.platform.value, "level": effect.level.value, "does": effect.does}
             for effect in change.effects

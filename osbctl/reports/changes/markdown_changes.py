@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from osbctl.changes import Change, Level, grouped_effects
 from osbctl.findings import Finding, Location
 from osbctl.paths import Path
-from osbctl.reports.changes import DiffReport, grouped
-from osbctl.reports.format_helpers import in_line
+from osbctl.reports.changes import DiffReport, group_changes
+from osbctl.reports.format_helpers import format_position
 from osbctl.text import escape_line
 
 MAX_CHARACTERS = 60_000
@@ -22,10 +22,10 @@ def render(report: DiffReport) -> str:
     if report.errors:
         return "\n".join([head, *(line for finding in report.errors for line in _format_error(finding)), ""])
     parts, length, hidden = [head], len(head), len(report.changes)
-    for level, changes in report.by_level():
+    for level, changes in report.changes_by_level():
         before, after = _section_start_and_end(level, len(changes))
         parts.append(before)
-        for group in grouped(changes):
+        for group in group_changes(changes):
             for entry, number in _format_group(group, report):
                 length += len(entry)
                 if length <= MAX_CHARACTERS:
@@ -80,7 +80,7 @@ def _format_accepted(report: DiffReport, room: int) -> Iterator[str]:
 
 
 def _format_location(place: Location | None, path: Path) -> str:
-    return _code(f"{place.source}:{in_line(place, path)}") if place else "–"
+    return _code(f"{place.source}:{format_position(place, path)}") if place else "–"
 
 
 def _escape(text: str) -> str:

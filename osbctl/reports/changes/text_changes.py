@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from osbctl.changes import Change, Level, grouped_effects
 from osbctl.findings import Location
 from osbctl.paths import Path
-from osbctl.reports.changes import DIFF, DiffReport, grouped
-from osbctl.reports.format_helpers import in_line
+from osbctl.reports.changes import DIFF, DiffReport, group_changes
+from osbctl.reports.format_helpers import format_position
 from osbctl.text import AnsiStyle, escape_line, plural, wrap_line
 
 _MEANINGS = {
@@ -30,9 +30,9 @@ def render(report: DiffReport) -> str:
 
 
 def _report_lines(report: DiffReport) -> Iterator[str]:
-    for level, changes in report.by_level():
+    for level, changes in report.changes_by_level():
         yield f"{AnsiStyle(report.color)(level.value, level.value)}: {_MEANINGS[level]}"
-        for group in grouped(changes):
+        for group in group_changes(changes):
             yield from _group_lines(group, report)
         yield ""
     if report.accepted:
@@ -108,4 +108,6 @@ def _format_location(place: Location | None, path: Path, side: str) -> str:
     """The location, with its source if that differs from the name of the side."""
     if place is None:
         return "–"
-    return escape_line(in_line(place, path) if place.source == side else f"{place.source}:{in_line(place, path)}")
+    return escape_line(
+        format_position(place, path) if place.source == side else f"{place.source}:{format_position(place, path)}"
+    )
