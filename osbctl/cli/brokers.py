@@ -58,11 +58,11 @@ def add(
     osbctl brokers add data https://broker.example.com --user platform
     osbctl brokers add data https://broker.example.com --as korifi --user platform
     """
-    from osbctl.client.catalog_client import base_url
+    from osbctl.client.catalog_client import parse_base_url
     from osbctl.credentials.record import check_identity
     from osbctl.tasks.registered_broker_client import RegisteredBrokerClient
 
-    base, named = base_url(url)
+    base, named = parse_base_url(url)
     if user or named:
         check_identity(user or named)
     with location.open_registry(database, create=True) as registry:

@@ -71,13 +71,13 @@ def fetch(
     osbctl fetch https://broker.example.com --user platform -o catalog.json
     osbctl fetch https://broker.example.com --user platform | osbctl validate -
     """
-    from osbctl.client.catalog_client import fetch_catalog, not_a_catalog, read_json
+    from osbctl.client.catalog_client import fetch_catalog, not_a_catalog_error, parse_json_body
     from osbctl.tasks.output_checks import CATALOG, check_output
 
     check_output(output, connection.files, replaces=CATALOG)
     answer = fetch_catalog(*connection.address_and_options(url))
-    if why := read_json(answer.body)[1]:
-        raise not_a_catalog(answer.name, why)
+    if why := parse_json_body(answer.body)[1]:
+        raise not_a_catalog_error(answer.name, why)
     text = answer.body.decode().rstrip("\n") + "\n"
     write_output(escape_text(text, pairs=True) if output in (None, "-") else text, output)
     return 0

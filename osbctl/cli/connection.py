@@ -33,10 +33,10 @@ def source_name(word: str) -> str:
     """Name of the source `word` in a report: of an address, without its password. Raises UsageError: it is wrong."""
     if not is_address(word):
         return report_name(word)
-    from osbctl.client.catalog_client import split_url
-    from osbctl.client.connection_options import without_query
+    from osbctl.client.catalog_client import parse_broker_url
+    from osbctl.client.connection_options import redact_query
 
-    return without_query(split_url(word)[0])
+    return redact_query(parse_broker_url(word)[0])
 
 
 User = Annotated[str | None, Option("--user", metavar="NAME", help="Username.  [default: that of the URL]")]
@@ -94,9 +94,9 @@ class BrokerConnection(Conditions):
 
     def address_and_options(self, url: str) -> tuple[str, ConnectionOptions]:
         """The address in `url`, and connection options with user and password, which is looked up if not in `url`."""
-        from osbctl.client.catalog_client import split_url
+        from osbctl.client.catalog_client import parse_broker_url
 
-        address, named, password = split_url(url)
+        address, named, password = parse_broker_url(url)
         user = self.user or named
         if not password and self.password_stdin:
             password = _from_stdin()

@@ -81,14 +81,14 @@ def variable(name: str, what: str = "PASSWORD") -> str:
 
 def _is_confirmed(broker: Registration) -> bool:
     """Return whether the environment confirms the address. Raises SourceError: it has another one."""
-    from osbctl.client.catalog_client import base_url
+    from osbctl.client.catalog_client import parse_base_url
 
     name = variable(broker.name, "URL")
     given = os.environ.get(name)
     if not given:
         return False
     try:
-        wanted, _ = base_url(given)
+        wanted, _ = parse_base_url(given)
     except UsageError as error:
         raise SourceError(f"{name}: {error.message}", error.advice) from None
     if _normal(wanted) != _normal(broker.url):

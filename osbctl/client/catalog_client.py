@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from urllib.parse import unquote, urljoin, urlsplit, urlunsplit
 
-from osbctl.client.connection_options import ConnectionOptions, basic_auth, check_options, without_query
-from osbctl.client.http_client import HttpClient, read_body
+from osbctl.client.connection_options import ConnectionOptions, basic_auth, check_options, redact_query
+from osbctl.client.http_client import HttpClient, read_body_chunks
 from osbctl.errors import SourceError, UsageError
 from osbctl.findings import DocumentError
 from osbctl.paths import JsonValue
@@ -34,8 +34,8 @@ class CatalogResponse:
     body: bytes
 
 
-def split_url(url: str) -> tuple[str, str, str]:
-    """Split a URL into the address of the catalog, the user and the password; the latter two may be empty.
+def parse_broker_url(url: str) -> tuple[str, str, str]:
+    """Parse a URL into the address of the catalog, the user and the password; the latter two may be empty.
 
     `url` is a broker's base address or the full address of its catalog.
 
@@ -55,12 +55,12 @@ def split_url(url: str) -> tuple[str, str, str]:
     return urlunsplit((parts.scheme, host, path, parts.query, "")), user, password
 
 
-def base_url(url: str) -> tuple[str, str]:
-    """Split the address of a broker into the base address, as the registry stores it, and the user name.
+def parse_base_url(url: str) -> tuple[str, str]:
+    """Parse the address of a broker into the base address, as the registry stores it, and the user name.
 
     Raises UsageError: it is no address of a broker, or holds a password or a query.
     """
-    address, user, password = split_url(url)
+    address, user, password = parse_broker_url(url)
     if "?" in address or not address.isprintable():
         raise UsageError("not the base address of a broker: it has a query, or characters that cannot be shown")
     if password:
@@ -72,7 +72,7 @@ def base_url(url: str) -> tuple[str, str]:
 
 
 def fetch_catalog(address: str, options: ConnectionOptions) -> CatalogResponse:
-    """Fetch the catalog at `address` (as `split_url` returns it).
+    """Fetch the catalog at `address` (as `parse_broker_url` returns it).
 
     Raises SourceError: there is no answer, or the answer is not a JSON object; the message gives the reason.
     """
@@ -80,16 +80,16 @@ def fetch_catalog(address: str, options: ConnectionOptions) -> CatalogResponse:
     with HttpClient(address, options) as client:
         current, headers = address, request_headers(options)
         for _ in range(MAX_REDIRECTS + 1):
-            response = client.send(current, headers)
+            response = client.send_get(current, headers)
             target = redirect_target(current, response.status, response.headers.get("Location"))
             if target is None:
-                return _answer(response, client)
+                return _read_catalog_response(response, client)
             response.close()
             if not target:
-                raise SourceError(f"{without_query(current)}: it redirects to something that is not an address")
+                raise SourceError(f"{redact_query(current)}: it redirects to something that is not an address")
             if not is_same_origin(current, target):
                 raise SourceError(
-                    f"{without_query(current)}: it redirects to another place, {origin(target)}",
+                    f"{redact_query(current)}: it redirects to another place, {format_origin(target)}",
                     "credentials are not sent there; name that address if it is the broker's",
                 )
             current = target
@@ -119,6 +119,7 @@ def redirect_target(current: str, status: int, location: str | None) -> str | No
 
 
 def request_headers(options: ConnectionOptions) -> dict[str, str]:
+    """Headers of a request as platforms send it, with the credentials."""
     headers = {"Accept": "application/json", "X-Broker-API-Version": options.api_version, "User-Agent": "osbctl"}
     if options.user or options.password:
         headers["Authorization"] = basic_auth(options.user, options.password)
@@ -130,29 +131,29 @@ def is_same_origin(address: str, target: str) -> bool:
     return urlsplit(target)[:2] == urlsplit(address)[:2]
 
 
-def origin(url: str) -> str:
+def format_origin(url: str) -> str:
     """Scheme, host and port of an address, escaped for a terminal."""
     parts = urlsplit(url)
     return escape_line(f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}")
 
 
-def _answer(response: BaseHTTPResponse, client: HttpClient) -> CatalogResponse:
-    body = b"".join(read_body(response, client))
+def _read_catalog_response(response: BaseHTTPResponse, client: HttpClient) -> CatalogResponse:
+    body = b"".join(read_body_chunks(response, client))
     if response.status != 200:
         raise status_error(client.name, response.status, body, client.options)
     if not body.strip().startswith(b"{"):
-        raise not_a_catalog(client.name, read_json(body)[1])
+        raise not_a_catalog_error(client.name, parse_json_body(body)[1])
     return CatalogResponse(client.name, body)
 
 
-def not_a_catalog(name: str, why: str) -> SourceError:
-    """The error of an answer that is not a JSON object, with the reason."""
+def not_a_catalog_error(name: str, reason: str) -> SourceError:
+    """The error of an answer that is not a JSON object."""
     return SourceError(
-        f"{name}: the answer is not a JSON object: {why}", "check that this is the address of a service broker"
+        f"{name}: the answer is not a JSON object: {reason}", "check that this is the address of a service broker"
     )
 
 
-def read_json(body: bytes) -> tuple[JsonValue, str]:
+def parse_json_body(body: bytes) -> tuple[JsonValue, str]:
     """Parse a body as platforms do: its value (None if unreadable), and the reason why it is not a JSON object.
 
     The reason is empty for an object (RFC 8259, §8.1).
@@ -201,7 +202,7 @@ def error_description(body: bytes, options: ConnectionOptions) -> str:
     if not isinstance(said, str):
         return ""
     # Redact before cutting: half a password would not be recognised.
-    shown = options.hide(said)
+    shown = options.redact_credentials(said)
     if shown != said and len(options.password) < SURE_LENGTH:
         return ""  # a short password may be any word of it: without the word, it makes no sense
     return f": {escape_line(redact_text(shown))[:300]}"

@@ -37,14 +37,14 @@ class ConnectionOptions:
     max_bytes: int = MAX_BYTES
     proxies: Mapping[str, str] = field(default_factory=dict, repr=False)
 
-    def hide(self, text: str) -> str:
+    def redact_credentials(self, text: str) -> str:
         """Redact the password in a text that a broker may have influenced, plain and as sent."""
         if not self.password:
             return text
-        return text.replace(self.sent, "***").replace(self.password, "***")
+        return text.replace(self.encoded_credentials, "***").replace(self.password, "***")
 
     @property
-    def sent(self) -> str:
+    def encoded_credentials(self) -> str:
         """User and password as in the Authorization header (RFC 7617)."""
         return basic_auth(self.user, self.password).removeprefix("Basic ")
 
@@ -57,14 +57,14 @@ def basic_auth(user: str, password: str) -> str:
         raise SourceError("the user or the password is not UTF-8 text") from None
 
 
-def without_query(address: str) -> str:
+def redact_query(address: str) -> str:
     """Redact the query of an address, which may hold a key, for messages and reports."""
     parts = urlsplit(address)
     return urlunsplit(parts._replace(query="***")) if parts.query else address
 
 
-def proxy_of(address: str, proxies: Mapping[str, str]) -> str:
-    """The proxy through which `address` is reached; empty where it is reached directly.
+def find_proxy(address: str, proxies: Mapping[str, str]) -> str:
+    """Find the URL of the proxy through which `address` is reached; empty where it is reached directly.
 
     As curl and Go do: NO_PROXY lists hosts, domains with all below them, each with or without a port, addresses,
     networks, or `*`. This machine is never reached through a proxy.
@@ -72,13 +72,13 @@ def proxy_of(address: str, proxies: Mapping[str, str]) -> str:
     parts = urlsplit(address)
     proxy = proxies.get(parts.scheme) or proxies.get("all") or ""
     exempt = proxies.get("no", "").lower().replace(",", " ").split()
-    if not proxy or is_loopback_host(parts.hostname) or any(_covers(entry, parts) for entry in exempt):
+    if not proxy or is_loopback_host(parts.hostname) or any(_matches_no_proxy(entry, parts) for entry in exempt):
         return ""
     return proxy if "://" in proxy else f"http://{proxy}"
 
 
-def _covers(entry: str, parts: SplitResult) -> bool:
-    """Return whether an entry of NO_PROXY matches the host and port."""
+def _matches_no_proxy(entry: str, parts: SplitResult) -> bool:
+    """Return whether an entry of NO_PROXY matches the host and port of an address."""
     host = parts.hostname or ""
     with suppress(ValueError):  # the one is a name, or the other is
         return ip_address(host) in ip_network(entry, strict=False)
@@ -103,9 +103,9 @@ def check_options(address: str, options: ConnectionOptions) -> None:
     parts = urlsplit(address)
     if parts.scheme == "http" and not options.insecure and not is_loopback_host(parts.hostname):
         raise SourceError(
-            f"{without_query(address)}: credentials are not sent over plain http", "use https, or --insecure"
+            f"{redact_query(address)}: credentials are not sent over plain http", "use https, or --insecure"
         )
-    _check_proxy(address, proxy_of(address, options.proxies))
+    _check_proxy(address, find_proxy(address, options.proxies))
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     if options.ca_file:
         _check_pem(options.ca_file, context.load_verify_locations, "certificates")
@@ -116,6 +116,7 @@ def check_options(address: str, options: ConnectionOptions) -> None:
 
 
 def _check_proxy(address: str, proxy: str) -> None:
+    """Raise SourceError if the proxy cannot be used, or could read the credentials."""
     if not proxy:
         return
     try:
@@ -125,22 +126,23 @@ def _check_proxy(address: str, proxy: str) -> None:
         usable = False
     if not usable:  # not named: it may hold a password
         raise SourceError(
-            f"{without_query(address)}: the proxy that the environment names does not begin with http:// or https://",
+            f"{redact_query(address)}: the proxy that the environment names does not begin with http:// or https://",
             "correct HTTPS_PROXY or ALL_PROXY, or name the broker's host in NO_PROXY",
         )
     if urlsplit(address).scheme == "http":
         raise SourceError(
-            f"{without_query(address)}: the proxy could read the credentials, since plain http has no tunnel",
+            f"{redact_query(address)}: the proxy could read the credentials, since plain http has no tunnel",
             "use https, or name the broker's host in NO_PROXY",
         )
 
 
-def _check_pem(file: str, load: Callable[[str], None], wanted: str) -> None:
+def _check_pem(file: str, load: Callable[[str], None], content: str) -> None:
+    """Raise SourceError unless OpenSSL loads the file; `content` says what it must hold."""
     advice = "--ca-file and --client-cert are PEM files"
     try:
         check_regular(file)
         load(file)
     except (ssl.SSLError, ValueError):
-        raise SourceError(f"{file}: this is not a PEM file with {wanted}", advice) from None
+        raise SourceError(f"{file}: this is not a PEM file with {content}", advice) from None
     except OSError as error:
         raise SourceError(f"{file}: cannot be read: {error.strerror}", advice) from None

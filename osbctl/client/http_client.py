@@ -16,7 +16,7 @@ import urllib3
 from urllib3 import BaseHTTPResponse
 from urllib3 import exceptions as faults
 
-from osbctl.client.connection_options import ConnectionOptions, basic_auth, proxy_of, without_query
+from osbctl.client.connection_options import ConnectionOptions, basic_auth, find_proxy, redact_query
 from osbctl.errors import SourceError
 from osbctl.text import escape_line
 
@@ -36,22 +36,23 @@ class HttpClient:
     """
 
     def __init__(self, address: str, options: ConnectionOptions) -> None:
-        self.name, self.options = without_query(address), options
+        self.name, self.options = redact_query(address), options
         self.expired = False
         self._watched: list[socket.socket] = []
-        self._timer = threading.Timer(options.total_seconds, self._cut)
+        self._timer = threading.Timer(options.total_seconds, self._cut_connections)
         self._timer.daemon = True
         self.connected = False
-        proxy = proxy_of(address, options.proxies)
-        self.proxy, self._pool = urlsplit(proxy).netloc.rpartition("@")[2], _pool(self, proxy)
+        proxy = find_proxy(address, options.proxies)
+        self.proxy, self._pool = urlsplit(proxy).netloc.rpartition("@")[2], _create_pool(self, proxy)
 
-    def watch(self, sock: socket.socket) -> None:
+    def cut_at_deadline(self, sock: socket.socket) -> None:
         """Shut this connection down at the deadline, by a second descriptor. Raises TimeoutError: it has passed."""
         self._watched.append(sock.dup())
         if self.expired:
             raise TimeoutError
 
-    def _cut(self) -> None:
+    def _cut_connections(self) -> None:
+        """Shut all connections down; called by the timer at the deadline."""
         self.expired = True
         for sock in self._watched:
             with suppress(OSError):
@@ -67,7 +68,7 @@ class HttpClient:
         for sock in self._watched:
             sock.close()
 
-    def send(self, url: str, headers: Mapping[str, str]) -> BaseHTTPResponse:
+    def send_get(self, url: str, headers: Mapping[str, str]) -> BaseHTTPResponse:
         """Send one GET and return the response, its body unread; follow no redirect. Raises NoResponseError."""
         try:
             response = self._pool.request(
@@ -81,8 +82,8 @@ class HttpClient:
             raise NoResponseError(error, self) from None
 
 
-def _pool(client: HttpClient, proxy: str) -> urllib3.PoolManager:
-    """Make a pool of connections with the options of `client`, which watches each; without retries."""
+def _create_pool(client: HttpClient, proxy: str) -> urllib3.PoolManager:
+    """Create a pool of connections with the options of `client`, which watches each; without retries."""
     options = client.options
     connect = min(options.connect_seconds, options.total_seconds)
     timeout = urllib3.Timeout(connect=connect, read=options.total_seconds)
@@ -103,26 +104,26 @@ def _pool(client: HttpClient, proxy: str) -> urllib3.PoolManager:
     else:
         pool = urllib3.PoolManager(**arguments)
     pool.pool_classes_by_scheme = {
-        "http": _watched(urllib3.HTTPConnectionPool, client),
-        "https": _watched(urllib3.HTTPSConnectionPool, client),
+        "http": _watched_pool_class(urllib3.HTTPConnectionPool, client),
+        "https": _watched_pool_class(urllib3.HTTPSConnectionPool, client),
     }
     return pool
 
 
-def _watched(pool: Any, client: HttpClient) -> Any:
-    """Make a class of pools whose connections `client` watches from before the TLS handshake."""
+def _watched_pool_class(pool_class: Any, client: HttpClient) -> Any:
+    """Make a subclass of `pool_class` whose connections `client` watches from before the TLS handshake."""
 
-    class Connection(pool.ConnectionCls):  # type: ignore[misc]
+    class Connection(pool_class.ConnectionCls):  # type: ignore[misc]
         def _new_conn(self) -> socket.socket:
             sock: socket.socket = super()._new_conn()
-            client.watch(sock)
+            client.cut_at_deadline(sock)
             return sock
 
         def connect(self) -> None:
             super().connect()
             client.connected = True
 
-    return type(pool.__name__, (pool,), {"ConnectionCls": Connection})
+    return type(pool_class.__name__, (pool_class,), {"ConnectionCls": Connection})
 
 
 class Failure(Enum):
@@ -137,57 +138,60 @@ class NoResponseError(SourceError):
     """A request got no answer: `error` of urllib3 in a sentence."""
 
     def __init__(self, error: Exception, client: HttpClient) -> None:
-        self.kind, text, advice = _meaning(error, client)
+        self.kind, text, advice = _explain_error(error, client)
         super().__init__(f"{client.name}: {text}", advice)
 
 
-def _meaning(error: Exception, client: HttpClient) -> tuple[Failure, str, str]:
+def _explain_error(error: Exception, client: HttpClient) -> tuple[Failure, str, str]:
+    """Return the kind of a failure, a message and advice."""
     if isinstance(error, faults.ProxyError):
         cause = error.original_error
         if isinstance(cause, faults.NewConnectionError):  # a name that is unknown is one of these, too
-            text = f"cannot be reached: {_no_connection(cause)[0]}"
+            text = f"cannot be reached: {_explain_connect_error(cause)[0]}"
         else:
-            text = f"makes no connection: {_reason(cause)}"
+            text = f"makes no connection: {_error_text(cause)}"
         return Failure.UNREACHABLE, f"the proxy {escape_line(client.proxy)} {text}", _PROXY
-    nobody: tuple[tuple[type[Exception], str, str], ...] = (
+    unreachable: tuple[tuple[type[Exception], str, str], ...] = (
         (faults.NameResolutionError, "there is no such host", "check the name"),
-        (faults.NewConnectionError, *_no_connection(error)),
+        (faults.NewConnectionError, *_explain_connect_error(error)),
         (faults.ConnectTimeoutError, "there was no answer in time", "check that it is reachable from here"),
     )
-    for known, text, advice in nobody:
+    for known, text, advice in unreachable:
         if isinstance(error, known):
             return Failure.UNREACHABLE, text, advice
     if client.expired or isinstance(error, faults.ReadTimeoutError):
         return Failure.NO_RESPONSE, *(_TOO_SLOW if client.connected else _STALLED)
     if isinstance(error, faults.SSLError):
-        return Failure.TLS, *_no_tls(error.args[0], client)
+        return Failure.TLS, *_explain_tls_error(error.args[0], client)
     if isinstance(error, faults.ProtocolError):
-        return Failure.NO_RESPONSE, *_no_http(error)
+        return Failure.NO_RESPONSE, *_explain_protocol_error(error)
     if isinstance(error, OSError):
-        return Failure.NO_RESPONSE, f"the connection failed: {_reason(error)}", ""
+        return Failure.NO_RESPONSE, f"the connection failed: {_error_text(error)}", ""
     return Failure.NO_RESPONSE, f"the request failed: {type(error).__name__}", ""
 
 
-def _no_connection(error: Exception) -> tuple[str, str]:
+def _explain_connect_error(error: Exception) -> tuple[str, str]:
+    """Return a message and advice."""
     cause = error.__cause__
     if isinstance(cause, OSError) and cause.errno not in (None, errno.ECONNREFUSED):
         return f"no connection can be made: {escape_line(cause.strerror or '')}", "check that it is reachable from here"
     return "the connection was refused", "check that the broker runs there"
 
 
-def _no_http(error: Exception) -> tuple[str, str]:
+def _explain_protocol_error(error: Exception) -> tuple[str, str]:
+    """Return a message and advice."""
     inner = error.args[1] if len(error.args) > 1 else None
     if isinstance(inner, HTTPException) and not isinstance(inner, RemoteDisconnected):
-        return f"its answer is not proper HTTP: {_reason(inner)}", "check that this is the broker's port"
+        return f"its answer is not proper HTTP: {_error_text(inner)}", "check that this is the broker's port"
     return "it closed the connection without an answer", "check that this port speaks TLS"
 
 
-def _no_tls(error: object, client: HttpClient) -> tuple[str, str]:
-    """Explain a TLS failure in OpenSSL's words, with advice on the usual ones."""
+def _explain_tls_error(error: object, client: HttpClient) -> tuple[str, str]:
+    """Return a message in OpenSSL's words, with advice on the usual failures."""
     if isinstance(error, ssl.SSLCertVerificationError):
         is_unknown = error.verify_code in _UNKNOWN_AUTHORITY
         advice = "--ca-file names the authority of a private certificate" if is_unknown else ""
-        return f"TLS failed: {_reason(error.verify_message)}", advice
+        return f"TLS failed: {_error_text(error.verify_message)}", advice
     reason = getattr(error, "reason", None) or ""
     if reason in ("WRONG_VERSION_NUMBER", "HTTP_REQUEST", "RECORD_LAYER_FAILURE"):
         return "TLS failed: what answers speaks no TLS", "check whether this port speaks plain HTTP"
@@ -202,21 +206,22 @@ _UNKNOWN_AUTHORITY = (2, 18, 19, 20, 21)
 """OpenSSL's X509_V_ERR_... (x509_vfy.h)."""
 
 
-def _reason(error: object) -> str:
+def _error_text(error: object) -> str:
+    """Return the text of an exception or a message, shortened and escaped for a terminal."""
     args = getattr(error, "args", None)
     return escape_line(str(args[-1] if args else error))[:200]
 
 
-def read_body(response: BaseHTTPResponse, client: HttpClient) -> Iterator[bytes]:
+def read_body_chunks(response: BaseHTTPResponse, client: HttpClient) -> Iterator[bytes]:
     """Yield the pieces of the body, decompressed; the size is limited before and after that.
 
     Raises SourceError: the body is cut short, too slow or too large, or its compression is wrong or unknown.
     """
-    unpack = _unpacker(response, client)
+    decompressor = _create_decompressor(response, client)
     size, limit = 0, client.options.max_bytes
     try:
         for chunk in response.stream(_CHUNK, decode_content=False):
-            piece = unpack.decompress(chunk, limit + 1 - size) if unpack else chunk
+            piece = decompressor.decompress(chunk, limit + 1 - size) if decompressor else chunk
             size += len(piece)
             if size > limit:
                 raise SourceError(f"{client.name}: the answer is larger than {limit:,} bytes")
@@ -224,30 +229,30 @@ def read_body(response: BaseHTTPResponse, client: HttpClient) -> Iterator[bytes]
     except zlib.error:
         raise SourceError(f"{client.name}: the answer says that it is gzip, and is not") from None
     except (faults.ProtocolError, faults.ReadTimeoutError, faults.DecodeError, OSError) as error:
-        raise _broken_off(client, client.expired or isinstance(error, faults.ReadTimeoutError)) from None
+        raise _incomplete_answer_error(client, client.expired or isinstance(error, faults.ReadTimeoutError)) from None
     finally:
         response.close()
     # Without a length, our own shutdown() looks like the end, and half of a compressed body like the whole.
-    if client.expired or (unpack and not unpack.eof):
-        raise _broken_off(client, client.expired)
+    if client.expired or (decompressor and not decompressor.eof):
+        raise _incomplete_answer_error(client, client.expired)
 
 
-def _unpacker(response: BaseHTTPResponse, client: HttpClient) -> Any:
+def _create_decompressor(response: BaseHTTPResponse, client: HttpClient) -> Any:
     """Return a decompressor for gzip, None without compression. Raises SourceError: the compression is another."""
-    packing = content_coding(response.headers.get("Content-Encoding"))
-    if packing in ("", "gzip"):
-        return zlib.decompressobj(wbits=31) if packing else None
+    coding = normalize_content_encoding(response.headers.get("Content-Encoding"))
+    if coding in ("", "gzip"):
+        return zlib.decompressobj(wbits=31) if coding else None
     response.close()
-    text = f"the answer is compressed as {escape_line(packing)[:40]}, which the request did not ask for"
+    text = f"the answer is compressed as {escape_line(coding)[:40]}, which the request did not ask for"
     raise SourceError(f"{client.name}: {text}", "platforms understand gzip at most")
 
 
-def content_coding(encoding: str | None) -> str:
+def normalize_content_encoding(encoding: str | None) -> str:
     """Normalize a Content-Encoding: `gzip`, empty for none, or an unrequested one (RFC 9110 §8.4)."""
-    packing = (encoding or "").strip().lower()
-    return {"x-gzip": "gzip", "identity": ""}.get(packing, packing)
+    coding = (encoding or "").strip().lower()
+    return {"x-gzip": "gzip", "identity": ""}.get(coding, coding)
 
 
-def _broken_off(client: HttpClient, slow: bool) -> SourceError:
-    text = "the answer was not complete in time" if slow else "the answer was cut short"
+def _incomplete_answer_error(client: HttpClient, timed_out: bool) -> SourceError:
+    text = "the answer was not complete in time" if timed_out else "the answer was cut short"
     return SourceError(f"{client.name}: {text}", "try again; if it happens again, look into the broker's log")

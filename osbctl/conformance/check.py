@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
-from osbctl.client.catalog_client import MAX_REDIRECTS, is_same_origin, origin, redirect_target, status_error
+from osbctl.client.catalog_client import MAX_REDIRECTS, format_origin, is_same_origin, redirect_target, status_error
 from osbctl.client.connection_options import ConnectionOptions, check_options
 from osbctl.client.http_client import Failure
 from osbctl.conformance import probes
@@ -32,7 +32,7 @@ class CheckResult(NamedTuple):
 def check_broker(
     address: str, options: ConnectionOptions, *, slow_seconds: float = 5.0, probe_seconds: float = 15.0
 ) -> CheckResult:
-    """Check the broker whose catalog is at `address` (as `split_url` gives it).
+    """Check the broker whose catalog is at `address` (as `parse_broker_url` gives it).
 
     A catalog is called slow after `slow_seconds`; a probe is given up after `probe_seconds`.
 
@@ -86,7 +86,7 @@ def _redirect(address: str, target: str, reply: Reply) -> Fault:
     if is_same_origin(address, target):
         where, severity, check_there = "another path", Severity.ERROR if refused else None, ""
     else:
-        where, severity, check_there = f"another place, {origin(target)}", Severity.ERROR, ", and check it there"
+        where, severity, check_there = f"another place, {format_origin(target)}", Severity.ERROR, ", and check it there"
     said = f"redirected ({reply.status}) to {reply.hide(where if target else 'no address')}"
     hint = f"register the broker under the address where it answers{check_there}"
     return Fault("wire-redirect", said, reply, severity, refused, hint)

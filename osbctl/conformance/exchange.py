@@ -10,9 +10,9 @@ from urllib.parse import urlsplit, urlunsplit
 
 from urllib3.util import SKIP_HEADER
 
-from osbctl.client.catalog_client import read_json, request_headers
-from osbctl.client.connection_options import ConnectionOptions, without_query
-from osbctl.client.http_client import HttpClient, NoResponseError, read_body
+from osbctl.client.catalog_client import parse_json_body, request_headers
+from osbctl.client.connection_options import ConnectionOptions, redact_query
+from osbctl.client.http_client import HttpClient, NoResponseError, read_body_chunks
 from osbctl.conformance.rules import EVERY
 from osbctl.errors import SourceError
 from osbctl.findings import Finding, Severity
@@ -43,11 +43,11 @@ class Reply:
 
     def hide(self, text: str) -> str:
         """Mask the password in what came: a report's own words may happen to hold it."""
-        return self.options.hide(text)
+        return self.options.redact_credentials(text)
 
     @cached_property
     def _read(self) -> tuple[Any, str]:
-        return read_json(self.body)
+        return parse_json_body(self.body)
 
     @property
     def json(self) -> Any:
@@ -69,7 +69,7 @@ class Exchange:
     """Asks one broker, each time on a connection of its own, as platforms do that ask once an hour."""
 
     def __init__(self, address: str, options: ConnectionOptions) -> None:
-        self.address, self.name, self.options = address, without_query(address), options
+        self.address, self.name, self.options = address, redact_query(address), options
         parts = urlsplit(address)
         self.path, self.secure = parts.path, parts.scheme == "https"
 
@@ -95,13 +95,13 @@ class Exchange:
         began = time.monotonic()
         with HttpClient(self.address, bounded) as client:
             try:
-                response = client.send(url, sent)
+                response = client.send_get(url, sent)
                 reply.status = response.status
                 reply.headers = {name.lower(): value for name, value in response.headers.items()}
-                for piece in read_body(response, client):
+                for piece in read_body_chunks(response, client):
                     body += piece
             except SourceError as error:
-                reply.fault = options.hide(error.message.removeprefix(f"{client.name}: "))
+                reply.fault = options.redact_credentials(error.message.removeprefix(f"{client.name}: "))
                 reply.silence = error if isinstance(error, NoResponseError) else None
         reply.body = bytes(body)
         reply.seconds = time.monotonic() - began

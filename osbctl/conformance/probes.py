@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from osbctl.changes import SEVERITIES
 from osbctl.client.catalog_client import CATALOG_PATH, error_description
 from osbctl.client.connection_options import ConnectionOptions, basic_auth
-from osbctl.client.http_client import content_coding
+from osbctl.client.http_client import normalize_content_encoding
 from osbctl.comparison.catalogs import compare_catalogs
 from osbctl.conformance.exchange import Exchange, Fault, Reply
 from osbctl.conformance.rules import EVERY
@@ -59,7 +59,7 @@ def _asking(version: str) -> list[Platform]:
 
 def _password(reply: Reply, options: ConnectionOptions) -> Iterator[Fault]:
     """The password that was sent, in the catalog that everybody may read."""
-    secrets = (options.password, options.sent)
+    secrets = (options.password, options.encoded_credentials)
     places = find_secrets(secrets, reply.json) if len(options.password) >= SURE_LENGTH else []
     if places:
         at = "" if find_secrets(secrets, places[0]) else f", at {places[0]}"
@@ -68,7 +68,7 @@ def _password(reply: Reply, options: ConnectionOptions) -> Iterator[Fault]:
 
 def _body(reply: Reply, concerned: Collection[Platform]) -> Iterator[Fault]:
     """Check the body of a successful answer, for the platforms `concerned`."""
-    packing = content_coding(reply.headers.get("content-encoding"))
+    packing = normalize_content_encoding(reply.headers.get("content-encoding"))
     if packing:
         said = f"the body is compressed ({reply.hide(packing)}), and there was no Accept-Encoding"
         stopped = refusing("wire-gzip-unasked") if packing == "gzip" else EVERY  # who unpacks at all, unpacks gzip

@@ -1,6 +1,6 @@
 """Work of `osbctl check`: check the answers of a broker, and validate its catalog for each platform."""
 
-from osbctl.client.connection_options import ConnectionOptions, without_query
+from osbctl.client.connection_options import ConnectionOptions, redact_query
 from osbctl.conformance.check import check_broker
 from osbctl.findings import DocumentError, ValidationResult, Verdict
 from osbctl.platforms.outcome import VerdictKind
@@ -18,7 +18,7 @@ def check_and_judge(address: str, connection: ConnectionOptions, options: Valida
     Raises SourceError: the broker cannot be reached, or the credentials are wrong.
     """
     checked = check_broker(address, connection)
-    name = without_query(address)
+    name = redact_query(address)
     main = _judged(name, checked.catalog, options)
     wire = graded(Selection(options).of(checked.findings, {}), options)
     findings, left_out = [*wire, *main.findings], main.left_out + len(checked.findings) - len(wire)

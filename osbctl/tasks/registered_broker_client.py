@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from osbctl.client.catalog_client import CatalogResponse, fetch_catalog, split_url
+from osbctl.client.catalog_client import CatalogResponse, fetch_catalog, parse_broker_url
 from osbctl.client.connection_options import ConnectionOptions
 from osbctl.errors import SourceError
 from osbctl.findings import DocumentError, Finding, Severity
@@ -34,7 +34,7 @@ class RegisteredBrokerClient:
 
     def fetch(self, broker: Registration) -> CatalogResponse:
         """The answer of the broker. Raises SourceError."""
-        address, _, _ = split_url(broker.url)
+        address, _, _ = parse_broker_url(broker.url)
         options = replace(
             self.options, user=broker.username, password=self.password_of(broker), api_version=broker.api_version
         )
@@ -42,7 +42,7 @@ class RegisteredBrokerClient:
         try:
             return fetch_catalog(address, options)
         except SourceError as error:  # it may quote the broker, and a broker may quote the password
-            raise SourceError(options.hide(error.message), error.advice) from None
+            raise SourceError(options.redact_credentials(error.message), error.advice) from None
 
     def validate(self, body: bytes, broker: Registration) -> BrokerCatalog:
         """The catalog in `body`, with its errors, the refusals of the broker's platform, and reasons not to store it.
@@ -81,7 +81,7 @@ class RegisteredBrokerClient:
         sent = self._sent[broker.name]
         if len(sent.password) < SURE_LENGTH:
             return ()
-        secrets = (sent.sent, sent.password)
+        secrets = (sent.encoded_credentials, sent.password)
         places = find_secrets(secrets, data)
         if not places and (data or sent.password.encode() not in body):
             return ()

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from osbctl.client.catalog_client import MAX_REDIRECTS, fetch_catalog, redirect_target, split_url
+from osbctl.client.catalog_client import MAX_REDIRECTS, fetch_catalog, parse_broker_url, redirect_target
 from osbctl.client.connection_options import ConnectionOptions
 from osbctl.errors import SourceError, UsageError
 from tests.cli.program import osbctl
@@ -190,7 +190,7 @@ def test_addresses_where_no_broker_answers() -> None:
     ("https://b.example.com/?a=1#f", "https://b.example.com/v2/catalog?a=1", "", ""),
 ])  # fmt: skip
 def test_addresses(url: str, address: str, user: str, password: str) -> None:
-    assert split_url(url) == (address, user, password)
+    assert parse_broker_url(url) == (address, user, password)
 
 
 @pytest.mark.parametrize(
@@ -200,7 +200,7 @@ def test_addresses(url: str, address: str, user: str, password: str) -> None:
 )  # fmt: skip
 def test_what_is_no_address(url: str) -> None:
     with pytest.raises(UsageError):
-        split_url(url)
+        parse_broker_url(url)
 
 
 def test_the_command_keeps_the_password_to_itself(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from osbctl.client.catalog_client import error_description, fetch_catalog, is_same_origin
-from osbctl.client.connection_options import ConnectionOptions, basic_auth, check_options, proxy_of, without_query
+from osbctl.client.connection_options import ConnectionOptions, basic_auth, check_options, find_proxy, redact_query
 from osbctl.client.http_client import HttpClient
 from osbctl.conformance.check import check_broker
 from osbctl.errors import SourceError
@@ -110,9 +110,9 @@ PROXIED = [
 
 @pytest.mark.parametrize(("exempt", "address"), [*DIRECT, *PROXIED])
 def test_no_proxy(exempt: str, address: str) -> None:
-    found = proxy_of(address, {"https": "proxy:3128", "http": "proxy:3128", "no": exempt})
+    found = find_proxy(address, {"https": "proxy:3128", "http": "proxy:3128", "no": exempt})
     assert found == ("" if (exempt, address) in DIRECT else "http://proxy:3128")
-    assert proxy_of(address, {"other": "proxy:3128", "no": exempt}) == ""
+    assert find_proxy(address, {"other": "proxy:3128", "no": exempt}) == ""
 
 
 def test_the_environment_names_the_proxy(tmp_path: Path) -> None:
@@ -233,8 +233,8 @@ def test_a_redirect_is_followed_on_the_same_host() -> None:
 
 
 def test_addresses_as_they_are_shown() -> None:
-    assert without_query("https://b/v2/catalog") == "https://b/v2/catalog"
-    assert without_query("https://b/v2/catalog?a=1&b") == "https://b/v2/catalog?***"
+    assert redact_query("https://b/v2/catalog") == "https://b/v2/catalog"
+    assert redact_query("https://b/v2/catalog?a=1&b") == "https://b/v2/catalog?***"
 
 
 def test_plain_http_stays_on_this_machine() -> None:
@@ -247,8 +247,8 @@ def test_plain_http_stays_on_this_machine() -> None:
 
 def test_a_password_is_hidden_as_it_is_and_as_it_is_sent() -> None:
     sent = basic_auth(USER, PASSWORD).removeprefix("Basic ")
-    assert OPTIONS.hide(f"a {PASSWORD} b {sent} c") == "a *** b *** c"
-    assert replace(OPTIONS, password="").hide("a b") == "a b"
+    assert OPTIONS.redact_credentials(f"a {PASSWORD} b {sent} c") == "a *** b *** c"
+    assert replace(OPTIONS, password="").redact_credentials("a b") == "a b"
     assert PASSWORD not in repr(OPTIONS)
     assert "secret" not in repr(replace(OPTIONS, proxies={"https": "http://u:secret@p"}))
     assert basic_auth("ü", "p:w") == "Basic w7w6cDp3"  # RFC 7617, 2
@@ -288,7 +288,7 @@ def test_the_end_of_a_line_closes_its_connections() -> None:
         address = f"http://127.0.0.1:{listener.getsockname()[1]}/"
         with HttpClient(address, OPTIONS) as client:
             with socket.create_connection(listener.getsockname()) as sock:
-                client.watch(sock)
+                client.cut_at_deadline(sock)
             peer, _ = listener.accept()
         with peer:
             peer.settimeout(5)

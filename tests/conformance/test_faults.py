@@ -276,10 +276,10 @@ def test_a_connection_that_is_not_taken_does_not_hold_fetch() -> None:
 
 def test_a_connection_that_comes_too_late_is_not_used() -> None:
     with HttpClient("http://127.0.0.1:1", replace(OPTIONS, total_seconds=0.01)) as client, socket.socket() as sock:
-        client.watch(sock)
+        client.cut_at_deadline(sock)
         until(lambda: client.expired, 5)
         with pytest.raises(TimeoutError):
-            client.watch(sock)
+            client.cut_at_deadline(sock)
 
 
 def test_wrong_credentials_are_no_finding() -> None:
