@@ -22,7 +22,7 @@ from osbctl.sources.catalogs import parse_catalog
 from osbctl.sources.limits import Limits
 from osbctl.sources.parse import decoded
 from osbctl.validation.options import ValidationOptions
-from osbctl.validation.pipeline import unreadable, validate_document
+from osbctl.validation.pipeline import unreadable_result, validate_document
 from osbctl.validation.rules import load_all
 from tests.fragments import DRAFT_04, catalog, source_text, with_parameters
 
@@ -185,7 +185,7 @@ def judged(example: Example, rule: str) -> ValidationResult:
             raise too_large(example.name, limits)
         document = parse_catalog(decoded(data, example.name), example.name, limits, at=example.at)
     except DocumentError as error:
-        return unreadable(example.name, error.findings)
+        return unreadable_result(example.name, error.findings)
     return validate_document(document, OPTIONS.get(rule, ValidationOptions()))
 
 

@@ -6,7 +6,7 @@ from osbctl.findings import DocumentError, ValidationResult, Verdict
 from osbctl.platforms.outcome import VerdictKind
 from osbctl.sources.parse import parse_document
 from osbctl.validation.options import Selection, ValidationOptions
-from osbctl.validation.pipeline import graded, unreadable, validate_document
+from osbctl.validation.pipeline import apply_severities, unreadable_result, validate_document
 
 _FOR_FILES = "dashboard-secret-literal"
 """A rule for files only: a file should not hold the secret, but a broker must send it."""
@@ -20,7 +20,7 @@ def check_and_judge(address: str, connection: ConnectionOptions, options: Valida
     checked = check_broker(address, connection)
     name = redact_query(address)
     main = _judged(name, checked.catalog, options)
-    wire = graded(Selection(options).of(checked.findings, {}), options)
+    wire = apply_severities(Selection(options).filter_findings(checked.findings, {}), options)
     findings, left_out = [*wire, *main.findings], main.left_out + len(checked.findings) - len(wire)
     verdicts = dict(main.verdicts)
     for one, verdict in verdicts.items():
@@ -33,11 +33,11 @@ def check_and_judge(address: str, connection: ConnectionOptions, options: Valida
 
 def _judged(name: str, body: bytes | None, options: ValidationOptions) -> ValidationResult:
     if body is None:
-        return unreadable(name, ())
+        return unreadable_result(name, ())
     try:
         judgement = validate_document(parse_document(body, name), options._replace(literal=True))
     except DocumentError as error:
-        judgement = unreadable(name, error.findings)
+        judgement = unreadable_result(name, error.findings)
     found = []
     for finding in judgement.findings:
         if finding.rule != _FOR_FILES:

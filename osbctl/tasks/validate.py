@@ -12,7 +12,7 @@ from osbctl.sources.read_bytes import check_stdin, report_name
 from osbctl.tasks.options import Request, config_of, effective_fail_on, validation_options
 from osbctl.text import plural
 from osbctl.validation.options import ValidationOptions
-from osbctl.validation.pipeline import unreadable, validate_document
+from osbctl.validation.pipeline import unreadable_result, validate_document
 
 
 class Validation(NamedTuple):
@@ -96,10 +96,10 @@ def _settings(config: Config, request: Request, known: list[_Settings]) -> _Sett
 
 def _together(validated: list[_Validated]) -> list[_Validated]:
     """The same, with findings on ids and names that two of the catalogs share."""
-    from osbctl.validation.cross_catalog import ValidatedCatalog, judge_together
+    from osbctl.validation.cross_catalog import ValidatedCatalog, add_shared_identity_findings
 
     read = [ValidatedCatalog(one.document, one.result, one.settings.options) for one in validated if one.document]
-    completed = iter(judge_together(read))
+    completed = iter(add_shared_identity_findings(read))
     return [one._replace(result=next(completed)) if one.document else one for one in validated]
 
 
@@ -115,7 +115,7 @@ def _validate(source: str, request: Request, settings: _Settings) -> _Validated:
         )
     except (DocumentError, SourceError) as error:
         code = error.exit_code if isinstance(error, SourceError) else 0
-        result = unreadable(report_name(source, request.stdin_filename), unread(error))
+        result = unreadable_result(report_name(source, request.stdin_filename), unread(error))
         return _Validated(settings, result._replace(fail_on=fail_on), exit_code=code)
     result = validate_document(document, settings.options)._replace(fail_on=fail_on)
     if result.findings and request.fixes and _is_editable(source, document):

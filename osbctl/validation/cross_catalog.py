@@ -12,9 +12,9 @@ from osbctl.platforms.outcome import VerdictKind
 from osbctl.platforms.shared_identities import SharedIdentity, does, shared
 from osbctl.rule import RULES
 from osbctl.sources.document import Document
-from osbctl.validation.ignore_comments import find_comments, without_ignored
+from osbctl.validation.ignore_comments import drop_ignored_findings, find_comments
 from osbctl.validation.options import Selection, ValidationOptions
-from osbctl.validation.pipeline import graded, reading_order
+from osbctl.validation.pipeline import apply_severities, document_order_key
 from osbctl.validation.rules import SHARED, load_all
 
 _RULES = {
@@ -29,53 +29,57 @@ class ValidatedCatalog(NamedTuple):
     """A catalog, its own validation result, and the options of that validation."""
 
     document: Document
-    judgement: ValidationResult
+    result: ValidationResult
     options: ValidationOptions
 
 
-def judge_together(judged: Sequence[ValidatedCatalog]) -> list[ValidationResult]:
+def add_shared_identity_findings(catalogs: Sequence[ValidatedCatalog]) -> list[ValidationResult]:
     """The results, completed with the ids and names that a catalog shares with earlier ones.
 
     Each is reported in the later catalog, with its options. A platform that refuses one of two catalogs refuses the
     later.
     """
     load_all()
-    found: list[list[SharedIdentity]] = [[] for _ in judged]
-    paths: list[set[Path]] = [set() for _ in judged]
-    for one in shared((str(number), each.document.data) for number, each in enumerate(judged)):
-        if not holds_placeholder(one.value):
-            found[int(one.second)].append(one)
-            paths[int(one.second)].add(one.second_path)
-            paths[int(one.first)].add(one.first_path)
-    places = [each.document.locate(wanted) for each, wanted in zip(judged, paths, strict=True)]
+    found: list[list[SharedIdentity]] = [[] for _ in catalogs]
+    paths: list[set[Path]] = [set() for _ in catalogs]
+    for identity in shared((str(number), catalog.document.data) for number, catalog in enumerate(catalogs)):
+        if not holds_placeholder(identity.value):
+            found[int(identity.second)].append(identity)
+            paths[int(identity.second)].add(identity.second_path)
+            paths[int(identity.first)].add(identity.first_path)
+    locations = [catalog.document.locate(wanted) for catalog, wanted in zip(catalogs, paths, strict=True)]
     return [
-        _completed(one, [_finding(same, places, one.options.platforms) for same in identities])
-        for one, identities in zip(judged, found, strict=True)
+        _add_findings(catalog, [_shared_identity_finding(each, locations, catalog.options.platforms) for each in ids])
+        for catalog, ids in zip(catalogs, found, strict=True)
     ]
 
 
-def _finding(one: SharedIdentity, places: Sequence[Mapping[Path, Location]], counted: frozenset[Platform]) -> Finding:
-    first, place = places[int(one.first)][one.first_path], places[int(one.second)][one.second_path]
-    rule = RULES[_RULES[one.identity]]
-    severity = Severity.ERROR if counted & {*rule.refused_by} else rule.severity
-    other = f"{one.first_object} at {first}"
-    message = f"the {one.identity} {one.value} of {one.second_object} is also that of {other}"
-    hint = does(one.identity, counted or frozenset(Platform))
-    return Finding(rule.id, severity, message, one.second_path, place, hint, refused_by=rule.refused_by)
+def _shared_identity_finding(
+    duplicate: SharedIdentity, locations: Sequence[Mapping[Path, Location]], chosen: frozenset[Platform]
+) -> Finding:
+    first = locations[int(duplicate.first)][duplicate.first_path]
+    second = locations[int(duplicate.second)][duplicate.second_path]
+    rule = RULES[_RULES[duplicate.identity]]
+    severity = Severity.ERROR if chosen & {*rule.refused_by} else rule.severity
+    other = f"{duplicate.first_object} at {first}"
+    message = f"the {duplicate.identity} {duplicate.value} of {duplicate.second_object} is also that of {other}"
+    hint = does(duplicate.identity, chosen or frozenset(Platform))
+    return Finding(rule.id, severity, message, duplicate.second_path, second, hint, refused_by=rule.refused_by)
 
 
-def _completed(one: ValidatedCatalog, found: list[Finding]) -> ValidationResult:
-    document, judgement, options = one
-    silenced = without_ignored(Selection(options).of(found, document.data), document, find_comments(document))
-    wanted = graded(silenced, options)
+def _add_findings(catalog: ValidatedCatalog, found: list[Finding]) -> ValidationResult:
+    """The catalog's result with the new findings that are selected and not ignored; all of them change verdicts."""
+    document, result, options = catalog
+    selected = Selection(options).filter_findings(found, document.data)
+    wanted = apply_severities(drop_ignored_findings(selected, document, find_comments(document)), options)
     refused = Counter(platform for finding in found for platform in finding.refused_by)
-    verdicts = {platform: _verdict(verdict, refused[platform]) for platform, verdict in judgement.verdicts.items()}
-    left_out = judgement.left_out + len(found) - sum(finding.rule.startswith(SHARED) for finding in wanted)
-    findings = sorted((*judgement.findings, *wanted), key=reading_order)
-    return judgement._replace(findings=tuple(findings), verdicts=verdicts, left_out=left_out)
+    verdicts = {platform: _add_refusals(verdict, refused[platform]) for platform, verdict in result.verdicts.items()}
+    left_out = result.left_out + len(found) - sum(finding.rule.startswith(SHARED) for finding in wanted)
+    findings = sorted((*result.findings, *wanted), key=document_order_key)
+    return result._replace(findings=tuple(findings), verdicts=verdicts, left_out=left_out)
 
 
-def _verdict(alone: Verdict, refusals: int) -> Verdict:
-    if not refusals or alone.kind in (VerdictKind.CRASHES, VerdictKind.UNREADABLE):
-        return alone
-    return alone._replace(kind=VerdictKind.REFUSES, reasons=alone.reasons + refusals, why="")
+def _add_refusals(verdict: Verdict, count: int) -> Verdict:
+    if not count or verdict.kind in (VerdictKind.CRASHES, VerdictKind.UNREADABLE):
+        return verdict
+    return verdict._replace(kind=VerdictKind.REFUSES, reasons=verdict.reasons + count, why="")

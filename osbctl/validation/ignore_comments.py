@@ -25,7 +25,7 @@ class Comment(NamedTuple):
     lines: range
 
 
-def without_ignored(findings: list[Finding], document: Document, comments: Iterable[Comment]) -> list[Finding]:
+def drop_ignored_findings(findings: list[Finding], document: Document, comments: Iterable[Comment]) -> list[Finding]:
     """The findings that no comment of the document ignores."""
     ignored: dict[tuple[str, int], list[frozenset[str]]] = {}
     for comment in comments:
@@ -33,16 +33,16 @@ def without_ignored(findings: list[Finding], document: Document, comments: Itera
             ignored.setdefault((comment.place.source, line), []).append(comment.rules)
     if not ignored:
         return findings
-    places = document.locate({finding.path for finding in findings if not finding.location})
+    locations = document.locate({finding.path for finding in findings if not finding.location})
     kept = []
     for finding in findings:
-        place = finding.location or places[finding.path]
-        if not any(finding.rule in rules for rules in ignored.get((place.source, place.line), ())):
+        location = finding.location or locations[finding.path]
+        if not any(finding.rule in rules for rules in ignored.get((location.source, location.line), ())):
             kept.append(finding)
     return kept
 
 
-def faulty_comments(comments: Iterable[Comment]) -> Iterator[Finding]:
+def check_comments(comments: Iterable[Comment]) -> Iterator[Finding]:
     """A finding for each comment that names no rule, or one that does not exist."""
     for comment in comments:
         if not comment.word:
@@ -57,23 +57,24 @@ def faulty_comments(comments: Iterable[Comment]) -> Iterator[Finding]:
 def find_comments(document: Document) -> list[Comment]:
     """The comments of all files, including those around a catalog that is a part of a file."""
     files = (file for file in document.parts or (document,) if file.syntax == "yaml" and "osbctl:" in file.text)
-    return [comment for file in files for comment in _comments_of(file)]
+    return [comment for file in files for comment in _find_comments_in_file(file)]
 
 
-def _comments_of(file: Document) -> Iterator[Comment]:
+def _find_comments_in_file(file: Document) -> Iterator[Comment]:
     from osbctl.sources.text_lines import LINE_END, Lines
     from osbctl.validation.rules import load_all
 
-    places, lines, rules = Lines(file.name, file.text), LINE_END.split(file.text), load_all()
-    for match in _found(file.text, file.source_map().spans().values()):
-        place = places.at(match.start())
-        alone = not place.excerpt[: place.column - 1].strip()
-        reach = _entry_below(lines, place.line) if alone else range(place.line, place.line + 1)
+    positions, lines, rules = Lines(file.name, file.text), LINE_END.split(file.text), load_all()
+    for match in _match_comments(file.text, file.source_map().spans().values()):
+        location = positions.at(match.start())
+        is_own_line = not location.excerpt[: location.column - 1].strip()
+        line = location.line
+        applies_to = _lines_of_entry_below(lines, line) if is_own_line else range(line, line + 1)
         for word in re.findall(r"[^\s,][^,]*(?<!\s)", match[1] or "") or [""]:
-            yield Comment(word, matching_rules(word, rules), place, reach)
+            yield Comment(word, matching_rules(word, rules), location, applies_to)
 
 
-def _found(text: str, spans: Iterable[Span]) -> Iterator[re.Match[str]]:
+def _match_comments(text: str, spans: Iterable[Span]) -> Iterator[re.Match[str]]:
     """Comments outside of quoted and block texts; in plain texts no `#` follows a blank."""
     texts = sorted((span.start, span.end) for span in spans if span.style)
     for match in _COMMENT.finditer(text):
@@ -82,9 +83,10 @@ def _found(text: str, spans: Iterable[Span]) -> Iterator[re.Match[str]]:
             yield match
 
 
-def _entry_below(lines: list[str], number: int) -> range:
-    """The lines of the entry or item that begins below line `number`: its first line and those indented further."""
-    content = (n for n in range(number + 1, len(lines) + 1) if lines[n - 1].strip() and lines[n - 1].strip()[0] != "#")
+def _lines_of_entry_below(lines: list[str], line_number: int) -> range:
+    """The lines of the entry or item that begins below `line_number`: its first line and those indented further."""
+    following = range(line_number + 1, len(lines) + 1)
+    content = (n for n in following if lines[n - 1].strip() and lines[n - 1].strip()[0] != "#")
     first = next(content, 0)
     if not first:
         return range(0)

@@ -46,15 +46,15 @@ class Selection:
         self._select = options.select
         self._entries = (*map(IgnoreAt, sorted(options.ignore)), *options.ignore_at)
 
-    def picks(self, rule: str) -> bool:
+    def is_selected(self, rule: str) -> bool:
         """Return whether `rule` is selected."""
         return self._select is None or rule in self._select
 
-    def of(self, findings: Iterable[Finding], data: dict[str, Any]) -> list[Finding]:
+    def filter_findings(self, findings: Iterable[Finding], data: dict[str, Any]) -> list[Finding]:
         """The selected findings that are not ignored, in the given order."""
-        named = {entry.rule for entry in self._entries}
-        picked = (finding for finding in findings if self.picks(finding.rule))
-        return [finding for finding in picked if finding.rule not in named or not self._is_ignored(finding, data)]
+        ignored = {entry.rule for entry in self._entries}
+        selected = (finding for finding in findings if self.is_selected(finding.rule))
+        return [finding for finding in selected if finding.rule not in ignored or not self._is_ignored(finding, data)]
 
     def _is_ignored(self, finding: Finding, data: dict[str, Any]) -> bool:
         service, plan = service_and_plan_names(finding.path, data)

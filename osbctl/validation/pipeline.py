@@ -5,7 +5,7 @@ of something that the specification allows is a finding of its own.
 """
 
 import json
-from collections.abc import Collection, Container, Mapping
+from collections.abc import Callable, Collection, Container, Mapping
 from functools import cache
 from itertools import chain
 from typing import Any
@@ -22,7 +22,7 @@ from osbctl.platforms.outcome import Outcome, Refusal, VerdictKind, bounded
 from osbctl.rule import Rule
 from osbctl.sources.document import Document
 from osbctl.text import plural
-from osbctl.validation.ignore_comments import faulty_comments, find_comments, without_ignored
+from osbctl.validation.ignore_comments import check_comments, drop_ignored_findings, find_comments
 from osbctl.validation.node import CatalogNode, Node
 from osbctl.validation.options import Selection, ValidationOptions
 from osbctl.validation.rules import PARAMETERS, load_checks
@@ -32,54 +32,55 @@ def validate_document(document: Document, options: ValidationOptions) -> Validat
     """Validate a catalog: schema, rules and verdicts of platforms. Raises ConfigError: a user schema is invalid."""
     selection = Selection(options)
     options = options._replace(literal=options.literal or document.syntax == "brokerpak")  # its broker sends `${…}`
-    asked = options.platforms if options.errors_only else tuple(Platform)
-    judged = (judge_all if options.literal else judge_template)(document.data, asked)
+    platforms = options.platforms if options.errors_only else tuple(Platform)
+    judged = (judge_all if options.literal else judge_template)(document.data, platforms)
     outcomes = {platform: outcome.redacted for platform, outcome in judged.items()}
-    found, unnamed = _check(document, options)
-    selected, others = _parted(found, selection)
-    hidden = unnamed.union(finding.path for finding in filter(_is_fault, others))
+    found, omitted_paths = _collect_findings(document, options)
+    selected, others = _split_by_selection(found, selection)
+    hidden = omitted_paths.union(finding.path for finding in filter(_is_error_or_schema_fault, others))
     joined = _join_refusals(selected, outcomes, options, hidden)
     instead = sum(finding.path in hidden for finding in joined[len(selected) :] if finding.refused_by)
-    _, others = _parted(_drop_newcomers([*others, *joined]), selection)
-    selected, _ = _parted(_drop_newcomers(joined), selection)
+    _, others = _split_by_selection(_drop_too_new_beside_faults([*others, *joined]), selection)
+    selected, _ = _split_by_selection(_drop_too_new_beside_faults(joined), selection)
     comments = find_comments(document)
-    wanted = without_ignored(selection.of(selected, document.data), document, comments)
-    wanted += selection.of(faulty_comments(comments), document.data)
-    shown = _grouped(graded(wanted, options))
-    left_out = max(0, len(_grouped(graded([*others, *selected], options))) - instead - len(shown))
-    verdicts = {platform: _verdict(outcome) for platform, outcome in outcomes.items()}
+    wanted = drop_ignored_findings(selection.filter_findings(selected, document.data), document, comments)
+    wanted += selection.filter_findings(check_comments(comments), document.data)
+    shown = _group_findings(apply_severities(wanted, options))
+    left_out = max(0, len(_group_findings(apply_severities([*others, *selected], options))) - instead - len(shown))
+    verdicts = {platform: _verdict_from_outcome(outcome) for platform, outcome in outcomes.items()}
     name, data, read_as = document.name, document.data, document.read_as
-    placed = tuple(_located(shown, document))
-    return ValidationResult(name, placed, verdicts, left_out, data, outcomes=outcomes, read_as=read_as)
+    located = tuple(_locate_and_sort(shown, document))
+    return ValidationResult(name, located, verdicts, left_out, data, outcomes=outcomes, read_as=read_as)
 
 
-def unreadable(name: str, findings: tuple[Finding, ...]) -> ValidationResult:
+def unreadable_result(name: str, findings: tuple[Finding, ...]) -> ValidationResult:
     """The result for a source that cannot be read; `findings` are the reasons."""
     return ValidationResult(name, findings, dict.fromkeys(Platform, Verdict(VerdictKind.UNREADABLE)))
 
 
-def judge_template(data: dict[str, Any], asked: Collection[Platform] = tuple(Platform)) -> dict[Platform, Outcome]:
-    """Verdicts of the `asked` platforms on the catalog `data` once its placeholders are replaced.
+def judge_template(data: dict[str, Any], platforms: Collection[Platform] = tuple(Platform)) -> dict[Platform, Outcome]:
+    """Verdicts of `platforms` on the catalog `data` once its placeholders are replaced.
 
     A platform refuses it for errors that no value of a placeholder repairs. Without such errors, and without acceptance
     of the catalog as written, its verdict is unclear.
     """
-    outcomes = judge_all(data, asked)
-    rejecting = [platform for platform, outcome in outcomes.items() if outcome.kind is not VerdictKind.ACCEPTS]
-    found = placeholders(data) if rejecting else {}
-    if not found:
+    outcomes = judge_all(data, platforms)
+    not_accepting = [platform for platform, outcome in outcomes.items() if outcome.kind is not VerdictKind.ACCEPTS]
+    unresolved = placeholders(data) if not_accepting else {}
+    if not unresolved:
         return outcomes
-    rendered = judge_all(fill_placeholders(data, found), rejecting)
-    return outcomes | {one: _of_template(found, outcomes[one], rendered[one]) for one in rejecting}
+    rendered = judge_all(fill_placeholders(data, unresolved), not_accepting)
+    return outcomes | {each: _template_outcome(unresolved, outcomes[each], rendered[each]) for each in not_accepting}
 
 
-def _of_template(found: Mapping[Path, str], as_it_stands: Outcome, rendered: Outcome) -> Outcome:
-    refusals = tuple(one for one in rendered.refusals if found.keys().isdisjoint(_prefixes(one.path)))
+def _template_outcome(unresolved: Mapping[Path, str], original: Outcome, rendered: Outcome) -> Outcome:
+    """The outcome of a template with `unresolved` placeholders, from those before and after they are replaced."""
+    refusals = tuple(refusal for refusal in rendered.refusals if unresolved.keys().isdisjoint(_prefixes(refusal.path)))
     if refusals:
         return rendered._replace(refusals=refusals)
-    met = {path for one in as_it_stands.refusals for path in _prefixes(one.path)}
-    decisive = [path for path in found if path in met] or found
-    doubts = (Refusal("placeholder-unresolved", path, f"it depends on {found[path][:40]!r}") for path in decisive)
+    met = {path for refusal in original.refusals for path in _prefixes(refusal.path)}
+    decisive = [path for path in unresolved if path in met] or unresolved
+    doubts = (Refusal("placeholder-unresolved", path, f"it depends on {unresolved[path][:40]!r}") for path in decisive)
     return Outcome(VerdictKind.UNCLEAR, doubts=bounded(doubts))
 
 
@@ -88,15 +89,15 @@ def _prefixes(path: Path) -> list[Path]:
     return [path[:end] for end in range(1, len(path) + 1)]
 
 
-def _verdict(outcome: Outcome) -> Verdict:
+def _verdict_from_outcome(outcome: Outcome) -> Verdict:
     more = f", and {len(outcome.doubts) - 1:,} more" if len(outcome.doubts) > 1 else ""
     why = "".join(f"{doubt.message} at {pointer(doubt.path)}{more}" for doubt in outcome.doubts[:1])
     return Verdict(outcome.kind, outcome.messages, len(outcome.refusals), why)
 
 
-def _check(document: Document, options: ValidationOptions) -> tuple[list[Finding], set[Path]]:
+def _collect_findings(document: Document, options: ValidationOptions) -> tuple[list[Finding], set[Path]]:
     """Findings of reading, schemas and rules; and the paths of schema errors beyond the limit."""
-    found, unnamed = schema_findings(document.data, options.api_version)
+    found, omitted_paths = schema_findings(document.data, options.api_version)
     found += run_rules(document.data, options)
     for name, schema in options.user_schemas:
         from osbctl.validation.user_schema import check_user_schema  # loads jsonschema-rs
@@ -104,16 +105,16 @@ def _check(document: Document, options: ValidationOptions) -> tuple[list[Finding
         found += check_user_schema(document.data, schema, name)
     reported = {note.path for note in document.notes if note.severity is Severity.ERROR}
     missing = ("schema-required", "schema-empty")
-    found = [one for one in found if one.rule not in missing or one.path not in reported]
-    return [*document.notes, *_without_templates(found, document, options)], unnamed
+    found = [finding for finding in found if finding.rule not in missing or finding.path not in reported]
+    return [*document.notes, *_drop_template_findings(found, document, options)], omitted_paths
 
 
-def _without_templates(findings: list[Finding], document: Document, options: ValidationOptions) -> list[Finding]:
+def _drop_template_findings(findings: list[Finding], document: Document, options: ValidationOptions) -> list[Finding]:
     """The findings without those on values that a template, or the broker of a brokerpak, will replace."""
     if document.syntax == "brokerpak":  # its broker sends nulls and `${…}` by itself
-        return [one for one in findings if one.rule not in ("null-object", "placeholder-unresolved")]
+        return [finding for finding in findings if finding.rule not in ("null-object", "placeholder-unresolved")]
     unknown = placeholders(document.data) if findings and not options.literal else {}
-    return [one for one in findings if one.path not in unknown or one.rule == "placeholder-unresolved"]
+    return [finding for finding in findings if finding.path not in unknown or finding.rule == "placeholder-unresolved"]
 
 
 def schema_findings(data: dict[str, Any], api_version: ApiVersion) -> tuple[list[Finding], set[Path]]:
@@ -124,45 +125,45 @@ def schema_findings(data: dict[str, Any], api_version: ApiVersion) -> tuple[list
     """
     if _latest_schema_validator()(data):
         return [], set()
-    from osbctl.validation.schema_errors import explained
+    from osbctl.validation.schema_errors import explain_schema_errors
 
-    return explained(data, api_version)
+    return explain_schema_errors(data, api_version)
 
 
 @cache
-def _latest_schema_validator() -> Any:
+def _latest_schema_validator() -> Callable[[Any], bool]:
     return fast_validator(load_schema(LATEST))
 
 
 def run_rules(data: dict[str, Any], options: ValidationOptions) -> list[Finding]:
     """Run the rules on the catalog `data`; they skip values of the wrong type, which the schema reports."""
     catalog = CatalogNode(data, options.api_version)
-    of_catalog, of_parameters = list[Rule](), list[Rule]()
+    catalog_rules, parameter_rules = list[Rule](), list[Rule]()
     for rule in load_checks():
-        if is_wanted(rule, options):
-            (of_parameters if rule.id.startswith(PARAMETERS) else of_catalog).append(rule)
-    return _findings(of_catalog, catalog) + _of_parameters(of_parameters, catalog)
+        if is_rule_enabled(rule, options):
+            (parameter_rules if rule.id.startswith(PARAMETERS) else catalog_rules).append(rule)
+    return _run_checks(catalog_rules, catalog) + _run_parameter_rules(parameter_rules, catalog)
 
 
-def _of_parameters(rules: list[Rule], catalog: CatalogNode) -> list[Finding]:
+def _run_parameter_rules(rules: list[Rule], catalog: CatalogNode) -> list[Finding]:
     """Run `rules` once on the parameter schemas that are the same to them; report each occurrence."""
     from osbctl.validation.rules.parameters import MAX_BYTES  # rules are loaded when the first catalog is checked
 
     found: list[Finding] = []
     known: dict[tuple[str, int], list[Finding]] = {}
     for plan in catalog.plans:
-        for place, holder in parameter_holders(plan.value):
+        for holder_path, holder in parameter_holders(plan.value):
             schema = holder["parameters"]
             # No rule reads titles and descriptions; but they count for the size of the whole.
             content = text_without_titles(schema), max(len(json.dumps(schema)), MAX_BYTES)
             if content not in known:
-                known[content] = _findings(rules, Node(schema))
-            path = (*plan.path, "schemas", *place, "parameters")
-            found += [_below(path, finding) for finding in known[content]]
+                known[content] = _run_checks(rules, Node(schema))
+            path = (*plan.path, "schemas", *holder_path, "parameters")
+            found += [_prefix_paths(path, finding) for finding in known[content]]
     return found
 
 
-def _findings(rules: list[Rule], node: Node) -> list[Finding]:
+def _run_checks(rules: list[Rule], node: Node) -> list[Finding]:
     return [
         finding._replace(rule=rule.id, severity=rule.severity)
         for rule in rules
@@ -170,24 +171,24 @@ def _findings(rules: list[Rule], node: Node) -> list[Finding]:
     ]
 
 
-def _below(path: Path, finding: Finding) -> Finding:
-    fixes = tuple(fix._replace(path=(*path, *fix.path)) for fix in finding.fixes)
-    return finding._replace(path=(*path, *finding.path), fixes=fixes)
+def _prefix_paths(parent_path: Path, finding: Finding) -> Finding:
+    fixes = tuple(fix._replace(path=(*parent_path, *fix.path)) for fix in finding.fixes)
+    return finding._replace(path=(*parent_path, *finding.path), fixes=fixes)
 
 
-def is_wanted(rule: Rule, options: ValidationOptions) -> bool:
+def is_rule_enabled(rule: Rule, options: ValidationOptions) -> bool:
     """Return whether `rule` is checked with these options."""
     if options.errors_only and rule.severity is not Severity.ERROR:
         return False
     return rule.only_for is None or rule.only_for in options.platforms or rule.id in (options.select or ())
 
 
-def _parted(findings: list[Finding], selection: Selection) -> tuple[list[Finding], list[Finding]]:
-    selected = [finding for finding in findings if selection.picks(finding.rule)]
-    return selected, [finding for finding in findings if not selection.picks(finding.rule)]
+def _split_by_selection(findings: list[Finding], selection: Selection) -> tuple[list[Finding], list[Finding]]:
+    selected = [finding for finding in findings if selection.is_selected(finding.rule)]
+    return selected, [finding for finding in findings if not selection.is_selected(finding.rule)]
 
 
-def _is_fault(finding: Finding) -> bool:
+def _is_error_or_schema_fault(finding: Finding) -> bool:
     return finding.severity is Severity.ERROR or finding.rule.startswith("schema-")
 
 
@@ -201,115 +202,118 @@ def _join_refusals(
     is unclear is a warning, unless there is a finding of its rule.
     """
     findings = list(findings)
-    faults = _faults_by_path(findings)
+    faults = _fault_indexes_by_path(findings)
     for platform, outcome in outcomes.items():
-        counts = platform in options.platforms
-        findings += _doubts(platform, outcome, findings) if counts else ()
+        is_chosen = platform in options.platforms
+        findings += _unclear_verdict_findings(platform, outcome, findings) if is_chosen else ()
         for refusal in outcome.refusals:
-            at = _fault_at(refusal.path, faults, findings)
+            at = _find_fault_index(refusal.path, faults, findings)
             if at is not None:
-                findings[at] = _joined(findings[at], platform, refusal.message, bool(outcome.messages), counts)
+                findings[at] = _join_refusal(findings[at], platform, refusal.message, bool(outcome.messages), is_chosen)
             elif refusal.path not in hidden or refusal.rule in (options.select or ()):
-                severity = Severity.ERROR if counts else Severity.WARNING
+                severity = Severity.ERROR if is_chosen else Severity.WARNING
                 findings.append(Finding(refusal.rule, severity, refusal.message, refusal.path, refused_by=(platform,)))
     return findings
 
 
-def _faults_by_path(findings: list[Finding]) -> dict[Path, int]:
-    return {finding.path: at for at, finding in reversed([*enumerate(findings)]) if _is_fault(finding)}
+def _fault_indexes_by_path(findings: list[Finding]) -> dict[Path, int]:
+    """Index of the first error or schema fault at each path."""
+    indexed = reversed([*enumerate(findings)])
+    return {finding.path: index for index, finding in indexed if _is_error_or_schema_fault(finding)}
 
 
-def _fault_at(path: Path, faults: Mapping[Path, int], findings: list[Finding]) -> int | None:
+def _find_fault_index(path: Path, faults: Mapping[Path, int], findings: list[Finding]) -> int | None:
     """The index of the first fault at `path`, else of the wrong type of the value around it."""
     around = faults.get(path[:-1])
     is_wrong_type = around is not None and findings[around].rule == "schema-type"
     return faults.get(path, around if is_wrong_type else None)
 
 
-def _doubts(platform: Platform, outcome: Outcome, findings: list[Finding]) -> list[Finding]:
+def _unclear_verdict_findings(platform: Platform, outcome: Outcome, findings: list[Finding]) -> list[Finding]:
     known = {(finding.rule, finding.path) for finding in findings if outcome.doubts}
     why = f"the verdict of {platform.label} is unclear"
     doubts = [doubt for doubt in outcome.doubts if (doubt.rule, doubt.path) not in known]
     return [Finding(doubt.rule, Severity.WARNING, f"{why}: {doubt.message}", doubt.path) for doubt in doubts]
 
 
-def _joined(finding: Finding, platform: Platform, words: str, own_words: bool, counts: bool) -> Finding:
-    """The finding with the words of a platform; an error if the platform counts."""
+def _join_refusal(finding: Finding, platform: Platform, message: str, is_own_message: bool, is_chosen: bool) -> Finding:
+    """The finding with the refusal of a platform; an error if the platform is chosen."""
     refused_by = finding.refused_by if platform in finding.refused_by else (*finding.refused_by, platform)
     messages = finding.platform_messages
-    if own_words and words not in messages:
-        messages = (*messages, words)
-    severity = Severity.ERROR if counts else finding.severity
+    if is_own_message and message not in messages:
+        messages = (*messages, message)
+    severity = Severity.ERROR if is_chosen else finding.severity
     return finding._replace(refused_by=refused_by, platform_messages=messages, severity=severity)
 
 
-def _drop_newcomers(findings: list[Finding]) -> list[Finding]:
+def _drop_too_new_beside_faults(findings: list[Finding]) -> list[Finding]:
     """The findings without `field-too-new` at fields in which there is a fault."""
-    wrong = [finding.path for finding in findings if _is_fault(finding) or finding.refused_by]
-    known = {path[:depth] for path in wrong for depth in range(len(path) + 1)}
-    return [finding for finding in findings if finding.rule != "field-too-new" or finding.path not in known]
+    fault_paths = [finding.path for finding in findings if _is_error_or_schema_fault(finding) or finding.refused_by]
+    with_ancestors = {path[:depth] for path in fault_paths for depth in range(len(path) + 1)}
+    return [finding for finding in findings if finding.rule != "field-too-new" or finding.path not in with_ancestors]
 
 
-def graded(findings: list[Finding], options: ValidationOptions) -> list[Finding]:
+def apply_severities(findings: list[Finding], options: ValidationOptions) -> list[Finding]:
     """The findings with the configured severities of their rules."""
     severity = dict(options.severity)
     return [f._replace(severity=severity[f.rule]) if f.rule in severity else f for f in findings]
 
 
-def _grouped(findings: list[Finding]) -> list[Finding]:
+def _group_findings(findings: list[Finding]) -> list[Finding]:
     """Join findings of one rule with the same group text (`Finding.group_summary`) to the first of them."""
     groups: dict[object, list[Finding]] = {}
     for number, finding in enumerate(findings):
         key = (finding.rule, finding.severity, finding.group_summary, finding.hint) if finding.group_summary else number
         groups.setdefault(key, []).append(finding)
-    return [_as_one(group, f"{len(group):,} {group[0].group_summary}") for group in groups.values()]
+    return [_merge_group(group, f"{len(group):,} {group[0].group_summary}") for group in groups.values()]
 
 
-def _as_one(group: list[Finding], message: str) -> Finding:
+def _merge_group(group: list[Finding], message: str) -> Finding:
     """The first finding, with the paths of the others, and the fixes and platform messages of all."""
     first = group[0]
     if len(group) == 1:
         return first
-    others = (path for finding in group[1:] for path in (finding.path, *finding.other_paths))
+    other_paths = (path for finding in group[1:] for path in (finding.path, *finding.other_paths))
     return first._replace(
         message=message,
-        other_paths=(*first.other_paths, *others),
+        other_paths=(*first.other_paths, *other_paths),
         fixes=tuple(fix for finding in group for fix in finding.fixes),
         refused_by=tuple(dict.fromkeys(platform for finding in group for platform in finding.refused_by)),
-        platform_messages=tuple(dict.fromkeys(words for finding in group for words in finding.platform_messages)),
+        platform_messages=tuple(dict.fromkeys(text for finding in group for text in finding.platform_messages)),
     )
 
 
-def _located(findings: list[Finding], document: Document) -> list[Finding]:
+def _locate_and_sort(findings: list[Finding], document: Document) -> list[Finding]:
+    """The findings with locations, in document order; those that aliases repeat are merged."""
     paths = {path for f in findings if f.location is None for path in (f.path, f.related_path) if path is not None}
-    places = document.locate(paths) if paths else {}
+    locations = document.locate(paths) if paths else {}
     groups: dict[object, list[Finding]] = {}
     for finding in findings:
-        placed = finding if finding.location else _placed(finding, places)
-        groups.setdefault((placed.rule, placed.severity, placed.location, placed.path[-1:]), []).append(placed)
-    return sorted(chain.from_iterable(map(_once_a_text, groups.values())), key=reading_order)
+        located = finding if finding.location else _set_location(finding, locations)
+        groups.setdefault((located.rule, located.severity, located.location, located.path[-1:]), []).append(located)
+    return sorted(chain.from_iterable(map(_merge_alias_repeats, groups.values())), key=document_order_key)
 
 
-def _once_a_text(group: list[Finding]) -> list[Finding]:
+def _merge_alias_repeats(group: list[Finding]) -> list[Finding]:
     """Join findings of one rule and field at one location, which aliases or merges repeat."""
     if not 1 < len({finding.path for finding in group}) == len(group):
         return group
     more = plural(len(group) - 1, "more place")
-    return [_as_one(group, f"{group[0].message} (an alias or a merge repeats it in {more})")]
+    return [_merge_group(group, f"{group[0].message} (an alias or a merge repeats it in {more})")]
 
 
-def _placed(finding: Finding, places: Mapping[Path, Location]) -> Finding:
+def _set_location(finding: Finding, locations: Mapping[Path, Location]) -> Finding:
     """The finding with its location, and with the line of the earlier place in its message."""
-    here = places[finding.path]
+    own = locations[finding.path]
     if finding.related_path is None:
-        return finding._replace(location=here)
-    there = places[finding.related_path]
-    line = f"line {there.line}" if there.source == here.source else f"{there.source}:{there.line}"
-    return finding._replace(location=here, message=f"{finding.message} ({line})")
+        return finding._replace(location=own)
+    related = locations[finding.related_path]
+    line = f"line {related.line}" if related.source == own.source else f"{related.source}:{related.line}"
+    return finding._replace(location=own, message=f"{finding.message} ({line})")
 
 
-def reading_order(finding: Finding) -> tuple[str, int, int, int, str, str]:
+def document_order_key(finding: Finding) -> tuple[str, int, int, int, str, str]:
     """Sort key for located findings, in document order."""
-    place = finding.location
-    where = (place.source, place.line, place.column) if place else ("", 0, 0)
+    location = finding.location
+    where = (location.source, location.line, location.column) if location else ("", 0, 0)
     return (*where, -finding.severity.rank, finding.rule, finding.message)

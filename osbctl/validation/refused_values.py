@@ -14,7 +14,7 @@ _JUDGEMENTS = 2_000
 """The budget for one schema, a tenth of a second."""
 
 
-def refused_values(schema: JsonValue) -> Iterator[tuple[Path, tuple[str, ...]]]:
+def find_refused_values(schema: JsonValue) -> Iterator[tuple[Path, tuple[str, ...]]]:
     """The defaults and examples that their own schema refuses, with the keywords; never raises."""
     try:
         tree = checked_tree(schema)

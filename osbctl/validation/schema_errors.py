@@ -38,7 +38,7 @@ class CatalogFault(NamedTuple):
         return refusal(self.keyword, self.wanted, self.value, self.path)
 
 
-def explained(data: dict[str, Any], version: ApiVersion) -> tuple[list[Finding], set[Path]]:
+def explain_schema_errors(data: dict[str, Any], version: ApiVersion) -> tuple[list[Finding], set[Path]]:
     """Findings for the faults of `data` under the newest schema, at most `MAX_FINDINGS` of each severity and a note.
 
     A fault in a field that is newer than `version` is a warning. Also the paths of the errors beyond, up to the
@@ -61,7 +61,7 @@ def explained(data: dict[str, Any], version: ApiVersion) -> tuple[list[Finding],
         # Warnings beyond the limit are skipped, because an error may follow them.
     if not findings:  # Never report success if this walk finds nothing; a test checks that it knows all keywords.
         findings = [Finding("schema-other", Severity.ERROR, f"the schema of API version {LATEST} refuses the catalog")]
-    findings += [more(_REST[severity], severity) for severity, found in number.items() if found > MAX_FINDINGS]
+    findings += [omission_note(_REST[severity], severity) for severity, found in number.items() if found > MAX_FINDINGS]
     return findings, left_out
 
 
@@ -103,7 +103,7 @@ _BREAKS: dict[str, Callable[[Any, Any], bool]] = {
 """Keywords about a value as a whole; the walk skips what is inside a value that breaks one."""
 
 
-def more(rule: str, severity: Severity) -> Finding:
+def omission_note(rule: str, severity: Severity) -> Finding:
     """The note on findings beyond the limit."""
     kind = "errors" if severity is Severity.ERROR else "warnings"
     return Finding(rule, severity, f"more than {MAX_FINDINGS} {kind} of the schema; the rest is omitted")
@@ -117,9 +117,9 @@ def _lacks_ids(data: dict[str, Any]) -> bool:
 
 def _finding(data: dict[str, Any], lacks_ids: bool, fault: CatalogFault, severity: Severity) -> Finding:
     path, keyword, text = fault.path, fault.keyword, fault.sentence
-    message = about(data, path) + text
+    message = service_and_plan_prefix(data, path) + text
     if keyword == "required" and path[0] == "services" and len(path) == 3 and path[-1] in data:
-        message = f"{about(data, path)}{path[-1]} stands at the top, not in the service offering"
+        message = f"{service_and_plan_prefix(data, path)}{path[-1]} stands at the top, not in the service offering"
         hint = "indent it, and what is below it"
         return Finding("schema-required", Severity.ERROR, message, path, hint=hint, related_path=(str(path[-1]),))
     if keyword == "type" and fault.wanted == "object" and fault.value is None and isinstance(path[-1], str):
@@ -236,7 +236,7 @@ def _number(text: str) -> int | float | None:
     return number if isinstance(number, int | float) and not isinstance(number, bool) else None
 
 
-def about(data: Any, path: Path) -> str:
+def service_and_plan_prefix(data: Any, path: Path) -> str:
     """The names of the service offering and the plan around `path`, as the beginning of a sentence."""
     named = zip(("service", "plan"), service_and_plan_names(path, data), strict=True)
     return "".join(f"{kind} {name[:60]!r}: " for kind, name in named if isinstance(name, str) and name)

@@ -15,7 +15,7 @@ from osbctl.paths import Path, pointer
 from osbctl.text import escape_line
 from osbctl.validation.options import MAX_FINDINGS
 from osbctl.validation.rules.references import References
-from osbctl.validation.schema_errors import about, more
+from osbctl.validation.schema_errors import omission_note, service_and_plan_prefix
 
 
 def check_user_schema(data: dict[str, Any], schema: Any, name: str) -> list[Finding]:
@@ -34,11 +34,11 @@ def check_user_schema(data: dict[str, Any], schema: Any, name: str) -> list[Find
         reason = escape_line(str(error).partition("\n")[0])[:200]
         raise ConfigError(f"user schema {name}: it cannot be applied: {reason}") from error
     found = [
-        Finding("house-schema", Severity.ERROR, f"{about(data, path)}{text} ({name})", path)
+        Finding("house-schema", Severity.ERROR, f"{service_and_plan_prefix(data, path)}{text} ({name})", path)
         for error in errors
         for path, text in error_sentences(error)
     ]
-    rest = [more("house-schema", Severity.ERROR)] if len(found) > MAX_FINDINGS else []
+    rest = [omission_note("house-schema", Severity.ERROR)] if len(found) > MAX_FINDINGS else []
     return found[:MAX_FINDINGS] + rest
 
 

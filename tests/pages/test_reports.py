@@ -10,7 +10,7 @@ from osbctl.reports.changes import DiffFormat, DiffReport, render
 from osbctl.sources.read import read_source
 from osbctl.tasks.page import PageCatalog, make_page
 from osbctl.validation.options import ValidationOptions
-from osbctl.validation.pipeline import unreadable, validate_document
+from osbctl.validation.pipeline import unreadable_result, validate_document
 from tests.folders import catalogs_folder
 from tests.pages.test_page import Read, document
 
@@ -40,7 +40,7 @@ def test_diff_shows_the_changes_before_the_new_catalog() -> None:
 def test_validate_shows_findings_at_the_top_and_at_the_services() -> None:
     faulty = read_source(str(catalogs_folder() / "faulty.yaml"))
     judgement = validate_document(faulty, ValidationOptions())
-    lost = unreadable("lost.yaml", (judgement.findings[0]._replace(message="it is lost"),))
+    lost = unreadable_result("lost.yaml", (judgement.findings[0]._replace(message="it is lost"),))
     html = render_findings(Report([judgement, lost], {}), Format.HTML)
     front, behind = html.split('id="services"')
     assert all(finding.message in Read(front).text for finding in (*judgement.findings, *lost.findings))

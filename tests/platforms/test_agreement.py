@@ -17,7 +17,7 @@ from osbctl.platforms import Platform
 from osbctl.platforms.outcome import VerdictKind
 from osbctl.sources.parse import parse_document
 from osbctl.validation.options import ValidationOptions
-from osbctl.validation.pipeline import unreadable, validate_document
+from osbctl.validation.pipeline import unreadable_result, validate_document
 from tests.corpus import CORPUS, needs_corpus
 from tests.platforms.recorded import KEPT_MUTATIONS, cases, digest, outcome
 
@@ -131,5 +131,5 @@ def judged(text: bytes, name: str) -> ValidationResult:
     try:
         document = parse_document(text, name)
     except DocumentError as error:
-        return unreadable(name, error.findings)
+        return unreadable_result(name, error.findings)
     return validate_document(document, ValidationOptions())

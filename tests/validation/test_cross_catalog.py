@@ -11,7 +11,7 @@ from osbctl.platforms.outcome import VerdictKind
 from osbctl.platforms.shared_identities import does
 from osbctl.sources.document import Document
 from osbctl.sources.parse import parse_document
-from osbctl.validation.cross_catalog import ValidatedCatalog, judge_together
+from osbctl.validation.cross_catalog import ValidatedCatalog, add_shared_identity_findings
 from osbctl.validation.options import IgnoreAt, ValidationOptions
 from osbctl.validation.pipeline import validate_document
 
@@ -31,7 +31,9 @@ def document(name: str, data: dict[str, Any]) -> Document:
 
 
 def judged(options: ValidationOptions, *documents: Document) -> list[ValidationResult]:
-    return judge_together([ValidatedCatalog(one, validate_document(one, options), options) for one in documents])
+    return add_shared_identity_findings(
+        [ValidatedCatalog(one, validate_document(one, options), options) for one in documents]
+    )
 
 
 def shared(judgement: ValidationResult) -> list[tuple[str, Severity, str]]:

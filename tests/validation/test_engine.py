@@ -18,7 +18,7 @@ from osbctl.sources.parse import parse_document
 from osbctl.validation.options import ValidationOptions
 from osbctl.validation.pipeline import run_rules
 from osbctl.validation.rules import load_all, load_checks
-from osbctl.validation.schema_errors import explained
+from osbctl.validation.schema_errors import explain_schema_errors
 from tests.fragments import DRAFT_04, PLAN, catalog, places, validated, with_parameters
 
 CHECKS = {rule.id: rule for rule in load_checks()}
@@ -144,7 +144,7 @@ def calls(data: dict[str, Any]) -> int:
     sys.setprofile(counted)
     try:
         run_rules(data, ValidationOptions())
-        explained(data, DEFAULT_API_VERSION)
+        explain_schema_errors(data, DEFAULT_API_VERSION)
     finally:
         sys.setprofile(previous)
     return count

@@ -152,7 +152,7 @@ FINDINGS = [
     (ValidationOptions(ignore_at=(IgnoreAt("b", plan="p"),)), [0, 1, 2, 3]),
 ])  # fmt: skip
 def test_selection(options: ValidationOptions, kept: list[int]) -> None:
-    assert Selection(options).of(FINDINGS, DATA) == [FINDINGS[index] for index in kept]
+    assert Selection(options).filter_findings(FINDINGS, DATA) == [FINDINGS[index] for index in kept]
 
 
 @pytest.mark.parametrize(("path", "expected"), [

@@ -12,7 +12,7 @@ from osbctl.platforms.outcome import MAX_REFUSALS, VerdictKind
 from osbctl.reports import Format, Report, render
 from osbctl.sources.parse import parse_document
 from osbctl.validation.options import ValidationOptions
-from osbctl.validation.pipeline import unreadable, validate_document
+from osbctl.validation.pipeline import unreadable_result, validate_document
 from tests.folders import catalogs_folder
 from tests.fragments import DRAFT_04, changed, validated
 from tests.test_examples import RULES, SHOWN, examples
@@ -82,7 +82,7 @@ def test_a_finding_that_is_selected_stays_where_the_one_that_replaces_it_is_not(
 
 
 def test_what_cannot_be_read_is_unreadable_to_all() -> None:
-    verdicts = unreadable("x", ()).verdicts
+    verdicts = unreadable_result("x", ()).verdicts
     assert {verdict.kind for verdict in verdicts.values()} == {VerdictKind.UNREADABLE}
     assert list(verdicts) == list(Platform)
 

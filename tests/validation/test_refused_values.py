@@ -10,7 +10,7 @@ from osbctl.sources.parse import parse_document
 from osbctl.validation.node import Node
 from osbctl.validation.options import ValidationOptions
 from osbctl.validation.pipeline import validate_document
-from osbctl.validation.refused_values import refused_values
+from osbctl.validation.refused_values import find_refused_values
 from osbctl.validation.rules.parameters import parameters_default
 from tests.corpus import catalogs, needs_corpus
 from tests.fragments import DRAFT_04
@@ -32,7 +32,7 @@ def test_defaults_and_examples_that_their_schema_refuses_name_the_keyword() -> N
         "f": {"type": "integer", "maximum": 9, "default": 9},
     }
     schema = {**DRAFT, "properties": parts}
-    told = dict(refused_values(schema))
+    told = dict(find_refused_values(schema))
     assert [hit.path for hit in parameters_default(Node(schema))] == list(told)
     assert told == {
         ("properties", "a", "default"): ("type",),
@@ -71,7 +71,7 @@ def test_what_another_draft_would_read_is_no_schema_to_reason_about(keyword: str
         "if": ("/if", broken),
     }[keyword]
     schema = {**DRAFT, "properties": {"n": {"$ref": f"#{place}"}}, "default": 1, keyword: held}
-    assert list(refused_values(schema)) == []
+    assert list(find_refused_values(schema)) == []
     why = f"it is not a valid draft-04 schema (at {place}/{next(iter(broken))})"
     assert examples(schema).why == f"no example can be made for this schema: {why}"
 
@@ -89,5 +89,5 @@ def test_a_pattern_that_takes_too_long_and_a_schema_without_end_are_given_up() -
     parts = {f"p{n}": {"anyOf": [{"$ref": f"#/properties/p{m}"} for m in range(n + 1, 60)]} for n in range(60)}
     began = time.monotonic()
     for schema in (slow, {**DRAFT, "properties": parts}):
-        list(refused_values(schema))
+        list(find_refused_values(schema))
     assert time.monotonic() - began < 10

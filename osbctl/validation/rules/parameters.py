@@ -201,9 +201,9 @@ def parameters_default(schema: Node) -> Iterator[Finding]:
     Good: parameters: {$schema: "http://json-schema.org/draft-04/schema#", properties: {a: {type: integer, default: 3}}}
     Source: JSON Schema Validation, default: RECOMMENDED to be valid against its schema
     """
-    from osbctl.validation.refused_values import refused_values
+    from osbctl.validation.refused_values import find_refused_values
 
-    for path, keywords in refused_values(schema.value):
+    for path, keywords in find_refused_values(schema.value):
         value = value_at(schema.value, path)
         if isinstance(value, str) and holds_placeholder(value):
             continue
