@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from osbctl.requests.parameters import examples
+from osbctl.requests.parameters import generate_examples
 from osbctl.sources.parse import parse_document
 from osbctl.validation.node import Node
 from osbctl.validation.options import ValidationOptions
@@ -73,7 +73,7 @@ def test_what_another_draft_would_read_is_no_schema_to_reason_about(keyword: str
     schema = {**DRAFT, "properties": {"n": {"$ref": f"#{place}"}}, "default": 1, keyword: held}
     assert list(find_refused_values(schema)) == []
     why = f"it is not a valid draft-04 schema (at {place}/{next(iter(broken))})"
-    assert examples(schema).why == f"no example can be made for this schema: {why}"
+    assert generate_examples(schema).why == f"no example can be made for this schema: {why}"
 
 
 @needs_corpus
