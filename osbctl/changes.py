@@ -8,7 +8,7 @@ from enum import StrEnum
 
 from osbctl.findings import Location, Severity
 from osbctl.paths import JsonValue, Path
-from osbctl.platforms import Platform, labels
+from osbctl.platforms import Platform, format_platforms
 from osbctl.platforms.reactions import Level as Level
 
 SEVERITIES = {
@@ -102,4 +102,4 @@ def grouped_effects(change: Change) -> Iterator[tuple[str, str]]:
     by_words: dict[str, list[Platform]] = {}
     for effect in change.effects if change.level is not Level.SAFE else ():
         by_words.setdefault(effect.does, []).append(effect.platform)
-    return ((labels(platforms), does) for does, platforms in by_words.items())
+    return ((format_platforms(platforms), does) for does, platforms in by_words.items())

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, Self, TypeAlias
 
 import osbctl
 from osbctl.findings import Severity
-from osbctl.platforms import Platform, refusing
+from osbctl.platforms import Platform, platforms_refusing
 
 Check: TypeAlias = Callable[[Any], Iterator[Any]]
 """A rule's check: from an `osbctl.validation.node.Node` to findings, whose rule and severity the engine sets."""
@@ -146,5 +146,5 @@ def register_rules(
     for name, text in texts.items():
         if name in RULES:
             raise ValueError(f"rule {name} is registered twice")
-        refused = refusing(name) if refused_by is None else refused_by
+        refused = platforms_refusing(name) if refused_by is None else refused_by
         RULES[name] = Rule(name, severity, category, text, refused, check, only_for)

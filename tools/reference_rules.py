@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from osbctl.platforms import labels
+from osbctl.platforms import format_platforms
 from osbctl.rule import Category
 from osbctl.tasks.options import all_rules
 
@@ -47,8 +47,8 @@ def index() -> Iterator[str]:
         yield "| rule | severity | refused by | fixable |\n|---|---|---|---|"
         for rule in rules:
             place = f"rules/{category.value}.md#{rule.id.replace('.', '')}"
-            fixable = "yes" if rule.fix else ""
-            yield f"| [`{rule.id}`]({place}) | {rule.severity.value} | {labels(rule.refused_by)} | {fixable} |"
+            refused = format_platforms(rule.refused_by)
+            yield f"| [`{rule.id}`]({place}) | {rule.severity.value} | {refused} | {'yes' if rule.fix else ''} |"
     yield "\n```{toctree}\n:hidden:\n"
     yield from (f"rules/{category.value}" for category, _ in groups())
     yield "```\n"
@@ -69,5 +69,5 @@ def rule_entry(rule: Rule) -> Iterator[str]:
             yield f"{title}:\n\n```yaml\n{example}\n```\n"
     if rule.fix:
         yield f"Fix: {rule.fix}\n"
-    refused = labels(rule.refused_by)
+    refused = format_platforms(rule.refused_by)
     yield f"Source: {rule.source}." + (f" Refused by {refused}.\n" if refused else "\n")

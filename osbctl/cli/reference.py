@@ -15,7 +15,7 @@ from osbctl.cli import options as common
 from osbctl.cli.output import print_stderr, use_color, wrap_width, write_json, write_lines, write_output
 from osbctl.errors import OsbctlError
 from osbctl.extras import command_to_install
-from osbctl.platforms import DEFAULT_API_VERSION, ApiVersion, labels
+from osbctl.platforms import DEFAULT_API_VERSION, ApiVersion, format_platforms
 from osbctl.rule import Category, Rule
 from osbctl.text import AnsiStyle, wrap_line
 
@@ -86,7 +86,7 @@ def _explanation(record: Rule, paint: AnsiStyle, width: int) -> Iterator[str]:
         yield wrap_line(f"\n{paint('Fix', 'bold')}: {record.fix}", width)
     yield wrap_line(f"\n{paint('Source', 'bold')}: {record.source}", width)
     if record.refused_by:
-        yield wrap_line(f"{paint('Refused by', 'bold')}: {labels(record.refused_by)}", width)
+        yield wrap_line(f"{paint('Refused by', 'bold')}: {format_platforms(record.refused_by)}", width)
 
 
 def schema(api_version: Annotated[ApiVersion, Option(help="API version of the catalog.")] = DEFAULT_API_VERSION) -> int:

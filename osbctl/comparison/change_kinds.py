@@ -19,12 +19,12 @@ class Kind:
     advice: str
 
     def effects(self, view: Collection[Platform], used: bool | None) -> tuple[Effect, ...]:
-        """Effects on the platforms in `view`; `used` as in `DependsOnInstances.given`."""
+        """Effects on the platforms in `view`; `used` as in `DependsOnInstances.choose_reaction`."""
         found = []
         for platform in Platform:
             if platform in view and platform in self.answers:
                 answer = self.answers[platform]
-                answer = answer.given(used) if isinstance(answer, DependsOnInstances) else answer
+                answer = answer.choose_reaction(used) if isinstance(answer, DependsOnInstances) else answer
                 found.append(Effect(platform, answer.level, answer.does))
         return tuple(found)
 

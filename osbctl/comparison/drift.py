@@ -44,7 +44,7 @@ def find_drift(
     if shape and stored.platform:
         _check_same_broker(stored, broker, shape)
         false, platforms = stored.platform.record.omitted_is_false, (stored.platform,)
-        said = stored.platform.record.read(broker.data)
+        said = stored.platform.record.normalize_field_names(broker.data)
         before, after = normalised(old.data, shape, false), normalised(said, shape, false)
         silence(before, after, said, false)
         old, new = Catalog.of(before), Catalog.of(after)

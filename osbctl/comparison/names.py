@@ -13,7 +13,7 @@ from osbctl.comparison.rules import identity
 from osbctl.comparison.values import shown
 from osbctl.paths import Path
 from osbctl.platforms import Platform
-from osbctl.platforms.saving import Clash, save_catalog
+from osbctl.platforms.saving import Clash, simulate_update
 
 
 class _Kinds(NamedTuple):
@@ -90,7 +90,7 @@ class NameChanges:
     def _clashes(self) -> dict[Platform, dict[Path, Clash]]:
         """Conflicts over names, by the path of the object that would take the name."""
         used = self._to.instances or ()
-        saved = {platform: save_catalog(platform, self._old, self._new, used) for platform in Platform}
+        saved = {platform: simulate_update(platform, self._old, self._new, used) for platform in Platform}
         return {
             platform: {clash.path: clash for clash in update.clashes if clash.is_of_name}
             for platform, update in saved.items()

@@ -8,7 +8,7 @@ from osbctl.comparison.rules.identity import NOW_REFUSED, REFUSED_IN_PART
 from osbctl.comparison.values import table
 from osbctl.paths import Path, get_at, pointer
 from osbctl.platforms import Platform
-from osbctl.platforms.outcome import Refusal, redacted
+from osbctl.platforms.outcome import Refusal, redact_message
 
 Refusals: TypeAlias = Mapping[Platform, Sequence[Refusal]]
 """The refusals of one catalog by the platforms that refuse it."""
@@ -43,7 +43,7 @@ def new_refusals(
             key = (one.rule, *_identity(place))
             if key not in known and one.path not in reported:
                 known.add(key)
-                words = _naming(place.field, redacted(one.message, one.path).rstrip("."))
+                words = _naming(place.field, redact_message(one.message, one.path).rstrip("."))
                 change = Change(
                     rule=kind.id,
                     message=f"{words} ({one.rule})",

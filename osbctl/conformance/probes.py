@@ -14,7 +14,7 @@ from osbctl.comparison.catalogs import compare_catalogs
 from osbctl.conformance.exchange import Exchange, Fault, Reply
 from osbctl.conformance.rules import EVERY
 from osbctl.findings import Severity
-from osbctl.platforms import ApiVersion, Platform, refusing
+from osbctl.platforms import ApiVersion, Platform, platforms_refusing
 from osbctl.redaction import SURE_LENGTH, find_secrets
 
 VERSION = "X-Broker-API-Version"
@@ -71,7 +71,8 @@ def _body(reply: Reply, concerned: Collection[Platform]) -> Iterator[Fault]:
     packing = normalize_content_encoding(reply.headers.get("content-encoding"))
     if packing:
         said = f"the body is compressed ({reply.hide(packing)}), and there was no Accept-Encoding"
-        stopped = refusing("wire-gzip-unasked") if packing == "gzip" else EVERY  # who unpacks at all, unpacks gzip
+        # A platform that unpacks anything unpacks gzip.
+        stopped = platforms_refusing("wire-gzip-unasked") if packing == "gzip" else EVERY
         yield Fault("wire-gzip-unasked", said, reply, refused_by=[one for one in concerned if one in stopped])
     if reply.fault:
         if packing in ("", "gzip"):

@@ -8,7 +8,7 @@ from lsprotocol import types
 
 from osbctl.findings import DocumentError, Finding, Location, Severity
 from osbctl.paths import Path
-from osbctl.platforms import labels
+from osbctl.platforms import format_platforms
 from osbctl.sources.document import Document, Span
 from osbctl.sources.parse import decoded, parse_text
 from osbctl.sources.text_lines import LINE_END
@@ -125,7 +125,7 @@ def diagnostic(finding: Finding, file: TextDocument) -> types.Diagnostic:
     if finding.hint:
         lines.append(f"hint: {escape_line(finding.hint)}")
     if finding.refused_by:
-        lines.append(f"refused by {labels(finding.refused_by)}")
+        lines.append(f"refused by {format_platforms(finding.refused_by)}")
     rule = all_rules().get(finding.rule)
     return types.Diagnostic(
         code_description=types.CodeDescription(rule.documentation_url) if rule and rule.documentation_url else None,

@@ -13,7 +13,7 @@ from osbctl.pages.content import Part, PlanRequests
 from osbctl.pages.links import MAX_LENGTH, Anchors, fragment, web_address
 from osbctl.parameter_table import Parameter, parameters
 from osbctl.paths import pointer
-from osbctl.platforms import Platform, labels
+from osbctl.platforms import Platform, format_platforms
 from osbctl.platforms.outcome import Outcome, VerdictKind
 from osbctl.redaction import SECRET, Redactor
 from osbctl.views import words
@@ -66,7 +66,7 @@ class FindingNote(NamedTuple):
     @property
     def platforms(self) -> str:
         """Platforms that refuse the catalog because of the finding."""
-        return labels(self.finding.refused_by)
+        return format_platforms(self.finding.refused_by)
 
 
 class VerdictView(NamedTuple):

@@ -27,7 +27,7 @@ class Platform(StrEnum):
     @property
     def record(self) -> PlatformRecord:
         """Its record. The folder is loaded at the first use."""
-        return _record(self.value)
+        return _load_record(self.value)
 
     @property
     def label(self) -> str:
@@ -41,8 +41,8 @@ class Platform(StrEnum):
 
 
 @cache
-def _record(platform: str) -> PlatformRecord:
-    record: PlatformRecord = import_module(f"{__name__}.{platform.replace('-', '_')}").PLATFORM
+def _load_record(name: str) -> PlatformRecord:
+    record: PlatformRecord = import_module(f"{__name__}.{name.replace('-', '_')}").PLATFORM
     return record
 
 
@@ -50,19 +50,19 @@ DEFAULT_PLATFORM = Platform.CLOUD_FOUNDRY
 """Default platform of a registered broker."""
 
 
-def refusing(rule: str) -> tuple[Platform, ...]:
+def platforms_refusing(rule: str) -> tuple[Platform, ...]:
     """The platforms that refuse a catalog with a finding of the general rule `rule`."""
     return tuple(platform for platform in Platform if rule in platform.record.refuses)
 
 
-def labels(platforms: Collection[Platform]) -> str:
-    """Their names for a sentence: `Cloud Foundry, Korifi`, or `every platform`."""
-    return "every platform" if len(platforms) == len(Platform) else ", ".join(one.label for one in platforms)
+def format_platforms(platforms: Collection[Platform]) -> str:
+    """Their labels for a sentence: `Cloud Foundry, Korifi`, or `every platform`."""
+    return "every platform" if len(platforms) == len(Platform) else ", ".join(platform.label for platform in platforms)
 
 
-def judge_all(data: dict[str, Any], asked: Collection[Platform] = tuple(Platform)) -> dict[Platform, Outcome]:
-    """Verdicts of the `asked` platforms on the catalog `data`, in the order of `Platform`."""
-    return {platform: platform.record.judge(data) for platform in Platform if platform in asked}
+def judge_all(data: dict[str, Any], platforms: Collection[Platform] = tuple(Platform)) -> dict[Platform, Outcome]:
+    """Verdicts of `platforms` on the catalog `data`, in the order of `Platform`."""
+    return {platform: platform.record.judge(data) for platform in Platform if platform in platforms}
 
 
 class ApiVersion(StrEnum):
@@ -136,51 +136,51 @@ class PlatformRecord(NamedTuple):
 
     def judge(self, data: dict[str, Any]) -> Outcome:
         """Verdict on the catalog `data`, from the module `verdict`."""
-        outcome: Outcome = self._module("verdict").judge(data)
+        outcome: Outcome = self._load_module("verdict").judge(data)
         return outcome
 
-    def read(self, data: Mapping[str, Any]) -> Mapping[str, Any]:
+    def normalize_field_names(self, data: Mapping[str, Any]) -> Mapping[str, Any]:
         """The catalog `data` with the field names that it reads; programs in Go (`SHAPE` of `verdict`) ignore case."""
-        shape = getattr(self._module("verdict"), "SHAPE", None)
+        shape = getattr(self._load_module("verdict"), "SHAPE", None)
         if shape is None:
             return data
-        from osbctl.platforms.golang import respelt
+        from osbctl.platforms.golang import normalize_field_names
 
-        read: Mapping[str, Any] = respelt(data, shape)
-        return data if read == data else read
+        normalized: Mapping[str, Any] = normalize_field_names(data, shape)
+        return data if normalized == data else normalized
 
-    def save(self, update: Any) -> None:
-        """Save an `Update` of `osbctl.platforms.saving` in its own order, up to the first fault."""
-        self._module("updates").save(update)
+    def apply_update(self, update: Any) -> None:
+        """Apply an `Update` of `osbctl.platforms.saving` to its rows in the platform's order, up to the first fault."""
+        self._load_module("updates").apply_update(update)
 
     @property
     def refusals(self) -> Mapping[str, str]:
         """The texts of its own rules, by rule id without the prefix; from the module `verdict`."""
-        found: Mapping[str, str] = self._module("verdict").REFUSALS
+        found: Mapping[str, str] = self._load_module("verdict").REFUSALS
         return found
 
     @property
     def reactions(self) -> Mapping[str, Reaction | DependsOnInstances]:
         """Reactions to kinds of change that differ from the common one, by id; from the module `updates`."""
-        found: Mapping[str, Reaction | DependsOnInstances] = self._module("updates").REACTIONS
+        found: Mapping[str, Reaction | DependsOnInstances] = self._load_module("updates").REACTIONS
         return found
 
-    def notes(self, rules: Collection[str]) -> list[str]:
-        """Notes on facts that two catalogs do not show and changes of these `rules` may depend on; from `updates`."""
-        found: Mapping[str, frozenset[str]] = getattr(self._module("updates"), "NOTES", {})
-        return [sentence for sentence, when in found.items() if not when or not when.isdisjoint(rules)]
+    def notes_on_changes(self, kinds: Collection[str]) -> list[str]:
+        """Notes on facts that two catalogs do not show and changes of these `kinds` may depend on; from `updates`."""
+        found: Mapping[str, frozenset[str]] = getattr(self._load_module("updates"), "NOTES", {})
+        return [sentence for sentence, when in found.items() if not when or not when.isdisjoint(kinds)]
 
     @property
     def export(self) -> Export:
         """Export format; from the module `export`."""
-        found: Export = self._module("export").EXPORT
+        found: Export = self._load_module("export").EXPORT
         return found
 
     @property
     def tools(self) -> tuple[Tool, ...]:
         """Its command-line tools; from the module `commands`."""
-        found: tuple[Tool, ...] = self._module("commands").TOOLS
+        found: tuple[Tool, ...] = self._load_module("commands").TOOLS
         return found
 
-    def _module(self, name: str) -> Any:
+    def _load_module(self, name: str) -> Any:
         return import_module(f"{self.folder}.{name}")

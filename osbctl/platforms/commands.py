@@ -19,10 +19,10 @@ class Purpose(StrEnum):
     BIND = "bind"
 
     @property
-    def place(self) -> str:
+    def schema_location(self) -> str:
         """Location of the schema in a plan, as `ServicePlan.parameters` names it."""
-        places = {"create": "service_instance.create", "update": "service_instance.update"}
-        return places.get(self.value, "service_binding.create")
+        locations = {"create": "service_instance.create", "update": "service_instance.update"}
+        return locations.get(self.value, "service_binding.create")
 
 
 @dataclass(frozen=True, slots=True)

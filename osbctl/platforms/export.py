@@ -70,15 +70,15 @@ class ExportRow:
     data: Mapping[str, Any]
     is_plan: bool
 
-    def texts(self, places: tuple[Path, ...]) -> tuple[str, ...]:
+    def texts_at(self, places: tuple[Path, ...]) -> tuple[str, ...]:
         """The texts at the `places`, without missing ones."""
-        return tuple(_texts(self.data, places))
+        return tuple(_texts_at(self.data, places))
 
-    def need(self, place: Path) -> str:
+    def required_text(self, place: Path) -> str:
         """The text at `place`. Raises SourceError: there is none."""
         value = get_at(self.data, place)
         if not isinstance(value, str) or not value:
-            raise wrong(self.document, self.path, f"has no {'.'.join(map(str, place))}")
+            raise shape_error(self.document, self.path, f"has no {'.'.join(map(str, place))}")
         return value
 
 
@@ -98,7 +98,7 @@ class Page:
     filters: tuple[str, ...] = ()
 
     @property
-    def of_plans(self) -> bool:
+    def lists_plans(self) -> bool:
         """True for a page of plans, with which service offerings may come along."""
         return bool(self.rows) and self.rows[0].is_plan
 
@@ -107,22 +107,22 @@ class Page:
 class Export:
     """Export format of a platform.
 
-    `recognised` tells whether a document is one of its export, `read` reads its rows, or raises SourceError. `made`
+    `recognises` tells whether a document is one of its export, `read` reads its rows, or raises SourceError. `wrote`
     tells whether only this platform would write these rows, where several share the shape of their documents.
     """
 
     shape: RowFields
-    recognised: Callable[[Exported], bool]
+    recognises: Callable[[Exported], bool]
     read: Callable[[Exported], Page]
-    made: Callable[[Sequence[ExportRow]], bool] | None = None
+    wrote: Callable[[Sequence[ExportRow]], bool] | None = None
 
 
 def row_name(data: Any, places: tuple[Path, ...]) -> str:
     """The name of a row on its platform: the texts at the `places` joined; empty if the last is missing."""
-    return "/".join(_texts(data, places)) if isinstance(get_at(data, places[-1]), str) else ""
+    return "/".join(_texts_at(data, places)) if isinstance(get_at(data, places[-1]), str) else ""
 
 
-def _texts(data: Any, places: tuple[Path, ...]) -> Iterator[str]:
+def _texts_at(data: Any, places: tuple[Path, ...]) -> Iterator[str]:
     return (value for place in places if isinstance(value := get_at(data, place), str) and value)
 
 
@@ -135,19 +135,19 @@ def checked_rows(document: Exported, path: Path) -> Iterator[tuple[Path, dict[st
     if values is None:
         return
     if not isinstance(values, list):
-        raise wrong(document, path, "is not a list")
+        raise shape_error(document, path, "is not a list")
     for index, value in enumerate(values):
         if not isinstance(value, dict):
-            raise wrong(document, (*path, index), "is not an object")
+            raise shape_error(document, (*path, index), "is not an object")
         yield (*path, index), value
 
 
-def count(value: Any) -> int:
+def parse_row_count(value: Any) -> int:
     """The number of rows that a platform reports; 0 if it is not a number."""
     return value if isinstance(value, int) and not isinstance(value, bool) else 0
 
 
-def wrong(document: Exported, path: Path, text: str) -> SourceError:
-    """The error of an export of another shape than its platform writes."""
-    message = f"{document.name}: not the shape of an export: {pointer(path) or 'the top'} {text}"
+def shape_error(document: Exported, path: Path, problem: str) -> SourceError:
+    """The error of an export of another shape than its platform writes; `problem` says what stands at `path`."""
+    message = f"{document.name}: not the shape of an export: {pointer(path) or 'the top'} {problem}"
     return SourceError(message, "take it as the platform gives it, or say what it is with --stored-as")

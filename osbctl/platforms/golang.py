@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from osbctl.paths import Path
-from osbctl.platforms.outcome import MAX_REFUSALS, Outcome, Refusal, VerdictKind, bounded
+from osbctl.platforms.outcome import MAX_REFUSALS, Outcome, Refusal, VerdictKind, limit_refusals
 
 GoType = Any
 """A type: `string`, `bool`, `int`, `time`, `map`; `raw` for any value; `unclear`, of which only null is predicted; a
@@ -42,54 +42,54 @@ _PLAIN: dict[str, tuple[str, Callable[[Any], bool]]] = {
 """Types by name, in words and as a check."""
 
 
-def fields(**names: str) -> dict[str, GoType]:
-    """Fields of a struct, given by type; the names are separated by blanks."""
-    return {name: shape for shape, several in names.items() for name in several.split()}
+def struct_fields(**names_by_type: str) -> dict[str, GoType]:
+    """The type of each field of a struct. An argument is a type, its value the names, separated by blanks."""
+    return {name: shape for shape, names in names_by_type.items() for name in names.split()}
 
 
 def rule_texts(platform: str, source: str, texts: Mapping[str, str]) -> dict[str, str]:
     """The texts of a platform's rules, with the one about values of a wrong type, and all with their `source`."""
-    of_types = f"""A value has a type that {platform} cannot decode.
+    type_text = f"""A value has a type that {platform} cannot decode.
 
     It is written in Go: a single value of a wrong type makes the whole answer unreadable. Field names match in any
     case.
     Bad: bindable: "true"
     Good: bindable: true"""
-    return {name: f"{text}\n    Source: {source}" for name, text in {"type": of_types, **texts}.items()}
+    return {name: f"{text}\n    Source: {source}" for name, text in {"type": type_text, **texts}.items()}
 
 
 class Struct:
     """Go struct decoded from the object at `path`; missing fields are None."""
 
-    __slots__ = ("path", "places", "values")
+    __slots__ = ("path", "spellings", "values")
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self.values: dict[str, Any] = {}
-        self.places: dict[str, str] = {}
+        self.spellings: dict[str, str] = {}
 
     def __getitem__(self, field: str) -> Any:
         return self.values.get(field)
 
-    def at(self, field: str) -> Path:
+    def field_path(self, field: str) -> Path:
         """Path of the field in its effective spelling, or in the default one."""
-        return (*self.path, self.places.get(field, field))
+        return (*self.path, self.spellings.get(field, field))
 
 
-def decode(data: dict[str, Any], shape: Mapping[str, GoType], platform: str, name: str) -> tuple[Struct, Outcome]:
-    """The struct that Go makes of `data`, and the outcome if nothing else is wrong."""
+def decode(data: dict[str, Any], shape: Mapping[str, GoType], platform: str, label: str) -> tuple[Struct, Outcome]:
+    """The struct that Go makes of `data`, and the outcome if nothing else is wrong. `label` is for messages."""
     decoder = _Decoder()
-    struct = decoder.struct(data, shape, ())
-    text = f"{name} cannot read the catalog: this must be"
+    struct = decoder.decode_struct(data, shape, ())
+    text = f"{label} cannot read the catalog: this must be"
     if decoder.misfits:
         wrong = (Refusal(f"{platform}-type", path, f"{text} {wanted}") for path, wanted in decoder.misfits)
-        return struct, Outcome(VerdictKind.REFUSES, bounded(wrong))
+        return struct, Outcome(VerdictKind.REFUSES, limit_refusals(wrong))
     if decoder.unclear:
         doubts = (
-            Refusal(f"{platform}-type", path, f"osbctl cannot predict what {name} reads here")
+            Refusal(f"{platform}-type", path, f"osbctl cannot predict what {label} reads here")
             for path in decoder.unclear
         )
-        return struct, Outcome(VerdictKind.UNCLEAR, doubts=bounded(doubts))
+        return struct, Outcome(VerdictKind.UNCLEAR, doubts=limit_refusals(doubts))
     return struct, Outcome(VerdictKind.ACCEPTS)
 
 
@@ -98,20 +98,20 @@ def fold_case(key: str) -> str:
     return key.replace("ſ", "s").lower()  # U+212A, the Kelvin sign, becomes k
 
 
-def respelt(data: Any, shape: GoType) -> Any:
+def normalize_field_names(data: Any, shape: GoType) -> Any:
     """`data` with the field names of `shape`. Go matches them in any case; the last of several spellings counts."""
     if isinstance(shape, list | Pointers) and isinstance(data, list):
-        inner, items = _items(data, shape)
-        return [respelt(item, inner) for item in items]
-    return _respelt_fields(data, shape) if isinstance(shape, dict) and isinstance(data, dict) else data
+        inner, items = _item_type_and_values(data, shape)
+        return [normalize_field_names(item, inner) for item in items]
+    return _normalize_struct_fields(data, shape) if isinstance(shape, dict) and isinstance(data, dict) else data
 
 
-def _respelt_fields(data: dict[str, Any], shape: dict[str, GoType]) -> dict[str, Any]:
+def _normalize_struct_fields(data: dict[str, Any], shape: dict[str, GoType]) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for key, value in data.items():
         field = key if key in shape or fold_case(key) not in shape else fold_case(key)
         if value is not None or field not in found:
-            found[field] = respelt(value, shape.get(field))
+            found[field] = normalize_field_names(value, shape.get(field))
     return found
 
 
@@ -120,7 +120,7 @@ def _may_be_nil(shape: GoType) -> bool:
     return isinstance(shape, list | Pointers | Map) or shape in ("map", "raw")
 
 
-def _items(data: list[Any], shape: list[GoType] | Pointers) -> tuple[GoType, list[Any]]:
+def _item_type_and_values(data: list[Any], shape: list[GoType] | Pointers) -> tuple[GoType, list[Any]]:
     """The type of the items of a list, and the items; a null in a list of structs is an empty struct."""
     if isinstance(shape, Pointers):
         return shape.shape, data
@@ -135,7 +135,7 @@ class _Decoder:
         self.misfits: list[tuple[Path, str]] = []
         self.unclear: list[Path] = []
 
-    def value(self, value: Any, shape: GoType, path: Path) -> Any:
+    def decode_value(self, value: Any, shape: GoType, path: Path) -> Any:
         """Decode `value` into a field of type `shape`."""
         if shape == "raw" or value is None:
             return value
@@ -144,38 +144,38 @@ class _Decoder:
             return value
         if isinstance(shape, str):
             wanted, fits = _PLAIN[shape]
-            return value if fits(value) else self._refused(wanted, path)
+            return value if fits(value) else self._add_misfit(wanted, path)
         if isinstance(shape, list | Pointers):
-            return self._list(value, shape, path)
+            return self._decode_list(value, shape, path)
         if not isinstance(value, dict):
-            return self._refused("an object", path)
+            return self._add_misfit("an object", path)
         if isinstance(shape, Map):
-            return {key: self.value(item, shape.shape, (*path, key)) for key, item in value.items()}
-        return self.struct(value, shape, path)
+            return {key: self.decode_value(item, shape.shape, (*path, key)) for key, item in value.items()}
+        return self.decode_struct(value, shape, path)
 
-    def struct(self, value: dict[str, Any], shape: Mapping[str, GoType], path: Path) -> Struct:
+    def decode_struct(self, value: dict[str, Any], shape: Mapping[str, GoType], path: Path) -> Struct:
         """The struct with the fields of `value` read into it."""
         struct = Struct(path)
         for key, item in value.items():
             field = key if key in shape else fold_case(key)
             if field not in shape:
                 continue
-            if field != key or field in struct.places:
-                struct.places[field] = key
+            if field != key or field in struct.spellings:
+                struct.spellings[field] = key
             old = struct.values.get(field)
             if isinstance(item, dict | list) and isinstance(old, dict | list | Struct):
                 self.unclear.append((*path, key))
             if item is not None or _may_be_nil(shape[field]):
-                struct.values[field] = self.value(item, shape[field], (*path, key))
+                struct.values[field] = self.decode_value(item, shape[field], (*path, key))
         return struct
 
-    def _list(self, value: Any, shape: list[GoType] | Pointers, path: Path) -> Any:
+    def _decode_list(self, value: Any, shape: list[GoType] | Pointers, path: Path) -> Any:
         if not isinstance(value, list):
-            return self._refused("an array", path)
-        inner, items = _items(value, shape)
-        return [self.value(item, inner, (*path, at)) for at, item in enumerate(items)]
+            return self._add_misfit("an array", path)
+        inner, items = _item_type_and_values(value, shape)
+        return [self.decode_value(item, inner, (*path, at)) for at, item in enumerate(items)]
 
-    def _refused(self, wanted: str, path: Path) -> None:
-        # One more than are reported, for `bounded` to say so.
+    def _add_misfit(self, wanted: str, path: Path) -> None:
+        # One more than are reported, for `limit_refusals` to say so.
         if len(self.misfits) <= MAX_REFUSALS:
             self.misfits.append((path, wanted))

@@ -64,16 +64,16 @@ class Outcome(NamedTuple):
     @property
     def redacted(self) -> Outcome:
         """The outcome with secrets in its messages redacted."""
-        words = {one.message: redacted(one.message, one.path) for one in self.refusals}
-        if all(before == after for before, after in words.items()):
+        redactions = {refusal.message: redact_message(refusal.message, refusal.path) for refusal in self.refusals}
+        if all(before == after for before, after in redactions.items()):
             return self
-        refusals = tuple(one._replace(message=words[one.message]) for one in self.refusals)
-        lines = (line.replace(line.strip(), words.get(line.strip(), line.strip())) for line in self.messages)
+        refusals = tuple(refusal._replace(message=redactions[refusal.message]) for refusal in self.refusals)
+        lines = (line.replace(line.strip(), redactions.get(line.strip(), line.strip())) for line in self.messages)
         return self._replace(refusals=refusals, messages=tuple(lines))
 
 
-def redacted(message: str, path: Path) -> str:
-    """A platform's line; the value at `path`, which it may quote, is redacted if it may be a secret."""
+def redact_message(message: str, path: Path) -> str:
+    """Redact the value at `path` in a platform's line that may quote it, if the value may be a secret."""
     from osbctl.redaction import SECRET, may_be_secret_name, redact_text  # only catalogs that are refused need it
 
     if "dashboard_client" in path or any(map(may_be_secret_name, path)):
@@ -81,11 +81,11 @@ def redacted(message: str, path: Path) -> str:
     return redact_text(message)
 
 
-def bounded(refusals: Iterable[Refusal]) -> tuple[Refusal, ...]:
+def limit_refusals(refusals: Iterable[Refusal]) -> tuple[Refusal, ...]:
     """The first `MAX_REFUSALS`; if there are more, another one says so."""
-    several = iter(refusals)
-    first = tuple(islice(several, MAX_REFUSALS))
-    beyond = next(several, None)
-    if beyond is None:
+    remaining = iter(refusals)
+    first = tuple(islice(remaining, MAX_REFUSALS))
+    omitted = next(remaining, None)
+    if omitted is None:
         return first
-    return (*first, Refusal(beyond.rule, (), f"more than {MAX_REFUSALS:,} reasons; the rest is omitted"))
+    return (*first, Refusal(omitted.rule, (), f"more than {MAX_REFUSALS:,} reasons; the rest is omitted"))

@@ -39,9 +39,9 @@ class DependsOnInstances:
     used: Reaction
     unused: Reaction
 
-    def given(self, used: bool | None) -> Reaction:
+    def choose_reaction(self, is_used: bool | None) -> Reaction:
         """The reaction for a plan with instances (True), without (False), or if that is not known (None)."""
-        return self.unknown if used is None else self.used if used else self.unused
+        return self.unknown if is_used is None else self.used if is_used else self.unused
 
 
 refused, breaking, risky, safe = (partial(Reaction, level) for level in Level)

@@ -71,99 +71,100 @@ class Update:
     clashes: list[Clash] = field(default_factory=list)
     moved: dict[Key, Key] = field(default_factory=dict)
 
-    def put(self, service: str, thing: ServiceOffering | ServicePlan, data: Mapping[str, Any] | None = None) -> None:
-        """Save an object under the service offering `service`, as offered."""
-        plan = thing.id if isinstance(thing, ServicePlan) else None
-        self.rows[service, plan] = StoredRow(service, plan, bare(thing.data) if data is None else data)
+    def store(self, service_id: str, obj: ServiceOffering | ServicePlan, data: Mapping[str, Any] | None = None) -> None:
+        """Store an object as offered, with `data` if its own are not stored as they are."""
+        plan = obj.id if isinstance(obj, ServicePlan) else None
+        stored = copy_without_plans(obj.data) if data is None else data
+        self.rows[service_id, plan] = StoredRow(service_id, plan, stored)
 
-    def clash(self, path: Path, words: str, holder: StoredRow | None = None, *, is_of_name: bool = False) -> None:
-        """Note that the object at `path` cannot be saved."""
+    def add_clash(self, path: Path, words: str, holder: StoredRow | None = None, *, is_of_name: bool = False) -> None:
+        """Note that the object at `path` cannot be saved, as in `Clash`."""
         self.clashes.append(Clash(path, words, holder, is_of_name))
 
-    def services(self) -> list[StoredRow]:
+    def service_rows(self) -> list[StoredRow]:
         """The rows of service offerings."""
         return [row for row in self.rows.values() if row.plan is None]
 
-    def plans(self) -> list[StoredRow]:
+    def plan_rows(self) -> list[StoredRow]:
         """The rows of plans."""
         return [row for row in self.rows.values() if row.plan is not None]
 
-    def gone_services(self) -> list[StoredRow]:
+    def removed_service_rows(self) -> list[StoredRow]:
         """The rows of service offerings that the new catalog lacks."""
         ids = {service.id for service in self.catalog.services}
-        return [row for row in self.services() if row.service not in ids]
+        return [row for row in self.service_rows() if row.service not in ids]
 
-    def gone_plans(self) -> list[StoredRow]:
+    def removed_plan_rows(self) -> list[StoredRow]:
         """The rows of plans whose id the new catalog lacks."""
         ids = {plan.id for plan in self.catalog.plans}
-        return [row for row in self.plans() if row.plan not in ids]
+        return [row for row in self.plan_rows() if row.plan not in ids]
 
-    def leave(self, row: StoredRow, state: State | None) -> None:
-        """Keep a row in that state, or delete it."""
+    def keep_or_delete(self, row: StoredRow, state: State | None) -> None:
+        """Keep a row in that state, or delete it if `state` is None."""
         if state:
             self.rows[row.key] = replace(row, state=state)
         else:
             del self.rows[row.key]
 
-    def refuse_invalid(self) -> bool:
-        """Note the first refusal of the new catalog; return whether there is one."""
+    def add_first_refusal(self) -> bool:
+        """Add the first refusal of the new catalog to the clashes; return whether there is one."""
         for refusal in self.refusals:
-            self.clash(refusal.path, refusal.message)
+            self.add_clash(refusal.path, refusal.message)
             return True
         return False
 
-    def used_rows(self) -> set[Key]:
+    def used_keys(self) -> set[Key]:
         """The keys of the plans that have instances, and of their service offerings."""
-        used = [row for row in self.plans() if row.plan in self.used]
+        used = [row for row in self.plan_rows() if row.plan in self.used]
         return {row.key for row in used} | {(row.service, None) for row in used}
 
 
-class Names:
+class NameOwners:
     """Owners of names among service offerings, or plans of one, as a platform compares names."""
 
     def __init__(self, rows: dict[Key, StoredRow], fold: Callable[[str], str]) -> None:
         self._rows, self._fold = rows, fold
-        self._holders = {self._place(row.key, row.name): row.key for row in rows.values()}
+        self._holders = {self._scoped_name(row.key, row.name): row.key for row in rows.values()}
 
-    def take(self, key: Key, name: str) -> StoredRow | None:
-        """Give the name to the row of that key; return the row that still has it, if another one does."""
-        place = self._place(key, name)
-        holder = self._rows.get(self._holders.get(place, key))
-        self._holders[place] = key
-        is_held = holder and holder.key != key and self._place(holder.key, holder.name) == place
+    def claim(self, key: Key, name: str) -> StoredRow | None:
+        """Give the name to the row of that key; return another row that still has the name, if there is one."""
+        scoped_name = self._scoped_name(key, name)
+        holder = self._rows.get(self._holders.get(scoped_name, key))
+        self._holders[scoped_name] = key
+        is_held = holder and holder.key != key and self._scoped_name(holder.key, holder.name) == scoped_name
         return holder if is_held else None
 
-    def _place(self, key: Key, name: str) -> tuple[str | None, str]:
+    def _scoped_name(self, key: Key, name: str) -> tuple[str | None, str]:
         return (key[0] if key[1] is not None else None), self._fold(name)
 
 
-def save_catalog(
+def simulate_update(
     platform: Platform, old: Catalog, new: Catalog, used: Collection[str] = (), refusals: Collection[Refusal] = ()
 ) -> Update:
     """The platform's update from the catalog `old`, stored as it is, to `new`; `used`, `refusals` as in `Update`."""
-    update = Update(by_key(rows_of(old)), new, used, refusals)
-    platform.record.save(update)
+    update = Update(rows_by_key(catalog_rows(old)), new, used, refusals)
+    platform.record.apply_update(update)
     return update
 
 
-def is_saved_in_part(platform: Platform, old: Catalog, new: Catalog, refusals: Collection[Refusal]) -> bool:
+def is_partly_applied(platform: Platform, old: Catalog, new: Catalog, refusals: Collection[Refusal]) -> bool:
     """Return whether the platform saves a part of an update that it refuses for `refusals`."""
-    return save_catalog(platform, old, new, refusals=refusals).rows != by_key(rows_of(old))
+    return simulate_update(platform, old, new, refusals=refusals).rows != rows_by_key(catalog_rows(old))
 
 
-def rows_of(catalog: Catalog) -> Iterator[StoredRow]:
+def catalog_rows(catalog: Catalog) -> Iterator[StoredRow]:
     """The rows of a catalog, all offered."""
     for service in catalog.services:
-        yield StoredRow(service.id, None, bare(service.data))
+        yield StoredRow(service.id, None, copy_without_plans(service.data))
         for plan in service.plans:
             yield StoredRow(service.id, plan.id, dict(plan.data))
 
 
-def bare(data: Mapping[str, Any]) -> dict[str, Any]:
-    """An object without its plans."""
+def copy_without_plans(data: Mapping[str, Any]) -> dict[str, Any]:
+    """A copy of an object without its plans."""
     return {key: value for key, value in data.items() if key != "plans"}
 
 
-def by_key(rows: Iterable[StoredRow]) -> dict[Key, StoredRow]:
+def rows_by_key(rows: Iterable[StoredRow]) -> dict[Key, StoredRow]:
     """The rows by key; the last of several with one key."""
     return {row.key: row for row in rows}

@@ -23,42 +23,42 @@ class SharedIdentity:
     second_object: str
 
 
-def shared(catalogs: Iterable[tuple[str, Mapping[str, Any] | Catalog]]) -> Iterator[SharedIdentity]:
+def find_shared_identities(catalogs: Iterable[tuple[str, Mapping[str, Any] | Catalog]]) -> Iterator[SharedIdentity]:
     """Identities that each catalog shares with the first earlier one that has them. Linear in their size."""
     seen: dict[tuple[Identity, str], tuple[str, Path, str]] = {}
     for name, data in catalogs:
-        ours = set()
-        for identity, value, path, called in _identities(data):
+        own_keys = set()
+        for identity, value, path, object_name in _catalog_identities(data):
             key = identity, value
-            if not value or key in ours:
+            if not value or key in own_keys:
                 continue  # validation reports ids that stand twice in one catalog
-            ours.add(key)
-            first = seen.setdefault(key, (name, path, called))
+            own_keys.add(key)
+            first = seen.setdefault(key, (name, path, object_name))
             if first[0] != name:
-                yield SharedIdentity(identity, value, first[0], name, first[1], path, first[2], called)
+                yield SharedIdentity(identity, value, first[0], name, first[1], path, first[2], object_name)
 
 
-def does(identity: Identity, platforms: Collection[Platform]) -> str:
+def describe_reactions(identity: Identity, platforms: Collection[Platform]) -> str:
     """Known reactions of `platforms`, as phrases; empty if none is known."""
-    alike: dict[str, list[str]] = {}
+    labels_by_phrase: dict[str, list[str]] = {}
     for platform in Platform:
         if platform in platforms and (phrase := platform.record.sharing.get(identity)):
-            alike.setdefault(phrase, []).append(platform.label)
+            labels_by_phrase.setdefault(phrase, []).append(platform.label)
     sentences = []
-    for phrase, labels in alike.items():
+    for phrase, labels in labels_by_phrase.items():
         subject = " and ".join(filter(None, (", ".join(labels[:-1]), labels[-1])))
         verb, _, rest = phrase.partition(" ")
         sentences.append(f"{subject} {verb if len(labels) == 1 else verb.removesuffix('s')} {rest}")
     return "; ".join(sentences)
 
 
-def unique_ids(data: Mapping[str, Any] | Catalog, platform: Platform) -> Iterator[tuple[Identity, str]]:
+def ids_unique_on_platform(data: Mapping[str, Any] | Catalog, platform: Platform) -> Iterator[tuple[Identity, str]]:
     """The ids of a catalog that no other broker may have on the platform."""
     unique = platform.record.unique
-    return ((identity, value) for identity, value, *_ in _identities(data) if identity in unique)
+    return ((identity, value) for identity, value, *_ in _catalog_identities(data) if identity in unique)
 
 
-def _identities(data: Mapping[str, Any] | Catalog) -> Iterator[tuple[Identity, str, Path, str]]:
+def _catalog_identities(data: Mapping[str, Any] | Catalog) -> Iterator[tuple[Identity, str, Path, str]]:
     """Kind, value, path and object of each id or name in a catalog that others might have."""
     for service in Catalog.of(data).services:
         client = service.data.get("dashboard_client")

@@ -15,7 +15,7 @@ from osbctl.comparison.values import same
 from osbctl.paths import get_at
 from osbctl.platforms import Identity, Platform, State
 from osbctl.platforms.outcome import Refusal
-from osbctl.platforms.saving import Key, StoredRow, Update, by_key, rows_of
+from osbctl.platforms.saving import Key, StoredRow, Update, catalog_rows, rows_by_key
 from osbctl.registry.records import Action, ActionKind, RegisteredBroker, Remark, RetainedObject
 
 _NOTES = {
@@ -61,11 +61,11 @@ def reconcile(
     `used_plans` are the ids of the plans that have instances; None: not known, so only those of plans kept already.
     """
     used = frozenset(row.plan_id for row in broker.kept) if used_plans is None else used_plans
-    old, new = (Catalog.of(platform.record.read(data)) for data in (broker.data, catalog.data))
+    old, new = (Catalog.of(platform.record.normalize_field_names(data)) for data in (broker.data, catalog.data))
     kept = (StoredRow(row.service_id, row.plan_id or None, row.data, row.state) for row in broker.kept)
-    before = by_key([*rows_of(old), *kept])
+    before = rows_by_key([*catalog_rows(old), *kept])
     update = Update(dict(before), new, used, catalog.refusals, catalog.taken_ids)
-    platform.record.save(update)
+    platform.record.apply_update(update)
     changes = compare_catalogs(broker.document.catalog, Catalog.of(catalog.data), platforms=(platform,), instances=used)
     actions = tuple(_platform_actions(before, update, platform))
     if update.clashes:
@@ -82,8 +82,8 @@ def find_registration_refusals(
     data: Mapping[str, Any], platform: Platform, taken_ids: Mapping[tuple[Identity, str], str]
 ) -> tuple[Remark, ...]:
     """Reasons why `platform` refuses a valid catalog at registration: another broker has one of its ids."""
-    update = Update({}, Catalog.of(platform.record.read(data)), others=taken_ids)
-    platform.record.save(update)
+    update = Update({}, Catalog.of(platform.record.normalize_field_names(data)), others=taken_ids)
+    platform.record.apply_update(update)
     return _clash_remarks(update)
 
 
@@ -100,9 +100,9 @@ def _retained_objects(
 
 def _catalog_after(update: Update, base: dict[str, Any], as_read: Catalog) -> dict[str, Any]:
     """The catalog of the objects that are offered now; `base` itself if the platform offers exactly its objects."""
-    offered = by_key(row for row in update.rows.values() if not row.state)
-    rows = list(rows_of(as_read))
-    if offered == by_key(rows) and len(rows) == len(offered):  # only one of several objects of one id is stored
+    offered = rows_by_key(row for row in update.rows.values() if not row.state)
+    rows = list(catalog_rows(as_read))
+    if offered == rows_by_key(rows) and len(rows) == len(offered):  # only one of several objects of one id is stored
         return base
     services = {row.service: {**row.data, "plans": []} for row in offered.values() if row.plan is None}
     for row in offered.values():
@@ -114,7 +114,7 @@ def _catalog_after(update: Update, base: dict[str, Any], as_read: Catalog) -> di
 def _platform_actions(before: Mapping[Key, StoredRow], update: Update, platform: Platform) -> Iterator[Action]:
     """Action on each row, in the order of the new catalog, then on missing ones."""
     after, moved = update.rows, update.moved
-    for key in dict.fromkeys([*(row.key for row in rows_of(update.catalog)), *before, *after]):
+    for key in dict.fromkeys([*(row.key for row in catalog_rows(update.catalog)), *before, *after]):
         old, new = before.get(moved.get(key, key)), after.get(key)
         kind = _action_kind(old, new) if new or key not in moved.values() else None
         if kind:

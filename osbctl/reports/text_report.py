@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 
 from osbctl.findings import Finding, Severity, ValidationResult, Verdict
-from osbctl.platforms import Platform, labels
+from osbctl.platforms import Platform, format_platforms
 from osbctl.platforms.outcome import MAX_REFUSALS, VerdictKind
 from osbctl.redaction import is_secret_name
 from osbctl.reports import Report
@@ -69,7 +69,7 @@ def _finding_lines(finding: Finding, paint: AnsiStyle, width: int = 0, show_fix:
 def _detail_lines(finding: Finding, paint: AnsiStyle) -> Iterator[str]:
     if finding.refused_by:
         how = "refused as an update by" if finding.rule == "build-id-changed" else "refused by"
-        yield f"    {how} {labels(finding.refused_by)}"
+        yield f"    {how} {format_platforms(finding.refused_by)}"
     for message in finding.platform_messages:
         # Other platforms may refuse as well, but only one is quoted.
         speaker = next(platform for platform in chain(finding.refused_by, Platform) if platform.record.is_quoted)
@@ -124,7 +124,7 @@ def _concise_summary(result: ValidationResult, paint: AnsiStyle) -> str:
     parts = [paint(escape_line(result.name), "bold") + ": " + _format_counts(result.findings, result.left_out)]
     for kind, word in _NOT_ACCEPTED.items():
         platforms = [platform for platform, verdict in result.verdicts.items() if verdict.kind is kind]
-        parts += [f"{paint(word, kind.value)} {labels(platforms)}"] if platforms else []
+        parts += [f"{paint(word, kind.value)} {format_platforms(platforms)}"] if platforms else []
     return "; ".join(parts)
 
 

@@ -116,7 +116,7 @@ def _only_writer(platform: Platform, pages: Sequence[Page]) -> Platform:
     rows = [row for page in pages for row in page.rows]
     for other in Platform:
         export = other.record.export
-        if export.read is platform.record.export.read and export.made and export.made(rows):
+        if export.read is platform.record.export.read and export.wrote and export.wrote(rows):
             return other
     return platform
 
@@ -142,7 +142,7 @@ def exporter(document: Document) -> Platform | None:
 
 def _is_export(document: Document, platform: Platform) -> bool:
     data: Any = document.data  # a list where it is one of service offerings
-    return isinstance(data, dict) and platform.record.export.recognised(document)
+    return isinstance(data, dict) and platform.record.export.recognises(document)
 
 
 def _is_catalog(document: Document) -> bool:
@@ -190,7 +190,7 @@ def _is_public(families: Family) -> bool:
 def _by_service(shape: RowFields, plans: Iterable[ExportRow]) -> dict[str, list[ExportRow]]:
     found: dict[str, list[ExportRow]] = defaultdict(list)
     for plan in plans:
-        found["/".join(plan.texts(shape.parent))].append(plan)
+        found["/".join(plan.texts_at(shape.parent))].append(plan)
     return found
 
 
@@ -199,8 +199,8 @@ def _unique(shape: RowFields, rows: Iterable[ExportRow], *, of_plans: bool) -> d
     found: dict[str, ExportRow] = {}
     for row in rows:
         if row.is_plan == of_plans:
-            row.need(shape.key[-1])
-            row.need((shape.plan if of_plans else shape.service)[_ID][0])
+            row.required_text(shape.key[-1])
+            row.required_text((shape.plan if of_plans else shape.service)[_ID][0])
             found.setdefault(row_name(row.data, shape.key), row)
     return found
 
@@ -210,7 +210,7 @@ def _without_gone(shape: RowFields, families: Family) -> tuple[Family, dict[tupl
     live: Family = []
     kept: dict[tuple[str, str], str] = {}
     for service, plans in families:
-        name, id_ = _name(shape.service, service), service.need(shape.service[_ID][0])
+        name, id_ = _name(shape.service, service), service.required_text(shape.service[_ID][0])
         there: list[ExportRow] = []
         if is_gone := _is_gone(shape, service):
             kept[id_, ""] = name
@@ -218,7 +218,7 @@ def _without_gone(shape: RowFields, families: Family) -> tuple[Family, dict[tupl
             live.append((service, there))
         for plan in plans:
             if is_gone or _is_gone(shape, plan):
-                kept[id_, plan.need(shape.plan[_ID][0])] = f"{name}/{_name(shape.plan, plan)}"
+                kept[id_, plan.required_text(shape.plan[_ID][0])] = f"{name}/{_name(shape.plan, plan)}"
             else:
                 there.append(plan)
     return live, kept
@@ -229,7 +229,7 @@ def _is_gone(shape: RowFields, row: ExportRow) -> bool:
 
 
 def _name(fields: Fields, row: ExportRow) -> str:
-    return next(iter(row.texts((*fields[("name",)], *fields[_ID]))), "")
+    return next(iter(row.texts_at((*fields[("name",)], *fields[_ID]))), "")
 
 
 def _gaps(
@@ -251,7 +251,7 @@ def _cut(shape: RowFields, pages: Sequence[Page]) -> Iterator[str]:
     """Missing rows of each query, from its pages."""
     by_query: dict[tuple[str, bool], list[Page]] = defaultdict(list)
     for page in pages:
-        by_query[page.query, page.of_plans].append(page)
+        by_query[page.query, page.lists_plans].append(page)
     for (_, of_plans), together in by_query.items():
         held = len(_unique(shape, (row for page in together for row in page.rows), of_plans=of_plans))
         total = max(page.total for page in together)
@@ -282,7 +282,7 @@ def _some(names: list[str]) -> str:
 
 
 def _of_one_broker(shape: RowFields, services: dict[str, ExportRow], broker: str) -> dict[str, ExportRow]:
-    brokers = {key: row.texts(shape.brokers) for key, row in services.items()}
+    brokers = {key: row.texts_at(shape.brokers) for key, row in services.items()}
     known = set(brokers.values())
     labels = _some(sorted(" / ".join(words) or "one without a name" for words in known))
     if broker:

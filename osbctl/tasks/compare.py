@@ -8,7 +8,7 @@ from osbctl.changes import Change
 from osbctl.comparison.catalogs import compare_catalogs
 from osbctl.comparison.collector import with_places
 from osbctl.comparison.refusals import Refusals, new_refusals
-from osbctl.platforms import Platform, labels
+from osbctl.platforms import Platform, format_platforms
 from osbctl.sources.document import Document
 
 
@@ -41,7 +41,7 @@ def compare_documents(
         return Comparison(old.name, new.name, [], notes)
     known = refusals_of(old.data, view)
     if known:
-        who = labels(known)
+        who = format_platforms(known)
         notes.append(f"{old.name} was refused by {who}, too: a platform that has this broker stores an earlier one")
     changes = with_places(changes + now_refused(old.data, new.data, changes, view, known), old, new)
     if len(view) < len(Platform):
@@ -52,7 +52,7 @@ def compare_documents(
 def _platform_notes(changes: list[Change], view: frozenset[Platform]) -> list[str]:
     """Notes of the platforms in `view` on what the catalogs do not tell."""
     rules = {change.rule for change in changes}
-    return [note for platform in Platform if platform in view for note in platform.record.notes(rules)]
+    return [note for platform in Platform if platform in view for note in platform.record.notes_on_changes(rules)]
 
 
 def plan_ids(*sides: Document) -> set[str]:
@@ -70,11 +70,11 @@ def now_refused(
     refused = refusals_of(new, view)
     if not refused:
         return []
-    from osbctl.platforms.saving import is_saved_in_part
+    from osbctl.platforms.saving import is_partly_applied
 
     known = refusals_of(old, view) if known is None else known
     before, after = Catalog.of(old), Catalog.of(new)
-    partly = [platform for platform, theirs in refused.items() if is_saved_in_part(platform, before, after, theirs)]
+    partly = [platform for platform, theirs in refused.items() if is_partly_applied(platform, before, after, theirs)]
     return new_refusals(old, new, known, refused, changes, partly)
 
 

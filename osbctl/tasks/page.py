@@ -123,7 +123,7 @@ def _plan_requests(service: ServiceOffering, plan: ServicePlan, broker: str, pla
             headed[place] = [("Example", _json(made.smallest))]
         else:
             headed[place] = [("Smallest request", _json(made.smallest)), ("Fullest request", _json(made.fullest))]
-    first = found.get(Purpose.CREATE.place)
+    first = found.get(Purpose.CREATE.schema_location)
     sent = (first and first.smallest) or None
     content = f"{_json(sent)}\n" if sent else ""
     sending = build_commands(Order(service.name, plan.name, broker, sent, content=content), Purpose.CREATE)

@@ -32,8 +32,8 @@ def plan_parameters(
     """
     offering = object_named(document.catalog.services, service, "there is no service")
     found = object_named(offering.plans, plan, f"service {offering.name!r} has no plan")
-    schema = found.parameters.get(purpose.place)
-    described = tuple(other for other in Purpose if other.place in found.parameters)
+    schema = found.parameters.get(purpose.schema_location)
+    described = tuple(other for other in Purpose if other.schema_location in found.parameters)
     rows = tuple(parameters(schema)) if schema is not None else ()
     about = PlanParameters(service, plan, purpose, schema, rows, described)
     if request is None:

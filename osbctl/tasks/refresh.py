@@ -8,7 +8,7 @@ from osbctl.catalog import Catalog
 from osbctl.errors import SourceError, UsageError
 from osbctl.parallel import run_in_parallel
 from osbctl.platforms import DEFAULT_PLATFORM, Identity
-from osbctl.platforms.shared_identities import unique_ids
+from osbctl.platforms.shared_identities import ids_unique_on_platform
 from osbctl.registry.errors import OutdatedError, UnknownBrokerError
 from osbctl.registry.reconcile import NewCatalog, find_registration_refusals, reconcile
 from osbctl.registry.records import (
@@ -114,7 +114,7 @@ def _refreshed(
 ) -> tuple[Refresh, dict[str, Any]]:
     """The refresh of a broker, and what it changes: `catalog` and `kept` of `Registry.store_refresh`."""
     row, platform = broker.row, broker.row.platform
-    notes = tuple(Remark("", "", "", sentence) for sentence in platform.record.notes(()))
+    notes = tuple(Remark("", "", "", sentence) for sentence in platform.record.notes_on_changes(()))
     base = Refresh(utc_timestamp(), RefreshOutcome.UNCHANGED, platform, remarks=notes)
     try:
         answer = client.fetch(row)
@@ -162,11 +162,11 @@ def _others(
 ) -> dict[tuple[Identity, str], str]:
     """The broker of each new id that another broker of the platform has; empty where brokers may share ids."""
     platform = ours.platform
-    known = set(unique_ids(stored.document.catalog, platform)) if stored else set()
-    wanted = set(unique_ids(Catalog.of(catalog.data), platform)) - known
+    known = set(ids_unique_on_platform(stored.document.catalog, platform)) if stored else set()
+    wanted = set(ids_unique_on_platform(Catalog.of(catalog.data), platform)) - known
     found: dict[tuple[Identity, str], str] = {}
     for row in registry.brokers() if wanted else ():
         if row.platform is platform and row.name != ours.name:
-            theirs = unique_ids(registry.broker(row.name).document.catalog, platform)
+            theirs = ids_unique_on_platform(registry.broker(row.name).document.catalog, platform)
             found |= dict.fromkeys(wanted.intersection(theirs), row.name)
     return found

@@ -9,7 +9,7 @@ from osbctl.paths import Path
 from osbctl.placeholders import holds_placeholder
 from osbctl.platforms import Identity, Platform
 from osbctl.platforms.outcome import VerdictKind
-from osbctl.platforms.shared_identities import SharedIdentity, does, shared
+from osbctl.platforms.shared_identities import SharedIdentity, describe_reactions, find_shared_identities
 from osbctl.rule import RULES
 from osbctl.sources.document import Document
 from osbctl.validation.ignore_comments import drop_ignored_findings, find_comments
@@ -42,7 +42,9 @@ def add_shared_identity_findings(catalogs: Sequence[ValidatedCatalog]) -> list[V
     load_all()
     found: list[list[SharedIdentity]] = [[] for _ in catalogs]
     paths: list[set[Path]] = [set() for _ in catalogs]
-    for identity in shared((str(number), catalog.document.data) for number, catalog in enumerate(catalogs)):
+    for identity in find_shared_identities(
+        (str(number), catalog.document.data) for number, catalog in enumerate(catalogs)
+    ):
         if not holds_placeholder(identity.value):
             found[int(identity.second)].append(identity)
             paths[int(identity.second)].add(identity.second_path)
@@ -63,7 +65,7 @@ def _shared_identity_finding(
     severity = Severity.ERROR if chosen & {*rule.refused_by} else rule.severity
     other = f"{duplicate.first_object} at {first}"
     message = f"the {duplicate.identity} {duplicate.value} of {duplicate.second_object} is also that of {other}"
-    hint = does(duplicate.identity, chosen or frozenset(Platform))
+    hint = describe_reactions(duplicate.identity, chosen or frozenset(Platform))
     return Finding(rule.id, severity, message, duplicate.second_path, second, hint, refused_by=rule.refused_by)
 
 

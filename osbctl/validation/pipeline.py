@@ -18,7 +18,7 @@ from osbctl.jsonschemas.walk import text_without_titles
 from osbctl.paths import Path, pointer
 from osbctl.placeholders import fill_placeholders, placeholders
 from osbctl.platforms import ApiVersion, Platform, judge_all
-from osbctl.platforms.outcome import Outcome, Refusal, VerdictKind, bounded
+from osbctl.platforms.outcome import Outcome, Refusal, VerdictKind, limit_refusals
 from osbctl.rule import Rule
 from osbctl.sources.document import Document
 from osbctl.text import plural
@@ -81,7 +81,7 @@ def _template_outcome(unresolved: Mapping[Path, str], original: Outcome, rendere
     met = {path for refusal in original.refusals for path in _prefixes(refusal.path)}
     decisive = [path for path in unresolved if path in met] or unresolved
     doubts = (Refusal("placeholder-unresolved", path, f"it depends on {unresolved[path][:40]!r}") for path in decisive)
-    return Outcome(VerdictKind.UNCLEAR, doubts=bounded(doubts))
+    return Outcome(VerdictKind.UNCLEAR, doubts=limit_refusals(doubts))
 
 
 def _prefixes(path: Path) -> list[Path]:

@@ -57,12 +57,12 @@ REACTIONS = {
     ),
 }
 
-def save(update):
+def apply_update(update):
     offered = {service.id for service in update.catalog.services}
-    for row in update.services():
-        update.leave(row, None if row.service in offered else State.INACTIVE)
+    for row in update.service_rows():
+        update.keep_or_delete(row, None if row.service in offered else State.INACTIVE)
     for service in update.catalog.services:
-        update.put(service.id, service)
+        update.store(service.id, service)
 """,
     "export.py": """
 from osbctl.platforms.export import Export, ExportRow, Page, RowFields, checked_rows
@@ -77,14 +77,14 @@ SHAPE = RowFields(
     whole="empty the box",
 )
 
-def recognised(document):
+def is_export(document):
     return "toys" in document.data
 
-def read(document):
+def read_page(document):
     rows = [ExportRow(document, path, data, "inside" in data) for path, data in checked_rows(document, ("toys",))]
     return Page(rows)
 
-EXPORT = Export(SHAPE, recognised, read)
+EXPORT = Export(SHAPE, is_export, read_page)
 """,
     "commands.py": """
 from osbctl.platforms.commands import INSTANCE, Purpose, Tool

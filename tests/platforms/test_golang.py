@@ -30,6 +30,6 @@ def test_what_only_the_platform_can_tell(data: dict[str, Any], path: tuple[str |
 
 def test_places_are_told_in_the_spelling_that_counts() -> None:
     struct, _ = decode({"name": "a", "NAME": "b", "Plans": [{"ID": "x"}]}, SHAPE, "x", "X")
-    assert struct.at("name") == ("NAME",)
-    assert struct["plans"][0].at("id") == ("Plans", 0, "ID")
-    assert struct["plans"][0].at("free") == ("Plans", 0, "free")
+    assert struct.field_path("name") == ("NAME",)
+    assert struct["plans"][0].field_path("id") == ("Plans", 0, "ID")
+    assert struct["plans"][0].field_path("free") == ("Plans", 0, "free")

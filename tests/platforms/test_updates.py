@@ -18,7 +18,7 @@ import pytest
 from osbctl.changes import Level
 from osbctl.comparison.catalogs import compare_catalogs
 from osbctl.platforms import Identity, Platform, State
-from osbctl.platforms.shared_identities import unique_ids
+from osbctl.platforms.shared_identities import ids_unique_on_platform
 from osbctl.registry.reconcile import NewCatalog, reconcile
 from osbctl.registry.records import BrokerRow, RefreshOutcome, RegisteredBroker
 from osbctl.tasks.compare import now_refused
@@ -133,7 +133,7 @@ class Broker(NamedTuple):
     def active(self) -> set[tuple[str, str | None, str]]:
         """Service offering, plan and name of all that is active; an orphan has no service offering."""
         platform = self.stored.row.platform
-        catalog = platform.record.read(self.stored.data)
+        catalog = platform.record.normalize_field_names(self.stored.data)
         found = set()
         for service in catalog.get("services") or ():
             found.add((service.get("id") or "", None, service.get("name") or ""))
@@ -182,7 +182,7 @@ def test_the_registry_plays_the_platform(platform: Platform) -> None:
                 others = {
                     identity: other
                     for other, theirs in brokers.items() if other != name
-                    for identity in unique_ids(theirs.stored.document.catalog, platform)
+                    for identity in ids_unique_on_platform(theirs.stored.document.catalog, platform)
                 }  # fmt: skip
                 brokers[name], refused = broker.refreshed(step["catalog"], used_of(state, name), others)
                 ours, theirs = brokers[name].active(), recorded(outcome["state"], name, platform)

@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 
 from osbctl.findings import Severity, ValidationResult
-from osbctl.platforms import Identity, Platform, refusing
+from osbctl.platforms import Identity, Platform, platforms_refusing
 from osbctl.platforms.outcome import VerdictKind
-from osbctl.platforms.shared_identities import does
+from osbctl.platforms.shared_identities import describe_reactions
 from osbctl.sources.document import Document
 from osbctl.sources.parse import parse_document
 from osbctl.validation.cross_catalog import ValidatedCatalog, add_shared_identity_findings
@@ -100,6 +100,6 @@ def test_a_placeholder_and_an_empty_id_are_shared_by_nobody() -> None:
 
 def test_every_kind_is_answered_for_every_platform_but_where_it_does_not_read_the_field() -> None:
     for identity in Identity:
-        unknown = {platform for platform in Platform if not does(identity, {platform})}
+        unknown = {platform for platform in Platform if not describe_reactions(identity, {platform})}
         assert unknown == ({Platform.KUBERNETES} if identity is Identity.CLIENT_ID else set())
-    assert refusing("shared-service-name") == ()
+    assert platforms_refusing("shared-service-name") == ()

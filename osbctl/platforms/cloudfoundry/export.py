@@ -14,9 +14,9 @@ from osbctl.platforms.export import (
     Page,
     RowFields,
     checked_rows,
-    count,
+    parse_row_count,
     same_named_fields,
-    wrong,
+    shape_error,
 )
 from osbctl.text import escape_line
 
@@ -48,19 +48,19 @@ _SHAPE = RowFields(
 """Columns of a broker's catalog in exports of the Cloud Controller."""
 
 
-def recognised(document: Exported) -> bool:
+def is_export(document: Exported) -> bool:
     """Return whether this is a page of the API, version 3."""
     return "resources" in document.data and "kind" not in document.data
 
 
-def read(document: Exported) -> Page:
+def read_page(document: Exported) -> Page:
     """Read the rows of a page, also the included ones, and what tells whether they are all.
 
     Raises SourceError: it is no page of service offerings or plans.
     """
     pagination = document.data.get("pagination")
     query = str(get_at(pagination, ("first", "href")))
-    total, more = count(get_at(pagination, ("total_results",))), get_at(pagination, ("next",)) is not None
+    total, more = parse_row_count(get_at(pagination, ("total_results",))), get_at(pagination, ("next",)) is not None
     page = Page(total=total, more=more, query=query, filters=_find_filters(query))
     for path, data in checked_rows(document, ("resources",)):
         page.rows.append(_parse_row(document, path, data))
@@ -84,8 +84,8 @@ def _find_filters(url: str) -> tuple[str, ...]:
 
 def _parse_row(document: Exported, path: Path, data: dict[str, object]) -> ExportRow:
     if not isinstance(data.get(_CATALOG), dict):
-        raise wrong(document, path, "has no broker_catalog, as service offerings and plans have")
+        raise shape_error(document, path, "has no broker_catalog, as service offerings and plans have")
     return ExportRow(document, path, data, is_plan=get_at(data, ("relationships", "service_offering")) is not None)
 
 
-EXPORT = Export(_SHAPE, recognised, read)
+EXPORT = Export(_SHAPE, is_export, read_page)

@@ -10,7 +10,7 @@ from osbctl.catalog import ServiceOffering
 from osbctl.platforms import Identity, State
 from osbctl.platforms.cloudfoundry.ruby import normalize_plan_name, strip
 from osbctl.platforms.reactions import DependsOnInstances, Reaction, breaking, refused, risky, safe
-from osbctl.platforms.saving import Names, Update, bare
+from osbctl.platforms.saving import NameOwners, Update, copy_without_plans
 
 _SERVICE_NAME_TAKEN = '`Services with names ["{service}"] already exist`'
 _PLAN_NAME_TAKEN = refused(
@@ -66,26 +66,26 @@ REACTIONS: dict[str, Reaction | DependsOnInstances] = {
 }
 
 
-def save(update: Update) -> None:
-    """Save the catalog, or note why it is refused."""
-    if update.refuse_invalid():
+def apply_update(update: Update) -> None:
+    """Apply the update: save the catalog, or note why it is refused."""
+    if update.add_first_refusal():
         return
     before = dict(update.rows)
     _check_service_names(update)
     _check_plan_ids(update)
     _check_dashboard_clients(update)
     for service in update.catalog.services:
-        data = bare(service.data)
-        update.put(service.id, service, {**data, "name": strip(service.name)} if service.name else data)
+        data = copy_without_plans(service.data)
+        update.store(service.id, service, {**data, "name": strip(service.name)} if service.name else data)
     plans = [(service, plan) for service in update.catalog.services for plan in service.plans]
-    names = Names(update.rows, normalize_plan_name)
+    names = NameOwners(update.rows, normalize_plan_name)
     for service, plan in sorted(plans, key=lambda home: (home[0].id, home[1].id) not in before):
-        holder = names.take((service.id, plan.id), plan.name)
+        holder = names.claim((service.id, plan.id), plan.name)
         if holder:
             taken = f"Service {service.name} already has a plan named {plan.name}"
             words = f'"Plan names must be unique within a service. {taken}"'
-            update.clash(plan.path, words, holder, is_of_name=True)
-        update.put(service.id, plan, {**plan.data, "name": strip(plan.name)} if plan.name else dict(plan.data))
+            update.add_clash(plan.path, words, holder, is_of_name=True)
+        update.store(service.id, plan, {**plan.data, "name": strip(plan.name)} if plan.name else dict(plan.data))
     _deactivate_or_delete_missing(update)
     if update.clashes:
         update.rows = before
@@ -97,22 +97,23 @@ def _check_service_names(update: Update) -> None:
     for service in update.catalog.services:
         by_name.setdefault(service.name, service)
     folded = {name.lower(): service for name, service in by_name.items() if name}
-    used = update.used_rows()
-    for row in update.services():
+    used = update.used_keys()
+    for row in update.service_rows():
         other = folded.get(row.name.lower())
         new = by_name.get(row.name)
         if other and not new:
-            update.clash(other.path, 'crashes: the operator reads "An unknown error occurred"', row, is_of_name=True)
+            words = 'crashes: the operator reads "An unknown error occurred"'
+            update.add_clash(other.path, words, row, is_of_name=True)
         elif new and new.id != row.service and row.key in used:
-            update.clash(new.path, f'`Services with names ["{row.name}"] already exist`', row, is_of_name=True)
+            update.add_clash(new.path, f'`Services with names ["{row.name}"] already exist`', row, is_of_name=True)
 
 
 def _check_plan_ids(update: Update) -> None:
     by_id = {plan.id: (service, plan) for service in update.catalog.services for plan in service.plans}
-    for row in update.plans():
+    for row in update.plan_rows():
         found = by_id.get(row.plan or "")
         if found and found[0].id != row.service:
-            update.clash(found[1].path, '"Plan ids must be unique"', row)
+            update.add_clash(found[1].path, '"Plan ids must be unique"', row)
 
 
 def _check_dashboard_clients(update: Update) -> None:
@@ -120,14 +121,14 @@ def _check_dashboard_clients(update: Update) -> None:
         client = service.data.get("dashboard_client")
         client_id = client.get("id") if isinstance(client, dict) else None
         if isinstance(client_id, str) and (Identity.CLIENT_ID, client_id) in update.others:
-            update.clash(service.path, '"Service dashboard client id must be unique"')
+            update.add_clash(service.path, '"Service dashboard client id must be unique"')
 
 
 def _deactivate_or_delete_missing(update: Update) -> None:
     """Deactivate plans that have instances, and service offerings that have plans; delete the others."""
-    used = update.used_rows()
-    for row in update.gone_plans():
-        update.leave(row, State.INACTIVE if row.key in used else None)
-    with_plans = {row.service for row in update.plans()}
-    for row in update.gone_services():
-        update.leave(row, State.INACTIVE if row.service in with_plans else None)
+    used = update.used_keys()
+    for row in update.removed_plan_rows():
+        update.keep_or_delete(row, State.INACTIVE if row.key in used else None)
+    with_plans = {row.service for row in update.plan_rows()}
+    for row in update.removed_service_rows():
+        update.keep_or_delete(row, State.INACTIVE if row.service in with_plans else None)

@@ -28,7 +28,7 @@ from osbctl.platforms.cloudfoundry.ruby import (
     to_s,
 )
 from osbctl.platforms.cloudfoundry.schemas import SchemaChecks
-from osbctl.platforms.outcome import SHARED_PLAN_ID, Outcome, Refusal, VerdictKind, bounded
+from osbctl.platforms.outcome import SHARED_PLAN_ID, Outcome, Refusal, VerdictKind, limit_refusals
 
 _LONGEST_TAGS = 2048
 _LONGEST_MAINTENANCE_INFO = 2000
@@ -58,13 +58,13 @@ def judge(data: dict[str, Any]) -> Outcome:
         refusal = Refusal("cloudfoundry-crash", crash.path, f"{_UNKNOWN_ERROR}: {crash.reason}")
         return Outcome(VerdictKind.CRASHES, (refusal,))
     if not errors:
-        unstored = bounded(_storage_refusals(services))
+        unstored = limit_refusals(_storage_refusals(services))
         if not unstored:
-            doubts = bounded(judge_schemas.doubts)
+            doubts = limit_refusals(judge_schemas.doubts)
             return Outcome(VerdictKind.UNCLEAR if doubts else VerdictKind.ACCEPTS, doubts=doubts)
         refuses = unstored[0].path[-1] == "name"  # the first that fails ends it
         return Outcome(VerdictKind.REFUSES if refuses else VerdictKind.CRASHES, unstored)
-    return Outcome(VerdictKind.REFUSES, bounded(errors.refusals()), errors.lines())
+    return Outcome(VerdictKind.REFUSES, limit_refusals(errors.refusals()), errors.lines())
 
 
 def _build_services(data: dict[str, Any]) -> list[dict[str, Any]]:

@@ -23,4 +23,4 @@ def _are_from_korifi(rows: Sequence[ExportRow]) -> bool:
     return not any("costs" in row.data or "shareable" in row.data for row in rows)
 
 
-EXPORT = Export(_SHAPE, CLOUD_FOUNDRY.recognised, CLOUD_FOUNDRY.read, _are_from_korifi)
+EXPORT = Export(_SHAPE, CLOUD_FOUNDRY.recognises, CLOUD_FOUNDRY.read, _are_from_korifi)

@@ -47,20 +47,20 @@ REACTIONS = {
 }
 
 
-def save(update: Update) -> None:
-    """Save the catalog up to the first service offering at which it panics."""
+def apply_update(update: Update) -> None:
+    """Apply the update: save the catalog up to the first service offering at which it panics."""
     crash_paths = [refusal.path[:2] if refusal.rule == "korifi-crash" else () for refusal in update.refusals]
     crash_path = min(crash_paths, default=None)
     if crash_path is not None:
-        update.clash(crash_path, next(iter(update.refusals)).message)
-    rows = {row.plan: row for row in update.plans()}
+        update.add_clash(crash_path, next(iter(update.refusals)).message)
+    rows = {row.plan: row for row in update.plan_rows()}
     for service in update.catalog.services:
         if crash_path is None or service.path < crash_path:
-            update.put(service.id, service)
+            update.store(service.id, service)
             for plan in service.plans:
                 _save_plan(update, rows, service, plan)
-    for row in [*update.gone_services(), *update.gone_plans()] if crash_path is None else ():
-        update.leave(row, State.OFFERED)
+    for row in [*update.removed_service_rows(), *update.removed_plan_rows()] if crash_path is None else ():
+        update.keep_or_delete(row, State.OFFERED)
 
 
 def _save_plan(update: Update, rows: dict[str | None, StoredRow], service: ServiceOffering, plan: ServicePlan) -> None:
@@ -68,7 +68,7 @@ def _save_plan(update: Update, rows: dict[str | None, StoredRow], service: Servi
     key = service.id, plan.id
     stored = rows.get(plan.id)
     if stored and stored.key != key:
-        update.leave(stored, None)
+        update.keep_or_delete(stored, None)
         update.moved[key] = stored.key
-    update.put(service.id, plan)
+    update.store(service.id, plan)
     rows[plan.id] = update.rows[key]

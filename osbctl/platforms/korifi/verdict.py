@@ -7,12 +7,14 @@ Source: cloudfoundry/korifi fb0a00b25db6, controllers/controllers/services; meas
 from collections.abc import Iterator
 from typing import Any
 
-from osbctl.platforms.golang import Struct, decode, fields, rule_texts
-from osbctl.platforms.outcome import Outcome, Refusal, VerdictKind, bounded
+from osbctl.platforms.golang import Struct, decode, rule_texts, struct_fields
+from osbctl.platforms.outcome import Outcome, Refusal, VerdictKind, limit_refusals
 
 _PARAMETERS = {"parameters": "map"}
 _PLAN = {
-    **fields(string="id name description", bool="free bindable binding_rotatable plan_updateable", map="metadata"),
+    **struct_fields(
+        string="id name description", bool="free bindable binding_rotatable plan_updateable", map="metadata"
+    ),
     "schemas": {
         "service_instance": {"create": _PARAMETERS, "update": _PARAMETERS},
         "service_binding": {"create": _PARAMETERS},
@@ -20,14 +22,14 @@ _PLAN = {
     "maintenance_info": {"version": "string"},
 }
 _SERVICE = {
-    **fields(
+    **struct_fields(
         string="id name description",
         bool="bindable bindings_retrievable instances_retrievable allow_context_updates plan_updateable",
         map="metadata",
     ),
     "tags": ["string"],
     "requires": ["string"],
-    "dashboard_client": fields(string="id secret redirect_url"),
+    "dashboard_client": struct_fields(string="id secret redirect_url"),
     "plans": [_PLAN],
 }
 SHAPE = {"services": [_SERVICE]}
@@ -39,7 +41,7 @@ def judge(data: dict[str, Any]) -> Outcome:
     catalog, read = decode(data, SHAPE, "korifi", "Korifi")
     if read.kind is not VerdictKind.ACCEPTS:
         return read
-    panics = bounded(_find_panics(catalog["services"] or []))
+    panics = limit_refusals(_find_panics(catalog["services"] or []))
     return Outcome(VerdictKind.CRASHES if panics else VerdictKind.ACCEPTS, panics)
 
 
@@ -47,7 +49,7 @@ def _find_panics(services: list[Struct]) -> Iterator[Refusal]:
     for service in services:
         if not isinstance((service["metadata"] or {}).get("documentationUrl", ""), str):
             text = "Korifi's controller panics on a documentationUrl that is not a string"
-            yield Refusal("korifi-crash", (*service.at("metadata"), "documentationUrl"), text)
+            yield Refusal("korifi-crash", (*service.field_path("metadata"), "documentationUrl"), text)
 
 
 _RULES = {

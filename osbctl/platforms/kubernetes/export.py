@@ -9,9 +9,9 @@ from osbctl.platforms.export import (
     Page,
     RowFields,
     checked_rows,
-    count,
+    parse_row_count,
     same_named_fields,
-    wrong,
+    shape_error,
 )
 
 _CLASSES = ("ClusterServiceClass", "ServiceClass")
@@ -60,13 +60,13 @@ It stores `bindings_retrievable` only where its feature AsyncBindingOperations i
 """
 
 
-def recognised(document: Exported) -> bool:
+def is_export(document: Exported) -> bool:
     """Return whether this is a list of classes or plans, or a single one."""
     kind = document.data.get("kind")
     return kind == "List" or (isinstance(kind, str) and kind.removesuffix("List") in (*_CLASSES, *_PLANS))
 
 
-def read(document: Exported) -> Page:
+def read_page(document: Exported) -> Page:
     """Read the classes and plans of a list; skip other items. Raises SourceError: it is no such list."""
     list_kind = str(document.data["kind"])
     if "items" not in document.data:
@@ -76,12 +76,12 @@ def read(document: Exported) -> Page:
     for path, data in checked_rows(document, ("items",)):
         kind = data.get("kind") or list_kind.removesuffix("List")  # a list of one kind leaves it out in its items
         if kind in ("CFServiceOffering", "CFServicePlan"):
-            raise wrong(document, path, f"is one of Korifi's {kind}s: export what its API shows, with cf curl")
+            raise shape_error(document, path, f"is one of Korifi's {kind}s: export what its API shows, with cf curl")
         if kind in (*_CLASSES, *_PLANS):
             page.rows.append(ExportRow(document, path, data, kind in _PLANS))
-    if remaining := count(get_at(metadata, ("remainingItemCount",))):
+    if remaining := parse_row_count(get_at(metadata, ("remainingItemCount",))):
         page.total = len(page.rows) + remaining
     return page
 
 
-EXPORT = Export(_SHAPE, recognised, read)
+EXPORT = Export(_SHAPE, is_export, read_page)

@@ -61,11 +61,11 @@ _OF_THE_WHOLE = ("kubernetes-type", "kubernetes-no-plan")
 """Refused while it reads the catalog, before anything is saved."""
 
 
-def save(update: Update) -> None:
-    """Save the catalog up to the first fault."""
+def apply_update(update: Update) -> None:
+    """Apply the update: save the catalog up to the first fault."""
     for refusal in update.refusals:
         if refusal.rule in _OF_THE_WHOLE:
-            update.clash(refusal.path, refusal.message)
+            update.add_clash(refusal.path, refusal.message)
             return
     if _save_classes(update):
         _save_plans(update)
@@ -77,23 +77,23 @@ def _save_classes(update: Update) -> bool:
     for service in _objects_before_fault(update, update.catalog.services, 2):
         if (service.id, None) not in update.rows and _refuse_taken_id(update, service, Identity.SERVICE_ID):
             return False
-        update.put(service.id, service)
+        update.store(service.id, service)
     if update.clashes:
         return False
-    for row in update.gone_services():
-        update.leave(row, State.FLAGGED)
+    for row in update.removed_service_rows():
+        update.keep_or_delete(row, State.FLAGGED)
     return True
 
 
 def _save_plans(update: Update) -> None:
     service_ids = {plan.path: service.id for service in update.catalog.services for plan in service.plans}
-    stored_plans = {row.plan: row for row in update.plans()}
+    stored_plans = {row.plan: row for row in update.plan_rows()}
     for plan in _objects_before_fault(update, tuple(update.catalog.plans), 4):
         if plan.id not in stored_plans and _refuse_taken_id(update, plan, Identity.PLAN_ID):
             return
-        update.put(stored_plans[plan.id].service if plan.id in stored_plans else service_ids[plan.path], plan)
-    for row in update.gone_plans() if not update.clashes else ():
-        update.leave(row, State.FLAGGED)
+        update.store(stored_plans[plan.id].service if plan.id in stored_plans else service_ids[plan.path], plan)
+    for row in update.removed_plan_rows() if not update.clashes else ():
+        update.keep_or_delete(row, State.FLAGGED)
 
 
 def _objects_before_fault(update: Update, objects: Sequence[T], depth: int) -> Sequence[T]:
@@ -102,7 +102,7 @@ def _objects_before_fault(update: Update, objects: Sequence[T], depth: int) -> S
     first = min(refusals, key=lambda refusal: _object_path(refusal.path), default=None)
     if first is None:
         return objects
-    update.clash(_object_path(first.path), first.message)
+    update.add_clash(_object_path(first.path), first.message)
     return [obj for obj in objects if obj.path < _object_path(first.path)]
 
 
@@ -115,17 +115,17 @@ def _refuse_taken_id(update: Update, obj: ServiceOffering | ServicePlan, identit
     """Add a clash if another broker has the id of the object; return whether one has."""
     owner = update.others.get((identity, obj.id))
     if owner is not None:
-        update.clash(obj.path, f'already exists for Broker "{owner}"')
+        update.add_clash(obj.path, f'already exists for Broker "{owner}"')
     return owner is not None
 
 
 def _delete_or_orphan_rows(update: Update) -> None:
     """Delete removed objects without instances; mark plans whose service offering is not offered as orphaned."""
-    used = update.used_rows()
-    for row in [*update.services(), *update.plans()]:
+    used = update.used_keys()
+    for row in [*update.service_rows(), *update.plan_rows()]:
         if row.state is State.FLAGGED and row.key not in used:
-            update.leave(row, None)
-    offered = {row.service for row in update.services() if not row.state}
-    for row in update.plans():
+            update.keep_or_delete(row, None)
+    offered = {row.service for row in update.service_rows() if not row.state}
+    for row in update.plan_rows():
         if not row.state and row.service not in offered:
-            update.leave(row, State.ORPHANED)
+            update.keep_or_delete(row, State.ORPHANED)

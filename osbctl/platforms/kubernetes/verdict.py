@@ -8,25 +8,25 @@ pkg/apis/servicecatalog/validation; measured.
 from collections.abc import Iterator
 from typing import Any
 
-from osbctl.platforms.golang import Struct, decode, fields, rule_texts
-from osbctl.platforms.outcome import SHARED_PLAN_ID, Outcome, Refusal, VerdictKind, bounded
+from osbctl.platforms.golang import Struct, decode, rule_texts, struct_fields
+from osbctl.platforms.outcome import SHARED_PLAN_ID, Outcome, Refusal, VerdictKind, limit_refusals
 
 MAX_NAME = 63
 """Bytes of UTF-8; up to v0.1.30 (ids) and v0.1.36 (names) only letters, digits, dots and hyphens were taken, too."""
 
 _PLAN = {
-    **fields(string="id name description", bool="free bindable", map="metadata"),
+    **struct_fields(string="id name description", bool="free bindable", map="metadata"),
     "schemas": {"service_instance": {"create": {}, "update": {}}, "service_binding": {"create": {}}},
 }
 _SERVICE = {
-    **fields(
+    **struct_fields(
         string="id name description",
         bool="bindable plan_updateable bindings_retrievable instances_retrievable",
         map="metadata",
     ),
     "tags": ["string"],
     "requires": ["string"],
-    "dashboard_client": fields(string="id secret redirect_uri"),
+    "dashboard_client": struct_fields(string="id secret redirect_uri"),
     "plans": [_PLAN],
 }
 SHAPE = {"services": [_SERVICE]}
@@ -38,7 +38,7 @@ def judge(data: dict[str, Any]) -> Outcome:
     catalog, read = decode(data, SHAPE, "kubernetes", "Service Catalog")
     if read.kind is not VerdictKind.ACCEPTS:
         return read
-    refusals = bounded(_find_refusals(catalog["services"] or []))
+    refusals = limit_refusals(_find_refusals(catalog["services"] or []))
     return Outcome(VerdictKind.REFUSES if refusals else VerdictKind.ACCEPTS, refusals)
 
 
@@ -48,7 +48,8 @@ def _find_refusals(services: list[Struct]) -> Iterator[Refusal]:
     for service in services:
         yield from _field_refusals(service, "class")
         if not service["plans"]:
-            yield Refusal("kubernetes-no-plan", service.at("plans"), "Service Catalog requires a plan in each class")
+            text = "Service Catalog requires a plan in each class"
+            yield Refusal("kubernetes-no-plan", service.field_path("plans"), text)
         for plan in service["plans"] or ():
             yield from _field_refusals(plan, "plan")
 
@@ -57,10 +58,10 @@ def _field_refusals(struct: Struct, kind: str) -> Iterator[Refusal]:
     for key in ("id", "name"):
         if not 0 < len((struct[key] or "").encode()) <= MAX_NAME:
             text = f"Service Catalog requires 1 to {MAX_NAME} bytes as the {key} of a {kind}"
-            yield Refusal("kubernetes-name", struct.at(key), text)
+            yield Refusal("kubernetes-name", struct.field_path(key), text)
     if not struct["description"]:
         text = f"Service Catalog requires a description for each {kind}"
-        yield Refusal("kubernetes-description", struct.at("description"), text)
+        yield Refusal("kubernetes-description", struct.field_path("description"), text)
 
 
 def _repeated_id_refusals(structs: list[Struct], kind: str) -> Iterator[Refusal]:
@@ -70,7 +71,7 @@ def _repeated_id_refusals(structs: list[Struct], kind: str) -> Iterator[Refusal]
         identity = struct["id"]
         if identity in seen:
             text = f"Service Catalog names each {kind} by its id, and this one already exists"
-            yield Refusal("kubernetes-unique", struct.at("id"), text)
+            yield Refusal("kubernetes-unique", struct.field_path("id"), text)
         # Two missing ids are no repetition: `_field_refusals` reports each.
         seen.add(identity or struct)
 

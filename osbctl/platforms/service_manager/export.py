@@ -9,9 +9,9 @@ from osbctl.platforms.export import (
     Page,
     RowFields,
     checked_rows,
-    count,
+    parse_row_count,
     same_named_fields,
-    wrong,
+    shape_error,
 )
 
 _LISTS = ("items", "service_offerings", "service_plans")
@@ -44,21 +44,21 @@ _SHAPE = RowFields(
 """Columns of a broker's catalog in exports of Service Manager."""
 
 
-def recognised(document: Exported) -> bool:
+def is_export(document: Exported) -> bool:
     """Return whether this is a list of service offerings or plans."""
     data = document.data
     return "kind" not in data and "services" not in data and any(isinstance(data.get(key), list) for key in _LISTS)
 
 
-def read(document: Exported) -> Page:
+def read_page(document: Exported) -> Page:
     """Read the rows of a list. Raises SourceError: it is no list of service offerings or plans."""
-    page = Page(total=count(document.data.get("num_items")), more=bool(document.data.get("token")))
+    page = Page(total=parse_row_count(document.data.get("num_items")), more=bool(document.data.get("token")))
     for key in _LISTS:
         for path, data in checked_rows(document, (key,)):
             if "catalog_id" not in data:
-                raise wrong(document, path, "has no catalog_id, as service offerings and plans have")
+                raise shape_error(document, path, "has no catalog_id, as service offerings and plans have")
             page.rows.append(ExportRow(document, path, data, is_plan="service_offering_id" in data))
     return page
 
 
-EXPORT = Export(_SHAPE, recognised, read)
+EXPORT = Export(_SHAPE, is_export, read_page)

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from osbctl.catalog import ServiceOffering, ServicePlan
 from osbctl.platforms import State
 from osbctl.platforms.reactions import DependsOnInstances, Reaction, breaking, refused, risky, safe
-from osbctl.platforms.saving import Key, Names, StoredRow, Update
+from osbctl.platforms.saving import Key, NameOwners, StoredRow, Update
 from osbctl.platforms.service_manager.verdict import RESERVED_PLAN
 
 _IN_USE = refused("refuses the whole update (409)")
@@ -72,17 +72,17 @@ REACTIONS: dict[str, Reaction | DependsOnInstances] = {
 }
 
 
-def save(update: Update) -> None:
-    """Save the catalog, or note why it is refused."""
-    if update.refuse_invalid():
+def apply_update(update: Update) -> None:
+    """Apply the update: save the catalog, or note why it is refused."""
+    if update.add_first_refusal():
         return
     before = dict(update.rows)
     services: dict[Key, ServiceOffering] = {(service.id, None): service for service in update.catalog.services}
-    _save_objects(update, services, update.services())
+    _save_objects(update, services, update.service_rows())
     plans: dict[Key, ServicePlan] = {
         (service.id, plan.id): plan for service in update.catalog.services for plan in service.plans
     }
-    _save_objects(update, plans, [row for row in update.plans() if row.plan != RESERVED_PLAN])
+    _save_objects(update, plans, [row for row in update.plan_rows() if row.plan != RESERVED_PLAN])
     for service in update.catalog.services:
         _keep_or_delete_reference_plan(update, service)
     if update.clashes:
@@ -92,29 +92,29 @@ def save(update: Update) -> None:
 def _save_objects(
     update: Update, objects: dict[Key, ServiceOffering] | dict[Key, ServicePlan], stored_rows: list[StoredRow]
 ) -> None:
-    names = Names(update.rows, str)
+    names = NameOwners(update.rows, str)
     known_keys = [key for key in objects if key in update.rows]
     for keys in (known_keys, [key for key in objects if key not in update.rows]):
         for key in keys:
-            holder = names.take(key, objects[key].name)
+            holder = names.claim(key, objects[key].name)
             if holder:
-                update.clash(objects[key].path, "refuses the update: the name is taken", holder, is_of_name=True)
-            update.put(key[0], objects[key])
+                update.add_clash(objects[key].path, "refuses the update: the name is taken", holder, is_of_name=True)
+            update.store(key[0], objects[key])
         if keys is known_keys:
             _delete_rows(update, [row for row in stored_rows if row.key not in objects])
 
 
 def _delete_rows(update: Update, rows: Iterable[StoredRow]) -> None:
     """Delete rows, and with a service offering its plans; a row with instances becomes a clash."""
-    used = update.used_rows()
+    used = update.used_keys()
     for row in rows:
         if row.key in used:
-            update.clash((), "refuses the whole update (409)", row)
-        update.leave(row, None)
-    services = {row.service for row in update.services()}
-    for row in update.plans():
+            update.add_clash((), "refuses the whole update (409)", row)
+        update.keep_or_delete(row, None)
+    services = {row.service for row in update.service_rows()}
+    for row in update.plan_rows():
         if row.service not in services:
-            update.leave(row, None)
+            update.keep_or_delete(row, None)
 
 
 def _keep_or_delete_reference_plan(update: Update, service: ServiceOffering) -> None:

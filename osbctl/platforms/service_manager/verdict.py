@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from osbctl.paths import Path
-from osbctl.platforms.golang import Map, Pointers, Struct, decode, fields, rule_texts
-from osbctl.platforms.outcome import SHARED_PLAN_ID, Outcome, Refusal, VerdictKind, bounded
+from osbctl.platforms.golang import Map, Pointers, Struct, decode, rule_texts, struct_fields
+from osbctl.platforms.outcome import SHARED_PLAN_ID, Outcome, Refusal, VerdictKind, limit_refusals
 
 RESERVED_PLAN = "reference-instance"
 MAX_TEXT = 255
@@ -21,14 +21,14 @@ _TOO_LONG = (
 
 _INT_32 = range(-(2**31), 2**31)
 _SUPPORT = ("supportedPlatforms", "supportedPlatformNames", "excludedPlatformNames")
-_BASE = {**fields(string="id", time="created_at updated_at", bool="ready"), "labels": Map(["string"])}
+_BASE = {**struct_fields(string="id", time="created_at updated_at", bool="ready"), "labels": Map(["string"])}
 _THING = {
     **_BASE,
-    **fields(string="name description catalog_id catalog_name", raw="metadata", unclear="last_operation"),
+    **struct_fields(string="name description catalog_id catalog_name", raw="metadata", unclear="last_operation"),
 }
 _PLAN = {
     **_THING,
-    **fields(
+    **struct_fields(
         string="service_offering_id",
         bool="free bindable plan_updateable",
         raw="schemas",
@@ -37,7 +37,7 @@ _PLAN = {
 }
 _SERVICE = {
     **_THING,
-    **fields(
+    **struct_fields(
         string="broker_id",
         bool="bindable plan_updateable instances_retrievable bindings_retrievable allow_context_updates",
         raw="tags requires",
@@ -51,7 +51,7 @@ SHAPE = {"services": Pointers(_SERVICE)}
 def judge(data: dict[str, Any]) -> Outcome:
     """Verdict of Service Manager on the catalog `data`."""
     catalog, read = decode(data, SHAPE, "service-manager", "Service Manager")
-    refusals = bounded(_find_refusals(list(enumerate(catalog["services"] or ()))))
+    refusals = limit_refusals(_find_refusals(list(enumerate(catalog["services"] or ()))))
     if read.kind is not VerdictKind.ACCEPTS or not refusals:
         return read
     # It goes through the catalog in order and stops at the first fault.
@@ -73,7 +73,7 @@ def _service_refusals(service: Struct | None, path: Path) -> Iterator[Refusal]:
     yield from _type_refusals(service, {"tags": list, "requires": list, "metadata": dict})
     for number, plan in enumerate(service["plans"] or ()):
         if plan is None:
-            yield _null_refusal((*service.at("plans"), number), "plan")
+            yield _null_refusal((*service.field_path("plans"), number), "plan")
         else:
             yield from _plan_refusals(plan, service)
 
@@ -86,7 +86,7 @@ def _plan_refusals(plan: Struct, service: Struct) -> Iterator[Refusal]:
     for key in ("name", "catalog_name"):
         if plan[key] == RESERVED_PLAN:
             text = f"Service Manager reserves the plan name {RESERVED_PLAN!r}"
-            yield Refusal("service-manager-reserved-name", plan.at(key), text)
+            yield Refusal("service-manager-reserved-name", plan.field_path(key), text)
     yield from _missing_field_refusals(plan, ("id", "name", "description"))
     yield from _type_refusals(plan, {"schemas": dict, "metadata": dict})
     yield from _metadata_refusals(plan, service, plan["metadata"] if isinstance(plan["metadata"], dict) else {})
@@ -97,17 +97,18 @@ def _metadata_refusals(plan: Struct, service: Struct, metadata: dict[str, Any]) 
     present = [key for key in _SUPPORT if isinstance(metadata.get(key), list) and metadata[key]]
     if len(present) > 1:
         text = f"Service Manager accepts only one of {', '.join(_SUPPORT)}, not {' and '.join(present)}"
-        yield Refusal("service-manager-platforms", (*plan.at("metadata"), present[1]), text)
+        yield Refusal("service-manager-platforms", (*plan.field_path("metadata"), present[1]), text)
     bindable = (service if plan["bindable"] is None else plan)["bindable"]
     if metadata.get("supportsInstanceSharing") is True and not bindable:
         text = "Service Manager requires a plan that supports instance sharing to be bindable"
-        yield Refusal("service-manager-sharing", (*plan.at("metadata"), "supportsInstanceSharing"), text)
+        yield Refusal("service-manager-sharing", (*plan.field_path("metadata"), "supportsInstanceSharing"), text)
 
 
 def _missing_field_refusals(struct: Struct, keys: tuple[str, ...]) -> Iterator[Refusal]:
     for key in keys:
         if not struct[key]:
-            yield Refusal("service-manager-required", struct.at(key), f"Service Manager requires the field {key}")
+            text = f"Service Manager requires the field {key}"
+            yield Refusal("service-manager-required", struct.field_path(key), text)
 
 
 def _type_refusals(struct: Struct, types: dict[str, type]) -> Iterator[Refusal]:
@@ -115,7 +116,7 @@ def _type_refusals(struct: Struct, types: dict[str, type]) -> Iterator[Refusal]:
         if struct[key] is not None and not isinstance(struct[key], expected):
             phrase = "an object" if expected is dict else "an array"
             text = f"Service Manager cannot read the catalog: this must be {phrase}"
-            yield Refusal("service-manager-type", struct.at(key), text)
+            yield Refusal("service-manager-type", struct.field_path(key), text)
 
 
 def _storage_refusals(services: list[Struct]) -> Iterator[Refusal]:
@@ -129,7 +130,7 @@ def _storage_refusals(services: list[Struct]) -> Iterator[Refusal]:
             yield from _row_refusals(plan)
             if (plan["maximum_polling_duration"] or 0) not in _INT_32:
                 text = "Service Manager stores a polling duration in 32 bits: value is out of range for type integer"
-                yield Refusal("service-manager-number", plan.at("maximum_polling_duration"), text)
+                yield Refusal("service-manager-number", plan.field_path("maximum_polling_duration"), text)
 
 
 def _repeated_identity_refusals(structs: list[Struct]) -> Iterator[Refusal]:
@@ -138,7 +139,8 @@ def _repeated_identity_refusals(structs: list[Struct]) -> Iterator[Refusal]:
         for key in ("id", "name"):
             value = struct[key]
             if value and (key, value) in seen:
-                yield Refusal("service-manager-unique", struct.at(key), f"Service Manager accepts each {key} only once")
+                text = f"Service Manager accepts each {key} only once"
+                yield Refusal("service-manager-unique", struct.field_path(key), text)
             seen.add((key, value))
 
 
@@ -147,15 +149,15 @@ def _row_refusals(struct: Struct) -> Iterator[Refusal]:
     for key in ("id", "name", "description"):
         text = struct[key] or ""
         if len(text) > MAX_TEXT and key != "description":
-            yield Refusal("service-manager-text", struct.at(key), _TOO_LONG)
+            yield Refusal("service-manager-text", struct.field_path(key), _TOO_LONG)
         if "\0" in text:
             message = 'Service Manager stores no NUL: invalid byte sequence for encoding "UTF8": 0x00'
-            yield Refusal("service-manager-text", struct.at(key), message)
+            yield Refusal("service-manager-text", struct.field_path(key), message)
     for key, values in (struct["labels"] or {}).items():
         # A label has a row for each of its values: one without values is not stored, and may have any key.
         if values and not (_fits_label(key) and all(map(_fits_label, values)) and len({*values}) == len(values)):
             message = f"Service Manager requires labels of 1 to {MAX_TEXT} characters without NUL, each once"
-            yield Refusal("service-manager-labels", (*struct.at("labels"), key), message)
+            yield Refusal("service-manager-labels", (*struct.field_path("labels"), key), message)
 
 
 def _fits_label(text: str | None) -> bool:

@@ -15,7 +15,7 @@ from osbctl.catalog import objects_in_list
 from osbctl.errors import ConfigError
 from osbctl.findings import Finding, Severity
 from osbctl.paths import Path, get_at
-from osbctl.platforms import refusing
+from osbctl.platforms import platforms_refusing
 
 _HEADER = "# osbctl catalog.lock, version 2"
 _COMMENT = f"""{_HEADER}
@@ -138,7 +138,7 @@ def _changed(name: str, known: str, path: Path) -> Finding:
 
 
 def _against(rule: str, message: str, path: Path, hint: str) -> Finding:
-    return Finding(rule, Severity.ERROR, message, path, refused_by=refusing(rule), hint=hint)
+    return Finding(rule, Severity.ERROR, message, path, refused_by=platforms_refusing(rule), hint=hint)
 
 
 def _names_with_ids(catalog: dict[str, Any]) -> Iterator[tuple[str, str, Path]]:
