@@ -43,13 +43,13 @@ class Parameter(NamedTuple):
     description: str
 
     @property
-    def facts(self) -> str:
+    def summary(self) -> str:
         """Everything except name and description, as text."""
-        facts = (self.kind, "required" if self.required else "", f"default {self.default}" if self.default else "")
+        facts = (self.full_type, "required" if self.required else "", f"default {self.default}" if self.default else "")
         return "; ".join(filter(None, facts))
 
     @property
-    def kind(self) -> str:
+    def full_type(self) -> str:
         """The type with the limits."""
         return f"{self.type}, {self.limits}" if self.limits else self.type
 

@@ -110,8 +110,8 @@ class Redactor:
     def __init__(self) -> None:
         self.left_out = 0
 
-    def text(self, value: object, limit: int = MAX_TEXT) -> str:
-        """Redact and truncate a text; empty for other values."""
+    def redact(self, value: object, limit: int = MAX_TEXT) -> str:
+        """Redact and truncate a text, and count it if it changed; empty for other values."""
         if not isinstance(value, str):
             return ""
         cut = value if len(value) <= limit else f"{value[:limit]} … ({len(value):,} characters)"
@@ -119,8 +119,8 @@ class Redactor:
         self.left_out += shown != cut
         return shown
 
-    def secret(self, name: str) -> bool:
-        """Return whether the value of `name` is redacted."""
+    def must_redact(self, name: str) -> bool:
+        """Return whether the value of `name` must be redacted, and count it if so."""
         hidden = may_be_secret_name(name)
         self.left_out += hidden
         return hidden

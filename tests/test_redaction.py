@@ -109,15 +109,15 @@ def test_a_percent_sign_may_be_in_a_secret() -> None:
 def test_redactions_of_a_page_are_counted() -> None:
     redactor = Redactor()
     texts = ("see https://hunter2@host", "plain", 5)
-    assert [redactor.text(one) for one in texts] == ["see https://***@host", "plain", ""]
-    assert redactor.text("token=hunter2") == "token=***"
+    assert [redactor.redact(one) for one in texts] == ["see https://***@host", "plain", ""]
+    assert redactor.redact("token=hunter2") == "token=***"
     assert redactor.left_out == 2
-    assert [redactor.secret(name) for name in ("password", "region", "client_secret")] == [True, False, True]
+    assert [redactor.must_redact(name) for name in ("password", "region", "client_secret")] == [True, False, True]
     assert redactor.left_out == 4
 
 
 def test_a_long_text_of_a_page_is_cut() -> None:
     redactor = Redactor()
-    assert redactor.text("x" * 1_200, limit=1_200) == "x" * 1_200
-    assert redactor.text("x" * 1_201, limit=1_200) == "x" * 1_200 + " … (1,201 characters)"
+    assert redactor.redact("x" * 1_200, limit=1_200) == "x" * 1_200
+    assert redactor.redact("x" * 1_201, limit=1_200) == "x" * 1_200 + " … (1,201 characters)"
     assert redactor.left_out == 0

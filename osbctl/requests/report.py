@@ -82,7 +82,7 @@ def _parameter_lines(rows: tuple[Parameter, ...], paint: AnsiStyle, width: int) 
     wide = min(max((display_width(row.name) for row in rows), default=0), width // 3)
     for row in rows:
         head = f"  {paint(row.name, 'info')}{' ' * (wide - display_width(row.name))}  "
-        yield wrap_line(head + row.facts, width, " " * (wide + 4))
+        yield wrap_line(head + row.summary, width, " " * (wide + 4))
         if row.description:
             yield wrap_line(" " * (wide + 4) + row.description, width, " " * (wide + 4))
 

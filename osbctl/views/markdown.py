@@ -16,39 +16,39 @@ _MARKUP = re.compile(r"([\\`*_{}\[\]()#+!|<>~&$@:-])")
 def markdown_lines(catalog: Catalog) -> Iterator[str]:
     """The lines of the page. Text of the catalog is escaped, including links."""
     for service in catalog.services:
-        yield f"## {_text(service.name) or '(no name)'}"
+        yield f"## {_escape(service.name) or '(no name)'}"
         yield ""
-        yield _text(service.description)
+        yield _escape(service.description)
         yield ""
-        yield f"{_code(service.id)} — {_text(', '.join(words.facts(service)))}"
+        yield f"{_code(service.id)} — {_escape(', '.join(words.feature_phrases(service)))}"
         yield ""
         yield "| Plan | Description | Price | Bindable | Includes | Id |"
         yield "|---|---|---|---|---|---|"
         for plan in service.plans:
-            price = "<br>".join(map(_text, (words.price(plan), *words.costs(plan))))
-            includes = "<br>".join(map(_text, words.bullets(plan)))
-            cells = (_text(plan.name), _text(plan.description), price, words.flag(plan, "bindable"), includes)
+            price = "<br>".join(map(_escape, (words.plan_status(plan), *words.price_phrases(plan))))
+            includes = "<br>".join(map(_escape, words.bullets(plan)))
+            cells = (_escape(plan.name), _escape(plan.description), price, words.flag_text(plan, "bindable"), includes)
             yield f"| {' | '.join(cells)} | {_code(plan.id)} |"
         yield ""
         for plan in service.plans:
-            yield from _parameters(plan)
+            yield from _parameter_tables(plan)
 
 
-def _parameters(plan: ServicePlan) -> Iterator[str]:
+def _parameter_tables(plan: ServicePlan) -> Iterator[str]:
     for place, schema in plan.parameters.items():
         rows = list(parameters(schema))
         if rows:
-            yield f"Parameters of plan {_text(plan.name)}, {_text(place)}:"
+            yield f"Parameters of plan {_escape(plan.name)}, {_escape(place)}:"
             yield ""
             yield "| Name | Type | Required | Default | Description |"
             yield "|---|---|---|---|---|"
             for row in rows:
-                cells = (row.name, row.kind, words.yes(row.required), row.default, row.description)
-                yield f"| {' | '.join(map(_text, cells))} |"
+                cells = (row.name, row.full_type, words.yes_or_no(row.required), row.default, row.description)
+                yield f"| {' | '.join(map(_escape, cells))} |"
             yield ""
 
 
-def _text(text: str) -> str:
+def _escape(text: str) -> str:
     text = _DOTS.sub(r"\1\\.", _MARKUP.sub(r"\\\1", escape_line(text)))
     return text.replace("\\<", "&lt;").replace("\\>", "&gt;").replace("\\&", "&amp;")
 

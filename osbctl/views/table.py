@@ -26,22 +26,22 @@ GUID = 36
 
 def render(catalog: Catalog, width: int, *, colored: bool) -> str:
     """Render `catalog` for a terminal of `width` columns. Long cells are wrapped."""
-    return render_for_terminal(_parts(catalog, width), width, colored=colored)
+    return render_for_terminal(_catalog_parts(catalog, width), width, colored=colored)
 
 
-def _parts(catalog: Catalog, width: int) -> Iterator[RenderableType]:
+def _catalog_parts(catalog: Catalog, width: int) -> Iterator[RenderableType]:
     for service in catalog.services:
         head = Text().append(escape_line(service.name) or "(no name)", style="bold")
         gap = "\n" if width < NARROW else "  "
         yield head.append(f"{gap}{escape_line(service.id)}", style="dim")
         yield Text(escape_line(service.description))
-        yield Text(", ".join(words.facts(service)), style="dim")
-        yield from _listed(service) if width < NARROW else [_plans(service)]
+        yield Text(", ".join(words.feature_phrases(service)), style="dim")
+        yield from _plan_list(service) if width < NARROW else [_plan_table(service)]
     services, plans = len(catalog.services), sum(1 for _ in catalog.plans)
     yield Text(f"{plural(services, 'service offering')}, {plural(plans, 'plan')}", style="dim")
 
 
-def _plans(service: ServiceOffering) -> Table:
+def _plan_table(service: ServiceOffering) -> Table:
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1), header_style="bold", leading=1)
     longest = max(
         (display_width(escape_line(text)) for plan in service.plans for text in (plan.name, plan.id)), default=0
@@ -53,22 +53,22 @@ def _plans(service: ServiceOffering) -> Table:
     if any(words.bullets(plan) for plan in service.plans):
         table.add_column("Includes", overflow="fold", ratio=2)
     for plan in service.plans:
-        price = Text(words.price(plan), style="green" if words.is_free(plan) else "yellow")
-        for cost in words.costs(plan):
+        price = Text(words.plan_status(plan), style="green" if words.is_free(plan) else "yellow")
+        for cost in words.price_phrases(plan):
             price.append(f"\n{cost}", style="default")
         features = "\n".join(f"• {line}" for line in words.bullets(plan))
         name = Text().append(escape_line(plan.name), style="bold").append(f"\n{escape_line(plan.id)}", style="dim")
-        row = name, Text(escape_line(plan.description)), price, Text(words.flag(plan, "bindable")), Text(features)
+        row = name, Text(escape_line(plan.description)), price, Text(words.flag_text(plan, "bindable")), Text(features)
         table.add_row(*row[: len(table.columns)])
     return table
 
 
-def _listed(service: ServiceOffering) -> Iterator[RenderableType]:
+def _plan_list(service: ServiceOffering) -> Iterator[RenderableType]:
     for plan in service.plans:
         name = Text(f"\n  {escape_line(plan.name)}", style="bold")
-        yield name.append(f"  {words.price(plan)}, {words.bindable(plan)}", style="not bold")
+        yield name.append(f"  {words.plan_status(plan)}, {words.bindable_text(plan)}", style="not bold")
         yield Text(f"    {escape_line(plan.id)}", style="dim", overflow="fold")
-        lines = (escape_line(plan.description), *words.costs(plan))
+        lines = (escape_line(plan.description), *words.price_phrases(plan))
         yield from (Padding(Text(line, overflow="fold"), (0, 0, 0, 4), expand=False) for line in lines)
         for line in words.bullets(plan):
             hanging = Table.grid(padding=(0, 1, 0, 0))

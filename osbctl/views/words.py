@@ -23,20 +23,20 @@ class Prices(NamedTuple):
     @property
     def texts(self) -> dict[str, str]:
         """The monthly totals, formatted."""
-        return {currency: amount_text(total) for currency, total in self.monthly.items()}
+        return {currency: format_amount(total) for currency, total in self.monthly.items()}
 
 
-def prices(plan: ServicePlan) -> Prices:
+def parse_prices(plan: ServicePlan) -> Prices:
     """The prices of `plan`, currencies in the order of the catalog."""
     found = Prices({}, [])
     entries = plan.metadata.get("costs")
     for entry in entries if isinstance(entries, list) else ():
         if isinstance(entry, dict):
-            _add(found, entry)
+            _add_cost(found, entry)
     return found
 
 
-def _add(found: Prices, entry: Mapping[str, Any]) -> None:
+def _add_cost(found: Prices, entry: Mapping[str, Any]) -> None:
     unit = escape_line(str(entry.get("unit") or "")).strip()
     is_monthly = " ".join(re.split(r"[\s_-]+", unit.casefold())).strip() in _MONTHLY
     amounts = entry.get("amount")
@@ -44,17 +44,17 @@ def _add(found: Prices, entry: Mapping[str, Any]) -> None:
         amounts = {"": "" if amounts is None else amounts}
     for name, amount in amounts.items():
         currency = escape_line(name).upper()
-        if is_monthly and (value := _decimal(amount)) is not None:
+        if is_monthly and (value := _to_decimal(amount)) is not None:
             found.monthly[currency] = found.monthly.get(currency, Decimal()) + value
         else:
-            text = f"{amount_text(amount)} {currency}".strip()
+            text = f"{format_amount(amount)} {currency}".strip()
             period = _PERIODS.get(unit.casefold(), "")
             found.others.append(f"{text} {period}" if text and period else " / ".join(filter(None, (text, unit))))
 
 
-def amount_text(amount: Any) -> str:
+def format_amount(amount: Any) -> str:
     """Format an amount: `1,200`, or with two decimals; other values as text."""
-    value = _decimal(amount)
+    value = _to_decimal(amount)
     if value is None:
         return escape_line(str(amount))
     if abs(value) >= _LARGE:
@@ -65,7 +65,7 @@ def amount_text(amount: Any) -> str:
     return f"{value:,.2f}" if value == round(value, 2) else str(value)
 
 
-def _decimal(amount: Any) -> Decimal | None:
+def _to_decimal(amount: Any) -> Decimal | None:
     if isinstance(amount, Decimal):
         return amount
     if isinstance(amount, bool) or not isinstance(amount, int | float):
@@ -74,9 +74,9 @@ def _decimal(amount: Any) -> Decimal | None:
     return Decimal(f"{amount:.12g}" if isinstance(amount, float) else amount)
 
 
-def costs(plan: ServicePlan) -> list[str]:
+def price_phrases(plan: ServicePlan) -> list[str]:
     """The prices of a plan as phrases, such as `99 USD or 79 EUR a month`."""
-    found = prices(plan)
+    found = parse_prices(plan)
     monthly = " or ".join(f"{total} {currency}".strip() for currency, total in found.texts.items())
     return [*([f"{monthly} a month"] if monthly else []), *filter(None, found.others)]
 
@@ -87,10 +87,10 @@ def bullets(plan: ServicePlan) -> list[str]:
     return [escape_line(line) for line in lines if isinstance(line, str)] if isinstance(lines, list) else []
 
 
-def price(plan: ServicePlan) -> str:
+def plan_status(plan: ServicePlan) -> str:
     """`free`, `paid` or `unclear` (not a boolean), and the deprecation of the plan."""
     word = "unclear" if "free" in plan.unclear else "free" if plan.free else "paid"
-    return ", ".join([word, *_deprecated(plan)])
+    return ", ".join([word, *_deprecation_phrases(plan)])
 
 
 def is_free(plan: ServicePlan) -> bool:
@@ -98,32 +98,32 @@ def is_free(plan: ServicePlan) -> bool:
     return plan.free and "free" not in plan.unclear
 
 
-def yes(value: bool) -> str:
+def yes_or_no(value: bool) -> str:
     """`yes` or `no`."""
     return "yes" if value else "no"
 
 
-def flag(thing: ServiceOffering | ServicePlan, key: Literal["bindable", "plan_updateable"]) -> str:
+def flag_text(item: ServiceOffering | ServicePlan, key: Literal["bindable", "plan_updateable"]) -> str:
     """`yes`, `no`, or `unclear` if the catalog has something else than a boolean."""
-    return "unclear" if key in thing.unclear else yes(getattr(thing, key))
+    return "unclear" if key in item.unclear else yes_or_no(getattr(item, key))
 
 
-def bindable(thing: ServiceOffering | ServicePlan) -> str:
+def bindable_text(item: ServiceOffering | ServicePlan) -> str:
     """`bindable`, `not bindable`, or that it is unclear."""
-    return {"yes": "bindable", "no": "not bindable"}.get(flag(thing, "bindable"), "bindable: unclear")
+    return {"yes": "bindable", "no": "not bindable"}.get(flag_text(item, "bindable"), "bindable: unclear")
 
 
-def facts(service: ServiceOffering) -> list[str]:
+def feature_phrases(service: ServiceOffering) -> list[str]:
     """Properties of an offering in short phrases."""
-    words = [bindable(service)]
+    words = [bindable_text(service)]
     words += ["plan can be changed"] if service.plan_updateable else []
     words += ["shareable"] if service.metadata.get("shareable") is True else []
     words += [f"tags: {', '.join(map(escape_line, service.tags))}"] if service.tags else []
-    return words + _deprecated(service)
+    return words + _deprecation_phrases(service)
 
 
-def _deprecated(thing: ServiceOffering | ServicePlan) -> list[str]:
-    if not thing.deprecation:
+def _deprecation_phrases(item: ServiceOffering | ServicePlan) -> list[str]:
+    if not item.deprecation:
         return []
-    sunset = thing.deprecation.sunset
+    sunset = item.deprecation.sunset
     return [f"deprecated, available until {sunset}" if sunset else "deprecated"]

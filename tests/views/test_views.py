@@ -159,7 +159,7 @@ def test_nothing_is_wrapped_in_a_pipe() -> None:
 )
 def test_prices_are_phrases(costs: Any, shown: str) -> None:
     (plan,) = Catalog.of({"services": [{"plans": [{"metadata": {"costs": costs}}]}]}).plans
-    assert "; ".join(words.costs(plan)) == shown
+    assert "; ".join(words.price_phrases(plan)) == shown
 
 
 def with_schemas(*schemas: dict[str, Any] | None) -> Any:
@@ -213,7 +213,7 @@ def test_parameters() -> None:
         },
         "definitions": {"flag": {"type": "boolean", "title": "A flag"}},
     }
-    assert [(row.name, row.kind, row.required, row.default, row.description) for row in parameters(schema)] == [
+    assert [(row.name, row.full_type, row.required, row.default, row.description) for row in parameters(schema)] == [
         ("size", "integer, ≥ 1, ≤ 9", True, "3", "How many."),
         ("mode", '"fast" | "safe"', False, "", ""),
         ("backup", "object", False, "", ""),
