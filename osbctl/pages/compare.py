@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from osbctl.catalog import ServicePlan
 from osbctl.redaction import Redactor
-from osbctl.views.words import Prices, flag, yes
+from osbctl.views.words import Prices, flag_text, yes_or_no
 
 NONE, HAS = "–", "✓"
 _MARKS = " :=-–.,;!"
@@ -30,69 +30,70 @@ class Row(NamedTuple):
 
 
 def rows(
-    plans: Sequence[ServicePlan], prices: Sequence[Prices], bullets: Sequence[Sequence[str]], secrets: Redactor
+    plans: Sequence[ServicePlan], prices: Sequence[Prices], bullets: Sequence[Sequence[str]], redactor: Redactor
 ) -> list[Row]:
     """Return the rows of prices, feature lines, fields and further metadata; none for a single plan."""
     if len(plans) < 2:
         return []
-    found = [
-        *_prices(prices),
-        *_features(bullets),
-        _row("Bindable", [flag(plan, "bindable") for plan in plans]),
-        _row("Plan can be changed", [flag(plan, "plan_updateable") for plan in plans]),
+    result = [
+        *_price_rows(prices),
+        *_feature_rows(bullets),
+        _make_row("Bindable", [flag_text(plan, "bindable") for plan in plans]),
+        _make_row("Plan can be changed", [flag_text(plan, "plan_updateable") for plan in plans]),
     ]
-    further = [_further(plan, secrets) for plan in plans]
-    keys = dict.fromkeys(key for texts in further for key in texts)
-    found += [_row(_words(key), [texts.get(key, NONE) for texts in further]) for key in keys]
-    return found[:MAX_ROWS]
+    metadata = [_other_metadata(plan, redactor) for plan in plans]
+    keys = dict.fromkeys(key for texts in metadata for key in texts)
+    result += [_make_row(_key_in_words(key), [texts.get(key, NONE) for texts in metadata]) for key in keys]
+    return result[:MAX_ROWS]
 
 
-def _prices(prices: Sequence[Prices]) -> Iterable[Row]:
-    currencies = dict.fromkeys(currency for one in prices for currency in one.monthly)
+def _price_rows(prices: Sequence[Prices]) -> Iterable[Row]:
+    currencies = dict.fromkeys(currency for price in prices for currency in price.monthly)
     for currency in currencies:
-        yield _row(f"{currency} a month".strip(), [one.texts.get(currency, NONE) for one in prices])
-    if any(one.others for one in prices):
-        yield _row("Further costs" if currencies else "Costs", ["; ".join(one.others) or NONE for one in prices])
+        yield _make_row(f"{currency} a month".strip(), [price.texts.get(currency, NONE) for price in prices])
+    if any(price.others for price in prices):
+        label = "Further costs" if currencies else "Costs"
+        yield _make_row(label, ["; ".join(price.others) or NONE for price in prices])
 
 
-def _features(plans: Sequence[Sequence[str]]) -> Iterable[Row]:
+def _feature_rows(bullets: Sequence[Sequence[str]]) -> Iterable[Row]:
     """A row for each feature line; lines that differ only in an amount, such as `10 GB storage`, share a row."""
     labels: dict[str, str] = {}
     cells: dict[str, list[dict[str, None]]] = {}
-    for at, lines in enumerate(plans):
+    for plan, lines in enumerate(bullets):
         for line in lines:
-            label, amount = _label_and_amount(line)
+            label, amount = _split_label_and_amount(line)
             key = label.casefold().removesuffix("s")
             labels.setdefault(key, label)
-            cells.setdefault(key, [{} for _ in plans])[at][amount] = None
+            cells.setdefault(key, [{} for _ in bullets])[plan][amount] = None
     for key, label in labels.items():
-        yield _row(label, ["; ".join(amounts) or NONE for amounts in cells[key]])
+        yield _make_row(label, ["; ".join(amounts) or NONE for amounts in cells[key]])
 
 
-def _label_and_amount(line: str) -> tuple[str, str]:
+def _split_label_and_amount(line: str) -> tuple[str, str]:
     """The line without its only amount, and the amount; a line without one is a label."""
     amounts = _AMOUNT.findall(line)
     label = " ".join(_AMOUNT.sub(" ", line).split()).strip(_MARKS)
     return (label, amounts[0].strip(" .,")) if len(amounts) == 1 and label else (line, HAS)
 
 
-def _further(plan: ServicePlan, secrets: Redactor) -> dict[str, str]:
+def _other_metadata(plan: ServicePlan, redactor: Redactor) -> dict[str, str]:
     """Text of the remaining metadata by key."""
     return {
-        key: _metadata_text(value, secrets)
+        key: _format_metadata(value, redactor)
         for key, value in plan.metadata.items()
-        if key not in _KNOWN and isinstance(value, str | int | float) and not secrets.secret(key)
+        if key not in _KNOWN and isinstance(value, str | int | float) and not redactor.must_redact(key)
     }
 
 
-def _metadata_text(value: str | float, secrets: Redactor) -> str:
-    return yes(value) if isinstance(value, bool) else secrets.text(value, 300) or str(value)
+def _format_metadata(value: str | float, redactor: Redactor) -> str:
+    return yes_or_no(value) if isinstance(value, bool) else redactor.redact(value, 300) or str(value)
 
 
-def _words(key: str) -> str:
+def _key_in_words(key: str) -> str:
     """A key in words: `highAvailability` is `high availability`, `maxIOPS` is `max IOPS`."""
     return " ".join(word if word.isupper() else word.lower() for word in _JOINTS.split(key) if word) or key
 
 
-def _row(label: str, cells: Sequence[str]) -> Row:
+def _make_row(label: str, cells: Sequence[str]) -> Row:
     return Row(label[:1].upper() + label[1:], tuple(cells), len(set(cells)) == 1)

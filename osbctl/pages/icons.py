@@ -35,7 +35,7 @@ class Monogram(NamedTuple):
     color: int
 
 
-def as_data_url(data: bytes) -> str:
+def image_to_data_url(data: bytes) -> str:
     """Return an image as a `data:` URL; empty if browsers cannot show it or it is too large.
 
     SVG appears in `<img>` only, where it runs no script and loads nothing (SVG Integration, secure static mode).
@@ -46,7 +46,7 @@ def as_data_url(data: bytes) -> str:
     return f"data:{kind};base64,{b64encode(data).decode()}" if kind else ""
 
 
-def from_data_url(url: object) -> str:
+def clean_data_url(url: object) -> str:
     """Rewrite the image in a `data:` URL of a catalog; empty if there is none."""
     if not isinstance(url, str) or url[:5].lower() != "data:" or len(url) > 3 * MAX_BYTES:
         return ""
@@ -55,7 +55,7 @@ def from_data_url(url: object) -> str:
         return ""
     try:
         data = unquote_to_bytes(body)
-        return as_data_url(b64decode(data) if head.lower().endswith(";base64") else data)
+        return image_to_data_url(b64decode(data) if head.lower().endswith(";base64") else data)
     except (Base64Error, ValueError):
         return ""
 

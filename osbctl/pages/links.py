@@ -13,7 +13,7 @@ _WRITTEN = re.compile(r"https?://[!#-&(-;=?-\[\]_a-z~]*", re.IGNORECASE)
 """A web address in the characters of RFC 3986."""
 
 
-def web_address(value: object) -> str:
+def safe_web_address(value: object) -> str:
     """Return `value` if it is a web address that is safe to link to, else the empty text.
 
     Only http and https with a host and without a user: `javascript:` and `data:` run code, and a user name before `@`
@@ -23,10 +23,10 @@ def web_address(value: object) -> str:
         return ""
     try:
         parts = urlsplit(value)
-        named = bool(parts.hostname) and parts.username is None and parts.port != 0
+        is_safe = bool(parts.hostname) and parts.username is None and parts.port != 0
     except ValueError:
         return ""
-    return value if named else ""
+    return value if is_safe else ""
 
 
 def fragment(*words: str) -> str:
@@ -37,24 +37,24 @@ def fragment(*words: str) -> str:
 class Anchors:
     """Anchors made of ids. If two brokers offer one, both have the broker's name, whatever the order of sources."""
 
-    def __init__(self, offers: Iterable[tuple[str, ServiceOffering]]) -> None:
-        self._ids = Counter(_key(service) for _, service in offers)
+    def __init__(self, services: Iterable[tuple[str, ServiceOffering]]) -> None:
+        self._ids = Counter(_anchor_key(service) for _, service in services)
         self._taken: Counter[str] = Counter()
 
-    def of_service(self, broker: str, service: ServiceOffering) -> str:
+    def new_service_anchor(self, broker: str, service: ServiceOffering) -> str:
         """Return the anchor of a service offering. Call once for each."""
-        key = _key(service)
-        return self._free(fragment("service", f"{key}@{broker}" if self._ids[key] > 1 else key))
+        key = _anchor_key(service)
+        return self._make_unique(fragment("service", f"{key}@{broker}" if self._ids[key] > 1 else key))
 
-    def of_plan(self, service: str, plan: ServicePlan) -> str:
-        """Return the anchor of a plan below the anchor `service`. Call once for each."""
-        return self._free(f"{service}/{fragment(_key(plan))}")
+    def new_plan_anchor(self, service_anchor: str, plan: ServicePlan) -> str:
+        """Return the anchor of a plan below the anchor `service_anchor`. Call once for each."""
+        return self._make_unique(f"{service_anchor}/{fragment(_anchor_key(plan))}")
 
-    def _free(self, anchor: str) -> str:
+    def _make_unique(self, anchor: str) -> str:
         self._taken[anchor] += 1
         # Only a faulty catalog has an id twice; there, a number tells them apart.
         return anchor if self._taken[anchor] == 1 else f"{anchor}~{self._taken[anchor]}"
 
 
-def _key(thing: ServiceOffering | ServicePlan) -> str:
-    return (thing.id or f"name:{thing.name}")[:300]
+def _anchor_key(item: ServiceOffering | ServicePlan) -> str:
+    return (item.id or f"name:{item.name}")[:300]

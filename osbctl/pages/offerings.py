@@ -10,14 +10,14 @@ from osbctl.changes import Change
 from osbctl.findings import Finding
 from osbctl.pages import compare, icons
 from osbctl.pages.content import Part, PlanRequests
-from osbctl.pages.links import MAX_LENGTH, Anchors, fragment, web_address
+from osbctl.pages.links import MAX_LENGTH, Anchors, fragment, safe_web_address
 from osbctl.parameter_table import Parameter, parameters
 from osbctl.paths import pointer
 from osbctl.platforms import Platform, format_platforms
 from osbctl.platforms.outcome import Outcome, VerdictKind
 from osbctl.redaction import SECRET, Redactor
 from osbctl.views import words
-from osbctl.views.words import Prices, amount_text, bullets, prices
+from osbctl.views.words import Prices, bullets, format_amount, parse_prices
 
 MAX_TAGS = 200
 """Most tags of one service offering on a page."""
@@ -64,7 +64,7 @@ class FindingNote(NamedTuple):
         return str(self.finding.location or pointer(self.finding.path))
 
     @property
-    def platforms(self) -> str:
+    def refusing_platforms(self) -> str:
         """Platforms that refuse the catalog because of the finding."""
         return format_platforms(self.finding.refused_by)
 
@@ -104,17 +104,17 @@ class ParameterBlock(NamedTuple):
 class PlanView:
     """A service plan as a page shows it; `title` is its heading, `free` as in `ServicePlan`."""
 
-    def __init__(self, plan: ServicePlan, anchor: str, requests: PlanRequests, text: Callable[..., str]) -> None:
+    def __init__(self, plan: ServicePlan, anchor: str, requests: PlanRequests, redact: Callable[..., str]) -> None:
         self.schemas = plan.parameters
         self.requests = requests
         self.anchor = anchor
-        self.name = text(plan.name, SHORT) or "(no name)"
-        self.id = text(plan.id, SHORT)
-        self.title = text(plan.metadata.get("displayName"), SHORT) or self.name
+        self.name = redact(plan.name, SHORT) or "(no name)"
+        self.id = redact(plan.id, SHORT)
+        self.title = redact(plan.metadata.get("displayName"), SHORT) or self.name
         self.free = words.is_free(plan)
-        self.price = "; ".join(words.costs(plan)) or ("Free" if self.free else "Price not known")
-        self.description = text(plan.description)
-        self.deprecated = _deprecated(plan)
+        self.price = "; ".join(words.price_phrases(plan)) or ("Free" if self.free else "Price not known")
+        self.description = redact(plan.description)
+        self.deprecated = _deprecation_notice(plan)
         self.bullets: Sequence[str] = ()
         self.changes: list[ChangeNote] = []
 
@@ -125,41 +125,41 @@ class ServiceView:
     Attributes with names of `ServiceOffering` have their meaning. `number` counts the offerings of the page from 0.
     """
 
-    def __init__(self, part: Part, service: ServiceOffering, secrets: Redactor, anchors: Anchors, number: int) -> None:
-        text, metadata, plans = secrets.text, service.metadata, service.plans
-        self.anchor = anchors.of_service(part.broker, service)
+    def __init__(self, part: Part, service: ServiceOffering, redactor: Redactor, anchors: Anchors, number: int) -> None:
+        redact, metadata, plans = redactor.redact, service.metadata, service.plans
+        self.anchor = anchors.new_service_anchor(part.broker, service)
         self.broker = part.broker
-        self.id = text(service.id, SHORT)
-        self.name = text(service.name, SHORT)
-        self.title = text(metadata.get("displayName"), SHORT) or self.name or "(no name)"
-        self.provider = text(metadata.get("providerDisplayName"), SHORT)
-        self.description = text(service.description)
-        self.about = _paragraphs(text(metadata.get("longDescription")), self.description)
-        self.picture = icons.from_data_url(metadata.get("imageUrl"))
+        self.id = redact(service.id, SHORT)
+        self.name = redact(service.name, SHORT)
+        self.title = redact(metadata.get("displayName"), SHORT) or self.name or "(no name)"
+        self.provider = redact(metadata.get("providerDisplayName"), SHORT)
+        self.description = redact(service.description)
+        self.about = _split_paragraphs(redact(metadata.get("longDescription")), self.description)
+        self.picture = icons.clean_data_url(metadata.get("imageUrl"))
         self.monogram = icons.monogram(self.title, number)
-        self.tags = [text(tag, SHORT) for tag in service.tags[:MAX_TAGS]]
+        self.tags = [redact(tag, SHORT) for tag in service.tags[:MAX_TAGS]]
         self.more_tags = max(0, len(service.tags) - MAX_TAGS)
-        self.deprecated = _deprecated(service)
-        self.links = list(_links(metadata, secrets))
-        self.facts = list(_facts(service, secrets))
-        self.verdicts = [_verdict(platform, outcome, service) for platform, outcome in part.outcomes.items()]
-        costs = list(map(prices, plans))
-        lines = [[text(line, SHORT) for line in bullets(plan)[: compare.MAX_ROWS]] for plan in plans]
-        self.rows = compare.rows(plans, costs, lines, secrets)
+        self.deprecated = _deprecation_notice(service)
+        self.links = list(_support_links(metadata, redactor))
+        self.facts = list(_labelled_facts(service, redactor))
+        self.verdicts = [_make_verdict_view(platform, outcome, service) for platform, outcome in part.outcomes.items()]
+        costs = list(map(parse_prices, plans))
+        lines = [[redact(line, SHORT) for line in bullets(plan)[: compare.MAX_ROWS]] for plan in plans]
+        self.rows = compare.rows(plans, costs, lines, redactor)
         self.plans: list[PlanView] = []
         for plan in plans:
-            anchor = anchors.of_plan(self.anchor, plan)
-            self.plans.append(PlanView(plan, anchor, part.requests.get(plan.path, PlanRequests()), text))
+            anchor = anchors.new_plan_anchor(self.anchor, plan)
+            self.plans.append(PlanView(plan, anchor, part.requests.get(plan.path, PlanRequests()), redact))
         if len(plans) == 1:
             self.plans[0].bullets = lines[0]
-        _distinguish(self.plans)
-        self.parameters = list(_blocks(self.plans, secrets))
-        self.free = _free(plans)
-        self.cheapest = _cheapest(plans, costs)
+        _make_titles_unique(self.plans)
+        self.parameters = list(_parameter_blocks(self.plans, redactor))
+        self.free = _free_or_paid(plans)
+        self.cheapest = _format_lowest_price(plans, costs)
         self.findings: list[FindingNote] = []
         self.changes: list[ChangeNote] = []
         client = service.data.get("dashboard_client")
-        secrets.left_out += isinstance(client, dict) and "secret" in client
+        redactor.left_out += isinstance(client, dict) and "secret" in client
 
     @property
     def change_count(self) -> int:
@@ -167,76 +167,77 @@ class ServiceView:
         return len(self.changes) + sum(len(plan.changes) for plan in self.plans)
 
 
-def _distinguish(plans: Sequence[PlanView]) -> None:
+def _make_titles_unique(plans: Sequence[PlanView]) -> None:
+    """Append the plan's name to titles that several plans have."""
     titles = Counter(plan.title for plan in plans)
     for plan in plans:
         if titles[plan.title] > 1 and plan.title != plan.name:
             plan.title = f"{plan.title} ({plan.name})"
 
 
-def _links(metadata: Mapping[str, Any], secrets: Redactor) -> Iterator[tuple[str, str]]:
+def _support_links(metadata: Mapping[str, Any], redactor: Redactor) -> Iterator[tuple[str, str]]:
     for key, label in (("documentationUrl", "Documentation"), ("supportUrl", "Support")):
-        if web_address(metadata.get(key)):
-            yield label, secrets.text(metadata[key], MAX_LENGTH)
+        if safe_web_address(metadata.get(key)):
+            yield label, redactor.redact(metadata[key], MAX_LENGTH)
 
 
-def _facts(service: ServiceOffering, secrets: Redactor) -> Iterator[tuple[str, str]]:
-    yield "Name", secrets.text(service.name, SHORT)
-    yield "Id", secrets.text(service.id, SHORT)
-    yield "Bindable", words.flag(service, "bindable")
-    yield "Plan can be changed", words.flag(service, "plan_updateable")
+def _labelled_facts(service: ServiceOffering, redactor: Redactor) -> Iterator[tuple[str, str]]:
+    yield "Name", redactor.redact(service.name, SHORT)
+    yield "Id", redactor.redact(service.id, SHORT)
+    yield "Bindable", words.flag_text(service, "bindable")
+    yield "Plan can be changed", words.flag_text(service, "plan_updateable")
     if service.metadata.get("shareable") is True:
         yield "Can be shared", "yes"
     requires = service.data.get("requires")
     if isinstance(requires, list) and requires:
-        yield "Requires", ", ".join(secrets.text(one, SHORT) for one in requires[:10])
+        yield "Requires", ", ".join(redactor.redact(permission, SHORT) for permission in requires[:10])
 
 
-def _blocks(plans: Sequence[PlanView], secrets: Redactor) -> Iterator[ParameterBlock]:
+def _parameter_blocks(plans: Sequence[PlanView], redactor: Redactor) -> Iterator[ParameterBlock]:
     """Parameters and examples of all plans by place, equal ones once."""
-    for place, (word, heading) in PLACES.items():
-        ways: dict[str, list[tuple[str, Parameter]]] = {}
+    for place, (short_name, heading) in PLACES.items():
+        by_anchor: dict[str, list[tuple[str, Parameter]]] = {}
         described = [plan for plan in plans if place in plan.schemas]
         for plan in described:
-            for anchor, row in _rows(plan.schemas[place], secrets):
-                ways.setdefault(anchor, []).append((plan.title, row))
-        if owners := [plan.title for plan in described]:
-            some = "" if len(owners) == len(plans) else ", ".join(owners)
-            rows = [_merged(anchor, way, owners) for anchor, way in ways.items()]
-            yield ParameterBlock(word, heading, some, rows, _common_examples(described, place))
+            for anchor, row in _redacted_parameters(plan.schemas[place], redactor):
+                by_anchor.setdefault(anchor, []).append((plan.title, row))
+        if all_titles := [plan.title for plan in described]:
+            titles = "" if len(all_titles) == len(plans) else ", ".join(all_titles)
+            rows = [_merge_parameter(anchor, variants, all_titles) for anchor, variants in by_anchor.items()]
+            yield ParameterBlock(short_name, heading, titles, rows, _examples_of_first_plan(described, place))
 
 
-def _rows(schema: Mapping[str, Any], secrets: Redactor) -> Iterator[tuple[str, Parameter]]:
+def _redacted_parameters(schema: Mapping[str, Any], redactor: Redactor) -> Iterator[tuple[str, Parameter]]:
     """Anchors and parameters; two of one name get different anchors."""
-    text, seen = secrets.text, Counter[str]()
+    redact, seen = redactor.redact, Counter[str]()
     for row in parameters(schema):
         seen[row.name] += 1
         anchor = fragment(row.name) + (f"~{seen[row.name]}" if seen[row.name] > 1 else "")
-        default = text(row.default, 1_000)
-        default = SECRET if default and secrets.secret(row.name) else default
-        kind, limits, about = text(row.type, 2_000), text(row.limits, 1_000), text(row.description)
-        yield anchor, row._replace(type=kind, limits=limits, default=default, description=about)
+        default = redact(row.default, 1_000)
+        default = SECRET if default and redactor.must_redact(row.name) else default
+        kind, limits, description = redact(row.type, 2_000), redact(row.limits, 1_000), redact(row.description)
+        yield anchor, row._replace(type=kind, limits=limits, default=default, description=description)
 
 
-def _merged(anchor: str, ways: Sequence[tuple[str, Parameter]], titles: Sequence[str]) -> ParameterView:
-    """One parameter as the plans with these titles describe it; `ways` has the title and parameter of each plan."""
-    differs = [field for field in _COMPARED if len({getattr(way, field) for _, way in ways}) > 1]
+def _merge_parameter(anchor: str, variants: Sequence[tuple[str, Parameter]], titles: Sequence[str]) -> ParameterView:
+    """One parameter as the plans with these titles describe it; `variants` has the title and parameter of each plan."""
+    differs = [field for field in _COMPARED if len({getattr(parameter, field) for _, parameter in variants}) > 1]
     groups: dict[str, list[str]] = {}
-    for title, way in ways:
-        groups.setdefault("; ".join(_difference(way, field) for field in differs), []).append(title)
+    for title, parameter in variants:
+        groups.setdefault("; ".join(_format_difference(parameter, field) for field in differs), []).append(title)
     groups.pop("", None)  # nothing differs
-    owners = dict(ways)
-    if without := [title for title in titles if title not in owners]:
-        groups["not a parameter"] = without
-    return ParameterView(anchor, ways[0][1], differs, [(", ".join(some), text) for text, some in groups.items()])
+    by_title = dict(variants)
+    if absent := [title for title in titles if title not in by_title]:
+        groups["not a parameter"] = absent
+    return ParameterView(anchor, variants[0][1], differs, [(", ".join(plans), text) for text, plans in groups.items()])
 
 
-def _difference(way: Parameter, field: str) -> str:
-    value = getattr(way, field)
-    return f"{field} {words.yes(value) if isinstance(value, bool) else value or 'none'}"
+def _format_difference(parameter: Parameter, field: str) -> str:
+    value = getattr(parameter, field)
+    return f"{field} {words.yes_or_no(value) if isinstance(value, bool) else value or 'none'}"
 
 
-def _common_examples(plans: Sequence[PlanView], place: str) -> Sequence[tuple[str, str]]:
+def _examples_of_first_plan(plans: Sequence[PlanView], place: str) -> Sequence[tuple[str, str]]:
     """The examples of the first plan, with its title if those of others differ."""
     first, *others = plans
     found = first.requests.examples.get(place, ())
@@ -245,46 +246,47 @@ def _common_examples(plans: Sequence[PlanView], place: str) -> Sequence[tuple[st
     return [(f"{label} ({first.title})", text) for label, text in found]
 
 
-def _paragraphs(text: str, known: str) -> list[str]:
+def _split_paragraphs(text: str, short_description: str) -> list[str]:
     """Return the paragraphs and list items of a long description; nothing if it repeats the short one.
 
     Only a blank line ends a paragraph: authors break lines at the width of their editor.
     """
-    found = [] if text.strip() == known.strip() else _BREAK.split("\n".join(text.splitlines()))
-    return [" ".join(words.split()) for words in found if words.strip()]
+    parts = [] if text.strip() == short_description.strip() else _BREAK.split("\n".join(text.splitlines()))
+    return [" ".join(part.split()) for part in parts if part.strip()]
 
 
-def _deprecated(thing: ServiceOffering | ServicePlan) -> str:
+def _deprecation_notice(item: ServiceOffering | ServicePlan) -> str:
     """Deprecation notice: of the metadata, or a description that begins with the word; OSB has no field for it."""
-    if thing.deprecation and thing.deprecation.sunset:
-        return f"Deprecated, available until {thing.deprecation.sunset}"
-    return "Deprecated" if thing.deprecation or _DEPRECATED.match(thing.description) else ""
+    if item.deprecation and item.deprecation.sunset:
+        return f"Deprecated, available until {item.deprecation.sunset}"
+    return "Deprecated" if item.deprecation or _DEPRECATED.match(item.description) else ""
 
 
-def _free(plans: Sequence[ServicePlan]) -> str:
+def _free_or_paid(plans: Sequence[ServicePlan]) -> str:
+    """`free`, `paid` or `both`; empty without plans."""
     kinds = {words.is_free(plan) for plan in plans}
     return "both" if len(kinds) == 2 else "free" if True in kinds else "paid" if kinds else ""
 
 
-def _cheapest(plans: Sequence[ServicePlan], costs: Sequence[Prices]) -> str:
+def _format_lowest_price(plans: Sequence[ServicePlan], costs: Sequence[Prices]) -> str:
     """Lowest monthly price of a paid plan, in the first currency."""
     paid = [cost.monthly for plan, cost in zip(plans, costs, strict=True) if not words.is_free(plan) and cost.monthly]
     if not paid:
         return ""
     currency = next(iter(paid[0]))
     lowest = min(monthly[currency] for monthly in paid if currency in monthly)
-    return f"{'from ' if len(plans) > 1 else ''}{amount_text(lowest)} {currency} a month"
+    return f"{'from ' if len(plans) > 1 else ''}{format_amount(lowest)} {currency} a month"
 
 
-def _verdict(platform: Platform, outcome: Outcome, service: ServiceOffering) -> VerdictView:
-    ours = dict.fromkeys(one.message for one in outcome.refusals if one.path[: len(service.path)] == service.path)
+def _make_verdict_view(platform: Platform, outcome: Outcome, service: ServiceOffering) -> VerdictView:
+    messages = dict.fromkeys(r.message for r in outcome.refusals if r.path[: len(service.path)] == service.path)
     if outcome.kind is VerdictKind.ACCEPTS:
         kind, does = "accepts", "accepted"
     elif outcome.kind is VerdictKind.UNCLEAR:
         kind, does = "other", "unclear: a value is not known yet"
-    elif not ours:
+    elif not messages:
         kind, does = "other", "refuses the catalog, but not because of this service"
     else:
         does = {"crashes": "crashes", "unreadable": "cannot read it"}.get(outcome.kind.value, "refused")
-        return VerdictView(platform.value, platform.label, "refuses", does, tuple(ours)[:MAX_WORDS])
+        return VerdictView(platform.value, platform.label, "refuses", does, tuple(messages)[:MAX_WORDS])
     return VerdictView(platform.value, platform.label, kind, does)

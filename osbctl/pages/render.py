@@ -35,40 +35,40 @@ _POLICY = "default-src 'none'; style-src '{}'; script-src '{}'; img-src data:; b
 
 def render_page(content: Content) -> str:
     """Return the HTML of a page. Raises UsageError: the accent is not a colour."""
-    secrets = Redactor()
+    redactor = Redactor()
     anchors = Anchors((part.broker, service) for part in content.parts for service in part.catalog.services)
     views: list[ServiceView] = []
     changes: list[ChangeNote] = []
     findings: list[FindingNote] = []
     for part in content.parts:
-        ours = [
-            ServiceView(part, service, secrets, anchors, number)
+        part_views = [
+            ServiceView(part, service, redactor, anchors, number)
             for number, service in enumerate(part.catalog.services, len(views))
         ]
-        changes += _place_changes(part, ours)
-        findings += _place_findings(part, ours)
-        views += ours
-    style = _asset("page.css") + _accent_rule(content.branding.accent)
-    script = f'"use strict";\n(() => {{\n{_asset("page.js")}}})();\n'
-    template = _environment().get_template("page.html")
+        changes += _attach_changes(part, part_views)
+        findings += _attach_findings(part, part_views)
+        views += part_views
+    style = _read_asset("page.css") + _accent_css(content.branding.accent)
+    script = f'"use strict";\n(() => {{\n{_read_asset("page.js")}}})();\n'
+    template = _jinja_environment().get_template("page.html")
     return template.render(
         content=content,
-        policy=_POLICY.format(_hash(style), _hash(script)),
+        policy=_POLICY.format(_csp_hash(style), _csp_hash(script)),
         style=style,
         script=script,
         views=views,
-        changes=_by_kind(changes, attrgetter("level"), (*Level, "accepted")),
+        changes=_group_by_kind(changes, attrgetter("level"), (*Level, "accepted")),
         fragment=fragment,
         grouped_effects=grouped_effects,
-        findings=_by_kind(findings, attrgetter("finding.severity"), Severity),
-        left_out=secrets.left_out,
+        findings=_group_by_kind(findings, attrgetter("finding.severity"), Severity),
+        left_out=redactor.left_out,
         most_plans=f"{MAX_WITH_REQUESTS:,}",
         version=__version__,
-        **_choices(content, views),
+        **_filter_choices(content, views),
     )
 
 
-def _accent_rule(accent: str) -> str:
+def _accent_css(accent: str) -> str:
     """The rule for the brand's colour. Raises UsageError: it is not `#rgb` or `#rrggbb`."""
     if not accent:
         return ""
@@ -77,7 +77,7 @@ def _accent_rule(accent: str) -> str:
     return f":root{{--brand:{accent}}}"
 
 
-def _place_changes(part: Part, views: Sequence[ServiceView]) -> list[ChangeNote]:
+def _attach_changes(part: Part, views: Sequence[ServiceView]) -> list[ChangeNote]:
     """Return the changes of a part, strictest first, and attach each to its view."""
     by_ids: dict[tuple[str, ...], ServiceView | PlanView] = {}
     for view in views:
@@ -85,8 +85,8 @@ def _place_changes(part: Part, views: Sequence[ServiceView]) -> list[ChangeNote]
         by_ids.update({(view.id, plan.id): plan for plan in view.plans})
     reasons = [*((change, "") for change in part.changes), *part.accepted]
     notes = []
-    for change, reason in sorted(reasons, key=lambda one: (bool(one[1]), -one[0].level.rank)):
-        ids = tuple(named.id for named in (change.service, change.plan) if named)
+    for change, reason in sorted(reasons, key=lambda pair: (bool(pair[1]), -pair[0].level.rank)):
+        ids = tuple(ref.id for ref in (change.service, change.plan) if ref)
         holder = by_ids.get(ids) or by_ids.get(ids[:1])
         notes.append(ChangeNote(change, holder.anchor if holder else "", reason))
         if holder:
@@ -94,7 +94,7 @@ def _place_changes(part: Part, views: Sequence[ServiceView]) -> list[ChangeNote]
     return notes
 
 
-def _place_findings(part: Part, views: Sequence[ServiceView]) -> list[FindingNote]:
+def _attach_findings(part: Part, views: Sequence[ServiceView]) -> list[FindingNote]:
     """Return the findings of a part in their order, and attach each to its view."""
     by_path = {service.path: view for service, view in zip(part.catalog.services, views, strict=True)}
     notes = []
@@ -106,26 +106,26 @@ def _place_findings(part: Part, views: Sequence[ServiceView]) -> list[FindingNot
     return notes
 
 
-def _by_kind(notes: Iterable[N], kind: Callable[[N], str], kinds: Iterable[str]) -> list[tuple[str, list[N]]]:
+def _group_by_kind(notes: Iterable[N], kind: Callable[[N], str], kinds: Iterable[str]) -> list[tuple[str, list[N]]]:
     """Group notes by kind in the order of `kinds`; empty kinds are left out."""
     found: dict[str, list[N]] = defaultdict(list)
     for note in notes:
         found[kind(note)].append(note)
-    return [(one, found[one]) for one in kinds if one in found]
+    return [(name, found[name]) for name in kinds if name in found]
 
 
-def _choices(content: Content, views: Sequence[ServiceView]) -> dict[str, Any]:
+def _filter_choices(content: Content, views: Sequence[ServiceView]) -> dict[str, Any]:
     counts = Counter(tag for view in views for tag in dict.fromkeys(view.tags))
-    often = sorted(counts.items(), key=lambda one: (-one[1], one[0]))[:MAX_CHOICES]
+    most_frequent = sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))[:MAX_CHOICES]
     return {
-        "tags": sorted(often, key=lambda one: one[0].casefold()),
+        "tags": sorted(most_frequent, key=lambda pair: pair[0].casefold()),
         "platforms": list(dict.fromkeys(platform for part in content.parts for platform in part.outcomes)),
         "brokers": [part.broker for part in content.parts],
     }
 
 
 @cache
-def _environment() -> Environment:
+def _jinja_environment() -> Environment:
     environment = Environment(
         loader=FileSystemLoader(ASSETS),
         autoescape=True,
@@ -141,9 +141,9 @@ def _environment() -> Environment:
     return environment
 
 
-def _asset(name: str) -> str:
+def _read_asset(name: str) -> str:
     return (ASSETS / name).read_text(encoding="utf-8")
 
 
-def _hash(text: str) -> str:
+def _csp_hash(text: str) -> str:
     return f"sha256-{b64encode(sha256(text.encode()).digest()).decode()}"

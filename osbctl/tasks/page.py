@@ -14,7 +14,7 @@ from osbctl.errors import SourceError
 from osbctl.files import read_bounded
 from osbctl.findings import Finding
 from osbctl.pages.content import MAX_WITH_REQUESTS, Branding, Content, Part, PlanRequests, ShownCommand
-from osbctl.pages.icons import MAX_BYTES, as_data_url
+from osbctl.pages.icons import MAX_BYTES, image_to_data_url
 from osbctl.pages.render import render_page
 from osbctl.platforms import Platform
 from osbctl.platforms.commands import Order, Purpose
@@ -54,7 +54,7 @@ def read_branding(asked: Mapping[str, str | None], configured: Mapping[str, str]
     logo = ""
     if file := chosen.get("logo"):
         try:
-            logo = as_data_url(read_bounded(file, MAX_BYTES))
+            logo = image_to_data_url(read_bounded(file, MAX_BYTES))
         except OSError as error:
             raise SourceError(f"{file}: cannot be opened: {error.strerror}") from error
         if not logo:

@@ -16,11 +16,11 @@ from markupsafe import escape
 
 from osbctl.catalog import Catalog
 from osbctl.pages.content import Branding, Content, Part
-from osbctl.pages.icons import MAX_BYTES, as_data_url, from_data_url, monogram
+from osbctl.pages.icons import MAX_BYTES, clean_data_url, image_to_data_url, monogram
 from osbctl.pages.render import render_page
 from osbctl.platforms import Platform
 from osbctl.platforms.commands import Order, Purpose
-from osbctl.requests.commands import commands
+from osbctl.requests.commands import build_commands
 from osbctl.sources.document import Document
 from osbctl.sources.parse import parse_document
 from osbctl.sources.read import read_source
@@ -264,7 +264,9 @@ def test_each_plan_has_the_commands_with_its_own_name(name: str) -> None:
         plans = [{"id": f"p{n}", "name": plan, "description": "d", **more} for n, plan in enumerate(["first", name])]
         data = {"services": [{"id": "s", "name": name, "description": "d", "plans": plans}]}
         html = page_with_requests(data)
-        expected = [command.text for plan in ("first", name) for command in commands(Order(name, plan), Purpose.CREATE)]
+        expected = [
+            command.text for plan in ("first", name) for command in build_commands(Order(name, plan), Purpose.CREATE)
+        ]
         missing = [text for text in expected if escape("\n".join(map(escape_line, text.split("\n")))) not in html]
         assert not more or "params.json" in html
         assert more or missing == []
@@ -413,7 +415,7 @@ SVG = b'<?xml version="1.0"?>\n<svg xmlns="http://www.w3.org/2000/svg"/>'
 
 @pytest.mark.parametrize("data", [PNG, SVG, b"GIF89a", b"\xff\xd8\xff\xe0", b"RIFF1234WEBP", b"<!-- x -->\n<svg >"])
 def test_images_are_recognised_by_their_first_bytes(data: bytes) -> None:
-    assert from_data_url(f"data:image/png;base64,{b64encode(data).decode()}") == as_data_url(data) != ""
+    assert clean_data_url(f"data:image/png;base64,{b64encode(data).decode()}") == image_to_data_url(data) != ""
 
 
 @pytest.mark.parametrize(
@@ -429,12 +431,12 @@ def test_images_are_recognised_by_their_first_bytes(data: bytes) -> None:
     ],
 )
 def test_other_values_are_not_images(url: object) -> None:
-    assert from_data_url(url) == ""
+    assert clean_data_url(url) == ""
 
 
 def test_a_large_image_is_not_shown() -> None:
-    assert as_data_url(PNG.ljust(MAX_BYTES)) != ""
-    assert as_data_url(PNG.ljust(MAX_BYTES + 1)) == ""
+    assert image_to_data_url(PNG.ljust(MAX_BYTES)) != ""
+    assert image_to_data_url(PNG.ljust(MAX_BYTES + 1)) == ""
 
 
 def test_monograms() -> None:
