@@ -74,33 +74,33 @@ class CatalogNode(Node):
         self.api_version = api_version
 
     @cached_property
-    def services_with_plans(self) -> list[tuple[Node, list[Node]]]:
+    def plans_by_service(self) -> list[tuple[Node, list[Node]]]:
         """The service offerings, each with its plans."""
         return [(service, service.children("plans")) for service in self.children("services")]
 
     @cached_property
     def services(self) -> list[Node]:
         """The service offerings."""
-        return [service for service, _ in self.services_with_plans]
+        return [service for service, _ in self.plans_by_service]
 
     @cached_property
     def plans(self) -> list[Node]:
         """The plans of all service offerings."""
-        return [plan for _, plans in self.services_with_plans for plan in plans]
+        return [plan for _, plans in self.plans_by_service for plan in plans]
 
     @cached_property
-    def things(self) -> list[Node]:
+    def services_and_plans(self) -> list[Node]:
         """The service offerings and the plans, each service offering before its plans."""
-        return [thing for service, plans in self.services_with_plans for thing in (service, *plans)]
+        return [node for service, plans in self.plans_by_service for node in (service, *plans)]
 
     @cached_property
-    def metadata(self) -> list[tuple[Node, dict[str, Any]]]:
+    def objects_with_metadata(self) -> list[tuple[Node, dict[str, Any]]]:
         """The service offerings and plans that have metadata, each with it."""
-        return [(thing, metadata) for thing in self.things if (metadata := thing.child("metadata").value)]
+        return [(node, metadata) for node in self.services_and_plans if (metadata := node.child("metadata").value)]
 
-    def texts(self, key: str) -> list[tuple[Node, str]]:
+    def nonempty_texts(self, key: str) -> list[tuple[Node, str]]:
         """The service offerings and plans with a string at `key` that is not empty, each with it."""
-        return [(thing, value) for thing in self.things if (value := thing.text(key))]
+        return [(node, value) for node in self.services_and_plans if (value := node.text(key))]
 
     @cached_property
     def parts(self) -> list[Part]:

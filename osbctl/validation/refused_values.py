@@ -22,12 +22,12 @@ def find_refused_values(schema: JsonValue) -> Iterator[tuple[Path, tuple[str, ..
         return
     validator = BoundedValidator(_JUDGEMENTS)
     for node in tree.nodes.values():
-        for at, value in _written(node.value):
+        for relative_path, value in _defaults_and_examples(node.value):
             if all(validator.accepts(node, value, formats) is False for formats in (False, True)):
-                yield (*node.pointer, *at), tuple(sorted(validator.objections(node, value) or ()))
+                yield (*node.pointer, *relative_path), tuple(sorted(validator.objections(node, value) or ()))
 
 
-def _written(schema: JsonValue) -> Iterator[tuple[Path, JsonValue]]:
+def _defaults_and_examples(schema: JsonValue) -> Iterator[tuple[Path, JsonValue]]:
     if isinstance(schema, dict):
         yield from (((key,), schema[key]) for key in ("default", "example") if key in schema)
         examples = schema.get("examples")

@@ -44,37 +44,37 @@ def explain_schema_errors(data: dict[str, Any], version: ApiVersion) -> tuple[li
     A fault in a field that is newer than `version` is a warning. Also the paths of the errors beyond, up to the
     maximum number of refusals.
     """
-    number: Counter[Severity] = Counter()
+    count: Counter[Severity] = Counter()
     findings = []
-    left_out: set[Path] = set()
-    lacks_ids = _lacks_ids(data)
+    omitted_paths: set[Path] = set()
+    lacks_ids = _lacks_all_ids(data)
     for fault in schema_errors(data, LATEST):
-        is_warning = _is_convention(fault.path) or is_newer_field(fault.path, version)
+        is_warning = _is_metadata_convention(fault.path) or is_newer_field(fault.path, version)
         severity = Severity.WARNING if is_warning else Severity.ERROR
-        number[severity] += 1
-        if number[severity] <= MAX_FINDINGS:
-            findings.append(_finding(data, lacks_ids, fault, severity))
+        count[severity] += 1
+        if count[severity] <= MAX_FINDINGS:
+            findings.append(_fault_finding(data, lacks_ids, fault, severity))
         elif severity is Severity.ERROR:
-            left_out.add(fault.path)
-            if len(left_out) == MAX_REFUSALS:
+            omitted_paths.add(fault.path)
+            if len(omitted_paths) == MAX_REFUSALS:
                 break
         # Warnings beyond the limit are skipped, because an error may follow them.
     if not findings:  # Never report success if this walk finds nothing; a test checks that it knows all keywords.
         findings = [Finding("schema-other", Severity.ERROR, f"the schema of API version {LATEST} refuses the catalog")]
-    findings += [omission_note(_REST[severity], severity) for severity, found in number.items() if found > MAX_FINDINGS]
-    return findings, left_out
+    findings += [omission_note(_REST[severity], severity) for severity, total in count.items() if total > MAX_FINDINGS]
+    return findings, omitted_paths
 
 
 def schema_errors(data: Any, version: ApiVersion) -> Iterator[CatalogFault]:
     """The faults under a shipped schema, in order. A walk of our own: loading a library would take longer."""
     schema = load_schema(version)
-    return _faults(data, schema, (), schema["definitions"])
+    return _find_faults(data, schema, (), schema["definitions"])
 
 
-def _faults(value: Any, schema: dict[str, Any], path: Path, kinds: dict[str, Any]) -> Iterator[CatalogFault]:
+def _find_faults(value: Any, schema: dict[str, Any], path: Path, definitions: dict[str, Any]) -> Iterator[CatalogFault]:
     reference = schema.get("allOf", [schema])[0].get("$ref")
     if reference:
-        schema = kinds[reference.rpartition("/")[2]]
+        schema = definitions[reference.rpartition("/")[2]]
     for keyword, breaks in _BREAKS.items():
         if keyword in schema and breaks(value, schema[keyword]):
             yield CatalogFault(path, keyword, schema[keyword], value)
@@ -83,19 +83,19 @@ def _faults(value: Any, schema: dict[str, Any], path: Path, kinds: dict[str, Any
         if key not in value:
             yield CatalogFault((*path, key), "required", True, None)
     fields, others = schema.get("properties", {}), schema.get("items", schema.get("additionalProperties"))
-    for step, inner in entries(value):
-        if below := fields.get(step, others):
-            yield from _faults(inner, below, (*path, step), kinds)
+    for step, item in entries(value):
+        if subschema := fields.get(step, others):
+            yield from _find_faults(item, subschema, (*path, step), definitions)
 
 
-def _is_other_than(value: Any, kind: str) -> bool:
-    if kind in ("number", "integer"):
-        return type(value) is not int and not (type(value) is float and (kind == "number" or value.is_integer()))
-    return JSON_TYPES.get(type(value)) != kind
+def _has_wrong_type(value: Any, json_type: str) -> bool:
+    if json_type in ("number", "integer"):
+        return type(value) is not int and not (type(value) is float and (json_type == "number" or value.is_integer()))
+    return JSON_TYPES.get(type(value)) != json_type
 
 
 _BREAKS: dict[str, Callable[[Any, Any], bool]] = {
-    "type": _is_other_than,
+    "type": _has_wrong_type,
     "enum": lambda value, allowed: value not in allowed,
     "minLength": lambda text, least: len(text) < least,
     "minItems": lambda items, least: len(items) < least,
@@ -109,13 +109,13 @@ def omission_note(rule: str, severity: Severity) -> Finding:
     return Finding(rule, severity, f"more than {MAX_FINDINGS} {kind} of the schema; the rest is omitted")
 
 
-def _lacks_ids(data: dict[str, Any]) -> bool:
+def _lacks_all_ids(data: dict[str, Any]) -> bool:
     """Return whether there are several service offerings and plans, and none has an id."""
-    things = CatalogNode(data).things
-    return len(things) > 1 and not any(thing.get("id") for thing in things)
+    objects = CatalogNode(data).services_and_plans
+    return len(objects) > 1 and not any(thing.get("id") for thing in objects)
 
 
-def _finding(data: dict[str, Any], lacks_ids: bool, fault: CatalogFault, severity: Severity) -> Finding:
+def _fault_finding(data: dict[str, Any], lacks_ids: bool, fault: CatalogFault, severity: Severity) -> Finding:
     path, keyword, text = fault.path, fault.keyword, fault.sentence
     message = service_and_plan_prefix(data, path) + text
     if keyword == "required" and path[0] == "services" and len(path) == 3 and path[-1] in data:
@@ -126,109 +126,110 @@ def _finding(data: dict[str, Any], lacks_ids: bool, fault: CatalogFault, severit
         # Every platform treats it as a missing object; brokers of Go's SDK send `parameters` this way.
         summary, fixes = "nulls stand where an object may be left out", (Fix("remove", path, safe=True),)
         return Finding("null-object", Severity.INFO, message, path, None, "leave it out", fixes, summary)
-    if _is_convention(path):
-        return _of_convention(fault, severity, message)
-    return _of_specification(lacks_ids, fault, severity, message)
+    if _is_metadata_convention(path):
+        return _metadata_finding(fault, severity, message)
+    return _specification_finding(lacks_ids, fault, severity, message)
 
 
-def _of_specification(lacks_ids: bool, fault: CatalogFault, severity: Severity, message: str) -> Finding:
+def _specification_finding(lacks_ids: bool, fault: CatalogFault, severity: Severity, message: str) -> Finding:
     path = fault.path
     rule = "schema-empty" if fault.keyword in ("minLength", "minItems") else f"schema-{fault.keyword}"
-    if lacks_ids and _is_id(path) and not fault.value:  # @sap/sbf, README: it keeps existing ids
+    if lacks_ids and _is_id_path(path) and not fault.value:  # @sap/sbf, README: it keeps existing ids
         group_summary = "service offerings and plans have no id, as if they were still to be made"
         hint = "a GUID each, for example by gen-catalog-ids of @sap/sbf; once published, it never changes"
         return Finding(rule, severity, message, path, hint=hint, group_summary=group_summary)
-    hint, fixes = _advice(fault, safe=True)
+    hint, fixes = _suggest_repair(fault, safe=True)
     return Finding(rule, severity, message, path, hint=hint, fixes=fixes)
 
 
-def _of_convention(fault: CatalogFault, severity: Severity, message: str) -> Finding:
+def _metadata_finding(fault: CatalogFault, severity: Severity, message: str) -> Finding:
     path = fault.path
     if fault.keyword == "type" and isinstance(path[-1], str) and fault.value is None:
         hint, group_summary = "leave out what is null", "fields of metadata are null"
         return Finding("metadata-type", Severity.INFO, message, path, hint=hint, group_summary=group_summary)
-    hint, fixes = _advice(fault, safe=False)
+    hint, fixes = _suggest_repair(fault, safe=False)
     items = fault.sentence.partition(" of ")[2].replace("must be", "must each be")
     group_summary = f"items of {items}" if items and isinstance(path[-1], int) else ""
     return Finding("metadata-type", severity, message, path, hint=hint, fixes=fixes, group_summary=group_summary)
 
 
-def _is_id(path: Path) -> bool:
+def _is_id_path(path: Path) -> bool:
     return path[-1:] == ("id",) and path[-3:-2] in (("services",), ("plans",))
 
 
-def _is_convention(path: Path) -> bool:
+def _is_metadata_convention(path: Path) -> bool:
     inside = path[path.index("metadata") + 1 :] if "metadata" in path else ()
     return bool(inside) and inside[0] in CONVENTIONS
 
 
-def _advice(fault: CatalogFault, safe: bool) -> tuple[str, tuple[Fix, ...]]:
+def _suggest_repair(fault: CatalogFault, safe: bool) -> tuple[str, tuple[Fix, ...]]:
     """Hint and fix for a fault; the fix is `safe` if every platform refuses the value."""
     path = fault.path
     if fault.keyword == "required":
-        return ("a GUID is recommended; once published, it never changes" if _is_id(path) else ""), ()
+        return ("a GUID is recommended; once published, it never changes" if _is_id_path(path) else ""), ()
     if fault.keyword == "enum":
         return did_you_mean(str(fault.value), fault.wanted), ()
     if fault.keyword != "type" or not path:
         return "", ()
     if fault.wanted == "object" and isinstance(fault.value, str) and _NO_SPACE.match(fault.value):
         return "a space is missing behind the colon", ()
-    return _type_advice(path, fault.value, safe)
+    return _suggest_type_repair(path, fault.value, safe)
 
 
-def _type_advice(path: Path, value: Any, safe: bool) -> tuple[str, tuple[Fix, ...]]:
+def _suggest_type_repair(path: Path, value: Any, safe: bool) -> tuple[str, tuple[Fix, ...]]:
     field = path[-1]
     if field in _LISTS:
-        return _list_advice(path, value, safe)
+        return _suggest_list(path, value, safe)
     if field == "amount":
         return "write each amount under its currency, such as {usd: 9.5}", ()
     if isinstance(value, str):
-        return _text_advice(path, value, safe)
+        return _suggest_from_text(path, value, safe)
     if isinstance(value, bool) or not isinstance(value, int | float):
         return "", ()
     if field == "id":
         return "put it in quotes", ()  # `012` may have been published as 10: only the author knows
-    texts = field in ("name", "description", "version", *CONVENTIONS)
-    return ("put it in quotes", (Fix("quote", path, safe=safe),)) if texts else ("", ())
+    is_text = field in ("name", "description", "version", *CONVENTIONS)
+    return ("put it in quotes", (Fix("quote", path, safe=safe),)) if is_text else ("", ())
 
 
-def _text_advice(path: Path, text: str, safe: bool) -> tuple[str, tuple[Fix, ...]]:
+def _suggest_from_text(path: Path, text: str, safe: bool) -> tuple[str, tuple[Fix, ...]]:
     """Hint and fix for a text in place of a boolean or a number."""
     if text.lower() in BOOLEAN_WORDS and is_boolean_field(str(path[-1])):
         meant = BOOLEAN_WORDS[text.lower()]
         return f"write {json.dumps(meant)}, without quotes", (Fix("set", path, meant, safe),)
     if path[-1] != "maximum_polling_duration" and "amount" not in path:
         return "", ()
-    number = _number(text)
+    number = _parse_json_number(text)
     if number is None:
         return f"write the number alone, such as {'3600' if 'amount' not in path else '9.5'}", ()
     return "write a number, without quotes", (Fix("set", path, number, safe),)
 
 
-def _list_advice(path: Path, value: Any, safe: bool) -> tuple[str, tuple[Fix, ...]]:
+def _suggest_list(path: Path, value: Any, safe: bool) -> tuple[str, tuple[Fix, ...]]:
+    """Hint and fix for a value in place of a list."""
     if value is None:
         return "", ()
     if isinstance(value, dict):
-        by_name = value and all(isinstance(one, dict) for one in value.values())
+        by_name = value and all(isinstance(entry, dict) for entry in value.values())
         return ("write a list, the key of each entry as its name" if by_name else "put the entry into a list"), ()
     if isinstance(value, str) and path[-1] not in ("services", "plans", "costs"):
-        return _single_advice(path, value, safe)
+        return _suggest_list_from_text(path, value, safe)
     return "write a list, even of a single entry", ()
 
 
-def _single_advice(path: Path, text: str, safe: bool) -> tuple[str, tuple[Fix, ...]]:
+def _suggest_list_from_text(path: Path, text: str, safe: bool) -> tuple[str, tuple[Fix, ...]]:
     """Hint and fix for a text in place of a list; only a single word is certainly one entry."""
     if re.match(r"-\S", text):
         return "a space is missing behind the hyphen", ()
     if path[-1] != "bullets" and "," in text:  # a comma in a bullet is one of a sentence
-        several = [part.strip() for part in text.split(",") if part.strip()]
-        return f"write a list: {json.dumps(several, ensure_ascii=False)[:80]}", (Fix("set", path, several),)
+        parts = [part.strip() for part in text.split(",") if part.strip()]
+        return f"write a list: {json.dumps(parts, ensure_ascii=False)[:80]}", (Fix("set", path, parts),)
     words = text.split()
     fixes = (Fix("wrap", path, text, safe and words == [text]),) if words and words[0] != "-" else ()
     return "write a list, even of a single entry", fixes
 
 
-def _number(text: str) -> int | float | None:
+def _parse_json_number(text: str) -> int | float | None:
     try:
         number = json.loads(text)
     except (ValueError, RecursionError):  # any text may stand there

@@ -20,16 +20,16 @@ from osbctl.validation.schema_errors import omission_note, service_and_plan_pref
 
 def check_user_schema(data: dict[str, Any], schema: Any, name: str) -> list[Finding]:
     """Findings of the user schema `name`. Raises ConfigError: it is invalid, unusable, or refers elsewhere."""
-    if reason := _unusable(schema):
+    if reason := _unusable_reason(schema):
         raise ConfigError(f"user schema {name}: {reason}")
-    named = named_dialect(schema.get("$schema")) if isinstance(schema, dict) else None
-    dialect = named or DIALECTS["json-schema.org/draft/2020-12/schema"]
+    known_dialect = named_dialect(schema.get("$schema")) if isinstance(schema, dict) else None
+    dialect = known_dialect or DIALECTS["json-schema.org/draft/2020-12/schema"]
     make_validator = getattr(jsonschema_rs, dialect.validator)
     try:
-        validator = make_validator(schema, validate_formats=False, retriever=_fetch_nothing)
+        validator = make_validator(schema, validate_formats=False, retriever=_refuse_fetch)
         errors = list(islice(innermost(validator.iter_errors(data)), MAX_FINDINGS + 1))
     except jsonschema_rs.ValidationError as error:
-        raise _refused(error, name) from error
+        raise _invalid_schema_error(error, name) from error
     except (ValueError, jsonschema_rs.ReferencingError) as error:
         reason = escape_line(str(error).partition("\n")[0])[:200]
         raise ConfigError(f"user schema {name}: it cannot be applied: {reason}") from error
@@ -42,7 +42,7 @@ def check_user_schema(data: dict[str, Any], schema: Any, name: str) -> list[Find
     return found[:MAX_FINDINGS] + rest
 
 
-def _unusable(schema: object) -> str:
+def _unusable_reason(schema: object) -> str:
     """Reason why `schema` cannot be applied; empty if it can."""
     if not isinstance(schema, dict | bool):
         return "it is not an object"
@@ -52,17 +52,17 @@ def _unusable(schema: object) -> str:
         return "not a valid schema at /$schema: it must be a string"
     if "draft-03" in schema.get("$schema", ""):
         return "draft-03 is not supported, draft-04 and later are"
-    return "its references go round in circles" if any(References(schema).loops()) else ""
+    return "its references go round in circles" if any(References(schema).find_loops()) else ""
 
 
-def _refused(error: jsonschema_rs.ValidationError, name: str) -> ConfigError:
+def _invalid_schema_error(error: jsonschema_rs.ValidationError, name: str) -> ConfigError:
     text = escape_line(error.message.partition("\n")[0])[:200]
     if isinstance(error.kind, ValidationErrorKind.Referencing) or "does not exist" in text:
         return ConfigError(f"user schema {name}: a reference leads nowhere: {text}", "nothing is fetched")
     return ConfigError(f"user schema {name}: not a valid schema at {pointer(tuple(error.instance_path))}: {text}")
 
 
-def _fetch_nothing(uri: str) -> NoReturn:
+def _refuse_fetch(uri: str) -> NoReturn:
     raise ValueError(uri)
 
 

@@ -61,16 +61,16 @@ def test_subschemas_are_where_schemas_may_stand() -> None:
 ])  # fmt: skip
 def test_target(schema: dict[str, Any], expected: Any) -> None:
     references = References(schema)
-    assert [references.target(*place) for place in references.all] == [expected]
+    assert [references.resolve(*place) for place in references.all] == [expected]
 
 
 def test_a_pointer_starts_at_the_schema_with_an_id_around_it() -> None:
     inner = {"$id": "https://example.com/a", "$ref": "#/$defs/b", "$defs": {"b": {"title": "it"}}}
     references = References({"$schema": D2020, "properties": {"a": inner}, "$defs": {"b": {"title": "not this"}}})
-    assert [references.target(*place) for place in references.all] == [{"title": "it"}]
+    assert [references.resolve(*place) for place in references.all] == [{"title": "it"}]
     schema = {"properties": {"a": {"$ref": "#"}, "b": {"$ref": ""}}}
     references = References(schema)
-    assert [references.target(*place) is schema for place in references.all] == [True, True]
+    assert [references.resolve(*place) is schema for place in references.all] == [True, True]
 
 
 @pytest.mark.parametrize(("schema", "expected"), [
@@ -89,7 +89,7 @@ def test_a_pointer_starts_at_the_schema_with_an_id_around_it() -> None:
     ({"$schema": D7, "$ref": "#a", "definitions": {"a": {"$id": "#a"}}}, []),
 ])  # fmt: skip
 def test_loops(schema: dict[str, Any], expected: list[tuple[str | int, ...]]) -> None:
-    assert [place.path for place in References(schema).loops()] == expected
+    assert [place.path for place in References(schema).find_loops()] == expected
 
 
 VALUES: list[Any] = [[], [1, 1], [1, 1.0], [1, True], ["a", "a"], [{}, {}], ["object"], {}, True, 1, -1, "nope", None]

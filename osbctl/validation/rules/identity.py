@@ -25,10 +25,10 @@ def id_duplicate(catalog: CatalogNode) -> Iterator[Finding]:
           - {id: A1F7C254-3B6D-4C8E-8F02-9E5D4B7A6C13, name: large, description: Large.}
     Source: OSB 2.14, Service Offering Object and Service Plan Object: id MUST be globally unique
     """
-    for things in (catalog.services, catalog.plans):
-        for thing, first in _repeated(things, "id"):
-            message = f"{_called(thing)} reuses the id of {_called(first)}"
-            yield thing.hit(message, "id", "give it an id of its own", related_path=(*first.path, "id"))
+    for nodes in (catalog.services, catalog.plans):
+        for node, first in _find_duplicates(nodes, "id"):
+            message = f"{_kind_and_label(node)} reuses the id of {_kind_and_label(first)}"
+            yield node.hit(message, "id", "give it an id of its own", related_path=(*first.path, "id"))
 
 
 @rule("id-shared", Severity.WARNING, Category.SPEC)
@@ -51,7 +51,7 @@ def id_shared(catalog: CatalogNode) -> Iterator[Finding]:
     for plan in catalog.plans:
         value = plan.text("id")
         if value and value in taken and not holds_placeholder(value):
-            message = f"{_called(plan)} has the id of {_called(taken[value])}"
+            message = f"{_kind_and_label(plan)} has the id of {_kind_and_label(taken[value])}"
             related_path = (*taken[value].path, "id")
             yield plan.hit(message, "id", "keep it if it is published already", related_path=related_path)
 
@@ -72,7 +72,7 @@ def service_name_duplicate(catalog: CatalogNode) -> Iterator[Finding]:
           - {id: A1F7C254-3B6D-4C8E-8F02-9E5D4B7A6C13, name: redis, description: A cache.}
     Source: OSB 2.14, Service Offering Object: name MUST be unique across all service offerings of the broker
     """
-    for service, first in _repeated(catalog.services, "name"):
+    for service, first in _find_duplicates(catalog.services, "name"):
         message = f"another service offering has the name {service.label}"
         yield service.hit(message, "name", "rename one of them", related_path=(*first.path, "name"))
 
@@ -94,20 +94,20 @@ def plan_name_duplicate(catalog: CatalogNode) -> Iterator[Finding]:
           - {id: A1F7C254-3B6D-4C8E-8F02-9E5D4B7A6C13, name: large, description: Large.}
     Source: OSB 2.14, Service Plan Object: name MUST be unique within the service offering
     """
-    for service, plans in catalog.services_with_plans:
-        for plan, first in _repeated(plans, "name"):
+    for service, plans in catalog.plans_by_service:
+        for plan, first in _find_duplicates(plans, "name"):
             message = f"another plan of {service.label} has the name {plan.label}"
             yield plan.hit(message, "name", "rename one of them", related_path=(*first.path, "name"))
 
 
-def _repeated(things: Iterable[Node], key: str) -> Iterator[tuple[Node, Node]]:
+def _find_duplicates(nodes: Iterable[Node], key: str) -> Iterator[tuple[Node, Node]]:
     """Each object with the `key` of an earlier one, and the first of these; unresolved placeholders do not count."""
     seen: dict[str, Node] = {}
-    for thing in things:
-        value = thing.text(key)
-        if value and (first := seen.setdefault(value, thing)) is not thing and not holds_placeholder(value):
-            yield thing, first
+    for node in nodes:
+        value = node.text(key)
+        if value and (first := seen.setdefault(value, node)) is not node and not holds_placeholder(value):
+            yield node, first
 
 
-def _called(thing: Node) -> str:
-    return f"{'plan' if thing.path[-2] == 'plans' else 'service offering'} {thing.label}"
+def _kind_and_label(node: Node) -> str:
+    return f"{'plan' if node.path[-2] == 'plans' else 'service offering'} {node.label}"

@@ -28,13 +28,13 @@ def cost_incomplete(catalog: CatalogNode) -> Iterator[Finding]:
     Good: metadata: {costs: [{amount: {usd: 9.5}, unit: MONTHLY}]}
     Source: OSB profile, Service Plan Metadata: an entry of costs has `amount` and `unit`
     """
-    for plan, cost, path in _costs(catalog):
+    for plan, cost, path in _plan_costs(catalog):
         for key in ("amount", "unit"):
             if not cost.get(key):
                 yield plan.hit(f"a cost of plan {plan.label} has no {key}", (*path, key), "write amount and unit")
 
 
-def _costs(catalog: CatalogNode) -> Iterator[tuple[Node, dict[str, Any], Path]]:
+def _plan_costs(catalog: CatalogNode) -> Iterator[tuple[Node, dict[str, Any], Path]]:
     """The costs of plans: the plan, a cost, and the path to it from the plan."""
     for plan in catalog.plans:
         for cost, path in objects_in_list(plan.child("metadata").value, "costs", ("metadata",)):
@@ -66,10 +66,11 @@ def cost_of_free_plan(catalog: CatalogNode) -> Iterator[Finding]:
 def has_price(plan: Node) -> bool:
     """Return whether a cost of the plan has an amount above zero."""
     costs = objects_in_list(plan.child("metadata").value, "costs")
-    return any(isinstance(price, int | float) and price > 0 for cost, _ in costs for _, price in _amounts(cost))
+    return any(isinstance(price, int | float) and price > 0 for cost, _ in costs for _, price in _cost_amounts(cost))
 
 
-def _amounts(cost: dict[str, Any]) -> Iterable[tuple[str, Any]]:
+def _cost_amounts(cost: dict[str, Any]) -> Iterable[tuple[str, Any]]:
+    """The currencies of a cost, each with its amount."""
     amount = cost.get("amount")
     return amount.items() if isinstance(amount, dict) else ()
 
@@ -84,23 +85,23 @@ def cost_amount(catalog: CatalogNode) -> Iterator[Finding]:
     Good: metadata: {costs: [{amount: {usd: 9.5}, unit: MONTHLY}]}
     Source: OSB profile, Service Plan Metadata: amount maps currencies to numbers; ISO 4217
     """
-    for plan, cost, path in _costs(catalog):
-        seen: set[str] = set()
-        for currency, value in _amounts(cost):
-            text = _wrong_price(currency, value, seen)
-            seen.add(currency.casefold())
-            if text:
-                at = (*path, "amount", currency)
-                yield plan.hit(f"a cost of plan {plan.label} {text}", at, "correct the amount")
+    for plan, cost, path in _plan_costs(catalog):
+        seen_currencies: set[str] = set()
+        for currency, amount in _cost_amounts(cost):
+            fault = _amount_fault(currency, amount, seen_currencies)
+            seen_currencies.add(currency.casefold())
+            if fault:
+                amount_path = (*path, "amount", currency)
+                yield plan.hit(f"a cost of plan {plan.label} {fault}", amount_path, "correct the amount")
 
 
-def _wrong_price(currency: str, value: Any, seen: set[str]) -> str:
+def _amount_fault(currency: str, amount: Any, seen_currencies: set[str]) -> str:
     """The fault of an amount, empty without one; `seen` are the currencies before it, in lower case."""
     if not re.fullmatch("[a-zA-Z]{3}", currency):
         return f"has the currency {currency[:20]!r}, which is no code such as usd"
-    if currency.casefold() in seen:
+    if currency.casefold() in seen_currencies:
         return f"has the currency {currency!r} in two spellings"
-    return "is negative" if isinstance(value, int | float) and value < 0 else ""
+    return "is negative" if isinstance(amount, int | float) and amount < 0 else ""
 
 
 @rule("sap-metadata-ignored", Severity.WARNING, Category.ADVICE)
@@ -136,9 +137,9 @@ def url_not_https(catalog: CatalogNode) -> Iterator[Finding]:
     Good: metadata: {documentationUrl: "https://docs.example.com"}
     Source: Browsers block or warn of http links and images in https pages; RFC 6749, section 3.1.2.1
     """
-    for service, path, text in _addresses(catalog):
-        is_local_dashboard = path[-1] == "redirect_uri" and _LOOPBACK.match(text)
-        if text.lower().startswith("http://") and not is_local_dashboard:
+    for service, path, url in _service_urls(catalog):
+        is_local_dashboard = path[-1] == "redirect_uri" and _LOOPBACK.match(url)
+        if url.lower().startswith("http://") and not is_local_dashboard:
             message = f"{path[-1]} of {service.label} is not https"
             yield service.hit(message, path, "use https", group_summary="links and images are not https")
 
@@ -155,21 +156,21 @@ def url_invalid(catalog: CatalogNode) -> Iterator[Finding]:
     Source: RFC 3986, section 4.3, absolute URI; RFC 6749, section 3.1.2: a redirect URI MUST be absolute
     """
     allowed = {"imageUrl": ("data:",), "redirect_uri": ()}
-    for service, path, text in _addresses(catalog):
-        other = text.lower().startswith(allowed.get(path[-1], ("mailto:", "tel:")))
-        if text.strip() and not other and not _WEB.match(text):
-            message = f"{path[-1]} of {service.label} is {text[:40]!r}, not an absolute URL"
+    for service, path, url in _service_urls(catalog):
+        is_allowed_scheme = url.lower().startswith(allowed.get(path[-1], ("mailto:", "tel:")))
+        if url.strip() and not is_allowed_scheme and not _WEB.match(url):
+            message = f"{path[-1]} of {service.label} is {url[:40]!r}, not an absolute URL"
             yield service.hit(message, path, "write all of it, from https:// on")
 
 
-def _addresses(catalog: CatalogNode) -> Iterator[tuple[Node, tuple[str, str], str]]:
+def _service_urls(catalog: CatalogNode) -> Iterator[tuple[Node, tuple[str, str], str]]:
     """Links, images and addresses of dashboards: the service offering, the path from it, and the text."""
     for service in catalog.services:
         for holder, keys in (("metadata", _LINKS), ("dashboard_client", ("redirect_uri",))):
             for key in keys:
-                text = service.child(holder).text(key)
-                if text is not None:
-                    yield service, (holder, key), text
+                url = service.child(holder).text(key)
+                if url is not None:
+                    yield service, (holder, key), url
 
 
 @rule("secret-in-metadata", Severity.WARNING, Category.ADVICE)
@@ -182,12 +183,12 @@ def secret_in_metadata(catalog: CatalogNode) -> Iterator[Finding]:
     Good: metadata: {displayName: Postgres}
     Source: OSB 2.14, Catalog Management: metadata is shown to every user of the marketplace
     """
-    for thing, metadata in catalog.metadata:
+    for node, metadata in catalog.objects_with_metadata:
         for key in filter(is_secret_name, metadata):
             value = metadata[key]
             if value and isinstance(value, str) and not holds_placeholder(value):
                 message, hint = f"{key!r} looks like a secret", "remove it: all users can read metadata"
-                yield thing.hit(message, ("metadata", key), hint)
+                yield node.hit(message, ("metadata", key), hint)
 
 
 @rule("dashboard-secret-literal", Severity.INFO, Category.ADVICE)
@@ -219,11 +220,11 @@ def sunset_invalid(catalog: CatalogNode) -> Iterator[Finding]:
     Good: metadata: {displayName: Postgres}
     Source: RFC 3339, section 5.6, full-date
     """
-    for thing, metadata in catalog.metadata:
+    for node, metadata in catalog.objects_with_metadata:
         sunset = metadata.get("sunset")
         if sunset is not None and parse_date(sunset) is None:
-            message, hint = f"the sunset of {thing.label} is not a date", "write a day such as 2027-03-31"
-            yield thing.hit(message, ("metadata", "sunset"), hint)
+            message, hint = f"the sunset of {node.label} is not a date", "write a day such as 2027-03-31"
+            yield node.hit(message, ("metadata", "sunset"), hint)
         elif sunset is not None and metadata.get("state") != "deprecated":
-            message, hint = f"{thing.label} has a sunset, but is not deprecated", "add state: deprecated"
-            yield thing.hit(message, ("metadata", "sunset"), hint)
+            message, hint = f"{node.label} has a sunset, but is not deprecated", "add state: deprecated"
+            yield node.hit(message, ("metadata", "sunset"), hint)

@@ -30,9 +30,9 @@ def text_blank(catalog: CatalogNode) -> Iterator[Finding]:
     Source: OSB 2.14, Catalog Management: id, name and description MUST be non-empty strings
     """
     for key in ("id", "name", "description"):
-        for thing, value in catalog.texts(key):
+        for node, value in catalog.nonempty_texts(key):
             if value.isspace():
-                yield thing.hit(f"{key} of {thing.label} is blank", key, "write what users should read")
+                yield node.hit(f"{key} of {node.label} is blank", key, "write what users should read")
 
 
 @rule("name-characters", Severity.INFO, Category.SPEC)
@@ -51,12 +51,12 @@ def name_characters(catalog: CatalogNode) -> Iterator[Finding]:
         return
     allowed = _LOWER if version == ApiVersion.V2_13 else _FRIENDLY
     words = "lower-case letters, digits and hyphens" if version == ApiVersion.V2_13 else "letters, digits, . and -"
-    for thing, name in _names(catalog):
+    for node, name in _checkable_names(catalog):
         wrong = name.lstrip(allowed)[:1]
         if wrong and not name.lstrip(_TYPED):
-            message = f"the name {thing.label} has {wrong!r}, which API version {version} forbids"
+            message = f"the name {node.label} has {wrong!r}, which API version {version} forbids"
             hint = f"use {words}; keep a name that is published"
-            yield thing.hit(
+            yield node.hit(
                 message, "name", hint, group_summary=f"names have characters that API version {version} forbids"
             )
 
@@ -75,22 +75,22 @@ def name_not_cli_friendly(catalog: CatalogNode) -> Iterator[Finding]:
     Source: OSB 2.15, Service Offering Object: a CLI-friendly name is RECOMMENDED
     """
     group_summary = "names are awkward on a command line"
-    for thing, name in _names(catalog):
+    for node, name in _checkable_names(catalog):
         wrong = name.lstrip(_TYPED)[:1]
         if name.startswith("-") or not name.strip(".-_"):
-            message = f"programs read the name {thing.label} as an option or a folder"
-            yield thing.hit(message, "name", "begin it with a letter or a digit", group_summary=group_summary)
+            message = f"programs read the name {node.label} as an option or a folder"
+            yield node.hit(message, "name", "begin it with a letter or a digit", group_summary=group_summary)
         elif wrong:
-            message = f"the name {thing.label} has {wrong!r}, which is awkward on a command line"
+            message = f"the name {node.label} has {wrong!r}, which is awkward on a command line"
             hint = "use letters, digits, dots and hyphens; metadata.displayName may hold the rest"
-            yield thing.hit(message, "name", hint, group_summary=group_summary)
+            yield node.hit(message, "name", hint, group_summary=group_summary)
 
 
-def _names(catalog: CatalogNode) -> Iterator[tuple[Node, str]]:
-    """The names that are neither blank nor placeholders, each with what has it."""
-    for thing, name in catalog.texts("name"):
+def _checkable_names(catalog: CatalogNode) -> Iterator[tuple[Node, str]]:
+    """The names that are neither blank nor placeholders, each with its object."""
+    for node, name in catalog.nonempty_texts("name"):
         if not name.isspace() and not holds_placeholder(name):
-            yield thing, name
+            yield node, name
 
 
 @rule("id-characters", Severity.WARNING, Category.ADVICE)
@@ -104,12 +104,12 @@ def id_characters(catalog: CatalogNode) -> Iterator[Finding]:
     Good: id: 6C3B1D0E-8A4F-4E57-9B1C-2D7F5A90E3B4
     Source: OSB 2.14, URL Properties: ids are RECOMMENDED to have only the unreserved characters of RFC 3986
     """
-    for thing, value, reason in _odd_ids(catalog):
+    for node, value, reason in _non_guid_ids(catalog):
         wrong = value.lstrip(_UNRESERVED)[:1]
         if wrong and not reason:
-            message = f"the id of {thing.label} has {wrong!r}, which must be encoded in a URL"
+            message = f"the id of {node.label} has {wrong!r}, which must be encoded in a URL"
             hint = "use letters, digits and . _ ~ -; keep an id that is published"
-            yield thing.hit(message, "id", hint, group_summary="ids have characters that must be encoded in a URL")
+            yield node.hit(message, "id", hint, group_summary="ids have characters that must be encoded in a URL")
 
 
 @rule("id-not-guid", Severity.INFO, Category.ADVICE)
@@ -123,10 +123,10 @@ def id_not_guid(catalog: CatalogNode) -> Iterator[Finding]:
     Good: id: 6C3B1D0E-8A4F-4E57-9B1C-2D7F5A90E3B4
     Source: OSB 2.14, Service Offering Object: using a GUID is RECOMMENDED
     """
-    for thing, value, reason in _odd_ids(catalog):
+    for node, value, reason in _non_guid_ids(catalog):
         if not reason and not value.lstrip(_UNRESERVED):
-            message = f"the id of {thing.label} is not a GUID"
-            yield thing.hit(message, "id", "keep an id that is published", group_summary="ids are not GUIDs")
+            message = f"the id of {node.label} is not a GUID"
+            yield node.hit(message, "id", "keep an id that is published", group_summary="ids are not GUIDs")
 
 
 @rule("id-almost-guid", Severity.WARNING, Category.ADVICE)
@@ -140,21 +140,21 @@ def id_almost_guid(catalog: CatalogNode) -> Iterator[Finding]:
     Good: id: 6C3B1D0E-8A4F-4E57-9B1C-2D7F5A90E3B4
     Source: RFC 9562, section 4: 8-4-4-4-12 hexadecimal digits
     """
-    for thing, _, reason in _odd_ids(catalog):
+    for node, _, reason in _non_guid_ids(catalog):
         if reason:
-            message = f"the id of {thing.label} is almost a GUID: {reason}"
-            yield thing.hit(message, "id", "correct before publishing", group_summary="ids are almost GUIDs")
+            message = f"the id of {node.label} is almost a GUID: {reason}"
+            yield node.hit(message, "id", "correct before publishing", group_summary="ids are almost GUIDs")
 
 
-def _odd_ids(catalog: CatalogNode) -> Iterator[tuple[Node, str, str]]:
+def _non_guid_ids(catalog: CatalogNode) -> Iterator[tuple[Node, str, str]]:
     """Objects whose id is not a GUID, each with the id, and with the reason if it is almost one."""
-    for thing, value in catalog.texts("id"):
+    for node, value in catalog.nonempty_texts("id"):
         is_unique = _GUID.fullmatch(value) or _BARE_GUID.fullmatch(value)
         if not is_unique and not value.isspace() and not holds_placeholder(value):
-            yield thing, value, _almost(value)
+            yield node, value, _almost_guid_reason(value)
 
 
-def _almost(text: str) -> str:
+def _almost_guid_reason(text: str) -> str:
     """Reason why a text is almost a GUID; empty for other texts."""
     bare = text.strip("{} ")
     if bare != text and _GUID.fullmatch(bare):
@@ -182,7 +182,7 @@ def default_implicit(catalog: CatalogNode) -> Iterator[Finding]:
     """
     for plan in catalog.plans:
         if "free" not in plan and not has_price(plan):  # cost-of-free-plan reports plans with a price
-            yield _implicit(plan, "free", "platforms disagree on the default")
+            yield _implicit_field_finding(plan, "free", "platforms disagree on the default")
 
 
 @rule("korifi-bindable-implicit", Severity.INFO, Category.PLATFORM, only_for=Platform.KORIFI)
@@ -196,16 +196,16 @@ def korifi_bindable_implicit(catalog: CatalogNode) -> Iterator[Finding]:
     Fix: writes `bindable: true`, with --unsafe.
     Source: Korifi: ServicePlan.Bindable is a boolean that is false where the catalog does not set it
     """
-    for service, plans in catalog.services_with_plans:
+    for service, plans in catalog.plans_by_service:
         for plan in plans if service.get("bindable") is True else ():
             if "bindable" not in plan:
-                yield _implicit(plan, "bindable", "Korifi treats that as `bindable: false`")
+                yield _implicit_field_finding(plan, "bindable", "Korifi treats that as `bindable: false`")
 
 
-def _implicit(plan: Node, key: str, why: str) -> Finding:
+def _implicit_field_finding(plan: Node, key: str, reason: str) -> Finding:
     return plan.hit(
-        f"plan {plan.label} does not set `{key}`, and {why}",
+        f"plan {plan.label} does not set `{key}`, and {reason}",
         hint=f"set `{key}: true` or `{key}: false`",
         fixes=(Fix("set", (*plan.path, key), True),),
-        group_summary=f"plans do not set `{key}`, and {why}",
+        group_summary=f"plans do not set `{key}`, and {reason}",
     )

@@ -57,7 +57,7 @@ def parameters_dialect_unknown(schema: Node) -> Iterator[Finding]:
     dialect = schema.text("$schema")
     if dialect is None and "$schema" in schema:
         yield schema.hit("$schema must be a string", "$schema", f"write {_DRAFT_04}")
-    elif dialect is not None and _dialect(schema) is None:
+    elif dialect is not None and _validator_name(schema) is None:
         near = "http:" + dialect.removeprefix("https:") if dialect.startswith("https:") else "https:" + dialect[5:]
         is_slip = near.rstrip("#") in DRAFTS
         hint = f"write {near}" if is_slip else "known: draft-04, draft-06, draft-07, 2019-09, 2020-12"
@@ -74,12 +74,13 @@ def parameters_invalid(schema: Node) -> Iterator[Finding]:
     Source: OSB 2.13, Input Parameters Schema Object: parameters MUST be a valid JSON Schema
     """
     # Cloud Foundry treats every schema as draft-04, regardless of its $schema.
-    whole = schema.value if _dialect(schema) else {**schema.value, "$schema": _DRAFT_04}
-    for path, text in faults(whole, _dialect(schema) or "Draft4Validator"):
+    whole = schema.value if _validator_name(schema) else {**schema.value, "$schema": _DRAFT_04}
+    for path, text in faults(whole, _validator_name(schema) or "Draft4Validator"):
         yield schema.hit(f"not a valid JSON Schema: {text}", path)
 
 
-def _dialect(schema: Node) -> str | None:
+def _validator_name(schema: Node) -> str | None:
+    """Name of the validator for the draft in `$schema`; None if it is missing or unknown."""
     return DRAFTS.get((schema.text("$schema") or "").removesuffix("#"))
 
 
@@ -108,10 +109,10 @@ def parameters_keyword(schema: Node) -> Iterator[Finding]:
     Fix: renames the keyword, with --unsafe.
     Source: JSON Schema Core: unknown keywords are ignored
     """
-    dialect, validator = schema.text("$schema") or _DRAFT_04, _dialect(schema) or "Draft4Validator"
-    for place in _below(schema.value, KEYWORDS | {"definitions", "$defs"}):
+    dialect, validator = schema.text("$schema") or _DRAFT_04, _validator_name(schema) or "Draft4Validator"
+    for place in _subschemas_through(schema.value, KEYWORDS | {"definitions", "$defs"}):
         for key, value in place.value.items():
-            meant = _meant(key)
+            meant = _meant_keyword(key)
             if not meant or meant in place.value or not is_valid({"$schema": dialect, meant: value}, validator):
                 continue
             path = (*place.path, key)
@@ -120,7 +121,7 @@ def parameters_keyword(schema: Node) -> Iterator[Finding]:
 
 
 @lru_cache(maxsize=1024)
-def _meant(key: str) -> str:
+def _meant_keyword(key: str) -> str:
     """The known keyword that an unknown one likely misspells; empty if there is none."""
     return "" if key in KEYWORDS else closest_word(key, KEYWORDS)
 
@@ -136,22 +137,22 @@ def parameters_required(schema: Node) -> Iterator[Finding]:
     Good: parameters: {$schema: "http://json-schema.org/draft-04/schema#", properties: {size: {}}, required: [size]}
     Source: JSON Schema Validation, required and properties
     """
-    for place in _below(schema.value, {"properties", "items"}):
-        described, required = _all_properties(place.value), place.value.get("required")
-        for at, name in enumerate(required if described and isinstance(required, list) else ()):
+    for place in _subschemas_through(schema.value, {"properties", "items"}):
+        described, required = _local_properties(place.value), place.value.get("required")
+        for index, name in enumerate(required if described and isinstance(required, list) else ()):
             if isinstance(name, str) and name not in described:
                 message = f"it requires {name[:60]!r}, which is not among its properties"
                 hint = did_you_mean(name, described) or "describe the property, or do not require it"
-                yield schema.hit(message, (*place.path, "required", at), hint)
+                yield schema.hit(message, (*place.path, "required", index), hint)
 
 
-def _all_properties(schema: dict[str, Any]) -> dict[str, Any]:
-    """The properties of a schema that describes them here alone; else empty."""
+def _local_properties(schema: dict[str, Any]) -> dict[str, Any]:
+    """The properties of a schema; empty if other keywords may describe more of them."""
     described, is_alone = schema.get("properties"), isinstance(schema.get("additionalProperties", True), bool)
     return described if isinstance(described, dict) and is_alone and not _COMBINED & schema.keys() else {}
 
 
-def _below(schema: dict[str, Any], keywords: Container[object]) -> Iterator[SchemaPlace]:
+def _subschemas_through(schema: dict[str, Any], keywords: Container[object]) -> Iterator[SchemaPlace]:
     """The schema, and the schemas in it that are reached through these keywords alone."""
     reached = set()
     for place in subschemas(schema):
@@ -171,14 +172,14 @@ def parameters_pattern(schema: Node) -> Iterator[Finding]:
     Source: JSON Schema Validation, pattern: a regular expression of ECMA 262
     """
     for place in subschemas(schema.value):
-        keyword = place.value.get("pattern")
-        if isinstance(keyword, str) and not any(sign in keyword for sign in _ECMA_ONLY) and (text := _fault(keyword)):
-            message = f"{keyword[:60]!r} is not a regular expression: {text}"
+        regex = place.value.get("pattern")
+        if isinstance(regex, str) and not any(sign in regex for sign in _ECMA_ONLY) and (text := _pattern_error(regex)):
+            message = f"{regex[:60]!r} is not a regular expression: {text}"
             hint = "correct it: tools that read the schema fail on it"
             yield schema.hit(message, (*place.path, "pattern"), hint)
 
 
-def _fault(pattern: str) -> str:
+def _pattern_error(pattern: str) -> str:
     """Error of a pattern in the words of Python's `re`; empty if it is valid or unknown."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # what Python means to change about sets is no fault of the pattern
@@ -207,9 +208,9 @@ def parameters_default(schema: Node) -> Iterator[Finding]:
         value = value_at(schema.value, path)
         if isinstance(value, str) and holds_placeholder(value):
             continue
-        what = "default" if path[-1] == "default" else "example"
+        kind = "default" if path[-1] == "default" else "example"
         by = f" by its {', '.join(keywords)}" if all(keywords) and keywords else ""
-        yield schema.hit(f"the schema refuses its own {what}{by}", path, "correct one of the two")
+        yield schema.hit(f"the schema refuses its own {kind}{by}", path, "correct one of the two")
 
 
 @rule("parameters-impossible", Severity.WARNING, Category.ADVICE)
@@ -223,8 +224,8 @@ def parameters_impossible(schema: Node) -> Iterator[Finding]:
     Source: OSB 2.13, Input Parameters Schema Object: the schema describes what may be sent
     """
     for place in subschemas(schema.value):
-        for what in ("imum", "Length", "Items", "Properties"):
-            low, high = f"min{what}", f"max{what}"
+        for suffix in ("imum", "Length", "Items", "Properties"):
+            low, high = f"min{suffix}", f"max{suffix}"
             least, most = place.value.get(low), place.value.get(high)
             if isinstance(least, int | float) and isinstance(most, int | float) and least > most:
                 yield schema.hit(f"{low} is above {high}", (*place.path, low), "correct one of the two")

@@ -30,7 +30,7 @@ def parameters_reference_external(schema: Node) -> Iterator[Finding]:
     references = References(schema.value)
     for place, keyword in references.all:
         reference = place.value[keyword]
-        if references.target(place, keyword) is OUTSIDE and reference.partition("#")[0] not in DRAFTS:
+        if references.resolve(place, keyword) is OUTSIDE and reference.partition("#")[0] not in DRAFTS:
             message = f"{reference[:80]!r} leads out of the schema"
             yield schema.hit(message, (*place.path, keyword), "put the definition into the schema itself")
 
@@ -45,7 +45,7 @@ def parameters_reference_missing(schema: Node) -> Iterator[Finding]:
     """
     references = References(schema.value)
     for place, keyword in references.all:
-        if references.target(place, keyword) is MISSING:
+        if references.resolve(place, keyword) is MISSING:
             message = f"{place.value[keyword][:80]!r} leads nowhere"
             yield schema.hit(message, (*place.path, keyword), "add the definition, or correct the reference")
 
@@ -61,7 +61,7 @@ def parameters_reference_loop(schema: Node) -> Iterator[Finding]:
     Good: parameters: {$schema: "http://json-schema.org/draft-04/schema#", properties: {child: {$ref: "#"}}}
     Source: JSON Schema, $ref: a schema MUST NOT be run into an infinite loop; Cloud Foundry crashes on one
     """
-    for place in References(schema.value).loops():
+    for place in References(schema.value).find_loops():
         yield schema.hit("the reference leads back to itself", (*place.path, "$ref"), "let it lead to a schema")
 
 
@@ -81,17 +81,18 @@ class References:
         self._base: dict[SchemaPlace, str] = {}
         self._places = list(subschemas(schema))
         places = self._places
-        self.all = [(one, key) for one in places for key in _KEYWORDS if isinstance(one.value.get(key), str)]
+        self.all = [(place, key) for place in places for key in _KEYWORDS if isinstance(place.value.get(key), str)]
         for place in self._places:
-            self._add(place)
+            self._index_identifiers(place)
 
-    def _add(self, place: SchemaPlace) -> None:
+    def _index_identifiers(self, place: SchemaPlace) -> None:
+        """Record the base URI, the id and the anchors of a subschema."""
         base = self._base[place.parent] if place.parent else ""
         identity = place.value.get(self._id)
         if isinstance(identity, str):
             address, _, anchor = identity.partition("#")
             if address:
-                base = _joined(base, address)
+                base = _join_url(base, address)
                 self._resources.setdefault(base, place.value)
                 self._resources.setdefault(address, place.value)
             if anchor:
@@ -102,12 +103,12 @@ class References:
                 self._anchors[base, name] = place.value
         self._base[place] = base
 
-    def target(self, place: SchemaPlace, keyword: str = "$ref") -> Any:
+    def resolve(self, place: SchemaPlace, keyword: str = "$ref") -> Any:
         """Target of the reference at `place`; `OUTSIDE` or `MISSING` without one."""
         address, _, fragment = place.value[keyword].partition("#")
         base = self._base.get(place, "")
         if address:
-            joined = _joined(base, address)
+            joined = _join_url(base, address)
             base = joined if joined in self._resources else address
         if base not in self._resources:
             return OUTSIDE
@@ -116,10 +117,10 @@ class References:
         path = resolve_pointer(self._resources[base], unquote(fragment))
         return MISSING if path is None else value_at(self._resources[base], path)
 
-    def loops(self) -> Iterator[SchemaPlace]:
-        """The first reference of each endless circle, for the first circles."""
-        known = {id(place.value): place for place in reversed(self._places)}
-        following = {place: list(self._same_value(place, known)) for place in self._places}
+    def find_loops(self) -> Iterator[SchemaPlace]:
+        """Find the first reference of each endless circle, of at most `_MOST_CIRCLES`."""
+        place_by_id = {id(place.value): place for place in reversed(self._places)}
+        following = {place: list(self._schemas_of_same_value(place, place_by_id)) for place in self._places}
         for _ in range(_MOST_CIRCLES):
             try:
                 TopologicalSorter(following).prepare()
@@ -130,18 +131,19 @@ class References:
             following[first] = []
             yield first
 
-    def _same_value(self, place: SchemaPlace, known: dict[int, SchemaPlace]) -> Iterator[SchemaPlace]:
+    def _schemas_of_same_value(self, place: SchemaPlace, place_by_id: dict[int, SchemaPlace]) -> Iterator[SchemaPlace]:
+        """The schemas that a schema applies to its own value; `place_by_id` has the `id()` of each as key."""
         if isinstance(place.value.get("$ref"), str):
-            inner = [self.target(place)]  # up to draft-07 nothing beside it counts
+            schemas = [self.resolve(place)]  # up to draft-07 nothing beside it counts
         else:
-            found = [place.value.get(keyword) for keyword in IN_PLACE]
-            inner = [item for value in found for item in (value if isinstance(value, list) else [value])]
-        for value in inner:
-            if id(value) in known:
-                yield known[id(value)]
+            values = [place.value.get(keyword) for keyword in IN_PLACE]
+            schemas = [item for value in values for item in (value if isinstance(value, list) else [value])]
+        for value in schemas:
+            if id(value) in place_by_id:
+                yield place_by_id[id(value)]
 
 
-def _joined(base: str, address: str) -> str:
+def _join_url(base: str, address: str) -> str:
     from urllib.parse import urljoin
 
     try:

@@ -22,9 +22,9 @@ def long_name(catalog: CatalogNode) -> Iterator[Finding]:
     Source: OSB 2.14, guidance for supported string lengths: at least 255 characters
     """
     for key in ("id", "name"):
-        for thing, value in catalog.texts(key):
+        for node, value in catalog.nonempty_texts(key):
             if len(value) > MAX_LENGTH:
-                yield thing.hit(f"{key} has more than {MAX_LENGTH} characters", key, "shorten it")
+                yield node.hit(f"{key} has more than {MAX_LENGTH} characters", key, "shorten it")
 
 
 @rule("cloudfoundry-mysql", Severity.INFO, Category.PLATFORM, only_for=Platform.CLOUD_FOUNDRY)
