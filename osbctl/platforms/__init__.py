@@ -154,7 +154,7 @@ class PlatformRecord(NamedTuple):
         self._load_module("updates").apply_update(update)
 
     @property
-    def refusals(self) -> Mapping[str, str]:
+    def rule_texts(self) -> Mapping[str, str]:
         """The texts of its own rules, by rule id without the prefix; from the module `verdict`."""
         found: Mapping[str, str] = self._load_module("verdict").REFUSALS
         return found
@@ -171,7 +171,7 @@ class PlatformRecord(NamedTuple):
         return [sentence for sentence, when in found.items() if not when or not when.isdisjoint(kinds)]
 
     @property
-    def export(self) -> Export:
+    def export_format(self) -> Export:
         """Export format; from the module `export`."""
         found: Export = self._load_module("export").EXPORT
         return found

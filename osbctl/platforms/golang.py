@@ -82,7 +82,7 @@ def decode(data: dict[str, Any], shape: Mapping[str, GoType], platform: str, lab
     struct = decoder.decode_struct(data, shape, ())
     text = f"{label} cannot read the catalog: this must be"
     if decoder.misfits:
-        wrong = (Refusal(f"{platform}-type", path, f"{text} {wanted}") for path, wanted in decoder.misfits)
+        wrong = (Refusal(f"{platform}-type", path, f"{text} {expected}") for path, expected in decoder.misfits)
         return struct, Outcome(VerdictKind.REFUSES, limit_refusals(wrong))
     if decoder.unclear:
         doubts = (
@@ -143,8 +143,8 @@ class _Decoder:
             self.unclear.append(path)
             return value
         if isinstance(shape, str):
-            wanted, fits = _PLAIN[shape]
-            return value if fits(value) else self._add_misfit(wanted, path)
+            expected, fits = _PLAIN[shape]
+            return value if fits(value) else self._add_misfit(expected, path)
         if isinstance(shape, list | Pointers):
             return self._decode_list(value, shape, path)
         if not isinstance(value, dict):
@@ -175,7 +175,7 @@ class _Decoder:
         inner, items = _item_type_and_values(value, shape)
         return [self.decode_value(item, inner, (*path, at)) for at, item in enumerate(items)]
 
-    def _add_misfit(self, wanted: str, path: Path) -> None:
+    def _add_misfit(self, expected: str, path: Path) -> None:
         # One more than are reported, for `limit_refusals` to say so.
         if len(self.misfits) <= MAX_REFUSALS:
-            self.misfits.append((path, wanted))
+            self.misfits.append((path, expected))

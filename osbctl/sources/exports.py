@@ -103,7 +103,7 @@ def stored_catalog(
         if len({document.name for document in documents}) > 1 or broker:
             raise UsageError("a catalog is one file, of one broker", "only exports come in several files")
         return StoredCatalog(only_catalog(documents, at))
-    export = platform.record.export
+    export = platform.record.export_format
     for document in documents:
         if not _is_export(document, platform):
             raise SourceError(f"{document.name}: not an export of {platform.label}", "leave --stored-as out")
@@ -115,8 +115,8 @@ def _only_writer(platform: Platform, pages: Sequence[Page]) -> Platform:
     """The platform that alone would write these rows, among those that share the format of `platform`."""
     rows = [row for page in pages for row in page.rows]
     for other in Platform:
-        export = other.record.export
-        if export.read is platform.record.export.read and export.wrote and export.wrote(rows):
+        export = other.record.export_format
+        if export.read is platform.record.export_format.read and export.wrote and export.wrote(rows):
             return other
     return platform
 
@@ -142,7 +142,7 @@ def exporter(document: Document) -> Platform | None:
 
 def _is_export(document: Document, platform: Platform) -> bool:
     data: Any = document.data  # a list where it is one of service offerings
-    return isinstance(data, dict) and platform.record.export.recognises(document)
+    return isinstance(data, dict) and platform.record.export_format.recognises(document)
 
 
 def _is_catalog(document: Document) -> bool:
@@ -158,7 +158,7 @@ def _unknown(document: Document) -> SourceError:
 
 def shapes() -> Iterable[RowFields]:
     """A shape for each kind of export, which platforms may share."""
-    found = (platform.record.export.shape for platform in Platform)
+    found = (platform.record.export_format.shape for platform in Platform)
     return {shape.whole: shape for shape in found}.values()
 
 
@@ -168,7 +168,7 @@ def shapes() -> Iterable[RowFields]:
 def _merge(platform: Platform, pages: Sequence[Page], broker: str) -> StoredCatalog:
     """Merge the pages of an export into a catalog; errors as in `stored_catalog`."""
     rows = [row for page in pages for row in page.rows]
-    shape = platform.record.export.shape
+    shape = platform.record.export_format.shape
     services = _unique(shape, rows, of_plans=False)
     plans = _by_service(shape, _unique(shape, rows, of_plans=True).values())
     if gaps := [*_gaps(shape, pages, services, plans)]:

@@ -68,14 +68,14 @@ def digest(lines: Sequence[str]) -> str:
     return hashlib.sha256("\n".join(lines).encode("utf-8", "surrogatepass")).hexdigest()[:12] if lines else ""
 
 
-def outcome(case: Case) -> Outcome | str:
+def predict_outcome(case: Case) -> Outcome | str:
     """Prediction of osbctl; else the reason why there is none: "too deep", or "unreadable", as for a byte order mark."""
-    return _outcome(case.text, case.platform)
+    return _predict_outcome(case.text, case.platform)
 
 
 @cache
-def _outcome(text: bytes, platform: Platform) -> Outcome | str:
-    """Several tests ask for it."""
+def _predict_outcome(text: bytes, platform: Platform) -> Outcome | str:
+    """Cached, as several tests ask for the same cases."""
     if text.startswith(b"\xef\xbb\xbf"):
         return "unreadable"
     try:
@@ -88,28 +88,28 @@ def _outcome(text: bytes, platform: Platform) -> Outcome | str:
 @cache
 def cases() -> tuple[Case, ...]:
     """The cases of the corpus, or those that go with the project."""
-    return tuple(_corpus() if CORPUS else _file())
+    return tuple(_read_corpus() if CORPUS else _read_file())
 
 
-def _corpus() -> Iterator[Case]:
+def _read_corpus() -> Iterator[Case]:
     assert CORPUS
     for name, platform in CORPUS_FILES.items():
         with gzip.open(CORPUS / f"{name}.jsonl.gz", "rt", encoding="utf-8") as lines:
             for line in lines:
-                yield _recorded(line.rstrip("\n"), name, platform)
+                yield _parse_case(line.rstrip("\n"), name, platform)
 
 
-def _recorded(line: str, file: str, platform: Platform) -> Case:
+def _parse_case(line: str, file: str, platform: Platform) -> Case:
     """The case on a line. The catalog is cut out as text, for some are nested deeper than Python's reader goes."""
     at = line.rindex(', "valid": ' if platform is Platform.CLOUD_FOUNDRY else ', "accepts": ')
     answer = json.loads("{" + line[at + 2 :])
     name = json.JSONDecoder().raw_decode(line, line.index(": ") + 2)[0]
     if platform is Platform.CLOUD_FOUNDRY:
         name = f"{file}/{name}"
-    return Case(name, platform, _text(line[:at]), *_answered(answer))
+    return Case(name, platform, _parse_text(line[:at]), *_parse_answer(answer))
 
 
-def _text(line: str) -> bytes:
+def _parse_text(line: str) -> bytes:
     for key in ("catalog", "text", "base64"):
         _, found, value = line.partition(f'"{key}": ')
         if found and key == "catalog":
@@ -120,7 +120,7 @@ def _text(line: str) -> bytes:
     raise ValueError(line[:200])
 
 
-def _answered(answer: dict[str, Any]) -> tuple[VerdictKind, str]:
+def _parse_answer(answer: dict[str, Any]) -> tuple[VerdictKind, str]:
     if "accepts" in answer:
         refused = VerdictKind.CRASHES if answer.get("crashes") else VerdictKind.REFUSES
         return (VerdictKind.ACCEPTS if answer["accepts"] else refused), ""
@@ -131,7 +131,7 @@ def _answered(answer: dict[str, Any]) -> tuple[VerdictKind, str]:
     return kind, digest(answer["errors"])
 
 
-def _file() -> Iterator[Case]:
+def _read_file() -> Iterator[Case]:
     with lzma.open(FILE, "rt", encoding="utf-8") as lines:
         for line in lines:
             text, *answers = json.loads(line)
@@ -143,16 +143,16 @@ def _file() -> Iterator[Case]:
 def write_file() -> None:
     """Write the file that goes with the project: no real catalog, each text once."""
     texts: dict[bytes, list[Case]] = defaultdict(list)
-    for at, case in enumerate(_corpus()):
+    for at, case in enumerate(_read_corpus()):
         if case.group != "real" and (case.group != "mutated" or at % KEPT_MUTATIONS == 0):
             texts[case.text].append(case)
     with lzma.open(FILE, "wt", encoding="utf-8", preset=9 | lzma.PRESET_EXTREME) as lines:
         for text, found in texts.items():
             answers = [[case.name, case.platform.value, case.kind.value, case.words] for case in found]
-            lines.write(json.dumps([_written(text), *answers], ensure_ascii=False, separators=(",", ":")) + "\n")
+            lines.write(json.dumps([_encode_text(text), *answers], ensure_ascii=False, separators=(",", ":")) + "\n")
 
 
-def _written(text: bytes) -> str:
+def _encode_text(text: bytes) -> str:
     try:
         return text.decode()
     except UnicodeDecodeError:

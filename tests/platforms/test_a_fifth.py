@@ -136,7 +136,7 @@ for line in sys.stdin:
 
 
 @pytest.fixture(scope="module")
-def toy(place: Path) -> Iterator[Callable[..., str]]:
+def run_osbctl(place: Path) -> Iterator[Callable[..., str]]:
     """A function that runs osbctl from `place`, in a process that has loaded that package."""
     environment = {**os.environ, "PYTHONPATH": f"{place}:{PACKAGE.parent}"}
     with subprocess.Popen(
@@ -159,42 +159,42 @@ def toy(place: Path) -> Iterator[Callable[..., str]]:
         stdin.close()
 
 
-def test_validate_has_its_verdict_and_its_refusal(toy: Callable[..., str]) -> None:
-    said = toy("validate", "--platform", "toy", "lego.json", lego=catalog("lego", free=True))
+def test_validate_has_its_verdict_and_its_refusal(run_osbctl: Callable[..., str]) -> None:
+    said = run_osbctl("validate", "--platform", "toy", "lego.json", lego=catalog("lego", free=True))
     assert "lego.json:1:" in said and "error: the box is full of lego [toy-lego]" in said
     assert "  Toy Box                     refuses (1 reason)" in said
-    assert "Refused by: Toy Box" in toy("rules", "toy-lego")
-    assert "SAP Service Manager, Toy Box" in toy("rules", "id-duplicate")
+    assert "Refused by: Toy Box" in run_osbctl("rules", "toy-lego")
+    assert "SAP Service Manager, Toy Box" in run_osbctl("rules", "id-duplicate")
 
 
-def test_diff_has_its_level(toy: Callable[..., str]) -> None:
+def test_diff_has_its_level(run_osbctl: Callable[..., str]) -> None:
     files = {"old": catalog(free=True), "new": catalog(tags=("red",), free=True)}
-    said = toy("diff", "--platform", "toy", "old.json", "new.json", **files)
+    said = run_osbctl("diff", "--platform", "toy", "old.json", "new.json", **files)
     assert "1 breaking" in said and "throws the tag away" in said
-    others = toy("diff", "--platform", "korifi", "old.json", "new.json", **files)
+    others = run_osbctl("diff", "--platform", "korifi", "old.json", "new.json", **files)
     assert "1 safe" in others
 
 
-def test_drift_reads_its_export_with_its_defaults(toy: Callable[..., str]) -> None:
+def test_drift_reads_its_export_with_its_defaults(run_osbctl: Callable[..., str]) -> None:
     service = {"box": "6c3b1d0e-8a4f-4e57-9b1c-2d7f5a90e3b4", "word": "bricks", "description": "D.", "broker": "b"}
     plan = {"box": "9c0a2f0e-4a4f-4b8e-9d4c-0c5d7a6f1b11", "word": "large", "description": "Small.",
             "free": False, "inside": service["box"]}  # fmt: skip
-    said = toy("drift", "broker.json", "export.json", broker=catalog(), export={"toys": [service, plan]})
+    said = run_osbctl("drift", "broker.json", "export.json", broker=catalog(), export={"toys": [service, plan]})
     assert 'renamed from "large" to "small"' in said
     assert "1 breaking" in said  # and nothing about free: the toy takes an omitted one for false
     assert "as Toy Box does not store or show" in said
 
 
-def test_params_prints_its_command(toy: Callable[..., str]) -> None:
+def test_params_prints_its_command(run_osbctl: Callable[..., str]) -> None:
     schemas = {"service_instance": {"create": {"parameters": {"type": "object"}}}}
     words = ("params", "catalog.json", "bricks", "small", "-c", "{}")
-    said = toy(*words, catalog=catalog(schemas=schemas))
+    said = run_osbctl(*words, catalog=catalog(schemas=schemas))
     assert "toy play bricks small my-instance" in said
 
 
-def test_its_name_joins_the_lists_in_schemas_and_in_the_action(toy: Callable[..., str]) -> None:
+def test_its_name_joins_the_lists_in_schemas_and_in_the_action(run_osbctl: Callable[..., str]) -> None:
     platforms = [*Platform, "toy"]
-    report = json.loads(toy("validate", "--format", "json", "bricks.json", bricks=catalog(free=True)))
+    report = json.loads(run_osbctl("validate", "--format", "json", "bricks.json", bricks=catalog(free=True)))
     schema = (PACKAGE.parent / "schemas" / "report-1.json").read_text()
     jsonschema.validate(report, json.loads(with_platforms(schema, platforms)))
     assert list(report["documents"][0]["platforms"]) == platforms

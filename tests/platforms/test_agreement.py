@@ -19,7 +19,7 @@ from osbctl.sources.parse import parse_document
 from osbctl.validation.options import ValidationOptions
 from osbctl.validation.pipeline import unreadable_result, validate_document
 from tests.corpus import CORPUS, needs_corpus
-from tests.platforms.recorded import KEPT_MUTATIONS, cases, digest, outcome
+from tests.platforms.recorded import KEPT_MUTATIONS, cases, digest, predict_outcome
 
 SHARE = 1 if CORPUS else KEPT_MUTATIONS
 GO = [Platform.KUBERNETES, Platform.SERVICE_MANAGER, Platform.KORIFI]
@@ -40,12 +40,12 @@ class Agreement(NamedTuple):
     mild: set[str]
 
 
-def agreement(platform: Platform, *groups: str) -> Agreement:
+def measure_agreement(platform: Platform, *groups: str) -> Agreement:
     found = Agreement(Counter(), set(), set(), set())
     for case in cases():
         if case.platform is not platform or case.group not in groups:
             continue
-        ours = outcome(case)
+        ours = predict_outcome(case)
         name = case.name.rpartition("/")[2]
         if isinstance(ours, str):
             found.count[ours] += 1
@@ -66,7 +66,7 @@ def agreement(platform: Platform, *groups: str) -> Agreement:
 
 @pytest.mark.parametrize("platform", GO)
 def test_kubernetes_service_manager_and_korifi(platform: Platform) -> None:
-    count, verdicts, *_ = agreement(platform, "real", "mutated", "aimed")
+    count, verdicts, *_ = measure_agreement(platform, "real", "mutated", "aimed")
     assert verdicts == set()
     assert count["aimed"] >= 670
     assert count["unreadable"] <= 35
@@ -76,7 +76,7 @@ def test_kubernetes_service_manager_and_korifi(platform: Platform) -> None:
 
 
 def test_cloud_foundry_says_of_mutations_and_single_rules_what_was_recorded() -> None:
-    count, verdicts, words, _ = agreement(Platform.CLOUD_FOUNDRY, "mutated", "probe")
+    count, verdicts, words, _ = measure_agreement(Platform.CLOUD_FOUNDRY, "mutated", "probe")
     assert verdicts | words == set()
     assert count["unclear"] <= 1
     assert count["mutated"] >= 2_400 // SHARE
@@ -86,7 +86,7 @@ def test_cloud_foundry_says_of_mutations_and_single_rules_what_was_recorded() ->
 
 
 def test_cloud_foundry_on_cases_aimed_at_weak_spots() -> None:
-    count, verdicts, words, mild = agreement(Platform.CLOUD_FOUNDRY, "aimed")
+    count, verdicts, words, mild = measure_agreement(Platform.CLOUD_FOUNDRY, "aimed")
     assert (count["aimed"], count["too deep"], count["unreadable"]) == (2_119, 33, 19)
     assert len(verdicts) + count["unclear"] <= 0.05 * count["aimed"]
     assert count["unclear"] <= 0.04 * count["aimed"]
@@ -97,7 +97,7 @@ def test_cloud_foundry_on_cases_aimed_at_weak_spots() -> None:
 def test_every_line_of_cloud_foundry_s_words_but_the_headings_is_counted_as_a_refusal() -> None:
     counted = 0
     for case in cases():
-        ours = outcome(case) if case.platform is Platform.CLOUD_FOUNDRY and b"\\n" not in case.text else None
+        ours = predict_outcome(case) if case.platform is Platform.CLOUD_FOUNDRY and b"\\n" not in case.text else None
         if not ours or isinstance(ours, str) or not ours.messages:
             continue
         indents = [len(line) - len(line.lstrip(" ")) for line in ours.messages]
@@ -118,7 +118,7 @@ def test_the_words_of_cloud_foundry_on_real_catalogs_come_through_validation() -
     assert len(rows) == 76
     wrong = []
     for name, kind, errors in ((row["file"], row["cloud_controller"], json.loads(row["errors"])) for row in rows):
-        verdict = judged((CORPUS / "catalogs" / name).read_bytes(), name).verdicts[Platform.CLOUD_FOUNDRY]
+        verdict = validate_text((CORPUS / "catalogs" / name).read_bytes(), name).verdicts[Platform.CLOUD_FOUNDRY]
         ours, theirs = (
             [line for line in found if " is not valid. " not in line and "dashboard client" not in line]
             for found in (verdict.messages, errors)
@@ -127,7 +127,7 @@ def test_the_words_of_cloud_foundry_on_real_catalogs_come_through_validation() -
     assert wrong == []
 
 
-def judged(text: bytes, name: str) -> ValidationResult:
+def validate_text(text: bytes, name: str) -> ValidationResult:
     try:
         document = parse_document(text, name)
     except DocumentError as error:

@@ -57,7 +57,7 @@ VALUES = st.recursive(
 _, *PLACES = places(GOOD)
 
 
-def check(outcome: Outcome, case: object) -> None:
+def check_outcome(outcome: Outcome, case: object) -> None:
     if outcome.kind is not VerdictKind.UNCLEAR:
         assert (outcome.kind is VerdictKind.ACCEPTS) == (outcome.refusals == ()), case
     assert all(refusal.path and refusal.message for refusal in outcome.refusals), case
@@ -73,7 +73,7 @@ def test_all_platforms_accept_a_good_catalog() -> None:
 def test_every_odd_value_in_every_place() -> None:
     for path, odd in itertools.islice(itertools.product(PLACES, ODD), None, None, 1 if EVERY_CASE else 3):
         for outcome in judge_all(changed(GOOD, path, odd)).values():
-            check(outcome, (path, odd))
+            check_outcome(outcome, (path, odd))
 
 
 @pytest.mark.fuzz
@@ -87,7 +87,7 @@ def test_any_graft_comes_to_one_outcome(first: Path, one: Any, second: Path, oth
     assert json.dumps(data) == before
     assert judge_all(data) == outcomes
     for outcome in outcomes.values():
-        check(outcome, data)
+        check_outcome(outcome, data)
 
 
 def test_a_catalog_is_left_as_it_is_where_fields_stand_in_two_spellings() -> None:
@@ -110,7 +110,7 @@ def test_thousands_of_unknown_fields_in_one_object_take_time_in_proportion() -> 
     assert time.process_time() - start < 5  # twice that where each field is sought in a list of all
 
 
-def rules(platform: Platform, path: Path, value: Any) -> list[str]:
+def refusal_rules(platform: Platform, path: Path, value: Any) -> list[str]:
     return [refusal.rule for refusal in judge_all(changed(GOOD, path, value))[platform].refusals]
 
 
@@ -135,12 +135,12 @@ PLAN = ("services", 0, "plans", 0)
 def test_rules_that_neither_recorded_answers_nor_examples_decide(
     platform: Platform, path: Path, value: Any, expected: list[str]
 ) -> None:
-    assert rules(platform, path, value) == expected
+    assert refusal_rules(platform, path, value) == expected
 
 
 def test_only_true_shares() -> None:
     for value in ("true", 1, None, [True]):
-        assert rules(Platform.SERVICE_MANAGER, (*PLAN, "metadata"), {"supportsInstanceSharing": value}) == []
+        assert refusal_rules(Platform.SERVICE_MANAGER, (*PLAN, "metadata"), {"supportsInstanceSharing": value}) == []
 
 
 def test_service_manager_stops_at_its_first_fault() -> None:

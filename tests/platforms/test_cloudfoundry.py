@@ -15,22 +15,22 @@ from tests.comparison.make import plan, service
 DRAFT_4 = "http://json-schema.org/draft-04/schema#"
 
 
-def with_schema(*schemas: dict[str, Any]) -> dict[str, Any]:
+def catalog_with_schemas(*schemas: dict[str, Any]) -> dict[str, Any]:
     """A catalog with a plan for each schema, `$schema` put in where it is missing."""
     holders = [{"service_binding": {"create": {"parameters": {"$schema": DRAFT_4, **schema}}}} for schema in schemas]
     plans = [plan(f"p{at}", f"p{at}", schemas=holder) for at, holder in enumerate(holders)]
     return {"services": [service("s1", "svc", *plans)]}
 
 
-def kind(data: dict[str, Any]) -> str:
+def verdict_kind(data: dict[str, Any]) -> str:
     return judge(data).kind.value
 
 
 @pytest.mark.parametrize("piece", ["(?#", "[[:a", "\\p{a=", "(?<1", "a-", "(?<=a", "\\u{", "[a-"])
 def test_long_patterns_cost_little(piece: str) -> None:
     start = time.process_time()
-    judge(with_schema({"patternProperties": {piece * (60_000 // len(piece) // 2): {}}}))
-    judge(with_schema({"patternProperties": {"a??" * 40 + "\\0": {}}}))
+    judge(catalog_with_schemas({"patternProperties": {piece * (60_000 // len(piece) // 2): {}}}))
+    judge(catalog_with_schemas({"patternProperties": {"a??" * 40 + "\\0": {}}}))
     assert time.process_time() - start < 5
 
 
@@ -46,12 +46,15 @@ def test_long_patterns_cost_little(piece: str) -> None:
     ],
 )
 def test_references_and_drafts(verdict: str, keywords: dict[str, Any]) -> None:
-    assert kind(with_schema(keywords)) == verdict
+    assert verdict_kind(catalog_with_schemas(keywords)) == verdict
 
 
 def test_references_that_fan_out_are_followed_once_each() -> None:
     chain = {f"d{n}": {"allOf": [{"$ref": f"#/definitions/d{n + 1}"}] * 2} for n in range(60)}
-    assert kind(with_schema({"definitions": {**chain, "d60": {}}, "$ref": "#/definitions/d0"})) == "accepts"
+    assert (
+        verdict_kind(catalog_with_schemas({"definitions": {**chain, "d60": {}}, "$ref": "#/definitions/d0"}))
+        == "accepts"
+    )
 
 
 MISTYPED = {"properties": {"a": {"type": "strin"}}}
@@ -67,7 +70,7 @@ SEVERAL: list[dict[str, Any]] = [
 
 
 def test_each_of_several_parameter_schemas_is_judged_by_itself() -> None:
-    outcome = judge(with_schema(*copy.deepcopy(SEVERAL)))
+    outcome = judge(catalog_with_schemas(*copy.deepcopy(SEVERAL)))
     assert list(dict.fromkeys(refusal.path[3] for refusal in outcome.refusals)) == [
         2,
         3,
@@ -98,11 +101,11 @@ BROKEN = {"$ref": "#/definitions/none"}
     ],
 )
 def test_what_an_empty_request_meets(keywords: dict[str, Any], meets: bool) -> None:
-    assert kind(with_schema({**keywords, **BROKEN})) == ("refuses" if meets else "accepts")
+    assert verdict_kind(catalog_with_schemas({**keywords, **BROKEN})) == ("refuses" if meets else "accepts")
 
 
 def test_deep_nesting_ends_in_an_outcome() -> None:
     schema: dict[str, Any] = {}
     for _ in range(900):
         schema = {"not": schema}
-    assert kind(with_schema(schema)) in {"accepts", "unclear"}
+    assert verdict_kind(catalog_with_schemas(schema)) in {"accepts", "unclear"}

@@ -35,31 +35,31 @@ NOT_PREDICTED = {
 }
 
 
-def built(services: list[Any], **fields: Any) -> dict[str, Any]:
+def build_catalog(services: list[Any], **fields: Any) -> dict[str, Any]:
     return catalog(
         *(service(key, name, *(plan(*one, **fields) for one in plans.items())) for key, name, plans in services)
     )
 
 
-def polling(row: dict[str, Any]) -> dict[str, Any]:
+def polling_fields(row: dict[str, Any]) -> dict[str, Any]:
     return {"maximum_polling_duration": row["polling"]} if "polling" in row else {}
 
 
-def refusing(row: dict[str, Any]) -> set[str]:
+def refusing_databases(row: dict[str, Any]) -> set[str]:
     return {database for database in ("postgresql", "mariadb") if row[database] != "accepts"}
 
 
 @pytest.mark.parametrize("row", FIRST, ids=lambda row: row["what"])
 def test_a_first_catalog_is_stored_or_not(row: dict[str, Any]) -> None:
-    kind = judge(built(row["catalogs"][0], **polling(row))).kind
+    kind = judge(build_catalog(row["catalogs"][0], **polling_fields(row))).kind
     if row["what"] in NOT_PREDICTED:
         assert kind is VerdictKind.ACCEPTS
     else:
-        assert kind in {VerdictKind(row[database]) for database in refusing(row) or ["postgresql"]}
+        assert kind in {VerdictKind(row[database]) for database in refusing_databases(row) or ["postgresql"]}
 
 
 def test_what_is_not_predicted_is_named() -> None:
-    assert {row["what"] for row in FIRST if refusing(row)} > NOT_PREDICTED
+    assert {row["what"] for row in FIRST if refusing_databases(row)} > NOT_PREDICTED
 
 
 MYSQL_ALONE = {"a service's name gets a blank"}
@@ -68,9 +68,9 @@ MYSQL_ALONE = {"a service's name gets a blank"}
 
 @pytest.mark.parametrize("row", UPDATES, ids=lambda row: row["what"] + ", used" * bool(row["instances"]))
 def test_an_update_is_refused_or_not(row: dict[str, Any]) -> None:
-    old, new = map(built, row["catalogs"])
+    old, new = map(build_catalog, row["catalogs"])
     used = frozenset(row["instances"])
     changes = compare_catalogs(old, new, platforms=(Platform.CLOUD_FOUNDRY,), instances=used)
     refused = any(change.level is Level.REFUSED for change in changes)
-    told = "postgresql" in refusing(row) if row["what"] in MYSQL_ALONE else bool(refusing(row))
+    told = "postgresql" in refusing_databases(row) if row["what"] in MYSQL_ALONE else bool(refusing_databases(row))
     assert refused == told, [(change.rule, change.level) for change in changes]

@@ -16,9 +16,9 @@ def test_each_platform_has_a_record_and_its_modules(platform: Platform) -> None:
     assert platform.label and platform.api_version
     assert platform in judge_all({"services": []})
     assert record.refuses <= set(rules)
-    assert {f"{platform}-{name}" for name in record.refusals} <= set(rules)
+    assert {f"{platform}-{name}" for name in record.rule_texts} <= set(rules)
     assert set(record.reactions) <= set(KINDS)
-    assert record.export.shape.whole
+    assert record.export_format.shape.whole
     assert record.tools
 
 

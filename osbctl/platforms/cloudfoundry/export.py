@@ -54,7 +54,7 @@ def is_export(document: Exported) -> bool:
 
 
 def read_page(document: Exported) -> Page:
-    """Read the rows of a page, also the included ones, and what tells whether they are all.
+    """Read the rows of a page, also the included ones, and how many there are on all pages.
 
     Raises SourceError: it is no page of service offerings or plans.
     """

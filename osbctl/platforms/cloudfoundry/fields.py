@@ -52,7 +52,7 @@ class Errors:
         for errors in self.nested:
             yield from errors.refusals()
 
-    def lines(self) -> tuple[str, ...]:
+    def message_lines(self) -> tuple[str, ...]:
         """Lines as the operator sees them; a line break in a name breaks the line."""
         return tuple(line for text in self._indented_messages("") for line in text.split("\n"))
 
@@ -97,7 +97,7 @@ def check_fields(rows: tuple[FieldRow, ...], value: dict[str, Any] | str, path: 
             check_fields(inside, field, (*path, key), errors)
 
 
-def _type_check(expected: str, fits: Callable[[Any], bool], *, required: bool = False) -> FieldCheck:
+def _make_type_check(expected: str, fits: Callable[[Any], bool], *, required: bool = False) -> FieldCheck:
     """Make a check that a value fits. Null passes unless it is `required`; then a blank string does not pass either."""
 
     def check(value: Any) -> FieldProblem | None:
@@ -115,13 +115,13 @@ def type_problem(expected: str, value: Any) -> FieldProblem:
     return FieldProblem("cloudfoundry-type", f"must be {expected}, but has value {inspect(value)}")
 
 
-_required_text = _type_check("a string", lambda value: isinstance(value, str), required=True)
-_optional_text = _type_check("a string", lambda value: isinstance(value, str))
-_required_flag = _type_check("a boolean", lambda value: isinstance(value, bool), required=True)
-_optional_flag = _type_check("a boolean", lambda value: isinstance(value, bool))
+_required_text = _make_type_check("a string", lambda value: isinstance(value, str), required=True)
+_optional_text = _make_type_check("a string", lambda value: isinstance(value, str))
+_required_flag = _make_type_check("a boolean", lambda value: isinstance(value, bool), required=True)
+_optional_flag = _make_type_check("a boolean", lambda value: isinstance(value, bool))
 # Ruby holds false for nothing, as nil.
-_optional_object = _type_check("a hash", lambda value: isinstance(value, dict) or value is False)
-_optional_integer = _type_check("an integer", lambda value: type(value) is int or value is False)
+_optional_object = _make_type_check("a hash", lambda value: isinstance(value, dict) or value is False)
+_optional_integer = _make_type_check("an integer", lambda value: type(value) is int or value is False)
 
 
 def check_strings(value: Any) -> FieldProblem | None:

@@ -51,7 +51,7 @@ def inspect(value: Any) -> str:
 def to_s(value: Any) -> str:
     """`value.to_s`: what string interpolation prints."""
     if isinstance(value, float):
-        return _plain(repr(value))
+        return _big_decimal_to_s(repr(value))
     return value if isinstance(value, str) else "" if value is None else inspect(value)
 
 
@@ -74,7 +74,7 @@ def _inspect_big_decimal(value: float) -> str:
     return f"{minus}0.{text}e{len(digits) + int(exponent)}" if value else f"{minus}0.0"
 
 
-def _plain(number: str) -> str:
+def _big_decimal_to_s(number: str) -> str:
     """`BigDecimal#to_s` under ActiveSupport: no exponent, and always a point."""
     whole, _, fraction = format(Decimal(number), "f").partition(".")
     return f"{whole}.{fraction.rstrip('0') or '0'}"
@@ -111,5 +111,5 @@ def json_length(value: Any) -> int:
     text = json.dumps(value, separators=(",", ":"), ensure_ascii=False)
     if _FRACTION.search(text):
         # ActiveSupport writes a BigDecimal as a string, so that no reader rounds it.
-        text = json.dumps(json.loads(text, parse_float=_plain), separators=(",", ":"), ensure_ascii=False)
+        text = json.dumps(json.loads(text, parse_float=_big_decimal_to_s), separators=(",", ":"), ensure_ascii=False)
     return len(text) + sum(text.count(char) for char in "<>&\u2028\u2029") * len("u003c")

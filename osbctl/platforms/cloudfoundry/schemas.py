@@ -94,15 +94,15 @@ class SchemaChecks:
         wrong = tuple(
             Refusal("cloudfoundry-schema-metaschema", path, _MUST_CONFORM + message)
             for path, message in found
-            if not _is_tolerated(schema, path)
+            if not _is_tolerated_error(schema, path)
         )
         if wrong:
             return wrong
-        refused = library_refusal(schema, self._ids)
+        refused = find_library_refusal(schema, self._ids)
         return (refused,) if refused else ()
 
 
-def _is_tolerated(schema: dict[str, Any], path: Path) -> bool:
+def _is_tolerated_error(schema: dict[str, Any], path: Path) -> bool:
     """Return whether the platform accepts an error of the metaschema: any `format`, an `enum` with 1 and 1.0."""
     if path[-1:] != ("enum",):
         return path[-1:] == ("format",)
@@ -157,7 +157,7 @@ class _RefusedError(Exception):
         self.refusal = Refusal(f"cloudfoundry-schema-{rule}", path, message)
 
 
-def library_refusal(schema: dict[str, Any], loaded_ids: set[str]) -> Refusal | None:
+def find_library_refusal(schema: dict[str, Any], loaded_ids: set[str]) -> Refusal | None:
     """The first reason of the library to refuse a schema that is valid draft-04; None if it accepts the schema.
 
     `loaded_ids` are the values of `id` in schemas that it has loaded before; those of this one are added.

@@ -92,7 +92,7 @@ def apply_update(update: Update) -> None:
 
 
 def _check_service_names(update: Update) -> None:
-    """`taken_names`: finds an old service offering ignoring case, then looks for its very name among the new ones."""
+    """Refuse names as `taken_names` does: it finds old names ignoring case, then seeks them exactly in new ones."""
     by_name: dict[str, ServiceOffering] = {}
     for service in update.catalog.services:
         by_name.setdefault(service.name, service)
@@ -109,6 +109,7 @@ def _check_service_names(update: Update) -> None:
 
 
 def _check_plan_ids(update: Update) -> None:
+    """Refuse plans that move to another service offering."""
     by_id = {plan.id: (service, plan) for service in update.catalog.services for plan in service.plans}
     for row in update.plan_rows():
         found = by_id.get(row.plan or "")
@@ -117,6 +118,7 @@ def _check_plan_ids(update: Update) -> None:
 
 
 def _check_dashboard_clients(update: Update) -> None:
+    """Refuse clients that another broker has."""
     for service in update.catalog.services:
         client = service.data.get("dashboard_client")
         client_id = client.get("id") if isinstance(client, dict) else None

@@ -45,7 +45,7 @@ def judge(data: dict[str, Any]) -> Outcome:
     If it crashes, there is one refusal, `cloudfoundry-crash`, and no line, as it prints none.
     """
     try:
-        services = _build_services(data)
+        services = _extract_services(data)
         judge_schemas = SchemaChecks()
         errors = Errors()
         for number, service in enumerate(services):
@@ -64,11 +64,11 @@ def judge(data: dict[str, Any]) -> Outcome:
             return Outcome(VerdictKind.UNCLEAR if doubts else VerdictKind.ACCEPTS, doubts=doubts)
         refuses = unstored[0].path[-1] == "name"  # the first that fails ends it
         return Outcome(VerdictKind.REFUSES if refuses else VerdictKind.CRASHES, unstored)
-    return Outcome(VerdictKind.REFUSES, limit_refusals(errors.refusals()), errors.lines())
+    return Outcome(VerdictKind.REFUSES, limit_refusals(errors.refusals()), errors.message_lines())
 
 
-def _build_services(data: dict[str, Any]) -> list[dict[str, Any]]:
-    """The service offerings, after the platform has built objects from them. Raises RubyCrash if it crashes."""
+def _extract_services(data: dict[str, Any]) -> list[dict[str, Any]]:
+    """The service offerings. Raises RubyCrash if the platform crashes when it builds its objects from them."""
     services = data.get("services", [])
     # An empty Hash works like an empty Array; each entry of another Hash would be a pair.
     if services == {}:
@@ -184,8 +184,9 @@ def _check_maintenance_info(info: Any, path: Path, errors: Errors) -> None:
 
 
 def _storage_refusals(services: list[dict[str, Any]]) -> Iterator[Refusal]:
-    """Refusals by the database after validation: the unique index over service and plan name, and
-    an Integer column (db/migrations). Measured on PostgreSQL and MariaDB: tests/platforms/registered.jsonl.
+    """Refusals by the database, after validation: a unique index of plan names, and an Integer column (db/migrations).
+
+    Measured on PostgreSQL and MariaDB: tests/platforms/cloudfoundry_database.jsonl.
     """
     for service_number, service in enumerate(services):
         seen = set()

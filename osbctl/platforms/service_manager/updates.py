@@ -78,20 +78,21 @@ def apply_update(update: Update) -> None:
         return
     before = dict(update.rows)
     services: dict[Key, ServiceOffering] = {(service.id, None): service for service in update.catalog.services}
-    _save_objects(update, services, update.service_rows())
+    _sync_objects(update, services, update.service_rows())
     plans: dict[Key, ServicePlan] = {
         (service.id, plan.id): plan for service in update.catalog.services for plan in service.plans
     }
-    _save_objects(update, plans, [row for row in update.plan_rows() if row.plan != RESERVED_PLAN])
+    _sync_objects(update, plans, [row for row in update.plan_rows() if row.plan != RESERVED_PLAN])
     for service in update.catalog.services:
         _keep_or_delete_reference_plan(update, service)
     if update.clashes:
         update.rows = before
 
 
-def _save_objects(
+def _sync_objects(
     update: Update, objects: dict[Key, ServiceOffering] | dict[Key, ServicePlan], stored_rows: list[StoredRow]
 ) -> None:
+    """Save known objects, delete stored ones that are missing, then save new ones."""
     names = NameOwners(update.rows, str)
     known_keys = [key for key in objects if key in update.rows]
     for keys in (known_keys, [key for key in objects if key not in update.rows]):

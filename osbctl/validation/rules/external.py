@@ -242,5 +242,5 @@ register_rules(_SHARED_ID, Severity.WARNING, Category.SPEC)
 register_rules(_SHARED_NAME, Severity.INFO, Category.ADVICE)
 register_rules(_SHARED_CLIENT, Severity.WARNING, Category.PLATFORM)
 for _platform in Platform:
-    _texts = {f"{_platform}-{name}": text for name, text in _platform.record.refusals.items()}
+    _texts = {f"{_platform}-{name}": text for name, text in _platform.record.rule_texts.items()}
     register_rules(_texts, Severity.WARNING, Category.PLATFORM, (_platform,))
