@@ -87,9 +87,9 @@ def _dispatch_command(arguments: list[str]) -> int:
     if command == "validate" and without_options:
         # The most frequent call: without options, Typer need not be loaded, which halves the start.
         from osbctl.cli.validation_report import Display, run
-        from osbctl.tasks.options import Request, variables_of
+        from osbctl.tasks.options import Request, variables_lookup
 
-        return run(Request(sources=tuple(sources), variables_of=variables_of(os.environ)), Display())
+        return run(Request(sources=tuple(sources), variables_of=variables_lookup(os.environ)), Display())
     from osbctl.cli.app import run_app
 
     return run_app(arguments)

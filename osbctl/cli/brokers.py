@@ -149,12 +149,12 @@ def refresh(
     from osbctl.comparison.instances import read_used_plans
 
     with location.open_registry(database) as registry:
-        from osbctl.tasks.refresh import Policy, choose, doubted_instances, refresh_brokers
+        from osbctl.tasks.refresh import Policy, refresh_brokers, resolve_broker_names, unknown_plan_notes
         from osbctl.tasks.registered_broker_client import RegisteredBrokerClient
 
-        chosen = choose(registry, names or ())
+        chosen = resolve_broker_names(registry, names or ())
         used = None if instances is None else read_used_plans(instances)
-        print_note(*doubted_instances(registry, used, instances or ""))
+        print_note(*unknown_plan_notes(registry, used, instances or ""))
         finder = passwords.Passwords(stdin=password_stdin, credentials=credentials, single=len(chosen) == 1)
         client = RegisteredBrokerClient(how.options(), finder.password_of)
         policy = Policy(used, dry_run)
@@ -187,7 +187,7 @@ def _report(results: Iterable[tuple[str, Refresh]], total: int, policy: Policy, 
         if not quiet or done.outcome in (RefreshOutcome.REFUSED, RefreshOutcome.FAILED):
             write_lines(refresh_lines(name, done, policy.dry_run))
     if not quiet:
-        _add_up(counts, total, certain=not deleted or policy.instances is not None)
+        _add_up(counts, total, certain=not deleted or policy.used_plans is not None)
     return 3 if counts[RefreshOutcome.FAILED] else int(counts[RefreshOutcome.REFUSED] > 0)
 
 

@@ -53,14 +53,14 @@ def build(
     from osbctl.sources.folder import LOCK
     from osbctl.sources.folder.brokerpak import is_brokerpak
     from osbctl.tasks import build as task
-    from osbctl.tasks.options import variables_of
+    from osbctl.tasks.options import variables_lookup
     from osbctl.tasks.output_checks import CATALOG, check_output
 
     overlays, variables, accept = (given or [] for given in (overlays, variables, accept))
     is_pak = is_brokerpak(folder)
     check_output(output, [*overlays, env, *([] if is_pak else [folder])], replaces=CATALOG)
-    values = task.variable_values(variables)
-    variables_of(os.environ, env)  # raises if the file is wrong
+    values = task.parse_variable_pairs(variables)
+    variables_lookup(os.environ, env)  # raises if the file is wrong
     lock: Lock | None = None
     if not is_pak:
         document, lock = task.compose_folder(folder, overlays, values, variables, accept)
@@ -69,7 +69,7 @@ def build(
     else:
         document = read_catalog(folder, common.LocationOptions(env=env))
         check_output(output, [part.name for part in document.parts], replaces=CATALOG)
-    if warnings := task.check_built(document):
+    if warnings := task.check_composed_catalog(document):
         from osbctl.reports.text_report import format_findings
 
         sys.stderr.write(format_findings(warnings))
@@ -83,15 +83,15 @@ def build(
 
 def _write(text: str, target: str | None, locked: dict[str, str], lock: Lock | None, check: bool) -> int:
     """Write the catalog and the lock, or neither; `target` None: print the catalog. `check`: print a diff instead."""
-    from osbctl.tasks.build import diff_outdated, recorded, write_changed
+    from osbctl.tasks.build import diff_outdated_files, stage_lock, write_if_changed
 
     if check:
-        outdated = diff_outdated({target: text, **locked} if target else locked)
+        outdated = diff_outdated_files({target: text, **locked} if target else locked)
         sys.stdout.write(outdated)
         return int(bool(outdated))
-    with recorded(locked):
+    with stage_lock(locked):
         if target:
-            write_changed(target, text)
+            write_if_changed(target, text)
         else:
             write_output(text)
     files = [*filter(None, [target]), *locked]

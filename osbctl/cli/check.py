@@ -37,7 +37,7 @@ def check(
     osbctl check https://broker.example.com --user platform
     osbctl check https://broker.example.com --fail-on warning -f junit -o a.xml
     """
-    from osbctl.tasks.check import check_and_judge
+    from osbctl.tasks.check import check_running_broker
     from osbctl.tasks.output_checks import check_output
 
     check_output(output, connection.files)
@@ -50,7 +50,7 @@ def check(
     )
     config = find_config(os.curdir)
     options, severity = validation_options(request, config), effective_fail_on(request, config)
-    judgement = check_and_judge(*connection.address_and_options(url), options)
+    judgement = check_running_broker(*connection.address_and_options(url), options)
     code = put_report([judgement._replace(fail_on=severity)], Display(format, output, color))
     return SourceError.exit_code if any(one.rule == "wire-limited" for one in judgement.findings) else code
 

@@ -120,9 +120,9 @@ _from_stdin = cache(read_password)
 
 def read_catalog(word: str, where: LocationOptions, **how: Any) -> Document:
     """Read the source `word` as `read_source` does; a note says where the catalog is, if not at the top."""
-    from osbctl.tasks.options import variables_of
+    from osbctl.tasks.options import variables_lookup
 
-    how |= {"at": where.at, "variables_of": variables_of(os.environ, where.env)}
+    how |= {"at": where.at, "variables_of": variables_lookup(os.environ, where.env)}
     return announced(read_source(word, **how))
 
 

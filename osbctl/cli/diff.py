@@ -85,10 +85,12 @@ class ChangesDisplay:
 
     def print_unreadable(self, error: OsbctlError, old: str, new: str) -> None:
         """Print why a side cannot be read, in the machine formats; else an empty report would look like no change."""
-        from osbctl.tasks.validate import unread
+        from osbctl.tasks.validate import error_findings
 
         if self.effective_format not in (DiffFormat.TEXT, DiffFormat.ALLOW):
-            write_output(render(self.report(old, new, errors=unread(error)), self.effective_format), self.output)
+            write_output(
+                render(self.report(old, new, errors=error_findings(error)), self.effective_format), self.output
+            )
 
 
 @common.spread

@@ -50,14 +50,14 @@ class DriftSides(BrokerConnection, common.LocationOptions):
             found = stored_catalog(documents, self.stored_as, self.stored_broker, self.at)
             announced(found.document)
             return found, read_addressed(self, broker, self)
-        from osbctl.tasks.drift import registered_catalog, stored_in_registry
+        from osbctl.tasks.drift import fetch_registered_catalog, to_stored_catalog
 
         if not location.is_registered_broker(broker, self.database):
             name = "at an address" if "://" in broker else repr(broker)  # an address may hold a password
             raise UsageError(f"no registered broker {name}, and no STORED is named", "osbctl drift BROKER STORED...")
         with location.open_registry(self.database) as registry:
             ours = registry.broker(broker)
-        return stored_in_registry(ours), registered_catalog(ours, self.client(single=True))
+        return to_stored_catalog(ours), fetch_registered_catalog(ours, self.client(single=True))
 
     def client(self, *, single: bool) -> RegisteredBrokerClient:
         """A client of registered brokers; `single` as in `Passwords`."""
@@ -144,16 +144,16 @@ def _every_broker(
 ) -> int:
     """Report the drift of all registered brokers; 3 if one could not be checked, else 1 if one report fails."""
     from osbctl.reports.changes.brokers import FORMATS, BrokerReport, common_problems, render_all
-    from osbctl.tasks.drift import check_registered
-    from osbctl.tasks.refresh import doubted_instances
+    from osbctl.tasks.drift import compare_registered_brokers
+    from osbctl.tasks.refresh import unknown_plan_notes
 
     if display.effective_format not in FORMATS:
         raise UsageError(f"--all has no format {display.effective_format}", f"choose one of {', '.join(FORMATS)}")
     with location.open_registry(sides.database) as registry:
-        print_note(*doubted_instances(registry, instances, instances_file))
+        print_note(*unknown_plan_notes(registry, instances, instances_file))
         total = len(registry.names())
         client = sides.client(single=total == 1)
-        results = check_registered(registry, client, platforms, instances, jobs)
+        results = compare_registered_brokers(registry, client, platforms, instances, jobs)
         checked = sorted(progress(results, total, "checking"), key=lambda result: result[0])
     reports = [
         BrokerReport(name, None, found) if isinstance(found, str) else BrokerReport(name, display.compared(found))

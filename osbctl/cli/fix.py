@@ -49,14 +49,14 @@ def fix(
     from osbctl.config import load_config
     from osbctl.sources.limits import DEFAULT_LIMITS
     from osbctl.sources.read_bytes import check_stdin, read_stdin, report_name
-    from osbctl.tasks.fix import fix_bytes, fix_source, write
-    from osbctl.tasks.options import Request, config_of, validation_options, variables_of
+    from osbctl.tasks.fix import fix_bytes, fix_source, write_fixed_files
+    from osbctl.tasks.options import Request, resolve_config, validation_options, variables_lookup
 
     check_stdin(sources)
     request = Request(tuple(sources), api_version=api_version, select=tuple(select or ()))
     given = load_config(config) if config else None
-    options = [validation_options(request, config_of(source, stdin_filename, given)) for source in sources]
-    variables, dry_run = variables_of(os.environ, env, config), check or diff
+    options = [validation_options(request, resolve_config(source, stdin_filename, given)) for source in sources]
+    variables, dry_run = variables_lookup(os.environ, env, config), check or diff
 
     def fix_one(source: str, chosen: ValidationOptions) -> bool:
         """Fix one source, and return whether it changes."""
@@ -71,9 +71,9 @@ def fix(
         elif source == "-" and not dry_run:
             write_output(result.after[name].decode())
         elif not dry_run:
-            write(result)
+            write_fixed_files(result)
         print_note(*_notes(result, "would fix" if dry_run else "fixed", unsafe))
-        return bool(result.changed)
+        return bool(result.changed_files)
 
     exit_code = 0
     for source, chosen in zip(sources, options, strict=True):
@@ -88,16 +88,16 @@ def _notes(result: FixResult, verb: str, unsafe: bool) -> Iterator[str]:
     """A line for each fix, then the number of findings that are left."""
     if result.read_as:
         yield result.read_as
-    for finding in result.mended:
+    for finding in result.fixed:
         yield f"{finding.location or result.source}: {verb}: {_fixes(finding, unsafe)} [{finding.rule}]"
-    for finding, why in result.stuck:
+    for finding, why in result.unfixable:
         yield f"{finding.location or result.source}: not fixed: {finding.message} [{finding.rule}]: {why}"
     more = f", {len(result.unsafe)} more with --unsafe" if result.unsafe else ""
-    left = len(result.left) - len(result.unsafe)
-    if not result.mended and not result.left:
+    left = len(result.remaining) - len(result.unsafe)
+    if not result.fixed and not result.remaining:
         yield f"{result.source}: nothing to fix"
         return
-    yield f"{result.source}: {verb} {len(result.mended)}{more}; {left} left for you"
+    yield f"{result.source}: {verb} {len(result.fixed)}{more}; {left} left for you"
 
 
 def _fixes(finding: Finding, unsafe: bool) -> str:
@@ -117,7 +117,7 @@ def _diff(result: FixResult) -> Iterator[str]:
     from difflib import unified_diff  # loaded only where it is needed
 
     paint = AnsiStyle(use_color("auto", sys.stdout)) if sys.stdout.isatty() else None
-    for name, (before, after) in result.changed.items():
+    for name, (before, after) in result.changed_files.items():
         called = os.path.normpath(name)
         called += "\t" if " " in called else ""
         for line in unified_diff(_lines(before), _lines(after), called, called):

@@ -41,11 +41,11 @@ def rules(
     osbctl rules plan-name-duplicate
     osbctl rules --format json | jq -r '.rules[] | select(.fix != "") | .id'
     """
-    from osbctl.tasks.options import all_rules, rules_named
+    from osbctl.tasks.options import all_rules, resolve_rule_ids
 
     known = all_rules()
     categories = list(Category)
-    found = [known[id_] for id_ in (known if rule is None else rules_named(rule))]
+    found = [known[id_] for id_ in (known if rule is None else resolve_rule_ids(rule))]
     found.sort(key=lambda record: (categories.index(record.category), record.id))
     paint, width = AnsiStyle(use_color(color, sys.stdout)), wrap_width(sys.stdout)
     if format == "json":
@@ -113,7 +113,7 @@ def lsp(
     \b
     osbctl lsp
     """
-    from osbctl.tasks.options import variables_of
+    from osbctl.tasks.options import variables_lookup
 
     try:
         from osbctl.editor.server import EditorServer
@@ -129,4 +129,4 @@ def lsp(
     signal.signal(signal.SIGINT, lambda *_: os._exit(130))
     # Standard output belongs to the protocol; other output goes to standard error.
     output, sys.stdout = os.fdopen(os.dup(sys.stdout.fileno()), "wb"), sys.stderr
-    return EditorServer(variables_of(os.environ)).run(sys.stdin.buffer, output)
+    return EditorServer(variables_lookup(os.environ)).run(sys.stdin.buffer, output)

@@ -70,7 +70,7 @@ def serve(
     from osbctl.broker.settings import ServeOptions, Settings
     from osbctl.findings import DocumentError
     from osbctl.tasks.load_catalog import CatalogSource, load
-    from osbctl.tasks.serve import sources
+    from osbctl.tasks.serve import make_sources
 
     gc.enable()
     options = ServeOptions(
@@ -90,7 +90,9 @@ def serve(
     options.check()
     logs.configure_logging(log_format, getLevelNamesMapping()[log_level.upper()])
     catalog = CatalogSource(source, at, api_version, tuple(platforms or ()), max_bytes)
-    made = sources(catalog, credentials, base_path, minimum_version, missing_version_status, allow_empty=allow_empty)
+    made = make_sources(
+        catalog, credentials, base_path, minimum_version, missing_version_status, allow_empty=allow_empty
+    )
     try:
         return run(options, partial(Service, made), os.environ)
     except DocumentError:

@@ -9,7 +9,7 @@ from osbctl.catalog import Catalog
 from osbctl.cli import options as common
 from osbctl.cli.output import use_color, width, wrap_width, write_json, write_lines, write_output
 from osbctl.platforms.commands import Purpose
-from osbctl.tasks.options import object_named
+from osbctl.tasks.options import find_by_name_or_id
 from osbctl.text import AnsiStyle
 
 
@@ -40,7 +40,7 @@ def show(
 
     document = read_catalog(source, where, stdin_filename=stdin_filename)
     catalog = document.catalog
-    chosen = object_named(catalog.services, service, "there is no service") if service is not None else None
+    chosen = find_by_name_or_id(catalog.services, service, "there is no service") if service is not None else None
     if format == "json":
         write_json(chosen.data if chosen else document.data)
     elif format == "yaml":

@@ -11,7 +11,7 @@ from osbctl.errors import UsageError
 from osbctl.findings import FailOn
 from osbctl.reports import WHOLE, Format, TextDetail
 from osbctl.sources.limits import MAX_BYTES, Limits
-from osbctl.tasks.options import Request, variables_of
+from osbctl.tasks.options import Request, variables_lookup
 
 FailingSeverity = Annotated[
     FailOn | None, Option("--fail-on", help="Exit with 1 at findings of this severity or above.  [default: error]")
@@ -72,7 +72,7 @@ def validate(
         Request(
             sources=tuple(sources),
             at=where.at,
-            variables_of=variables_of(os.environ, where.env, config),
+            variables_of=variables_lookup(os.environ, where.env, config),
             stdin_filename=stdin_filename,
             api_version=api_version,
             platforms=tuple(platforms or ()),

@@ -18,8 +18,8 @@ from osbctl.sources.folder.brokerpak import is_brokerpak
 from osbctl.sources.folder.source_tree import SUFFIXES
 from osbctl.sources.parse import parse_stream
 from osbctl.sources.variables import VariablesOf, no_variables
-from osbctl.tasks.options import Request, config_of, validation_options
-from osbctl.tasks.validate import unread
+from osbctl.tasks.options import Request, resolve_config, validation_options
+from osbctl.tasks.validate import error_findings
 from osbctl.validation.options import ValidationOptions
 from osbctl.validation.pipeline import validate_document
 
@@ -100,15 +100,15 @@ def _is_source_folder(folder: Path) -> bool:
 def analyse(source: str, unsaved: Mapping[str, str], variables_of: VariablesOf = no_variables) -> Analysis:
     """Validate one source. `unsaved` are the texts in the editor, by resolved path; they replace the files on disk."""
     try:
-        config = config_of(source)
+        config = resolve_config(source)
         options = validation_options(Request((source,)), config)
     except OsbctlError as error:
         place = Location(source, 1, 1) if source in unsaved else None
-        return Analysis(source, (unread(error)[0]._replace(location=place),))
+        return Analysis(source, (error_findings(error)[0]._replace(location=place),))
     try:
         document = read_open_source(source, unsaved, variables_of)
     except OsbctlError as error:  # also a broken lock
-        return Analysis(source, unread(error), options)
+        return Analysis(source, error_findings(error), options)
     result = validate_document(document, options)
     return Analysis(source, result.findings, options, document, result.verdicts)
 

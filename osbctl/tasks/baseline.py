@@ -23,61 +23,66 @@ def write_baseline(file: str, results: Sequence[ValidationResult]) -> int:
     entries = [
         {
             "rule": finding.rule,
-            "source": relative_path(_absolute(finding), _folder(file)),
+            "source": relative_path(_absolute_source(finding), _absolute_folder(file)),
             "message": finding.message,
             "places": 1 + len(finding.other_paths),
             "fingerprint": fingerprint,
         }
-        for finding, fingerprint in _fingerprints(file, results)
+        for finding, fingerprint in _fingerprint_findings(file, results)
     ]
     text = json.dumps({"version": VERSION, "findings": entries}, indent=2, ensure_ascii=False)
     write_file(file, f"{text}\n".encode("utf-8", "replace"))
     return len(entries)
 
 
-def without_baseline(file: str, results: Sequence[ValidationResult]) -> tuple[tuple[ValidationResult, ...], str]:
+def remove_known_findings(file: str, results: Sequence[ValidationResult]) -> tuple[tuple[ValidationResult, ...], str]:
     """The results without findings of the baseline `file`, and a sentence if some of its entries are gone, else empty.
 
     Raises ConfigError: the file cannot be read, or is no baseline.
     """
-    entries = _read(file)
+    entries = _read_entries(file)
     allowed = {entry["fingerprint"]: entry["places"] for entry in entries}
-    known = list(_fingerprints(file, results))
-    # Findings are compared by id(), because their fixes may hold values without a hash. `also` are the locations
-    # besides the first: as many as in the baseline, or fewer, are old.
-    old = {id(finding) for finding, mark in known if len(finding.other_paths) < allowed.get(mark, 0)}
+    known = list(_fingerprint_findings(file, results))
+    # Findings are compared by id(), because their fixes may hold values without a hash. A finding is old if it has as
+    # many locations as in the baseline, or fewer.
+    old = {id(finding) for finding, fingerprint in known if len(finding.other_paths) < allowed.get(fingerprint, 0)}
     kept = []
     for result in results:
         new = tuple(finding for finding in result.findings if id(finding) not in old)
         kept.append(result._replace(findings=new, left_out=result.left_out + len(result.findings) - len(new)))
-    gone = _count_gone(entries, {fingerprint for _, fingerprint in known}, file, results)
+    gone = _count_outdated_entries(entries, {fingerprint for _, fingerprint in known}, file, results)
     return tuple(kept), f"{file}: {gone} of its findings are gone: update it with --write-baseline" if gone else ""
 
 
-def _count_gone(entries: list[dict[str, Any]], found: set[str], file: str, results: Sequence[ValidationResult]) -> int:
-    """The number of entries on the given sources that are not `found` any more."""
-    read = {relative_path(os.path.abspath(one.name), _folder(file)) for one in results if one.data is not None}  # noqa: PTH100
-    return sum(entry["source"] in read and entry["fingerprint"] not in found for entry in entries)
+def _count_outdated_entries(
+    entries: list[dict[str, Any]], fingerprints: set[str], file: str, results: Sequence[ValidationResult]
+) -> int:
+    """The number of entries on the given sources whose fingerprint is not found any more."""
+    folder, names = _absolute_folder(file), [result.name for result in results if result.data is not None]
+    read_sources = {relative_path(os.path.abspath(name), folder) for name in names}  # noqa: PTH100
+    return sum(entry["source"] in read_sources and entry["fingerprint"] not in fingerprints for entry in entries)
 
 
-def _fingerprints(file: str, results: Sequence[ValidationResult]) -> Iterator[tuple[Finding, str]]:
+def _fingerprint_findings(file: str, results: Sequence[ValidationResult]) -> Iterator[tuple[Finding, str]]:
     """Findings with fingerprints that are valid in every folder."""
-    findings = [finding for one in results if one.data is not None for finding in one.findings]
-    there = [f._replace(location=f.location._replace(source=_absolute(f)) if f.location else None) for f in findings]
-    for finding, (_, fingerprint) in zip(findings, compute_fingerprints(there, _folder(file)), strict=True):
+    findings = [finding for result in results if result.data is not None for finding in result.findings]
+    absolute = [
+        f._replace(location=f.location._replace(source=_absolute_source(f)) if f.location else None) for f in findings
+    ]
+    for finding, (_, fingerprint) in zip(findings, compute_fingerprints(absolute, _absolute_folder(file)), strict=True):
         yield finding, fingerprint
 
 
-def _absolute(finding: Finding) -> str:
+def _absolute_source(finding: Finding) -> str:
     source = finding.location.source if finding.location else ""
     return os.path.abspath(source) if source else ""  # noqa: PTH100
 
 
-def _folder(file: str) -> str:
+def _absolute_folder(file: str) -> str:
     return os.path.dirname(os.path.abspath(file))  # noqa: PTH100, PTH120
 
 
-def _read(file: str) -> list[dict[str, Any]]:
+def _read_entries(file: str) -> list[dict[str, Any]]:
     advice = "write it with --write-baseline"
     try:
         data = json.loads(read_bounded(file, _MAX_BYTES))

@@ -21,32 +21,32 @@ from osbctl.text import did_you_mean, escape_line, json_text
 from osbctl.validation.pipeline import validate_document
 
 
-def variable_values(given: Iterable[str]) -> dict[str, str]:
+def parse_variable_pairs(pairs: Iterable[str]) -> dict[str, str]:
     """The values of `${NAME}`, given as pairs `NAME=VALUE`. Raises UsageError: one is no pair."""
-    found: dict[str, str] = {}
-    for pair in given:
+    values: dict[str, str] = {}
+    for pair in pairs:
         name, equals, value = pair.partition("=")
         if not equals:
             raise UsageError(f"--set {pair!r} has no =", "write --set NAME=VALUE")
         if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name):
             raise UsageError(f"--set: {name!r} is not a name", "a name is made of letters, digits and _: NAME=VALUE")
-        found[name] = value
-    return found
+        values[name] = value
+    return values
 
 
 def compose_folder(
-    folder: str, overlays: Sequence[str], values: Mapping[str, str], given: Iterable[str], accepted: Collection[str]
+    folder: str, overlays: Sequence[str], values: Mapping[str, str], pairs: Iterable[str], accepted: Collection[str]
 ) -> tuple[Document, Lock]:
     """Compose a source folder; its document and lock.
 
-    `given` are pairs `NAME=VALUE` of the user, `accepted` names of services and plans whose id may change.
+    `pairs` are pairs `NAME=VALUE` of the user, `accepted` names of services and plans whose id may change.
 
     Raises UsageError if no file uses a given variable, or nothing has an accepted name: both are likely typing errors;
     else as `osbctl.sources.folder.compose`.
     """
     document, lock = compose(folder, overlays=overlays, variables=values, accepted=accepted)
     used = {name for part in document.parts for name in re.findall(r"\$\{(\w+)", part.text)}
-    for name in (pair.partition("=")[0] for pair in given):
+    for name in (pair.partition("=")[0] for pair in pairs):
         if name not in used:
             raise UsageError(f"--set {name}: no file of the folder has ${{{name}}}", did_you_mean(name, used))
     for name in accepted:
@@ -56,7 +56,7 @@ def compose_folder(
     return document, lock
 
 
-def check_built(document: Document) -> tuple[Finding, ...]:
+def check_composed_catalog(document: Document) -> tuple[Finding, ...]:
     """Validate a composed catalog; return warnings on names, which cannot change later. Raises DocumentError."""
     result = validate_document(document, validation_options(Request((document.name,)), find_config(os.curdir)))
     if result.errors:
@@ -67,51 +67,51 @@ def check_built(document: Document) -> tuple[Finding, ...]:
 def catalog_text(data: dict[str, Any], *, yaml: bool) -> str:
     """The catalog as the text of a file: YAML, else JSON."""
     if not yaml:
-        return json_text(_ordered(data))
+        return json_text(_order_fields(data))
     from osbctl.sources.yaml_text import dump
 
-    return dump(_ordered(data))
+    return dump(_order_fields(data))
 
 
-def _ordered(thing: Any, kind: str = "catalog") -> Any:
+def _order_fields(value: Any, kind: str = "catalog") -> Any:
     """An object of that kind with known fields first, in the order of the specification.
 
     So the same catalog gives the same bytes. Services and plans keep their order; values of a wrong type stay.
     """
-    if not isinstance(thing, dict):
-        return thing
-    whole = {**{key: thing[key] for key in field_schemas(kind, LATEST) if key in thing}, **thing}
+    if not isinstance(value, dict):
+        return value
+    whole = {**{key: value[key] for key in field_schemas(kind, LATEST) if key in value}, **value}
     key, inner = {"catalog": ("services", "service"), "service": ("plans", "plan")}.get(kind, ("", ""))
     if isinstance(whole.get(key), list):
-        whole[key] = [_ordered(each, inner) for each in whole[key]]
+        whole[key] = [_order_fields(item, inner) for item in whole[key]]
     return whole
 
 
-def write_changed(file: str, text: str) -> None:
+def write_if_changed(file: str, text: str) -> None:
     """Write `text` to a file, unless it contains it already."""
-    if _text_or_empty(file) != text:
+    if _read_text_or_empty(file) != text:
         write_file(file, text.encode("utf-8"))
 
 
-def recorded(lock: Mapping[str, str]) -> contextlib.AbstractContextManager[None]:
+def stage_lock(texts: Mapping[str, str]) -> contextlib.AbstractContextManager[None]:
     """A block that writes the catalog, then a changed lock (texts by name): both, or neither if one cannot be."""
-    changed = [(file, text) for file, text in lock.items() if _text_or_empty(file) != text]
+    changed = [(file, text) for file, text in texts.items() if _read_text_or_empty(file) != text]
     return write_on_success(changed[0][0], changed[0][1].encode("utf-8")) if changed else contextlib.nullcontext()
 
 
-def diff_outdated(files: Mapping[str, str]) -> str:
+def diff_outdated_files(expected: Mapping[str, str]) -> str:
     """A diff of each file whose content is not the given text; empty if all are up to date."""
-    found = ""
-    for file, text in files.items():
-        present = _text_or_empty(file)
+    diff = ""
+    for file, text in expected.items():
+        present = _read_text_or_empty(file)
         if present != text:
             sides = present.splitlines(), text.splitlines()
             lines = difflib.unified_diff(*sides, file, f"{file} (as built)", lineterm="", n=2)
-            found += "".join(f"{escape_line(line)}\n" for line in lines)
-    return found
+            diff += "".join(f"{escape_line(line)}\n" for line in lines)
+    return diff
 
 
-def _text_or_empty(file: str) -> str:
+def _read_text_or_empty(file: str) -> str:
     path = Path(file)
     try:
         return path.read_text(encoding="utf-8", errors="replace") if path.is_file() else ""

@@ -12,36 +12,37 @@ _FOR_FILES = "dashboard-secret-literal"
 """A rule for files only: a file should not hold the secret, but a broker must send it."""
 
 
-def check_and_judge(address: str, connection: ConnectionOptions, options: ValidationOptions) -> ValidationResult:
+def check_running_broker(address: str, connection: ConnectionOptions, options: ValidationOptions) -> ValidationResult:
     """Check the answers of the broker at `address`, then its catalog, with the verdict of each platform.
 
     Raises SourceError: the broker cannot be reached, or the credentials are wrong.
     """
     checked = check_broker(address, connection)
     name = redact_query(address)
-    main = _judged(name, checked.catalog, options)
+    main = _validate_catalog(name, checked.catalog, options)
     wire = apply_severities(Selection(options).filter_findings(checked.findings, {}), options)
     findings, left_out = [*wire, *main.findings], main.left_out + len(checked.findings) - len(wire)
     verdicts = dict(main.verdicts)
-    for one, verdict in verdicts.items():
+    for platform, verdict in verdicts.items():
         # The platform would stop at these before it looks at the catalog.
-        stopped = sum(one in finding.refused_by for finding in checked.findings)
+        stopped = sum(platform in finding.refused_by for finding in checked.findings)
         if stopped and verdict.kind is not VerdictKind.CRASHES:
-            verdicts[one] = Verdict(VerdictKind.REFUSES, verdict.messages, verdict.reasons + stopped)
+            verdicts[platform] = Verdict(VerdictKind.REFUSES, verdict.messages, verdict.reasons + stopped)
     return ValidationResult(name, tuple(findings), verdicts, left_out)
 
 
-def _judged(name: str, body: bytes | None, options: ValidationOptions) -> ValidationResult:
+def _validate_catalog(name: str, body: bytes | None, options: ValidationOptions) -> ValidationResult:
+    """Validate a broker's catalog; `body` is None if there was no answer to validate."""
     if body is None:
         return unreadable_result(name, ())
     try:
         judgement = validate_document(parse_document(body, name), options._replace(literal=True))
     except DocumentError as error:
         judgement = unreadable_result(name, error.findings)
-    found = []
+    findings = []
     for finding in judgement.findings:
         if finding.rule != _FOR_FILES:
             # Without the text of its line: brokers send the whole catalog, with its secrets, on one line.
-            place = finding.location
-            found.append(finding._replace(location=place._replace(excerpt="") if place else None))
-    return judgement._replace(findings=tuple(found))
+            location = finding.location
+            findings.append(finding._replace(location=location._replace(excerpt="") if location else None))
+    return judgement._replace(findings=tuple(findings))

@@ -23,64 +23,65 @@ class Comparison:
 
 
 def compare_documents(
-    old: Document, new: Document, view: frozenset[Platform], instances: str | None = None
+    old: Document, new: Document, platforms: frozenset[Platform], instances_file: str | None = None
 ) -> Comparison:
-    """Compare two catalogs for the platforms in `view`; `instances` is a file that lists plans with instances.
+    """Compare two catalogs as `platforms` do; `instances_file` lists plans with instances.
 
     Raises OsbctlError: that file cannot be read, or holds no plan of either catalog.
     """
-    used: frozenset[str] | None = None
+    used_plans: frozenset[str] | None = None
     notes: list[str] = []
-    if instances is not None:
+    if instances_file is not None:
         from osbctl.comparison.instances import doubts, read_used_plans  # loads the readers of all exports
 
-        used = read_used_plans(instances)
-        notes = doubts(used, plan_ids(old, new), instances)
-    changes = compare_catalogs(old.catalog, new.catalog, platforms=view, instances=used)
+        used_plans = read_used_plans(instances_file)
+        notes = doubts(used_plans, plan_ids(old, new), instances_file)
+    changes = compare_catalogs(old.catalog, new.catalog, platforms=platforms, instances=used_plans)
     if not changes:
         return Comparison(old.name, new.name, [], notes)
-    known = refusals_of(old.data, view)
-    if known:
-        who = format_platforms(known)
+    old_refusals = refusals_by_platform(old.data, platforms)
+    if old_refusals:
+        who = format_platforms(old_refusals)
         notes.append(f"{old.name} was refused by {who}, too: a platform that has this broker stores an earlier one")
-    changes = with_places(changes + now_refused(old.data, new.data, changes, view, known), old, new)
-    if len(view) < len(Platform):
-        notes += _platform_notes(changes, view)
+    refused = find_refusal_changes(old.data, new.data, changes, platforms, old_refusals)
+    changes = with_places(changes + refused, old, new)
+    if len(platforms) < len(Platform):
+        notes += _platform_notes(changes, platforms)
     return Comparison(old.name, new.name, changes, notes)
 
 
-def _platform_notes(changes: list[Change], view: frozenset[Platform]) -> list[str]:
-    """Notes of the platforms in `view` on what the catalogs do not tell."""
+def _platform_notes(changes: list[Change], platforms: frozenset[Platform]) -> list[str]:
+    """Notes of `platforms` on what the catalogs do not tell."""
     rules = {change.rule for change in changes}
-    return [note for platform in Platform if platform in view for note in platform.record.notes_on_changes(rules)]
+    return [note for platform in Platform if platform in platforms for note in platform.record.notes_on_changes(rules)]
 
 
-def plan_ids(*sides: Document) -> set[str]:
-    return {plan.id for side in sides for plan in side.catalog.plans}
+def plan_ids(*documents: Document) -> set[str]:
+    return {plan.id for document in documents for plan in document.catalog.plans}
 
 
-def now_refused(
+def find_refusal_changes(
     old: dict[str, Any],
     new: dict[str, Any],
     changes: list[Change],
-    view: frozenset[Platform],
-    known: Refusals | None = None,
+    platforms: frozenset[Platform],
+    old_refusals: Refusals | None = None,
 ) -> list[Change]:
-    """Refusals of `new` but not of `old` (`known`) by platforms in `view`, unless `changes` cover them."""
-    refused = refusals_of(new, view)
+    """Refusals of `new` but not of `old` (`old_refusals`) by `platforms`, unless `changes` cover them."""
+    refused = refusals_by_platform(new, platforms)
     if not refused:
         return []
     from osbctl.platforms.saving import is_partly_applied
 
-    known = refusals_of(old, view) if known is None else known
+    old_refusals = refusals_by_platform(old, platforms) if old_refusals is None else old_refusals
     before, after = Catalog.of(old), Catalog.of(new)
-    partly = [platform for platform, theirs in refused.items() if is_partly_applied(platform, before, after, theirs)]
-    return new_refusals(old, new, known, refused, changes, partly)
+    partly = [platform for platform, reasons in refused.items() if is_partly_applied(platform, before, after, reasons)]
+    return new_refusals(old, new, old_refusals, refused, changes, partly)
 
 
-def refusals_of(data: dict[str, Any], view: frozenset[Platform]) -> Refusals:
-    """Refusals of a catalog by the platforms in `view` that refuse it."""
+def refusals_by_platform(data: dict[str, Any], platforms: frozenset[Platform]) -> Refusals:
+    """Refusals of a catalog by those of `platforms` that refuse it."""
     from osbctl.validation.pipeline import judge_template
 
-    outcomes = judge_template(data, view)
+    outcomes = judge_template(data, platforms)
     return {platform: outcome.refusals for platform, outcome in outcomes.items() if outcome.refusals}

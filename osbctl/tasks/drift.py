@@ -14,7 +14,7 @@ from osbctl.platforms import Platform
 from osbctl.registry.records import mask_client_secrets
 from osbctl.sources.document import Document
 from osbctl.sources.exports import StoredCatalog
-from osbctl.tasks.compare import Comparison, now_refused, plan_ids
+from osbctl.tasks.compare import Comparison, find_refusal_changes, plan_ids
 
 if TYPE_CHECKING:
     from osbctl.registry.records import RegisteredBroker
@@ -26,70 +26,71 @@ def compare_with_stored(
     stored: StoredCatalog,
     broker: Document,
     platforms: frozenset[Platform],
-    instances: frozenset[str] | None = None,
+    used_plans: frozenset[str] | None = None,
     instances_file: str = "",
 ) -> Comparison:
     """Compare a stored catalog with the broker's.
 
-    `platforms` empty: the one that stores it, else all. `instances` are the plans with instances, None if unknown;
+    `platforms` empty: the one that stores it, else all. `used_plans` are the plans with instances, None if unknown;
     `instances_file` is where they are from, empty if it may list plans of other brokers.
 
     Raises UsageError (an export of another platform), SourceError (of another broker), ConfigError (other instances).
     """
-    view = _view(stored, platforms)
+    compared = _select_platforms(stored, platforms)
     sentences = notes(stored, broker.catalog)
-    if instances and instances_file:
+    if used_plans and instances_file:
         from osbctl.comparison.instances import doubts
 
         plans = plan_ids(stored.document, broker) | {plan for _, plan in stored.kept}
-        sentences += doubts(instances, plans, instances_file)
+        sentences += doubts(used_plans, plans, instances_file)
     if stored.without_secrets:
         data = mask_client_secrets(broker.data)
         if data is not broker.data:
             sentences.append("secrets of dashboard clients are not stored, so they are not compared")
             broker = broker._replace(data=data)
-    changes = find_drift(stored, broker.catalog, platforms=view, instances=instances)
+    changes = find_drift(stored, broker.catalog, platforms=compared, instances=used_plans)
     if changes:
-        changes += now_refused(stored.document.data, broker.data, changes, view)
+        changes += find_refusal_changes(stored.document.data, broker.data, changes, compared)
     return Comparison(stored.document.name, broker.name, with_places(changes, stored.document, broker), sentences)
 
 
-def check_registered(
+def compare_registered_brokers(
     registry: Registry,
     client: RegisteredBrokerClient,
     platforms: frozenset[Platform],
-    instances: frozenset[str] | None,
+    used_plans: frozenset[str] | None,
     jobs: int,
 ) -> Iterator[tuple[str, Comparison | str]]:
     """Check each registered broker, `jobs` at a time: its name with its drift, or with the reason why there is none."""
     from osbctl.registry.errors import UnknownBrokerError
 
-    def check(name: str) -> Comparison | str:
+    def compare_broker(name: str) -> Comparison | str:
         try:
             stored = registry.broker(name)
-            answer = registered_catalog(stored, client)
+            current = fetch_registered_catalog(stored, client)
         except (SourceError, UnknownBrokerError) as error:  # the latter: removed since the names were read
             return error.message + (f" ({error.advice})" if error.advice else "")
-        return compare_with_stored(stored_in_registry(stored), answer, platforms, instances)
+        return compare_with_stored(to_stored_catalog(stored), current, platforms, used_plans)
 
-    return run_in_parallel(check, registry.names(), jobs)
+    return run_in_parallel(compare_broker, registry.names(), jobs)
 
 
-def registered_catalog(broker: RegisteredBroker, client: RegisteredBrokerClient) -> Document:
+def fetch_registered_catalog(broker: RegisteredBroker, client: RegisteredBrokerClient) -> Document:
     """The catalog of a registered broker now. Raises SourceError: also if it or the stored one has the password."""
     answer = client.fetch(broker.row)
     document = parse_catalog_response(answer, client.options.max_bytes)
-    client.check_secret(answer.body, document.data, broker.row)
-    client.check_secret(broker.catalog, broker.data, broker.row)
+    client.check_no_password(answer.body, document.data, broker.row)
+    client.check_no_password(broker.catalog, broker.data, broker.row)
     return document
 
 
-def stored_in_registry(broker: RegisteredBroker) -> StoredCatalog:
+def to_stored_catalog(broker: RegisteredBroker) -> StoredCatalog:
     """The stored catalog of a registered broker, as its platform keeps it."""
     return StoredCatalog(broker.document, broker.row.platform, kept=broker.kept_names, without_secrets=True)
 
 
-def _view(stored: StoredCatalog, platforms: frozenset[Platform]) -> frozenset[Platform]:
+def _select_platforms(stored: StoredCatalog, platforms: frozenset[Platform]) -> frozenset[Platform]:
+    """The platforms to compare for. Raises UsageError: the export is of a platform that was not asked for."""
     if stored.shape and stored.platform and platforms and platforms != {stored.platform}:
         raise UsageError(f"this is an export of {stored.platform.label}", "leave --platform out")
     return platforms or frozenset(Platform if stored.platform is None else {stored.platform})

@@ -35,20 +35,20 @@ MAX_PASSES = 100
 class FixResult:
     """One source: its files before and after, and findings by fate: fixed, fixed only with `--unsafe`, left.
 
-    `stuck` are findings whose fix cannot be made, with the reason; `read_as` as in `Document`.
+    `unfixable` are findings whose fix cannot be made, with the reason; `read_as` as in `Document`.
     """
 
     source: str
     before: dict[str, bytes]
     after: dict[str, bytes]
-    mended: tuple[Finding, ...]
+    fixed: tuple[Finding, ...]
     unsafe: tuple[Finding, ...]
-    left: tuple[Finding, ...]
+    remaining: tuple[Finding, ...]
     read_as: str = ""
-    stuck: tuple[tuple[Finding, str], ...] = ()
+    unfixable: tuple[tuple[Finding, str], ...] = ()
 
     @property
-    def changed(self) -> dict[str, tuple[bytes, bytes]]:
+    def changed_files(self) -> dict[str, tuple[bytes, bytes]]:
         """The files that change: name to bytes before and after."""
         return {name: (self.before[name], new) for name, new in self.after.items() if new != self.before[name]}
 
@@ -61,7 +61,7 @@ def fix_source(
     at: str = "",
     variables_of: VariablesOf = no_variables,
 ) -> FixResult:
-    """Fix one source: a file, a source folder, or a brokerpak; `write` writes it. Raises SourceError, DocumentError."""
+    """Fix a file, a source folder or a brokerpak; `write_fixed_files` writes it. Raises SourceError, DocumentError."""
     if Path(source).is_file():
         return fix_bytes(source, read_bytes(source)[0], options, unsafe=unsafe, at=at)
     if not Path(source).is_dir():
@@ -72,7 +72,7 @@ def fix_source(
         unsaved = {Path(name).resolve(): data for name, data in files.items()}
         return read_folder(source, unsaved=unsaved, variables_of=variables_of)
 
-    return _passes(source, {}, read, options, unsafe)
+    return _fix_in_passes(source, {}, read, options, unsafe)
 
 
 def fix_bytes(name: str, data: bytes, options: ValidationOptions, *, unsafe: bool = False, at: str = "") -> FixResult:
@@ -84,19 +84,19 @@ def fix_bytes(name: str, data: bytes, options: ValidationOptions, *, unsafe: boo
             raise UsageError(f"{name}: osbctl fix edits no text inside a string or a stream of documents")
         return document
 
-    return _passes(name, {name: data}, read, options, unsafe)
+    return _fix_in_passes(name, {name: data}, read, options, unsafe)
 
 
-def with_fixes(findings: Iterable[Finding], document: Document) -> tuple[Finding, ...]:
+def add_draft_fixes(findings: Iterable[Finding], document: Document) -> tuple[Finding, ...]:
     """The findings with all their fixes: those of the rules, and of schemas whose draft is not accepted."""
-    found = []
+    completed = []
     for finding in findings:
         made = (draft_fix(finding._replace(path=path), document.data) for path in (finding.path, *finding.other_paths))
-        found.append(finding._replace(fixes=tuple(filter(None, made)) or finding.fixes))
-    return tuple(found)
+        completed.append(finding._replace(fixes=tuple(filter(None, made)) or finding.fixes))
+    return tuple(completed)
 
 
-def edits_of(
+def compute_fix_edits(
     findings: Iterable[Finding], document: Document, files: dict[str, bytes], read: _Read, unsafe: bool
 ) -> dict[str, list[Edit]]:
     """The edits by file that apply the fixes of `findings`, each once; empty if they cannot be applied.
@@ -104,61 +104,64 @@ def edits_of(
     If only some can be applied together, these are the edits of a part; asked again, the rest follows. `files` are the
     files of the document that differ from the disk; `read` reads the source with such files.
     """
-    possible = _working_pass(document, files, _wanted(findings, document, unsafe), read, [])
+    possible = _find_working_pass(document, files, _select_fixes(findings, document, unsafe), read, [])
     return possible[0].edits() if possible else {}
 
 
-def write(mended: FixResult) -> None:
+def write_fixed_files(result: FixResult) -> None:
     """Write the files that change, each whole or not at all.
 
     Raises SourceError: one cannot be written, or was changed since it was read.
     """
-    for name, (before, after) in mended.changed.items():
-        if (now := read_bytes(name)[0]) not in (before, after):
+    for name, (before, after) in result.changed_files.items():
+        if (current := read_bytes(name)[0]) not in (before, after):
             raise SourceError(f"{name} has changed since it was read, so it was not written", "run osbctl fix again")
-        if now != after:
+        if current != after:
             write_file(name, after)
 
 
-def _passes(source: str, files: dict[str, bytes], read: _Read, options: ValidationOptions, unsafe: bool) -> FixResult:
+def _fix_in_passes(
+    source: str, files: dict[str, bytes], read: _Read, options: ValidationOptions, unsafe: bool
+) -> FixResult:
     before, after = dict(files), dict(files)
-    mended: list[Finding] = []
+    fixed: list[Finding] = []
     failed: list[Wanted] = []
     tried_at = 0
     document = read(after)
-    findings = with_fixes(validate_document(document, options).findings, document)
+    findings = add_draft_fixes(validate_document(document, options).findings, document)
     for _ in range(MAX_PASSES):
-        wanted = _wanted(findings, document, unsafe)
+        wanted = _select_fixes(findings, document, unsafe)
         # A quoted word has lost its YAML 1.1 meaning: fixes that use the meaning come first.
-        meaning = [one for one in wanted if one[1].path]
-        possible = _working_pass(document, after, meaning, read, failed) or _working_pass(
+        meaning = [fix for fix in wanted if fix[1].path]
+        possible = _find_working_pass(document, after, meaning, read, failed) or _find_working_pass(
             document, after, wanted, read, failed
         )
-        if possible is None and failed and len(mended) > tried_at:
-            failed, tried_at = [], len(mended)  # later fixes may have removed the obstacle
+        if possible is None and failed and len(fixed) > tried_at:
+            failed, tried_at = [], len(fixed)  # later fixes may have removed the obstacle
             continue
         if possible is None:
             break
         step, document = possible
         changes = step.changes()
         before, after = {name: step.content(name) for name in changes} | before, after | changes
-        mended += step.done
-        findings = with_fixes(validate_document(document, options).findings, document)
-    would = () if unsafe else each_once(one for one in _wanted(findings, document, True) if not one[1].safe)
-    stuck = tuple(_stuck(_wanted(findings, document, unsafe), failed))
-    return FixResult(source, before, after, tuple(mended), tuple(would), findings, document.read_as, stuck)
+        fixed += step.done
+        findings = add_draft_fixes(validate_document(document, options).findings, document)
+    unsafe_only = () if unsafe else each_once(fix for fix in _select_fixes(findings, document, True) if not fix[1].safe)
+    stuck = tuple(_explain_unfixable(_select_fixes(findings, document, unsafe), failed))
+    return FixResult(source, before, after, tuple(fixed), tuple(unsafe_only), findings, document.read_as, stuck)
 
 
-def _wanted(findings: Iterable[Finding], document: Document, unsafe: bool) -> list[Wanted]:
+def _select_fixes(findings: Iterable[Finding], document: Document, unsafe: bool) -> list[Wanted]:
     """The fixes to make. In a file, scalars are quoted only inside its list of service offerings."""
     found = [(finding, fix) for finding in findings for fix in finding.fixes if fix.safe or unsafe]
     if document.parts:
         return found
     is_catalog = isinstance(document.data.get("services"), list)
-    return [one for one in found if one[1].path or (is_catalog and one[0].path[:1] == ("services",))]
+    return [each for each in found if each[1].path or (is_catalog and each[0].path[:1] == ("services",))]
 
 
-def _stuck(wanted: list[Wanted], failed: list[Wanted]) -> Iterator[tuple[Finding, str]]:
+def _explain_unfixable(wanted: list[Wanted], failed: list[Wanted]) -> Iterator[tuple[Finding, str]]:
+    """The findings of fixes that are still wanted after the last pass, each with the reason why it has none."""
     known = {(finding.rule, finding.path) for finding, _ in failed}
     for finding in each_once(wanted):
         if (finding.rule, finding.path) in known:
@@ -167,7 +170,7 @@ def _stuck(wanted: list[Wanted], failed: list[Wanted]) -> Iterator[tuple[Finding
             yield finding, "the value is computed, so there is no text to edit"
 
 
-def _working_pass(
+def _find_working_pass(
     document: Document, files: dict[str, bytes], wanted: list[Wanted], read: _Read, failed: list[Wanted]
 ) -> tuple[Pass, Document] | None:
     """A pass of `wanted` fixes that works, and the document after it; None if none does.
@@ -177,20 +180,20 @@ def _working_pass(
     those that differ from the disk.
     """
     step = Pass(document, files)
-    step.mend([one for one in wanted if one not in failed])
+    step.mend([each for each in wanted if each not in failed])
     if not step.made:
         return None
     try:
-        again = read(files | step.changes())
+        reread = read(files | step.changes())
     except OsbctlError:
-        again = None
-    if again is not None and again.data == step.expected and step.keeps_the_rest():
-        return step, again
+        reread = None
+    if reread is not None and reread.data == step.expected and step.keeps_the_rest():
+        return step, reread
     groups = list(step.made.values())
     if len(groups) == 1:
         failed += groups[0]
         return None
     half = len(groups) // 2
-    return _working_pass(document, files, list(chain(*groups[:half])), read, failed) or _working_pass(
+    return _find_working_pass(document, files, list(chain(*groups[:half])), read, failed) or _find_working_pass(
         document, files, list(chain(*groups[half:])), read, failed
     )

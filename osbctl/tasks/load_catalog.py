@@ -17,13 +17,13 @@ SECONDS = 60
 """Timeout of a source, such as a FIFO without a writer."""
 
 
-def memory_for(size: int) -> int:
-    """Bytes of memory for the child that loads a source of `size` bytes: one and a half times the need of real ones.
+def memory_limit(source_bytes: int) -> int:
+    """Bytes of memory for the child that loads a source of that size: one and a half times the need of real ones.
 
     A hostile source of 10 MB can need 3.4 GB. In a container, whose limit holds for all processes, that would end the
     service, too.
     """
-    return 64_000_000 + 20 * size
+    return 64_000_000 + 20 * source_bytes
 
 
 class CatalogSource(NamedTuple):
@@ -47,8 +47,8 @@ def load(source: CatalogSource) -> LoadedCatalog:
     # The smallest value takes two bytes, a digit and a comma.
     limits = Limits(bytes=source.max_bytes, nodes=source.max_bytes // 2)
     document = read_source(source.source, at=source.at, limits=limits, nested=False)
-    if not _fits(document.data, source.max_bytes):
-        raise _too_large(source)
+    if not _may_fit(document.data, source.max_bytes):
+        raise _too_large_error(source)
     request = Request((source.source,), api_version=source.api_version, platforms=source.platforms)
     options = validation_options(request, find_config(os.curdir))._replace(literal=True)
     result = validate_document(document, options)
@@ -56,32 +56,32 @@ def load(source: CatalogSource) -> LoadedCatalog:
         raise DocumentError(result.errors)
     body = json.dumps(document.data, ensure_ascii=False, separators=(",", ":")).encode("utf-8")
     if len(body) > source.max_bytes:
-        raise _too_large(source)
+        raise _too_large_error(source)
     catalog = document.catalog
     return LoadedCatalog(body, len(catalog.services), sum(1 for _ in catalog.plans), document.read_as)
 
 
-def _fits(data: Any, most: int) -> bool:
-    """Return whether `data` may fit in `most` bytes of JSON: expanded YAML aliases can be larger than the source."""
+def _may_fit(data: Any, bytes_left: int) -> bool:
+    """Return whether `data` may fit in as many bytes of JSON: expanded YAML aliases can be larger than the source."""
     stack = [data]
-    while stack and most >= 0:
+    while stack and bytes_left >= 0:
         value = stack.pop()
         if isinstance(value, str | list | dict):
-            most -= len(value) + 2
+            bytes_left -= len(value) + 2
         if isinstance(value, dict):
-            most -= sum(len(str(key)) + 3 for key in value)
+            bytes_left -= sum(len(str(key)) + 3 for key in value)
             stack += value.values()
         elif isinstance(value, list):
             stack += value
-    return most >= 0
+    return bytes_left >= 0
 
 
-def _too_large(source: CatalogSource) -> ConfigError:
+def _too_large_error(source: CatalogSource) -> ConfigError:
     return ConfigError(f"as JSON the catalog is larger than {source.max_bytes:,} bytes", "raise --max-bytes")
 
 
 def load_in_subprocess(source: CatalogSource) -> LoadedCatalog:
-    """Load it in a child process, within `SECONDS` and `memory_for` the source. Raises OsbctlError as `load`."""
+    """Load it in a child process, within `SECONDS` and `memory_limit` the source. Raises OsbctlError as `load`."""
     import subprocess
 
     from osbctl.parallel import start_module

@@ -10,14 +10,14 @@ from typing import Any
 from osbctl.errors import OsbctlError
 from osbctl.findings import DocumentError
 from osbctl.platforms import ApiVersion, Platform
-from osbctl.tasks.load_catalog import CatalogSource, load, memory_for
+from osbctl.tasks.load_catalog import CatalogSource, load, memory_limit
 
 
 def _main() -> None:
     request = json.loads(sys.argv[1])
     # Ends the process also when its parent is gone. Without a handler, it also ends a read that blocks.
     signal.alarm(request.pop("seconds"))
-    memory = memory_for(request["max_bytes"])
+    memory = memory_limit(request["max_bytes"])
     resource.setrlimit(resource.RLIMIT_DATA, (memory, memory))
     version = request.pop("api_version")
     platforms = tuple(map(Platform, request.pop("platforms")))

@@ -42,43 +42,45 @@ class Request(NamedTuple):
     fixes: bool = False
 
 
-def config_of(source: str, stdin_filename: str | None = None, config: Config | None = None) -> Config:
+def resolve_config(source: str, stdin_filename: str | None = None, config: Config | None = None) -> Config:
     """Configuration of a source: `config`, or the closest above its file or the working folder. Raises ConfigError."""
-    file = (stdin_filename or "") if source == "-" else _file_of(source)
+    file = (stdin_filename or "") if source == "-" else _source_path(source)
     if config is None:
         folder = file if os.path.isdir(file) else os.path.dirname(file)  # noqa: PTH112, PTH120
-        there = folder if os.path.isdir(folder) else os.curdir  # noqa: PTH112
-        config = find_config(there)
-        if not config.origin and there != os.curdir:
+        closest = folder if os.path.isdir(folder) else os.curdir  # noqa: PTH112
+        config = find_config(closest)
+        if not config.origin and closest != os.curdir:
             config = find_config(os.curdir)
     return config.for_file(file) if config.per_path else config
 
 
-def _file_of(source: str) -> str:
+def _source_path(source: str) -> str:
     """The path in a source that may be `REV:path`."""
     return source if os.path.exists(source) else source.partition(":")[2] or source  # noqa: PTH110
 
 
-def variables_of(environment: Mapping[str, str], env: str | None = None, config: str | None = None) -> VariablesOf:
-    """The variables of the broker of a brokerpak, by source: those of the file `env`, else those of `environment`.
+def variables_lookup(
+    environment: Mapping[str, str], env_file: str | None = None, config_file: str | None = None
+) -> VariablesOf:
+    """A function that reads the variables of a brokerpak's broker: those of `env_file`, else those of `environment`.
 
-    Last come those of the `env` file of the configuration. `config` is a configuration file, None the closest one.
+    Last come those of the file that the key `env` of the configuration names; `config_file` None: the closest one.
     """
     from osbctl.sources.read import read_variables
 
-    given = read_variables(env) if env else {}
+    given = read_variables(env_file) if env_file else {}
 
-    def found(source: str) -> Variables:
-        configured = config_of(source, config=load_config(config) if config else None).env
-        ours = {name: Variable(name, value) for name, value in environment.items()}
-        return (read_variables(configured) if configured else {}) | ours | given
+    def look_up(source: str) -> Variables:
+        configured = resolve_config(source, config=load_config(config_file) if config_file else None).env
+        inherited = {name: Variable(name, value) for name, value in environment.items()}
+        return (read_variables(configured) if configured else {}) | inherited | given
 
-    return found
+    return look_up
 
 
 def effective_fail_on(request: Request, config: Config) -> FailOn:
     """The lowest severity that makes the run fail: that of the request, else of the configuration."""
-    return request.fail_on or _member(FailOn, config.fail_on or FailOn.ERROR, config, "fail-on")
+    return request.fail_on or _parse_choice(FailOn, config.fail_on or FailOn.ERROR, config, "fail-on")
 
 
 def validation_options(request: Request, config: Config) -> ValidationOptions:
@@ -86,23 +88,23 @@ def validation_options(request: Request, config: Config) -> ValidationOptions:
 
     Raises UsageError, ConfigError: a rule or a platform is not known; a user schema cannot be read.
     """
-    selected = _requested(request.select)
-    platforms = request.platforms or [_member(Platform, name, config, "platform") for name in config.platform]
-    select = selected or _configured(config, "select", config.select)
-    ignore = _requested(request.ignore) | (_configured(config, "ignore", config.ignore) - selected)
+    selected = _requested_rules(request.select)
+    platforms = request.platforms or [_parse_choice(Platform, name, config, "platform") for name in config.platform]
+    select = selected or _configured_rules(config, "select", config.select)
+    ignore = _requested_rules(request.ignore) | (_configured_rules(config, "ignore", config.ignore) - selected)
     _check_selection(select, ignore)
     return ValidationOptions(
         api_version=request.api_version
-        or _member(ApiVersion, config.api_version or DEFAULT_API_VERSION, config, "api-version"),
+        or _parse_choice(ApiVersion, config.api_version or DEFAULT_API_VERSION, config, "api-version"),
         platforms=frozenset(platforms),
         select=select or None,
         ignore=ignore,
-        ignore_at=tuple(_ignored_places(config)),
-        user_schemas=tuple((name, _user_schema(name)) for name in (*request.schemas, *config.schema)),
+        ignore_at=tuple(_parse_ignore_entries(config)),
+        user_schemas=tuple((name, _read_user_schema(name)) for name in (*request.schemas, *config.schema)),
         severity=tuple(
-            (rule, _member(Severity, level, config, "severity"))
+            (rule, _parse_choice(Severity, level, config, "severity"))
             for word, level in config.severity.items()
-            for rule in _configured(config, "severity", [word])
+            for rule in _configured_rules(config, "severity", [word])
         ),
     )
 
@@ -113,25 +115,26 @@ def _check_selection(select: frozenset[str], ignore: frozenset[str]) -> None:
         raise UsageError(f"every selected rule is also ignored: {rules}", "leave one of the two out")
 
 
-def _ignored_places(config: Config) -> Iterator[IgnoreAt]:
+def _parse_ignore_entries(config: Config) -> Iterator[IgnoreAt]:
     for word, service, plan in config.ignore_at:
-        for rule in sorted(_configured(config, "ignore-at", [word])):
+        for rule in sorted(_configured_rules(config, "ignore-at", [word])):
             yield IgnoreAt(rule, service, plan)
 
 
-def _requested(words: Iterable[str]) -> frozenset[str]:
-    return frozenset(rule for word in words for rule in rules_named(word))
+def _requested_rules(words: Iterable[str]) -> frozenset[str]:
+    return frozenset(rule for word in words for rule in resolve_rule_ids(word))
 
 
-def _configured(config: Config, key: str, words: Iterable[str]) -> frozenset[str]:
-    return frozenset(rule for word in words for rule in rules_named(word, ConfigError, f"{config.origin}: {key}: "))
+def _configured_rules(config: Config, key: str, words: Iterable[str]) -> frozenset[str]:
+    origin = f"{config.origin}: {key}: "
+    return frozenset(rule for word in words for rule in resolve_rule_ids(word, ConfigError, origin))
 
 
-def _user_schema(name: str) -> object:
+def _read_user_schema(file: str) -> object:
     from osbctl.sources.read import read_object
 
     try:
-        return read_object(name).data
+        return read_object(file).data
     except OsbctlError as error:
         raise ConfigError(f"user schema {error.message}", error.advice) from error
 
@@ -139,12 +142,12 @@ def _user_schema(name: str) -> object:
 _Choice = TypeVar("_Choice", bound="StrEnum")
 
 
-def _member(kind: type[_Choice], value: str, config: Config, key: str) -> _Choice:
+def _parse_choice(choices: type[_Choice], value: str, config: Config, key: str) -> _Choice:
     try:
-        return kind(value)
+        return choices(value)
     except ValueError:
-        message = f"{config.origin}: {key}: {value!r} is not one of: {', '.join(kind)}"
-        raise ConfigError(message, did_you_mean(value, kind)) from None
+        message = f"{config.origin}: {key}: {value!r} is not one of: {', '.join(choices)}"
+        raise ConfigError(message, did_you_mean(value, choices)) from None
 
 
 CatalogObject = TypeVar("CatalogObject", ServiceOffering, ServicePlan)
@@ -169,20 +172,20 @@ def all_rules() -> Mapping[str, Rule]:
     return RULES
 
 
-def rules_named(word: str, error: type[OsbctlError] = UsageError, origin: str = "") -> frozenset[str]:
-    """The ids of the rules that `word` (an id, a group, a prefix with `*`) names. Raises `error` after `origin`."""
+def resolve_rule_ids(pattern: str, error: type[OsbctlError] = UsageError, origin: str = "") -> frozenset[str]:
+    """The ids of the rules that `pattern` (an id, a group, a prefix with `*`) names. Raises `error` after `origin`."""
     rules = all_rules()
-    found = matching_rules(word, rules)
+    found = matching_rules(pattern, rules)
     if not found:
-        advice = did_you_mean(word, (*rules, *Category)) or "osbctl rules lists them"
-        raise error(f"{origin}there is no rule {word!r}", advice)
+        advice = did_you_mean(pattern, (*rules, *Category)) or "osbctl rules lists them"
+        raise error(f"{origin}there is no rule {pattern!r}", advice)
     return found
 
 
-def object_named(objects: Iterable[CatalogObject], name: str, missing: str) -> CatalogObject:
-    """The service offering or plan of that name, else of that id. Raises UsageError, which begins with `missing`."""
+def find_by_name_or_id(objects: Iterable[CatalogObject], name: str, error_prefix: str) -> CatalogObject:
+    """The service offering or plan of that name, else of that id. Raises UsageError with the given prefix."""
     objects = tuple(objects)
-    if found := [each for each in objects if each.name == name] or [each for each in objects if each.id == name]:
+    if found := [one for one in objects if one.name == name] or [one for one in objects if one.id == name]:
         return found[0]
-    names = [each.name for each in objects]
-    raise UsageError(f"{missing} {name!r}", did_you_mean(name, names) or f"there are: {', '.join(names)}")
+    names = [one.name for one in objects]
+    raise UsageError(f"{error_prefix} {name!r}", did_you_mean(name, names) or f"there are: {', '.join(names)}")

@@ -28,27 +28,27 @@ def check_output(output: Path | str | None, inputs: Iterable[Path | str | None],
         return
     if str(output) in ("", "."):
         raise UsageError("-o needs a file name", "name a file, or leave the option out")
-    for name in inputs:
-        if name:
-            _check_input(output, name)
-    kind = _kind(output) if os.path.isfile(output) else ""  # noqa: PTH113
+    for input_path in inputs:
+        if input_path:
+            _check_not_input(output, input_path)
+    kind = _protected_kind(output) if os.path.isfile(output) else ""  # noqa: PTH113
     if kind and kind != replaces:
         raise UsageError(f"{output} holds {kind}, and would be overwritten", "name another file, or remove it first")
 
 
-def _check_input(output: Path | str, name: Path | str) -> None:
-    if os.path.isfile(output) and os.path.isfile(name) and os.path.samefile(output, name):  # noqa: PTH113, PTH121
+def _check_not_input(output: Path | str, input_path: Path | str) -> None:
+    if os.path.isfile(output) and os.path.isfile(input_path) and os.path.samefile(output, input_path):  # noqa: PTH113, PTH121
         raise UsageError(f"{output} is an input of this command, and would be overwritten", "name another file")
-    if not os.path.isdir(name) or os.path.isdir(output):  # noqa: PTH112
+    if not os.path.isdir(input_path) or os.path.isdir(output):  # noqa: PTH112
         return
     file = Path(os.path.realpath(output))
     is_source = file.suffix.lower() in SUFFIXES or file.name == LOCK
-    if is_source and file.is_relative_to(os.path.realpath(name)):
+    if is_source and file.is_relative_to(os.path.realpath(input_path)):
         advice = "write it outside of the folder: the next build would read it as part of the catalog"
-        raise UsageError(f"{output} is in the source folder {name}", advice)
+        raise UsageError(f"{output} is in the source folder {input_path}", advice)
 
 
-def _kind(file: Path | str) -> str:
+def _protected_kind(file: Path | str) -> str:
     """The kind of a file that must not be lost, as a message names it; empty for any other file."""
     if os.path.basename(file) in NAMES:  # noqa: PTH119
         return "a configuration"

@@ -42,15 +42,15 @@ def make_page(
 
     The page is the same for the same sources and options. Raises UsageError: the accent is not a colour.
     """
-    parts = [_part(catalog, content.findings, platforms) for catalog in catalogs]
+    parts = [_build_part(catalog, content.findings, platforms) for catalog in catalogs]
     too_many = sum(len(list(part.catalog.plans)) for part in parts) > MAX_WITH_REQUESTS
-    parts = parts if too_many else with_requests(parts, platforms)
+    parts = parts if too_many else add_requests(parts, platforms)
     return render_page(replace(content, parts=parts, without_requests=too_many))
 
 
-def read_branding(asked: Mapping[str, str | None], configured: Mapping[str, str]) -> Branding:
+def read_branding(options: Mapping[str, str | None], configured: Mapping[str, str]) -> Branding:
     """Title, logo (a file) and accent; options override the configuration. Raises SourceError: the logo is no image."""
-    chosen = {**configured, **{key: value for key, value in asked.items() if value is not None}}
+    chosen = {**configured, **{key: value for key, value in options.items() if value is not None}}
     logo = ""
     if file := chosen.get("logo"):
         try:
@@ -63,36 +63,36 @@ def read_branding(asked: Mapping[str, str | None], configured: Mapping[str, str]
     return Branding(chosen.get("title") or Branding().title, logo, chosen.get("accent", ""))
 
 
-def _part(catalog: PageCatalog, with_findings: bool, view: frozenset[Platform]) -> Part:
+def _build_part(catalog: PageCatalog, with_findings: bool, platforms: frozenset[Platform]) -> Part:
     document, old = catalog.document, catalog.before
     findings: Sequence[Finding] = ()
     if with_findings:
         judgement = validate_document(document, ValidationOptions())
         outcomes: Mapping[Platform, Outcome] = judgement.outcomes
-        findings = [_without_folder(finding, document.name) for finding in judgement.findings]
+        findings = [_strip_folder(finding, document.name) for finding in judgement.findings]
     else:
         outcomes = judge_template(document.data)
-    shown = {platform: outcome for platform, outcome in outcomes.items() if platform in view}
+    shown = {platform: outcome for platform, outcome in outcomes.items() if platform in platforms}
     changes: Sequence[Change] = ()
     if old:
         from osbctl.comparison.catalogs import compare_catalogs
-        from osbctl.tasks.compare import now_refused
+        from osbctl.tasks.compare import find_refusal_changes
 
-        found = compare_catalogs(old.data, document.data, platforms=view)
-        changes = found + now_refused(old.data, document.data, found, view)
+        catalog_changes = compare_catalogs(old.data, document.data, platforms=platforms)
+        changes = catalog_changes + find_refusal_changes(old.data, document.data, catalog_changes, platforms)
     return Part(catalog.broker, document.catalog, shown, findings, changes)
 
 
-def _without_folder(finding: Finding, name: str) -> Finding:
+def _strip_folder(finding: Finding, name: str) -> Finding:
     """The finding without the folder of its source, since others read the page."""
-    place, folder = finding.location, name.rpartition("/")[0] + "/"
-    if place is None or folder == "/" or "://" in name:
+    location, folder = finding.location, name.rpartition("/")[0] + "/"
+    if location is None or folder == "/" or "://" in name:
         return finding
-    place = place._replace(source=place.source.removeprefix(folder))
-    return finding._replace(location=place, message=finding.message.replace(folder, ""))
+    location = location._replace(source=location.source.removeprefix(folder))
+    return finding._replace(location=location, message=finding.message.replace(folder, ""))
 
 
-def with_requests(parts: Sequence[Part], platforms: frozenset[Platform]) -> list[Part]:
+def add_requests(parts: Sequence[Part], platforms: frozenset[Platform]) -> list[Part]:
     """Add examples of the plans, and commands for the tools of `platforms`."""
     brokers: dict[str, set[str]] = {}
     for part in parts:
@@ -120,26 +120,26 @@ def _plan_requests(service: ServiceOffering, plan: ServicePlan, broker: str, pla
         if made.why:
             headed[place] = [(f"No example: {made.why}", "")]
         elif made.smallest == made.fullest:
-            headed[place] = [("Example", _json(made.smallest))]
+            headed[place] = [("Example", _to_json(made.smallest))]
         else:
-            headed[place] = [("Smallest request", _json(made.smallest)), ("Fullest request", _json(made.fullest))]
+            headed[place] = [("Smallest request", _to_json(made.smallest)), ("Fullest request", _to_json(made.fullest))]
     first = found.get(Purpose.CREATE.schema_location)
     sent = (first and first.smallest) or None
-    content = f"{_json(sent)}\n" if sent else ""
+    content = f"{_to_json(sent)}\n" if sent else ""
     sending = build_commands(Order(service.name, plan.name, broker, sent, content=content), Purpose.CREATE)
-    by_platform = [(platform.label, tuple(_commands(sending, platform))) for platform in platforms]
+    by_platform = [(platform.label, tuple(_platform_commands(sending, platform))) for platform in platforms]
     return PlanRequests(by_platform, headed)
 
 
-def _json(value: Any) -> str:
+def _to_json(value: Any) -> str:
     return json.dumps(value, indent=2, ensure_ascii=False)
 
 
-def _commands(made: Sequence[Command], platform: Platform) -> Iterator[ShownCommand]:
+def _platform_commands(available: Sequence[Command], platform: Platform) -> Iterator[ShownCommand]:
     """Commands of the platform's tools; a file stands with the first command that reads it."""
     seen: set[tuple[str, str]] = set()
     tools = {tool.name for tool in platform.record.tools}
-    for command in made:
+    for command in available:
         if command.tool not in tools:
             continue
         file = (command.file, command.content)

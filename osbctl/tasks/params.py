@@ -14,7 +14,7 @@ from osbctl.sources.document import Document
 from osbctl.sources.parse import parse_document
 from osbctl.sources.read import read_object
 from osbctl.sources.read_bytes import STDIN
-from osbctl.tasks.options import object_named
+from osbctl.tasks.options import find_by_name_or_id
 
 INLINE = "-c"
 """Source name of a request on the command line."""
@@ -30,17 +30,17 @@ def plan_parameters(
     Raises UsageError (there is no such service offering or plan), SourceError (the file cannot be opened, or the schema
     cannot be applied), DocumentError (the request is no JSON object).
     """
-    offering = object_named(document.catalog.services, service, "there is no service")
-    found = object_named(offering.plans, plan, f"service {offering.name!r} has no plan")
+    offering = find_by_name_or_id(document.catalog.services, service, "there is no service")
+    found = find_by_name_or_id(offering.plans, plan, f"service {offering.name!r} has no plan")
     schema = found.parameters.get(purpose.schema_location)
     described = tuple(other for other in Purpose if other.schema_location in found.parameters)
     rows = tuple(parameters(schema)) if schema is not None else ()
     about = PlanParameters(service, plan, purpose, schema, rows, described)
     if request is None:
         return replace(about, examples=None if schema is None else generate_examples(schema))
-    sent = _request(request)
+    sent = _read_request(request)
     if wrong := [] if schema is None else request_errors(schema, sent.data):
-        return replace(about, faults=_located(wrong, sent))
+        return replace(about, faults=_locate_findings(wrong, sent))
     shown = redact(sent.data)
     file, content = sent.name, ""
     if file in (INLINE, STDIN):
@@ -49,21 +49,21 @@ def plan_parameters(
     return replace(about, faults=(), commands=tuple(build_commands(order, purpose)), masked=shown != sent.data)
 
 
-def _request(text: str) -> Document:
+def _read_request(text: str) -> Document:
     try:
         in_file = text.startswith("@")
         sent = read_object(text[1:]) if in_file else parse_document(text.encode(), INLINE)
     except DocumentError as error:
         hint = "parameters are a JSON object"
-        found = (f._replace(hint=hint) if f.rule == "not-an-object" else f for f in error.findings)
-        raise DocumentError(tuple(found)) from None
+        findings = (f._replace(hint=hint) if f.rule == "not-an-object" else f for f in error.findings)
+        raise DocumentError(tuple(findings)) from None
     if sent.syntax != "json":
         message = "a request is JSON; platforms do not read YAML here"
         raise DocumentError((Finding("syntax", Severity.ERROR, message, (), Location(sent.name, 1, 1)),))
     return sent
 
 
-def _located(found: list[Finding], sent: Document) -> tuple[Finding, ...]:
-    places = sent.locate({finding.path for finding in found})
-    found.sort(key=lambda finding: (places[finding.path].line, places[finding.path].column))
-    return tuple(finding._replace(location=places[finding.path]) for finding in found)
+def _locate_findings(findings: list[Finding], sent: Document) -> tuple[Finding, ...]:
+    locations = sent.locate({finding.path for finding in findings})
+    findings.sort(key=lambda finding: (locations[finding.path].line, locations[finding.path].column))
+    return tuple(finding._replace(location=locations[finding.path]) for finding in findings)

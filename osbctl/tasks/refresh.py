@@ -27,9 +27,9 @@ _ATTEMPTS = 10
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """Options of a refresh. `instances` as in `reconcile`."""
+    """Options of a refresh. `used_plans` as in `reconcile`."""
 
-    instances: frozenset[str] | None = None
+    used_plans: frozenset[str] | None = None
     dry_run: bool = False
 
 
@@ -41,15 +41,15 @@ def register_broker(registry: Registry, new: Registration, client: RegisteredBro
     registry.check_name_available(new.name)
     catalog = client.validate(client.fetch(new).body, new)
     refused = catalog.refused or (catalog.errors if catalog.refusals else ())
-    refused = refused or find_registration_refusals(catalog.data, new.platform, _others(registry, new, catalog))
+    refused = refused or find_registration_refusals(catalog.data, new.platform, _find_taken_ids(registry, new, catalog))
     if refused:
         return Refresh(utc_timestamp(), RefreshOutcome.REFUSED, new.platform, remarks=refused)
-    added = Refresh(utc_timestamp(), RefreshOutcome.ADDED, new.platform, remarks=_warnings(catalog))
+    added = Refresh(utc_timestamp(), RefreshOutcome.ADDED, new.platform, remarks=_warning_remarks(catalog))
     registry.add(new, catalog.storable, added)
     return added
 
 
-def choose(registry: Registry, names: Sequence[str]) -> list[str]:
+def resolve_broker_names(registry: Registry, names: Sequence[str]) -> list[str]:
     """The brokers of these names, each once; all if none is named. Raises UnknownBrokerError."""
     known = dict.fromkeys(registry.names())
     for name in names:
@@ -58,9 +58,9 @@ def choose(registry: Registry, names: Sequence[str]) -> list[str]:
     return list(dict.fromkeys(names or known))
 
 
-def doubted_instances(registry: Registry, used: frozenset[str] | None, file: str) -> list[str]:
-    """A sentence if some of the plan ids `used`, from `file`, are of no broker. Raises ConfigError: none is."""
-    if not used:
+def unknown_plan_notes(registry: Registry, used_plans: frozenset[str] | None, instances_file: str) -> list[str]:
+    """A sentence if some of the plan ids read from `instances_file` are of no broker. Raises ConfigError: none is."""
+    if not used_plans:
         return []
     from osbctl.comparison.instances import doubts
 
@@ -69,7 +69,7 @@ def doubted_instances(registry: Registry, used: frozenset[str] | None, file: str
         broker = registry.broker(name)
         plans.update(plan.id for plan in broker.document.catalog.plans)
         plans.update(kept.plan_id for kept in broker.kept)
-    return doubts(used, plans, file, "any registered broker")
+    return doubts(used_plans, plans, instances_file, "any registered broker")
 
 
 def refresh_brokers(
@@ -77,7 +77,7 @@ def refresh_brokers(
 ) -> Iterator[tuple[str, Refresh]]:
     """Refresh these brokers, `jobs` at a time; yield each result as soon as it is there. Raises RegistryError."""
 
-    def work(name: str) -> Refresh:
+    def refresh_one(name: str) -> Refresh:
         try:
             return refresh_broker(registry, name, client, policy)
         except (UnknownBrokerError, OutdatedError) as error:
@@ -85,8 +85,8 @@ def refresh_brokers(
             return Refresh(utc_timestamp(), RefreshOutcome.FAILED, DEFAULT_PLATFORM, remarks=remarks)
 
     if len(names) == 1:  # in this thread, because it may prompt for a password: Ctrl-C must restore the terminal
-        return ((name, work(name)) for name in names)
-    return run_in_parallel(work, names, jobs)
+        return ((name, refresh_one(name)) for name in names)
+    return run_in_parallel(refresh_one, names, jobs)
 
 
 def refresh_broker(registry: Registry, name: str, client: RegisteredBrokerClient, policy: Policy) -> Refresh:
@@ -98,21 +98,21 @@ def refresh_broker(registry: Registry, name: str, client: RegisteredBrokerClient
     """
     for _ in range(_ATTEMPTS):
         broker = registry.broker(name)
-        done, changed = _refreshed(registry, broker, client, policy)
+        refresh, changed = _fetch_and_reconcile(registry, broker, client, policy)
         if policy.dry_run:
-            return done
+            return refresh
         try:
-            registry.store_refresh(broker.row, done, **changed)
+            registry.store_refresh(broker.row, refresh, **changed)
         except OutdatedError:
             continue
-        return done
+        return refresh
     raise OutdatedError(name)
 
 
-def _refreshed(
+def _fetch_and_reconcile(
     registry: Registry, broker: RegisteredBroker, client: RegisteredBrokerClient, policy: Policy
 ) -> tuple[Refresh, dict[str, Any]]:
-    """The refresh of a broker, and what it changes: `catalog` and `kept` of `Registry.store_refresh`."""
+    """Fetch the catalog and compute its refresh, with what it changes: `catalog` and `kept` of `store_refresh`."""
     row, platform = broker.row, broker.row.platform
     notes = tuple(Remark("", "", "", sentence) for sentence in platform.record.notes_on_changes(()))
     base = Refresh(utc_timestamp(), RefreshOutcome.UNCHANGED, platform, remarks=notes)
@@ -123,26 +123,26 @@ def _refreshed(
         failure = Remark("not-fetched", "error", row.name, words)
         return replace(base, outcome=RefreshOutcome.FAILED, remarks=(failure,)), {}
     catalog = client.validate(answer.body, row)
-    refused = client.find_password(broker) or catalog.refused
+    refused = client.find_password_in_stored_catalog(broker) or catalog.refused
     if refused:
         return replace(base, outcome=RefreshOutcome.REFUSED, remarks=refused), {}
-    return _reconciled(registry, broker, catalog, policy, base)
+    return _reconcile_catalog(registry, broker, catalog, policy, base)
 
 
-def _reconciled(
+def _reconcile_catalog(
     registry: Registry, broker: RegisteredBroker, catalog: BrokerCatalog, policy: Policy, base: Refresh
 ) -> tuple[Refresh, dict[str, Any]]:
-    """The refresh with a catalog that can be stored, and its changes as in `_refreshed`; `base` if nothing changes."""
+    """The refresh with a catalog that can be stored, and its changes as above; `base` if nothing changes."""
     row, platform = broker.row, broker.row.platform
     fit = catalog.storable
     if fit.body == broker.catalog and not (catalog.refusals or broker.kept):
         return base, {}  # nothing is new, and nothing waits for its last instance
-    sent = NewCatalog(fit.data, catalog.refusals, _others(registry, row, catalog, broker))
-    result = reconcile(broker, sent, platform, policy.instances, base.at)
+    sent = NewCatalog(fit.data, catalog.refusals, _find_taken_ids(registry, row, catalog, broker))
+    result = reconcile(broker, sent, platform, policy.used_plans, base.at)
     new = fit.with_data(result.stored)
     if not (result.refused or result.actions) and broker.catalog in (fit.body, new.body):
         return base, {}
-    remarks = (*result.remarks, *_warnings(catalog), *base.remarks)
+    remarks = (*result.remarks, *_warning_remarks(catalog), *base.remarks)
     outcome = RefreshOutcome.CHANGED
     if result.refused:
         remarks = catalog.errors if catalog.refusals else result.remarks
@@ -152,21 +152,21 @@ def _reconciled(
     return replace(base, outcome=outcome, actions=result.actions, remarks=remarks), changed
 
 
-def _warnings(catalog: BrokerCatalog) -> tuple[Remark, ...]:
+def _warning_remarks(catalog: BrokerCatalog) -> tuple[Remark, ...]:
     """Violations of the specification that the platform accepts."""
-    return tuple(replace(one, level="warning") for one in catalog.errors)
+    return tuple(replace(error, level="warning") for error in catalog.errors)
 
 
-def _others(
-    registry: Registry, ours: Registration, catalog: BrokerCatalog, stored: RegisteredBroker | None = None
+def _find_taken_ids(
+    registry: Registry, registration: Registration, catalog: BrokerCatalog, stored: RegisteredBroker | None = None
 ) -> dict[tuple[Identity, str], str]:
     """The broker of each new id that another broker of the platform has; empty where brokers may share ids."""
-    platform = ours.platform
+    platform = registration.platform
     known = set(ids_unique_on_platform(stored.document.catalog, platform)) if stored else set()
     wanted = set(ids_unique_on_platform(Catalog.of(catalog.data), platform)) - known
     found: dict[tuple[Identity, str], str] = {}
     for row in registry.brokers() if wanted else ():
-        if row.platform is platform and row.name != ours.name:
-            theirs = ids_unique_on_platform(registry.broker(row.name).document.catalog, platform)
-            found |= dict.fromkeys(wanted.intersection(theirs), row.name)
+        if row.platform is platform and row.name != registration.name:
+            ids_of_other = ids_unique_on_platform(registry.broker(row.name).document.catalog, platform)
+            found |= dict.fromkeys(wanted.intersection(ids_of_other), row.name)
     return found

@@ -30,7 +30,7 @@ class RegisteredBrokerClient:
 
     options: ConnectionOptions
     password_of: Callable[[Registration], str]
-    _sent: dict[str, ConnectionOptions] = field(default_factory=dict, repr=False)
+    _sent_options: dict[str, ConnectionOptions] = field(default_factory=dict, repr=False)
 
     def fetch(self, broker: Registration) -> CatalogResponse:
         """The answer of the broker. Raises SourceError."""
@@ -38,7 +38,7 @@ class RegisteredBrokerClient:
         options = replace(
             self.options, user=broker.username, password=self.password_of(broker), api_version=broker.api_version
         )
-        self._sent[broker.name] = options
+        self._sent_options[broker.name] = options
         try:
             return fetch_catalog(address, options)
         except SourceError as error:  # it may quote the broker, and a broker may quote the password
@@ -57,28 +57,28 @@ class RegisteredBrokerClient:
             document = parse_document(body, "catalog.json")
             data = document.data
         except DocumentError as error:
-            unreadable = tuple(_remark(one) for one in error.findings if one.severity is Severity.ERROR)
-        refused = self._held(body, data, broker) or unreadable
+            unreadable = tuple(_to_remark(one) for one in error.findings if one.severity is Severity.ERROR)
+        refused = self._find_password(body, data, broker) or unreadable
         if refused:
             return BrokerCatalog(body, data, refused)
-        errors = tuple(map(_remark, validate_document(document, options).errors))
+        errors = tuple(map(_to_remark, validate_document(document, options).errors))
         refusals = broker.platform.record.judge(data).redacted.refusals if errors else ()
         return BrokerCatalog(body, data, errors=errors, refusals=refusals)
 
-    def find_password(self, broker: RegisteredBroker) -> tuple[Remark, ...]:
+    def find_password_in_stored_catalog(self, broker: RegisteredBroker) -> tuple[Remark, ...]:
         """The reason to show and compare nothing: the stored catalog contains the password of the broker."""
         message = "the stored catalog contains the broker's password: `osbctl brokers remove` it, and add it again"
-        found = self._held(broker.catalog, broker.data, broker.row)
+        found = self._find_password(broker.catalog, broker.data, broker.row)
         return tuple(replace(one, message=message) for one in found)
 
-    def check_secret(self, body: bytes, data: dict[str, Any], broker: Registration) -> None:
+    def check_no_password(self, body: bytes, data: dict[str, Any], broker: Registration) -> None:
         """Raise SourceError if the catalog must not be shown, because it contains the password sent to the broker."""
-        for held in self._held(body, data, broker):
+        for held in self._find_password(body, data, broker):
             raise SourceError(held.message)
 
-    def _held(self, body: bytes, data: dict[str, Any], broker: Registration) -> tuple[Remark, ...]:
+    def _find_password(self, body: bytes, data: dict[str, Any], broker: Registration) -> tuple[Remark, ...]:
         """The refusal of a catalog that contains the password, plain or as sent; a short one may be any word."""
-        sent = self._sent[broker.name]
+        sent = self._sent_options[broker.name]
         if len(sent.password) < SURE_LENGTH:
             return ()
         secrets = (sent.encoded_credentials, sent.password)
@@ -90,7 +90,7 @@ class RegisteredBrokerClient:
         return (Remark(_HELD, "error", place, message),)
 
 
-def _remark(finding: Finding) -> Remark:
+def _to_remark(finding: Finding) -> Remark:
     secret = any(may_be_secret_name(step) for step in finding.path)
     message = "the value is invalid (it may be a secret, and is not shown)" if secret else finding.message
     return Remark(finding.rule, finding.severity.value, pointer(finding.path), message)

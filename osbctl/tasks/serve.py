@@ -13,7 +13,7 @@ from osbctl.errors import SourceError, UsageError
 from osbctl.tasks.load_catalog import CatalogSource, load, load_in_subprocess
 
 
-def sources(
+def make_sources(
     catalog: CatalogSource,
     credentials: Path,
     base_path: str,
@@ -35,16 +35,16 @@ def sources(
         raise UsageError(f"--base-path {base_path!a} is not the path of a URL", "write it like /brokers/data")
 
     def load_checked() -> LoadedCatalog:
-        for path in _watched(catalog.source):
-            _not_special(path)
+        for path in _watched_files(catalog.source):
+            _check_not_special(path)
         return load_in_subprocess(catalog)
 
     # Standard input can be read once only, so a reload gets the same catalog.
     loaded = load(catalog) if catalog.source == "-" else None
     return Sources(
         load_catalog=(lambda: loaded) if loaded else load_checked,
-        load_credentials=lambda: read_credentials(_not_special(credentials)),
-        catalog_paths=lambda: list(_watched(catalog.source)),
+        load_credentials=lambda: read_credentials(_check_not_special(credentials)),
+        catalog_paths=lambda: list(_watched_files(catalog.source)),
         credentials_paths=lambda: [credentials],
         allow_empty=allow_empty,
         make_app=partial(
@@ -53,14 +53,14 @@ def sources(
     )
 
 
-def _not_special(path: Path) -> Path:
+def _check_not_special(path: Path) -> Path:
     """`path`, also if nothing is there. Raises SourceError for a FIFO, device or folder: reading it may never end."""
     if path.exists() and not path.is_file():
         raise SourceError(f"{path} is not a regular file")
     return path
 
 
-def _watched(source: str) -> Iterator[Path]:
+def _watched_files(source: str) -> Iterator[Path]:
     """Files whose change causes a reload; none for standard input and git."""
     path = Path(source)
     if path.is_dir():

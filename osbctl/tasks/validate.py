@@ -9,7 +9,7 @@ from osbctl.findings import DocumentError, Finding, Severity, ValidationResult
 from osbctl.sources.document import Document
 from osbctl.sources.read import read_source
 from osbctl.sources.read_bytes import check_stdin, report_name
-from osbctl.tasks.options import Request, config_of, effective_fail_on, validation_options
+from osbctl.tasks.options import Request, effective_fail_on, resolve_config, validation_options
 from osbctl.text import plural
 from osbctl.validation.options import ValidationOptions
 from osbctl.validation.pipeline import unreadable_result, validate_document
@@ -52,11 +52,12 @@ def validate(request: Request, config: Config | None = None) -> Validation:
     check_stdin(request.sources)
     known: list[_Settings] = []
     settings = [
-        _settings(config_of(source, request.stdin_filename, config), request, known) for source in request.sources
+        _resolve_settings(resolve_config(source, request.stdin_filename, config), request, known)
+        for source in request.sources
     ]
-    validated = [_validate(source, request, s) for source, s in zip(request.sources, settings, strict=True)]
+    validated = [_validate_source(source, request, s) for source, s in zip(request.sources, settings, strict=True)]
     if request.together:
-        validated = _together(validated)
+        validated = _check_together(validated)
     results = tuple(one.result for one in validated)
     notes = [result.read_as for result in results if result.read_as]
     if request.baseline:
@@ -64,7 +65,7 @@ def validate(request: Request, config: Config | None = None) -> Validation:
     return Validation(results, max(one.exit_code for one in validated), tuple(notes))
 
 
-def unread(error: OsbctlError) -> tuple[Finding, ...]:
+def error_findings(error: OsbctlError) -> tuple[Finding, ...]:
     """The error of a source that cannot be opened or read, as findings."""
     if isinstance(error, DocumentError):
         return error.findings
@@ -75,26 +76,26 @@ def _apply_baseline(
     results: tuple[ValidationResult, ...], request: Request, file: str, notes: list[str]
 ) -> tuple[ValidationResult, ...]:
     """The results without those of the baseline, which is written first on request; adds to `notes`."""
-    from osbctl.tasks.baseline import without_baseline, write_baseline
+    from osbctl.tasks.baseline import remove_known_findings, write_baseline
 
     if request.write_baseline:
         notes.append(f"wrote {file} ({plural(write_baseline(file, results), 'finding')})")
-    kept, gone = without_baseline(file, results)
+    kept, gone = remove_known_findings(file, results)
     if gone and not (request.select or request.ignore):  # a finding that was not looked for may still be there
         notes.append(gone)
     return kept
 
 
-def _settings(config: Config, request: Request, known: list[_Settings]) -> _Settings:
+def _resolve_settings(config: Config, request: Request, resolved: list[_Settings]) -> _Settings:
     """The settings of a configuration, made once for all sources that it holds for."""
-    for one in known:
-        if one.config == config:
-            return one
-    known.append(_Settings(config, validation_options(request, config)))
-    return known[-1]
+    for settings in resolved:
+        if settings.config == config:
+            return settings
+    resolved.append(_Settings(config, validation_options(request, config)))
+    return resolved[-1]
 
 
-def _together(validated: list[_Validated]) -> list[_Validated]:
+def _check_together(validated: list[_Validated]) -> list[_Validated]:
     """The same, with findings on ids and names that two of the catalogs share."""
     from osbctl.validation.cross_catalog import ValidatedCatalog, add_shared_identity_findings
 
@@ -103,7 +104,7 @@ def _together(validated: list[_Validated]) -> list[_Validated]:
     return [one._replace(result=next(completed)) if one.document else one for one in validated]
 
 
-def _validate(source: str, request: Request, settings: _Settings) -> _Validated:
+def _validate_source(source: str, request: Request, settings: _Settings) -> _Validated:
     fail_on = effective_fail_on(request, settings.config)
     try:
         document = read_source(
@@ -115,15 +116,15 @@ def _validate(source: str, request: Request, settings: _Settings) -> _Validated:
         )
     except (DocumentError, SourceError) as error:
         code = error.exit_code if isinstance(error, SourceError) else 0
-        result = unreadable_result(report_name(source, request.stdin_filename), unread(error))
+        result = unreadable_result(report_name(source, request.stdin_filename), error_findings(error))
         return _Validated(settings, result._replace(fail_on=fail_on), exit_code=code)
     result = validate_document(document, settings.options)._replace(fail_on=fail_on)
     if result.findings and request.fixes and _is_editable(source, document):
         result = result._replace(editable=True)
         if any(finding.path[-1:] == ("$schema",) for finding in result.findings):
-            from osbctl.tasks.fix import with_fixes  # loads the comparison of schemas
+            from osbctl.tasks.fix import add_draft_fixes  # loads the comparison of schemas
 
-            result = result._replace(findings=with_fixes(result.findings, document))
+            result = result._replace(findings=add_draft_fixes(result.findings, document))
     return _Validated(settings, result, document if request.together else None)
 
 

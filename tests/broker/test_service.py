@@ -23,7 +23,7 @@ from osbctl.findings import DocumentError
 from osbctl.platforms import Platform
 from osbctl.tasks import load_catalog as loading
 from osbctl.tasks.load_catalog import CatalogSource, load, load_in_subprocess
-from osbctl.tasks.serve import sources
+from osbctl.tasks.serve import make_sources
 from tests.broker.harness import until
 from tests.cli.program import osbctl
 
@@ -200,7 +200,7 @@ def test_loading_has_a_timeout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
 def test_fifo_is_refused_at_once(tmp_path: Path, pair: tuple[Path, Path]) -> None:
     fifo = tmp_path / "fifo"
     os.mkfifo(fifo)
-    made = sources(CatalogSource(str(fifo)), fifo, "", "2.0", 412, allow_empty=False)
+    made = make_sources(CatalogSource(str(fifo)), fifo, "", "2.0", 412, allow_empty=False)
     for read in (
         made.load_catalog,
         made.load_credentials,

@@ -16,7 +16,7 @@ import yaml
 
 from osbctl.sources.read import read_source
 from osbctl.sources.yaml_text import dump
-from osbctl.tasks.load_catalog import LARGEST, memory_for
+from osbctl.tasks.load_catalog import LARGEST, memory_limit
 from tests.broker.harness import until
 from tests.case import case
 from tests.cli.program import osbctl
@@ -172,7 +172,7 @@ def test_the_memory_limits_hold_when_the_largest_catalog_is_reloaded(
     ]
     assert len(limits) == 3
     for limit in limits:
-        assert seen + memory_for(LARGEST) < int(re.fullmatch(r"(\d+)Mi?", limit)[1]) << 20, limit  # type: ignore[index]
+        assert seen + memory_limit(LARGEST) < int(re.fullmatch(r"(\d+)Mi?", limit)[1]) << 20, limit  # type: ignore[index]
 
 
 def test_the_example_record_is_refused(tmp_path: Path, pair: tuple[Path, Path]) -> None:

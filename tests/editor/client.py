@@ -15,7 +15,7 @@ from lsprotocol import types
 from pygls.lsp.client import LanguageClient
 
 from osbctl.editor.server import EditorServer
-from osbctl.tasks.options import variables_of
+from osbctl.tasks.options import variables_lookup
 
 SECONDS = 20.0
 """Time limit of one response: generous, since the machine may be busy."""
@@ -87,7 +87,7 @@ def serve(listening: socket.socket) -> int:
     """Serve one editor; the exit code."""
     connection, _ = listening.accept()
     with connection, connection.makefile("rb") as received, connection.makefile("wb") as sent:
-        return EditorServer(variables_of(os.environ)).run(received, sent)
+        return EditorServer(variables_lookup(os.environ)).run(received, sent)
 
 
 @asynccontextmanager

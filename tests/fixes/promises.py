@@ -28,7 +28,7 @@ def check(name: str, data: bytes, *, unsafe: bool, options: ValidationOptions = 
     """Mend `data` and hold it to the promises; how many fixes were carried out."""
     found, passes = _mended(name, data, options, unsafe)
     after = found.after[name]
-    assert not fix_bytes(name, after, options, unsafe=unsafe).changed, "the second run changes something"
+    assert not fix_bytes(name, after, options, unsafe=unsafe).changed_files, "the second run changes something"
     text, made = data, []
     for step in passes:
         changed = step.changes()[name]
@@ -37,13 +37,13 @@ def check(name: str, data: bytes, *, unsafe: bool, options: ValidationOptions = 
         text = changed
         made += fixes
     assert text == after
-    no_new_findings(validate_document(parse_document(data, name), options).findings, found.left, made)
+    no_new_findings(validate_document(parse_document(data, name), options).findings, found.remaining, made)
     return len(made)
 
 
 def _mended(name: str, data: bytes, options: ValidationOptions, unsafe: bool) -> tuple[FixResult, list[Any]]:
     """The result, and the passes that led to it."""
-    possible, passes = task._working_pass, list[Any]()
+    possible, passes = task._find_working_pass, list[Any]()
 
     def watched(*given: Any) -> Any:
         watching.append(None)
@@ -55,7 +55,7 @@ def _mended(name: str, data: bytes, options: ValidationOptions, unsafe: bool) ->
 
     watching: list[None] = []
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(task, "_working_pass", watched)
+        patch.setattr(task, "_find_working_pass", watched)
         return fix_bytes(name, data, options, unsafe=unsafe), passes
 
 

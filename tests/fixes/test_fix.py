@@ -14,7 +14,7 @@ from osbctl.fixes.edits import Edit, applied, edit
 from osbctl.platforms.outcome import VerdictKind
 from osbctl.sources.document import Span
 from osbctl.sources.parse import parse_document
-from osbctl.tasks.fix import FixResult, fix_bytes, fix_source, write
+from osbctl.tasks.fix import FixResult, fix_bytes, fix_source, write_fixed_files
 from osbctl.validation.options import ValidationOptions
 from osbctl.validation.pipeline import validate_document
 
@@ -65,7 +65,7 @@ def test_a_misnamed_draft_is_renamed(key: str, draft: str) -> None:
     text = HEAD + "  bindable: false\n" + plan % f'type: object, {key}: "{draft}"'
     after, found = mend(text, unsafe=True)
     assert after == text.replace(f"{key}:", "$schema:").replace(draft, D4)  # which every platform takes
-    assert found.mended[0].hint == f"rename {key} to $schema"
+    assert found.fixed[0].hint == f"rename {key} to $schema"
     assert mend(text)[0] == after, "it is proved that the same requests pass"
 
 
@@ -96,7 +96,7 @@ def test_a_misnamed_draft_is_renamed(key: str, draft: str) -> None:
 def test_a_value_is_mended_and_all_else_stays(old: str, new: str, unsafe: bool) -> None:
     after, found = mend(HEAD + old + PLAN, unsafe=unsafe)
     assert after == HEAD + new + PLAN
-    assert len(found.mended) >= 1
+    assert len(found.fixed) >= 1
     assert mend(after, unsafe=unsafe)[0] == after
     for end in ("\r\n", "\r"):
         made, _ = mend((HEAD + old + PLAN).replace("\n", end), unsafe=unsafe)
@@ -197,14 +197,14 @@ def test_a_folder_is_mended_in_its_files(tmp_path: Path) -> None:
     plan = tmp_path / "services/a/plans/p.yaml"
     plan.write_text("id: 1D0E6C3B-8A4F-4E57-9B1C-2D7F5A90E3B4\nname: p\ndescription: no # so\n")
     found = fix_source(str(tmp_path), OPTIONS, unsafe=True)
-    assert sorted(found.changed) == [str(tmp_path / "services/a.yaml"), str(plan)]
+    assert sorted(found.changed_files) == [str(tmp_path / "services/a.yaml"), str(plan)]
     assert plan.read_text().endswith("description: no # so\n")  # nothing is written yet
-    assert all(f.location and f.location.source.startswith(str(tmp_path)) for f in found.mended)
-    write(found)
+    assert all(f.location and f.location.source.startswith(str(tmp_path)) for f in found.fixed)
+    write_fixed_files(found)
     assert (tmp_path / "services/a.yaml").read_text().endswith("bindable: true # well\n")
     assert plan.read_text().endswith('\nname: p\nfree: true\ndescription: "no" # so\n')
-    assert found.left == ()
-    assert not fix_source(str(tmp_path), OPTIONS, unsafe=True).changed
+    assert found.remaining == ()
+    assert not fix_source(str(tmp_path), OPTIONS, unsafe=True).changed_files
 
 
 def test_a_value_that_many_share_is_left(tmp_path: Path) -> None:
@@ -217,7 +217,7 @@ def test_a_value_that_many_share_is_left(tmp_path: Path) -> None:
             + PLAN.replace("\n  ", "\n").replace("  plans", "plans")
         )
     found = fix_source(str(tmp_path), OPTIONS)
-    after = {name: new for name, (_, new) in found.changed.items()}
+    after = {name: new for name, (_, new) in found.changed_files.items()}
     assert not after or b"bindable: true" in after[str(tmp_path / "catalog.yaml")]
 
 
@@ -233,7 +233,7 @@ def test_what_is_no_file_cannot_be_mended() -> None:
 def mend_file(source: Path, **asked: Any) -> FixResult:
     """Mend what is on disk."""
     found = fix_source(str(source), OPTIONS, **asked)
-    write(found)
+    write_fixed_files(found)
     return found
 
 
@@ -273,7 +273,7 @@ def test_a_text_that_counts_in_two_places_stays_and_the_others_are_mended() -> N
     plan = "  - {id: q, name: q, description: d, free: 'no', bindable: true, metadata: *m}\n"
     text = HEAD + "  bindable: 'no'\n" + shared + PLAN + plan
     after, found = mend(text, unsafe=True)
-    stuck = [(one.path[-1], why) for one, why in found.stuck]
+    stuck = [(one.path[-1], why) for one, why in found.unfixable]
     assert stuck == [(field, ELSEWHERE) for field in ("plan_updateable", "bullets", "shareable")]
     assert after == HEAD + "  bindable: false\n" + shared + PLAN + plan.replace("'no'", "false")
 
@@ -315,10 +315,10 @@ def test_what_was_saved_while_it_was_mended_is_not_lost(tmp_path: Path) -> None:
     found = fix_source(str(file), OPTIONS)
     file.write_text(FAULT + "# saved by an editor\n")
     with pytest.raises(SourceError, match="has changed since it was read"):
-        write(found)
+        write_fixed_files(found)
     assert file.read_text() == FAULT + "# saved by an editor\n"
     file.write_text(MENDED)  # the same was done by another run
-    write(found)
+    write_fixed_files(found)
     assert file.read_text() == MENDED
 
 
@@ -352,12 +352,12 @@ def test_nulls_that_every_platform_takes_for_nothing_are_one_info_and_are_droppe
     after, found = mend(NULLS)
     expected = NULLS.replace("  metadata: null\n  dashboard_client:\n", "").replace("metadata: ~\n    ", "")
     assert after == expected.replace("parameters: null\n", "{}\n").replace("{parameters: null}", "{}")
-    assert (len(found.mended), found.left) == (1, ())
+    assert (len(found.fixed), found.remaining) == (1, ())
     # As Go's SDK sends it: JSON, in one line.
     sent = json.dumps(yaml.safe_load(NULLS))
     text, found = mend(sent, "c.json")
     assert json.loads(text) == yaml.safe_load(after)
-    assert found.left == ()
+    assert found.remaining == ()
 
 
 @pytest.mark.parametrize("line", ["  metadata: null  # why\n", "  metadata: &a null\n"])
@@ -367,7 +367,7 @@ def test_a_null_with_something_beside_it_stays(line: str) -> None:
     text = text[: text.index("    schemas:")].replace("  - metadata: ~\n    id", "  - id")
     after, found = mend(text)
     assert after == text
-    assert [finding.rule for finding in found.left] == ["null-object"]
+    assert [finding.rule for finding in found.remaining] == ["null-object"]
 
 
 @pytest.mark.parametrize("field", ["tags", "requires", "bindable", "plans", "description"])
@@ -390,7 +390,7 @@ def test_a_spring_configuration_is_mended_in_its_own_spelling() -> None:
     assert "planUpdateable: true\n" in after
     assert "instancesRetrievable: true\n" in after
     assert "_" not in after.replace("openservicebroker", "")
-    assert {finding.rule for finding in found.mended} == {"schema-type", "field-near-miss"}
+    assert {finding.rule for finding in found.fixed} == {"schema-type", "field-near-miss"}
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"], ids=["LF", "CRLF", "CR"])

@@ -47,7 +47,7 @@ def old_reading(data: bytes) -> Any:
 def renamed(path: tuple[Any, ...], mended: FixResult) -> set[tuple[Any, ...]]:
     """The path, and what it may be called after the fixes."""
     found = {path}
-    for finding in mended.mended:
+    for finding in mended.fixed:
         for fix in finding.fixes:
             if fix.action == "rename":
                 found |= {(*one[: len(fix.path) - 1], fix.value, *one[len(fix.path) :]) for one in found
@@ -58,7 +58,7 @@ def renamed(path: tuple[Any, ...], mended: FixResult) -> set[tuple[Any, ...]]:
 def check_safe(name: str, data: bytes) -> bool:
     """Hold the safe fixes of a text to what old readers see; whether something was fixed."""
     mended = fix_bytes(name, data, OPTIONS)
-    places = {fix.path for finding in mended.mended for fix in finding.fixes if fix.safe}
+    places = {fix.path for finding in mended.fixed for fix in finding.fixes if fix.safe}
     allowed = places | {other for place in places for other in renamed(place, mended)}
     after = mended.after[name]
     before_11, after_11 = old_reading(data), old_reading(after)
@@ -68,7 +68,7 @@ def check_safe(name: str, data: bytes) -> bool:
     for old, new in pairs:
         for path, was, now in differences(old, new):
             assert path in allowed, f"{name}: {path}: {was!r} became {now!r}"
-    return bool(mended.changed)
+    return bool(mended.changed_files)
 
 
 def check_placeholders(name: str, data: bytes, paths: list[tuple[Any, ...]]) -> None:
@@ -190,7 +190,7 @@ def test_what_an_anchor_outside_of_the_services_repeats_is_left_with_the_reason(
     whole = MERGED.format(more=more)
     after, mended = mend(whole)
     assert after == whole.replace('&b "true"', "&b true")
-    assert [why for _, why in mended.stuck] == ["the same text is used elsewhere, too"]
+    assert [why for _, why in mended.unfixable] == ["the same text is used elsewhere, too"]
     file = tmp_path / "c.yaml"
     file.write_text(whole)
     told = osbctl("fix", str(file)).stderr
@@ -203,7 +203,7 @@ def test_a_base_outside_of_the_catalog_is_left_with_the_reason() -> None:
     nested = f"{lines[0]}broker:\n  " + "\n  ".join((lines[1] + lines[2]).splitlines()) + "\n"
     mended = fix_bytes("c.yaml", nested.encode(), OPTIONS, at="/broker")
     assert mended.after["c.yaml"].decode() == nested.replace('&b "true"', "&b true")
-    assert [why for _, why in mended.stuck] == ["the same text is used elsewhere, too"]
+    assert [why for _, why in mended.unfixable] == ["the same text is used elsewhere, too"]
 
 
 def test_one_merge_is_one_finding() -> None:

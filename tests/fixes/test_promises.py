@@ -16,7 +16,7 @@ from osbctl.sources.folder import read_folder
 from osbctl.sources.folder.scaffold import check_split, split_files
 from osbctl.sources.limits import MAX_DEPTH
 from osbctl.sources.parse import parse_document
-from osbctl.tasks.fix import fix_source, write
+from osbctl.tasks.fix import fix_source, write_fixed_files
 from osbctl.validation.pipeline import validate_document
 from tests.corpus import CORPUS, EVERY_CASE, catalogs, needs_corpus
 from tests.fixes.generated import catalog, text
@@ -115,15 +115,15 @@ def folder_holds(folder: Path, unsafe: bool) -> bool:
     """Mend a source folder and hold it to the promises; whether anything was mended."""
     before = read_folder(str(folder))
     found = fix_source(str(folder), PLAIN, unsafe=unsafe)
-    write(found)
+    write_fixed_files(found)
     after = read_folder(str(folder))
-    made = [(finding, fix) for finding in found.mended for fix in finding.fixes]
+    made = [(finding, fix) for finding in found.fixed for fix in finding.fixes]
     fixes = {fix.path: fix for _, fix in made}
     for path, old, new in differences(before.data, after.data):
         assert is_meant(path, old, new, fixes), f"{path}: {old!r} became {new!r}"
-    no_new_findings(validate_document(before, PLAIN).findings, found.left, made)
-    assert not fix_source(str(folder), PLAIN, unsafe=unsafe).changed
-    return bool(found.changed)
+    no_new_findings(validate_document(before, PLAIN).findings, found.remaining, made)
+    assert not fix_source(str(folder), PLAIN, unsafe=unsafe).changed_files
+    return bool(found.changed_files)
 
 
 @pytest.mark.parametrize(
@@ -146,13 +146,13 @@ def test_a_broken_promise_is_seen(break_it: Callable[[bytes], bytes], monkeypatc
     whole = (
         b"\xef\xbb\xbfservices:\r\n- id: a\r\n  description: d\r\n  name: n # well\r\n  bindable: 'yes'\r\n  plans: []"
     )
-    monkeypatch.setattr(task, "_working_pass", lenient(task._working_pass))
+    monkeypatch.setattr(task, "_find_working_pass", lenient(task._find_working_pass))
     with pytest.raises(AssertionError):
         check("c.yaml", whole, unsafe=False)
 
 
 def lenient(possible: Any) -> Any:
-    """`_working_pass` without its own look at what comes out."""
+    """`_find_working_pass` without its own check of the result."""
 
     def one(document: Any, files: Any, wanted: Any, read: Any, failed: Any) -> Any:
         from osbctl.fixes.passes import Pass

@@ -24,7 +24,7 @@ from osbctl.requests.commands import build_commands
 from osbctl.sources.document import Document
 from osbctl.sources.parse import parse_document
 from osbctl.sources.read import read_source
-from osbctl.tasks.page import PageCatalog, make_page, with_requests
+from osbctl.tasks.page import PageCatalog, add_requests, make_page
 from osbctl.text import escape_line
 from tests.corpus import EVERY_CASE, catalogs, needs_corpus
 from tests.folders import catalogs_folder
@@ -68,7 +68,7 @@ def page(data: dict[str, Any], **options: Any) -> str:
 
 
 def page_with_requests(data: dict[str, Any]) -> str:
-    return render_page(Content(with_requests([Part("a", Catalog.of(data))], frozenset(Platform))))
+    return render_page(Content(add_requests([Part("a", Catalog.of(data))], frozenset(Platform))))
 
 
 def made(data: dict[str, Any], before: dict[str, Any] | None = None, **options: Any) -> str:
@@ -374,7 +374,7 @@ def test_requests_of_real_catalogs_are_valid(tmp_path: Path) -> None:
     proved, expected, script = 0, [], []
     for file in [SHIPPED, *catalogs()]:
         catalog = Catalog.of(read_source(str(file)).data)
-        part, _ = with_requests([Part("b", catalog), Part("other", catalog)], frozenset(Platform))
+        part, _ = add_requests([Part("b", catalog), Part("other", catalog)], frozenset(Platform))
         for owner, plan in [(each, plan) for each in catalog.services for plan in each.plans]:
             found = part.requests[plan.path]
             for place, examples in found.examples.items():

@@ -21,7 +21,7 @@ from osbctl.platforms import Identity, Platform, State
 from osbctl.platforms.shared_identities import ids_unique_on_platform
 from osbctl.registry.reconcile import NewCatalog, reconcile
 from osbctl.registry.records import BrokerRow, RefreshOutcome, RegisteredBroker
-from osbctl.tasks.compare import now_refused
+from osbctl.tasks.compare import find_refusal_changes
 from tests.corpus import CORPUS, EVERY_CASE, needs_corpus
 
 REFERENCE = "reference-instance"
@@ -101,7 +101,7 @@ def test_diff_says_whether_an_update_is_refused(platform: Platform) -> None:
     for step in (step for row in of(platform) for step in steps(row)):
         view = frozenset({platform})
         changes = compare_catalogs(step.before, step.new, platforms=view, instances=step.used)
-        changes += now_refused(step.before, step.new, changes, view) if changes else []
+        changes += find_refusal_changes(step.before, step.new, changes, view) if changes else []
         count += 1
         if any(change.level is Level.REFUSED for change in changes) != step.refused:
             unknown[step.unknown] += 1

@@ -52,7 +52,7 @@ def down(broker: Registration) -> CatalogResponse:
 
 def client(fetch: Callable[..., Any], validate: Callable[..., Any]) -> Any:
     """Stands for the client of registered brokers."""
-    return SimpleNamespace(fetch=fetch, validate=validate, find_password=lambda broker: ())
+    return SimpleNamespace(fetch=fetch, validate=validate, find_password_in_stored_catalog=lambda broker: ())
 
 
 def test_registering_stores_the_catalog(registry: Registry) -> None:
@@ -109,11 +109,11 @@ def test_a_dry_run_tells_all_and_writes_nothing(registry: Registry) -> None:
 
 def test_what_was_kept_goes_with_its_last_instance(registry: Registry) -> None:
     add(registry)
-    refresh(registry, "db", client(giving(EMPTY), fine), Policy(instances=frozenset({"p"})))
+    refresh(registry, "db", client(giving(EMPTY), fine), Policy(used_plans=frozenset({"p"})))
     assert registry.broker("db").row.kept_plans == 1
     assert refresh(registry, "db", client(giving(EMPTY), fine), Policy()).outcome is RefreshOutcome.UNCHANGED
     assert registry.broker("db").row.kept_plans == 1
-    done = refresh(registry, "db", client(giving(EMPTY), fine), Policy(instances=frozenset()))
+    done = refresh(registry, "db", client(giving(EMPTY), fine), Policy(used_plans=frozenset()))
     assert (done.action_counts(), registry.broker("db").kept) == ({"deleted": 2}, ())
 
 
@@ -161,7 +161,7 @@ def test_a_dashboard_clients_secret_is_not_stored(registry: Registry) -> None:
     assert again.outcome is RefreshOutcome.UNCHANGED, "a new secret alone is nothing that is stored"
     moved = refreshed(with_dashboard(SECRET, "https://new.example.com"))
     assert [one.rule for one in moved.remarks] == ["change-dashboard-client"]
-    gone = refreshed(body(service("t", "q")), instances=frozenset("p"))
+    gone = refreshed(body(service("t", "q")), used_plans=frozenset("p"))
     assert gone.outcome is RefreshOutcome.CHANGED
     assert SECRET not in repr(registry.broker("db"))
 
