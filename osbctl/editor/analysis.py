@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from osbctl.editor.text_document import text_document
+from osbctl.editor.text_document import cached_text_document
 from osbctl.errors import OsbctlError
 from osbctl.fields import known
 from osbctl.findings import DocumentError, Finding, Location, Verdict
@@ -41,7 +41,7 @@ class Analysis:
     verdicts: Mapping[Platform, Verdict] | None = None
 
 
-def source_of(path: str, text: str) -> str | None:
+def find_source(path: str, text: str) -> str | None:
     """The source of an edited file: its source folder, or itself; None if it holds no catalog."""
     file = Path(path)
     if file.suffix not in SUFFIXES and file.suffix:
@@ -59,20 +59,20 @@ def _is_catalog(path: str, text: str) -> bool:
     `plans` nor `bindable`.
     """
     is_named_catalog = "catalog" in Path(path).stem.lower()
-    file = text_document(path, text)
+    file = cached_text_document(path, text)
     if file.document is not None:
-        return holds_offering(file.document) or _is_begun(file.document.data, is_named_catalog)
+        return holds_offering(file.document) or _is_started_catalog(file.document.data, is_named_catalog)
     if not text.strip():
         return is_named_catalog
     try:
-        return any(map(holds_offering, parse_stream(file.read(), path)))
+        return any(map(holds_offering, parse_stream(file.decode(), path)))
     except DocumentError:
         keys = {block or quoted for block, quoted in _KEY.findall(text)}
         has_fields = keys & {"plans", "bindable"} or keys <= _OFFERING_FIELDS
         return bool(has_fields and _OFFERING_BEGUN.search(text))
 
 
-def _is_begun(data: Any, is_named_catalog: bool) -> bool:
+def _is_started_catalog(data: Any, is_named_catalog: bool) -> bool:
     """Return whether a catalog is being started; only a file with `catalog` in its name may be empty so far."""
     if isinstance(data, str):
         return is_named_catalog
@@ -97,7 +97,7 @@ def _is_source_folder(folder: Path) -> bool:
     return any((folder / f"catalog{suffix}").is_file() and any(services.glob(f"*{suffix}")) for suffix in SUFFIXES)
 
 
-def analyse(source: str, unsaved: Mapping[str, str], variables_of: VariablesOf = no_variables) -> Analysis:
+def analyse_source(source: str, unsaved: Mapping[str, str], variables_of: VariablesOf = no_variables) -> Analysis:
     """Validate one source. `unsaved` are the texts in the editor, by resolved path; they replace the files on disk."""
     try:
         config = resolve_config(source)
@@ -118,7 +118,7 @@ def read_open_source(source: str, unsaved: Mapping[str, str], variables_of: Vari
     if source not in unsaved:
         buffers = {Path(path): text.encode("utf-8", "surrogatepass") for path, text in unsaved.items()}
         return read_folder(source, unsaved=buffers, variables_of=variables_of)
-    file = text_document(source, unsaved[source])
+    file = cached_text_document(source, unsaved[source])
     if file.document is None:  # it cannot be parsed, or is a stream of documents
-        return parse_catalog(file.read(), source)
+        return parse_catalog(file.decode(), source)
     return only_catalog([file.document])

@@ -12,7 +12,15 @@ from lsprotocol import types
 from osbctl.editor.analysis import Analysis
 from osbctl.editor.cursor import BEFORE_COLON, Cursor, cursor_at
 from osbctl.editor.text_document import TextDocument
-from osbctl.editor.vocabulary import FieldSchema, first_version, keyword, object_fields, part_at, title, values
+from osbctl.editor.vocabulary import (
+    FieldSchema,
+    allowed_values,
+    first_version_with,
+    keyword_value,
+    object_fields,
+    schema_at,
+    title_and_type,
+)
 from osbctl.fields import LATEST
 from osbctl.findings import Finding
 from osbctl.paths import Path
@@ -26,91 +34,92 @@ _PLAIN = re.compile(r"[A-Za-z$][\w$.-]*|[0-9A-F]{8}-[0-9A-F-]+")
 
 
 def hover(
-    file: TextDocument, offset: int, found: Iterable[Finding], analysis: Analysis | None, place: PurePath | None
+    file: TextDocument, offset: int, findings: Iterable[Finding], analysis: Analysis | None, subpath: PurePath | None
 ) -> types.Hover | None:
-    """Hover text of an offset; `found` are the findings there, `analysis` covers the whole source."""
-    paragraphs = [paragraph for finding in found for paragraph in _finding(finding)]
+    """Hover text of an offset; `findings` are those there, `analysis` covers the whole source."""
+    paragraphs = [paragraph for finding in findings for paragraph in _describe_finding(finding)]
     path = file.path_at(offset)
     if path and isinstance(path[-1], str):
-        paragraphs += _field(path, analysis, place)
+        paragraphs += _describe_field(path, analysis, subpath)
     if not paragraphs:
         return None
     return types.Hover(types.MarkupContent(types.MarkupKind.Markdown, "\n\n".join(paragraphs)))
 
 
-def plain(text: str) -> str:
+def escape_markdown(text: str) -> str:
     """Escape text of a catalog or a platform, so that Markdown shows it unchanged."""
     return _MARKUP.sub(r"\\\1", escape_line(text))
 
 
-def _finding(finding: Finding) -> Iterator[str]:
+def _describe_finding(finding: Finding) -> Iterator[str]:
     """Details of a finding that its diagnostic omits; editors show both."""
     rule = all_rules().get(finding.rule)
     if rule:
         yield f"`{rule.id}`: {' '.join((rule.why or rule.summary).split())}"  # ours, and Markdown
     for words in finding.platform_messages:
-        yield f"> {plain(words)}"
+        yield f"> {escape_markdown(words)}"
     if rule:
         yield f"Source: {rule.source}"
 
 
-def _field(path: Path, analysis: Analysis | None, place: PurePath | None) -> Iterator[str]:
-    part = part_at(path, LATEST, place)
-    if part is None or not title(part):
+def _describe_field(path: Path, analysis: Analysis | None, subpath: PurePath | None) -> Iterator[str]:
+    part = schema_at(path, LATEST, subpath)
+    if part is None or not title_and_type(part):
         return
-    yield f"**{path[-1]}**: {title(part)}"
-    yield from filter(None, [keyword(part, "description")])
-    yield from _since(first_version(path, place))
+    yield f"**{path[-1]}**: {title_and_type(part)}"
+    yield from filter(None, [keyword_value(part, "description")])
+    yield from _describe_first_version(first_version_with(path, subpath))
     if path == ("services",) and analysis and analysis.verdicts:
         yield "\n".join(f"- {platform.label}: {verdict.kind.value}" for platform, verdict in analysis.verdicts.items())
 
 
-def _since(since: ApiVersion) -> Iterator[str]:
+def _describe_first_version(version: ApiVersion) -> Iterator[str]:
     """The API version that introduced a field, and the platforms that do not know it."""
-    if since > next(iter(ApiVersion)):
-        older = " and ".join(platform.label for platform in Platform if platform.api_version < since)
-        yield f"Since API version {since}" + (f"; {older} request an older one." if older else ".")
+    if version > next(iter(ApiVersion)):
+        older = " and ".join(platform.label for platform in Platform if platform.api_version < version)
+        yield f"Since API version {version}" + (f"; {older} request an older one." if older else ".")
 
 
-def completions(file: TextDocument, position: types.Position, place: PurePath | None) -> list[types.CompletionItem]:
-    """The words that fit at a position; `place` is the file's path within its source folder, if it is in one."""
+def completions(file: TextDocument, position: types.Position, subpath: PurePath | None) -> list[types.CompletionItem]:
+    """The words that fit at a position; `subpath` is the file's path within its source folder, if it is in one."""
     cursor = cursor_at(file.body, file.offset(position))
-    part = part_at(cursor.path, LATEST, place) if cursor else None
+    part = schema_at(cursor.path, LATEST, subpath) if cursor else None
     if cursor is None or part is None:
         return []
     if cursor.path[-1:] == ("id",) and not cursor.is_key:
         return [_item(file, cursor, str(uuid.uuid4()).upper(), detail="a fresh GUID")]
-    found = [_item(file, cursor, value) for value in values(part)]
-    return [*found, *_fields(file, cursor, part, place)] if cursor.is_key else found
+    found = [_item(file, cursor, value) for value in allowed_values(part)]
+    return [*found, *_field_items(file, cursor, part, subpath)] if cursor.is_key else found
 
 
-def _fields(
-    file: TextDocument, cursor: Cursor, part: FieldSchema, place: PurePath | None
+def _field_items(
+    file: TextDocument, cursor: Cursor, part: FieldSchema, subpath: PurePath | None
 ) -> Iterator[types.CompletionItem]:
     """Fields that the object does not have yet, required ones first."""
-    required = keyword(part, "required") or ()
+    required = keyword_value(part, "required") or ()
     for name, field in object_fields(part).items():
         if name in cursor.others:
             continue
-        since = first_version((*cursor.path, name), place)
-        item = _item(file, cursor, name, _colon(file, cursor, field))
+        since = first_version_with((*cursor.path, name), subpath)
+        item = _item(file, cursor, name, _missing_colon(file, cursor, field))
         item.kind = types.CompletionItemKind.Field
         item.sort_text = f"{0 if name in required else 1} {name}"
-        item.detail = f"{title(field)}, since {since}" if since > next(iter(ApiVersion)) else title(field)
-        item.documentation = keyword(field, "description")
+        label = title_and_type(field)
+        item.detail = f"{label}, since {since}" if since > next(iter(ApiVersion)) else label
+        item.documentation = keyword_value(field, "description")
         yield item
 
 
-def _colon(file: TextDocument, cursor: Cursor, field: FieldSchema) -> str:
+def _missing_colon(file: TextDocument, cursor: Cursor, field: FieldSchema) -> str:
     """The colon behind a key where there is none yet; the value of an object or list goes on the next line."""
     if BEFORE_COLON.match(file.body, cursor.end):
         return ""
-    return ":" if keyword(field, "type") in ("object", "array") and not cursor.flow else ": "
+    return ":" if keyword_value(field, "type") in ("object", "array") and not cursor.flow else ": "
 
 
-def _item(file: TextDocument, cursor: Cursor, value: Any, behind: str = "", detail: str = "") -> types.CompletionItem:
-    begun = file.body[cursor.start : cursor.start + 1]
-    quotes = begun if begun in ("'", '"') else ""
+def _item(file: TextDocument, cursor: Cursor, value: Any, suffix: str = "", detail: str = "") -> types.CompletionItem:
+    first = file.body[cursor.start : cursor.start + 1]
+    quotes = first if first in ("'", '"') else ""
     is_json = file.body[:1_000].lstrip()[:1] in ("{", "[")
     if is_json or not isinstance(value, str) or not (quotes or _PLAIN.fullmatch(value)):
         new = json.dumps(value)
@@ -121,5 +130,5 @@ def _item(file: TextDocument, cursor: Cursor, value: Any, behind: str = "", deta
         kind=types.CompletionItemKind.Value,
         detail=detail or None,
         filter_text=new if quotes else None,
-        text_edit=types.TextEdit(file.range(cursor.start, cursor.end), new + behind),
+        text_edit=types.TextEdit(file.range(cursor.start, cursor.end), new + suffix),
     )

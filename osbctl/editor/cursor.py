@@ -43,7 +43,7 @@ def cursor_at(text: str, offset: int) -> Cursor | None:
     """Location of the character at `offset`; None in a comment, among several words, or if it is unknown."""
     if len(text) > MAX_CHARACTERS:
         return None
-    start, end = _word_at(text, offset)
+    start, end = _word_span_at(text, offset)
     colon = "" if BEFORE_COLON.match(text, end) else ": "
     found = _find_mark(f"{text[:start]}{_MARK}{colon}{text[end:]}")
     if found is None:
@@ -55,7 +55,7 @@ def cursor_at(text: str, offset: int) -> Cursor | None:
     return Cursor(container.path if path is None else path, is_key, start, end, others, container.flow)
 
 
-def _word_at(text: str, offset: int) -> tuple[int, int]:
+def _word_span_at(text: str, offset: int) -> tuple[int, int]:
     """Start and end of the word that the cursor touches."""
     for word in _WORD.finditer(text, text.rfind("\n", 0, offset) + 1):
         if word.start() <= offset <= word.end():
@@ -76,7 +76,7 @@ class _Container:
     keys: list[str] = field(default_factory=list)
     key: str | None = None
 
-    def enter(self, word: str) -> Path | None:
+    def add_word(self, word: str) -> Path | None:
         """Take the next key or value; the path of the value, or None for a key."""
         if self.is_list:
             return (*self.path, 0)
@@ -93,14 +93,14 @@ def _find_mark(text: str) -> tuple[_Container, Path | None] | None:
     """The container around the mark with all its keys, and the path of the mark; this is None if the mark is a key."""
     found = None
     containers: list[_Container] = []
-    for event, start in _events(text):
+    for event, start in _yaml_events(text):
         if isinstance(event, yaml.CollectionEndEvent):
             closed = containers.pop()
             if found and closed is found[0]:
                 break
         elif isinstance(event, yaml.NodeEvent):
             word = event.value if isinstance(event, yaml.ScalarEvent) else ""
-            path = containers[-1].enter(word) if containers else ()
+            path = containers[-1].add_word(word) if containers else ()
             if word == _MARK and containers:
                 found = containers[-1], path
             if isinstance(event, yaml.CollectionStartEvent):
@@ -111,7 +111,7 @@ def _find_mark(text: str) -> tuple[_Container, Path | None] | None:
     return found
 
 
-def _events(text: str) -> Iterator[tuple[yaml.Event, int]]:
+def _yaml_events(text: str) -> Iterator[tuple[yaml.Event, int]]:
     """The events of the text with their offsets, up to its first syntax error."""
     loader: Any = yaml.CSafeLoader(text.encode("utf-8", "replace"))
     try:

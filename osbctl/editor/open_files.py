@@ -14,8 +14,8 @@ from pathlib import PurePath
 
 from pygls.uris import from_fs_path, to_fs_path
 
-from osbctl.editor.analysis import Analysis, analyse, source_of
-from osbctl.editor.text_document import TextDocument, text_document
+from osbctl.editor.analysis import Analysis, analyse_source, find_source
+from osbctl.editor.text_document import TextDocument, cached_text_document
 from osbctl.files import read_bounded
 from osbctl.findings import Finding
 from osbctl.sources.limits import MAX_BYTES
@@ -46,123 +46,124 @@ class AnalysedSource:
 
 
 class OpenFiles:
-    """Open files. `show` receives the findings of a file after each analysis, `fail` internal errors."""
+    """Open files. `show_findings` gets the findings of a file after each analysis, `report_error` internal errors."""
 
     def __init__(
         self,
-        show: Callable[[str, list[Finding]], None],
-        fail: Callable[[Exception], None],
+        show_findings: Callable[[str, list[Finding]], None],
+        report_error: Callable[[Exception], None],
         variables_of: VariablesOf = no_variables,
     ) -> None:
         self.files: dict[str, OpenFile] = {}
         self.sources: dict[str, AnalysedSource] = {}
         self.variables_of = variables_of
         self.analysis_thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="analysis")
-        self._show_file = show
-        self._fail = fail
+        self._show_findings_of_file = show_findings
+        self._report_error = report_error
 
     def update(self, uri: str, text: str, version: int | None) -> None:
         """Record that a file was opened, or that its text has changed."""
-        path = path_of(uri)
+        path = path_from_uri(uri)
         before = self.files[path].source if path in self.files else None
         # A catalog whose text is replaced stays one.
-        source = source_of(path, text) or (path if before == path else None)
+        source = find_source(path, text) or (path if before == path else None)
         self.files[path] = OpenFile(uri, text, version, source)
         for name in {source, before} - {None}:
-            self._refresh(str(name))
+            self._schedule_analysis(str(name))
 
     def close(self, uri: str) -> None:
         """Record that a file was closed: from now on, what is on disk counts."""
-        file = self.files.pop(path_of(uri), None)
+        file = self.files.pop(path_from_uri(uri), None)
         if file and file.source:
-            self._refresh(file.source)
+            self._schedule_analysis(file.source)
 
-    def update_all(self) -> None:
+    def refresh_all(self) -> None:
         """Analyse again after a change on disk: a configuration, a lock, a file that is not open."""
         for file in list(self.files.values()):
             self.update(file.uri, file.text, file.version)
 
-    async def analysed(self, uri: str) -> tuple[str, TextDocument | None, Analysis | None]:
+    async def wait_for_analysis(self, uri: str) -> tuple[str, TextDocument | None, Analysis | None]:
         """The path of an open file, the file, and the analysis of its source, which is waited for."""
-        path = path_of(uri)
+        path = path_from_uri(uri)
         while (file := self.files.get(path)) and file.source and (source := self.sources.get(file.source)):
             if source.task is None:
-                return path, self.file(path), source.analysis
+                return path, self.read_document(path), source.analysis
             await asyncio.wait([source.task])
         return path, None, None
 
     def findings_in(self, path: str, analysis: Analysis | None) -> Iterator[Finding]:
         """The findings whose location is in one file."""
         for finding in analysis.findings if analysis else ():
-            if finding.location and self.path(finding.location.source) == path:
+            if finding.location and self.resolve_path(finding.location.source) == path:
                 yield finding
 
-    def unsaved(self, source: str) -> dict[str, str]:
+    def unsaved_texts(self, source: str) -> dict[str, str]:
         """The texts of a source's open files, by path."""
         return {path: file.text for path, file in self.files.items() if file.source == source}
 
-    def file(self, path: str) -> TextDocument:
+    def read_document(self, path: str) -> TextDocument:
         """The file at `path`, as it is in the editor, or else on disk; empty if there is none."""
         if path in self.files:
-            return text_document(path, self.files[path].text)
+            return cached_text_document(path, self.files[path].text)
         try:
             data = read_bounded(path, MAX_BYTES) if os.path.isfile(path) else b""  # noqa: PTH113  # a FIFO is not read
         except OSError:
             data = b""
-        return text_document(path, data.decode("utf-8", "replace"))
+        return cached_text_document(path, data.decode("utf-8", "replace"))
 
-    def place(self, path: str) -> PurePath | None:
+    def path_in_folder(self, path: str) -> PurePath | None:
         """Path of an open file in its source folder, None if it is a catalog."""
         name = self.files[path].source
         return PurePath(path).relative_to(name) if name and name != path else None
 
-    def path(self, name: str) -> str:
+    def resolve_path(self, name: str) -> str:
         """The path of a file by its name in a finding."""
         return name if name in self.files else os.path.realpath(name)
 
     def uri(self, name: str) -> str:
         """The editor's address of a file, by its name in a finding."""
-        path = self.path(name)
+        path = self.resolve_path(name)
         return self.files[path].uri if path in self.files else from_fs_path(path) or path
 
-    def _refresh(self, name: str) -> None:
-        source = self.sources.setdefault(name, AnalysedSource())
+    def _schedule_analysis(self, source_name: str) -> None:
+        source = self.sources.setdefault(source_name, AnalysedSource())
         source.changed = True
         if source.task is None:
-            source.task = asyncio.ensure_future(self._analyse(name, source))
+            source.task = asyncio.ensure_future(self._analyse_until_unchanged(source_name, source))
 
-    async def _analyse(self, name: str, source: AnalysedSource) -> None:
+    async def _analyse_until_unchanged(self, source_name: str, source: AnalysedSource) -> None:
         while source.changed:
             await asyncio.sleep(PAUSE)
             source.changed = False
-            unsaved = self.unsaved(name)
+            unsaved = self.unsaved_texts(source_name)
             loop = asyncio.get_running_loop()
             try:
-                task = partial(analyse, name, unsaved, self.variables_of)
+                task = partial(analyse_source, source_name, unsaved, self.variables_of)
                 analysis = await loop.run_in_executor(self.analysis_thread, task) if unsaved else None
             except Exception as error:  # a bug in a rule must not end the session, nor leave findings behind
-                self._fail(error)
+                self._report_error(error)
                 analysis = None
             if not source.changed:
                 source.analysis = analysis
-                self._show(name, source, unsaved)
+                self._show_findings(source_name, source, unsaved)
         source.task = None
-        if not self.unsaved(name):
-            del self.sources[name]
+        if not self.unsaved_texts(source_name):
+            del self.sources[source_name]
 
-    def _show(self, name: str, source: AnalysedSource, unsaved: dict[str, str]) -> None:
+    def _show_findings(self, source_name: str, source: AnalysedSource, unsaved: dict[str, str]) -> None:
         found: dict[str, list[Finding]] = {path: [] for path in unsaved}
         for finding in source.analysis.findings if source.analysis else ():
-            path = self.path(finding.location.source) if finding.location else min(unsaved)
+            path = self.resolve_path(finding.location.source) if finding.location else min(unsaved)
             found.setdefault(path, []).append(finding)
         for path in source.shown | found.keys():
             file = self.files.get(path)
-            if path in found or file is None or file.source in (None, name):  # else it belongs to another source now
-                self._show_file(path, found.get(path, []))
+            # Otherwise it belongs to another source now.
+            if path in found or file is None or file.source in (None, source_name):
+                self._show_findings_of_file(path, found.get(path, []))
         source.shown = set(found)
 
 
-def path_of(uri: str) -> str:
+def path_from_uri(uri: str) -> str:
     """The resolved path of a file, or the address itself if it names no file (`untitled:…`)."""
     path = to_fs_path(uri)
     return os.path.realpath(path) if path else uri

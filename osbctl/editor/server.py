@@ -13,9 +13,9 @@ from pygls.protocol import LanguageServerProtocol, lsp_method
 import osbctl
 from osbctl.editor.actions import FIX_ALL, ActionBuilder
 from osbctl.editor.completion import completions, hover
-from osbctl.editor.navigation import definition, symbols
-from osbctl.editor.open_files import OpenFiles, path_of
-from osbctl.editor.text_document import diagnostic
+from osbctl.editor.navigation import document_symbols, find_in_lock
+from osbctl.editor.open_files import OpenFiles, path_from_uri
+from osbctl.editor.text_document import make_diagnostic
 from osbctl.findings import Finding
 from osbctl.sources.folder import LOCK
 from osbctl.sources.variables import VariablesOf, no_variables
@@ -38,24 +38,24 @@ class EditorServer:
         # Whole texts, no edits: pygls ends lines at U+2028 and others, editors do not.
         whole = types.TextDocumentSyncKind.Full
         self.protocol = LanguageServer("osbctl", osbctl.__version__, whole, protocol_cls=_Protocol)
-        self.open = OpenFiles(self._show, self._fail, variables_of)
+        self.open = OpenFiles(self._publish_diagnostics, self._log_internal_error, variables_of)
         self._outlines: dict[str, list[types.DocumentSymbol]] = {}
         self._shutdown_requested = False
         self._exit_code = 0
         handlers: dict[str, Callable[..., object]] = {
-            types.INITIALIZED: self._initialized,
-            types.SHUTDOWN: self._shut_down,
-            types.EXIT: self._exited,
-            types.TEXT_DOCUMENT_DID_OPEN: self._opened,
-            types.TEXT_DOCUMENT_DID_CHANGE: self._changed,
-            types.TEXT_DOCUMENT_DID_CLOSE: self._closed,
-            types.TEXT_DOCUMENT_DID_SAVE: self._disk_changed,
-            types.WORKSPACE_DID_CHANGE_WATCHED_FILES: self._disk_changed,
-            types.TEXT_DOCUMENT_HOVER: self._hover,
-            types.TEXT_DOCUMENT_COMPLETION: self._completion,
-            types.TEXT_DOCUMENT_DEFINITION: self._definition,
-            types.TEXT_DOCUMENT_DOCUMENT_SYMBOL: self._symbols,
-            types.TEXT_DOCUMENT_CODE_ACTION: self._actions,
+            types.INITIALIZED: self._on_initialized,
+            types.SHUTDOWN: self._on_shutdown,
+            types.EXIT: self._on_exit,
+            types.TEXT_DOCUMENT_DID_OPEN: self._on_open,
+            types.TEXT_DOCUMENT_DID_CHANGE: self._on_change,
+            types.TEXT_DOCUMENT_DID_CLOSE: self._on_close,
+            types.TEXT_DOCUMENT_DID_SAVE: self._on_disk_change,
+            types.WORKSPACE_DID_CHANGE_WATCHED_FILES: self._on_disk_change,
+            types.TEXT_DOCUMENT_HOVER: self._on_hover,
+            types.TEXT_DOCUMENT_COMPLETION: self._on_completion,
+            types.TEXT_DOCUMENT_DEFINITION: self._on_definition,
+            types.TEXT_DOCUMENT_DOCUMENT_SYMBOL: self._on_document_symbol,
+            types.TEXT_DOCUMENT_CODE_ACTION: self._on_code_action,
         }
         options = {
             types.TEXT_DOCUMENT_COMPLETION: types.CompletionOptions(trigger_characters=['"', " "]),
@@ -73,7 +73,7 @@ class EditorServer:
             self.open.analysis_thread.shutdown(wait=False, cancel_futures=True)
         return self._exit_code
 
-    async def _initialized(self, _: types.InitializedParams) -> None:
+    async def _on_initialized(self, _: types.InitializedParams) -> None:
         workspace = self.protocol.client_capabilities.workspace
         watch = workspace.did_change_watched_files if workspace else None
         if watch and watch.dynamic_registration:
@@ -84,84 +84,84 @@ class EditorServer:
                 types.RegistrationParams([types.Registration("osbctl-files", method, watchers)])
             )
 
-    def _shut_down(self, _: object) -> None:
+    def _on_shutdown(self, _: object) -> None:
         self._shutdown_requested = True
 
-    def _exited(self, _: object) -> None:
+    def _on_exit(self, _: object) -> None:
         self._exit_code = 0 if self._shutdown_requested else 1
 
-    def _opened(self, params: types.DidOpenTextDocumentParams) -> None:
+    def _on_open(self, params: types.DidOpenTextDocumentParams) -> None:
         opened = params.text_document
         self.open.update(opened.uri, opened.text, opened.version)
 
-    def _changed(self, params: types.DidChangeTextDocumentParams) -> None:
+    def _on_change(self, params: types.DidChangeTextDocumentParams) -> None:
         for change in params.content_changes[-1:]:  # each is the whole text
             self.open.update(params.text_document.uri, change.text, params.text_document.version)
 
-    def _closed(self, params: types.DidCloseTextDocumentParams) -> None:
+    def _on_close(self, params: types.DidCloseTextDocumentParams) -> None:
         self.open.close(params.text_document.uri)
 
-    def _disk_changed(self, _: object) -> None:
-        self.open.update_all()
+    def _on_disk_change(self, _: object) -> None:
+        self.open.refresh_all()
 
-    def _show(self, path: str, findings: list[Finding]) -> None:
+    def _publish_diagnostics(self, path: str, findings: list[Finding]) -> None:
         open_file = self.open.files.get(path)
-        file = self.open.file(path)
-        shown = [diagnostic(finding, file) for finding in findings]
+        file = self.open.read_document(path)
+        shown = [make_diagnostic(finding, file) for finding in findings]
         version = open_file.version if open_file else None
         self.protocol.text_document_publish_diagnostics(
             types.PublishDiagnosticsParams(self.open.uri(path), shown, version)
         )
 
-    def _fail(self, error: Exception) -> None:
+    def _log_internal_error(self, error: Exception) -> None:
         text = f"internal error: {type(error).__name__}; this is a bug of osbctl"
         self.protocol.window_log_message(types.LogMessageParams(types.MessageType.Error, text))
 
-    async def _hover(self, params: types.HoverParams) -> types.Hover | None:
-        path, file, analysis = await self.open.analysed(params.text_document.uri)
+    async def _on_hover(self, params: types.HoverParams) -> types.Hover | None:
+        path, file, analysis = await self.open.wait_for_analysis(params.text_document.uri)
         if file is None:
             return None
         offset = file.offset(params.position)
-        found = [
+        findings = [
             finding
             for finding in self.open.findings_in(path, analysis)
             if finding.location and offset in range(*file.extent(finding.location))
         ]
-        return hover(file, offset, found, analysis, self.open.place(path))
+        return hover(file, offset, findings, analysis, self.open.path_in_folder(path))
 
-    def _completion(self, params: types.CompletionParams) -> list[types.CompletionItem]:
-        path = path_of(params.text_document.uri)
+    def _on_completion(self, params: types.CompletionParams) -> list[types.CompletionItem]:
+        path = path_from_uri(params.text_document.uri)
         file = self.open.files.get(path)
         if file is None or file.source is None:
             return []
-        return completions(self.open.file(path), params.position, self.open.place(path))
+        return completions(self.open.read_document(path), params.position, self.open.path_in_folder(path))
 
-    async def _definition(self, params: types.DefinitionParams) -> types.Location | None:
-        path, file, _ = await self.open.analysed(params.text_document.uri)
+    async def _on_definition(self, params: types.DefinitionParams) -> types.Location | None:
+        path, file, _ = await self.open.wait_for_analysis(params.text_document.uri)
         folder = self.open.files[path].source if file else None
         if file is None or folder is None or folder == path:
             return None
         lock = os.path.join(folder, LOCK)  # noqa: PTH118
-        found = definition(file, file.offset(params.position), self.open.file(lock))
+        found = find_in_lock(file, file.offset(params.position), self.open.read_document(lock))
         return types.Location(self.open.uri(lock), found) if found else None
 
-    async def _symbols(self, params: types.DocumentSymbolParams) -> list[types.DocumentSymbol]:
-        path, file, analysis = await self.open.analysed(params.text_document.uri)
+    async def _on_document_symbol(self, params: types.DocumentSymbolParams) -> list[types.DocumentSymbol]:
+        path, file, analysis = await self.open.wait_for_analysis(params.text_document.uri)
         if file and file.document:
             document = analysis.document if analysis else None
-            self._outlines[path] = symbols(file, document.top if document and not document.embedded else ())
+            self._outlines[path] = document_symbols(file, document.top if document and not document.embedded else ())
         return self._outlines.get(path, []) if file else []  # the last one, while the text cannot be parsed
 
-    async def _actions(self, params: types.CodeActionParams) -> list[types.CodeAction]:
-        path, file, analysis = await self.open.analysed(params.text_document.uri)
+    async def _on_code_action(self, params: types.CodeActionParams) -> list[types.CodeAction]:
+        path, file, analysis = await self.open.wait_for_analysis(params.text_document.uri)
         if file is None or analysis is None or analysis.document is None or analysis.document.embedded:
             return []
         lines = range(params.range.start.line, params.range.end.line + 1)
-        found = [
+        findings = [
             finding
             for finding in self.open.findings_in(path, analysis)
             if finding.location and finding.location.line - 1 in lines
         ]
-        builder = ActionBuilder(analysis, analysis.document, self.open.unsaved(analysis.source), self.open)
-        task = partial(builder.requested, file, found, params.context.only)
+        builder = ActionBuilder(analysis, analysis.document, self.open.unsaved_texts(analysis.source), self.open)
+        task = partial(builder.build_actions, file, findings, params.context.only)
         return await asyncio.get_running_loop().run_in_executor(self.open.analysis_thread, task)

@@ -42,7 +42,8 @@ class TextDocument:
         """Position of the character at `offset`; an offset outside of the text is its start or end."""
         offset = min(max(offset, 0), len(self.body))
         line = self.line_of(offset)
-        return types.Position(line, self._between(self.lines[line], offset) + (self._bom_units if line == 0 else 0))
+        units = self._utf16_length(self.line_starts[line], offset)
+        return types.Position(line, units + (self._bom_units if line == 0 else 0))
 
     def range(self, start: int, end: int) -> types.Range:
         """Range between two offsets."""
@@ -50,48 +51,48 @@ class TextDocument:
 
     def offset(self, position: types.Position) -> int:
         """Offset of a position; one beyond the end of a line is that end."""
-        if position.line >= len(self.lines):
+        if position.line >= len(self.line_starts):
             return len(self.body)
-        start, end = self.lines[position.line], self.line_end(position.line)
+        start, end = self.line_starts[position.line], self.line_end_offset(position.line)
         units = max(0, position.character - (self._bom_units if position.line == 0 else 0))
-        return bisect_right(range(start, end + 1), units, key=lambda at: self._between(start, at)) - 1 + start
+        return bisect_right(range(start, end + 1), units, key=lambda at: self._utf16_length(start, at)) - 1 + start
 
-    def offset_of(self, location: Location) -> int:
+    def location_offset(self, location: Location) -> int:
         """Offset of a location, whose line and column count from 1, columns in characters."""
-        index = min(location.line, len(self.lines)) - 1
-        return min(self.lines[index] + location.column - 1, len(self.body))
+        index = min(location.line, len(self.line_starts)) - 1
+        return min(self.line_starts[index] + location.column - 1, len(self.body))
 
     def line_of(self, offset: int) -> int:
         """Line of the character at `offset`, from 0."""
-        return bisect_right(self.lines, offset) - 1
+        return bisect_right(self.line_starts, offset) - 1
 
-    def line_end(self, line: int) -> int:
+    def line_end_offset(self, line: int) -> int:
         """Offset of the end of a line, before its line break."""
-        start, *behind = self.lines[line : line + 2]
+        start, *behind = self.line_starts[line : line + 2]
         return start + len(self.body[start : behind[0] if behind else None].rstrip("\r\n"))
 
     @cached_property
-    def lines(self) -> list[int]:
+    def line_starts(self) -> list[int]:
         """Offset of each line."""
         return [0, *(found.end() for found in LINE_END.finditer(self.body))]
 
     @cached_property
-    def _wide(self) -> list[int]:
+    def _wide_offsets(self) -> list[int]:
         return [found.start() for found in _WIDE.finditer(self.body)]
 
-    def _between(self, start: int, end: int) -> int:
+    def _utf16_length(self, start: int, end: int) -> int:
         """Units between two offsets. A line may be a whole catalog with thousands of positions, so it is not read."""
-        return end - start + bisect_left(self._wide, end) - bisect_left(self._wide, start)
+        return end - start + bisect_left(self._wide_offsets, end) - bisect_left(self._wide_offsets, start)
 
     @cached_property
     def document(self) -> Document | None:
         """The parsed file, of any JSON type; None if it cannot be parsed."""
         try:
-            return parse_text(self.read(), self.name)
+            return parse_text(self.decode(), self.name)
         except DocumentError:
             return None
 
-    def read(self) -> str:
+    def decode(self) -> str:
         """The text as the readers decode it. Raises DocumentError: it is no text of a catalog."""
         return decoded(self._text.encode("utf-8", "surrogatepass"), self.name)
 
@@ -106,19 +107,19 @@ class TextDocument:
 
     def extent(self, location: Location) -> tuple[int, int]:
         """Offsets to underline for a finding, as in a report; at the end of a line, its last character."""
-        start = self.offset_of(location)
+        start = self.location_offset(location)
         line = self.line_of(start)
-        end = start + location.end - location.column if location.end else self.line_end(line)
-        return (start, end) if start < end else (max(self.lines[line], start - 1), start)
+        end = start + location.end - location.column if location.end else self.line_end_offset(line)
+        return (start, end) if start < end else (max(self.line_starts[line], start - 1), start)
 
 
 @lru_cache(maxsize=16)
-def text_document(name: str, text: str) -> TextDocument:
+def cached_text_document(name: str, text: str) -> TextDocument:
     """The file of that name with that text; the last few are cached with their parsed documents."""
     return TextDocument(name, text)
 
 
-def diagnostic(finding: Finding, file: TextDocument) -> types.Diagnostic:
+def make_diagnostic(finding: Finding, file: TextDocument) -> types.Diagnostic:
     """A finding as an editor shows it; one without a location is at the first character of the file."""
     start, end = file.extent(finding.location) if finding.location else (0, 0)
     lines = [escape_line(finding.message)]

@@ -20,70 +20,70 @@ class FieldSchema(NamedTuple):
 _SERVICE, _PLAN = {"$ref": "#/definitions/service"}, {"$ref": "#/definitions/plan"}
 
 
-def part_at(path: Path, version: ApiVersion, place: PurePath | None) -> FieldSchema | None:
-    """Schema of the value at `path`, None if unknown; `place` is the file's path in its source folder, if any."""
-    part: FieldSchema | None = _start(version, place)
-    if place is None and "services" in path:
+def schema_at(path: Path, version: ApiVersion, subpath: PurePath | None) -> FieldSchema | None:
+    """Schema of the value at `path`, None if unknown; `subpath` is the file's path in its source folder, if any."""
+    part: FieldSchema | None = _file_schema(version, subpath)
+    if subpath is None and "services" in path:
         path = path[path.index("services") :]  # the catalog may be anywhere in a larger file
     for index, step in enumerate(path):
         if part is None:
             return None
         is_parameters = bool(index) and path[index - 1] in ("create", "update") and step == "parameters"
-        part = FieldSchema(_draft_04(), _draft_04()) if is_parameters else _below(part, step)
+        part = FieldSchema(_draft_04_schema(), _draft_04_schema()) if is_parameters else _child_schema(part, step)
     return part
 
 
-def first_version(path: Path, place: PurePath | None) -> ApiVersion:
+def first_version_with(path: Path, subpath: PurePath | None) -> ApiVersion:
     """The first API version whose schema has the field at `path`; the oldest where that is unknown."""
-    versions = [version for version in ApiVersion if part_at(path, version, place)]
+    versions = [version for version in ApiVersion if schema_at(path, version, subpath)]
     return min(versions, default=min(ApiVersion))
 
 
 def object_fields(part: FieldSchema) -> dict[str, FieldSchema]:
     """The fields of an object by name."""
     fields: dict[str, FieldSchema] = {}
-    for each in _with_references(part):
+    for each in _schema_and_references(part):
         for name, schema in each.schema.get("properties", {}).items():
             fields.setdefault(name, FieldSchema(schema, each.root))
     return fields
 
 
-def values(part: FieldSchema) -> list[Any]:
+def allowed_values(part: FieldSchema) -> list[Any]:
     """The allowed values: those of an `enum`, or of a boolean; empty for any other type."""
     found: list[Any] = []
-    for each in _with_references(part):
+    for each in _schema_and_references(part):
         found += each.schema.get("enum", [])
         if each.schema.get("type") == "boolean":
             found += [True, False]
     return found
 
 
-def keyword(part: FieldSchema, word: str) -> Any:
+def keyword_value(part: FieldSchema, word: str) -> Any:
     """The first value of a keyword (`title`, `description`, `type`) in the schema and those that it refers to."""
-    return next((each.schema[word] for each in _with_references(part) if word in each.schema), None)
+    return next((each.schema[word] for each in _schema_and_references(part) if word in each.schema), None)
 
 
-def title(part: FieldSchema) -> str:
+def title_and_type(part: FieldSchema) -> str:
     """Name and type of a field."""
-    kind = keyword(part, "type")
-    words = str(keyword(part, "title") or "")
+    kind = keyword_value(part, "type")
+    words = str(keyword_value(part, "title") or "")
     return f"{words} ({kind})".strip() if isinstance(kind, str) else words
 
 
-def _start(version: ApiVersion, place: PurePath | None) -> FieldSchema | None:
+def _file_schema(version: ApiVersion, subpath: PurePath | None) -> FieldSchema | None:
     """Schema of a whole file: a catalog, or the parts of a source folder that are written most."""
     catalog = load_schema(version)
-    if place is None:
+    if subpath is None:
         return FieldSchema(catalog, catalog)
-    if place.parts[0] == "services":
-        return FieldSchema(_PLAN if len(place.parts) > 2 else _SERVICE, catalog)
-    if place.parts[0] == "schemas":
-        return FieldSchema(_draft_04(), _draft_04())
+    if subpath.parts[0] == "services":
+        return FieldSchema(_PLAN if len(subpath.parts) > 2 else _SERVICE, catalog)
+    if subpath.parts[0] == "schemas":
+        return FieldSchema(_draft_04_schema(), _draft_04_schema())
     return None
 
 
 @cache
-def _draft_04() -> dict[str, Any]:
+def _draft_04_schema() -> dict[str, Any]:
     import jsonschema
 
     schema: dict[str, Any] = dict(jsonschema.Draft4Validator.META_SCHEMA)
@@ -92,8 +92,8 @@ def _draft_04() -> dict[str, Any]:
     return {**schema, "properties": {name: below for name, below in object_fields.items() if name != "id"}}
 
 
-def _below(part: FieldSchema, step: str | int) -> FieldSchema | None:
-    for each in _with_references(part):
+def _child_schema(part: FieldSchema, step: str | int) -> FieldSchema | None:
+    for each in _schema_and_references(part):
         if isinstance(step, int):
             found = each.schema.get("items")
         else:
@@ -103,7 +103,7 @@ def _below(part: FieldSchema, step: str | int) -> FieldSchema | None:
     return None
 
 
-def _with_references(part: FieldSchema, depth: int = 0) -> Iterator[FieldSchema]:
+def _schema_and_references(part: FieldSchema, depth: int = 0) -> Iterator[FieldSchema]:
     schema, root = part
     yield part
     if depth > 8:
@@ -113,7 +113,7 @@ def _with_references(part: FieldSchema, depth: int = 0) -> Iterator[FieldSchema]
         target: Any = root
         for name in reference.strip("#/").split("/") if reference != "#" else ():
             target = target[name]
-        yield from _with_references(FieldSchema(target, root), depth + 1)
+        yield from _schema_and_references(FieldSchema(target, root), depth + 1)
     for word in ("allOf", "anyOf"):
         for inner in schema.get(word, ()):
-            yield from _with_references(FieldSchema(inner, root), depth + 1)
+            yield from _schema_and_references(FieldSchema(inner, root), depth + 1)

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from osbctl.editor.analysis import analyse
+from osbctl.editor.analysis import analyse_source
 from osbctl.findings import DocumentError
 from osbctl.sources.yaml_text import dump
 from osbctl.tasks.load_catalog import CatalogSource, load
@@ -168,7 +168,7 @@ def test_what_is_served_stands_at_the_top(tmp_path: Path) -> None:
 def test_an_editor_reads_what_validate_reads(tmp_path: Path) -> None:
     file = str(tmp_path / "source.yaml")
     for name, shape in SHAPES.items():
-        analysis = analyse(file, {file: shape.write(CATALOG)})
+        analysis = analyse_source(file, {file: shape.write(CATALOG)})
         with case(name):
             if len(shape.places) == 1:
                 assert analysis.document

@@ -21,7 +21,7 @@ import pytest
 from lsprotocol import types
 
 from osbctl.editor import open_files
-from osbctl.editor.analysis import source_of
+from osbctl.editor.analysis import find_source
 from osbctl.editor.open_files import OpenFiles
 from osbctl.editor.server import EditorServer
 from osbctl.editor.text_document import SEVERITIES
@@ -123,7 +123,7 @@ def test_the_definition_of_a_brokerpak_is_judged_in_its_folder(tmp_path: Path) -
         assert {("brokerpak-refused", 2), ("parameters-default", 36), ("parameters-default", 40)} <= codes
 
     in_editor(look)
-    assert source_of(str(folder / "images" / "notes.md"), "") is None
+    assert find_source(str(folder / "images" / "notes.md"), "") is None
 
 
 def test_what_is_found_in_another_file_of_the_folder_is_shown_there(folder: Path) -> None:
@@ -144,17 +144,17 @@ def test_what_is_found_in_another_file_of_the_folder_is_shown_there(folder: Path
     ["services:\n- {name: a}\n", '{"services": [{}]}', "services: # ours\n\n  # first\n  - name: a\n", "services: [\n"],
 )
 def test_a_list_of_services_is_a_catalog(tmp_path: Path, text: str) -> None:
-    assert source_of(str(tmp_path / "a.yml"), text) == str(tmp_path / "a.yml")
+    assert find_source(str(tmp_path / "a.yml"), text) == str(tmp_path / "a.yml")
 
 
 @pytest.mark.parametrize(
     "text", ["on: push\n", "services:\n  web:\n    image: a\n", "a: 1\nb:\n  services:\n  - a\n", ""]
 )
 def test_other_files_of_json_and_yaml_are_left_alone(tmp_path: Path, text: str) -> None:
-    assert source_of(str(tmp_path / "a.yml"), text) is None
+    assert find_source(str(tmp_path / "a.yml"), text) is None
     named = text == "" or text.startswith("services")  # and no more than begun
-    assert source_of(str(tmp_path / "catalog.yml"), text) == (str(tmp_path / "catalog.yml") if named else None)
-    assert source_of(str(tmp_path / "catalog.md"), text) is None
+    assert find_source(str(tmp_path / "catalog.yml"), text) == (str(tmp_path / "catalog.yml") if named else None)
+    assert find_source(str(tmp_path / "catalog.md"), text) is None
 
 
 def test_the_configuration_beside_the_file_holds(tmp_path: Path) -> None:
@@ -320,13 +320,13 @@ def test_a_fault_of_ours_ends_no_session_and_leaves_nothing(monkeypatch: pytest.
         files = OpenFiles(lambda _, findings: told.append(findings), failed.append)
         uri = (tmp_path / "catalog.yaml").as_uri()
         files.update(uri, "services: 1", 1)
-        await files.analysed(uri)
-        monkeypatch.setattr(open_files, "analyse", lambda *_: 1 // 0)
+        await files.wait_for_analysis(uri)
+        monkeypatch.setattr(open_files, "analyse_source", lambda *_: 1 // 0)
         files.update(uri, "services: 2", 2)
-        await files.analysed(uri)
+        await files.wait_for_analysis(uri)
         monkeypatch.undo()
         files.update(uri, "services: 3", 3)
-        await files.analysed(uri)
+        await files.wait_for_analysis(uri)
 
     asyncio.run(look())
     assert [bool(findings) for findings in told] == [True, False, True]

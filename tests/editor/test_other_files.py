@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from osbctl.editor.analysis import source_of
+from osbctl.editor.analysis import find_source
 
 OTHERS = {
     ".gitlab-ci.yml": "image: python\nservices:\n  - docker:dind\n  - name: postgres:16\n    alias: db\ntest:\n  script: make",
@@ -30,7 +30,7 @@ FIRST = next(iter(OTHERS))
 @pytest.mark.parametrize("typing", ["", "\n  half: ["], ids=["whole", "while-typing"])
 @pytest.mark.parametrize("name", OTHERS)
 def test_a_file_of_something_else_is_left_alone(name: str, typing: str, tmp_path: Path) -> None:
-    assert source_of(str(tmp_path / name), OTHERS[name] + typing) is None
+    assert find_source(str(tmp_path / name), OTHERS[name] + typing) is None
 
 
 @pytest.mark.parametrize("typing", ["", "\n  half: ["], ids=["whole", "while-typing"])
@@ -38,4 +38,4 @@ def test_a_catalog_is_known_by_what_it_says(typing: str, tmp_path: Path) -> None
     """By any name: a service offering has plans and `bindable`."""
     path = str(tmp_path / "broker.yml")
     text = "services:\n  - name: a\n    bindable: true\n    plans:\n      - name: b"
-    assert source_of(path, text + typing) == path
+    assert find_source(path, text + typing) == path
