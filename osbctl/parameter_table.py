@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from itertools import islice
 from typing import Any, NamedTuple
 
-from osbctl.jsonschemas.walk import target_of
+from osbctl.jsonschemas.walk import resolve_ref
 from osbctl.paths import value_at
 from osbctl.text import escape_line
 
@@ -106,7 +106,7 @@ def _resolve(root: Mapping[str, Any], schema: Mapping[str, Any]) -> Mapping[str,
     """Resolve local references in a bounded number of steps; a schema without one is unchanged."""
     for _ in range(MAX_LEVELS):
         reference = schema.get("$ref")
-        path = target_of(root, reference) if isinstance(reference, str) else None
+        path = resolve_ref(root, reference) if isinstance(reference, str) else None
         target = None if path is None else value_at(root, path)
         if not isinstance(target, dict):
             break

@@ -6,7 +6,7 @@ from osbctl.changes import Level
 from osbctl.comparison.collector import Collector, MatchedPair
 from osbctl.comparison.rules.fields import OTHER, SCHEMA_KINDS
 from osbctl.comparison.values import from_to, same
-from osbctl.jsonschemas.comparison.secrets import is_within, secret_places
+from osbctl.jsonschemas.comparison.secrets import is_at_or_below, secret_ref_targets
 from osbctl.paths import PARAMETER_PLACES, JsonValue, Path, get_at
 from osbctl.redaction import SECRET
 
@@ -17,7 +17,7 @@ class _RedactedSchemas:
     """A `schemas` object with places, and everything below them, that must not be shown."""
 
     def __init__(self, value: JsonValue) -> None:
-        found = ((place, secret_places(_schema(get_at(value, place)))) for place in _PLACES)
+        found = ((place, secret_ref_targets(_schema(get_at(value, place)))) for place in _PLACES)
         self._places = {(*place, *inside) for place, places in found for inside in places}
         self._value = value
 
@@ -27,7 +27,7 @@ class _RedactedSchemas:
         return self._shown(found, path) if self._places and found is not None else found
 
     def _shown(self, value: JsonValue, path: Path) -> JsonValue:
-        if is_within(path, self._places):
+        if is_at_or_below(path, self._places):
             return SECRET
         if isinstance(value, dict):
             return {key: self._shown(inner, (*path, key)) for key, inner in value.items()}

@@ -183,10 +183,10 @@ def draft_fix(finding: Finding, data: Any) -> Fix | None:
     if finding.rule not in (MISSING, NOT_TAKEN) or finding.path[-1:] != ("$schema",):
         return None
     from osbctl.jsonschemas.comparison.compare import compare_schemas
-    from osbctl.jsonschemas.dialects import misnamed_dialect
+    from osbctl.jsonschemas.dialects import misspelled_schema_key
 
     old = value_at(data, finding.path[:-1])
-    slip = misnamed_dialect(old) if finding.rule == MISSING else ""
+    slip = misspelled_schema_key(old) if finding.rule == MISSING else ""
     new = {**old, "$schema": old[slip] if slip else DRAFT_04}
     proved = all(one.level == "safe" for pair in ((old, new), (new, old)) for one in compare_schemas(*pair))
     if slip:

@@ -9,7 +9,7 @@ import jsonschema_rs
 from jsonschema_rs import ValidationError
 
 from osbctl.jsonschemas.dialects import Dialect
-from osbctl.jsonschemas.schema_tree import SchemaTree, Subschema, below
+from osbctl.jsonschemas.schema_tree import SchemaTree, Subschema, direct_subschemas
 from osbctl.jsonschemas.walk import UndecidableError
 from osbctl.paths import JsonValue, entries, pointer
 from osbctl.text import escape_line
@@ -42,13 +42,13 @@ class BoundedValidator:
         self._registries: dict[SchemaTree, Any] = {}
 
     def accepts(self, node: Subschema, value: JsonValue, formats: bool = False) -> bool | None:
-        """True if the value is valid there; None if that cannot be decided."""
+        """Return whether the value is valid there; None if that cannot be decided. `formats`: assert formats, too."""
         if isinstance(node.value, bool):
             return node.value
         errors = self.errors(node, value, formats)
         return None if errors is None else not errors
 
-    def objections(self, node: Subschema, value: JsonValue) -> frozenset[str] | None:
+    def refusing_keywords(self, node: Subschema, value: JsonValue) -> frozenset[str] | None:
         """The keywords directly at this place that refuse the value, whether formats are asserted or not.
 
         Under a `not`, to assert a format is to refuse less.
@@ -66,11 +66,11 @@ class BoundedValidator:
 
     def errors(self, node: Subschema, value: JsonValue, formats: bool = True) -> list[ValidationError] | None:
         """The errors of a value; None if it cannot be judged within the budget."""
-        if self.left <= 0 or not self._pay_for(node, value):
+        if self.left <= 0 or not self._spend_budget(node, value):
             return None
         key = (node, formats and node.tree.has_formats)
         if key not in self._compiled:
-            self._compiled[key] = self._compile(*key)
+            self._compiled[key] = self._compile_validator(*key)
         try:
             errors = list(self._compiled[key].iter_errors(value))
         except Exception:  # On any error the value is undecided.
@@ -80,30 +80,30 @@ class BoundedValidator:
         gave_up = any(isinstance(e.kind, _KINDS.BacktrackLimitExceeded | _KINDS.RegexEngineFailure) for e in errors)
         return None if gave_up else errors
 
-    def _pay_for(self, node: Subschema, value: JsonValue) -> bool:
+    def _spend_budget(self, node: Subschema, value: JsonValue) -> bool:
         """Pay for one judgement. False if the budget is spent, or a pattern would take too long."""
-        heaviest, parts = node.tree.heaviest_pattern, list(_within(value))
+        heaviest, parts = node.tree.max_pattern_weight, list(_all_keys_and_values(value))
         longest = max((len(part) for part in parts if isinstance(part, str)), default=0) if heaviest else 0
-        self.left -= 1 + (int(node.cost) + len(parts)) // _PARTS + longest * heaviest // _WORK
+        self.left -= 1 + (int(node.validation_cost) + len(parts)) // _PARTS + longest * heaviest // _WORK
         return self.left >= 0 and longest <= _MAX_TEXT and longest * heaviest <= _MAX_WORK
 
-    def _compile(self, node: Subschema, formats: bool) -> Any:
+    def _compile_validator(self, node: Subschema, formats: bool) -> Any:
         """The validator of this place; None if it cannot be made."""
         tree = node.tree
         name = tree.dialect.validator
         if tree not in self._registries:
-            resources = [(_ROOT, tree.without_identities())]
+            resources = [(_ROOT, tree.copy_for_validation())]
             draft = getattr(jsonschema_rs, name.removesuffix("Validator"))
-            self._registries[tree] = jsonschema_rs.Registry(resources, draft=draft, retriever=_fetch_nothing)
+            self._registries[tree] = jsonschema_rs.Registry(resources, draft=draft, retriever=_refuse_to_fetch)
         reference = {"$ref": f"{_ROOT}#{quote(pointer(node.pointer))}"}
-        options = {"registry": self._registries[tree], "retriever": _fetch_nothing, "validate_formats": formats}
+        options = {"registry": self._registries[tree], "retriever": _refuse_to_fetch, "validate_formats": formats}
         for engine in _ENGINES:
             with suppress(Exception):  # a pattern that the engine does not take, or takes for too large
                 return getattr(jsonschema_rs, name)(reference, pattern_options=engine, **options)
         return None
 
 
-def checked_tree(schema: JsonValue, dialect: Dialect | None = None) -> SchemaTree:
+def build_checked_tree(schema: JsonValue, dialect: Dialect | None = None) -> SchemaTree:
     """The schema as a tree that the comparison can read, under `dialect` or else the draft that it names.
 
     Raises `UndecidableError` with the reason, and with the place of what is not valid under its draft.
@@ -111,7 +111,7 @@ def checked_tree(schema: JsonValue, dialect: Dialect | None = None) -> SchemaTre
     tree = SchemaTree(schema, dialect)
     # The metaschema skips keywords of other drafts, but a reference may lead there.
     read = tree.dialect.keywords | ({"definitions"} if tree.dialect.year < 2019 else {"definitions", "$defs"})
-    unread = [inner for node in tree.nodes.values() for keyword, inner in below(node) if keyword not in read]
+    unread = [inner for node in tree.nodes.values() for word, inner in direct_subschemas(node) if word not in read]
     for node in (tree.top, *unread):
         try:
             if not isinstance(node.value, bool):
@@ -124,13 +124,12 @@ def checked_tree(schema: JsonValue, dialect: Dialect | None = None) -> SchemaTre
     return tree
 
 
-def _within(value: JsonValue) -> Iterator[JsonValue]:
-    """The value, and all keys and values in it."""
+def _all_keys_and_values(value: JsonValue) -> Iterator[JsonValue]:
     yield value
     for key, inner in entries(value):
         yield key
-        yield from _within(inner)
+        yield from _all_keys_and_values(inner)
 
 
-def _fetch_nothing(uri: str) -> NoReturn:
+def _refuse_to_fetch(uri: str) -> NoReturn:
     raise ValueError(uri)

@@ -41,10 +41,10 @@ class Constraints:
     @cached_property
     def kinds(self) -> Kinds:
         """The kinds that the value can be of; empty if no value is possible."""
-        return self.within.intersection(*map(kinds_of, self.known))
+        return self.within.intersection(*map(allowed_kinds, self.known))
 
     @cached_property
-    def key(self) -> tuple[frozenset[Subschema], Kinds]:
+    def cache_key(self) -> tuple[frozenset[Subschema], Kinds]:
         """Equal for constraints that say the same."""
         return frozenset(self.known), self.within
 
@@ -53,28 +53,29 @@ class Constraints:
         more = chain.from_iterable(schema.conjuncts for schema in schemas)
         return Constraints(tuple(dict.fromkeys([*self.known, *more])), self.within)
 
-    def required(self) -> set[str]:
+    def required_names(self) -> set[str]:
         """The names that an object has for certain."""
         return {name for schema in self.known for name in schema.get("required") or ()}
 
-    def names(self) -> dict[str, None]:
+    def property_names(self) -> dict[str, None]:
         """The property names that are spelled out, in their order."""
         return dict.fromkeys(name for schema in self.known for name in schema.get("properties") or ())
 
-    def at_key(self, name: str, unmatched: Iterable[str] = ()) -> Constraints:
+    def property_constraints(self, name: str, unmatched: Iterable[str] = ()) -> Constraints:
         """The constraints on the value of the property `name`, which matches none of the patterns `unmatched`."""
-        return Constraints().and_also(*filter(None, (_for_key(schema, name, set(unmatched)) for schema in self.known)))
+        schemas = (_property_schema(schema, name, set(unmatched)) for schema in self.known)
+        return Constraints().and_also(*filter(None, schemas))
 
-    def at_item(self) -> Constraints:
+    def item_constraints(self) -> Constraints:
         """The constraints on each item of an array."""
         return Constraints().and_also(*filter(None, map(every_item, self.known)))
 
-    def counts(self, kind: str) -> tuple[float, float]:
+    def size_limits(self, kind: str) -> tuple[float, float]:
         """The strongest limits for what `COUNTED` counts of a value of this kind."""
         lows, highs = ([s.get(end + COUNTED[kind]) for s in self.known] for end in ("min", "max"))
         return max([0, *filter(None, lows)]), min([inf, *(limit for limit in highs if limit is not None)])
 
-    def bound(self, keyword: str, kinds: Kinds) -> Bound:
+    def strongest_bound(self, keyword: str, kinds: Kinds) -> Bound:
         """The strongest limit of a keyword of `BOUNDS` for a number of these kinds; among integers it is one itself."""
         found: list[Bound] = [(-inf, False)]
         sign = 1 if keyword == "minimum" else -1
@@ -90,11 +91,11 @@ class Constraints:
         return floor(value) + 1 if excluded else ceil(value), False
 
 
-def kinds_of(schema: Subschema) -> Kinds:
+def allowed_kinds(schema: Subschema) -> Kinds:
     """The kinds that the schema's `type` allows; none for `false`."""
     if schema.value is False:
         return frozenset()
-    named = schema.asserted.get("type", ALL)
+    named = schema.assertions.get("type", ALL)
     kinds = {named} if isinstance(named, str) else set(named)
     if "number" in kinds:
         kinds = kinds - {"number"} | NUMBERS
@@ -103,7 +104,7 @@ def kinds_of(schema: Subschema) -> Kinds:
     return frozenset(kinds)
 
 
-def _for_key(schema: Subschema, name: str, unmatched: set[str]) -> Subschema | None:
+def _property_schema(schema: Subschema, name: str, unmatched: set[str]) -> Subschema | None:
     """The subschema that the property `name` meets for certain: its own, else that of additional properties.
 
     None if there is neither, or if `name` may be no additional property, since patterns of keys are not run.
@@ -111,10 +112,10 @@ def _for_key(schema: Subschema, name: str, unmatched: set[str]) -> Subschema | N
     if name in (schema.get("properties") or ()):
         return schema.child("properties", name)
     is_additional = unmatched.issuperset(schema.get("patternProperties") or ())
-    return schema.optional("additionalProperties") if is_additional else None
+    return schema.get_child("additionalProperties") if is_additional else None
 
 
 def every_item(schema: Subschema) -> Subschema | None:
     """The schema of all items of an array; None if there is none, or the first ones have schemas of their own."""
     is_tuple = isinstance(schema.get("items"), list) or schema.get("prefixItems") is not None
-    return None if is_tuple else schema.optional("items")
+    return None if is_tuple else schema.get_child("items")

@@ -61,20 +61,20 @@ KEYWORDS = frozenset[str]().union(*(dialect.keywords for dialect in _ALL))
 """The keywords of all drafts that can refuse a value."""
 
 
-def named_dialect(uri: JsonValue) -> Dialect | None:
+def find_dialect(uri: JsonValue) -> Dialect | None:
     """The draft that a value of `$schema` names; None if it names none."""
     return DIALECTS.get(uri.removesuffix("#").split("://")[-1]) if isinstance(uri, str) else None
 
 
-def misnamed_dialect(schema: dict[str, JsonValue]) -> str:
+def misspelled_schema_key(schema: dict[str, JsonValue]) -> str:
     """The key under which a schema names its draft, such as `schema`, if that is not `$schema`; empty if none does."""
     for key, value in schema.items() if "$schema" not in schema else ():
-        if isinstance(key, str) and key.strip("$ ").lower() == "schema" and named_dialect(value):
+        if isinstance(key, str) and key.strip("$ ").lower() == "schema" and find_dialect(value):
             return key
     return ""
 
 
-def dialect_of(schema: JsonValue) -> Dialect:
+def detect_dialect(schema: JsonValue) -> Dialect:
     """The draft that `$schema` names; if it names none, draft-04, as the rules read it.
 
     That is draft-07 where such a schema is not valid under draft-04, or uses a keyword that draft-04 ignores: a `const`
@@ -86,13 +86,13 @@ def dialect_of(schema: JsonValue) -> Dialect:
         has_later = any(not (_DRAFT_7 - _DRAFT_4).isdisjoint(place.value) for place in subschemas(schema))
         is_draft_4 = not has_later and _meets_metaschema({**schema, "$schema": DRAFT_4.uri})
         return DRAFT_4 if is_draft_4 else DRAFT_7
-    known = named_dialect(schema["$schema"])
+    known = find_dialect(schema["$schema"])
     if not known:
         raise UndecidableError("has a $schema that names no draft from 04 to 2020-12")
     return known
 
 
-def fast_validator(schema: dict[str, Any]) -> Callable[[Any], bool]:
+def make_fast_validator(schema: dict[str, Any]) -> Callable[[Any], bool]:
     """A function that returns whether a value meets a draft-07 schema: in milliseconds for a whole catalog.
 
     It ignores `format`, and refuses values that are nested too deeply.
@@ -101,47 +101,47 @@ def fast_validator(schema: dict[str, Any]) -> Callable[[Any], bool]:
 
     validator = jsonschema_rs.Draft7Validator(schema, validate_formats=False)
 
-    def decide(value: Any) -> bool:
+    def is_accepted(value: Any) -> bool:
         try:
             return bool(validator.is_valid(value))
         except ValueError:
             return False
 
-    return decide
+    return is_accepted
 
 
-def faults(schema: dict[str, Any], validator: str) -> Iterator[tuple[Path, str]]:
+def metaschema_errors(schema: dict[str, Any], validator: str) -> Iterator[tuple[Path, str]]:
     """The invalid places of a schema, each with a reason; `validator` is a value of `DRAFTS`."""
-    if is_valid(schema, validator):
+    if is_valid_schema(schema, validator):
         return
     import jsonschema
     import jsonschema_rs
 
-    from osbctl.jsonschemas.sentences import sentence
+    from osbctl.jsonschemas.sentences import describe_error
 
     metaschema = getattr(jsonschema, validator).META_SCHEMA
     judge = getattr(jsonschema_rs, validator)(metaschema, validate_formats=False)
     # A lone surrogate is no fault of a schema, but jsonschema-rs reads none.
-    readable = json.loads(json.dumps(schema, ensure_ascii=False).encode("utf-8", "replace"))
+    value = json.loads(json.dumps(schema, ensure_ascii=False).encode("utf-8", "replace"))
     # From 2019-09 on a metaschema has several parts, and each says the same of a wrong type.
-    found = {(tuple(e.instance_path), sentence(_likeliest(e), "the schema")) for e in judge.iter_errors(readable)}
+    found = {(tuple(e.instance_path), describe_error(_best_match(e), "the schema")) for e in judge.iter_errors(value)}
     yield from sorted(found, key=lambda fault: (list(map(str, fault[0])), fault[1]))
 
 
-def _likeliest(error: ValidationError) -> ValidationError:
+def _best_match(error: ValidationError) -> ValidationError:
     """Of a choice between schemas, the error that says most: about a part, or not about the kind of the value."""
-    found = [inner for branch in getattr(error.kind, "context", ()) for inner in branch]
-    return max(found, key=lambda e: (len(e.instance_path), e.kind.name not in ("type", "enum")), default=error)
+    inner_errors = [inner for branch in getattr(error.kind, "context", ()) for inner in branch]
+    return max(inner_errors, key=lambda e: (len(e.instance_path), e.kind.name not in ("type", "enum")), default=error)
 
 
-def is_valid(schema: dict[str, Any], validator: str) -> bool:
-    """Return whether a schema that names its draft is valid; faster than `faults`."""
+def is_valid_schema(schema: dict[str, Any], validator: str) -> bool:
+    """Return whether a schema that names its draft is valid; faster than `metaschema_errors`."""
     import jsonschema_rs
 
     # Its draft-04 takes an enum that is empty or holds an item twice.
     enums = [p.value["enum"] for p in subschemas(schema) if "enum" in p.value] if validator == DRAFT_4.validator else []
-    right = jsonschema_rs.Draft4Validator({"type": "array", "minItems": 1, "uniqueItems": True})
-    return _meets_metaschema(schema) and all(map(right.is_valid, enums))
+    enum_validator = jsonschema_rs.Draft4Validator({"type": "array", "minItems": 1, "uniqueItems": True})
+    return _meets_metaschema(schema) and all(map(enum_validator.is_valid, enums))
 
 
 def _meets_metaschema(schema: dict[str, Any]) -> bool:

@@ -10,8 +10,8 @@ from graphlib import CycleError, TopologicalSorter
 from itertools import chain
 from math import inf, prod
 
-from osbctl.jsonschemas.dialects import Dialect, dialect_of
-from osbctl.jsonschemas.walk import BY_NAME, IN_PLACE, UndecidableError, references, same_value, subschemas, target_of
+from osbctl.jsonschemas.dialects import Dialect, detect_dialect
+from osbctl.jsonschemas.walk import BY_NAME, IN_PLACE, UndecidableError, find_refs, resolve_ref, same_value, subschemas
 from osbctl.paths import JsonValue, Path, depth, entries, value_at
 
 MAX_DEPTH = 64
@@ -35,7 +35,7 @@ class Subschema:
         self.value = value
 
     @cached_property
-    def asserted(self) -> dict[str, JsonValue]:
+    def assertions(self) -> dict[str, JsonValue]:
         """The keywords that its draft asserts, with their values; `uniqueItems: false` says nothing."""
         keywords = self.value.items() if isinstance(self.value, dict) else ()
         known = self.tree.dialect.keywords
@@ -43,13 +43,13 @@ class Subschema:
 
     def get(self, keyword: str) -> JsonValue:
         """The keyword's value; None if it is missing or its draft does not assert it."""
-        return self.asserted.get(keyword)
+        return self.assertions.get(keyword)
 
     def child(self, *steps: str | int) -> Subschema:
         """The subschema that these steps lead to, which must exist."""
         return self.tree.nodes[(*self.pointer, *steps)]
 
-    def optional(self, keyword: str) -> Subschema | None:
+    def get_child(self, keyword: str) -> Subschema | None:
         """The subschema in this keyword; None if it is missing."""
         return None if self.get(keyword) is None else self.child(keyword)
 
@@ -79,28 +79,28 @@ class Subschema:
         return tuple(dict.fromkeys((*target, self, *parts)))
 
     @cached_property
-    def listed(self) -> list[JsonValue] | None:
+    def listed_values(self) -> list[JsonValue] | None:
         """The only values that it allows: of `enum` or `const`, or of all branches of an `anyOf` or `oneOf`."""
-        if "const" in self.asserted:
-            return [self.asserted["const"]]
+        if "const" in self.assertions:
+            return [self.assertions["const"]]
         found: list[JsonValue] | None = self.get("enum")
         for branches in self.choices:
-            lists = [fewest_values(branch.conjuncts) for branch in branches]
+            lists = [shortest_value_list(branch.conjuncts) for branch in branches]
             if found is None and None not in lists:
                 found = [value for values in lists for value in values or ()]
         return found
 
     @cached_property
-    def cost(self) -> float:
+    def validation_cost(self) -> float:
         """The number of schemas that may judge a value here and its parts; a reference may lead to the whole."""
-        if any(references(self.value)):
-            return len(self.tree.nodes) + self.tree.most_applied
+        if any(find_refs(self.value)):
+            return len(self.tree.nodes) + self.tree.max_schemas_per_value
         return sum(1 for _ in subschemas(self.value))
 
 
-def fewest_values(schemas: Iterable[Subschema]) -> list[JsonValue] | None:
+def shortest_value_list(schemas: Iterable[Subschema]) -> list[JsonValue] | None:
     """The shortest list of values that one of the schemas allows; None if none has a list."""
-    return min((schema.listed for schema in schemas if schema.listed is not None), key=len, default=None)
+    return min((schema.listed_values for schema in schemas if schema.listed_values is not None), key=len, default=None)
 
 
 class SchemaTree:
@@ -110,17 +110,17 @@ class SchemaTree:
         self.value = value
         if depth(value) > MAX_DEPTH:
             raise UndecidableError(f"is nested deeper than {MAX_DEPTH} levels")
-        self.dialect = dialect or dialect_of(value)
+        self.dialect = dialect or detect_dialect(value)
         self.nodes: dict[Path, Subschema] = {}
         """Every place that holds a schema, by pointer."""
         todo: list[tuple[Path, JsonValue]] = [((), value)]
         while todo:
             path, schema = todo.pop()
             self.nodes[path] = Subschema(self, path, schema)
-            todo += [((*path, *steps), inner) for steps, inner in _parts(schema)]
+            todo += [((*path, *steps), inner) for steps, inner in _direct_schemas(schema)]
         self.top = self.nodes[()]
 
-    def without_identities(self) -> JsonValue:
+    def copy_for_validation(self) -> JsonValue:
         """A copy as its draft reads it, without identities: no reference that is followed leads to one."""
         whole = deepcopy(self.value)
         kept = self.dialect.keywords | STRUCTURE - {*_IDENTITIES, "dependencies"}
@@ -133,26 +133,26 @@ class SchemaTree:
     @cached_property
     def has_formats(self) -> bool:
         """Return whether anything depends on whether formats are enforced."""
-        return any("format" in node.asserted for node in self.nodes.values())
+        return any("format" in node.assertions for node in self.nodes.values())
 
     @cached_property
-    def heaviest_pattern(self) -> int:
+    def max_pattern_weight(self) -> int:
         """The weight of the pattern that costs most to run; 0 if there is none."""
         found = {node.get("pattern") or "" for node in self.nodes.values()}
         found.update(*(node.get("patternProperties") or () for node in self.nodes.values()))
-        return max(map(weight, found))
+        return max(map(pattern_weight, found))
 
     def resolve(self, ref: JsonValue) -> Subschema:
         """The schema that a local `$ref` names. Raises `UndecidableError`."""
         if not isinstance(ref, str) or not (ref == "#" or ref.startswith("#/")):
             raise UndecidableError("has a $ref that leaves the schema, or is not a JSON pointer")
-        place = target_of(self.value, ref)
+        place = resolve_ref(self.value, ref)
         if place not in self.nodes:
             raise UndecidableError("has a $ref to a place that holds no schema")
         return self.nodes[place]
 
     def check_supported(self) -> None:
-        """Raises `UndecidableError` if this comparison does not support its references or keywords."""
+        """Raise `UndecidableError` if this comparison does not support its references or keywords."""
         schemas = {path: node.value for path, node in self.nodes.items() if isinstance(node.value, dict)}
         used = set[str]().union(*schemas.values())
         for keyword in sorted(_UNSUPPORTED & used & self.dialect.keywords):
@@ -161,16 +161,16 @@ class SchemaTree:
         names = {"$schema", *_IDENTITIES} if "$ref" in used else {"$schema"}
         if any(path and not names.isdisjoint(schema) for path, schema in schemas.items()):
             raise UndecidableError("has a part with an identity or a draft of its own")
-        if "$ref" in used and self.most_applied == inf:
+        if "$ref" in used and self.max_schemas_per_value == inf:
             raise UndecidableError("has references that run in a loop")
 
     @cached_property
-    def most_applied(self) -> float:
+    def max_schemas_per_value(self) -> float:
         """The number of schemas that judge one value at most, each as often as references lead to it.
 
         Infinite if they run in a loop that never enters a part of the value.
         """
-        graph = {n: [inner for word, inner in below(n) if word in _SAME_VALUE] for n in self.nodes.values()}
+        graph = {n: [inner for word, inner in direct_subschemas(n) if word in _SAME_VALUE] for n in self.nodes.values()}
         for node, applied in graph.items():
             if isinstance(node.value, dict) and "$ref" in node.value:
                 applied.append(self.resolve(node.value["$ref"]))
@@ -183,13 +183,12 @@ class SchemaTree:
         return max(counts.values())
 
 
-def below(node: Subschema) -> Iterator[tuple[str, Subschema]]:
+def direct_subschemas(node: Subschema) -> Iterator[tuple[str, Subschema]]:
     """The schemas one step further down, each with the keyword that holds it."""
-    return ((steps[0], node.child(*steps)) for steps, _ in _parts(node.value))
+    return ((steps[0], node.child(*steps)) for steps, _ in _direct_schemas(node.value))
 
 
-def _parts(schema: JsonValue) -> Iterator[tuple[tuple[str, *tuple[str | int, ...]], JsonValue]]:
-    """The schemas directly within a schema, each with the steps that lead there."""
+def _direct_schemas(schema: JsonValue) -> Iterator[tuple[tuple[str, *tuple[str | int, ...]], JsonValue]]:
     for keyword, value in schema.items() if isinstance(schema, dict) else ():
         found: list[tuple[Path, JsonValue]] = [((), value)] if keyword in _ONE else []
         if keyword in BY_NAME or (keyword in _LIST and isinstance(value, list)):
@@ -205,10 +204,10 @@ def same_schema(left: Subschema, right: Subschema, *keywords: str) -> bool:
     todo = [({k: left.get(k) for k in keywords}, {k: right.get(k) for k in keywords}) if keywords else whole]
     seen: set[str] = set()
     while todo:
-        a, b = todo.pop()
-        if not same_value(a, b):
+        left_value, right_value = todo.pop()
+        if not same_value(left_value, right_value):
             return False
-        for _, ref in references(a):
+        for _, ref in find_refs(left_value):
             if ref not in seen:
                 seen.add(ref)
                 try:
@@ -222,7 +221,7 @@ _COUNTED = re.compile(r"([)}?*+]?)\{(\d{1,9}),?(\d{0,9})\}")
 
 
 @lru_cache(maxsize=4096)
-def weight(pattern: str) -> int:
+def pattern_weight(pattern: str) -> int:
     """The cost of a pattern for one character of a text: roughly the states that an engine has for it."""
     counts = [(before, min(int(high or low) or 1, 9_999)) for before, low, high in _COUNTED.findall(pattern)]
     parts = len(pattern) + sum(count for before, count in counts if not before)

@@ -45,79 +45,79 @@ SENTENCES = {
 """The sentence for a value that breaks a keyword, behind the name of its field."""
 
 
-def innermost(errors: Iterable[ValidationError]) -> Iterator[ValidationError]:
+def leaf_errors(errors: Iterable[ValidationError]) -> Iterator[ValidationError]:
     """Replace the error of a choice between schemas by those of the branch that was likely meant: the fewest."""
     for error in errors:
         branches: list[list[ValidationError]] = [branch for branch in getattr(error.kind, "context", ()) if branch]
-        meant = [branch for branch in branches if not any(_is_of_another_kind(inner, error) for inner in branch)]
+        meant = [branch for branch in branches if not any(_is_type_mismatch(inner, error) for inner in branch)]
         if len(meant) == 1 or (meant and isinstance(error.instance, dict)):
             likeliest = min(meant, key=len)
-            yield from innermost(likeliest)
+            yield from leaf_errors(likeliest)
         else:
             yield error
 
 
-def _is_of_another_kind(inner: ValidationError, error: ValidationError) -> bool:
+def _is_type_mismatch(inner: ValidationError, error: ValidationError) -> bool:
     return inner.kind.name == "type" and list(inner.instance_path) == list(error.instance_path)
 
 
-def sentence(error: ValidationError, whole: str) -> str:
-    """The message for one error; `whole` is what the top is called."""
+def describe_error(error: ValidationError, top_name: str) -> str:
+    """The message for one error; `top_name` is what the top is called."""
     kind = error.kind
     if kind.name == "required":
-        return f"{field_name(kind.value)} is missing"
+        return f"{format_key(kind.value)} is missing"
     keyword = "None" if kind.name == "falseSchema" else kind.name
-    return refusal(keyword, kind.value, error.instance, tuple(error.instance_path), whole)
+    return describe_violation(keyword, kind.value, error.instance, tuple(error.instance_path), top_name)
 
 
-def _field(path: Path, whole: str) -> str:
+def _value_name(path: Path, top_name: str) -> str:
     """Name of the value at `path` in messages: its key, or its index in a list."""
     if not path:
-        return whole
+        return top_name
     if isinstance(path[-1], str):
-        return field_name(path[-1])
-    return f"item {path[-1] + 1} of {_field(path[:-1], whole)}"
+        return format_key(path[-1])
+    return f"item {path[-1] + 1} of {_value_name(path[:-1], top_name)}"
 
 
-def refusal(keyword: str, value: Any, instance: Any, path: Path, whole: str = "the catalog") -> str:
-    """Message: `instance` at `path` violates `keyword`, which has this value in the schema; `whole` names the top."""
-    field = _field(path, whole)
-    shown = _shown(instance)
-    if _is_hidden(instance, path):
+def describe_violation(keyword: str, expected: Any, instance: Any, path: Path, top_name: str = "the catalog") -> str:
+    """Message: `instance` at `path` violates `keyword`, whose value in the schema is `expected`."""
+    field = _value_name(path, top_name)
+    found = _describe_value(instance)
+    if _is_secret_value(instance, path):
         kind = "a string" if isinstance(instance, str) else "a number"
-        shown = kind if keyword == "type" else SECRET
-    words = SENTENCES.get(keyword, "breaks {keyword!r}")
+        found = kind if keyword == "type" else SECRET
+    template = SENTENCES.get(keyword, "breaks {keyword!r}")
     if keyword in ("minLength", "minItems") and not instance:
-        words = "must not be empty"
-    wanted = _demand(keyword, value) if "{value}" in words else ""
+        template = "must not be empty"
+    demand = _format_keyword_value(keyword, expected) if "{value}" in template else ""
     length = len(instance) if isinstance(instance, str | list | dict) else 0
-    return f"{field} {words.format(keyword=keyword, value=wanted, found=shown, length=length)}"
+    return f"{field} {template.format(keyword=keyword, value=demand, found=found, length=length)}"
 
 
-def _demand(keyword: str, value: Any) -> str:
+def _format_keyword_value(keyword: str, value: Any) -> str:
     if keyword == "type":
         kinds = [str(kind) for kind in (value if isinstance(value, list) else [value])]
         return " or ".join(kind if kind == "null" else f"{'an' if kind[:1] in 'aio' else 'a'} {kind}" for kind in kinds)
-    return ", ".join(map(_json, value)) if keyword == "enum" else _json(value)
+    return ", ".join(map(_short_json, value)) if keyword == "enum" else _short_json(value)
 
 
-def field_name(key: str) -> str:
+def format_key(key: str) -> str:
     """The key of a field, cut short, safe to print."""
     return escape_line(key) if len(key) <= 60 else escape_line(key[:59]) + "…"
 
 
-def _is_hidden(instance: Any, path: Path) -> bool:
+def _is_secret_value(instance: Any, path: Path) -> bool:
     """Return whether the value stands under the name of a secret, itself or in a list."""
     name = next((step for step in reversed(path) if isinstance(step, str)), "")
     return type(instance) in (str, int, float) and may_be_secret_name(name)
 
 
-def _shown(instance: Any) -> str:
+def _describe_value(instance: Any) -> str:
     if isinstance(instance, dict | list):
         return "an object" if isinstance(instance, dict) else "an array"
-    return f"the string {_json(instance)}" if isinstance(instance, str) else _json(instance)
+    return f"the string {_short_json(instance)}" if isinstance(instance, str) else _short_json(instance)
 
 
-def _json(value: Any) -> str:
+def _short_json(value: Any) -> str:
     text = escape_line(json.dumps(value, ensure_ascii=False))
     return text if len(text) <= 60 else text[:57] + "…"

@@ -49,12 +49,12 @@ def subschemas(schema: JsonValue, path: Path = (), parent: SchemaPlace | None = 
                 yield from subschemas(value, (*path, key), here)
 
 
-def target_of(schema: JsonValue, ref: str) -> Path | None:
+def resolve_ref(schema: JsonValue, ref: str) -> Path | None:
     """Path of the local reference `#/…` in the schema; None if it does not exist (RFC 6901, section 6)."""
     return resolve_pointer(schema, unquote(ref[1:])) if ref == "#" or ref.startswith("#/") else None
 
 
-def references(schema: JsonValue) -> Iterator[tuple[Path, str]]:
+def find_refs(schema: JsonValue) -> Iterator[tuple[Path, str]]:
     """Every reference with the place of the schema that holds it; without recursion, however deep it stands."""
     todo: list[tuple[Path, JsonValue]] = [((), schema)]
     while todo:

@@ -6,10 +6,10 @@ from typing import Any
 
 from osbctl.errors import SourceError
 from osbctl.findings import Finding, Severity
-from osbctl.jsonschemas.bounded_validator import BoundedValidator, checked_tree
+from osbctl.jsonschemas.bounded_validator import BoundedValidator, build_checked_tree
 from osbctl.jsonschemas.constraints import OBJECT, Constraints
 from osbctl.jsonschemas.schema_tree import SchemaTree
-from osbctl.jsonschemas.sentences import field_name, innermost, refusal, sentence
+from osbctl.jsonschemas.sentences import describe_error, describe_violation, format_key, leaf_errors
 from osbctl.jsonschemas.value_generator import ValueGenerator
 from osbctl.jsonschemas.walk import UndecidableError
 from osbctl.paths import JsonValue, Path
@@ -30,9 +30,9 @@ class Examples:
 
 
 def generate_examples(schema: JsonValue) -> Examples:
-    """Generate examples for a parameter schema (draft-04 to 2020-12; see `dialect_of`). Never raises."""
+    """Generate examples for a parameter schema (draft-04 to 2020-12; see `detect_dialect`). Never raises."""
     try:
-        tree = checked_tree(schema)
+        tree = build_checked_tree(schema)
     except UndecidableError as error:
         return Examples(why=f"no example can be made for this schema: it {error}")
     smallest = _generate_example(tree, full=False)
@@ -45,7 +45,7 @@ def generate_examples(schema: JsonValue) -> Examples:
 def _generate_example(tree: SchemaTree, *, full: bool) -> dict[str, JsonValue] | None:
     """Generate the smallest or the fullest example; None unless the validator accepts it."""
     values = ValueGenerator(BoundedValidator(), MAX_MADE, full=full, formats=True)
-    found = values.valid(Constraints(within=OBJECT).and_also(tree.top))
+    found = values.valid_values(Constraints(within=OBJECT).and_also(tree.top))
     proved = found and isinstance(found[0], dict) and BoundedValidator().accepts(tree.top, found[0], formats=True)
     return found[0] if proved else None
 
@@ -57,14 +57,14 @@ def request_errors(schema: JsonValue, request: dict[str, JsonValue]) -> list[Fin
     long.
     """
     try:
-        tree = checked_tree(schema)
+        tree = build_checked_tree(schema)
     except UndecidableError as error:
         raise SourceError(f"the plan's schema cannot be applied: it {error}") from None
     errors = BoundedValidator().errors(tree.top, request)
     if errors is None:
         raise SourceError("the plan's schema cannot be applied: it is invalid, or has a pattern that takes too long")
-    known = set(Constraints().and_also(tree.top).names())
-    return list(dict.fromkeys(finding for error in innermost(errors) for finding in _convert_error(error, known)))
+    known = set(Constraints().and_also(tree.top).property_names())
+    return list(dict.fromkeys(finding for error in leaf_errors(errors) for finding in _convert_error(error, known)))
 
 
 def _convert_error(error: Any, known: set[str]) -> Iterator[Finding]:
@@ -72,19 +72,19 @@ def _convert_error(error: Any, known: set[str]) -> Iterator[Finding]:
     path: Path = tuple(error.instance_path)
     kind = error.kind
     if kind.name == "required":
-        yield _create_finding(kind.name, (*path, kind.property), f"{field_name(kind.property)} is missing")
+        yield _create_finding(kind.name, (*path, kind.property), f"{format_key(kind.property)} is missing")
     elif kind.name in ("additionalProperties", "unevaluatedProperties"):
         for name in kind.unexpected:
             hint = (not path and did_you_mean(name, known)) or "`osbctl params` without -c lists what the plan accepts"
-            yield _create_finding(kind.name, (*path, name), f"the schema does not allow {field_name(name)} here", hint)
+            yield _create_finding(kind.name, (*path, name), f"the schema does not allow {format_key(name)} here", hint)
     elif kind.name == "propertyNames":
         name = kind.error.instance
-        about = refusal(kind.error.kind.name, kind.error.kind.value, name, ("the name of a parameter",))
+        about = describe_violation(kind.error.kind.name, kind.error.kind.value, name, ("the name of a parameter",))
         yield _create_finding(kind.name, (*path, name), about)
     elif any(map(may_be_secret_name, path)):
-        yield _create_finding(kind.name, path, f"{field_name(str(path[-1]))} does not meet `{kind.name}` of the schema")
+        yield _create_finding(kind.name, path, f"{format_key(str(path[-1]))} does not meet `{kind.name}` of the schema")
     else:
-        yield _create_finding(kind.name, path, sentence(error, "the request"))
+        yield _create_finding(kind.name, path, describe_error(error, "the request"))
 
 
 def _create_finding(keyword: str, path: Path, message: str, hint: str = "") -> Finding:

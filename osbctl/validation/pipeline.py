@@ -13,7 +13,7 @@ from typing import Any
 from osbctl.catalog import parameter_holders
 from osbctl.fields import LATEST, load_schema
 from osbctl.findings import Finding, Location, Severity, ValidationResult, Verdict
-from osbctl.jsonschemas.dialects import fast_validator
+from osbctl.jsonschemas.dialects import make_fast_validator
 from osbctl.jsonschemas.walk import text_without_titles
 from osbctl.paths import Path, pointer
 from osbctl.placeholders import fill_placeholders, placeholders
@@ -132,7 +132,7 @@ def schema_findings(data: dict[str, Any], api_version: ApiVersion) -> tuple[list
 
 @cache
 def _latest_schema_validator() -> Callable[[Any], bool]:
-    return fast_validator(load_schema(LATEST))
+    return make_fast_validator(load_schema(LATEST))
 
 
 def run_rules(data: dict[str, Any], options: ValidationOptions) -> list[Finding]:

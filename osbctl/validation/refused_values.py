@@ -6,7 +6,7 @@ cannot read (references elsewhere, loops, unknown drafts) have no result.
 
 from collections.abc import Iterator
 
-from osbctl.jsonschemas.bounded_validator import BoundedValidator, checked_tree
+from osbctl.jsonschemas.bounded_validator import BoundedValidator, build_checked_tree
 from osbctl.jsonschemas.walk import UndecidableError
 from osbctl.paths import JsonValue, Path
 
@@ -17,14 +17,14 @@ _JUDGEMENTS = 2_000
 def find_refused_values(schema: JsonValue) -> Iterator[tuple[Path, tuple[str, ...]]]:
     """The defaults and examples that their own schema refuses, with the keywords; never raises."""
     try:
-        tree = checked_tree(schema)
+        tree = build_checked_tree(schema)
     except UndecidableError:
         return
     validator = BoundedValidator(_JUDGEMENTS)
     for node in tree.nodes.values():
         for relative_path, value in _defaults_and_examples(node.value):
             if all(validator.accepts(node, value, formats) is False for formats in (False, True)):
-                yield (*node.pointer, *relative_path), tuple(sorted(validator.objections(node, value) or ()))
+                yield (*node.pointer, *relative_path), tuple(sorted(validator.refusing_keywords(node, value) or ()))
 
 
 def _defaults_and_examples(schema: JsonValue) -> Iterator[tuple[Path, JsonValue]]:

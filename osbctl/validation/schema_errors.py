@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from osbctl.catalog import service_and_plan_names
 from osbctl.fields import BOOLEAN_WORDS, CONVENTIONS, LATEST, is_boolean_field, is_newer_field, load_schema
 from osbctl.findings import Finding, Fix, Severity
-from osbctl.jsonschemas.sentences import field_name, refusal
+from osbctl.jsonschemas.sentences import describe_violation, format_key
 from osbctl.paths import JSON_TYPES, Path, entries
 from osbctl.platforms import ApiVersion
 from osbctl.platforms.outcome import MAX_REFUSALS
@@ -34,8 +34,8 @@ class CatalogFault(NamedTuple):
     def sentence(self) -> str:
         """The fault as a sentence."""
         if self.keyword == "required":
-            return f"{field_name(str(self.path[-1]))} is missing"
-        return refusal(self.keyword, self.wanted, self.value, self.path)
+            return f"{format_key(str(self.path[-1]))} is missing"
+        return describe_violation(self.keyword, self.wanted, self.value, self.path)
 
 
 def explain_schema_errors(data: dict[str, Any], version: ApiVersion) -> tuple[list[Finding], set[Path]]:

@@ -9,8 +9,8 @@ from jsonschema_rs import ValidationErrorKind
 
 from osbctl.errors import ConfigError
 from osbctl.findings import Finding, Severity
-from osbctl.jsonschemas.dialects import DIALECTS, named_dialect
-from osbctl.jsonschemas.sentences import field_name, innermost, refusal, sentence
+from osbctl.jsonschemas.dialects import DIALECTS, find_dialect
+from osbctl.jsonschemas.sentences import describe_error, describe_violation, format_key, leaf_errors
 from osbctl.paths import Path, pointer
 from osbctl.text import escape_line
 from osbctl.validation.options import MAX_FINDINGS
@@ -22,12 +22,12 @@ def check_user_schema(data: dict[str, Any], schema: Any, name: str) -> list[Find
     """Findings of the user schema `name`. Raises ConfigError: it is invalid, unusable, or refers elsewhere."""
     if reason := _unusable_reason(schema):
         raise ConfigError(f"user schema {name}: {reason}")
-    known_dialect = named_dialect(schema.get("$schema")) if isinstance(schema, dict) else None
+    known_dialect = find_dialect(schema.get("$schema")) if isinstance(schema, dict) else None
     dialect = known_dialect or DIALECTS["json-schema.org/draft/2020-12/schema"]
     make_validator = getattr(jsonschema_rs, dialect.validator)
     try:
         validator = make_validator(schema, validate_formats=False, retriever=_refuse_fetch)
-        errors = list(islice(innermost(validator.iter_errors(data)), MAX_FINDINGS + 1))
+        errors = list(islice(leaf_errors(validator.iter_errors(data)), MAX_FINDINGS + 1))
     except jsonschema_rs.ValidationError as error:
         raise _invalid_schema_error(error, name) from error
     except (ValueError, jsonschema_rs.ReferencingError) as error:
@@ -70,12 +70,12 @@ def error_sentences(error: jsonschema_rs.ValidationError) -> Iterator[tuple[Path
     """Path and sentence of an error; one for each missing or additional field."""
     path, kind = tuple(error.instance_path), error.kind
     if isinstance(kind, ValidationErrorKind.Required):
-        yield (*path, kind.property), f"{field_name(kind.property)} is missing"
+        yield (*path, kind.property), f"{format_key(kind.property)} is missing"
     elif isinstance(kind, ValidationErrorKind.AdditionalProperties):
-        yield from (((*path, name), f"{field_name(name)} is not allowed here") for name in kind.unexpected)
+        yield from (((*path, name), f"{format_key(name)} is not allowed here") for name in kind.unexpected)
     elif isinstance(kind, ValidationErrorKind.PropertyNames):
         inner = kind.error
-        text = refusal(inner.kind.name, inner.kind.value, inner.instance, ("the name of a field",))
+        text = describe_violation(inner.kind.name, inner.kind.value, inner.instance, ("the name of a field",))
         yield (*path, str(inner.instance)), text
     else:
-        yield path, sentence(error, "the catalog")
+        yield path, describe_error(error, "the catalog")

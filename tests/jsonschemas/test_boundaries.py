@@ -394,12 +394,12 @@ def test_the_budget_counts_the_constraints_of_each_look() -> None:
     constraints: Any = SimpleNamespace(known=range(17))
     once, twice = Subsumption(BoundedValidator(9)), Subsumption(BoundedValidator(9))
     once.left, twice.left = 2, 4
-    once.spend(constraints)
+    once.spend_budget(constraints)
     for _ in range(2):
-        twice.spend(constraints)
+        twice.spend_budget(constraints)
     for comparison in (once, twice):
         with pytest.raises(UndecidableError, match=r"^the schemas are too large or too entangled to compare in full$"):
-            comparison.spend(constraints)
+            comparison.spend_budget(constraints)
 
 
 def test_a_recursion_that_is_met_again_is_undecided() -> None:

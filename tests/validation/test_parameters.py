@@ -5,7 +5,7 @@ from typing import Any
 import jsonschema
 import pytest
 
-from osbctl.jsonschemas.dialects import DRAFTS, faults
+from osbctl.jsonschemas.dialects import DRAFTS, metaschema_errors
 from osbctl.jsonschemas.walk import subschemas
 from osbctl.validation.rules.references import MISSING, OUTSIDE, References
 from tests.corpus import EVERY_CASE
@@ -110,7 +110,7 @@ def test_no_fault_is_told_or_missed_against_jsonschema(dialect: str) -> None:
     for keyword, value in pairs:
         schema = {"$schema": dialect, keyword: value}
         wanted = [tuple(error.absolute_path) for error in authority.iter_errors(schema)]
-        told = list(faults(schema, DRAFTS[dialect]))
+        told = list(metaschema_errors(schema, DRAFTS[dialect]))
         assert len(set(told)) == len(told)
         if {path for path, _ in told} != set(wanted):
             differing.append((keyword, value))
@@ -127,18 +127,18 @@ def test_no_fault_is_told_or_missed_against_jsonschema(dialect: str) -> None:
 def test_a_long_enum(items: list[Any], expected: list[Any]) -> None:
     dialect = D4.rstrip("#")
     schema = {"$schema": dialect, "properties": {"b": {"enum": items}}}
-    assert [path for path, _ in faults(schema, DRAFTS[dialect])] == expected
+    assert [path for path, _ in metaschema_errors(schema, DRAFTS[dialect])] == expected
     schema["title"] = 1
-    assert [path for path, _ in faults(schema, DRAFTS[dialect])] == [*expected, ("title",)]
+    assert [path for path, _ in metaschema_errors(schema, DRAFTS[dialect])] == [*expected, ("title",)]
 
 
 def test_half_a_surrogate_pair_is_no_fault() -> None:
     schema = {"$schema": D4, "title": "\ud800", "properties": {"a": {"enum": ["\udfff"], "type": "int"}}}
-    assert [path for path, _ in faults(schema, DRAFTS[D4.rstrip("#")])] == [("properties", "a", "type")]
+    assert [path for path, _ in metaschema_errors(schema, DRAFTS[D4.rstrip("#")])] == [("properties", "a", "type")]
 
 
 @pytest.mark.parametrize("place", [("properties", "a", "$schema"), ("dependencies", "properties", "required")])
 def test_a_fault_in_a_part_is_told_where_the_part_alone_would_pass(place: tuple[str, str, str]) -> None:
     outer, name, keyword = place
     schema = {"$schema": D4, "properties": {"b": {}}, outer: {name: {keyword: {}}, "c": {"type": "string"}}}
-    assert [path[:2] for path, _ in faults(schema, DRAFTS[D4.rstrip("#")])] == [place[:2]]
+    assert [path[:2] for path, _ in metaschema_errors(schema, DRAFTS[D4.rstrip("#")])] == [place[:2]]

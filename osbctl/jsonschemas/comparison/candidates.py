@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from osbctl.jsonschemas.comparison.secrets import Secrets, cut
+from osbctl.jsonschemas.comparison.secrets import Secrets, redact_and_cut
 from osbctl.jsonschemas.constraints import Constraints
 from osbctl.jsonschemas.schema_tree import Subschema
 from osbctl.paths import JsonValue, Path
@@ -47,9 +47,9 @@ class PlacePair:
     """The key stands for all keys that no schema names."""
 
     @property
-    def steps(self) -> tuple[PlacePair, ...]:
+    def pairs_from_top(self) -> tuple[PlacePair, ...]:
         """The pairs on the way from the top of the request to the value."""
-        return (*self.parent.steps, self) if self.parent else ()
+        return (*self.parent.pairs_from_top, self) if self.parent else ()
 
     def pointer_old(self, keyword: str = "") -> Path:
         """The place of a keyword in the old schema; if it has none, the schema of the value, or of one around it."""
@@ -58,7 +58,7 @@ class PlacePair:
         around = self.parent.pointer_old() if self.parent else ()
         return [*places, *(schema.pointer for schema in known), around][0]
 
-    def candidate(self, keyword: str, *values: JsonValue, name: str = "", rule: str = "") -> Candidate:
+    def make_candidate(self, keyword: str, *values: JsonValue, name: str = "", rule: str = "") -> Candidate:
         """This keyword of the new schema may refuse what the old accepted; `values` may show that."""
         return Candidate(rule or RULES.get(keyword, COMBINATION), keyword, self, values, name)
 
@@ -82,69 +82,69 @@ class Candidate:
     @property
     def field(self) -> Path:
         """The name of the candidate, as `SchemaChange.field` has it."""
-        steps = tuple(_step_text(step.at, step.fresh) for step in self.pair.steps)
-        is_spelled_out = steps == tuple(_spelled(self.pointer_new))
+        steps = tuple(_format_step(step.at, step.fresh) for step in self.pair.pairs_from_top)
+        is_spelled_out = steps == tuple(_request_steps(self.pointer_new))
         return (*self.pointer_new, *(() if is_spelled_out else steps), *([self.name] if self.name else []))
 
-    def undecided(self, secrets: Secrets) -> str:
+    def undecided_message(self, secrets: Secrets) -> str:
         """The message if it was neither proved harmless nor shown to refuse a request."""
-        where = _where(self.pair.steps)
+        where = _format_location(self.pair.pairs_from_top)
         if self.rule == DESCRIBED:
             known = "was not described before and took any value; it is described now"
             return f"{where} {known}, so requests that use it may be refused"
         if self.keyword == "type" and self.rule == UNDECIDED:
             return f"{where}: the new draft does not accept 1.0 as an integer; whether requests hold such is not known"
-        what = f"{where}: {self.keyword or 'the schema'} changed{self._because(secrets)}"
+        what = f"{where}: {self.keyword or 'the schema'} changed{self._keyword_suffix(secrets)}"
         return f"{what}; whether it refuses requests that were valid cannot be decided"
 
-    def refused(self, value: JsonValue, secrets: Secrets) -> str:
+    def refusal_message(self, value: JsonValue, secrets: Secrets) -> str:
         """The message if a counterexample proves it; `value` is the one at the candidate's place."""
-        steps = self.pair.steps
-        where = _where(steps)
+        steps = self.pair.pairs_from_top
+        where = _format_location(steps)
         if self.rule == REQUIRED:
-            return f'"{cut(self.name)}" is now required' + (f" in {where}" if steps else "")
+            return f'"{redact_and_cut(self.name)}" is now required' + (f" in {where}" if steps else "")
         if self.rule == FORBIDDEN and not self.keyword:
-            around = f"{_where(steps[:-1])} no longer may have other properties"
+            around = f"{_format_location(steps[:-1])} no longer may have other properties"
             return around if steps and steps[-1].fresh else f"{where} is no longer allowed"
-        shown = SECRET if self._is_secret(secrets) else secrets.shown(value)
+        shown = SECRET if self._is_secret(secrets) else secrets.format_value(value)
         condition = " where formats are enforced" if self.rule == FORMAT else ""
-        return f"{where} no longer {'accepts' if steps else 'accept'} {shown}{self._because(secrets)}{condition}"
+        return f"{where} no longer {'accepts' if steps else 'accept'} {shown}{self._keyword_suffix(secrets)}{condition}"
 
-    def _because(self, secrets: Secrets) -> str:
+    def _keyword_suffix(self, secrets: Secrets) -> str:
         if not self.keyword:
             return ""
         value = self.pair.new.value.get(self.keyword)
         hide = self.keyword in ("enum", "const") and self._is_secret(secrets)
         is_short = isinstance(value, str | int | float | list)
-        return f" ({self.keyword}: {secrets.shown(value)})" if is_short and not hide else f" ({self.keyword})"
+        return f" ({self.keyword}: {secrets.format_value(value)})" if is_short and not hide else f" ({self.keyword})"
 
     def _is_secret(self, secrets: Secrets) -> bool:
-        pair = self.pair
-        return any(may_be_secret_name(str(step.at)) for step in pair.steps) or secrets.at(pair.new, *pair.old.known)
+        names = [str(step.at) for step in self.pair.pairs_from_top]
+        return any(map(may_be_secret_name, names)) or secrets.may_be_secret(self.pair.new, *self.pair.old.known)
 
 
-def _step_text(at: str | int, fresh: bool = False) -> str:
+def _format_step(step: str | int, is_wildcard: bool = False) -> str:
     """The name of a step, which no other has: a key, `[0]` for an item, `*` for all other keys."""
-    if isinstance(at, int) or fresh:
-        return "*" if fresh else f"[{at}]"
-    return f"={at}" if at.startswith(("*", "[", "=")) else at
+    if isinstance(step, int) or is_wildcard:
+        return "*" if is_wildcard else f"[{step}]"
+    return f"={step}" if step.startswith(("*", "[", "=")) else step
 
 
-def subject(names: Sequence[str]) -> str:
+def request_path(steps: Sequence[str]) -> str:
     """The name of a value in a request: `"nodes[0].size"`, or `the parameters` for the whole."""
-    return f'"{cut(".".join(names).replace(".[", "["))}"' if names else "the parameters"
+    return f'"{redact_and_cut(".".join(steps).replace(".[", "["))}"' if steps else "the parameters"
 
 
-def _where(steps: Sequence[PlacePair]) -> str:
-    return subject([f"[{step.at}]" if isinstance(step.at, int) else "*" if step.fresh else step.at for step in steps])
+def _format_location(pairs: Sequence[PlacePair]) -> str:
+    return request_path([f"[{p.at}]" if isinstance(p.at, int) else "*" if p.fresh else p.at for p in pairs])
 
 
-def _spelled(pointer: Path) -> Iterator[str]:
+def _request_steps(pointer: Path) -> Iterator[str]:
     """The steps in a request that a pointer names by itself; all items stand for the first."""
-    for keyword, step in pairwise((*pointer, "")):
+    for keyword, part in pairwise((*pointer, "")):
         if keyword == "properties":
-            yield _step_text(str(step))
+            yield _format_step(str(part))
         elif keyword in ("items", "prefixItems"):
-            yield _step_text(step if isinstance(step, int) else 0)
+            yield _format_step(part if isinstance(part, int) else 0)
         elif keyword == "additionalProperties":
-            yield _step_text("", fresh=True)
+            yield _format_step("", is_wildcard=True)

@@ -4,11 +4,11 @@ from collections.abc import Collection, Iterable, Iterator
 from itertools import pairwise
 
 from osbctl.jsonschemas.comparison import SchemaChange
-from osbctl.jsonschemas.comparison.candidates import subject
-from osbctl.jsonschemas.comparison.secrets import Secrets, cut, is_within
+from osbctl.jsonschemas.comparison.candidates import request_path
+from osbctl.jsonschemas.comparison.secrets import Secrets, is_at_or_below, redact_and_cut
 from osbctl.jsonschemas.comparison.subsumption import TOGETHER
 from osbctl.jsonschemas.constraints import Constraints
-from osbctl.jsonschemas.schema_tree import STRUCTURE, SchemaTree, Subschema, below
+from osbctl.jsonschemas.schema_tree import STRUCTURE, SchemaTree, Subschema, direct_subschemas
 from osbctl.jsonschemas.walk import BY_NAME, same_value
 from osbctl.paths import JsonValue, Path, get_at
 from osbctl.redaction import SECRET
@@ -30,34 +30,35 @@ def dropped_properties(old: SchemaTree, new: SchemaTree, reported: Collection[Pa
     """
     found: dict[Path, SchemaChange] = {}
     seen: set[object] = set()  # many ways may lead to a definition
-    todo: list[tuple[Path, Constraints, Constraints]] = [((), _described(old.top), _described(new.top))]
+    todo: list[tuple[Path, Constraints, Constraints]] = [((), _flatten(old.top), _flatten(new.top))]
     while todo and len(seen) < _MAX_PAIRS:
         path, before, after = todo.pop()
-        if (before.key, after.key) in seen:
+        if (before.cache_key, after.cache_key) in seen:
             continue
-        seen.add((before.key, after.key))
-        described = after.names()
-        for name in before.names():
+        seen.add((before.cache_key, after.cache_key))
+        described = after.property_names()
+        for name in before.property_names():
             inner = (*path, name)
             if name in described:
-                todo.append((inner, _described(*before.at_key(name).known), _described(*after.at_key(name).known)))
+                parts = before.property_constraints(name), after.property_constraints(name)
+                todo.append((inner, _flatten(*parts[0].known), _flatten(*parts[1].known)))
             elif inner not in reported:
-                change = _dropped(before, after, inner)
+                change = _dropped_property_change(before, after, inner)
                 found.setdefault(change.field, change)
-        todo.append(((*path, 0), _described(*before.at_item().known), _described(*after.at_item().known)))
+        todo.append(((*path, 0), _flatten(*before.item_constraints().known), _flatten(*after.item_constraints().known)))
     return found.values()
 
 
-def _dropped(before: Constraints, after: Constraints, path: Path) -> SchemaChange:
+def _dropped_property_change(before: Constraints, after: Constraints, path: Path) -> SchemaChange:
     around = next(schema for schema in before.known if path[-1] in (schema.get("properties") or ()))
     place = (*around.pointer, "properties", path[-1])
     why = "is no longer described; requests may still hold it, but the broker may ignore it"
-    message = f'"{cut(".".join(map(str, path)))}" {why}'
+    message = f'"{redact_and_cut(".".join(map(str, path)))}" {why}'
     pointer = after.known[0].pointer if after.known else ()
     return SchemaChange("risky", "schema-property-dropped", place, pointer, message, place)
 
 
-def _described(*schemas: Subschema) -> Constraints:
+def _flatten(*schemas: Subschema) -> Constraints:
     """The schemas and all within them that judge the same value: what they speak of, not what they demand."""
     found: dict[Subschema, None] = {}
     todo = list(schemas)
@@ -65,42 +66,42 @@ def _described(*schemas: Subschema) -> Constraints:
         for part in todo.pop().conjuncts:
             if part not in found:
                 found[part] = None
-                todo += [inner for keyword, inner in below(part) if keyword in _OF_SAME_VALUE]
+                todo += [inner for keyword, inner in direct_subschemas(part) if keyword in _OF_SAME_VALUE]
     return Constraints(tuple(found))
 
 
-def text_differences(old: SchemaTree, new: SchemaTree, reported: set[Path], secrets: Secrets) -> Iterator[SchemaChange]:
+def keyword_changes(old: SchemaTree, new: SchemaTree, reported: set[Path], secrets: Secrets) -> Iterator[SchemaChange]:
     """The keywords that differ under the same pointer: defaults, keywords that allow more, one change for all wording.
 
     Skips an assertion at, above or below a reported pointer, and all definitions if anything is reported.
     """
     reworded: list[Path] = []
     read = old.dialect.keywords | new.dialect.keywords | STRUCTURE | {""}
-    around = {place[:length] for place in reported for length in range(len(place))}
-    for before, after, keyword in _differing(old, new):
+    ancestors = {place[:length] for place in reported for length in range(len(place))}
+    for before, after, keyword in _find_differing_keywords(old, new):
         where = (*before.pointer, keyword) if keyword else before.pointer
         if keyword == "default":
-            yield _changed("schema-default-changed", before, after, where, secrets)
+            yield _keyword_change("schema-default-changed", before, after, where, secrets)
         elif keyword not in read:
             reworded.append(where)
-        elif not _is_reported(where, reported, around):
-            yield _changed("schema-relaxed", before, after, where, secrets)
+        elif not _is_reported_nearby(where, reported, ancestors):
+            yield _keyword_change("schema-relaxed", before, after, where, secrets)
     if reworded:
         place = reworded[0][:-1]
-        words = cut(", ".join(dict.fromkeys(str(path[-1]) for path in reworded)))
+        words = redact_and_cut(", ".join(dict.fromkeys(str(path[-1]) for path in reworded)))
         message = f"wording changed ({words}); that refuses nothing"
         yield SchemaChange("safe", "schema-wording", place, place, message, place)
 
 
-def _is_reported(where: Path, reported: set[Path], around: set[Path]) -> bool:
+def _is_reported_nearby(where: Path, reported: set[Path], ancestors: set[Path]) -> bool:
     """Return whether a change is reported at, above or below a keyword, or one that works together with it."""
     if reported and not _DEFINITIONS.isdisjoint(where):
         return True
     related = [where, *((*where[:-1], word) for word in TOGETHER.get(str(*where[-1:]), ()))]
-    return any(place in around or is_within(place, reported) for place in related)
+    return any(place in ancestors or is_at_or_below(place, reported) for place in related)
 
 
-def _differing(old: SchemaTree, new: SchemaTree) -> Iterator[tuple[Subschema, Subschema, str]]:
+def _find_differing_keywords(old: SchemaTree, new: SchemaTree) -> Iterator[tuple[Subschema, Subschema, str]]:
     """The places that both schemas have, with each keyword that differs, and not only in schemas within.
 
     The keyword is empty if one of the schemas is `true` or `false`.
@@ -113,36 +114,35 @@ def _differing(old: SchemaTree, new: SchemaTree) -> Iterator[tuple[Subschema, Su
             yield before, after, ""
             continue
         for keyword in sorted((before.value.keys() | after.value.keys()) - _UNREPORTED):
-            if _differs(before, after, keyword):
+            if _keyword_differs(before, after, keyword):
                 yield before, after, keyword
 
 
-def _differs(before: Subschema, after: Subschema, keyword: str) -> bool:
+def _keyword_differs(before: Subschema, after: Subschema, keyword: str) -> bool:
     """Return whether a keyword differs, and not only in schemas that both places hold under it."""
     values = (node.value.get(keyword, _ABSENT) for node in (before, after))
-    parts = [{part.pointer for word, part in below(node) if word == keyword} for node in (before, after)]
+    parts = [{part.pointer for word, part in direct_subschemas(node) if word == keyword} for node in (before, after)]
     return not same_value(*values) and not (parts[0] and parts[0] == parts[1])
 
 
-def _changed(rule: str, before: Subschema, after: Subschema, where: Path, secrets: Secrets) -> SchemaChange:
+def _keyword_change(rule: str, before: Subschema, after: Subschema, where: Path, secrets: Secrets) -> SchemaChange:
     pointers, texts = [], []
     for node in (before, after):
         value = get_at(node.tree.value, where, _ABSENT)
         pointers.append(before.pointer if value is _ABSENT else where)
-        texts.append(_text(value, where, secrets, is_secret=secrets.at(before, after)))
+        texts.append(_format_keyword_value(value, where, secrets, is_secret=secrets.may_be_secret(before, after)))
     change = f" {SECRET}" if texts[0] == texts[1] else f" from {texts[0]} to {texts[1]}"
-    named = subject([str(step) for word, step in pairwise(before.pointer) if word == "properties"])
+    named = request_path([str(step) for word, step in pairwise(before.pointer) if word == "properties"])
     if rule == "schema-default-changed":
         return SchemaChange("risky", rule, pointers[0], pointers[1], f"the default of {named} changed{change}", where)
-    message = f"{named}: {cut(str(where[-1]) if where else 'schema')} changed{change}; that refuses nothing"
+    message = f"{named}: {redact_and_cut(str(where[-1]) if where else 'schema')} changed{change}; that refuses nothing"
     return SchemaChange("safe", rule, pointers[0], pointers[1], message, where)
 
 
-def _text(value: JsonValue, where: Path, secrets: Secrets, *, is_secret: bool) -> str:
-    """A value of a keyword as messages show it."""
+def _format_keyword_value(value: JsonValue, where: Path, secrets: Secrets, *, is_secret: bool) -> str:
     if value is _ABSENT:
         return "none"
     if is_secret:
         return SECRET
     holds_names = isinstance(value, dict) and where and where[-1] in BY_NAME
-    return secrets.shown(list(value) if holds_names else value)
+    return secrets.format_value(list(value) if holds_names else value)

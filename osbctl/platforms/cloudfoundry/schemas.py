@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from typing import Any
 from urllib.parse import unquote
 
-from osbctl.jsonschemas.dialects import faults
+from osbctl.jsonschemas.dialects import metaschema_errors
 from osbctl.jsonschemas.walk import text_without_titles
 from osbctl.paths import Path, entries, resolve_pointer, value_at
 from osbctl.platforms.cloudfoundry.fields import Errors
@@ -90,7 +90,7 @@ class SchemaChecks:
             return (Refusal("cloudfoundry-schema-dialect", ("$schema",), text),)
         # Cloud Foundry treats every schema as draft-04, regardless of its `$schema`.
         as_draft_04 = {**schema, "$schema": _DRAFT_04} if isinstance(schema["$schema"], str) else schema
-        found = faults(as_draft_04, "Draft4Validator")
+        found = metaschema_errors(as_draft_04, "Draft4Validator")
         wrong = tuple(
             Refusal("cloudfoundry-schema-metaschema", path, _MUST_CONFORM + message)
             for path, message in found
@@ -288,7 +288,7 @@ class _Evaluation:
         value = None if target is None else value_at(self._root, target)
         if target is None or not isinstance(value, dict):
             raise _RefusedError("reference", path, "The reference leads to no schema.")
-        if any(faults(value, "Draft4Validator")):
+        if any(metaschema_errors(value, "Draft4Validator")):
             raise UnclearSchemaError(path, "the reference leads to a schema that is not valid")
         return self.accepts_empty_object(value, target)
 

@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import Any
 
 from osbctl.findings import Finding, Fix, Severity
-from osbctl.jsonschemas.dialects import DRAFTS, KEYWORDS, faults, is_valid, misnamed_dialect
+from osbctl.jsonschemas.dialects import DRAFTS, KEYWORDS, is_valid_schema, metaschema_errors, misspelled_schema_key
 from osbctl.jsonschemas.walk import IN_PLACE, SchemaPlace, subschemas
 from osbctl.paths import value_at
 from osbctl.placeholders import holds_placeholder
@@ -38,7 +38,7 @@ def parameters_dialect_missing(schema: Node) -> Iterator[Finding]:
     Source: OSB 2.13, Input Parameters Schema Object: the schema MUST have a $schema keyword
     """
     if "$schema" not in schema:
-        slip = misnamed_dialect(schema.value)
+        slip = misspelled_schema_key(schema.value)
         hint = f"rename {slip} to $schema" if slip else 'add "$schema": "http://json-schema.org/draft-04/schema#"'
         yield schema.hit("the parameter schema has no $schema", "$schema", hint)
 
@@ -75,7 +75,7 @@ def parameters_invalid(schema: Node) -> Iterator[Finding]:
     """
     # Cloud Foundry treats every schema as draft-04, regardless of its $schema.
     whole = schema.value if _validator_name(schema) else {**schema.value, "$schema": _DRAFT_04}
-    for path, text in faults(whole, _validator_name(schema) or "Draft4Validator"):
+    for path, text in metaschema_errors(whole, _validator_name(schema) or "Draft4Validator"):
         yield schema.hit(f"not a valid JSON Schema: {text}", path)
 
 
@@ -113,7 +113,7 @@ def parameters_keyword(schema: Node) -> Iterator[Finding]:
     for place in _subschemas_through(schema.value, KEYWORDS | {"definitions", "$defs"}):
         for key, value in place.value.items():
             meant = _meant_keyword(key)
-            if not meant or meant in place.value or not is_valid({"$schema": dialect, meant: value}, validator):
+            if not meant or meant in place.value or not is_valid_schema({"$schema": dialect, meant: value}, validator):
                 continue
             path = (*place.path, key)
             message = f"unknown keyword {key[:60]!r}: did you mean {meant}?"
