@@ -70,15 +70,15 @@ class ExportRow:
     data: Mapping[str, Any]
     is_plan: bool
 
-    def texts_at(self, places: tuple[Path, ...]) -> tuple[str, ...]:
-        """The texts at the `places`, without missing ones."""
-        return tuple(_texts_at(self.data, places))
+    def texts_at(self, paths: tuple[Path, ...]) -> tuple[str, ...]:
+        """The texts at the `paths`, without missing ones."""
+        return tuple(_texts_at(self.data, paths))
 
-    def required_text(self, place: Path) -> str:
-        """The text at `place`. Raises SourceError: there is none."""
-        value = get_at(self.data, place)
+    def required_text(self, path: Path) -> str:
+        """The text at `path`. Raises SourceError: there is none."""
+        value = get_at(self.data, path)
         if not isinstance(value, str) or not value:
-            raise shape_error(self.document, self.path, f"has no {'.'.join(map(str, place))}")
+            raise shape_error(self.document, self.path, f"has no {'.'.join(map(str, path))}")
         return value
 
 
@@ -117,13 +117,13 @@ class Export:
     wrote: Callable[[Sequence[ExportRow]], bool] | None = None
 
 
-def row_name(data: Any, places: tuple[Path, ...]) -> str:
-    """The name of a row on its platform: the texts at the `places` joined; empty if the last is missing."""
-    return "/".join(_texts_at(data, places)) if isinstance(get_at(data, places[-1]), str) else ""
+def row_name(data: Any, paths: tuple[Path, ...]) -> str:
+    """The name of a row on its platform: the texts at the `paths` joined; empty if the last is missing."""
+    return "/".join(_texts_at(data, paths)) if isinstance(get_at(data, paths[-1]), str) else ""
 
 
-def _texts_at(data: Any, places: tuple[Path, ...]) -> Iterator[str]:
-    return (value for place in places if isinstance(value := get_at(data, place), str) and value)
+def _texts_at(data: Any, paths: tuple[Path, ...]) -> Iterator[str]:
+    return (value for path in paths if isinstance(value := get_at(data, path), str) and value)
 
 
 def checked_rows(document: Exported, path: Path) -> Iterator[tuple[Path, dict[str, Any]]]:

@@ -43,22 +43,22 @@ class Step(NamedTuple):
 
 
 @cache
-def rows() -> list[dict[str, Any]]:
+def recorded_rows() -> list[dict[str, Any]]:
     assert CORPUS
     with gzip.open(CORPUS / "updates.jsonl.gz", "rt", encoding="utf-8") as lines:
         return [json.loads(line) for at, line in enumerate(lines) if at % SHARE == 0]
 
 
-def of(platform: Platform) -> list[dict[str, Any]]:
-    return [row for row in rows() if row["platform"] == platform]
+def platform_rows(platform: Platform) -> list[dict[str, Any]]:
+    return [row for row in recorded_rows() if row["platform"] == platform]
 
 
-def used_of(state: list[dict[str, Any]], broker: str) -> frozenset[str]:
+def used_plan_ids(state: list[dict[str, Any]], broker: str) -> frozenset[str]:
     plans = [plan for service in state if service.get("broker", broker) == broker for plan in service["plans"] or ()]
     return frozenset(plan["id"] for plan in plans if plan.get("instances"))
 
 
-def steps(row: dict[str, Any]) -> Iterator[Step]:
+def update_steps(row: dict[str, Any]) -> Iterator[Step]:
     """The updates of a row that follow a registration; `unknown` names what the two catalogs cannot tell."""
     accepted: dict[str, dict[str, Any]] = {}
     state: list[dict[str, Any]] = []
@@ -69,9 +69,11 @@ def steps(row: dict[str, Any]) -> Iterator[Step]:
         if "catalog" in step:
             refused = outcome["outcome"] != "accepted"
             if broker in accepted:
-                unknown = _kept(accepted[broker], state, broker) or (reasons[0] if reasons else "")
+                unknown = _leftover_reason(accepted[broker], state, broker) or (reasons[0] if reasons else "")
                 unknown = "other brokers" if len(accepted) > 1 else unknown
-                yield Step(row["case"], accepted[broker], step["catalog"], used_of(state, broker), refused, unknown)
+                yield Step(
+                    row["case"], accepted[broker], step["catalog"], used_plan_ids(state, broker), refused, unknown
+                )
             if refused:
                 reasons += ["leftovers in UAA"] * ("dashboard_client" in json.dumps(row["steps"]))
             else:
@@ -79,7 +81,7 @@ def steps(row: dict[str, Any]) -> Iterator[Step]:
         state = outcome["state"]
 
 
-def _kept(catalog: dict[str, Any], state: list[dict[str, Any]], broker: str) -> str:
+def _leftover_reason(catalog: dict[str, Any], state: list[dict[str, Any]], broker: str) -> str:
     """A reason where the platform has something that the catalog before does not offer."""
     ours = [service for service in state if service.get("broker", broker) == broker]
     has = {
@@ -98,7 +100,7 @@ def _kept(catalog: dict[str, Any], state: list[dict[str, Any]], broker: str) -> 
 @pytest.mark.parametrize("platform", Platform)
 def test_diff_says_whether_an_update_is_refused(platform: Platform) -> None:
     wrong, unknown, count = [], Counter[str](), 0
-    for step in (step for row in of(platform) for step in steps(row)):
+    for step in (step for row in platform_rows(platform) for step in update_steps(row)):
         view = frozenset({platform})
         changes = compare_catalogs(step.before, step.new, platforms=view, instances=step.used)
         changes += find_refusal_changes(step.before, step.new, changes, view) if changes else []
@@ -121,7 +123,7 @@ class Broker(NamedTuple):
         row = BrokerRow(name, "https://x", "u", "2.14", platform, 1, 0, 0, 0, AT, AT, RefreshOutcome.ADDED, 1)
         return cls(RegisteredBroker(row, json.dumps(NOTHING).encode()))
 
-    def refreshed(
+    def refresh(
         self, catalog: dict[str, Any], used: frozenset[str], others: dict[tuple[Identity, str], str]
     ) -> tuple[Broker, bool]:
         platform = self.stored.row.platform
@@ -130,7 +132,7 @@ class Broker(NamedTuple):
         stored = RegisteredBroker(self.stored.row, json.dumps(result.stored).encode(), result.kept)
         return Broker(stored), result.refused
 
-    def active(self) -> set[tuple[str, str | None, str]]:
+    def active_objects(self) -> set[tuple[str, str | None, str]]:
         """Service offering, plan and name of all that is active; an orphan has no service offering."""
         platform = self.stored.row.platform
         catalog = platform.record.normalize_field_names(self.stored.data)
@@ -145,8 +147,8 @@ class Broker(NamedTuple):
         return found
 
 
-def recorded(state: list[dict[str, Any]], broker: str, platform: Platform) -> set[tuple[str, str | None, str]]:
-    """As `Broker.active`, of a recorded state."""
+def recorded_objects(state: list[dict[str, Any]], broker: str, platform: Platform) -> set[tuple[str, str | None, str]]:
+    """As `Broker.active_objects`, of a recorded state."""
     found: set[tuple[str, str | None, str]] = set()
     for service in state:
         if service.get("active") and service["broker"] == broker:
@@ -158,7 +160,7 @@ def recorded(state: list[dict[str, Any]], broker: str, platform: Platform) -> se
     return found
 
 
-def without_service(found: set[tuple[str, str | None, str]]) -> set[tuple[str, str | None, str]]:
+def clear_missing_services(found: set[tuple[str, str | None, str]]) -> set[tuple[str, str | None, str]]:
     """The same with nothing as the service offering of a plan whose own is not among them: what has gone, has no id."""
     there = {service for service, plan, _ in found if plan is None}
     return {(service if service in there else "", plan, name) for service, plan, name in found}
@@ -169,7 +171,7 @@ def without_service(found: set[tuple[str, str | None, str]]) -> set[tuple[str, s
 @pytest.mark.parametrize("platform", Platform)
 def test_the_registry_plays_the_platform(platform: Platform) -> None:
     wrong, unknown, count = [], Counter[str](), 0
-    for row in of(platform):
+    for row in platform_rows(platform):
         brokers: dict[str, Broker] = {}
         state: list[dict[str, Any]] = []
         leftovers = False
@@ -184,11 +186,11 @@ def test_the_registry_plays_the_platform(platform: Platform) -> None:
                     for other, theirs in brokers.items() if other != name
                     for identity in ids_unique_on_platform(theirs.stored.document.catalog, platform)
                 }  # fmt: skip
-                brokers[name], refused = broker.refreshed(step["catalog"], used_of(state, name), others)
-                ours, theirs = brokers[name].active(), recorded(outcome["state"], name, platform)
+                brokers[name], refused = broker.refresh(step["catalog"], used_plan_ids(state, name), others)
+                ours, theirs = brokers[name].active_objects(), recorded_objects(outcome["state"], name, platform)
                 count += 1
                 told = refused == (outcome["outcome"] != "accepted")
-                if not told or without_service(ours) != without_service(theirs):
+                if not told or clear_missing_services(ours) != clear_missing_services(theirs):
                     unknown["what is known"] += 1
                     wrong += [row["case"]] if not leftovers else []
                     break

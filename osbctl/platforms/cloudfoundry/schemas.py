@@ -300,11 +300,11 @@ def _check_patterns(pattern_properties: dict[str, Any], path: Path) -> None:
     """
     for pattern in pattern_properties:
         fault = _pattern_error(pattern)
-        place = (*path, "patternProperties", pattern)
+        pattern_path = (*path, "patternProperties", pattern)
         if _BROKEN.match(fault):
-            raise _RefusedError("pattern", place, f"The pattern is broken: {fault}")
+            raise _RefusedError("pattern", pattern_path, f"The pattern is broken: {fault}")
         if fault or not _SHARED_PATTERN.fullmatch(pattern):
-            raise UnclearSchemaError(place, "Ruby may read the pattern in another way")
+            raise UnclearSchemaError(pattern_path, "Ruby may read the pattern in another way")
 
 
 def _pattern_error(pattern: str) -> str:

@@ -82,10 +82,10 @@ def _extract_services(data: dict[str, Any]) -> list[dict[str, Any]]:
         plans = service.get("plans")
         if not isinstance(plans, list | None) and plans is not False:
             raise RubyCrash((*path, "plans"), "plans is no array")
-        for place, plan in enumerate(plans or ()):
+        for plan_number, plan in enumerate(plans or ()):
             # A String answers to `[]` as a Hash does: it passes here, and the check of the list names it.
             if not isinstance(plan, dict | str):
-                raise RubyCrash((*path, "plans", place), "a plan is no object")
+                raise RubyCrash((*path, "plans", plan_number), "a plan is no object")
     return services
 
 
