@@ -26,7 +26,7 @@ from typing import Any
 
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
-from osbctl.broker.hashing_worker import first_match
+from osbctl.broker.hashing_worker import find_matching_hash
 from tools.soak import Broker, answer, request, timed
 
 ROUNDS = 100_000
@@ -128,7 +128,7 @@ def feel(title: str, broker: Broker, known: socket.socket, clients: int, first: 
     unfit = f"$6$rounds={broker.rounds}${'.' * 16}${'.' * 86}"
     asked, probed, hashed = [], [], []
     for number in range(first, first + clients):
-        hashed.append(timed(lambda: first_match("x", [unfit])))
+        hashed.append(timed(lambda: find_matching_hash("x", [unfit])))
         try:
             # Headers differ, otherwise the first one would be cached.
             header = request().replace(b"Basic ", b"Basic " + b" " * number)

@@ -32,7 +32,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from osbctl.broker.hashing_worker import first_match
+from osbctl.broker.hashing_worker import find_matching_hash
 from osbctl.credentials.file import write_record
 from osbctl.credentials.record import make_record
 
@@ -351,7 +351,7 @@ def attack(addresses: int, clients: int = 5, pause: float = 0, rounds: int = COS
             yield f"attack of {addresses}: not all were refused in time"
         hashes, waited = [], []
         for number in range(clients):
-            hashes.append(timed(lambda: first_match("x", [unfit])))
+            hashes.append(timed(lambda: find_matching_hash("x", [unfit])))
             start = time.perf_counter()
             try:
                 with broker.tls(f"127.0.1.{1 + number}") as connection:

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from reference import SCHEMAS, VARIABLES, commands, type_of
 
 import osbctl
-from osbctl.broker.logs import Entry, json_line
+from osbctl.broker.logs import Entry, format_json_line
 from osbctl.config import KEYS
 from osbctl.registry.tables import METADATA
 from osbctl.tasks.options import all_rules
@@ -40,7 +40,7 @@ def surface() -> Surface:
         "reports and files": (fact for file in sorted(SCHEMAS.glob("*.json")) for fact in fields(file)),
         "configuration": KEYS,
         "environment": [*VARIABLES, *variables()],
-        "log": json.loads(json_line(Entry(0, 0, "", "", "", "200", 0, None, ""))).keys() - {"event"},
+        "log": json.loads(format_json_line(Entry(0, 0, "", "", "", "200", 0, None, ""))).keys() - {"event"},
         "metrics": metrics(),
         "database": columns(),
         "source folder": re.findall(r"# (osbctl catalog\.lock, version \d+)", text("catalogs/source/catalog.lock")),

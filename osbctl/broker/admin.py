@@ -26,33 +26,33 @@ class AdminApp:
         self._status = status
         self._hosts = frozenset(("localhost", *(host.lower() for host in hosts)))
         self._pages: dict[str, Callable[[], Response]] = {
-            "/livez": lambda: _plain("200 OK", "ok"),
-            "/readyz": self._ready,
-            "/metrics": self._metrics,
+            "/livez": lambda: _text_response("200 OK", "ok"),
+            "/readyz": self._readiness_response,
+            "/metrics": self._metrics_response,
         }
 
     def __call__(self, request: HttpRequest) -> Response:
-        if not self._is_known_host(request.headers.get("HOST")):
-            return _plain("421 Misdirected Request", "not for this host: allow it with --admin-host")
+        if not self._is_allowed_host(request.headers.get("HOST")):
+            return _text_response("421 Misdirected Request", "not for this host: allow it with --admin-host")
         if request.command not in ("GET", "HEAD"):
-            return _plain("405 Method Not Allowed", "GET or HEAD only")
+            return _text_response("405 Method Not Allowed", "GET or HEAD only")
         page = self._pages.get(request.path)
-        return page() if page else _plain("404 Not Found", "not found")
+        return page() if page else _text_response("404 Not Found", "not found")
 
-    def _is_known_host(self, host: str | None) -> bool:
+    def _is_allowed_host(self, host_header: str | None) -> bool:
         """Return whether a Host header is acceptable. None is: HTTP/1.0 allows it, and browsers always send one."""
-        name = (host or "localhost").lower()
+        name = (host_header or "localhost").lower()
         name = name[1:].partition("]")[0] if name.startswith("[") else name.partition(":")[0]
         with suppress(ValueError):  # not an address
             return name in self._hosts or bool(ip_address(name))
         return False
 
-    def _ready(self) -> Response:
+    def _readiness_response(self) -> Response:
         if self._status().draining:
-            return _plain("503 Service Unavailable", "draining")
-        return _plain("200 OK", "ready")
+            return _text_response("503 Service Unavailable", "draining")
+        return _text_response("200 OK", "ready")
 
-    def _metrics(self) -> Response:
+    def _metrics_response(self) -> Response:
         from prometheus_client import CollectorRegistry
         from prometheus_client.exposition import CONTENT_TYPE_LATEST, generate_latest
 
@@ -61,7 +61,7 @@ class AdminApp:
         return Response("200 OK", (("Content-Type", CONTENT_TYPE_LATEST),), generate_latest(registry))
 
     def collect(self) -> Iterator[Metric]:
-        """The metrics; prometheus_client calls this."""
+        """Yield the metrics; prometheus_client calls this."""
         from prometheus_client import core
 
         status = self._status()
@@ -99,5 +99,5 @@ class AdminApp:
         yield info
 
 
-def _plain(status: str, text: str) -> Response:
+def _text_response(status: str, text: str) -> Response:
     return Response(status, (("Content-Type", "text/plain; charset=utf-8"),), text.encode() + b"\n")

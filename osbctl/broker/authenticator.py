@@ -15,9 +15,9 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from math import inf
 
-from osbctl.broker.decision import BUSY, LONGEST_HEADER, REFUSED, Decision, RequestOutcome, Resume, parse_basic
+from osbctl.broker.decision import BUSY, LONGEST_HEADER, REFUSED, Decision, RequestOutcome, Resume, parse_basic_auth
 from osbctl.broker.hashing_process import HashingError, HashingProcess
-from osbctl.broker.proxy import client_of
+from osbctl.broker.proxy import client_prefix
 from osbctl.broker.records import KnownRecords
 from osbctl.broker.throttle import Clients, LruCache
 from osbctl.credentials.record import LONGEST, CredentialRecord
@@ -76,18 +76,19 @@ class Authenticator:
         self._closed = False
         self.replace_records(records)
         self._hashing = hashing or HashingProcess()
-        self._thread = threading.Thread(target=self._run, name="authenticator", daemon=True)
+        self._thread = threading.Thread(target=self._process_queue, name="authenticator", daemon=True)
         self._thread.start()
 
     @property
-    def waiting(self) -> int:
+    def queue_length(self) -> int:
+        """Number of headers that wait for a hash, with the one being hashed."""
         return len(self._waiting)
 
     def check(self, header: str | None, address: str, resume: Resume) -> Decision | None:
         """Return the decision on an Authorization header, or None if it needs a hash; never blocks.
 
         After None, `resume(decision)` is called once, from another thread. `header` is None if the request has none.
-        `address` is the client's (`plain_address`), behind a trusted proxy the one that the proxy names.
+        `address` is the client's (`normalize_address`), behind a trusted proxy the one that the proxy names.
         """
         if header is None or len(header) > LONGEST_HEADER:
             return REFUSED
@@ -96,8 +97,8 @@ class Authenticator:
         known = self._cached_decision(digest)
         if known is not None:
             return known
-        given = parse_basic(header)
-        return REFUSED if given is None else self._enqueue(digest, given, client_of(address), resume)
+        credentials = parse_basic_auth(header)
+        return REFUSED if credentials is None else self._enqueue(digest, credentials, client_prefix(address), resume)
 
     def replace_records(self, records: Iterable[CredentialRecord]) -> None:
         """Use new records: headers accepted by a removed one fail at once, refused headers are checked again."""
@@ -105,7 +106,7 @@ class Authenticator:
         with self._changed:
             self._records = known
             self._refused.clear()
-            kept = [(digest, known.same(record)) for digest, record in self._verified.items()]
+            kept = [(digest, known.find_same_hash(record)) for digest, record in self._verified.items()]
             self._verified.clear()
             for digest, record in kept:
                 if record is not None:
@@ -120,44 +121,47 @@ class Authenticator:
         self._thread.join()
 
     def _cached_decision(self, digest: bytes) -> Decision | None:
+        """Return the decision on a known header; None for a new one."""
         record = self._verified.get(digest)
         if record is not None and record.expires_at > self._now():
-            return _accepted(record)
+            return _accepted_decision(record)
         return REFUSED if self._refused.get(digest, -inf) > self._clock() else None
 
     # The queue. A job stays in it until it is answered, so that equal headers share one hash.
 
-    def _enqueue(self, digest: bytes, given: tuple[str, str], client: str, resume: Resume) -> Decision | None:
+    def _enqueue(self, digest: bytes, credentials: tuple[str, str], client: str, resume: Resume) -> Decision | None:
+        """Queue a header, perhaps in place of a worse client's, or return BUSY. `credentials`: identity, password."""
         with self._changed:
             job = self._waiting.get(digest)
             if job is None:
-                if not self._may_enqueue(client):
+                if not self._admit_client(client):
                     return BUSY
                 if len(self._waiting) >= MAX_WAITING:
-                    displaced = max((job for job in self._waiting.values() if not job.begun), key=self._rank)
-                    if self._clients.rank(displaced.client) <= self._clients.rank(client):
+                    displaced = max((job for job in self._waiting.values() if not job.begun), key=self._job_rank)
+                    if self._clients.queue_rank(displaced.client) <= self._clients.queue_rank(client):
                         return BUSY
-                    self._answer(displaced, BUSY)
-                job = self._waiting[digest] = _Job(digest, *given, client, self._clock())
+                    self._finish_job(displaced, BUSY)
+                job = self._waiting[digest] = _Job(digest, *credentials, client, self._clock())
                 self._changed.notify()
             job.resumes.append(resume)
         return None
 
-    def _may_enqueue(self, client: str) -> bool:
+    def _admit_client(self, client: str) -> bool:
+        """Return whether a client may queue another header; takes one of its tokens."""
         if self._closed:
             return False
-        held = sum(job.client == client for job in self._waiting.values())
-        return held < MAX_WAITING_PER_CLIENT and self._clients.take(client)
+        queued = sum(job.client == client for job in self._waiting.values())
+        return queued < MAX_WAITING_PER_CLIENT and self._clients.take_token(client)
 
-    def _rank(self, job: _Job) -> tuple[tuple[int, int], float]:
-        return self._clients.rank(job.client), job.since
+    def _job_rank(self, job: _Job) -> tuple[tuple[int, int], float]:
+        return self._clients.queue_rank(job.client), job.since
 
-    def _next_job(self) -> _Job | None:
-        """Wait for the job with the best rank; None after `close`."""
+    def _wait_for_job(self) -> _Job | None:
+        """Wait for the job with the best rank, and mark it as begun; None after `close`."""
         with self._changed:
             while not self._closed:
                 if self._waiting:
-                    job = min(self._waiting.values(), key=self._rank)
+                    job = min(self._waiting.values(), key=self._job_rank)
                     job.begun = True
                     return job
                 self._changed.wait()
@@ -165,49 +169,51 @@ class Authenticator:
 
     # The thread.
 
-    def _run(self) -> None:
-        while (job := self._next_job()) is not None:
-            self._answer(job, self._decide(job))
+    def _process_queue(self) -> None:
+        while (job := self._wait_for_job()) is not None:
+            self._finish_job(job, self._decide_job(job))
         self._hashing.close()
         for job in list(self._waiting.values()):
-            self._answer(job, BUSY)
+            self._finish_job(job, BUSY)
 
-    def _decide(self, job: _Job) -> Decision:
+    def _decide_job(self, job: _Job) -> Decision:
+        """Check the password of a job; BUSY if it waited too long or the child failed."""
         if self._clock() - job.since > MAX_WAIT_SECONDS:
             return BUSY
         try:
-            return self._process(job)
+            return self._hash_and_cache(job)
         except (HashingError, OSError) as error:
             if not self._closed:
                 _log.error("passwords cannot be checked: %s", error)
             return BUSY
 
-    def _process(self, job: _Job) -> Decision:
-        """Hash and cache a header; again if the records changed meanwhile."""
+    def _hash_and_cache(self, job: _Job) -> Decision:
+        """Hash a password and cache the decision; hash again if the records changed meanwhile."""
         while True:
-            known = self._records
-            record = self._find_record(known, job)
+            records = self._records
+            record = self._find_matching_record(records, job)
             with self._changed:
-                if known is not self._records:
+                if records is not self._records:
                     continue
                 self._clients.record_result(job.client, record is not None)
                 if record is not None:
                     self._verified.put(job.digest, record)
-                    return _accepted(record)
+                    return _accepted_decision(record)
                 self._refused.put(job.digest, self._clock() + REFUSED_SECONDS)
                 return REFUSED
 
-    def _find_record(self, known: KnownRecords, job: _Job) -> CredentialRecord | None:
+    def _find_matching_record(self, records: KnownRecords, job: _Job) -> CredentialRecord | None:
         # crypt(3) refuses empty and longer passwords; no record can have one.
         if not 0 < len(job.password.encode()) <= LONGEST:
             return None
-        tried = known.of(job.identity, self._now())
-        hashes = [*(record.hash for record in tried), *known.dummy_hashes(tried)]
+        tried = records.unexpired_records(job.identity, self._now())
+        hashes = [*(record.hash for record in tried), *records.dummy_hashes(tried)]
         # Some twenty times the usual duration, for slow processors and CPU quotas, and time for a child to start.
-        index = self._hashing.first_match(job.password, hashes, 10 + 1e-5 * known.rounds)
+        index = self._hashing.find_matching_hash(job.password, hashes, 10 + 1e-5 * records.wrong_guess_rounds)
         return tried[index] if index is not None and index < len(tried) else None
 
-    def _answer(self, job: _Job, decision: Decision) -> None:
+    def _finish_job(self, job: _Job, decision: Decision) -> None:
+        """Remove a job from the queue, and resume its requests with the decision."""
         with self._changed:
             del self._waiting[job.digest]  # afterwards, no request can join the job
         for resume in job.resumes:
@@ -217,5 +223,5 @@ class Authenticator:
                 _log.exception("a waiting request could not be resumed")
 
 
-def _accepted(record: CredentialRecord) -> Decision:
+def _accepted_decision(record: CredentialRecord) -> Decision:
     return Decision(RequestOutcome.ACCEPTED, record.public_name)

@@ -41,7 +41,7 @@ class ServedCatalog:
     services: int
 
     @classmethod
-    def of(cls, body: bytes, modified: int, *, services: int = 0) -> ServedCatalog:
+    def from_body(cls, body: bytes, modified: int, *, services: int = 0) -> ServedCatalog:
         """Prepare `body`, a JSON catalog in UTF-8."""
         import gzip
         import hashlib
@@ -117,7 +117,7 @@ class CatalogApp:
         missing_version_status: int = 412,
     ) -> None:
         self.catalog = catalog
-        self._path = _normalized(f"{base_path}/v2/catalog")
+        self._path = _normalize_path(f"{base_path}/v2/catalog")
         self._minimum = minimum_version
         accepted = f"2.x from {minimum_version[0]}.{minimum_version[1]} on"
         self._no_version = error_response(
@@ -133,33 +133,35 @@ class CatalogApp:
 
     def __call__(self, request: HttpRequest) -> Response:
         """Answer one authenticated request; never blocks."""
-        return self._check(request) or _answer_catalog(self.catalog, request.headers)
+        return self._validate_request(request) or _catalog_response(self.catalog, request.headers)
 
-    def _check(self, request: HttpRequest) -> Response | None:
-        if _normalized(request.path) != self._path:
+    def _validate_request(self, request: HttpRequest) -> Response | None:
+        """Return an error response; None for a request of the catalog in an accepted version."""
+        if _normalize_path(request.path) != self._path:
             return NOT_FOUND
         if request.command not in ("GET", "HEAD"):
             return METHOD_NOT_ALLOWED
         text = request.headers.get("X_BROKER_API_VERSION", "").strip(" \t")
         if not text:
             return self._no_version
-        version = parse_version(text)
+        version = parse_api_version(text)
         # Minor versions only add fields: 2.99 is accepted.
         if version is None or version[0] != 2 or version < self._minimum:
             return self._other_version
         return None
 
 
-def _normalized(path: str) -> str:
-    """The path without doubled or trailing slashes: Cloud Controller asks for `//v2/catalog`."""
+def _normalize_path(path: str) -> str:
+    """Remove doubled and trailing slashes: Cloud Controller asks for `//v2/catalog`."""
     return "/" + "/".join(part for part in path.split("/") if part)
 
 
-def _answer_catalog(catalog: ServedCatalog, asked: dict[str, str]) -> Response:
-    zipped = prefers_gzip(asked.get("ACCEPT_ENCODING", ""))
+def _catalog_response(catalog: ServedCatalog, request_headers: dict[str, str]) -> Response:
+    """The catalog, compressed if the client prefers it, or 304 if the client has it."""
+    zipped = prefers_gzip(request_headers.get("ACCEPT_ENCODING", ""))
     etag, body = (catalog.gzip_etag, catalog.gzip_body) if zipped else (catalog.etag, catalog.body)
     headers: Headers = (("ETag", etag), ("Vary", "Accept-Encoding"), ("Cache-Control", "no-cache"))
-    if _not_modified(asked, etag, catalog.modified):
+    if _is_not_modified(request_headers, etag, catalog.modified):
         return Response("304 Not Modified", headers)
     headers += (("Content-Type", "application/json"), ("Last-Modified", catalog.last_modified))
     if zipped:
@@ -167,12 +169,12 @@ def _answer_catalog(catalog: ServedCatalog, asked: dict[str, str]) -> Response:
     return Response("200 OK", headers, body)
 
 
-def _not_modified(asked: dict[str, str], etag: str, modified: int) -> bool:
+def _is_not_modified(request_headers: dict[str, str], etag: str, modified: int) -> bool:
     """Return whether the client has this content. A tag takes precedence over a date (RFC 9110 §13.2.2)."""
-    tags = asked.get("IF_NONE_MATCH")
+    tags = request_headers.get("IF_NONE_MATCH")
     if tags is not None:
         return etag_matches(tags, etag)
-    header = asked.get("IF_MODIFIED_SINCE")
+    header = request_headers.get("IF_MODIFIED_SINCE")
     date = parse_http_date(header) if header else None
     return date is not None and modified <= date
 
@@ -186,7 +188,7 @@ _DATES = ("%a, %d %b %Y %H:%M:%S GMT", "%A, %d-%b-%y %H:%M:%S GMT", "%a %b %d %H
 
 
 @lru_cache(maxsize=64)
-def parse_version(text: str) -> Version | None:
+def parse_api_version(text: str) -> Version | None:
     """Parse an X-Broker-API-Version header, `MAJOR.MINOR` without leading zeros; None if malformed."""
     match = _VERSION.fullmatch(text)
     return (int(match[1]), int(match[2])) if match else None

@@ -13,7 +13,7 @@ from waitress.channel import HTTPChannel  # type: ignore[import-untyped]
 from osbctl.broker.decision import Decision, RequestOutcome
 from osbctl.broker.logs import Entry
 from osbctl.broker.parser import StrictParser
-from osbctl.broker.proxy import client_of
+from osbctl.broker.proxy import client_prefix
 from osbctl.broker.shared_state import Shared
 from osbctl.broker.task import ForbiddenRequest, RefusalTask, ResponseTask
 
@@ -72,7 +72,7 @@ class Channel(HTTPChannel):  # type: ignore[misc]
 
     def __init__(self, server: Any, sock: Any, addr: tuple[Any, ...], adj: Any, map: Any = None) -> None:
         self.shared: Shared = server.shared
-        self.peer, self.client = addr[0], client_of(addr[0])
+        self.peer, self.client = addr[0], client_prefix(addr[0])
         proxy = self.shared.proxy
         self.authenticated = self.shared.authenticate is None or (proxy is not None and proxy.trusts(self.peer))
         self.opened = self.since = time.monotonic()
@@ -99,13 +99,13 @@ class Channel(HTTPChannel):  # type: ignore[misc]
         return bool(self.total_outbufs_len or self.encrypted) and self.phase is not Phase.LINGERING
 
     def handle_read(self) -> None:
-        data = self.receive() if self.socket is not None and self._may_advance() else None
+        data = self.receive() if self.socket is not None and self._take_step() else None
         if data == b"":
             self.handle_close()
         elif data and self.phase is not Phase.LINGERING:
             self.budget = self.shared.settings.turn_bytes
             self.unparsed += data
-            self._parse()
+            self._parse_next_request()
 
     def handle_write(self) -> None:
         self.budget = self.shared.settings.turn_bytes
@@ -114,8 +114,8 @@ class Channel(HTTPChannel):  # type: ignore[misc]
     def handle_expt(self) -> None:
         self.handle_close()  # urgent data has no meaning in HTTP, and poll would report it forever
 
-    def _may_advance(self) -> bool:
-        """The unauthenticated connections of one client share the steps of a turn: a crowd cannot delay others."""
+    def _take_step(self) -> bool:
+        """Count a step; False if the unauthenticated connections of this client have none left in this turn."""
         if self.authenticated:
             return True
         self.shared.steps[self.client] += 1
@@ -123,7 +123,7 @@ class Channel(HTTPChannel):  # type: ignore[misc]
 
     # A request, from the parser to the answer.
 
-    def _parse(self) -> None:
+    def _parse_next_request(self) -> None:
         """Parse the next request; data behind it stays in `unparsed` until it is answered."""
         if self.request is None:
             self.unparsed = _BLANK_LINES.sub(b"", self.unparsed)
@@ -131,53 +131,55 @@ class Channel(HTTPChannel):  # type: ignore[misc]
             request = self.request = self.request or self.parser_class(self.adj)
             self.unparsed = self.unparsed[request.received(self.unparsed) :]
             if request.completed:
-                self._complete(request)
+                self._queue_complete_request(request)
             elif self.phase is Phase.IDLE:
-                self._enter(Phase.READING)
+                self._enter_phase(Phase.READING)
         if self.will_close:
             self.handle_close()
 
-    def _complete(self, request: Any) -> None:
+    def _queue_complete_request(self, request: Any) -> None:
         self.request = None
         if not request.empty:
             self.requests.append(request)
-            self._enter(Phase.READY)
+            self._enter_phase(Phase.READY)
             self.server.ready.append(self)
 
-    def _enter(self, phase: Phase) -> None:
+    def _enter_phase(self, phase: Phase) -> None:
         self.phase, self.since = phase, time.monotonic()
 
-    def run(self) -> None:
+    def authenticate_or_answer(self) -> None:
         """Continue with a request that is complete or decided: authenticate or answer it."""
         if self.phase is Phase.READY:
-            if not self._may_advance():
+            if not self._take_step():
                 self.server.ready.append(self)
                 return
             self.phase = Phase.AUTHENTICATING
-            if self._may_run(self.requests[0]):
-                self._serve()
+            if self._begin_authentication(self.requests[0]):
+                self._answer_request()
         elif self.phase is Phase.AUTHENTICATING and self.requests[0].decision is not None:
-            self._serve()
+            self._answer_request()
 
-    def _may_run(self, request: Any) -> bool:
+    def _begin_authentication(self, request: Any) -> bool:
+        """Apply the proxy rule and check credentials; False if the decision comes later (`_resume_request`)."""
         if self.shared.proxy is not None and request.error is None:
-            client, refusal = self.shared.proxy.check(self.peer, request.headers)
+            client, refusal = self.shared.proxy.client_and_refusal(self.peer, request.headers)
             self.addr = (client, None)
             if refusal:
                 request.error, request.refusal = ForbiddenRequest(), refusal
         if request.error is not None or self.shared.authenticate is None:
             return True
         header = request.headers.get("AUTHORIZATION")
-        request.decision = self.shared.authenticate(header, self.addr[0], partial(self._resume, request))
+        request.decision = self.shared.authenticate(header, self.addr[0], partial(self._resume_request, request))
         return request.decision is not None
 
-    def _resume(self, request: Any, decision: Decision) -> None:
+    def _resume_request(self, request: Any, decision: Decision) -> None:
         """Take the decision on a request, from any thread; ignored if the connection was closed meanwhile."""
         request.decision = decision
         self.server.ready.append(self)
-        self.server.wake()
+        self.server.wake_loop()
 
-    def _serve(self) -> None:
+    def _answer_request(self) -> None:
+        """Run the task of the first request, and send what the socket accepts."""
         self.phase = Phase.ANSWERING
         self.budget = self.shared.settings.turn_bytes
         decision = self.requests[0].decision
@@ -188,12 +190,12 @@ class Channel(HTTPChannel):  # type: ignore[misc]
         self.flush()
 
     @property
-    def must_end(self) -> bool:
+    def must_close_after_response(self) -> bool:
         """Return whether to close after this response: while draining, or after too many unauthenticated requests."""
         return self.shared.draining or self.unauthenticated_requests >= self.shared.settings.unauthenticated_requests
 
     def flush(self) -> None:
-        """Send pending data; then finish the response, or close."""
+        """Send pending data; when all is sent, close, or parse the next request."""
         if self.socket is None:
             return
         if self.total_outbufs_len:
@@ -201,13 +203,13 @@ class Channel(HTTPChannel):  # type: ignore[misc]
         if self.will_close:
             self.handle_close()
         elif self.phase is Phase.ANSWERING and not self.total_outbufs_len and not self.encrypted:
-            self._end_entry()
+            self._record_finished_request()
             if self.close_when_flushed:
-                self.linger()
+                self.start_lingering()
                 return
-            self._enter(Phase.IDLE)
+            self._enter_phase(Phase.IDLE)
             if self.unparsed:
-                self._parse()
+                self._parse_next_request()
 
     # The socket.
 
@@ -225,7 +227,7 @@ class Channel(HTTPChannel):  # type: ignore[misc]
         if self.budget <= 0 or self.socket is None or self.phase is Phase.LINGERING:
             return 0
         try:
-            sent = self.write(data)
+            sent = self.write_some(data)
         except (OSError, ValueError):
             self.will_close = True
             return 0
@@ -233,7 +235,8 @@ class Channel(HTTPChannel):  # type: ignore[misc]
         self.sent_bytes += sent
         return sent
 
-    def write(self, data: bytes) -> int:
+    def write_some(self, data: bytes) -> int:
+        """Return the number of bytes that the socket accepted; overridden for TLS, which encrypts them."""
         try:
             return int(self.socket.send(data))
         except (BlockingIOError, InterruptedError):
@@ -244,10 +247,10 @@ class Channel(HTTPChannel):  # type: ignore[misc]
     def send_close_notify(self) -> None:
         """Announce the end of the data to the peer; overridden for TLS."""
 
-    def linger(self) -> None:
+    def start_lingering(self) -> None:
         """Send no more, but keep reading for a moment: closing with unread data would destroy the response."""
         self.send_close_notify()
-        self._enter(Phase.LINGERING)
+        self._enter_phase(Phase.LINGERING)
         try:
             self.socket.shutdown(socket.SHUT_WR)
         except OSError:
@@ -265,14 +268,14 @@ class Channel(HTTPChannel):  # type: ignore[misc]
     def handle_close(self) -> None:
         if self.socket is None:
             return
-        self._end_entry()
+        self._record_finished_request()
         if self.phase is not Phase.LINGERING:
             self.send_close_notify()
         self.phase = Phase.CLOSED
         self.requests = []
         super().handle_close()
 
-    def finish(self, grace_over: bool) -> None:
+    def drain(self, grace_over: bool) -> None:
         """While draining: close an idle connection after the grace period, others after their response."""
         if self.phase is Phase.ANSWERING and not self.unparsed:
             self.close_when_flushed = True
@@ -282,18 +285,18 @@ class Channel(HTTPChannel):  # type: ignore[misc]
     # Deadlines.
 
     @property
-    def in_grace_period(self) -> bool:
-        """Return whether the connection is new, or its credentials are being checked."""
+    def spared_from_eviction(self) -> bool:
+        """Return whether not to evict: the connection is new, or its credentials are being checked."""
         young = time.monotonic() - self.opened < self.shared.settings.grace_seconds
         return self.phase is Phase.AUTHENTICATING or young
 
     @property
-    def is_idle(self) -> bool:
+    def awaits_request(self) -> bool:
         """Return whether the client owes (the rest of) a request."""
         return self.phase in _WAITING
 
-    def overdue(self, now: float) -> bool:
-        """Return whether a deadline has passed. `now` is monotonic; called about once a second."""
+    def is_overdue(self, now: float) -> bool:
+        """Return whether a deadline has passed. `now` is monotonic; call it about once a second: it measures stalls."""
         limits = self.shared.settings
         if not self.authenticated and now - self.opened > limits.unauthenticated_seconds:
             return True
@@ -306,7 +309,8 @@ class Channel(HTTPChannel):  # type: ignore[misc]
         self.stall = (now, self.sent_bytes)
         return self.sent_bytes - sent < limits.stall_bytes_per_second * limits.stall_seconds
 
-    def _end_entry(self) -> None:
+    def _record_finished_request(self) -> None:
+        """Count and log the request that was answered, if any."""
         entry, self.entry = self.entry, None
         if entry is not None:
-            self.shared.record(entry, self.sent_bytes)
+            self.shared.record_request(entry, self.sent_bytes)

@@ -10,7 +10,7 @@ LONGEST_HEADER = 1536
 """Characters: enough for an identity and a password of 511 bytes each, in base64."""
 
 
-def parse_basic(header: str) -> tuple[str, str] | None:
+def parse_basic_auth(header: str) -> tuple[str, str] | None:
     """Parse an Authorization header to identity and password; None if it is not a well-formed Basic header.
 
     Refused: another scheme, bad base64, no colon, text that is not UTF-8 (the challenge requires

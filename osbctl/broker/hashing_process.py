@@ -21,36 +21,36 @@ class HashingError(Exception):
 class HashingProcess:
     """Starts the child process, and another one when it died or took too long.
 
-    One thread may call `first_match`; any other `stop`, after which that thread calls `close`. The child inherits only
-    its two pipes: no sockets, and no secrets in its arguments. It ends with its input, so it never outlives the parent.
+    One thread may call `find_matching_hash`; any other `stop`, after which that one calls `close`. The child inherits
+    only its two pipes: no sockets, and no secrets in its arguments. It ends with its input, so never after the parent.
     """
 
     def __init__(self) -> None:
         self._stopped = False
         self._lock = threading.Lock()
-        self._child = _start()
+        self._child = _start_worker()
 
-    def first_match(self, password: str, hashes: Sequence[str], seconds: float) -> int | None:
+    def find_matching_hash(self, password: str, hashes: Sequence[str], seconds: float) -> int | None:
         """Return the index of the first crypt(3) hash that matches the password, or None.
 
         Raises HashingError if the child dies twice, fails or takes longer than `seconds`, OSError if none can start.
         """
         line = json.dumps({"password": password, "hashes": list(hashes)}).encode() + b"\n"
-        answer = self._ask(line, seconds) or self._ask(line, seconds)
+        answer = self._query_child(line, seconds) or self._query_child(line, seconds)
         if not answer:
             raise HashingError("the hashing process died")
-        found = json.loads(answer)
-        if isinstance(found, str):
-            raise HashingError(f"the hashing process failed: {found}")
-        return None if found is None else int(found)
+        result = json.loads(answer)
+        if isinstance(result, str):
+            raise HashingError(f"the hashing process failed: {result}")
+        return None if result is None else int(result)
 
-    def _ask(self, line: bytes, seconds: float) -> bytes:
-        """Return the child's answer; b"" if it died."""
+    def _query_child(self, line: bytes, seconds: float) -> bytes:
+        """Send a line to the child, started anew if it died, and return its answer; b"" if it dies again."""
         with self._lock:
             if self._stopped:
                 raise HashingError("the hashing process was ended")
             if self._child.returncode is not None:
-                self._child = _start()
+                self._child = _start_worker()
         stdin, stdout = self._child.stdin, self._child.stdout
         assert stdin and stdout
         with contextlib.suppress(BrokenPipeError):  # it died
@@ -59,11 +59,11 @@ class HashingProcess:
         poll = select.poll()
         poll.register(stdout, select.POLLIN)
         if not poll.poll(seconds * 1000):
-            self._discard()
+            self._kill_and_reap_child()
             raise HashingError(f"the hashing process took more than {seconds:.0f} seconds for a password; it was ended")
         answer = stdout.readline()
         if not answer:
-            self._discard()
+            self._kill_and_reap_child()
         return answer
 
     def stop(self) -> None:
@@ -75,13 +75,13 @@ class HashingProcess:
     def close(self) -> None:
         """Kill the child and close its pipes."""
         self.stop()
-        self._discard()
+        self._kill_and_reap_child()
 
-    def _discard(self) -> None:
+    def _kill_and_reap_child(self) -> None:
         self._child.kill()
         with contextlib.suppress(OSError), self._child:  # closes its pipes, and waits for its end
             pass
 
 
-def _start() -> subprocess.Popen[bytes]:
+def _start_worker() -> subprocess.Popen[bytes]:
     return start_module("osbctl.broker.hashing_worker", stdin=subprocess.PIPE)

@@ -16,21 +16,21 @@ def main() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     for line in sys.stdin.buffer:
         try:
-            sys.stdout.buffer.write(json.dumps(_answer(line)).encode() + b"\n")
+            sys.stdout.buffer.write(json.dumps(_process_job_line(line)).encode() + b"\n")
             sys.stdout.buffer.flush()
         except BrokenPipeError:
             break
 
 
-def _answer(line: bytes) -> int | str | None:
+def _process_job_line(line: bytes) -> int | str | None:
     try:
         job = json.loads(line)
-        return first_match(job["password"], job["hashes"])
+        return find_matching_hash(job["password"], job["hashes"])
     except Exception as error:  # its text might contain the password
         return type(error).__name__
 
 
-def first_match(password: str, hashes: list[str]) -> int | None:
+def find_matching_hash(password: str, hashes: list[str]) -> int | None:
     """Return the index of the first hash that matches the password, or None. Each comparison takes constant time."""
     from passlib.hash import sha512_crypt  # type: ignore[import-untyped]
 

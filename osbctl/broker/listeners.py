@@ -45,7 +45,7 @@ def listen_unix(path: Path) -> socket.socket:
 
     Raises ConfigError if another program listens there, or a file is in the way.
     """
-    _remove_dead(path)
+    _remove_stale_socket(path)
     sock = socket.socket(socket.AF_UNIX)
     before = os.umask(0o117)
     try:
@@ -58,7 +58,7 @@ def listen_unix(path: Path) -> socket.socket:
     return sock
 
 
-def _remove_dead(path: Path) -> None:
+def _remove_stale_socket(path: Path) -> None:
     try:
         if not stat.S_ISSOCK(path.lstat().st_mode):
             raise ConfigError(f"cannot listen on {path}: there is a file", "choose a path that is free")
@@ -93,7 +93,7 @@ def systemd_sockets(environ: Mapping[str, str]) -> list[socket.socket]:
     return sockets
 
 
-def parse_address(text: str) -> tuple[str, int]:
+def parse_listen_address(text: str) -> tuple[str, int]:
     """Parse `HOST:PORT`, `[IPv6]:PORT`, or `:PORT` and `PORT` (loopback). Raises UsageError."""
     host, _, port = text.rpartition(":")
     if not port.isascii() or not port.isdigit() or int(port) > 65535:

@@ -24,18 +24,18 @@ T = TypeVar("T")
 
 
 class LineWriter(Generic[T]):
-    """A bounded queue and the thread that writes it to `descriptor`. Lost items are counted and reported.
+    """A bounded queue and the thread that writes it to `output`, a descriptor. Lost items are counted and reported.
 
-    `line` formats an item, in that thread. `seconds` is the interval of writes, `limit` the maximum queue length.
+    `to_line` formats an item, in that thread. `seconds` is the interval of writes, `limit` the maximum queue length.
     """
 
-    def __init__(self, descriptor: int, line: Callable[[T], str], *, seconds: float = 0.1, limit: int = 10_000) -> None:
-        self._descriptor, self._line, self._seconds, self._limit = descriptor, line, seconds, limit
+    def __init__(self, output: int, to_line: Callable[[T], str], *, seconds: float = 0.1, limit: int = 10_000) -> None:
+        self._output, self._to_line, self._seconds, self._limit = output, to_line, seconds, limit
         self._items: deque[T] = deque()
         self._lost = 0
         self._some = threading.Event()
         self._stop = threading.Event()
-        self._thread = threading.Thread(target=self._write_on, name="lines", daemon=True)
+        self._thread = threading.Thread(target=self._write_until_closed, name="lines", daemon=True)
         self._thread.start()
 
     def add(self, item: T) -> None:
@@ -53,16 +53,16 @@ class LineWriter(Generic[T]):
         self._some.set()
         self._thread.join(2)
 
-    def _write_on(self) -> None:
+    def _write_until_closed(self) -> None:
         while not self._stop.is_set():
             self._some.wait()
             self._stop.wait(self._seconds)
             self._some.clear()
-            self._write()
-        self._write()
+            self._write_queued_lines()
+        self._write_queued_lines()
 
-    def _write(self) -> None:
-        lines = [self._line(self._items.popleft()) for _ in range(len(self._items))]
+    def _write_queued_lines(self) -> None:
+        lines = [self._to_line(self._items.popleft()) for _ in range(len(self._items))]
         lost, self._lost = self._lost, 0
         if lost:
             lines.append(json.dumps({"event": "lost", "lines": lost}))
@@ -77,7 +77,7 @@ class LineWriter(Generic[T]):
             for part in parts:
                 written = 0
                 while written < len(part):
-                    written += os.write(self._descriptor, part[written:])
+                    written += os.write(self._output, part[written:])
         except OSError:
             self._lost += len(lines)
 
@@ -92,9 +92,9 @@ LONGEST_METHOD = 32
 class Entry:
     """A request in the access log.
 
-    Before `close`, `started` is its monotonic arrival and `size` the number of bytes sent before its body; afterwards
-    they are the duration in seconds and the number of body bytes sent. `close` also truncates the client's texts:
-    thousands of entries wait if the log has no reader. `client` is a normalized address (`plain_address`) or `unix`.
+    Before `finalize`, `started` is its monotonic arrival and `size` the number of bytes sent before its body;
+    afterwards they are the duration in seconds and the number of body bytes sent. `finalize` also truncates the
+    client's texts: thousands of entries wait if the log has no reader. `client` is a normalized address or `unix`.
     """
 
     time: float
@@ -108,12 +108,12 @@ class Entry:
     identity: str
 
     @property
-    def label(self) -> str:
+    def credential_label(self) -> str:
         """Label of the credential; empty for a refused request."""
         return self.decision.label if self.decision else ""
 
-    def close(self, sent_bytes: int) -> None:
-        """Finish the entry; `sent_bytes` is the total of the connection."""
+    def finalize(self, sent_bytes: int) -> None:
+        """Compute duration and size, and truncate and redact texts; `sent_bytes` is the connection's total."""
         self.started = time.monotonic() - self.started
         self.size = max(0, sent_bytes - self.size)
         self.method = self.method[:LONGEST_METHOD]
@@ -122,43 +122,43 @@ class Entry:
         self.identity = self.identity[:LONGEST]
 
 
-def json_line(entry: Entry) -> str:
+def format_json_line(entry: Entry) -> str:
     fields = {
         "event": "request",
-        "time": timestamp(entry.time),
+        "time": format_timestamp(entry.time),
         "client": entry.client,
         "method": entry.method,
         "path": entry.path,
         "status": int(entry.status),
         "bytes": entry.size,
         "duration_ms": round(entry.started * 1000, 3),
-        "credential": entry.label,
+        "credential": entry.credential_label,
         "request_identity": entry.identity,
     }
     return json.dumps(fields)
 
 
-def text_line(entry: Entry) -> str:
-    path = _quoted(f"{entry.method} {entry.path}")
-    line = f"{timestamp(entry.time)} {entry.client} {path} {entry.status} {entry.size}"
+def format_text_line(entry: Entry) -> str:
+    path = _quote_text(f"{entry.method} {entry.path}")
+    line = f"{format_timestamp(entry.time)} {entry.client} {path} {entry.status} {entry.size}"
     line += f" {entry.started * 1000:.3f}ms"
-    if entry.label:
-        line += f" credential={_quoted(entry.label)}"
+    if entry.credential_label:
+        line += f" credential={_quote_text(entry.credential_label)}"
     if entry.identity:
-        line += f" request_identity={_quoted(entry.identity)}"
+        line += f" request_identity={_quote_text(entry.identity)}"
     return line
 
 
-def _quoted(text: str) -> str:
+def _quote_text(text: str) -> str:
     """Quote text, escaping control characters and quotes, so that it cannot forge a field."""
     if text.isascii() and text.isprintable() and '"' not in text and "\\" not in text:
         return f'"{text}"'
     return json.dumps(text)
 
 
-def timestamp(seconds: float) -> str:
-    """UTC with milliseconds (RFC 3339)."""
-    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+def format_timestamp(epoch_seconds: float) -> str:
+    """Format a time in UTC with milliseconds (RFC 3339)."""
+    return datetime.fromtimestamp(epoch_seconds, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 STANDARD_ERROR = 2
@@ -172,7 +172,7 @@ class TextFormatter(logging.Formatter):
     def format(self, record: logging.LogRecord) -> str:
         text = super().format(record)
         text = "".join(char if char.isprintable() else char.encode("unicode_escape").decode() for char in text)
-        return f"{timestamp(record.created)} {record.levelname} {text}"
+        return f"{format_timestamp(record.created)} {record.levelname} {text}"
 
 
 class JsonFormatter(logging.Formatter):
@@ -180,7 +180,7 @@ class JsonFormatter(logging.Formatter):
         return json.dumps(
             {
                 "event": "log",
-                "time": timestamp(record.created),
+                "time": format_timestamp(record.created),
                 "level": record.levelname.lower(),
                 "logger": record.name,
                 "message": super().format(record),
@@ -188,7 +188,7 @@ class JsonFormatter(logging.Formatter):
         )
 
 
-class _Lines(logging.Handler):
+class _NonBlockingHandler(logging.Handler):
     """Writes in another thread: a pipe without a reader must not block serving or shutdown."""
 
     def __init__(self) -> None:
@@ -216,7 +216,7 @@ def _remove_request_path(record: logging.LogRecord) -> bool:
 
 def configure_logging(log_format: str, level: int = logging.INFO) -> None:
     """Send the broker's loggers to standard error. `log_format` is `text` or `json`."""
-    handler = _Lines()
+    handler = _NonBlockingHandler()
     handler.setFormatter(JsonFormatter() if log_format == "json" else TextFormatter())
     for name in LOGGERS:
         logger = logging.getLogger(name)

@@ -30,21 +30,21 @@ class StrictParser(HTTPRequestParser):  # type: ignore[misc]
     def received(self, data: bytes) -> int:
         """Parse `data`; returns the number of bytes that belong to this request. Never raises."""
         if not self.completed and self.body_rcv is None:
-            reason = _bad_line_ends(self.header_plus + data)
+            reason = _find_raw_header_fault(self.header_plus + data)
             if reason:
-                self._refuse(reason)
+                self._refuse_request(reason)
                 return len(data)
         try:
             taken: int = super().received(data)
         except ValueError:  # raised by urlsplit and int() for input that waitress does not expect
-            self._refuse("the request cannot be read")
+            self._refuse_request("the request cannot be read")
             return len(data)
         return taken
 
     def parse_header(self, header_plus: bytes) -> None:
         """Check the whole header, then let waitress parse it. Raises ParsingError."""
         try:
-            _check_head(header_plus)
+            _check_request_head(header_plus)
             super().parse_header(header_plus)
         except ParsingError as error:
             self.refusal = error.args[0] if isinstance(error, _RefusedError) else "a header line is malformed"
@@ -54,7 +54,8 @@ class StrictParser(HTTPRequestParser):  # type: ignore[misc]
             self.headers["CONNECTION"] = "close"
             self.connection_close = True
 
-    def _refuse(self, reason: str) -> None:
+    def _refuse_request(self, reason: str) -> None:
+        """Complete the request with an error, which is answered with status 400."""
         self.refusal = reason
         self.error = BadRequest(reason)
         self.completed = True
@@ -64,8 +65,8 @@ class _RefusedError(ParsingError):  # type: ignore[misc]
     """A refusal with our own text, which is safe to send."""
 
 
-def _bad_line_ends(received: bytes) -> str:
-    """Describe a wrong line end in the header; empty if there is none (RFC 9112 §2.2)."""
+def _find_raw_header_fault(received: bytes) -> str:
+    """Describe a wrong line end, a NUL or a leading blank in the header; empty if none (RFC 9112 §2.2)."""
     end = received.find(b"\r\n\r\n", len(received) - len(received.lstrip(b"\r\n")))
     head = received if end < 0 else received[: end + 4]
     pairs = head.count(b"\r\n")
@@ -79,7 +80,8 @@ def _bad_line_ends(received: bytes) -> str:
     return ""
 
 
-def _check_head(head: bytes) -> None:
+def _check_request_head(head: bytes) -> None:
+    """Raise _RefusedError for an ambiguous request line or header."""
     match = _REQUEST_LINE.match(head)
     if match is None:
         raise _RefusedError("the request line is malformed, or not HTTP/1.0 or 1.1")
@@ -92,11 +94,11 @@ def _check_head(head: bytes) -> None:
         if b"_" in name:
             raise _RefusedError("an underscore in the name of a framing header")
         fields[name.lower()].append(value.strip(b" \t"))
-    _check_framing(fields, needs_host=match[2] == b"1.1")
+    _check_framing_headers(fields, needs_host=match[2] == b"1.1")
 
 
-def _check_framing(fields: dict[bytes, list[bytes]], *, needs_host: bool) -> None:
-    """Refuse headers that make the end or the target host ambiguous. `fields` maps lower-case names to values."""
+def _check_framing_headers(fields: dict[bytes, list[bytes]], *, needs_host: bool) -> None:
+    """Raise _RefusedError if the end or the host is ambiguous. `fields` maps lower-case names to values."""
     if fields[b"transfer-encoding"]:
         raise _RefusedError("Transfer-Encoding is not accepted: no request of this API needs it")
     lengths = fields[b"content-length"]

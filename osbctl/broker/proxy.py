@@ -13,7 +13,7 @@ from ipaddress import IPv4Network, IPv6Address, IPv6Network, ip_address, ip_netw
 from osbctl.errors import UsageError
 
 
-def plain_address(text: str) -> str:
+def normalize_address(text: str) -> str:
     """Normalize an address: IPv4 instead of ::ffff:a.b.c.d (a dual-stack socket), no zone.
 
     A zone (RFC 4007 §11) is the local name of an interface; from a proxy it may be any text.
@@ -25,16 +25,16 @@ def plain_address(text: str) -> str:
     return str(address.ipv4_mapped or address)
 
 
-def client_of(address: str) -> str:
-    """The unit of limits: an IPv4 address, or the /64 of one IPv6 client (RFC 6177)."""
+def client_prefix(address: str) -> str:
+    """The client for which limits apply: an IPv4 address, or the /64 of one IPv6 client (RFC 6177)."""
     if ":" not in address:
         return address
     return f"{IPv6Address(int(IPv6Address(address)) >> 64 << 64)}/64"
 
 
 @lru_cache(maxsize=1024)
-def network_of(client: str) -> str:
-    """The /24 or /48 of a client (`client_of`): a usual allocation for one customer of a provider."""
+def network_prefix(client: str) -> str:
+    """The /24 or /48 of a client (`client_prefix`): a usual allocation for one customer of a provider."""
     if ":" not in client:
         return f"{client.rpartition('.')[0]}.0/24"
     return f"{IPv6Address(int(IPv6Address(client.removesuffix('/64'))) >> 80 << 80)}/48"
@@ -47,15 +47,15 @@ class ProxyRule:
     networks: tuple[IPv4Network | IPv6Network, ...] = ()
 
     @classmethod
-    def of(cls, addresses: Iterable[str]) -> ProxyRule:
-        """The rule for addresses and networks as text. Raises UsageError."""
+    def parse(cls, networks: Iterable[str]) -> ProxyRule:
+        """Parse addresses and networks. Raises UsageError."""
         try:
-            return cls(tuple(ip_network(address.strip()) for address in addresses))
+            return cls(tuple(ip_network(address.strip()) for address in networks))
         except ValueError as error:
             problem = f"the trusted proxy is not an IP address or network: {error}"
             raise UsageError(problem, "write for example 10.0.0.5 or 10.0.0.0/24") from error
 
-    def check(self, peer: str, headers: Mapping[str, str]) -> tuple[str, str]:
+    def client_and_refusal(self, peer: str, headers: Mapping[str, str]) -> tuple[str, str]:
         """Return the client's address, and the reason for a refusal (empty if accepted).
 
         `headers` are waitress's: names in capitals, with underscores.
@@ -64,25 +64,25 @@ class ProxyRule:
             return peer, "this port is for the proxy only"
         if any(part.strip().lower() != "https" for part in headers.get("X_FORWARDED_PROTO", "").split(",")):
             return peer, "the proxy must be asked over HTTPS and say so (X-Forwarded-Proto: https)"
-        return self.client(peer, headers.get("X_FORWARDED_FOR", "")), ""
+        return self.find_client_address(peer, headers.get("X_FORWARDED_FOR", "")), ""
 
     def trusts(self, address: str) -> bool:
         """Return whether a normalized address belongs to a trusted proxy."""
         return address == "unix" or any(ip_address(address) in network for network in self.networks)
 
-    def client(self, peer: str, forwarded: str) -> str:
-        """The last address in X-Forwarded-For that is not a trusted proxy; else the peer.
+    def find_client_address(self, peer: str, forwarded_for: str) -> str:
+        """Find the last address in X-Forwarded-For that is not a trusted proxy; else the peer.
 
         Addresses left of it come from the client and prove nothing. Forms: `1.2.3.4`, `1.2.3.4:5`, `::1`, `[::1]:5`.
         """
-        for part in reversed(forwarded.split(",")):
+        for part in reversed(forwarded_for.split(",")):
             text = part.strip()
             if text.startswith("["):
                 text = text[1:].partition("]")[0]
             elif text.count(":") == 1:
                 text = text.partition(":")[0]
             try:
-                address = plain_address(text)
+                address = normalize_address(text)
             except ValueError:
                 break
             if not self.networks or not self.trusts(address):

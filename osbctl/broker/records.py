@@ -17,37 +17,37 @@ class KnownRecords:
             self._by_identity[record.identity] = (*self._by_identity.get(record.identity, ()), record)
         self._cost: Counter[int] = Counter()
         for group in self._by_identity.values():
-            self._cost |= _cost(group)  # the maximum for each length
+            self._cost |= _rounds_by_salt_length(group)  # the maximum for each length
         if not self._cost:
             self._cost[_USUAL_SALT] = MINIMUM_ROUNDS
 
     @property
-    def rounds(self) -> int:
-        """Cost of a wrong guess, in rounds of SHA-512."""
+    def wrong_guess_rounds(self) -> int:
+        """Cost of a wrong guess, in rounds of SHA-512; equal for all identities."""
         return self._cost.total()
 
-    def of(self, identity: str, now: float) -> tuple[CredentialRecord, ...]:
+    def unexpired_records(self, identity: str, now: float) -> tuple[CredentialRecord, ...]:
         """The unexpired records of an identity at `now` (seconds since 1970)."""
         return tuple(record for record in self._by_identity.get(identity, ()) if record.expires_at > now)
 
-    def dummy_hashes(self, tried: Sequence[CredentialRecord]) -> list[str]:
-        """Hashes without a password, to be computed after `tried` failed.
+    def dummy_hashes(self, tried_records: Sequence[CredentialRecord]) -> list[str]:
+        """Generate hashes without a password, to be computed after `tried_records` failed.
 
         They make an unknown identity, a known one and one with several records cost the same rounds with the same
         lengths of salt: a round takes longer with a longer salt, if that needs another block of SHA-512.
         """
-        missing = self._cost - _cost(tried)
+        missing = self._cost - _rounds_by_salt_length(tried_records)
         end = "." * 86
         return [f"$6$rounds={max(rounds, MINIMUM_ROUNDS)}${'.' * length}${end}" for length, rounds in missing.items()]
 
-    def same(self, record: CredentialRecord) -> CredentialRecord | None:
+    def find_same_hash(self, record: CredentialRecord) -> CredentialRecord | None:
         """Find the record with the same identity and hash; label and expiry may differ."""
         group = self._by_identity.get(record.identity, ())
         return next((each for each in group if each.hash == record.hash), None)
 
 
-def _cost(records: Iterable[CredentialRecord]) -> Counter[int]:
-    """Rounds by the length of the salt."""
+def _rounds_by_salt_length(records: Iterable[CredentialRecord]) -> Counter[int]:
+    """Sum the rounds for each length of a salt."""
     cost: Counter[int] = Counter()
     for record in records:
         cost[len(record.salt)] += record.rounds

@@ -20,8 +20,9 @@ FINDINGS_LOGGED = 20
 
 
 def stamp_files(paths: Callable[[], Sequence[Path]]) -> FileStamp:
+    """Stat the files that `paths()` lists, to notice a change; never raises."""
     try:
-        return tuple(_stat(path) for path in paths())
+        return tuple(_stamp_file(path) for path in paths())
     except OSError:
         return (None,)
 
@@ -43,16 +44,16 @@ class WatchedFiles(Generic[T]):
     secrets: Sequence[Path] = ()
     loaded: FileStamp | None = None
 
-    def warn_of_readable_files(self) -> None:
+    def warn_of_exposed_secrets(self) -> None:
         """Warn of exposed secrets. They are used: the mode of a mounted file is not always the user's choice."""
         for path in self.secrets:
-            mode = (_stat(path) or (0,))[0]
+            mode = (_stamp_file(path) or (0,))[0]
             if mode & 0o027:
                 advice = f"chmod 640 {path}"
                 _log.warning("other users may read or change %s (mode %04o): %s", path, mode & 0o777, advice)
 
 
-def _stat(path: Path) -> tuple[int, ...] | None:
+def _stamp_file(path: Path) -> tuple[int, ...] | None:
     try:
         found = path.stat()
     except OSError:
@@ -80,11 +81,11 @@ class Watcher:
         self._end = threading.Event()
         self._seen = [stamp_files(item.paths) for item in watched]
         self._applied = [item.loaded or seen for item, seen in zip(watched, self._seen, strict=True)]
-        self._thread = threading.Thread(target=self._run, name="reload", daemon=True)
+        self._thread = threading.Thread(target=self._watch_until_closed, name="reload", daemon=True)
 
     def start(self) -> None:
         for item in self._watched:
-            item.warn_of_readable_files()
+            item.warn_of_exposed_secrets()
         self._thread.start()
 
     def reload_now(self) -> None:
@@ -96,21 +97,22 @@ class Watcher:
         if self._thread.is_alive():  # it was never started if the start of the broker failed
             self._thread.join(5)
 
-    def _run(self) -> None:
+    def _watch_until_closed(self) -> None:
         while not self._end.wait(self._seconds):
-            asked = self._asked
-            if asked:  # a request that comes now is met by the same reload
+            forced = self._asked
+            if forced:  # a request that comes now is met by the same reload
                 self._asked = False
             if self._on_check:
                 self._on_check()
             for index, item in enumerate(self._watched):
-                self._check(index, item, asked)
+                self._reload_if_changed(index, item, forced)
 
-    def _check(self, index: int, item: WatchedFiles[Any], asked: bool) -> None:
+    def _reload_if_changed(self, index: int, item: WatchedFiles[Any], forced: bool) -> None:
+        """Reload files of which two checks show the same change, or all if `forced`. `index` is that of `item`."""
         stamp = stamp_files(item.paths)
         settled = stamp != self._applied[index] and stamp == self._seen[index]
         self._seen[index] = stamp
-        if asked or settled:
+        if forced or settled:
             self._reload(item)
             self._applied[index] = stamp
 
@@ -120,7 +122,7 @@ class Watcher:
             item.apply(item.load())
             result = "ok"
             _log.info("reloaded the %s", item.name)
-            item.warn_of_readable_files()
+            item.warn_of_exposed_secrets()
         except OsbctlError as error:
             findings = getattr(error, "findings", ())
             rule = f" [{findings[0].rule}]" if findings else ""  # the message is that of the first

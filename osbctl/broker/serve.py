@@ -16,7 +16,7 @@ from osbctl.broker import listeners
 from osbctl.broker.admin import AdminApp
 from osbctl.broker.catalog_app import Application
 from osbctl.broker.channel import Channel
-from osbctl.broker.logs import LineWriter, json_line, text_line
+from osbctl.broker.logs import LineWriter, format_json_line, format_text_line
 from osbctl.broker.proxy import ProxyRule
 from osbctl.broker.reload import WatchedFiles, Watcher, stamp_files
 from osbctl.broker.server import Server
@@ -51,24 +51,24 @@ class Loop:
         """Begin to drain; the second call ends the loop now."""
         self._stops += 1
         for server in self.servers[:1]:
-            server.wake()
+            server.wake_loop()
 
     def run(self) -> int:
         """Serve until `stop()`, then drain. Returns the number of connections cut during a response."""
         while not self._stops:
-            self.turn(self.settings.sweep_seconds)
+            self.run_turn(self.settings.sweep_seconds)
         return self.drain()
 
-    def turn(self, wait: float) -> None:
-        """Wait for sockets for at most `wait` seconds, move bytes, answer ready requests. Never raises."""
+    def run_turn(self, wait_seconds: float) -> None:
+        """Wait for sockets for at most `wait_seconds`, move bytes, answer ready requests. Never raises."""
         if self.ready:
-            wait = 0
+            wait_seconds = 0
         for server in self.servers:
             server.shared.steps.clear()
             if server.accept_again:
-                wait = min(wait, self.settings.full_seconds)
+                wait_seconds = min(wait_seconds, self.settings.full_seconds)
         try:
-            wasyncore.loop(timeout=wait, use_poll=True, map=self.map, count=1)
+            wasyncore.loop(timeout=wait_seconds, use_poll=True, map=self.map, count=1)
         except Exception:  # a failure must not end the service, or spin
             _log.exception("a turn of the main loop failed")
             time.sleep(0.05)
@@ -76,7 +76,7 @@ class Loop:
         for _ in range(len(self.ready)):
             channel = self.ready.popleft()
             try:
-                channel.run()
+                channel.authenticate_or_answer()
             except Exception:  # nothing may end the main loop
                 _log.exception("a request failed outside of the application")
                 channel.handle_close()
@@ -84,7 +84,7 @@ class Loop:
         if now >= self._next_sweep:
             self._next_sweep = now + self.settings.sweep_seconds
             for server in (*self.servers, *self.admin):
-                server.sweep(now)
+                server.cut_overdue_connections(now)
 
     def drain(self) -> int:
         """Stop accepting, close idle connections, finish responses. Returns the number of remaining connections."""
@@ -92,14 +92,14 @@ class Loop:
         for server in self.servers:
             server.stop_accepting()
         began = time.monotonic()
-        while self._channels() and self._stops < 2:
+        while self._open_channels() and self._stops < 2:
             age = time.monotonic() - began
             if age > self.settings.drain_seconds:
                 break
-            for channel in self._channels():
-                channel.finish(age > self.settings.drain_grace_seconds)
-            self.turn(0.05)
-        left = self._channels()
+            for channel in self._open_channels():
+                channel.drain(age > self.settings.drain_grace_seconds)
+            self.run_turn(0.05)
+        left = self._open_channels()
         for channel in left:
             channel.abort()
         self.close()
@@ -111,25 +111,25 @@ class Loop:
                 channel.handle_close()
             server.close()
 
-    def connections(self) -> int:
+    def count_connections(self) -> int:
         """Open connections to the catalog listeners."""
         return sum(len(server.active_channels) for server in self.servers)
 
-    def _channels(self) -> list[Any]:
+    def _open_channels(self) -> list[Channel]:
         return [channel for server in self.servers for channel in list(server.active_channels.values())]
 
 
-def serve(options: ServeOptions, load: Callable[[], Service], environ: Mapping[str, str]) -> int:
+def serve(options: ServeOptions, load_service: Callable[[], Service], environ: Mapping[str, str]) -> int:
     """Serve until SIGTERM or SIGINT, drain, and return the exit code (0).
 
-    `load` is called once the certificate is read, which is cheaper than a catalog. Must run in the main thread. Raises
-    OsbctlError if the options conflict, the certificate cannot be used or an address cannot be bound.
+    `load_service` is called once the certificate is read, which is cheaper than a catalog. Must run in the main thread.
+    Raises OsbctlError if the options conflict, the certificate cannot be used or an address cannot be bound.
     """
     options.check()
-    proxy = ProxyRule.of(options.trusted_proxies) if options.behind_proxy else None
-    tls, certificate = load_tls(options)
+    proxy = ProxyRule.parse(options.trusted_proxies) if options.behind_proxy else None
+    tls, certificate_files = load_tls(options)
     shared = Shared(options.settings, Stats(), tls=tls, proxy=proxy)
-    service = load()
+    service = load_service()
     with closing(service.authenticator):
         sockets = listeners.systemd_sockets(environ)
         if not sockets and options.unix_socket:
@@ -137,8 +137,8 @@ def serve(options: ServeOptions, load: Callable[[], Service], environ: Mapping[s
             sockets = [listeners.listen_unix(options.unix_socket)]
         sockets = sockets or listeners.listen_tcp(options.host, options.port)
         try:
-            _check_sockets(options, sockets)
-            _run(options, sockets, shared, service, certificate)
+            _require_loopback_for_plain_http(options, sockets)
+            _run_until_stopped(options, sockets, shared, service, certificate_files)
             return 0  # connections left after the drain had enough time
         finally:
             for sock in sockets:
@@ -153,43 +153,44 @@ def load_tls(options: ServeOptions) -> tuple[Tls | None, list[WatchedFiles[Certi
     stamp = stamp_files(lambda: (cert, key))
     tls = Tls(load_certificate(cert, key))
 
-    def load() -> Certificate:
+    def reload_certificate() -> Certificate:
         return tls.check_not_expired(load_certificate(cert, key))
 
-    return tls, [WatchedFiles("certificate", lambda: (cert, key), load, tls.swap, (key,), loaded=stamp)]
+    apply = tls.replace_certificate
+    return tls, [WatchedFiles("certificate", lambda: (cert, key), reload_certificate, apply, (key,), loaded=stamp)]
 
 
-def _check_sockets(options: ServeOptions, sockets: Sequence[socket.socket]) -> None:
-    """Require loopback for plain HTTP. Raises UsageError."""
+def _require_loopback_for_plain_http(options: ServeOptions, sockets: Sequence[socket.socket]) -> None:
+    """Raise UsageError if `--insecure-http` would listen on another address."""
     for sock in sockets:
         if options.insecure_http and not listeners.is_loopback_socket(sock):
             name = listeners.socket_url(sock, options.scheme)
             raise UsageError(f"--insecure-http is for loopback only, not for {name}", "listen on 127.0.0.1")
 
 
-def _run(
+def _run_until_stopped(
     options: ServeOptions,
     sockets: Sequence[socket.socket],
     shared: Shared,
     service: Service,
-    certificate: Sequence[WatchedFiles[Certificate]],
+    certificate_files: Sequence[WatchedFiles[Certificate]],
 ) -> None:
     limits = options.settings
     loop = Loop(limits)
-    remind = shared.tls.log_expiry_daily if shared.tls else None
-    watcher = Watcher([*service.watched, *certificate], shared.stats, remind, seconds=limits.reload_seconds)
+    log_expiry = shared.tls.log_expiry_daily if shared.tls else None
+    watcher = Watcher([*service.watched, *certificate_files], shared.stats, log_expiry, seconds=limits.reload_seconds)
     # A signal may interrupt a handler, which would wait forever for a lock that it holds: these take none.
     signal.signal(signal.SIGTERM, lambda *_: loop.stop())
     signal.signal(signal.SIGINT, lambda *_: loop.stop())
     signal.signal(signal.SIGHUP, lambda *_: watcher.reload_now())
     shared.authenticate = service.authenticator.check
     if options.access_log:
-        line = json_line if options.log_format == "json" else text_line
-        shared.access_log = LineWriter(STANDARD_OUTPUT, line, seconds=limits.log_seconds, limit=limits.log_lines)
+        to_line = format_json_line if options.log_format == "json" else format_text_line
+        shared.access_log = LineWriter(STANDARD_OUTPUT, to_line, seconds=limits.log_seconds, limit=limits.log_lines)
     try:
-        _open(options, sockets, shared, service, loop)
+        _open_servers(options, sockets, shared, service, loop)
         watcher.start()
-        _announce(options, sockets, shared)  # from here on connections are accepted
+        _log_listeners(options, sockets, shared)  # from here on connections are accepted
         for sentence in service.summary:
             _log.info("%s", sentence)
         left = loop.run()
@@ -203,34 +204,35 @@ def _run(
             shared.access_log.close()
 
 
-def _open(
+def _open_servers(
     options: ServeOptions, sockets: Sequence[socket.socket], shared: Shared, service: Service, loop: Loop
 ) -> None:
-    def server(app: Application, sock: socket.socket, shared: Shared) -> Server:
+    def create_server(app: Application, sock: socket.socket, shared: Shared) -> Server:
         return Server(app, sock, loop_map=loop.map, ready=loop.ready, shared=shared)
 
-    def status() -> ProcessStatus:
+    def process_status() -> ProcessStatus:
         catalog, tls, authenticator = service.app.catalog, shared.tls, service.authenticator
         return ProcessStatus(
             shared.stats,
-            loop.connections(),
-            authenticator.waiting,
+            loop.count_connections(),
+            authenticator.queue_length,
             tls.certificate.days_left() if tls else None,
             (catalog.etag, catalog.modified),
             loop.draining,
         )
 
-    loop.servers += [server(service.app, sock, shared) for sock in sockets]
+    loop.servers += [create_server(service.app, sock, shared) for sock in sockets]
     if options.admin_listen:
         # The admin listener has its own limit, independent of the service's connections.
-        apart = Shared(replace(options.settings, connections=ADMIN_CONNECTIONS), Stats())
-        app = AdminApp(status, options.admin_hosts)
-        for sock in listeners.listen_tcp(*listeners.parse_address(options.admin_listen)):
-            loop.admin.append(server(app, sock, apart))
+        admin_shared = Shared(replace(options.settings, connections=ADMIN_CONNECTIONS), Stats())
+        app = AdminApp(process_status, options.admin_hosts)
+        for sock in listeners.listen_tcp(*listeners.parse_listen_address(options.admin_listen)):
+            loop.admin.append(create_server(app, sock, admin_shared))
             _log.info("admin on %s", listeners.socket_url(sock, "http"))
 
 
-def _announce(options: ServeOptions, sockets: Sequence[socket.socket], shared: Shared) -> None:
+def _log_listeners(options: ServeOptions, sockets: Sequence[socket.socket], shared: Shared) -> None:
+    """Log the addresses, warnings of insecure options, and the expiry of the certificate."""
     for sock in sockets:
         _log.info("listening on %s", listeners.socket_url(sock, options.scheme))
     if options.insecure_http:

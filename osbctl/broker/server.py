@@ -19,7 +19,7 @@ from waitress.server import TcpWSGIServer  # type: ignore[import-untyped]
 
 from osbctl.broker.catalog_app import Application
 from osbctl.broker.channel import Channel
-from osbctl.broker.proxy import client_of, plain_address
+from osbctl.broker.proxy import client_prefix, normalize_address
 from osbctl.broker.shared_state import Shared
 from osbctl.broker.tls_channel import TlsChannel
 
@@ -75,7 +75,7 @@ class Server(TcpWSGIServer):  # type: ignore[misc]
     def pull_trigger(self) -> None:
         """Do nothing: waitress calls this from `service()`, which runs in the main loop here."""
 
-    def wake(self) -> None:
+    def wake_loop(self) -> None:
         """Wake the loop. From any thread or signal handler."""
         with contextlib.suppress(OSError, IndexError):
             self.trigger.pull_trigger()
@@ -89,7 +89,7 @@ class Server(TcpWSGIServer):  # type: ignore[misc]
         return (str(name[0]), str(name[1]))
 
     def fix_addr(self, addr: Any) -> tuple[Any, ...]:
-        return (plain_address(addr[0]), addr[1]) if isinstance(addr, tuple) else ("unix", None)
+        return (normalize_address(addr[0]), addr[1]) if isinstance(addr, tuple) else ("unix", None)
 
     def set_socket_options(self, conn: socket.socket) -> None:
         conn.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, self.settings.send_buffer_bytes)
@@ -103,16 +103,16 @@ class Server(TcpWSGIServer):  # type: ignore[misc]
         """Accept connections, evicting others if all slots are taken."""
         self.accept_again = 0.0
         count, slots = min(ACCEPTS_A_TURN, 1 + len(self.active_channels) // 16), self.shared.slots
-        if slots.free < count:
-            for channel in slots.to_evict(count - slots.free):
+        if slots.free_count < count:
+            for channel in slots.choose_evictions(count - slots.free_count):
                 self.shared.stats.cut += 1
                 channel.abort()
-        if slots.free:
-            self._accept(min(count, slots.free))
+        if slots.free_count:
+            self._accept_connections(min(count, slots.free_count))
         else:  # all are new, or being answered
             self.accept_again = time.monotonic() + self.settings.full_seconds
 
-    def _accept(self, count: int) -> None:
+    def _accept_connections(self, count: int) -> None:
         for _ in range(count):
             try:
                 pair = self.accept()
@@ -125,7 +125,7 @@ class Server(TcpWSGIServer):  # type: ignore[misc]
             conn, name = pair
             try:
                 addr = self.fix_addr(name)
-                if self.shared.slots.is_full(client_of(addr[0])):
+                if self.shared.slots.has_reached_limit(client_prefix(addr[0])):
                     self.shared.stats.rejected += 1
                     conn.close()
                     continue
@@ -135,14 +135,14 @@ class Server(TcpWSGIServer):  # type: ignore[misc]
                 conn.close()
                 _log.debug("a connection was lost while it was set up: %s", error)
 
-    def sweep(self, now: float) -> None:
+    def cut_overdue_connections(self, now: float) -> None:
         """Close every connection whose deadline has passed.
 
         waitress's `maintenance` is not used: it counts from the last byte, and waits for sockets to become writable.
         """
         for channel in list(self.active_channels.values()):
             try:
-                if channel.overdue(now):
+                if channel.is_overdue(now):
                     self.shared.stats.cut += 1
                     channel.abort()
             except Exception:
@@ -151,7 +151,7 @@ class Server(TcpWSGIServer):  # type: ignore[misc]
     def stop_accepting(self) -> None:
         """Take connections from the backlog, then close the listener. Connections stay open."""
         self.shared.draining = True
-        self._accept(min(self.settings.backlog, self.shared.slots.free))
+        self._accept_connections(min(self.settings.backlog, self.shared.slots.free_count))
         wasyncore.dispatcher.close(self)
 
     def handle_close(self) -> None:

@@ -44,7 +44,7 @@ class Service:
         records, loaded = sources.load_credentials(), sources.load_catalog()  # the cheaper first
         self._sources = sources
         self.authenticator = Authenticator(records)
-        self.app = sources.make_app(_served(loaded, int(time.time())))
+        self.app = sources.make_app(_prepare_catalog(loaded, int(time.time())))
         self.watched: Sequence[WatchedFiles[Any]] = (
             WatchedFiles("catalog", sources.catalog_paths, self._load_catalog, self._replace_catalog, loaded=stamps[0]),
             WatchedFiles(
@@ -72,11 +72,11 @@ class Service:
             )
         # Each content has its own date, also within one second, or if the clock was set back.
         modified = max(int(time.time()), served.modified + 1)
-        return served if loaded.body == served.body else _served(loaded, modified)
+        return served if loaded.body == served.body else _prepare_catalog(loaded, modified)
 
     def _replace_catalog(self, new: ServedCatalog) -> None:
         self.app.catalog = new
 
 
-def _served(loaded: LoadedCatalog, modified: int) -> ServedCatalog:
-    return ServedCatalog.of(loaded.body, modified, services=loaded.services)
+def _prepare_catalog(loaded: LoadedCatalog, modified: int) -> ServedCatalog:
+    return ServedCatalog.from_body(loaded.body, modified, services=loaded.services)

@@ -52,11 +52,11 @@ class ConnectionSlots:
         self.counts: Counter[str] = Counter()
 
     @property
-    def free(self) -> int:
+    def free_count(self) -> int:
         return self.limit - len(self.channels)
 
-    def is_full(self, client: str) -> bool:
-        """Return whether a client (`client_of`) has reached its limit."""
+    def has_reached_limit(self, client: str) -> bool:
+        """Return whether a client (`client_prefix`) has reached its limit."""
         return 0 < self.per_client <= self.counts[client]
 
     def add(self, channel: Any) -> None:
@@ -70,7 +70,7 @@ class ConnectionSlots:
             if not self.counts[channel.client]:
                 del self.counts[channel.client]
 
-    def to_evict(self, count: int) -> list[Any]:
+    def choose_evictions(self, count: int) -> list[Any]:
         """Choose at most `count` connections to close in favour of new ones.
 
         Unauthenticated ones, beginning with the oldest of the client that has most; the only connection of a client
@@ -78,10 +78,10 @@ class ConnectionSlots:
         """
         unauthenticated = [channel for channel in self.channels if not channel.authenticated]
         if not unauthenticated:
-            return [channel for channel in self.channels if channel.is_idle][:count]
-        going = [one for one in unauthenticated if self.counts[one.client] > 1 or not one.in_grace_period]
-        going.sort(key=lambda channel: -self.counts[channel.client])
-        return going[:count]
+            return [channel for channel in self.channels if channel.awaits_request][:count]
+        evictable = [each for each in unauthenticated if self.counts[each.client] > 1 or not each.spared_from_eviction]
+        evictable.sort(key=lambda channel: -self.counts[channel.client])
+        return evictable[:count]
 
 
 @dataclass
@@ -107,8 +107,9 @@ class Shared:
         per_client = 0 if self.proxy else self.settings.connections_per_address
         self.slots = ConnectionSlots(self.settings.connection_limit(), per_client)
 
-    def record(self, entry: Entry, sent_bytes: int) -> None:
-        entry.close(sent_bytes)
+    def record_request(self, entry: Entry, sent_bytes: int) -> None:
+        """Finalize the entry of an answered request, count the request and log it."""
+        entry.finalize(sent_bytes)
         stats, decision = self.stats, entry.decision
         stats.requests[entry.status] += 1
         stats.seconds += entry.started

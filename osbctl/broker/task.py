@@ -27,7 +27,7 @@ LARGE_BODY = 65_536
 _http_date = lru_cache(maxsize=2)(build_http_date)
 
 
-def send(channel: Any, head: bytes, body: bytes) -> None:
+def send_response(channel: Any, head: bytes, body: bytes) -> None:
     """Send what the socket accepts now, and queue the rest; a large body as a file, which costs no copy."""
     if len(body) <= LARGE_BODY:
         data = head + body
@@ -56,7 +56,7 @@ class ResponseTask(Task):  # type: ignore[misc]
 
     def execute(self) -> None:
         request, channel = self.request, self.channel
-        self.status, headers, body = self.answer()
+        self.status, headers, body = self.create_response()
         self.response_headers += headers
         identity = request.headers.get("X_BROKER_API_REQUEST_IDENTITY", "")
         if 0 < len(identity) <= 256 and identity.isascii() and identity.isprintable():  # to send back (OSB 2.15)
@@ -77,17 +77,17 @@ class ResponseTask(Task):  # type: ignore[misc]
             identity,
         )
         self.wrote_header = True
-        send(channel, head, b"" if command == "HEAD" else body)
+        send_response(channel, head, b"" if command == "HEAD" else body)
 
-    def answer(self) -> Response:
-        """Enforce the decision: unless it accepts, or the listener requires no credentials, refuse the request."""
+    def create_response(self) -> Response:
+        """Call the application, or refuse: unless the decision accepts, or the listener requires no credentials."""
         channel, request = self.channel, self.request
         refusal = None if channel.shared.authenticate is None else REFUSALS.get((request.decision or REFUSED).outcome)
-        answer: Response = refusal or channel.server.application(request)
-        return answer
+        response: Response = refusal or channel.server.application(request)
+        return response
 
     def build_response_header(self) -> bytes:
-        if self.request.connection_close or self.channel.must_end:
+        if self.request.connection_close or self.channel.must_close_after_response:
             self.set_close_on_finish()
         elif self.version == "1.0":
             self.response_headers.append(("Connection", "Keep-Alive"))
@@ -103,7 +103,7 @@ class RefusalTask(ResponseTask):
         super().__init__(channel, request)
         self.version = "1.1"
 
-    def answer(self) -> Response:
+    def create_response(self) -> Response:
         self.set_close_on_finish()
         error = self.request.error
         name, usual = _NAMES.get(error.code, _NAMES[400])  # waitress's own text repeats the request

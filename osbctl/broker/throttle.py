@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from osbctl.broker.proxy import network_of
+from osbctl.broker.proxy import network_prefix
 
 Value = TypeVar("Value")
 
@@ -34,7 +34,7 @@ class _Client:
 
 
 class Clients:
-    """Rate limit and refusals of each client (`client_of`); at most `limit` clients are stored.
+    """Rate limit and refusals of each client (`client_prefix`); at most `limit` clients are stored.
 
     A token bucket allows `burst` unknown passwords at first, and `rate` more per second. Refusals are counted for
     clients and networks; they decide the order of the queue ("least attained service").
@@ -46,33 +46,33 @@ class Clients:
         self._rate, self._burst, self._clock = rate, burst, clock
         self._known: LruCache[_Client] = LruCache(limit)
 
-    def take(self, client: str) -> bool:
-        """Take a token of the client; False if it has none left."""
-        one, now = self._entry(client), self._clock()
+    def take_token(self, client: str) -> bool:
+        """Take a token of the client, refilling its bucket before; False if it has none left."""
+        entry, now = self._get_or_create_client(client), self._clock()
         # Refilled on access.
-        one.tokens = min(self._burst, one.tokens + (now - one.then) * self._rate)
-        one.then = now
-        allowed = one.tokens >= 1
-        one.tokens -= allowed
+        entry.tokens = min(self._burst, entry.tokens + (now - entry.then) * self._rate)
+        entry.then = now
+        allowed = entry.tokens >= 1
+        entry.tokens -= allowed
         return allowed
 
-    def refusals(self, client: str) -> int:
+    def refusal_score(self, client: str) -> int:
         """Number of refusals since the last success, minus 1 if there was a success; 0 for an unknown client."""
-        one = self._known.get(client)
-        return one.refusals if one else 0
+        entry = self._known.get(client)
+        return entry.refusals if entry else 0
 
     def record_result(self, client: str, accepted: bool) -> None:
         """Count a correct or wrong password."""
-        one = self._entry(client)
-        one.refusals = -1 if accepted else one.refusals + 1
+        entry = self._get_or_create_client(client)
+        entry.refusals = -1 if accepted else entry.refusals + 1
         if not accepted:
-            self._entry(network_of(client)).refusals += 1
+            self._get_or_create_client(network_prefix(client)).refusals += 1
 
-    def rank(self, client: str) -> tuple[int, int]:
-        """Sort key of a client in the queue: its own refusals, then those of its network."""
-        return self.refusals(client), self.refusals(network_of(client))
+    def queue_rank(self, client: str) -> tuple[int, int]:
+        """Sort key of a client in the queue, the lowest first: its own refusals, then those of its network."""
+        return self.refusal_score(client), self.refusal_score(network_prefix(client))
 
-    def _entry(self, client: str) -> _Client:
-        one = self._known.get(client) or _Client(float(self._burst), self._clock())
-        self._known.put(client, one)
-        return one
+    def _get_or_create_client(self, client: str) -> _Client:
+        entry = self._known.get(client) or _Client(float(self._burst), self._clock())
+        self._known.put(client, entry)
+        return entry

@@ -54,7 +54,7 @@ class Tls:
         if days < SOON_DAYS and days != self._logged_days:
             self.log_expiry()
 
-    def swap(self, new: Certificate) -> None:
+    def replace_certificate(self, new: Certificate) -> None:
         self.certificate = new
         self.log_expiry()
 
@@ -75,8 +75,8 @@ def load_certificate(cert_file: Path, key_file: Path) -> Certificate:
     try:
         for file in (cert_file, key_file):
             check_regular(file)
-        context.load_cert_chain(cert_file, key_file, password=_no_password)
-        return Certificate(context, expiry(cert_file.read_text(encoding="ascii", errors="replace")))
+        context.load_cert_chain(cert_file, key_file, password=_refuse_encrypted_key)
+        return Certificate(context, parse_certificate_expiry(cert_file.read_text(encoding="ascii", errors="replace")))
     except ssl.SSLError as error:
         raise ConfigError(
             f"the TLS certificate {cert_file} and key {key_file} cannot be used: {error.reason or error}",
@@ -87,13 +87,13 @@ def load_certificate(cert_file: Path, key_file: Path) -> Certificate:
         raise ConfigError(f"cannot read {missing}: {error.strerror}") from error
 
 
-def _no_password() -> str:
-    # Without this OpenSSL would prompt at the terminal.
+def _refuse_encrypted_key() -> str:
+    """Raise ConfigError; OpenSSL calls this for a password, and would prompt at the terminal without it."""
     raise ConfigError("the TLS key is encrypted", "give a key without a passphrase, readable by this user only")
 
 
-def expiry(pem: str) -> datetime:
-    """End of validity of the first certificate in `pem`. Raises ConfigError if there is none.
+def parse_certificate_expiry(pem: str) -> datetime:
+    """Parse the end of validity of the first certificate in `pem`. Raises ConfigError if there is none.
 
     RFC 5280 §4.1.2.5: a certificate has two adjacent times, begin and end. Their years have two digits
     (tag 0x17, below 50 they are 20YY) or four (0x18).

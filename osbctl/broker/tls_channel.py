@@ -43,14 +43,14 @@ class TlsChannel(Channel):
         if not data or self.phase is Phase.LINGERING:
             return data
         if self.phase is Phase.HANDSHAKE and not self.without_plaintext and data[:1].isalpha():
-            self._failed("plain HTTP")  # this is a method; a TLS handshake begins with 0x16
+            self._record_failed_handshake("plain HTTP")  # this is a method; a TLS handshake begins with 0x16
             with contextlib.suppress(OSError):
-                super().write(PLAIN_ANSWER)
-            self.linger()
+                super().write_some(PLAIN_ANSWER)
+            self.start_lingering()
             return None
         self.without_plaintext += len(data)
         self.incoming.write(data)
-        plain = self._plaintext()
+        plain = self._decrypt_received()
         if plain:
             self.without_plaintext = 0
         elif self.without_plaintext > MAX_WITHOUT_PLAINTEXT:
@@ -59,16 +59,17 @@ class TlsChannel(Channel):
             self.flush()
         return plain
 
-    def _plaintext(self) -> bytes | None:
+    def _decrypt_received(self) -> bytes | None:
+        """Advance the handshake, then return plaintext; b"" at the end or on a failure, None if there is none yet."""
         if self.phase is Phase.HANDSHAKE:
             try:
                 self.tls.do_handshake()
             except ssl.SSLWantReadError:
                 return None
             except (OSError, ValueError) as error:
-                self._failed(error)
+                self._record_failed_handshake(error)
                 return b""
-            self._enter(Phase.IDLE)  # a request may follow at once
+            self._enter_phase(Phase.IDLE)  # a request may follow at once
         plain = b""
         try:
             while self.incoming.pending:
@@ -82,7 +83,7 @@ class TlsChannel(Channel):
             return b""
         return plain or None
 
-    def _failed(self, reason: object) -> None:
+    def _record_failed_handshake(self, reason: object) -> None:
         self.shared.stats.handshakes_failed += 1
         _log.debug("TLS handshake with %s failed: %s", self.peer, reason)
 
@@ -94,7 +95,7 @@ class TlsChannel(Channel):
                 self.will_close = True
         super().flush()
 
-    def write(self, data: bytes) -> int:
+    def write_some(self, data: bytes) -> int:
         if self.encrypted:
             return 0
         taken = self.tls.write(data[:RECORD])
@@ -104,10 +105,10 @@ class TlsChannel(Channel):
     def _send_encrypted(self) -> None:
         self.encrypted += self.outgoing.read()
         if self.encrypted and self.socket is not None:
-            self.encrypted = self.encrypted[super().write(self.encrypted) :]
+            self.encrypted = self.encrypted[super().write_some(self.encrypted) :]
 
     def send_close_notify(self) -> None:
-        """close_notify, without waiting for the peer's (RFC 8446 §6.1)."""
+        """Send close_notify, without waiting for the peer's (RFC 8446 §6.1)."""
         if self.phase is not Phase.HANDSHAKE and not self.encrypted:
             with contextlib.suppress(OSError, ValueError):
                 self.tls.unwrap()

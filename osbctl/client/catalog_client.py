@@ -119,7 +119,6 @@ def redirect_target(current: str, status: int, location: str | None) -> str | No
 
 
 def request_headers(options: ConnectionOptions) -> dict[str, str]:
-    """Headers of a request as platforms send it, with the credentials."""
     headers = {"Accept": "application/json", "X-Broker-API-Version": options.api_version, "User-Agent": "osbctl"}
     if options.user or options.password:
         headers["Authorization"] = basic_auth(options.user, options.password)

@@ -116,7 +116,6 @@ def check_options(address: str, options: ConnectionOptions) -> None:
 
 
 def _check_proxy(address: str, proxy: str) -> None:
-    """Raise SourceError if the proxy cannot be used, or could read the credentials."""
     if not proxy:
         return
     try:

@@ -52,7 +52,6 @@ class HttpClient:
             raise TimeoutError
 
     def _cut_connections(self) -> None:
-        """Shut all connections down; called by the timer at the deadline."""
         self.expired = True
         for sock in self._watched:
             with suppress(OSError):

@@ -99,7 +99,6 @@ def _parse_json_record(data: Any, location: str, number: int) -> CredentialRecor
 
 
 def _create_record(location: str, number: int, **fields: str) -> CredentialRecord:
-    """Create record `number` of a file; `location` begins its messages."""
     try:
         return CredentialRecord(**fields, number=number)
     except ConfigError as error:
@@ -197,7 +196,6 @@ def _try_lock(descriptor: int) -> bool:
 
 @contextlib.contextmanager
 def _translate_write_errors(path: Path) -> Iterator[None]:
-    """Raise SourceError for an OSError."""
     try:
         yield
     except OSError as error:

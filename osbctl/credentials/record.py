@@ -123,7 +123,6 @@ class CredentialRecord:
 
     @property
     def rounds(self) -> int:
-        """Rounds of SHA-512, the cost of the hash."""
         rounds, _ = parse_rounds_and_salt(self.hash)
         return rounds
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
-from osbctl.broker.catalog_app import CatalogApp, parse_version
+from osbctl.broker.catalog_app import CatalogApp, parse_api_version
 from osbctl.broker.service import Sources
 from osbctl.catalog import LoadedCatalog
 from osbctl.credentials.file import read_credentials
@@ -28,7 +28,7 @@ def make_sources(
     """
     if missing_version_status not in (412, 400):
         raise UsageError("--missing-version-status must be 412 or 400")
-    version = parse_version(minimum_version)
+    version = parse_api_version(minimum_version)
     if version is None or version[0] != 2:
         raise UsageError(f"{minimum_version!r} is not an API version", "write MAJOR.MINOR, for example 2.14")
     if not re.fullmatch(r"[A-Za-z0-9/._~!$&'()*+,;=:@-]*", base_path):

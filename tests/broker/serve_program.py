@@ -50,7 +50,7 @@ def main() -> int:
     def make() -> SimpleNamespace:
         watched = WatchedFiles("catalog", lambda: [catalog.path], catalog.load, catalog.swap)
         decision = Decision(RequestOutcome.ACCEPTED, "main")
-        authenticator = SimpleNamespace(check=lambda *_: decision, waiting=0, close=lambda: None)
+        authenticator = SimpleNamespace(check=lambda *_: decision, queue_length=0, close=lambda: None)
         return SimpleNamespace(
             app=catalog, authenticator=authenticator, watched=[watched], summary=["1 service, 2 plans"]
         )

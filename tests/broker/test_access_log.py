@@ -18,8 +18,8 @@ from osbctl.broker.logs import (
     LineWriter,
     TextFormatter,
     configure_logging,
-    json_line,
-    text_line,
+    format_json_line,
+    format_text_line,
 )
 from tests.broker.harness import Broker, ask, until
 
@@ -27,7 +27,7 @@ from tests.broker.harness import Broker, ask, until
 def entry(method: str = "GET", path: str = "/v2/catalog", identity: str = "") -> Entry:
     accepted = Decision(RequestOutcome.ACCEPTED, "main")
     begun = Entry(0, time.monotonic(), "192.0.2.1", method, path, "200", 0, accepted, identity)
-    begun.close(3)
+    begun.finalize(3)
     return begun
 
 
@@ -41,13 +41,13 @@ def entry(method: str = "GET", path: str = "/v2/catalog", identity: str = "") ->
     ("//v2/catalog", "//v2/catalog"),
 ])  # fmt: skip
 def test_a_target_is_logged_without_userinfo_and_query(target: str, shown: str) -> None:
-    assert json.loads(json_line(entry(path=target)))["path"] == shown
-    assert f' "GET {shown}" ' in text_line(entry(path=target))
+    assert json.loads(format_json_line(entry(path=target)))["path"] == shown
+    assert f' "GET {shown}" ' in format_text_line(entry(path=target))
 
 
 def test_long_method_is_truncated() -> None:
-    assert len(text_line(entry(method="A" * 10_000))) < 200
-    assert len(json_line(entry(method="A" * 10_000))) < 300
+    assert len(format_text_line(entry(method="A" * 10_000))) < 200
+    assert len(format_json_line(entry(method="A" * 10_000))) < 300
 
 
 def test_client_texts_are_truncated_before_queueing(broker: Broker) -> None:
@@ -63,13 +63,13 @@ def test_client_texts_are_truncated_before_queueing(broker: Broker) -> None:
 
 
 def test_control_characters_are_escaped_in_both_forms() -> None:
-    for line in (text_line(entry(identity="\x7f\x1b\x85")), json_line(entry(identity="\x7f\x1b\x85"))):
+    for line in (format_text_line(entry(identity="\x7f\x1b\x85")), format_json_line(entry(identity="\x7f\x1b\x85"))):
         assert line.isascii()
         assert line.isprintable()
 
 
 def test_ci_commands_in_paths_are_escaped(capfd: pytest.CaptureFixture[str]) -> None:
-    for form in (text_line, json_line):
+    for form in (format_text_line, format_json_line):
         lines = LineWriter(STANDARD_ERROR, form)
         lines.add(entry(path="/##vso[task.x]"))
         lines.close()

@@ -26,10 +26,10 @@ from osbctl.broker.authenticator import (
     REFUSED_SECONDS,
     Authenticator,
 )
-from osbctl.broker.decision import BUSY, LONGEST_HEADER, REFUSED, Decision, RequestOutcome, parse_basic
+from osbctl.broker.decision import BUSY, LONGEST_HEADER, REFUSED, Decision, RequestOutcome, parse_basic_auth
 from osbctl.broker.hashing_process import HashingError, HashingProcess
-from osbctl.broker.hashing_worker import first_match
-from osbctl.broker.proxy import client_of, network_of, plain_address
+from osbctl.broker.hashing_worker import find_matching_hash
+from osbctl.broker.proxy import client_prefix, network_prefix, normalize_address
 from osbctl.broker.records import KnownRecords
 from osbctl.broker.throttle import Clients, LruCache
 from osbctl.credentials.record import CredentialRecord, make_record
@@ -56,14 +56,14 @@ class Hashing(HashingProcess):
         self.held.set()
         self.error: Exception | None = None
 
-    def first_match(self, password: str, hashes: Sequence[str], seconds: float) -> int | None:
+    def find_matching_hash(self, password: str, hashes: Sequence[str], seconds: float) -> int | None:
         self.asked.append(list(hashes))
         self.passwords.append(password)
         self.seconds.append(seconds)
         assert self.held.wait(20)
         if self.error:
             raise self.error
-        return first_match(password, list(hashes))
+        return find_matching_hash(password, list(hashes))
 
     def stop(self) -> None:
         self.held.set()
@@ -102,7 +102,7 @@ class Bench:
         self.hashing.held.clear()
         yield
         self.hashing.held.set()
-        assert until(lambda: self.authenticator.waiting == 0)
+        assert until(lambda: self.authenticator.queue_length == 0)
 
     def known(self, header: str) -> Decision | None:
         """The cached decision."""
@@ -194,16 +194,16 @@ def test_known_and_unknown_identities_cost_the_same(short: int) -> None:
 
 def test_a_record_is_found_by_its_identity_and_hash() -> None:
     known = KnownRecords([OLD, NEW])
-    assert [known.same(record) for record in (NEW, OTHER)] == [NEW, None]
+    assert [known.find_same_hash(record) for record in (NEW, OTHER)] == [NEW, None]
 
 
 def test_dummy_hashes_match_no_password() -> None:
     known = KnownRecords([OLD])
     dummy_hashes = known.dummy_hashes(())
-    assert [first_match(password, dummy_hashes) for password in ("", "x", "old-password")] == [None] * 3
+    assert [find_matching_hash(password, dummy_hashes) for password in ("", "x", "old-password")] == [None] * 3
     with bench() as b:
         assert b.ask(basic("admin", "x")) == REFUSED
-        b.hashing.first_match = lambda *_: 0  # type: ignore[method-assign]
+        b.hashing.find_matching_hash = lambda *_: 0  # type: ignore[method-assign]
         assert b.ask(basic("admin", "fits the decoy")) == REFUSED
 
 
@@ -270,7 +270,7 @@ def test_queue_is_bounded_and_known_headers_skip_it() -> None:
         with b.paused():
             waiting = [b.enqueue(basic("admin", f"guess {n}"), f"10.0.1.{n}") for n in range(MAX_WAITING + 5)]
             assert [one is not None for one in waiting] == [True] * MAX_WAITING + [False] * 5
-            assert b.authenticator.waiting == MAX_WAITING
+            assert b.authenticator.queue_length == MAX_WAITING
             assert b.ask(basic("admin", "guess 70"), "10.0.1.200") == BUSY
             assert b.ask(good, "10.0.1.1") == Decision(RequestOutcome.ACCEPTED, "old")
 
@@ -324,7 +324,7 @@ def test_new_client_precedes_refused_clients(attackers: int) -> None:
             guesses = [b.enqueue(basic("admin", f"{n} of {one}"), one) for n in range(10) for one in addresses]
             assert until(lambda: len(b.hashing.asked) == attackers + 1)
             decided = b.enqueue(basic("admin", "old-password"), "10.1.0.1")
-            assert b.authenticator.waiting == min(MAX_WAITING, attackers * MAX_WAITING_PER_CLIENT + 1)
+            assert b.authenticator.queue_length == min(MAX_WAITING, attackers * MAX_WAITING_PER_CLIENT + 1)
             assert guesses.count([BUSY]) == (attackers == 64), "the last of them made room, and was told"
         assert until(lambda: bool(decided))
         assert decided == [Decision(RequestOutcome.ACCEPTED, "old")]
@@ -393,7 +393,7 @@ def test_guessing_address_is_throttled_and_others_are_not() -> None:
     ("fe80::1%eth0", "fe80::1", "fe80::/64"),
 ])  # fmt: skip
 def test_client_of(told: str, address: str, client: str) -> None:
-    assert (plain_address(told), client_of(address)) == (address, client)
+    assert (normalize_address(told), client_prefix(address)) == (address, client)
 
 
 @pytest.mark.parametrize(("client", "network"), [
@@ -405,46 +405,46 @@ def test_client_of(told: str, address: str, client: str) -> None:
     ("unix", ".0/24"),
 ])  # fmt: skip
 def test_network_of(client: str, network: str) -> None:
-    assert network_of(client) == network
+    assert network_prefix(client) == network
 
 
 @pytest.mark.parametrize("told", ["", "x", "10.0.0.1:80", "1%2"])
 def test_plain_address_refuses_invalid_text(told: str) -> None:
     with pytest.raises(ValueError, match=r"address|octet|colon|expected"):
-        plain_address(told)
+        normalize_address(told)
 
 
 def test_token_bucket() -> None:
     clock = Clock()
     clients = Clients(burst=2, clock=clock)
-    assert [clients.take("a") for _ in range(3)] == [True, True, False]
-    assert clients.take("b")
+    assert [clients.take_token("a") for _ in range(3)] == [True, True, False]
+    assert clients.take_token("b")
     clock.now += 0.5
-    assert [clients.take("a") for _ in range(2)] == [True, False]
+    assert [clients.take_token("a") for _ in range(2)] == [True, False]
 
 
 def test_caches_are_bounded() -> None:
     clients = Clients(burst=1, limit=3, clock=Clock())
-    assert all(clients.take(str(n)) for n in range(10))
-    assert clients.take("0"), "forgotten, as seven came after it"
-    assert not clients.take("9")
-    assert [clients.take(one) for one in "8a8"] == [False, True, False], "0 was used longest ago"
+    assert all(clients.take_token(str(n)) for n in range(10))
+    assert clients.take_token("0"), "forgotten, as seven came after it"
+    assert not clients.take_token("9")
+    assert [clients.take_token(one) for one in "8a8"] == [False, True, False], "0 was used longest ago"
     clients.record_result("9", accepted=False)
-    assert [clients.refusals(one) for one in ("9", "8", "unknown")] == [1, 0, 0]
+    assert [clients.refusal_score(one) for one in ("9", "8", "unknown")] == [1, 0, 0]
     clients.record_result("9", accepted=True)
-    assert clients.refusals("9") == -1, "before the first one after that"
+    assert clients.refusal_score("9") == -1, "before the first one after that"
     for _ in range(2):
         clients.record_result("10.0.0.1", accepted=False)
-    assert clients.rank("10.0.0.2") == (0, 2), "two refusals in its network"
+    assert clients.queue_rank("10.0.0.2") == (0, 2), "two refusals in its network"
     remembered: LruCache[int] = LruCache(2)
     for key in (b"a", b"b", b"a", b"c"):
         remembered.put(key, 0)
     assert list(remembered) == [b"a", b"c"]
     assert CACHE_SIZE == 4096
     clients = Clients(burst=1, clock=Clock())
-    assert all(clients.take(str(n)) for n in range(10_001))
-    assert not clients.take("1")
-    assert clients.take("0"), "forgotten"
+    assert all(clients.take_token(str(n)) for n in range(10_001))
+    assert not clients.take_token("1")
+    assert clients.take_token("0"), "forgotten"
 
 
 @pytest.mark.parametrize("error", [HashingError("it died"), OSError("none can start")])
@@ -489,7 +489,7 @@ printable = st.text(st.characters(exclude_categories=["Cc", "Cs"]), max_size=40)
 @pytest.mark.fuzz
 @given(st.text(max_size=60) | st.binary(max_size=60).map(lambda raw: "Basic " + b64encode(raw).decode()))
 def test_parse_basic_never_raises(header: str) -> None:
-    found = parse_basic(header)
+    found = parse_basic_auth(header)
     assert found is None or ":" not in found[0]
 
 
@@ -497,7 +497,7 @@ def test_parse_basic_never_raises(header: str) -> None:
 @given(printable, printable)
 def test_parse_basic_reads_encoded_credentials(identity: str, password: str) -> None:
     identity = identity.replace(":", "")
-    assert parse_basic(basic(identity, password)) == (identity, password)
+    assert parse_basic_auth(basic(identity, password)) == (identity, password)
 
 
 @pytest.fixture(scope="module")
@@ -507,16 +507,16 @@ def process() -> Iterator[HashingProcess]:
 
 
 def test_first_match_returns_the_matching_index(process: HashingProcess) -> None:
-    assert process.first_match("new-password", [OLD.hash, NEW.hash], 20) == 1
-    assert process.first_match("wrong", [OLD.hash, NEW.hash], 20) is None
-    assert process.first_match(" new-password ", [NEW.hash], 20) is None
-    assert process.first_match("Grüße", [make_record("a", "Grüße", rounds=1000).hash], 20) == 0
+    assert process.find_matching_hash("new-password", [OLD.hash, NEW.hash], 20) == 1
+    assert process.find_matching_hash("wrong", [OLD.hash, NEW.hash], 20) is None
+    assert process.find_matching_hash(" new-password ", [NEW.hash], 20) is None
+    assert process.find_matching_hash("Grüße", [make_record("a", "Grüße", rounds=1000).hash], 20) == 0
 
 
 def test_hashing_process_has_no_secrets_or_sockets(process: HashingProcess) -> None:
     if not Path("/proc/self/fd").exists():
         pytest.skip("no /proc here")
-    process.first_match("new-password", [NEW.hash], 20)
+    process.find_matching_hash("new-password", [NEW.hash], 20)
     command = Path(f"/proc/{process._child.pid}/cmdline").read_bytes()
     assert command.endswith(b"-m\0osbctl.broker.hashing_worker\0")
     targets = [str(each.readlink()) for each in Path(f"/proc/{process._child.pid}/fd").iterdir()]
@@ -527,8 +527,8 @@ def test_process_that_takes_too_long_is_replaced() -> None:
     with closing(HashingProcess()) as process:
         pid = process._child.pid
         with pytest.raises(HashingError, match="took more than 0 seconds for a password"):
-            process.first_match("right", [slow_hash(5_000_000)], 0.2)
-        assert process.first_match("new-password", [NEW.hash], 20) == 0
+            process.find_matching_hash("right", [slow_hash(5_000_000)], 0.2)
+        assert process.find_matching_hash("new-password", [NEW.hash], 20) == 0
         assert process._child.pid != pid
 
 
@@ -538,26 +538,26 @@ def slow_hash(rounds: int) -> str:
 
 def test_hashing_process_error_contains_no_secret(process: HashingProcess) -> None:
     with pytest.raises(HashingError) as caught:
-        process.first_match("top-secret\0", ["$6$nonsense"], 20)
+        process.find_matching_hash("top-secret\0", ["$6$nonsense"], 20)
     assert "top-secret" not in str(caught.value)
     with pytest.raises(HashingError, match=r"the hashing process failed: UnicodeEncodeError$"):
-        process.first_match("top-secret\ud800", [NEW.hash], 20)  # the error's own text would hold it
-    assert process.first_match("new-password", [NEW.hash], 20) == 0
+        process.find_matching_hash("top-secret\ud800", [NEW.hash], 20)  # the error's own text would hold it
+    assert process.find_matching_hash("new-password", [NEW.hash], 20) == 0
 
 
 def test_killed_hashing_process_is_restarted() -> None:
     with closing(HashingProcess()) as process:
         before = process._child.pid
         os.kill(before, signal.SIGKILL)
-        assert process.first_match("new-password", [NEW.hash], 20) == 0
+        assert process.find_matching_hash("new-password", [NEW.hash], 20) == 0
         assert process._child.pid != before
         before = process._child.pid
         for stop in (signal.SIGTERM, signal.SIGINT):
             os.kill(process._child.pid, stop)
-            assert process.first_match("new-password", [NEW.hash], 20) == 0
+            assert process.find_matching_hash("new-password", [NEW.hash], 20) == 0
         assert process._child.pid == before, "signals to stop are for the parent"
     with pytest.raises(HashingError):
-        process.first_match("x", [NEW.hash], 20)
+        process.find_matching_hash("x", [NEW.hash], 20)
 
 
 def test_real_process_is_ended_during_a_hash(caplog: pytest.LogCaptureFixture) -> None:

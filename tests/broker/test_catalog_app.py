@@ -15,8 +15,8 @@ from osbctl.broker.catalog_app import (
     CatalogApp,
     ServedCatalog,
     etag_matches,
+    parse_api_version,
     parse_http_date,
-    parse_version,
     prefers_gzip,
 )
 from osbctl.broker.decision import BUSY, REFUSED, Decision, RequestOutcome
@@ -25,7 +25,7 @@ from osbctl.broker.task import ResponseTask
 
 BODY = json.dumps({"services": [{"name": "käse", "plans": [{"name": f"p{n}"} for n in range(9)]}]}).encode()
 MODIFIED = 1_700_000_000
-CATALOG = ServedCatalog.of(BODY, MODIFIED, services=1)
+CATALOG = ServedCatalog.from_body(BODY, MODIFIED, services=1)
 GOOD = "Basic " + b64encode(b"admin:secret").decode()
 IDENTITY = "8a5c3b1e-0000-4000-8000-000000000001"
 
@@ -39,7 +39,7 @@ def decision(header: str | None) -> Decision | None:
 class Connection:
     """A stand-in for a `Channel` with an authenticator, which takes one response."""
 
-    must_end, since, sent_bytes, addr = False, 0.0, 0, ("192.0.2.1", 1)
+    must_close_after_response, since, sent_bytes, addr = False, 0.0, 0, ("192.0.2.1", 1)
     total_outbufs_len = 0
     shared = SimpleNamespace(authenticate="a gate")
 
@@ -295,15 +295,15 @@ def test_long_or_unprintable_request_identity_is_not_returned(value: str) -> Non
 def test_replaced_catalog_is_served_at_once() -> None:
     app = answers()
     before = ask(app=app)
-    app.catalog = ServedCatalog.of(b'{"services": []}', MODIFIED)
+    app.catalog = ServedCatalog.from_body(b'{"services": []}', MODIFIED)
     after = ask(app=app, if_none_match=before.headers["ETag"])
     assert (after.status, after.body) == (200, b'{"services": []}')
 
 
 def test_etag_depends_only_on_content() -> None:
-    later = ServedCatalog.of(BODY, MODIFIED + 100)
+    later = ServedCatalog.from_body(BODY, MODIFIED + 100)
     assert (later.etag, later.gzip_body) == (CATALOG.etag, CATALOG.gzip_body)
-    assert ServedCatalog.of(BODY + b"\n", MODIFIED).etag != CATALOG.etag
+    assert ServedCatalog.from_body(BODY + b"\n", MODIFIED).etag != CATALOG.etag
     with pytest.raises(AttributeError):
         later.etag = "x"  # type: ignore[misc]
 
@@ -336,4 +336,4 @@ def test_gzip_is_never_sent_unrequested(header: str) -> None:
 @pytest.mark.fuzz
 @given(st.integers(0, 999), st.integers(0, 999))
 def test_versions_are_compared_as_numbers(major: int, minor: int) -> None:
-    assert parse_version(f"{major}.{minor}") == (major, minor)
+    assert parse_api_version(f"{major}.{minor}") == (major, minor)

@@ -48,13 +48,13 @@ def test_a_stream_of_key_updates_is_cut(broker: Broker, tmp_path: Path, answered
             raw.settimeout(5)
             records = list(key_updates(secret, 3000, answered=answered))
             raw.sendall(b"".join(records[:20]))
-            assert not until(lambda: broker.loop.connections() == 0, 0.3), "some are no harm"
+            assert not until(lambda: broker.loop.count_connections() == 0, 0.3), "some are no harm"
             with pytest.raises(ConnectionError):
                 raw.sendall(b"".join(records[20:]))
                 while raw.recv(65_536):
                     pass
                 raise ConnectionError
-    assert until(lambda: broker.loop.connections() == 0, 5)
+    assert until(lambda: broker.loop.count_connections() == 0, 5)
 
 
 def test_requests_without_correct_password_are_limited(trust: ssl.SSLContext, pair: Pair) -> None:
@@ -91,7 +91,7 @@ def test_connections_without_correct_password_are_closed(trust: ssl.SSLContext) 
 
 def test_connections_of_a_trusted_proxy_are_not_limited(trust: ssl.SSLContext) -> None:
     """Many clients share it: cutting it for one would cut the responses of the others."""
-    settings, proxy = Settings(unauthenticated_requests=5, unauthenticated_seconds=0.2), ProxyRule.of(["127.0.0.1"])
+    settings, proxy = Settings(unauthenticated_requests=5, unauthenticated_seconds=0.2), ProxyRule.parse(["127.0.0.1"])
     asked = GET[:-2] + b"X-Forwarded-Proto: https\r\n\r\n"
     with running(trust, None, settings, authenticate=authenticator, proxy=proxy) as broker, broker.raw() as sock:
         assert [ask(sock, asked)[0] for _ in range(10)] == [401] * 10

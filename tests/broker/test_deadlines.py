@@ -41,15 +41,15 @@ def test_idle_connections_are_closed_despite_blank_lines(trust: ssl.SSLContext, 
 def test_silent_handshakes_are_closed(trust: ssl.SSLContext, pair: Pair) -> None:
     with running(trust, pair, Settings(handshake_seconds=0.2)) as broker, broker.raw(), broker.raw() as half:
         half.sendall(b"\x16\x03\x01")
-        assert until(lambda: broker.loop.connections() == 2)
-        assert until(lambda: broker.loop.connections() == 0)
+        assert until(lambda: broker.loop.count_connections() == 2)
+        assert until(lambda: broker.loop.count_connections() == 0)
 
 
 def test_connections_per_address_are_limited(trust: ssl.SSLContext, pair: Pair) -> None:
     with running(trust, pair, Settings(connections_per_address=3)) as broker, broker.connect(), broker.connect():
         with broker.connect(), broker.raw() as refused:
             assert Reader(refused).at_end()
-        assert until(lambda: broker.loop.connections() == 2)
+        assert until(lambda: broker.loop.count_connections() == 2)
         with broker.connect() as sock:
             assert ask(sock)[0] == 200
 
@@ -78,7 +78,7 @@ def test_silent_clients_are_evicted_at_the_limit(trust: ssl.SSLContext, pair: Pa
         with broker.connect() as sock:
             assert ask(sock)[0] == 200
         assert time.monotonic() - began < 8  # every deadline is longer
-        assert broker.loop.connections() <= 6
+        assert broker.loop.count_connections() <= 6
 
 
 def test_client_being_answered_is_not_evicted(trust: ssl.SSLContext, pair: Pair) -> None:
@@ -153,7 +153,7 @@ def test_request_waiting_for_its_password_check_does_not_block_others(trust: ssl
             reader = Reader(slow)
             assert reader.answer()[0] == 401
             assert reader.answer()[::2] == (200, SMALL)
-            assert until(lambda: [entry.label for entry in broker.lines.entries] == ["main", "", "main"])
+            assert until(lambda: [entry.credential_label for entry in broker.lines.entries] == ["main", "", "main"])
         with broker.connect() as gone:
             gone.sendall(GET[:-2] + b"Authorization: slow\r\n\r\n")
             assert until(lambda: len(waiting) == 2)

@@ -14,7 +14,7 @@ from osbctl.broker.listeners import (
     is_loopback_socket,
     listen_tcp,
     listen_unix,
-    parse_address,
+    parse_listen_address,
     socket_url,
     systemd_sockets,
 )
@@ -182,13 +182,13 @@ def test_systemd_descriptor_that_is_not_a_listener(monkeypatch: pytest.MonkeyPat
     ("XenX:1", ("XenX", 1)),
 ])  # fmt: skip
 def test_parse_address(text: str, address: tuple[str, int]) -> None:
-    assert parse_address(text) == address
+    assert parse_listen_address(text) == address
 
 
 @pytest.mark.parametrize("text", ["", "host", "host:", ":65536", ":-1", ":\u0661", ":\u00b2", "1.5"])
 def test_parse_invalid_address(text: str) -> None:
     advice = "write HOST:PORT, for example 127.0.0.1:9090"
-    assert refusal(parse_address, text) == (f"{text!r} is not an address to listen on", advice)
+    assert refusal(parse_listen_address, text) == (f"{text!r} is not an address to listen on", advice)
 
 
 @pytest.mark.parametrize(("address", "loopback", "name"), [

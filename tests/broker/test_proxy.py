@@ -24,7 +24,7 @@ def client(broker: Broker, sock: socket.socket, request: bytes) -> str:
 
 
 def test_proxy_must_forward_https(trust: ssl.SSLContext) -> None:
-    with running(trust, None, proxy=ProxyRule.of(["127.0.0.1"])) as broker:
+    with running(trust, None, proxy=ProxyRule.parse(["127.0.0.1"])) as broker:
         for line, status in (
             (b"", 403),
             (b"X-Forwarded-Proto: http\r\n", 403),
@@ -36,7 +36,7 @@ def test_proxy_must_forward_https(trust: ssl.SSLContext) -> None:
 
 
 def test_client_address_from_x_forwarded_for(trust: ssl.SSLContext) -> None:
-    with running(trust, None, proxy=ProxyRule.of(["127.0.0.1", "10.0.0.0/8"])) as broker, broker.raw() as sock:
+    with running(trust, None, proxy=ProxyRule.parse(["127.0.0.1", "10.0.0.0/8"])) as broker, broker.raw() as sock:
         secure = WHO + b"X-Forwarded-Proto: https\r\n"
         for forwarded, expected in (
             (b"192.0.2.7", "192.0.2.7"),
@@ -53,7 +53,7 @@ def test_client_address_from_x_forwarded_for(trust: ssl.SSLContext) -> None:
 
 
 def test_only_the_proxy_may_connect(trust: ssl.SSLContext) -> None:
-    with running(trust, None, proxy=ProxyRule.of(["192.0.2.1"])) as broker, broker.raw() as sock:
+    with running(trust, None, proxy=ProxyRule.parse(["192.0.2.1"])) as broker, broker.raw() as sock:
         assert ask(sock, WHO + b"X-Forwarded-Proto: https\r\n\r\n")[0] == 403
 
 
@@ -75,7 +75,7 @@ def test_a_unix_socket(trust: ssl.SSLContext, tmp_path: Path) -> None:
 
 def test_invalid_proxy_address_is_refused() -> None:
     with pytest.raises(UsageError, match="not an IP address"):
-        ProxyRule.of(["proxy.example"])
+        ProxyRule.parse(["proxy.example"])
 
 
 def test_double_colon_listens_on_ipv4_too(tmp_path: Path) -> None:

@@ -118,9 +118,9 @@ def test_file_is_not_read_while_it_is_written(file: Path) -> None:
     watcher = Watcher([watched], Stats())
     for text in ("ha", "half", "half of"):
         file.write_text(text)
-        watcher._check(0, watched, asked=False)
+        watcher._reload_if_changed(0, watched, forced=False)
     assert held.loads == 0
-    watcher._check(0, watched, asked=False)
+    watcher._reload_if_changed(0, watched, forced=False)
     assert (held.value, held.loads) == ("half of", 1)
 
 
@@ -129,7 +129,7 @@ def test_file_is_not_read_while_it_is_written(file: Path) -> None:
 )
 def test_readable_secrets_are_a_warning(file: Path, caplog: pytest.LogCaptureFixture, mode: int, told: bool) -> None:
     file.chmod(mode)
-    WatchedFiles("key", lambda: [file], lambda: "", lambda _: None, [file]).warn_of_readable_files()
+    WatchedFiles("key", lambda: [file], lambda: "", lambda _: None, [file]).warn_of_exposed_secrets()
     assert (f"(mode {mode:04o}): chmod 640" in caplog.text) is told
 
 

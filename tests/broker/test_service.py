@@ -84,7 +84,7 @@ def test_a_change_during_the_start_is_loaded(tmp_path: Path) -> None:
     try:
         watcher.start()
         assert until(lambda: service.app.catalog.body == b"two")
-        assert until(lambda: service.authenticator._records.of("platform", 0)[0].label == "two")
+        assert until(lambda: service.authenticator._records.unexpired_records("platform", 0)[0].label == "two")
     finally:
         watcher.close()
         service.authenticator.close()

@@ -15,7 +15,7 @@ import pytest
 from osbctl.broker.catalog_app import HttpRequest, Response
 from osbctl.broker.serve import Loop
 from osbctl.broker.settings import Settings
-from osbctl.broker.tls import expiry, load_certificate
+from osbctl.broker.tls import load_certificate, parse_certificate_expiry
 from osbctl.broker.tls_channel import TlsChannel
 from osbctl.errors import ConfigError
 from tests.broker.harness import GET, LARGE, SMALL, Authority, Broker, Reader, app, ask, digest, running, until
@@ -82,7 +82,7 @@ def test_unread_response_is_cut(trust: ssl.SSLContext, pair: tuple[Path, Path]) 
     with running(trust, pair, Settings(stall_seconds=0.3, stall_bytes_per_second=1 << 26)) as broker:
         with broker.connect() as sock:
             sock.sendall(LARGE_GET)
-            assert until(lambda: broker.loop.connections() == 0 and broker.stats.cut == 1)
+            assert until(lambda: broker.loop.count_connections() == 0 and broker.stats.cut == 1)
         assert broker.lines.entries[0].size < len(LARGE)
 
 
@@ -110,7 +110,7 @@ def test_half_open_handshakes_do_not_delay_others(broker: Broker) -> None:
         with broker.connect() as sock:
             for _ in range(20):
                 assert ask(sock)[0] == 200
-        assert broker.loop.connections() >= 200, "nobody waited until they were cut"
+        assert broker.loop.count_connections() >= 200, "nobody waited until they were cut"
 
 
 def descriptors() -> int:
@@ -174,7 +174,7 @@ def test_reset_during_response_releases_resources(broker: Broker) -> None:
         sock.recv(1000)
         sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\1\0\0\0\0\0\0\0")
         sock.close()
-    assert until(lambda: broker.loop.connections() == 0)
+    assert until(lambda: broker.loop.count_connections() == 0)
     assert until(lambda: descriptors() <= before)
     assert not broker.server.shared.slots.counts
 
@@ -227,8 +227,8 @@ def test_handshakes_per_client_and_turn_are_limited(
     trust: ssl.SSLContext, pair: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     go_on, turns = threading.Event(), [0]
-    turn, receive = Loop.turn, TlsChannel.receive
-    monkeypatch.setattr(Loop, "turn", lambda self, wait: (turns.append(0), turn(self, wait)))
+    turn, receive = Loop.run_turn, TlsChannel.receive
+    monkeypatch.setattr(Loop, "run_turn", lambda self, wait: (turns.append(0), turn(self, wait)))
 
     def count(self: TlsChannel) -> bytes | None:
         turns[-1] += 1
@@ -281,4 +281,4 @@ def test_certificate_expiry_is_read(authority: Authority) -> None:
     certificate = load_certificate(*authority.issue("short", days=3))
     assert 2.9 < certificate.days_left() < 3.1
     with pytest.raises(ConfigError, match="no readable certificate"):
-        expiry("-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----")
+        parse_certificate_expiry("-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----")

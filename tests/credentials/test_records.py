@@ -18,7 +18,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from osbctl.broker.hashing_worker import first_match
+from osbctl.broker.hashing_worker import find_matching_hash
 from osbctl.credentials import file
 from osbctl.credentials.file import append_record, format_records, parse_credentials, read_credentials, write_record
 from osbctl.credentials.record import CredentialRecord, generate_password, make_record, password_matches
@@ -57,7 +57,7 @@ def test_hashes_are_compared_in_constant_time(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr("passlib.utils.handlers.consteq", compare)
     record = make_record("platform", "right", rounds=1000)
     assert [password_matches(record, password) for password in ("right", "wrong")] == [True, False] == compared
-    assert [first_match(password, [record.hash]) for password in ("right", "wrong")] == [0, None]
+    assert [find_matching_hash(password, [record.hash]) for password in ("right", "wrong")] == [0, None]
     assert compared == [True, False] * 2
 
 
