@@ -11,7 +11,7 @@ from osbctl.client.catalog_client import MAX_REDIRECTS, format_origin, is_same_o
 from osbctl.client.connection_options import ConnectionOptions, check_options
 from osbctl.client.http_client import Failure
 from osbctl.conformance import probes
-from osbctl.conformance.exchange import Exchange, Fault, Reply, merged_findings
+from osbctl.conformance.exchange import Exchange, Fault, Reply, merge_faults
 from osbctl.findings import Finding, Severity
 from osbctl.platforms import Platform
 
@@ -40,38 +40,41 @@ def check_broker(
     """
     check_options(address, options)
     faults: list[Fault] = []
-    exchange, first = _ask_catalog(Exchange(address, options), faults)
-    if first is None:
-        return CheckResult(merged_findings(faults), None)
-    if first.status == 401:
-        raise status_error(exchange.name, 401, first.body, options)
-    probed = list(_probe(exchange, first, probe_seconds))
-    if any(one.rule == "wire-unstable" for one in probed):  # then every answer is another
-        probed = [one for one in probed if one.rule != "wire-version-differs"]
-    faults += [*probes.of_catalog(first, slow_seconds), *probes.of_error(first), *probed]
-    is_whole = first.status == 200 and not first.fault and not first.why_no_catalog
-    return CheckResult(merged_findings(faults), first.body if is_whole else None)
+    exchange, first_reply = _request_catalog(Exchange(address, options), faults)
+    if first_reply is None:
+        return CheckResult(merge_faults(faults), None)
+    if first_reply.status == 401:
+        raise status_error(exchange.name, 401, first_reply.body, options)
+    probe_faults = list(_run_probes(exchange, first_reply, probe_seconds))
+    if any(fault.rule == "wire-unstable" for fault in probe_faults):  # then every answer is another
+        probe_faults = [fault for fault in probe_faults if fault.rule != "wire-version-differs"]
+    faults += [*probes.check_catalog_reply(first_reply, slow_seconds), *probes.check_error_reply(first_reply)]
+    faults += probe_faults
+    is_whole = first_reply.status == 200 and not first_reply.fault and not first_reply.non_object_reason
+    return CheckResult(merge_faults(faults), first_reply.body if is_whole else None)
 
 
-def _ask_catalog(exchange: Exchange, faults: list[Fault]) -> tuple[Exchange, Reply | None]:
-    """The reply to the good request, behind redirects, and whom to ask from now on; None where none came.
+def _request_catalog(exchange: Exchange, faults: list[Fault]) -> tuple[Exchange, Reply | None]:
+    """Send the valid request, follow redirects; return the exchange for later requests, and the reply if one came.
 
-    What is wrong with the way there is added to `faults`. Raises SourceError: the broker cannot be reached.
+    Faults on the way, such as plain HTTP or a redirect, are added to `faults`.
+    Raises SourceError: the broker cannot be reached.
     """
     if not exchange.secure:
         faults.append(Fault("wire-plain-http", f"{exchange.name} is plain HTTP", hint="serve it over HTTPS"))
     for _ in range(MAX_REDIRECTS + 1):
-        reply = exchange.ask(changes={"X-Broker-API-Request-Identity": probes.IDENTITY})
-        if reply.silence:
-            if reply.silence.kind is Failure.UNREACHABLE:
-                raise reply.silence
-            of_tls = Fault("wire-certificate", reply.fault, hint=reply.silence.advice)
-            faults.append(of_tls if reply.silence.kind is Failure.TLS else Fault("wire-no-answer", reply.fault, reply))
+        reply = exchange.send_request(header_changes={"X-Broker-API-Request-Identity": probes.IDENTITY})
+        if reply.no_response:
+            if reply.no_response.kind is Failure.UNREACHABLE:
+                raise reply.no_response
+            tls_fault = Fault("wire-certificate", reply.fault, hint=reply.no_response.advice)
+            is_tls = reply.no_response.kind is Failure.TLS
+            faults.append(tls_fault if is_tls else Fault("wire-no-answer", reply.fault, reply))
             return exchange, None
         target = redirect_target(exchange.address, reply.status, reply.headers.get("location"))
         if target is None:
             return exchange, reply
-        faults.append(_redirect(exchange.address, target, reply))
+        faults.append(_redirect_fault(exchange.address, target, reply))
         if not is_same_origin(exchange.address, target):  # credentials are sent to no other place
             return exchange, None
         exchange = Exchange(target, exchange.options)
@@ -79,39 +82,39 @@ def _ask_catalog(exchange: Exchange, faults: list[Fault]) -> tuple[Exchange, Rep
     return exchange, None
 
 
-def _redirect(address: str, target: str, reply: Reply) -> Fault:
-    ours, theirs = urlsplit(address), urlsplit(target)
-    is_elsewhere = ours.hostname != theirs.hostname or (ours.scheme, theirs.scheme) == ("https", "http")
-    refused = [one for one in Platform if is_elsewhere or reply.status in one.record.unfollowed_redirects]
+def _redirect_fault(address: str, target: str, reply: Reply) -> Fault:
+    source, destination = urlsplit(address), urlsplit(target)
+    is_elsewhere = source.hostname != destination.hostname or (source.scheme, destination.scheme) == ("https", "http")
+    refused = [each for each in Platform if is_elsewhere or reply.status in each.record.unfollowed_redirects]
     if is_same_origin(address, target):
         where, severity, check_there = "another path", Severity.ERROR if refused else None, ""
     else:
         where, severity, check_there = f"another place, {format_origin(target)}", Severity.ERROR, ", and check it there"
-    said = f"redirected ({reply.status}) to {reply.hide(where if target else 'no address')}"
+    message = f"redirected ({reply.status}) to {reply.hide(where if target else 'no address')}"
     hint = f"register the broker under the address where it answers{check_there}"
-    return Fault("wire-redirect", said, reply, severity, refused, hint)
+    return Fault("wire-redirect", message, reply, severity, refused, hint)
 
 
-def _probe(exchange: Exchange, first: Reply, seconds: float) -> Iterator[Fault]:
-    """The faults that the probes find; one that fails as the good request does says nothing new."""
-    if first.seconds > seconds:
-        if not first.fault:
-            yield Fault("wire-slow", "too slow to be asked anything else", first, Severity.INFO, ())
+def _run_probes(exchange: Exchange, first_reply: Reply, seconds: float) -> Iterator[Fault]:
+    """Send the probes, and yield their faults; a probe that fails as the valid request did says nothing new."""
+    if first_reply.seconds > seconds:
+        if not first_reply.fault:
+            yield Fault("wire-slow", "too slow to be asked anything else", first_reply, Severity.INFO, ())
         return
-    silent, table = 0, list(probes.probe_table(exchange, first))
+    failed, table = 0, list(probes.probe_table(exchange, first_reply))
     for number, probe in enumerate(table):
-        reply = exchange.ask(probe.how, probe.changes, path=probe.path, seconds=seconds)
-        if reply.status == _TOO_MANY != first.status:
-            said = f"stopped by 429 after {number} of {len(table)} probes"
-            yield Fault("wire-limited", said, reply, hint="ask again later, or lift the limit")
+        reply = exchange.send_request(probe.variation, probe.header_changes, path=probe.path, seconds=seconds)
+        if reply.status == _TOO_MANY != first_reply.status:
+            message = f"stopped by 429 after {number} of {len(table)} probes"
+            yield Fault("wire-limited", message, reply, hint="ask again later, or lift the limit")
             return
-        says_new = reply.status == 200 or reply.status != first.status
+        says_new = reply.status == 200 or reply.status != first_reply.status
         if not reply.status:
             yield Fault("wire-no-answer", reply.fault, reply, refused_by=())
         elif says_new or probe.always:
-            yield from probe.faults(first, reply)
+            yield from probe.find_faults(first_reply, reply)
         if reply.status and says_new:
-            yield from probes.of_error(reply)
-        silent += bool(reply.fault)
-        if silent >= MOST_SILENT:
+            yield from probes.check_error_reply(reply)
+        failed += bool(reply.fault)
+        if failed >= MOST_SILENT:
             return

@@ -23,21 +23,21 @@ from osbctl.text import escape_line
 
 @dataclass
 class Reply:
-    """Answer to a request. `request` is its first line without the version, `how` its special property.
+    """Answer to a request. `request` is its first line without the version, `variation` its special property.
 
-    `status` is 0 without an answer, and `silence` explains that; `fault` says why it, or the body, did not
+    `status` is 0 without an answer, and `no_response` explains that; `fault` says why it, or the body, did not
     come whole (empty where all is well). `headers` have lower-case names; `body` is unpacked; `seconds` are those from
     the request to the last byte. `sent` is the Authorization header of the request.
     """
 
     request: str
-    how: str = ""
+    variation: str = ""
     status: int = 0
     headers: Mapping[str, str] = field(default_factory=dict)
     body: bytes = field(default=b"", repr=False)
     seconds: float = 0.0
     fault: str = ""
-    silence: NoResponseError | None = None
+    no_response: NoResponseError | None = None
     sent: str = field(default="", repr=False)
     options: ConnectionOptions = field(default=ConnectionOptions(), repr=False)
 
@@ -46,18 +46,18 @@ class Reply:
         return self.options.redact_credentials(text)
 
     @cached_property
-    def _read(self) -> tuple[Any, str]:
+    def _parsed_body(self) -> tuple[Any, str]:
         return parse_json_body(self.body)
 
     @property
     def json(self) -> Any:
         """The body as JSON in UTF-8; None where it is none."""
-        return self._read[0]
+        return self._parsed_body[0]
 
     @property
-    def why_no_catalog(self) -> str:
+    def non_object_reason(self) -> str:
         """Reason why the body is not a JSON object; empty if it is one."""
-        return self._read[1]
+        return self._parsed_body[1]
 
     @property
     def media_type(self) -> str:
@@ -73,23 +73,23 @@ class Exchange:
         parts = urlsplit(address)
         self.path, self.secure = parts.path, parts.scheme == "https"
 
-    def ask(
+    def send_request(
         self,
-        how: str = "",
-        changes: Mapping[str, str | None] | None = None,
+        variation: str = "",
+        header_changes: Mapping[str, str | None] | None = None,
         *,
         path: str = "",
         seconds: float = inf,
     ) -> Reply:
-        """Send a good request, but for its `changes`: headers with other values, or None for none.
+        """Send a valid request, except for `header_changes`: headers with other values, or None to omit them.
 
-        `how` says in a report what is special about it. It takes at most `seconds`.
+        `variation` says in a report what is special about it. It takes at most `seconds`; a failure is in the reply.
         """
         options = self.options
         usual = {**request_headers(options), "Accept-Encoding": SKIP_HEADER, "Connection": "close"}
-        sent = {name: value for name, value in {**usual, **(changes or {})}.items() if value is not None}
+        sent = {name: value for name, value in {**usual, **(header_changes or {})}.items() if value is not None}
         url = urlunsplit((*urlsplit(self.address)[:2], path, "", "")) if path else self.address
-        reply = Reply(f"GET {path or self.path}", how, sent=sent.get("Authorization", ""), options=options)
+        reply = Reply(f"GET {path or self.path}", variation, sent=sent.get("Authorization", ""), options=options)
         bounded = replace(options, total_seconds=min(seconds, options.total_seconds))
         body = bytearray()
         began = time.monotonic()
@@ -102,7 +102,7 @@ class Exchange:
                     body += piece
             except SourceError as error:
                 reply.fault = options.redact_credentials(error.message.removeprefix(f"{client.name}: "))
-                reply.silence = error if isinstance(error, NoResponseError) else None
+                reply.no_response = error if isinstance(error, NoResponseError) else None
         reply.body = bytes(body)
         reply.seconds = time.monotonic() - began
         return reply
@@ -122,24 +122,24 @@ class Fault(NamedTuple):
     hint: str = ""
 
 
-def merged_findings(faults: Iterable[Fault]) -> tuple[Finding, ...]:
-    """One finding for all requests that show the same fault, with all platforms that it stops."""
-    alike: dict[tuple[object, ...], list[Fault]] = {}
-    for one in faults:
-        alike.setdefault((one.rule, one.text, one.severity, one.hint), []).append(one)
-    return tuple(_finding(group) for group in alike.values())
+def merge_faults(faults: Iterable[Fault]) -> tuple[Finding, ...]:
+    """Make one finding for all requests that show the same fault, with all platforms that refuse it."""
+    groups: dict[tuple[object, ...], list[Fault]] = {}
+    for fault in faults:
+        groups.setdefault((fault.rule, fault.text, fault.severity, fault.hint), []).append(fault)
+    return tuple(_finding_from_faults(group) for group in groups.values())
 
 
-def _finding(group: list[Fault]) -> Finding:
-    rule, said, _, severity, _, hint = group[0]
+def _finding_from_faults(group: list[Fault]) -> Finding:
+    rule, fault_text, _, severity, _, hint = group[0]
     record = RULES[rule]
-    ways: dict[str, list[str]] = {}
-    for reply in (one.reply for one in group if one.reply):
-        ways.setdefault(reply.request, []).append(reply.how)
-    text = " and ".join(f"{request} {', '.join(filter(None, how))}".strip() for request, how in ways.items())
-    message = escape_line(f"{text}: {said}" if text else said)
-    refusing = {platform for one in group for platform in one.refused_by or ()}
-    if any(one.refused_by is None for one in group):
+    variations: dict[str, list[str]] = {}
+    for reply in (fault.reply for fault in group if fault.reply):
+        variations.setdefault(reply.request, []).append(reply.variation)
+    text = " and ".join(f"{request} {', '.join(filter(None, each))}".strip() for request, each in variations.items())
+    message = escape_line(f"{text}: {fault_text}" if text else fault_text)
+    refusing = {platform for fault in group for platform in fault.refused_by or ()}
+    if any(fault.refused_by is None for fault in group):
         refusing |= set(record.refused_by)
     refused = tuple(platform for platform in EVERY if platform in refusing)
     return Finding(rule, severity or record.severity, message, refused_by=refused, hint=hint)

@@ -1,4 +1,4 @@
-"""The table of probes, and checks of what comes back anyway (`of_catalog`, `of_error`)."""
+"""The table of probes, and checks of what comes back anyway (`check_catalog_reply`, `check_error_reply`)."""
 
 import re
 from base64 import b64decode
@@ -31,73 +31,75 @@ _BASIC = re.compile(r"(?:^|,)\s*basic(?:\s|,|$)", re.IGNORECASE)
 """Among the challenges of one header or several (RFC 9110 §11.6.1)."""
 
 
-def of_catalog(reply: Reply, slow: float) -> Iterator[Fault]:
+def check_catalog_reply(reply: Reply, slow_seconds: float) -> Iterator[Fault]:
     """Check the answer to the valid request, which is called slow after `slow` seconds."""
     options = reply.options
     if reply.status != 200 and not reply.fault:
         said = f"answered {reply.status}, not 200{error_description(reply.body, options)}"
-        refused = [one for one in Platform if reply.status not in one.record.accepted_statuses]
+        refused = [platform for platform in Platform if reply.status not in platform.record.accepted_statuses]
         if reply.status == 412:  # of the version that was asked for
-            refused = _asking(options.api_version)
+            refused = _platforms_sending(options.api_version)
         yield Fault("wire-status", said, reply, refused_by=refused, hint=_STATUS_HINTS.get(reply.status, ""))
         return
-    yield from _body(reply, EVERY)
+    yield from _check_body(reply, EVERY)
     if reply.fault:
         return
-    yield from _password(reply, options)
-    yield from _identity(reply, options.api_version)
-    if reply.seconds > slow:
+    yield from _check_password_leak(reply, options)
+    yield from _check_request_identity(reply, options.api_version)
+    if reply.seconds > slow_seconds:
         refused = [platform for platform in Platform if reply.seconds > platform.record.timeout]
         severity = Severity.ERROR if refused else None
         yield Fault("wire-slow", f"the answer took {reply.seconds:.1f} seconds", reply, severity, refused)
 
 
-def _asking(version: str) -> list[Platform]:
+def _platforms_sending(version: str) -> list[Platform]:
     """The platforms that send this version."""
     return [platform for platform in Platform if platform.api_version == version]
 
 
-def _password(reply: Reply, options: ConnectionOptions) -> Iterator[Fault]:
-    """The password that was sent, in the catalog that everybody may read."""
+def _check_password_leak(reply: Reply, options: ConnectionOptions) -> Iterator[Fault]:
+    """Check that the catalog, which everybody may read, does not hold the password that was sent."""
     secrets = (options.password, options.encoded_credentials)
     places = find_secrets(secrets, reply.json) if len(options.password) >= SURE_LENGTH else []
     if places:
-        at = "" if find_secrets(secrets, places[0]) else f", at {places[0]}"
-        yield Fault("wire-secret", f"the catalog holds the password that was sent{at}", reply, hint="change it")
+        location = "" if find_secrets(secrets, places[0]) else f", at {places[0]}"
+        yield Fault("wire-secret", f"the catalog holds the password that was sent{location}", reply, hint="change it")
 
 
-def _body(reply: Reply, concerned: Collection[Platform]) -> Iterator[Fault]:
+def _check_body(reply: Reply, platforms: Collection[Platform]) -> Iterator[Fault]:
     """Check the body of a successful answer, for the platforms `concerned`."""
-    packing = normalize_content_encoding(reply.headers.get("content-encoding"))
-    if packing:
-        said = f"the body is compressed ({reply.hide(packing)}), and there was no Accept-Encoding"
+    coding = normalize_content_encoding(reply.headers.get("content-encoding"))
+    if coding:
+        said = f"the body is compressed ({reply.hide(coding)}), and there was no Accept-Encoding"
         # A platform that unpacks anything unpacks gzip.
-        stopped = platforms_refusing("wire-gzip-unasked") if packing == "gzip" else EVERY
-        yield Fault("wire-gzip-unasked", said, reply, refused_by=[one for one in concerned if one in stopped])
+        stopped = platforms_refusing("wire-gzip-unasked") if coding == "gzip" else EVERY
+        yield Fault("wire-gzip-unasked", said, reply, refused_by=[each for each in platforms if each in stopped])
     if reply.fault:
-        if packing in ("", "gzip"):
-            yield Fault("wire-cut", reply.fault, reply, refused_by=concerned)
-    elif why := reply.why_no_catalog:
+        if coding in ("", "gzip"):
+            yield Fault("wire-cut", reply.fault, reply, refused_by=platforms)
+    elif why := reply.non_object_reason:
         said = f"the body is not a JSON object: {reply.hide(why)}"
-        yield Fault("wire-not-json", said, reply, refused_by=concerned)
+        yield Fault("wire-not-json", said, reply, refused_by=platforms)
     elif reply.media_type != "application/json":
         said = f"called {reply.hide(reply.media_type) or 'nothing'}, not application/json"
         yield Fault("wire-content-type", said, reply)
 
 
-def _identity(reply: Reply, version: str) -> Iterator[Fault]:
-    back = reply.headers.get("x-broker-api-request-identity")
-    if back != IDENTITY:
+def _check_request_identity(reply: Reply, version: str) -> Iterator[Fault]:
+    """Check that the request identity comes back; API version 2.15 added it."""
+    returned = reply.headers.get("x-broker-api-request-identity")
+    if returned != IDENTITY:
         severity = None if version >= ApiVersion.V2_15 else Severity.INFO
-        said = f"X-Broker-API-Request-Identity {f'came back as {reply.hide(back)}' if back else 'did not come back'}"
+        outcome = f"came back as {reply.hide(returned)}" if returned else "did not come back"
+        said = f"X-Broker-API-Request-Identity {outcome}"
         yield Fault("wire-request-identity", said, reply, severity)
 
 
-def of_error(reply: Reply) -> Iterator[Fault]:
+def check_error_reply(reply: Reply) -> Iterator[Fault]:
     """Check required and forbidden content of an error answer."""
     if reply.status < 400:
         return
-    if _echoes(reply):
+    if _echoes_credentials(reply):
         yield Fault("wire-secret", f"the answer ({reply.status}) holds the password that was sent", reply)
     if reply.fault:
         return
@@ -109,7 +111,7 @@ def of_error(reply: Reply) -> Iterator[Fault]:
         yield Fault("wire-content-type", said, reply)
 
 
-def _echoes(reply: Reply) -> bool:
+def _echoes_credentials(reply: Reply) -> bool:
     """Return whether the answer holds what the request logged in with, as it was sent or plain."""
     token = reply.sent.removeprefix("Basic ")
     text = reply.body.decode("utf-8", "replace") + "\n".join(reply.headers.values())
@@ -122,39 +124,39 @@ def _echoes(reply: Reply) -> bool:
 
 
 class Probe(NamedTuple):
-    """A request, and what its reply is held against: one whose status is not `allowed` breaks `rule`.
+    """A request, and requirements of its reply: one whose status is not `allowed` breaks `rule`.
 
-    Where that is served all the same, it breaks `open_rule`. `judge` compares an allowed reply with the good one; it
-    gets every reply where `allowed` is empty. `always`: also look at a reply with the status of the good one.
+    Where the catalog is served all the same, it breaks `open_rule`. `compare` compares an allowed reply with the first
+    one; it gets every reply where `allowed` is empty. `always`: also check a reply with the status of the first.
     """
 
-    how: str = ""
-    changes: Mapping[str, str | None] = {}
+    variation: str = ""
+    header_changes: Mapping[str, str | None] = {}
     rule: str = ""
     allowed: tuple[int, ...] = ()
-    judge: Callable[[Reply, Reply], Iterable[Fault]] | None = None
+    compare: Callable[[Reply, Reply], Iterable[Fault]] | None = None
     path: str = ""
     open_rule: str = ""
     hint: str = ""
     always: bool = False
 
-    def faults(self, first: Reply, reply: Reply) -> Iterable[Fault]:
-        """The faults of a reply, where `first` is the good one."""
+    def find_faults(self, first_reply: Reply, reply: Reply) -> Iterable[Fault]:
+        """The faults of a reply; `first_reply` is the reply to the valid request."""
         if not self.allowed or reply.status in self.allowed:
-            return self.judge(first, reply) if self.judge else ()
+            return self.compare(first_reply, reply) if self.compare else ()
         rule = self.open_rule if self.open_rule and reply.status < 300 else self.rule
         wanted = self.allowed[0]
         severity = Severity.ERROR if reply.status >= 500 and wanted != 200 else None
         return [Fault(rule, f"answered {reply.status}, not {wanted}", reply, severity, hint=self.hint)]
 
 
-def probe_table(exchange: Exchange, first: Reply) -> Iterator[Probe]:
-    """The probes of a broker that gave the answer `first`; wrong logins come last, since it may lock the account."""
-    path, is_served = exchange.path, first.status == 200
-    if is_served and not first.fault:
+def probe_table(exchange: Exchange, first_reply: Reply) -> Iterator[Probe]:
+    """The probes of a broker that gave `first_reply`; wrong logins come last, since it may lock the account."""
+    path, is_served = exchange.path, first_reply.status == 200
+    if is_served and not first_reply.fault:
         gzip = {"Accept-Encoding": "gzip"}
-        yield Probe("with Accept-Encoding: gzip", gzip, "wire-gzip-broken", (200,), _packed)
-    yield from _version_probes(exchange.options, first)
+        yield Probe("with Accept-Encoding: gzip", gzip, "wire-gzip-broken", (200,), _compare_gzip_reply)
+    yield from _version_probes(exchange.options, first_reply)
     if is_served and path.endswith(CATALOG_PATH):
         doubled = f"{path.removesuffix(CATALOG_PATH)}/{CATALOG_PATH}"
         hint = "serve it, or register the broker without a slash at the end of its address"
@@ -162,40 +164,40 @@ def probe_table(exchange: Exchange, first: Reply) -> Iterator[Probe]:
     yield from _login_probes(exchange.options)
 
 
-def _version_probes(options: ConnectionOptions, first: Reply) -> Iterator[Probe]:
-    bad = Probe(rule="wire-version-status", judge=_bad_request, open_rule="wire-version-unchecked")
-    yield bad._replace(how=f"without {VERSION}", changes={VERSION: None}, allowed=(412, 400))
-    yield bad._replace(how=f"with an empty {VERSION}", changes={VERSION: ""}, allowed=(412, 400))
-    yield bad._replace(how=f"with {VERSION}: 1.0", changes={VERSION: "1.0"}, allowed=(412,))
-    if first.status in (200, 412):
-        for own in sorted({platform.api_version for platform in Platform} - {options.api_version}):
-            judge = partial(_own_version, own)
-            yield Probe(f"with {VERSION}: {own}", {VERSION: own}, judge=judge, always=True)
+def _version_probes(options: ConnectionOptions, first_reply: Reply) -> Iterator[Probe]:
+    bad = Probe(rule="wire-version-status", compare=_check_status_400, open_rule="wire-version-unchecked")
+    yield bad._replace(variation=f"without {VERSION}", header_changes={VERSION: None}, allowed=(412, 400))
+    yield bad._replace(variation=f"with an empty {VERSION}", header_changes={VERSION: ""}, allowed=(412, 400))
+    yield bad._replace(variation=f"with {VERSION}: 1.0", header_changes={VERSION: "1.0"}, allowed=(412,))
+    if first_reply.status in (200, 412):
+        for version in sorted({platform.api_version for platform in Platform} - {options.api_version}):
+            compare = partial(_check_platform_version, version)
+            yield Probe(f"with {VERSION}: {version}", {VERSION: version}, compare=compare, always=True)
 
 
 def _login_probes(options: ConnectionOptions) -> Iterator[Probe]:
     wrong_password = basic_auth(options.user or _NOBODY, _WRONG)
     unknown_user = basic_auth(_NOBODY, options.password or _WRONG)
-    login = Probe(rule="wire-unauthorized", allowed=(401,), judge=_challenge, open_rule="wire-open")
-    yield login._replace(how="without credentials", changes={"Authorization": None})
-    yield login._replace(how="with a wrong password", changes={"Authorization": wrong_password})
-    yield login._replace(how="with an unknown user", changes={"Authorization": unknown_user})
+    login = Probe(rule="wire-unauthorized", allowed=(401,), compare=_check_challenge, open_rule="wire-open")
+    yield login._replace(variation="without credentials", header_changes={"Authorization": None})
+    yield login._replace(variation="with a wrong password", header_changes={"Authorization": wrong_password})
+    yield login._replace(variation="with an unknown user", header_changes={"Authorization": unknown_user})
     malformed = {"Authorization": "Basic %%%"}
-    yield login._replace(how="with malformed credentials", changes=malformed, allowed=(401, 400))
+    yield login._replace(variation="with malformed credentials", header_changes=malformed, allowed=(401, 400))
 
 
-def _packed(first: Reply, reply: Reply) -> Iterator[Fault]:
-    """The same, packed: as platforms written in Go ask."""
+def _compare_gzip_reply(first_reply: Reply, reply: Reply) -> Iterator[Fault]:
+    """Compare the reply to a request for gzip, as platforms written in Go send it, with the first."""
     if reply.fault:
         yield Fault("wire-gzip-broken" if "content-encoding" in reply.headers else "wire-cut", reply.fault, reply)
-    elif reply.json != first.json:
-        severity, what = _difference(first.json, reply.json)
+    elif reply.json != first_reply.json:
+        severity, what = _describe_difference(first_reply.json, reply.json)
         said = f"two requests in a row got different catalogs: {reply.hide(what)}"
         hint = "keep ids in the source; never make them at the start" if severity is Severity.ERROR else ""
-        yield Fault("wire-unstable", said, first, severity, hint=hint)
+        yield Fault("wire-unstable", said, first_reply, severity, hint=hint)
 
 
-def _difference(before: Any, after: Any) -> tuple[Severity, str]:
+def _describe_difference(before: Any, after: Any) -> tuple[Severity, str]:
     """Severity and description of the differences between two JSON values, most severe first."""
     if not (isinstance(before, dict) and isinstance(after, dict)):
         return Severity.ERROR, "one of them is not a JSON object"
@@ -207,23 +209,24 @@ def _difference(before: Any, after: Any) -> tuple[Severity, str]:
     return SEVERITIES[changes[0].level], "; ".join([*sentences, *more])
 
 
-def _bad_request(_: Reply, reply: Reply) -> Iterator[Fault]:
+def _check_status_400(_: Reply, reply: Reply) -> Iterator[Fault]:
     if reply.status == 400:
         said = "answered 400, which OSB 2.16 allows; the conformance checkers want 412"
         yield Fault("wire-version-status", said, reply, Severity.INFO)
 
 
-def _own_version(version: str, first: Reply, reply: Reply) -> Iterator[Fault]:
+def _check_platform_version(version: str, first_reply: Reply, reply: Reply) -> Iterator[Fault]:
     if reply.status != 200:
         said = f"answered {reply.status}, not 200{error_description(reply.body, reply.options)}"
-        yield Fault("wire-version-refused", said, reply, refused_by=_asking(version))
+        yield Fault("wire-version-refused", said, reply, refused_by=_platforms_sending(version))
         return
-    yield from _body(reply, _asking(version))
-    if first.status == 200 and first.json != reply.json and not first.why_no_catalog and not reply.why_no_catalog:
-        severity, what = _difference(first.json, reply.json)
+    yield from _check_body(reply, _platforms_sending(version))
+    both_hold_catalogs = not (first_reply.non_object_reason or reply.non_object_reason)
+    if first_reply.status == 200 and first_reply.json != reply.json and both_hold_catalogs:
+        severity, what = _describe_difference(first_reply.json, reply.json)
         yield Fault("wire-version-differs", f"another catalog: {reply.hide(what)}", reply, severity)
 
 
-def _challenge(_: Reply, reply: Reply) -> Iterator[Fault]:
+def _check_challenge(_: Reply, reply: Reply) -> Iterator[Fault]:
     if reply.status == 401 and not _BASIC.search(reply.headers.get("www-authenticate", "")):
         yield Fault("wire-challenge", "the 401 has no WWW-Authenticate: Basic", reply)

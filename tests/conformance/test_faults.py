@@ -18,8 +18,8 @@ from osbctl.client.catalog_client import fetch_catalog
 from osbctl.client.connection_options import ConnectionOptions, basic_auth
 from osbctl.client.http_client import HttpClient
 from osbctl.conformance.check import MOST_SILENT, check_broker
-from osbctl.conformance.exchange import Reply, merged_findings
-from osbctl.conformance.probes import IDENTITY, of_catalog, of_error
+from osbctl.conformance.exchange import Reply, merge_faults
+from osbctl.conformance.probes import IDENTITY, check_catalog_reply, check_error_reply
 from osbctl.conformance.rules import EVERY
 from osbctl.errors import SourceError
 from osbctl.findings import Severity
@@ -206,7 +206,7 @@ def test_service_manager_gives_up_first(
 ) -> None:
     headers = {"content-type": "application/json", "x-broker-api-request-identity": IDENTITY}
     reply = Reply("GET /v2/catalog", "", 200, headers, json.dumps(CATALOG).encode(), seconds)
-    found = merged_findings(of_catalog(reply, 5.0))
+    found = merge_faults(check_catalog_reply(reply, 5.0))
     assert [(one.severity, one.refused_by) for one in found] == ([(severity, refused)] if severity else [])
     if severity:
         assert found[0].message == f"GET /v2/catalog: the answer took {seconds} seconds"
@@ -296,7 +296,7 @@ def test_a_file_that_cannot_be_read_is_no_finding(tmp_path: Path) -> None:
 
 def test_a_short_password_is_no_word_of_an_error() -> None:
     refusal = Reply("GET /", "", 401, {}, b"the user or the password is wrong", sent=basic_auth("u", "password"))
-    assert {finding.rule for finding in of_error(refusal)} == {"wire-error-body"}
+    assert {finding.rule for finding in check_error_reply(refusal)} == {"wire-error-body"}
 
 
 @pytest.mark.parametrize("text", ["sorry, correct-horse-battery", basic_auth("u", "correct-horse-battery")])
@@ -307,7 +307,7 @@ def test_an_answer_that_holds_the_password_in_either_form(text: str) -> None:
         Reply("GET /", "", 500, {"x-sent": text}, b"", sent=sent),
     ]
     for reply in replies:
-        assert "wire-secret" in {found.rule for found in of_error(reply)}
+        assert "wire-secret" in {found.rule for found in check_error_reply(reply)}
 
 
 def test_nobody_there() -> None:
