@@ -26,7 +26,7 @@ class Platform(StrEnum):
 
     @property
     def record(self) -> PlatformRecord:
-        """Its record. The folder is loaded at the first use."""
+        """The facts about it. Its folder is loaded at the first use."""
         return _load_record(self.value)
 
     @property

@@ -18,7 +18,7 @@ The platform does not store (or does not show) a field without places.
 
 
 def same_named_fields(*names: str, below: Path = ()) -> dict[Path, tuple[Path, ...]]:
-    """Fields that a row has under their own names, `below` a place in the row."""
+    """Fields that a row has under their own names; `below` is the path of the object that holds them."""
     return {(name,): ((*below, name),) for name in names}
 
 
@@ -99,7 +99,7 @@ class Page:
 
     @property
     def lists_plans(self) -> bool:
-        """True for a page of plans, with which service offerings may come along."""
+        """True for a page of plans, which may include service offerings."""
         return bool(self.rows) and self.rows[0].is_plan
 
 

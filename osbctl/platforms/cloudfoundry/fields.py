@@ -21,7 +21,7 @@ _INDENT = "  "
 class Errors:
     """Errors of one object, then of the objects in it; `heading` is printed above both.
 
-    What is beyond `MAX_REFUSALS` reasons is left out.
+    Reasons beyond `MAX_REFUSALS` are omitted.
     """
 
     __slots__ = ("heading", "nested", "number", "own")
@@ -88,7 +88,7 @@ class FieldRow(NamedTuple):
 
 
 def check_fields(rows: tuple[FieldRow, ...], value: dict[str, Any] | str, path: Path, errors: Errors) -> None:
-    """Check the fields of `value`. A String where an object should be answers with what it contains."""
+    """Check the fields of an object. A String in its place answers a lookup with what it contains."""
     for key, label, check, inside in rows:
         field = index(value, key)
         if problem := check(field):

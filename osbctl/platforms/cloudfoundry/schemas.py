@@ -144,7 +144,7 @@ _BROKEN = re.compile("Ruby|unterminated|missing \\)|unbalanced|nothing to repeat
 
 
 class UnclearSchemaError(Exception):
-    """Only the library itself can tell what it makes of the schema: the place, and why."""
+    """The library's answer to a schema cannot be predicted: location and reason."""
 
     def __init__(self, path: Path, reason: str) -> None:
         super().__init__(reason)
@@ -308,7 +308,7 @@ def _check_patterns(pattern_properties: dict[str, Any], path: Path) -> None:
 
 
 def _pattern_error(pattern: str) -> str:
-    """The reason why a pattern does not compile, empty where it does."""
+    """The reason why a pattern does not compile; empty if it does."""
     foreign = _RUBY_REFUSES.search(pattern.replace("\\\\", ""))
     if foreign:
         return f"Ruby does not know {foreign[0]}"

@@ -161,7 +161,7 @@ def _judge_plan(plan: dict[str, Any], path: Path, judge_schemas: SchemaChecks) -
 
 
 def _check_maintenance_info(info: Any, path: Path, errors: Errors) -> None:
-    """Check an object; a String passes through every check by what it contains. Raises RubyCrash for other types."""
+    """Check an object, or a String, which answers a lookup with what it contains. Raises RubyCrash for other types."""
     rule = "cloudfoundry-maintenance-info"
     if not isinstance(info, dict):
         if not isinstance(info, str):
