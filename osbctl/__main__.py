@@ -59,14 +59,14 @@ def _run_to_exit_code(arguments: list[str]) -> int:
 
 def _report_failure(error: Exception) -> int:
     """Print the error and return the exit code; with OSBCTL_DEBUG, raise an internal error."""
-    from osbctl.cli.output import cannot_print, discard_output, print_error, print_stderr
+    from osbctl.cli.output import discard_output, handle_output_error, print_error, print_stderr
     from osbctl.errors import OsbctlError
 
     if isinstance(error, BrokenPipeError):
         discard_output()  # the reader of our output has closed it (`| head`)
         return 0
     if isinstance(error, OSError) and error.errno in _OUTPUT_FAILS and error.filename is None:
-        error = cannot_print(error)
+        error = handle_output_error(error)
     if isinstance(error, OsbctlError):
         return print_error(error)
     if os.environ.get("OSBCTL_DEBUG"):
@@ -86,10 +86,11 @@ def _dispatch_command(arguments: list[str]) -> int:
     without_options = sources and not any(source.startswith("-") and source != "-" for source in sources)
     if command == "validate" and without_options:
         # The most frequent call: without options, Typer need not be loaded, which halves the start.
-        from osbctl.cli.validation_report import Display, run
+        from osbctl.cli.validation_report import Display, validate_and_report
         from osbctl.tasks.options import Request, variables_lookup
 
-        return run(Request(sources=tuple(sources), variables_of=variables_lookup(os.environ)), Display())
+        request = Request(sources=tuple(sources), variables_of=variables_lookup(os.environ))
+        return validate_and_report(request, Display())
     from osbctl.cli.app import run_app
 
     return run_app(arguments)

@@ -34,7 +34,7 @@ Exit codes: 0 all well, 1 findings, 2 wrong usage, 3 could not run."""
 def run_app(arguments: list[str]) -> int:
     """Run the command line `arguments` and return the exit code of the command."""
     try:
-        result = build(arguments)(args=arguments, prog_name="osbctl", standalone_mode=False)
+        result = make_command_group(arguments)(args=arguments, prog_name="osbctl", standalone_mode=False)
     except SystemExit:
         # typer exits with 1, the code of findings, only if its output was closed.
         raise BrokenPipeError from None
@@ -59,7 +59,7 @@ class _Commands(TyperGroup):
                 formatter.write_dl([(name, self.commands[name].get_short_help_str(1_000)) for name in names])
 
 
-def build(arguments: list[str]) -> TyperGroup:
+def make_command_group(arguments: list[str]) -> TyperGroup:
     """The typer group: with one command where `arguments` names it, else with all."""
     app = typer.Typer(
         cls=_Commands,
@@ -69,9 +69,9 @@ def build(arguments: list[str]) -> TyperGroup:
         no_args_is_help=True,
         context_settings={"help_option_names": ["-h", "--help"]},
     )
-    app.callback()(_top)
-    asked = arguments[0] if arguments and arguments[0] in COMMANDS else None
-    for name in [asked] if asked else COMMANDS:
+    app.callback()(_root_callback)
+    requested = arguments[0] if arguments and arguments[0] in COMMANDS else None
+    for name in [requested] if requested else COMMANDS:
         command = getattr(import_module(f"osbctl.cli.{COMMANDS[name]}"), name.replace("-", "_"))
         if isinstance(command, typer.Typer):
             app.add_typer(command, name=name)
@@ -90,7 +90,7 @@ def _print_version(wanted: bool) -> None:
         raise typer.Exit
 
 
-def _top(
+def _root_callback(
     version: Annotated[
         bool, Option("--version", "-V", callback=_print_version, is_eager=True, help="Print the version.")
     ] = False,

@@ -11,8 +11,8 @@ from typer import Argument, Option
 
 from osbctl.cli import options as common
 from osbctl.cli import passwords
-from osbctl.cli.connection import Conditions, User
-from osbctl.cli.output import print_note, progress, write_json, write_lines, write_output
+from osbctl.cli.connection import NetworkOptions, User
+from osbctl.cli.output import print_note, show_progress, write_json, write_lines, write_output
 from osbctl.platforms import DEFAULT_PLATFORM, Platform
 from osbctl.registry import location
 from osbctl.registry.records import ActionKind, Refresh, RefreshOutcome, Registration
@@ -33,7 +33,7 @@ The database is an SQLite file in your data folder, or PostgreSQL for a team. Pa
 
 
 @brokers.command("add")
-@common.spread
+@common.expand_option_groups
 def add(
     name: common.BrokerName,
     url: Annotated[str, Argument(metavar="URL", help="Base address of the broker.", show_default=False)],
@@ -44,7 +44,7 @@ def add(
     api_version: Annotated[common.ApiVersion, Option(help="API version of requests.")] = common.ApiVersion.V2_14,
     database: common.Database = None,
     *,
-    how: Conditions,
+    network: NetworkOptions,
 ) -> int:
     """Register a broker, and store its catalog.
 
@@ -62,19 +62,19 @@ def add(
     from osbctl.credentials.record import check_identity
     from osbctl.tasks.registered_broker_client import RegisteredBrokerClient
 
-    base, named = parse_base_url(url)
-    if user or named:
-        check_identity(user or named)
+    address, url_user = parse_base_url(url)
+    if user or url_user:
+        check_identity(user or url_user)
     with location.open_registry(database, create=True) as registry:
         from osbctl.tasks.refresh import register_broker
 
-        new = Registration(name, base, user or named, api_version.value, platform)
+        registration = Registration(name, address, user or url_user, api_version.value, platform)
         registry.check_name_available(name)
-        finder = passwords.Passwords(stdin=password_stdin, credentials=credentials, single=True, typed=True)
-        client = RegisteredBrokerClient(how.options(), finder.password_of)
-        done = register_broker(registry, new, client)
-    write_lines(refresh_lines(new.name, done))
-    return int(done.outcome is RefreshOutcome.REFUSED)
+        finder = passwords.Passwords(stdin=password_stdin, credentials=credentials, one_broker=True, address_typed=True)
+        client = RegisteredBrokerClient(network.connection_options(), finder.password_of)
+        refresh = register_broker(registry, registration, client)
+    write_lines(refresh_lines(registration.name, refresh))
+    return int(refresh.outcome is RefreshOutcome.REFUSED)
 
 
 @brokers.command("list")
@@ -122,7 +122,7 @@ def show(
 
 
 @brokers.command("refresh")
-@common.spread
+@common.expand_option_groups
 def refresh(
     names: Annotated[list[str] | None, Argument(metavar="[NAME...]", help="The brokers.  [default: all]")] = None,
     instances: common.Instances = None,
@@ -133,7 +133,7 @@ def refresh(
     credentials: common.Credentials = None,
     database: common.Database = None,
     *,
-    how: Conditions,
+    network: NetworkOptions,
 ) -> int:
     """Fetch catalogs again, and update the stored ones as the platform would.
 
@@ -153,13 +153,13 @@ def refresh(
         from osbctl.tasks.registered_broker_client import RegisteredBrokerClient
 
         chosen = resolve_broker_names(registry, names or ())
-        used = None if instances is None else read_used_plans(instances)
-        print_note(*unknown_plan_notes(registry, used, instances or ""))
-        finder = passwords.Passwords(stdin=password_stdin, credentials=credentials, single=len(chosen) == 1)
-        client = RegisteredBrokerClient(how.options(), finder.password_of)
-        policy = Policy(used, dry_run)
-        results = progress(refresh_brokers(registry, chosen, client, policy, jobs), len(chosen), "refreshing")
-        return _report(results, len(chosen), policy, quiet)
+        used_plans = None if instances is None else read_used_plans(instances)
+        print_note(*unknown_plan_notes(registry, used_plans, instances or ""))
+        finder = passwords.Passwords(stdin=password_stdin, credentials=credentials, one_broker=len(chosen) == 1)
+        client = RegisteredBrokerClient(network.connection_options(), finder.password_of)
+        policy = Policy(used_plans, dry_run)
+        results = show_progress(refresh_brokers(registry, chosen, client, policy, jobs), len(chosen), "refreshing")
+        return _print_results(results, len(chosen), policy, quiet)
 
 
 @brokers.command("remove")
@@ -177,23 +177,24 @@ def remove(name: common.BrokerName, database: common.Database = None) -> int:
     return 0
 
 
-def _report(results: Iterable[tuple[str, Refresh]], total: int, policy: Policy, quiet: bool) -> int:
+def _print_results(results: Iterable[tuple[str, Refresh]], total: int, policy: Policy, quiet: bool) -> int:
     """Print the results, and return the exit code."""
     counts: Counter[RefreshOutcome] = Counter()
     deleted = 0
-    for name, done in results:
-        counts[done.outcome] += 1
-        deleted += done.action_counts().get(ActionKind.DELETED, 0)
-        if not quiet or done.outcome in (RefreshOutcome.REFUSED, RefreshOutcome.FAILED):
-            write_lines(refresh_lines(name, done, policy.dry_run))
+    for name, result in results:
+        counts[result.outcome] += 1
+        deleted += result.action_counts().get(ActionKind.DELETED, 0)
+        if not quiet or result.outcome in (RefreshOutcome.REFUSED, RefreshOutcome.FAILED):
+            write_lines(refresh_lines(name, result, policy.dry_run))
     if not quiet:
-        _add_up(counts, total, certain=not deleted or policy.used_plans is not None)
+        _print_summary(counts, total, certain=not deleted or policy.used_plans is not None)
     return 3 if counts[RefreshOutcome.FAILED] else int(counts[RefreshOutcome.REFUSED] > 0)
 
 
-def _add_up(counts: Counter[RefreshOutcome], total: int, *, certain: bool) -> None:
+def _print_summary(counts: Counter[RefreshOutcome], total: int, *, certain: bool) -> None:
+    """Print how many brokers had each outcome; if not `certain`, that plans were deleted on an assumption."""
     if not certain:
         print_note("plans were deleted as if they had no instances: name those that have some with --instances")
     if total != 1:
-        parts = [f"{counts[outcome]:,} {outcome}" for outcome in RefreshOutcome if counts[outcome]]
-        print_note(f"{total:,} brokers: {', '.join(parts) or 'nothing to do'}")
+        outcomes = [f"{counts[outcome]:,} {outcome}" for outcome in RefreshOutcome if counts[outcome]]
+        print_note(f"{total:,} brokers: {', '.join(outcomes) or 'nothing to do'}")

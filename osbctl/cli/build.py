@@ -77,24 +77,24 @@ def build(
     text = task.catalog_text(document.data, yaml=is_yaml)
     target = None if output == "-" else output
     # Without -o, a build with an overlay may be a trial: it records no ids.
-    locked = {str(Path(folder) / LOCK): lock.text()} if lock and (target or not overlays) else {}
-    return _write(text, target, locked, lock, check)
+    lock_texts = {str(Path(folder) / LOCK): lock.text()} if lock and (target or not overlays) else {}
+    return _write_outputs(text, target, lock_texts, lock, check)
 
 
-def _write(text: str, target: str | None, locked: dict[str, str], lock: Lock | None, check: bool) -> int:
+def _write_outputs(text: str, target: str | None, lock_texts: dict[str, str], lock: Lock | None, check: bool) -> int:
     """Write the catalog and the lock, or neither; `target` None: print the catalog. `check`: print a diff instead."""
     from osbctl.tasks.build import diff_outdated_files, stage_lock, write_if_changed
 
     if check:
-        outdated = diff_outdated_files({target: text, **locked} if target else locked)
+        outdated = diff_outdated_files({target: text, **lock_texts} if target else lock_texts)
         sys.stdout.write(outdated)
         return int(bool(outdated))
-    with stage_lock(locked):
+    with stage_lock(lock_texts):
         if target:
             write_if_changed(target, text)
         else:
             write_output(text)
-    files = [*filter(None, [target]), *locked]
+    files = [*filter(None, [target]), *lock_texts]
     if files:
         print_note(f"wrote {', '.join(files)}" + (f" ({plural(len(lock.ids), 'id')})" if lock else ""))
     elif lock:

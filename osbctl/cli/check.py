@@ -9,14 +9,14 @@ from osbctl.cli import options as common
 from osbctl.cli.connection import BrokerConnection
 from osbctl.cli.output import write_output
 from osbctl.cli.validate import FailingSeverity, ReportFormat
-from osbctl.cli.validation_report import Display, put_report
+from osbctl.cli.validation_report import Display, write_report
 from osbctl.config import find_config
 from osbctl.errors import SourceError
 from osbctl.tasks.options import Request, effective_fail_on, validation_options
 from osbctl.text import escape_text
 
 
-@common.spread
+@common.expand_option_groups
 def check(
     url: Annotated[str, Argument(metavar="URL", help="The broker's base address, or that of its catalog.")],
     platforms: common.CountedPlatforms = None,
@@ -50,12 +50,12 @@ def check(
     )
     config = find_config(os.curdir)
     options, severity = validation_options(request, config), effective_fail_on(request, config)
-    judgement = check_running_broker(*connection.address_and_options(url), options)
-    code = put_report([judgement._replace(fail_on=severity)], Display(format, output, color))
-    return SourceError.exit_code if any(one.rule == "wire-limited" for one in judgement.findings) else code
+    result = check_running_broker(*connection.address_and_options(url), options)
+    code = write_report([result._replace(fail_on=severity)], Display(format, output, color))
+    return SourceError.exit_code if any(finding.rule == "wire-limited" for finding in result.findings) else code
 
 
-@common.spread
+@common.expand_option_groups
 def fetch(
     url: Annotated[str, Argument(metavar="URL", help="The broker's base address, or that of its catalog.")],
     output: Annotated[str | None, Option("--output", "-o", metavar="FILE", help="Write the catalog to FILE.")] = None,

@@ -24,46 +24,46 @@ if TYPE_CHECKING:
     from osbctl.client.connection_options import ConnectionOptions
 
 
-def is_address(word: str) -> bool:
-    """Return whether a word is the address of a broker, not a source."""
-    return word.lower().startswith(("http://", "https://"))
+def is_address(source: str) -> bool:
+    """Return whether an argument is the address of a broker, not a source."""
+    return source.lower().startswith(("http://", "https://"))
 
 
-def source_name(word: str) -> str:
-    """Name of the source `word` in a report: of an address, without its password. Raises UsageError: it is wrong."""
-    if not is_address(word):
-        return report_name(word)
+def source_name(source: str) -> str:
+    """Name of a source or a broker in a report, without password. Raises UsageError: the address is wrong."""
+    if not is_address(source):
+        return report_name(source)
     from osbctl.client.catalog_client import parse_broker_url
     from osbctl.client.connection_options import redact_query
 
-    return redact_query(parse_broker_url(word)[0])
+    return redact_query(parse_broker_url(source)[0])
 
 
 User = Annotated[str | None, Option("--user", metavar="NAME", help="Username.  [default: that of the URL]")]
 
 
-def _seconds(value: float) -> float:
+def _check_timeout(value: float) -> float:
     if not 0.1 <= value <= 86_400:  # a day; neither inf nor nan is between
         raise UsageError(f"--timeout {value} is not a number of seconds to wait", "write seconds, from 0.1 to 86400")
     return value
 
 
 @dataclass(frozen=True, slots=True)
-class Conditions:
+class NetworkOptions:
     """Options of connections to brokers."""
 
     ca_file: Annotated[str | None, Option(metavar="FILE", help="Trusted certificate authorities, PEM.")] = None
     client_cert: Annotated[str | None, Option(metavar="FILE", help="Client certificate and key, PEM.")] = None
     insecure: Annotated[bool, Option("--insecure", help="Accept any certificate. For testing only.")] = False
-    timeout: Annotated[float, Option(metavar="N", callback=_seconds, help="Seconds for the whole answer.")] = 60.0
+    timeout: Annotated[float, Option(metavar="N", callback=_check_timeout, help="Seconds for the whole answer.")] = 60.0
 
     @property
     def files(self) -> tuple[str | None, ...]:
         """Files that the options name."""
         return self.ca_file, self.client_cert
 
-    def options(self, **more: Any) -> ConnectionOptions:
-        """The connection options; `more` are their other fields."""
+    def connection_options(self, **more: Any) -> ConnectionOptions:
+        """The connection options, `more` are their other fields; prints a warning with --insecure."""
         from urllib.request import getproxies_environment
 
         from osbctl.client.connection_options import ConnectionOptions
@@ -81,7 +81,7 @@ class Conditions:
 
 
 @dataclass(frozen=True, slots=True)
-class BrokerConnection(Conditions):
+class BrokerConnection(NetworkOptions):
     """Options of the connection to one broker; its password comes from the URL, the environment or a prompt."""
 
     user: User = None
@@ -93,13 +93,13 @@ class BrokerConnection(Conditions):
     max_bytes: MaxBytes = MAX_BYTES
 
     def address_and_options(self, url: str) -> tuple[str, ConnectionOptions]:
-        """The address in `url`, and connection options with user and password, which is looked up if not in `url`."""
+        """The address in `url`, and the connection options; asks for the password if it is found nowhere else."""
         from osbctl.client.catalog_client import parse_broker_url
 
         address, named, password = parse_broker_url(url)
         user = self.user or named
         if not password and self.password_stdin:
-            password = _from_stdin()
+            password = _read_password_once()
         elif not password and "OSBCTL_PASSWORD" in os.environ:
             password = os.environ["OSBCTL_PASSWORD"]
         elif not password and user:
@@ -107,36 +107,36 @@ class BrokerConnection(Conditions):
                 raise UsageError(f"there is no password for {user}", "set OSBCTL_PASSWORD, or use --password-stdin")
             password = ask_password(f"Password of {user}: ")
         more = {"api_version": self.api_version, "max_bytes": self.max_bytes}
-        return address, self.options(user=user, password=password, **more)
+        return address, self.connection_options(user=user, password=password, **more)
 
-    def check_stdin(self, *words: str) -> None:
+    def check_stdin(self, *sources: str) -> None:
         """Raise UsageError if standard input would be read twice."""
-        check_stdin([*words, "-" if self.password_stdin else ""])
+        check_stdin([*sources, "-" if self.password_stdin else ""])
 
 
-_from_stdin = cache(read_password)
+_read_password_once = cache(read_password)
 """Standard input is read once, and may be for two brokers."""
 
 
-def read_catalog(word: str, where: LocationOptions, **how: Any) -> Document:
-    """Read the source `word` as `read_source` does; a note says where the catalog is, if not at the top."""
+def read_catalog(source: str, where: LocationOptions, **options: Any) -> Document:
+    """Read a source with the `options` of `read_source`; print where the catalog is, if not at the top."""
     from osbctl.tasks.options import variables_lookup
 
-    how |= {"at": where.at, "variables_of": variables_lookup(os.environ, where.env)}
-    return announced(read_source(word, **how))
+    options |= {"at": where.at, "variables_of": variables_lookup(os.environ, where.env)}
+    return note_catalog_location(read_source(source, **options))
 
 
-def read_addressed(connection: BrokerConnection, word: str, where: LocationOptions) -> Document:
-    """Read the catalog of the broker at the address `word`, or of the source `word`."""
-    if not is_address(word):
-        return read_catalog(word, where, limits=Limits(bytes=connection.max_bytes))
+def read_source_or_broker(connection: BrokerConnection, source: str, where: LocationOptions) -> Document:
+    """Read a catalog: from a broker if `source` is an address, else from the source."""
+    if not is_address(source):
+        return read_catalog(source, where, limits=Limits(bytes=connection.max_bytes))
     from osbctl.client.catalog_client import fetch_catalog, parse_catalog_response
 
-    return parse_catalog_response(fetch_catalog(*connection.address_and_options(word)), connection.max_bytes)
+    return parse_catalog_response(fetch_catalog(*connection.address_and_options(source)), connection.max_bytes)
 
 
-def announced(document: Document) -> Document:
-    """The same document; a note says where in its source the catalog is, unless at the top."""
+def note_catalog_location(document: Document) -> Document:
+    """Print where in its source the catalog is, unless at the top; return the document."""
     if document.read_as:
         print_note(document.read_as)
     return document

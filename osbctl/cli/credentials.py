@@ -5,12 +5,12 @@ from __future__ import annotations
 import sys
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 from typer import Argument, Option
 
-from osbctl.cli.output import cannot_print, write_output
+from osbctl.cli.output import handle_output_error, write_output
 from osbctl.cli.passwords import ask_password, read_password
 from osbctl.errors import ConfigError, SourceError, UsageError
 from osbctl.text import plural
@@ -49,26 +49,26 @@ def hash_password(
     from osbctl.credentials.record import check_identity, make_record, parse_expiry
 
     output = None if output == Path("-") else output
-    _check_target(output, append, force)
+    _check_output_options(output, append, force)
     if password_stdin and generate:
         raise UsageError("--password-stdin and --generate cannot be combined")
     try:
         check_identity(identity)
         if expires is not None and parse_expiry(expires) <= time.time():
             raise UsageError(f"--expires {expires} is in the past", "the record would never be valid")
-        password = _password(identity, stdin=password_stdin, generate=generate)
+        password = _obtain_password(identity, stdin=password_stdin, generate=generate)
         record = make_record(
             identity, password, rounds=rounds, label=label, expires=expires, include_password=include_password
         )
     except ConfigError as error:
         raise UsageError(error.message, error.advice) from None
-    _deliver(record, output, append, password if generate else "")
+    _write_record(record, output, append, password if generate else "")
     if record.password is not None:
         typer.echo("warning: the record holds the password in clear text: keep it in a credential store only", err=True)
     _warn_of_few_rounds(record)
 
 
-def _check_target(output: Path | None, append: Path | None, force: bool) -> None:
+def _check_output_options(output: Path | None, append: Path | None, force: bool) -> None:
     from osbctl.tasks.output_checks import CREDENTIALS, check_output
 
     if output and append:
@@ -79,7 +79,8 @@ def _check_target(output: Path | None, append: Path | None, force: bool) -> None
         raise SourceError(f"{output} holds records already", advice)
 
 
-def _password(identity: str, *, stdin: bool, generate: bool) -> str:
+def _obtain_password(identity: str, *, stdin: bool, generate: bool) -> str:
+    """A generated password, or that on standard input, else one that is asked for twice. Raises UsageError."""
     from osbctl.credentials.record import check_password, generate_password
 
     if generate:
@@ -95,22 +96,22 @@ def _password(identity: str, *, stdin: bool, generate: bool) -> str:
     raise UsageError("the two passwords differed three times")
 
 
-def _deliver(record: CredentialRecord, output: Path | None, append: Path | None, generated: str) -> None:
+def _write_record(record: CredentialRecord, output: Path | None, append: Path | None, generated: str) -> None:
     """Write the record, and print a generated password. If that cannot be printed, no record is written."""
     from osbctl.credentials.file import append_record, format_records, write_record
 
-    def show() -> None:
+    def print_generated() -> None:
         try:
             sys.stdout.write(f"{generated}\n" if generated else "")
             sys.stdout.flush()
         except OSError as error:
-            raise cannot_print(error) from error
+            raise handle_output_error(error) from error
 
     if append:
-        count = append_record(append, record, show)
+        count = append_record(append, record, print_generated)
         typer.echo(f"{append} holds {plural(count, 'record')}", err=True)
     elif output:
-        write_record(output, record, show)
+        write_record(output, record, print_generated)
     else:
         if generated:
             typer.echo(f"password of {record.identity} (shown only now): {generated}", err=True)
@@ -146,18 +147,18 @@ def verify_password(
 
     records = [record for record in read_credentials(file) if record.identity == identity]
     if not records:
-        _fail(f"{file} has no record of {identity!a}")
+        _exit_with_failure(f"{file} has no record of {identity!a}")
     password = read_password() if password_stdin else ask_password(f"Password of {identity}: ")
     fitting = [record for record in records if password_matches(record, password)]
     if not fitting:
-        _fail(f"the password matches no record of {identity!a} ({len(records)} tried)")
+        _exit_with_failure(f"the password matches no record of {identity!a} ({len(records)} tried)")
     best = max(fitting, key=lambda record: record.expires_at)
     if best.expires_at <= time.time():
-        _fail(f"the password matches {best.display_name!a}, which expired at {best.expires}")
+        _exit_with_failure(f"the password matches {best.display_name!a}, which expired at {best.expires}")
     typer.echo(f"the password matches {best.display_name!a}")
     _warn_of_few_rounds(best)
 
 
-def _fail(sentence: str) -> None:
+def _exit_with_failure(sentence: str) -> NoReturn:
     typer.echo(sentence, err=True)
     raise typer.Exit(1)

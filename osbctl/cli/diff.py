@@ -11,9 +11,9 @@ from typer import Argument, Option
 
 from osbctl.changes import DiffFailOn
 from osbctl.cli import options as common
-from osbctl.cli.connection import BrokerConnection, read_addressed, source_name
+from osbctl.cli.connection import BrokerConnection, read_source_or_broker, source_name
 from osbctl.cli.options import ColorChoice, Date, Output
-from osbctl.cli.output import annotates, print_note, report_style, write_output
+from osbctl.cli.output import is_github_log, print_note, report_style, write_output
 from osbctl.errors import OsbctlError, SourceError
 from osbctl.findings import DocumentError
 from osbctl.platforms import Platform
@@ -42,9 +42,9 @@ class ChangesDisplay:
     @property
     def effective_format(self) -> DiffFormat:
         """The chosen format; by default text, or annotations inside GitHub Actions."""
-        return self.format or (DiffFormat.GITHUB if annotates(self.output) else DiffFormat.TEXT)
+        return self.format or (DiffFormat.GITHUB if is_github_log(self.output) else DiffFormat.TEXT)
 
-    def report(self, old: str, new: str, **content: Any) -> DiffReport:
+    def _build_report(self, old: str, new: str, **content: Any) -> DiffReport:
         """A report on two sides by their names; `content` are other fields of it."""
         color, width = report_style(self.output, self.color)
         return DiffReport(
@@ -61,23 +61,23 @@ class ChangesDisplay:
             **content,
         )
 
-    def compared(self, found: Comparison, **content: Any) -> DiffReport:
-        """The report of a comparison, with accepted changes apart; `content` as in `report`."""
+    def make_report(self, comparison: Comparison, **content: Any) -> DiffReport:
+        """The report of a comparison, with accepted changes apart; `content` as in `_build_report`."""
         from osbctl.comparison.allow import load_allowed, sort_out
 
         allowed = load_allowed(self.allow) if self.allow else ()
-        apart = sort_out(found.changes, allowed, datetime.now(UTC).date())
-        return self.report(
-            found.old,
-            found.new,
-            changes=apart.open,
-            accepted=apart.accepted,
-            problems=apart.problems,
-            notes=found.notes,
+        sorted_changes = sort_out(comparison.changes, allowed, datetime.now(UTC).date())
+        return self._build_report(
+            comparison.old,
+            comparison.new,
+            changes=sorted_changes.open,
+            accepted=sorted_changes.accepted,
+            problems=sorted_changes.problems,
+            notes=comparison.notes,
             **content,
         )
 
-    def print(self, report: DiffReport) -> int:
+    def print_report(self, report: DiffReport) -> int:
         """Print the report, its notes on standard error, and return the exit code."""
         write_output(render(report, self.effective_format), self.output)
         print_note(*(f"{self.allow}: {problem}" for problem in report.problems), *report.notes)
@@ -89,11 +89,11 @@ class ChangesDisplay:
 
         if self.effective_format not in (DiffFormat.TEXT, DiffFormat.ALLOW):
             write_output(
-                render(self.report(old, new, errors=error_findings(error)), self.effective_format), self.output
+                render(self._build_report(old, new, errors=error_findings(error)), self.effective_format), self.output
             )
 
 
-@common.spread
+@common.expand_option_groups
 def diff(
     old: Annotated[str, Argument(metavar="OLD", help=f"The current catalog. {common.ADDRESSED}", show_default=False)],
     new: Annotated[str, Argument(metavar="NEW", help="The new catalog.", show_default=False)],
@@ -123,11 +123,11 @@ def diff(
     connection.check_stdin(old, new)
     check_output(display.output, [old, new, instances, display.allow, *connection.files])
     try:
-        before, after = read_addressed(connection, old, where), read_addressed(connection, new, where)
+        before, after = read_source_or_broker(connection, old, where), read_source_or_broker(connection, new, where)
     except (DocumentError, SourceError) as error:
         display.print_unreadable(error, source_name(old), source_name(new))
         raise
     from osbctl.tasks.compare import compare_documents
 
-    found = compare_documents(before, after, frozenset(platforms or Platform), instances)
-    return display.print(display.compared(found, catalog=after.data))
+    comparison = compare_documents(before, after, frozenset(platforms or Platform), instances)
+    return display.print_report(display.make_report(comparison, catalog=after.data))

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 from typer import Argument, Option
 
 from osbctl.cli import options as common
-from osbctl.cli.connection import BrokerConnection, announced, read_addressed, source_name
+from osbctl.cli.connection import BrokerConnection, note_catalog_location, read_source_or_broker, source_name
 from osbctl.cli.diff import ChangesDisplay
-from osbctl.cli.output import print_note, progress, write_output
+from osbctl.cli.output import print_note, show_progress, write_output
 from osbctl.cli.passwords import Passwords
 from osbctl.errors import OsbctlError, SourceError, UsageError
 from osbctl.findings import DocumentError
@@ -39,7 +39,7 @@ class DriftSides(BrokerConnection, common.LocationOptions):
     ] = ""
     credentials: common.Credentials = None
 
-    def find(self, broker: str, stored: list[str]) -> tuple[StoredCatalog, Document]:
+    def read_sides(self, broker: str, stored: list[str]) -> tuple[StoredCatalog, Document]:
         """Read the stored catalog and the broker's."""
         self.check_stdin(broker, *stored)
         if stored:
@@ -48,26 +48,26 @@ class DriftSides(BrokerConnection, common.LocationOptions):
             limits = Limits(bytes=self.max_bytes)
             documents = [document for word in stored for document in read_documents(word, limits)]
             found = stored_catalog(documents, self.stored_as, self.stored_broker, self.at)
-            announced(found.document)
-            return found, read_addressed(self, broker, self)
+            note_catalog_location(found.document)
+            return found, read_source_or_broker(self, broker, self)
         from osbctl.tasks.drift import fetch_registered_catalog, to_stored_catalog
 
         if not location.is_registered_broker(broker, self.database):
             name = "at an address" if "://" in broker else repr(broker)  # an address may hold a password
             raise UsageError(f"no registered broker {name}, and no STORED is named", "osbctl drift BROKER STORED...")
         with location.open_registry(self.database) as registry:
-            ours = registry.broker(broker)
-        return to_stored_catalog(ours), fetch_registered_catalog(ours, self.client(single=True))
+            registered = registry.broker(broker)
+        return to_stored_catalog(registered), fetch_registered_catalog(registered, self.make_client(single=True))
 
-    def client(self, *, single: bool) -> RegisteredBrokerClient:
-        """A client of registered brokers; `single` as in `Passwords`."""
+    def make_client(self, *, single: bool) -> RegisteredBrokerClient:
+        """A client of registered brokers; `single`: there is only one."""
         from osbctl.tasks.registered_broker_client import RegisteredBrokerClient
 
-        passwords = Passwords(stdin=self.password_stdin, credentials=self.credentials, single=single)
-        return RegisteredBrokerClient(self.options(max_bytes=self.max_bytes), passwords.password_of)
+        passwords = Passwords(stdin=self.password_stdin, credentials=self.credentials, one_broker=single)
+        return RegisteredBrokerClient(self.connection_options(max_bytes=self.max_bytes), passwords.password_of)
 
 
-@common.spread
+@common.expand_option_groups
 def drift(
     broker: Annotated[str | None, Argument(metavar="BROKER", help="Its address, registered name, or source.")] = None,
     stored: Annotated[
@@ -104,28 +104,28 @@ def drift(
     from osbctl.tasks.drift import compare_with_stored
     from osbctl.tasks.output_checks import check_output
 
-    _check_words(broker, stored, all_brokers, sides)
+    _check_arguments(broker, stored, all_brokers, sides)
     files = (broker, *(stored or ()), instances, sides.database, sides.credentials)
     check_output(display.output, [*files, display.allow, *sides.files])
     used = None if instances is None else read_used_plans(instances)
     view, display = frozenset(platforms or ()), replace(display, words=DRIFT)
     if broker is None:
-        return _every_broker(sides, view, used, instances or "", display, jobs)
+        return _report_all_brokers(sides, view, used, instances or "", display, jobs)
     try:
-        found = compare_with_stored(*sides.find(broker, stored or []), view, used, instances or "")
+        found = compare_with_stored(*sides.read_sides(broker, stored or []), view, used, instances or "")
     except (DocumentError, SourceError) as error:
-        raise _unreadable(error, broker, stored or [], display) from None
-    return display.print(display.compared(found))
+        raise _report_unreadable(error, broker, stored or [], display) from None
+    return display.print_report(display.make_report(found))
 
 
-def _unreadable(error: OsbctlError, broker: str, stored: list[str], display: ChangesDisplay) -> OsbctlError:
+def _report_unreadable(error: OsbctlError, broker: str, stored: list[str], display: ChangesDisplay) -> OsbctlError:
     """Report that a side cannot be read; the error for it, which is not that of a finding: nothing was compared."""
     new = source_name(broker)
     display.print_unreadable(error, " ".join(map(source_name, stored)) or new, new)
     return SourceError(error.message, error.advice or _ADVICE) if isinstance(error, DocumentError) else error
 
 
-def _check_words(broker: str | None, stored: list[str] | None, all_brokers: bool, sides: DriftSides) -> None:
+def _check_arguments(broker: str | None, stored: list[str] | None, all_brokers: bool, sides: DriftSides) -> None:
     if broker is None and not all_brokers:
         raise UsageError("name a broker, or --all", "osbctl drift BROKER STORED...")
     if all_brokers and (broker is not None or sides.stored_as or sides.stored_broker):
@@ -134,10 +134,10 @@ def _check_words(broker: str | None, stored: list[str] | None, all_brokers: bool
         raise UsageError("a registered broker has a user of its own", "leave --user out")
 
 
-def _every_broker(
+def _report_all_brokers(
     sides: DriftSides,
     platforms: frozenset[Platform],
-    instances: frozenset[str] | None,
+    used_plans: frozenset[str] | None,
     instances_file: str,
     display: ChangesDisplay,
     jobs: int,
@@ -150,15 +150,15 @@ def _every_broker(
     if display.effective_format not in FORMATS:
         raise UsageError(f"--all has no format {display.effective_format}", f"choose one of {', '.join(FORMATS)}")
     with location.open_registry(sides.database) as registry:
-        print_note(*unknown_plan_notes(registry, instances, instances_file))
+        print_note(*unknown_plan_notes(registry, used_plans, instances_file))
         total = len(registry.names())
-        client = sides.client(single=total == 1)
-        results = compare_registered_brokers(registry, client, platforms, instances, jobs)
-        checked = sorted(progress(results, total, "checking"), key=lambda result: result[0])
+        client = sides.make_client(single=total == 1)
+        results = compare_registered_brokers(registry, client, platforms, used_plans, jobs)
+        checked = sorted(show_progress(results, total, "checking"), key=lambda result: result[0])
     reports = [
-        BrokerReport(name, None, found) if isinstance(found, str) else BrokerReport(name, display.compared(found))
+        BrokerReport(name, None, found) if isinstance(found, str) else BrokerReport(name, display.make_report(found))
         for name, found in checked
     ]
     write_output(render_all(reports, display.effective_format), display.output)
-    print_note(*common_problems(reports), *(text for one in reports for text in one.notes()))
-    return max((one.exit_code for one in reports), default=0)
+    print_note(*common_problems(reports), *(text for report in reports for text in report.notes()))
+    return max((report.exit_code for report in reports), default=0)

@@ -67,12 +67,12 @@ def fix(
         else:
             result = fix_source(source, chosen, unsafe=unsafe, at=at, variables_of=variables)
         if diff:
-            write_output("".join(_diff(result)))
+            write_output("".join(_format_patch(result)))
         elif source == "-" and not dry_run:
             write_output(result.after[name].decode())
         elif not dry_run:
             write_fixed_files(result)
-        print_note(*_notes(result, "would fix" if dry_run else "fixed", unsafe))
+        print_note(*_result_notes(result, "would fix" if dry_run else "fixed", unsafe))
         return bool(result.changed_files)
 
     exit_code = 0
@@ -84,12 +84,12 @@ def fix(
     return exit_code
 
 
-def _notes(result: FixResult, verb: str, unsafe: bool) -> Iterator[str]:
+def _result_notes(result: FixResult, verb: str, unsafe: bool) -> Iterator[str]:
     """A line for each fix, then the number of findings that are left."""
     if result.read_as:
         yield result.read_as
     for finding in result.fixed:
-        yield f"{finding.location or result.source}: {verb}: {_fixes(finding, unsafe)} [{finding.rule}]"
+        yield f"{finding.location or result.source}: {verb}: {_describe_fixes(finding, unsafe)} [{finding.rule}]"
     for finding, why in result.unfixable:
         yield f"{finding.location or result.source}: not fixed: {finding.message} [{finding.rule}]: {why}"
     more = f", {len(result.unsafe)} more with --unsafe" if result.unsafe else ""
@@ -100,15 +100,15 @@ def _notes(result: FixResult, verb: str, unsafe: bool) -> Iterator[str]:
     yield f"{result.source}: {verb} {len(result.fixed)}{more}; {left} left for you"
 
 
-def _fixes(finding: Finding, unsafe: bool) -> str:
+def _describe_fixes(finding: Finding, unsafe: bool) -> str:
     """The applied fixes of a finding in words, with their number if there are several."""
-    done = [fix for fix in finding.fixes if fix.safe or unsafe]
-    texts = list(dict.fromkeys(map(str, done)))
-    where = f" ({plural(len(done), 'place')})" if len(done) > 1 else ""
+    applied = [fix for fix in finding.fixes if fix.safe or unsafe]
+    texts = list(dict.fromkeys(map(str, applied)))
+    where = f" ({plural(len(applied), 'place')})" if len(applied) > 1 else ""
     return f"{'; '.join(texts[:3])}{'; …' if len(texts) > 3 else ''}{where}"
 
 
-def _diff(result: FixResult) -> Iterator[str]:
+def _format_patch(result: FixResult) -> Iterator[str]:
     """The changes as a patch: coloured and escaped at a terminal, unchanged in a pipe.
 
     In a pipe, only text that a CI log would take for a command is changed. Lines end at LF alone, as in `patch` and
@@ -118,18 +118,19 @@ def _diff(result: FixResult) -> Iterator[str]:
 
     paint = AnsiStyle(use_color("auto", sys.stdout)) if sys.stdout.isatty() else None
     for name, (before, after) in result.changed_files.items():
-        called = os.path.normpath(name)
-        called += "\t" if " " in called else ""
-        for line in unified_diff(_lines(before), _lines(after), called, called):
+        patch_name = os.path.normpath(name)
+        patch_name += "\t" if " " in patch_name else ""
+        for line in unified_diff(_split_lines(before), _split_lines(after), patch_name, patch_name):
             whole = line if line.endswith("\n") else line + "\n\\ No newline at end of file\n"
-            yield _painted(whole, paint) if paint else escape_ci_commands(whole)
+            yield _color_patch_line(whole, paint) if paint else escape_ci_commands(whole)
 
 
-def _lines(data: bytes) -> list[str]:
+def _split_lines(data: bytes) -> list[str]:
+    """Lines with their ends, split at LF alone."""
     return re.findall(r"[^\n]*\n|[^\n]+", data.decode())
 
 
-def _painted(text: str, paint: AnsiStyle) -> str:
+def _color_patch_line(text: str, paint: AnsiStyle) -> str:
     style = {"-": "gone", "+": "come", "@": "dim"}.get(text[0])
     lines = [escape_line(line.rstrip("\r").expandtabs()) for line in text.removesuffix("\n").split("\n")]
     return "".join((paint(line, style) if style else line) + "\n" for line in lines)

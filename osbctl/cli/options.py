@@ -36,7 +36,7 @@ class LocationOptions:
     env: Env = None
 
 
-def _date(text: str) -> str:
+def _parse_date(text: str) -> str:
     """The given date, or that of the HEAD commit. Raises UsageError: it is none."""
     if text == "commit":
         from osbctl.sources.read_bytes import commit_date
@@ -50,7 +50,7 @@ def _date(text: str) -> str:
 
 Date = Annotated[
     str,
-    Option(metavar="DATE", callback=_date, help="Date on an HTML report: YYYY-MM-DD, or commit (HEAD's)."),
+    Option(metavar="DATE", callback=_parse_date, help="Date on an HTML report: YYYY-MM-DD, or commit (HEAD's)."),
 ]
 Config = Annotated[str | None, Option("--config", metavar="FILE", help="Use this configuration, not the closest one.")]
 CountedPlatforms = Annotated[
@@ -92,28 +92,29 @@ Instances = Annotated[
 ]
 
 
-def spread(command: Callable[..., int]) -> Callable[..., int]:
+def expand_option_groups(command: Callable[..., int]) -> Callable[..., int]:
     """Replace each parameter of `command` that is a dataclass by those of its fields that are options."""
     parameters = signature(command, eval_str=True).parameters.values()
-    groups: dict[str, Any] = {one.name: one.annotation for one in parameters if is_dataclass(one.annotation)}
+    groups: dict[str, Any] = {param.name: param.annotation for param in parameters if is_dataclass(param.annotation)}
 
     @functools.wraps(command)
-    def call(**given: Any) -> int:
-        made = {
-            name: group(**{field.name: given.pop(field.name) for field in _fields(group)})
+    def call(**values: Any) -> int:
+        group_values = {
+            name: group(**{field.name: values.pop(field.name) for field in _option_fields(group)})
             for name, group in groups.items()
         }
-        return command(**given, **made)
+        return command(**values, **group_values)
 
     # Typer makes its options of this signature, not of the function that it calls.
-    options = [option for one in parameters for option in (_fields(one.annotation) if one.name in groups else [one])]
-    by_keyword = [option.replace(kind=Parameter.KEYWORD_ONLY) for option in options]
+    expanded = [_option_fields(param.annotation) if param.name in groups else [param] for param in parameters]
+    by_keyword = [option.replace(kind=Parameter.KEYWORD_ONLY) for options in expanded for option in options]
     call.__signature__ = Signature(by_keyword)  # type: ignore[attr-defined]
     return call
 
 
 @functools.cache
-def _fields(group: type) -> list[Parameter]:
+def _option_fields(group: type) -> list[Parameter]:
+    """The fields of a dataclass that are options, as parameters of a command."""
     kinds = get_type_hints(group, include_extras=True)  # of a base class by the names of that one's module
     fields = [field.replace(annotation=kinds[field.name]) for field in signature(group).parameters.values()]
     return [field for field in fields if get_origin(field.annotation) is Annotated]

@@ -30,7 +30,7 @@ def write_output(text: str, file: str | None = None) -> None:
     except BrokenPipeError:
         discard_output()
     except OSError as error:
-        raise cannot_print(error) from error
+        raise handle_output_error(error) from error
 
 
 def write_lines(lines: Iterable[str]) -> None:
@@ -45,8 +45,8 @@ def write_json(value: Any) -> None:
     write_output(json_text(value))
 
 
-def cannot_print(error: OSError) -> SourceError:
-    """The error of a failed write to standard output, to which nothing is written from here on."""
+def handle_output_error(error: OSError) -> SourceError:
+    """Discard all further output, since a write to standard output failed; return the error to report."""
     discard_output()
     return SourceError(f"standard output cannot be written: {error.strerror}")
 
@@ -81,14 +81,14 @@ def print_stderr(text: str) -> None:
     print("\n".join(wrap_line(escape_line(line), width) for line in text.split("\n")), file=sys.stderr)  # noqa: T201
 
 
-def use_color(choice: str, stream: TextIO) -> bool:
+def use_color(color: str, stream: TextIO) -> bool:
     """Return whether to colour the output to `stream`: `always`, `never`, or `auto`.
 
     `auto` colours at a terminal, unless NO_COLOR (no-color.org) is set or TERM is dumb. FORCE_COLOR counts
     with a value other than 0.
     """
-    if choice != "auto":
-        return choice == "always"
+    if color != "auto":
+        return color == "always"
     if os.environ.get("NO_COLOR"):
         return False
     forced = os.environ.get("FORCE_COLOR")
@@ -99,29 +99,29 @@ def use_color(choice: str, stream: TextIO) -> bool:
 
 def wrap_width(stream: TextIO) -> int:
     """The columns at which lines to `stream` are wrapped; 0, no wrapping, if it is no terminal."""
-    return width() if stream.isatty() else 0
+    return terminal_width() if stream.isatty() else 0
 
 
-def report_style(output: str | None, choice: str) -> tuple[bool, int]:
+def report_style(output: str | None, color: str) -> tuple[bool, int]:
     """Return whether a report to `output` is coloured, and the columns at which its lines are wrapped."""
     if output not in (None, "-"):
         return False, 0
-    return use_color(choice, sys.stdout), wrap_width(sys.stdout)
+    return use_color(color, sys.stdout), wrap_width(sys.stdout)
 
 
-def annotates(output: str | None) -> bool:
+def is_github_log(output: str | None) -> bool:
     """Return whether a report to `output` goes to the log of GitHub Actions, which can show annotations."""
     return output is None and os.environ.get("GITHUB_ACTIONS") == "true"
 
 
-def width() -> int:
+def terminal_width() -> int:
     """The columns of the terminal, or of the variable COLUMNS."""
     import shutil
 
     return shutil.get_terminal_size((100, 24)).columns
 
 
-def progress(results: Iterable[T], total: int, what: str) -> Iterator[T]:
+def show_progress(results: Iterable[T], total: int, label: str) -> Iterator[T]:
     """Yield `results`, and count them on standard error if that is a terminal and there are several.
 
     The count is erased while a result is printed, because both may go to one terminal.
@@ -129,14 +129,15 @@ def progress(results: Iterable[T], total: int, what: str) -> Iterator[T]:
     if total < 2 or not sys.stderr.isatty():
         yield from results
         return
-    _draw(f"{what} 0 of {total}")
+    _draw_status_line(f"{label} 0 of {total}")
     for number, result in enumerate(results, 1):
-        _draw("")
+        _draw_status_line("")
         yield result
-        _draw(f"{what} {number} of {total}")
-    _draw("")
+        _draw_status_line(f"{label} {number} of {total}")
+    _draw_status_line("")
 
 
-def _draw(line: str) -> None:
+def _draw_status_line(line: str) -> None:
+    """Replace the status line on standard error; an empty one erases it."""
     sys.stderr.write(f"\r\x1b[2K{line}")
     sys.stderr.flush()

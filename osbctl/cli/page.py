@@ -9,14 +9,14 @@ from urllib.parse import urlsplit
 from typer import Argument, Option
 
 from osbctl.cli import options as common
-from osbctl.cli.connection import BrokerConnection, is_address, read_addressed, source_name
+from osbctl.cli.connection import BrokerConnection, is_address, read_source_or_broker, source_name
 from osbctl.cli.output import write_output
 from osbctl.config import find_config, load_config
 from osbctl.errors import UsageError
 from osbctl.platforms import Platform
 
 
-@common.spread
+@common.expand_option_groups
 def page(
     sources: Annotated[list[str], Argument(metavar="SOURCE...", help=common.ADDRESSED, show_default=False)],
     output: Annotated[str | None, Option("--output", "-o", metavar="FILE", help="Write the page to FILE.")] = None,
@@ -55,60 +55,64 @@ def page(
     settings = load_config(config) if config else find_config(".")
     since = since or []
     connection.check_stdin(*sources, *since)
+    earlier = _resolve_earlier_catalogs(sources, since)
     catalogs = [
         PageCatalog(
-            name, read_addressed(connection, word, where), read_addressed(connection, old, where) if old else None
+            name,
+            read_source_or_broker(connection, source, where),
+            read_source_or_broker(connection, old, where) if old else None,
         )
-        for name, word, old in zip(_names(sources), sources, _earlier(sources, since), strict=True)
+        for name, source, old in zip(_broker_names(sources), sources, earlier, strict=True)
     ]
     branding = read_branding({"title": title, "logo": logo, "accent": accent}, settings.page)
-    told = f"Since {', '.join(map(_old_name, since))}." if since else None
-    content = Content(branding=branding, date=date, since=told, findings=findings)
+    since_text = f"Since {', '.join(map(_earlier_name, since))}." if since else None
+    content = Content(branding=branding, date=date, since=since_text, findings=findings)
     write_output(make_page(catalogs, content, frozenset(platforms or Platform)), output)
     return 0
 
 
-def _earlier(words: Sequence[str], since: Sequence[str]) -> Sequence[str]:
-    """An earlier catalog for each of `words`. `since` has one for each, or a revision for all."""
+def _resolve_earlier_catalogs(sources: Sequence[str], since: Sequence[str]) -> Sequence[str]:
+    """An earlier catalog for each of `sources`. `since` has one for each, or a revision for all."""
     if not since:
-        return [""] * len(words)
-    if len(since) == 1 and _is_revision(since[0]):
-        if wrong := next((word for word in words if not _is_in_git(word)), None):
+        return [""] * len(sources)
+    if len(since) == 1 and _may_be_revision(since[0]):
+        if wrong := next((source for source in sources if not _may_be_in_git(source)), None):
             advice = "name an earlier catalog with --since"
             raise UsageError(f"{wrong} is not a file, so git has no revision of it", advice)
-        return [f"{since[0]}:{word}" for word in words]
-    if len(since) != len(words):
+        return [f"{since[0]}:{source}" for source in sources]
+    if len(since) != len(sources):
         raise UsageError("--since needs one revision, or an earlier catalog for each source", "repeat --since")
     return since
 
 
-def _is_in_git(word: str) -> bool:
+def _may_be_in_git(source: str) -> bool:
     from osbctl.sources.folder.brokerpak import is_brokerpak
 
-    return os.path.isfile(word) or (os.path.isdir(word) and is_brokerpak(word))  # noqa: PTH112, PTH113
+    return os.path.isfile(source) or (os.path.isdir(source) and is_brokerpak(source))  # noqa: PTH112, PTH113
 
 
-def _is_revision(word: str) -> bool:
-    return not (word == "-" or ":" in word or os.path.exists(word))  # noqa: PTH110
+def _may_be_revision(text: str) -> bool:
+    return not (text == "-" or ":" in text or os.path.exists(text))  # noqa: PTH110
 
 
-def _names(words: Sequence[str]) -> list[str]:
+def _broker_names(sources: Sequence[str]) -> list[str]:
     """Names of brokers on the page: short ones, or the last parts of the paths if two would be equal."""
-    names = short = [_short(word) for word in words]
+    names = short = [_short_name(source) for source in sources]
     for length in range(1, 20):
         if len(set(names)) == len(names):
             return names
-        longer = [source_name(word) if is_address(word) else "/".join(PurePath(word).parts[-length:]) for word in words]
+        ends = ["/".join(PurePath(source).parts[-length:]) for source in sources]
+        longer = [source_name(source) if is_address(source) else end for source, end in zip(sources, ends, strict=True)]
         names = [other if short.count(name) > 1 else name for name, other in zip(short, longer, strict=True)]
     return short
 
 
-def _old_name(word: str) -> str:
+def _earlier_name(source: str) -> str:
     """Name of an earlier catalog: no password and no absolute path, since others read the page."""
-    return PurePath(word).name if PurePath(word).is_absolute() else source_name(word)
+    return PurePath(source).name if PurePath(source).is_absolute() else source_name(source)
 
 
-def _short(word: str) -> str:
-    if is_address(word):
-        return urlsplit(word).hostname or source_name(word)
-    return PurePath(word.rpartition(":")[2]).stem or word
+def _short_name(source: str) -> str:
+    if is_address(source):
+        return urlsplit(source).hostname or source_name(source)
+    return PurePath(source.rpartition(":")[2]).stem or source

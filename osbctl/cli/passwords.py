@@ -37,53 +37,53 @@ def read_password() -> str:
 class Passwords:
     """Finds passwords: on standard input, in a variable, in credential records, by a prompt, in this order.
 
-    `single`: there is only one broker, so its password can come from standard input or a prompt. `typed`: the operator
-    has typed the address. Else it comes from the database, and anyone who can write there could redirect a password: so
-    the variable with the address must match if it is set, and a prompt shows the address. If neither confirms it, a
-    note says so.
+    `one_broker`: there is only one, so its password can come from standard input or a prompt. `address_typed`: the
+    operator has typed the address. Else it comes from the database, and anyone who can write there could redirect a
+    password: so the variable with the address must match if it is set, and a prompt shows the address. If neither
+    confirms it, a note says so.
     """
 
-    def __init__(self, *, stdin: bool, credentials: str | None, single: bool, typed: bool = False) -> None:
-        if stdin and not single:
+    def __init__(self, *, stdin: bool, credentials: str | None, one_broker: bool, address_typed: bool = False) -> None:
+        if stdin and not one_broker:
             raise UsageError("standard input has one password, for several brokers", "refresh them one by one")
         self._read = read_password() if stdin else None
-        self._records = _records(credentials) if credentials else {}
-        self._single = single
-        self._typed = typed
+        self._records = _read_passwords(credentials) if credentials else {}
+        self._single = one_broker
+        self._typed = address_typed
 
     def password_of(self, broker: Registration) -> str:
         """The password of `broker`; empty without a username. Raises SourceError: also if it is for another address."""
         if not broker.username:
             return ""
-        confirmed = _is_confirmed(broker) or self._typed
+        confirmed = _is_address_confirmed(broker) or self._typed
         found = self._read
         if found is None:
             of_user = self._records.get(broker.username, {})
-            given = os.environ.get(variable(broker.name))
+            given = os.environ.get(env_variable(broker.name))
             found = given or of_user.get(broker.name) or of_user.get("")
         if found:
             if not confirmed:
-                _warn(broker)
+                _warn_unconfirmed_address(broker)
             return found
         if self._single and sys.stdin.isatty():
             self._read = ask_password(f"Password of {broker.username} at {broker.name} ({broker.url}): ")
             self._typed = True
             return self._read
-        raise SourceError(f"there is no password for {broker.username}", f"set {variable(broker.name)}")
+        raise SourceError(f"there is no password for {broker.username}", f"set {env_variable(broker.name)}")
 
 
-def variable(name: str, what: str = "PASSWORD") -> str:
-    """The environment variable with the password, or with the address (`URL`), of the broker `name`."""
+def env_variable(broker_name: str, suffix: str = "PASSWORD") -> str:
+    """The environment variable with the password, or with the address (`URL`), of the broker `broker_name`."""
     from osbctl.registry.store import env_variable_part
 
-    return f"OSBCTL_BROKER_{env_variable_part(name)}_{what}"
+    return f"OSBCTL_BROKER_{env_variable_part(broker_name)}_{suffix}"
 
 
-def _is_confirmed(broker: Registration) -> bool:
+def _is_address_confirmed(broker: Registration) -> bool:
     """Return whether the environment confirms the address. Raises SourceError: it has another one."""
     from osbctl.client.catalog_client import parse_base_url
 
-    name = variable(broker.name, "URL")
+    name = env_variable(broker.name, "URL")
     given = os.environ.get(name)
     if not given:
         return False
@@ -91,7 +91,7 @@ def _is_confirmed(broker: Registration) -> bool:
         wanted, _ = parse_base_url(given)
     except UsageError as error:
         raise SourceError(f"{name}: {error.message}", error.advice) from None
-    if _normal(wanted) != _normal(broker.url):
+    if _normalize_url(wanted) != _normalize_url(broker.url):
         raise SourceError(
             f"the password is for the address in {name}, not for {broker.url}: none was sent",
             f"if the broker has moved, set {name}; if not, find out who wrote to the database",
@@ -99,18 +99,19 @@ def _is_confirmed(broker: Registration) -> bool:
     return True
 
 
-def _normal(url: str) -> tuple[str, str, int | None, str]:
+def _normalize_url(url: str) -> tuple[str, str, int | None, str]:
+    """Scheme, host, port and path of an address, to compare it with another."""
     parts = urlsplit(url)
     port = parts.port or {"http": 80, "https": 443}.get(parts.scheme)
     return parts.scheme, (parts.hostname or "").rstrip("."), port, parts.path.rstrip("/")
 
 
-def _warn(broker: Registration) -> None:
+def _warn_unconfirmed_address(broker: Registration) -> None:
     """Note that only the database names the address that gets the password. Raises SourceError: it is plain http."""
     from osbctl.cli.output import print_note
     from osbctl.client.connection_options import is_loopback_host
 
-    name, parts = variable(broker.name, "URL"), urlsplit(broker.url)
+    name, parts = env_variable(broker.name, "URL"), urlsplit(broker.url)
     if parts.scheme != "https" and not is_loopback_host(parts.hostname):
         raise SourceError(f"nothing confirms {broker.url}, and it is not https", f"set {name}")
     print_note(
@@ -118,19 +119,19 @@ def _warn(broker: Registration) -> None:
     )
 
 
-def _records(file: str) -> dict[str, dict[str, str]]:
+def _read_passwords(file: str) -> dict[str, dict[str, str]]:
     """Valid passwords in a credentials file by identity and label (maybe a broker's name); the first without, too."""
     import time
     from pathlib import Path
 
     from osbctl.credentials.file import read_credentials
 
-    found: dict[str, dict[str, str]] = {}
+    passwords: dict[str, dict[str, str]] = {}
     for record in read_credentials(Path(file)):
         if record.password is not None and record.expires_at > time.time():
-            ours = found.setdefault(record.identity, {"": record.password})
-            ours.setdefault(record.label or "", record.password)
-    if not found:
+            by_label = passwords.setdefault(record.identity, {"": record.password})
+            by_label.setdefault(record.label or "", record.password)
+    if not passwords:
         advice = "make one with osbctl hash-password --include-password"
         raise UsageError(f"{file}: no valid record holds a password", advice)
-    return found
+    return passwords

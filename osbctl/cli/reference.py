@@ -52,13 +52,13 @@ def rules(
         records = [{key: getattr(one, key) for key in _KEYS} for one in found]
         write_json({"version": _VERSION, "rules": records})
     elif rule == found[0].id:
-        write_lines(_explanation(found[0], paint, width))
+        write_lines(_rule_explanation_lines(found[0], paint, width))
     else:
-        write_lines([*_list(found, paint, width)][:-1])
+        write_lines([*_rule_list_lines(found, paint, width)][:-1])
     return 0
 
 
-def _list(records: Sequence[Rule], paint: AnsiStyle, width: int) -> Iterator[str]:
+def _rule_list_lines(records: Sequence[Rule], paint: AnsiStyle, width: int) -> Iterator[str]:
     """The rules by category, one per line, wrapped to `width` columns."""
     for category, ours in groupby(records, key=lambda record: record.category):
         group = list(ours)
@@ -73,7 +73,7 @@ def _list(records: Sequence[Rule], paint: AnsiStyle, width: int) -> Iterator[str
         yield ""
 
 
-def _explanation(record: Rule, paint: AnsiStyle, width: int) -> Iterator[str]:
+def _rule_explanation_lines(record: Rule, paint: AnsiStyle, width: int) -> Iterator[str]:
     severity = paint(record.severity.value, record.severity.value)
     yield f"{paint(record.id, 'bold')} ({severity}, {record.category.value})\n"
     yield wrap_line(record.summary, width, "")

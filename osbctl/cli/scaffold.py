@@ -26,7 +26,7 @@ def init(
     """
     from osbctl.sources.folder import scaffold
 
-    _write(folder, scaffold.folder(_checked(service)))
+    _write_files(folder, scaffold.folder(_check_name(service)))
     built = "catalog.json" if folder.resolve() != Path.cwd() else "../catalog.json"
     print_note(f"next: osbctl validate {folder}, osbctl build {folder} -o {built}")
     return 0
@@ -45,34 +45,34 @@ def new(
     """
     from osbctl.sources.folder import scaffold
 
-    service, *plan = map(_checked, names)
+    service, *plan = map(_check_name, names)
     if len(plan) != (thing == "plan"):
         raise UsageError(f"osbctl new {thing} takes {'SERVICE' if thing == 'service' else 'SERVICE and PLAN'}")
     if not folder.is_dir():
         raise SourceError(f"{folder}: there is no such folder", "`osbctl init` writes one to start from")
-    taken = _written(folder, service)
+    taken = _existing_files(folder, service)
     if plan:
         if not taken:
             message = f"there is no service {service!r} in {folder / 'services'}"
             raise UsageError(message, "add it with osbctl new service")
         if _has_plan(taken[0], plan[0]):
             raise SourceError(f"{taken[0]} has a plan {plan[0]!r} already", "choose another name")
-        taken = _written(folder, service, "plans", plan[0])
+        taken = _existing_files(folder, service, "plans", plan[0])
     if taken:  # a second file that differs in its ending alone would break the folder
         raise SourceError(f"{taken[0]} already exists, and nothing is overwritten", "choose another folder or name")
-    _write(folder, scaffold.plan(service, plan[0]) if plan else scaffold.service(service))
+    _write_files(folder, scaffold.plan(service, plan[0]) if plan else scaffold.service(service))
     return 0
 
 
-def _written(folder: Path, *place: str) -> list[Path]:
+def _existing_files(folder: Path, *parts: str) -> list[Path]:
     """Files of a service or plan with any suffix."""
     from osbctl.sources.folder.source_tree import SUFFIXES
 
-    file = folder.joinpath("services", *place)
-    return [there for suffix in SUFFIXES if (there := file.with_name(file.name + suffix)).is_file()]
+    file = folder.joinpath("services", *parts)
+    return [candidate for suffix in SUFFIXES if (candidate := file.with_name(file.name + suffix)).is_file()]
 
 
-@common.spread
+@common.expand_option_groups
 def split(
     source: common.Source,
     folder: Annotated[Path, Argument(metavar="FOLDER", help="Where to write the source folder.")],
@@ -90,26 +90,26 @@ def split(
 
     document = read_catalog(source, where, nested=False)
     check_split(document)
-    _write(folder, split_files(document.data))
+    _write_files(folder, split_files(document.data))
     return 0
 
 
-def _checked(name: str) -> str:
+def _check_name(name: str) -> str:
     if not _NAME.fullmatch(name):
         advice = "letters, digits, dots, hyphens and underscores, at most 63"
         raise UsageError(f"{name!r} is not a valid file name", advice)
     return name
 
 
-def _has_plan(service: Path, name: str) -> bool:
+def _has_plan(service_file: Path, name: str) -> bool:
     """Return whether the file of a service has the plan in its own list."""
     from osbctl.catalog import objects_in_list
     from osbctl.sources.read import read_object
 
-    return any(plan.get("name") == name for plan, _ in objects_in_list(read_object(str(service)).data, "plans"))
+    return any(plan.get("name") == name for plan, _ in objects_in_list(read_object(str(service_file)).data, "plans"))
 
 
-def _write(folder: Path, files: Iterable[tuple[str, str]]) -> None:
+def _write_files(folder: Path, files: Iterable[tuple[str, str]]) -> None:
     from osbctl.sources.folder.scaffold import write_new
 
     for sentence in write_new(folder, files):

@@ -7,13 +7,13 @@ from typer import Argument, Option
 
 from osbctl.catalog import Catalog
 from osbctl.cli import options as common
-from osbctl.cli.output import use_color, width, wrap_width, write_json, write_lines, write_output
+from osbctl.cli.output import terminal_width, use_color, wrap_width, write_json, write_lines, write_output
 from osbctl.platforms.commands import Purpose
 from osbctl.tasks.options import find_by_name_or_id
 from osbctl.text import AnsiStyle
 
 
-@common.spread
+@common.expand_option_groups
 def show(
     source: common.Source,
     service: Annotated[
@@ -68,10 +68,10 @@ def _print_overview(catalog: Catalog, color: str) -> None:
         return
     from osbctl.views import table
 
-    write_output(table.render(catalog, width(), colored=use_color(color, sys.stdout)))
+    write_output(table.render(catalog, terminal_width(), colored=use_color(color, sys.stdout)))
 
 
-@common.spread
+@common.expand_option_groups
 def params(
     source: common.Source,
     service: Annotated[str, Argument(metavar="SERVICE", help="The service offering, by name or id.")],
@@ -107,10 +107,10 @@ def params(
 
     check_stdin([source, "-" if request == "@-" else ""])
     document = read_catalog(source, where, stdin_filename=stdin_filename)
-    about = plan_parameters(document, service, plan, purpose, request, broker)
+    result = plan_parameters(document, service, plan, purpose, request, broker)
     if format == "json":
-        write_json(report.params_json(about))
+        write_json(report.params_json(result))
     else:
-        faults = [format_findings(about.faults)] if about.faults else []
-        write_lines([*faults, *report.params_lines(about, AnsiStyle(use_color("auto", sys.stdout)), width())])
-    return 1 if about.faults else 0
+        faults = [format_findings(result.faults)] if result.faults else []
+        write_lines([*faults, *report.params_lines(result, AnsiStyle(use_color("auto", sys.stdout)), terminal_width())])
+    return 1 if result.faults else 0

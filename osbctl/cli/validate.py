@@ -6,7 +6,7 @@ from typing import Annotated
 from typer import Option
 
 from osbctl.cli import options as common
-from osbctl.cli.validation_report import Display, run
+from osbctl.cli.validation_report import Display, validate_and_report
 from osbctl.errors import UsageError
 from osbctl.findings import FailOn
 from osbctl.reports import WHOLE, Format, TextDetail
@@ -22,7 +22,7 @@ ReportFormat = Annotated[
 ]
 
 
-@common.spread
+@common.expand_option_groups
 def validate(
     sources: common.Sources,
     platforms: common.CountedPlatforms = None,
@@ -68,7 +68,7 @@ def validate(
     detail = TextDetail(concise=concise, quiet=quiet)
     if detail != WHOLE and format not in (None, Format.TEXT):
         raise UsageError(f"--concise and --quiet are for text, not for --format {format}")
-    return run(
+    return validate_and_report(
         Request(
             sources=tuple(sources),
             at=where.at,

@@ -4,7 +4,7 @@ import os
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from osbctl.cli.output import annotates, print_note, report_style, write_output
+from osbctl.cli.output import is_github_log, print_note, report_style, write_output
 from osbctl.config import load_config
 from osbctl.findings import ValidationResult
 from osbctl.reports import WHOLE, Format, Report, TextDetail, render
@@ -23,11 +23,11 @@ class Display(NamedTuple):
     @property
     def effective_format(self) -> Format:
         """The chosen format; by default text, or annotations inside GitHub Actions."""
-        annotated = annotates(self.output) and self.detail == WHOLE
+        annotated = is_github_log(self.output) and self.detail == WHOLE
         return self.format or (Format.GITHUB if annotated else Format.TEXT)
 
 
-def run(request: Request, display: Display, config: str | None = None) -> int:
+def validate_and_report(request: Request, display: Display, config: str | None = None) -> int:
     """Validate, report, and return the exit code; `config` is a configuration file, None the closest one."""
     if display.output is not None or request.write_baseline:
         from osbctl.tasks.output_checks import check_output
@@ -38,13 +38,13 @@ def run(request: Request, display: Display, config: str | None = None) -> int:
             check_output(request.baseline, inputs)
     marked = display.effective_format is Format.TEXT
     done = validate(request._replace(fixes=marked), load_config(config) if config else None)
-    failed = put_report(done.results, display)
+    failed = write_report(done.results, display)
     if not display.detail.quiet:
         print_note(*done.notes)
     return done.exit_code or failed
 
 
-def put_report(results: Sequence[ValidationResult], display: Display) -> int:
+def write_report(results: Sequence[ValidationResult], display: Display) -> int:
     """Write the report; 1 if a finding makes the run fail, else 0."""
     color, width = report_style(display.output, display.color)
     root = os.getcwd()  # noqa: PTH109

@@ -19,7 +19,7 @@ from osbctl.cli import app, connection
 from tests.cli import warm
 
 ROOT = Path(__file__).parents[2]
-_build = app.build
+_build = app.make_command_group
 
 
 @functools.cache
@@ -58,12 +58,12 @@ def osbctl(
     memory, err = (io.TextIOWrapper(io.BytesIO(), encoding="utf-8", write_through=True) for _ in range(2))
     data = stdin.encode() if isinstance(stdin, str) else stdin
     typed = io.TextIOWrapper(io.BytesIO(data), encoding="ascii")  # of no use: what is read here is bytes
-    connection._from_stdin.cache_clear()  # what a process reads once
+    connection._read_password_once.cache_clear()  # what a process reads once
     file = Path(stdout).open("w") if stdout else None  # noqa: SIM115
     with (
         mock.patch.dict(os.environ, environment(**variables), clear=True),
         mock.patch.multiple(sys, stdin=typed, stdout=memory if stdout == "" else file, stderr=err),
-        mock.patch.object(app, "build", lambda arguments: _built(arguments[0] if arguments else "")),
+        mock.patch.object(app, "make_command_group", lambda arguments: _built(arguments[0] if arguments else "")),
         contextlib.chdir(cwd or Path.cwd()),
     ):
         program._replace_closed_streams()
