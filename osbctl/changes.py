@@ -97,7 +97,7 @@ class Change:
         return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
 
-def grouped_effects(change: Change) -> Iterator[tuple[str, str]]:
+def platforms_and_effects(change: Change) -> Iterator[tuple[str, str]]:
     """Pairs of platforms (as text) and their common effect; none for a safe change."""
     by_words: dict[str, list[Platform]] = {}
     for effect in change.effects if change.level is not Level.SAFE else ():

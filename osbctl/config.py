@@ -165,13 +165,14 @@ def _parse_ignore_entry(origin: str, entry: dict[str, Any]) -> IgnoreEntry:
     return entry["rule"], entry.get("service"), entry.get("plan")
 
 
-def _check_table(origin: str, table: dict[str, Any], known: Iterable[str], where: str = "") -> None:
+def _check_table(origin: str, table: dict[str, Any], known_keys: Iterable[str], prefix: str = "") -> None:
+    """Raise ConfigError for an unknown key or a value of a wrong type."""
     for key, value in table.items():
-        if key not in known:
-            raise ConfigError(f"{origin}: {where}unknown key {key!r}", f"known keys: {', '.join(known)}")
+        if key not in known_keys:
+            raise ConfigError(f"{origin}: {prefix}unknown key {key!r}", f"known keys: {', '.join(known_keys)}")
         expected, example, fits = _expected_type(key, value)
         if not fits:
-            raise ConfigError(f"{origin}: {where}{key} must be {expected}", f"for example: {example}")
+            raise ConfigError(f"{origin}: {prefix}{key} must be {expected}", f"for example: {example}")
 
 
 def _expected_type(key: str, value: Any) -> tuple[str, str, bool]:

@@ -6,7 +6,7 @@ import sys
 
 
 def command_to_install(extra: str) -> str:
-    """Command to install libraries of `extra`; not osbctl itself: its clone may be gone, an index have another."""
+    """Command that installs the libraries of `extra`, but not osbctl itself, whose source may be gone."""
     # Imported here because importlib.metadata takes longer than the rest of a short command.
     from importlib import metadata
     from importlib.util import find_spec

@@ -68,7 +68,7 @@ def parse_toml(data: bytes, name: str) -> dict[str, Any]:
         raise ConfigError(f"{name}: not valid TOML: {error}") from error
 
 
-def check_regular(path: Path | str) -> None:
+def check_regular_file(path: Path | str) -> None:
     """Raise OSError unless `path` is a regular file: a library would block on a FIFO."""
     kind = os.stat(path).st_mode  # noqa: PTH116
     if not stat.S_ISREG(kind):
@@ -141,7 +141,7 @@ def _replace_on_success(target: str, data: bytes, mode: int | None) -> Iterator[
     try:
         with os.fdopen(descriptor, "wb") as file:
             if mode is None:  # otherwise it is a secret, and must not keep the owner of an earlier file
-                mode = _copy_owner_and_mode(descriptor, target)
+                mode = _copy_owner_and_get_mode(descriptor, target)
             os.fchmod(descriptor, mode)
             file.write(data)
             file.flush()
@@ -159,7 +159,7 @@ def _replace_on_success(target: str, data: bytes, mode: int | None) -> Iterator[
         raise
 
 
-def _copy_owner_and_mode(descriptor: int, target: str) -> int:
+def _copy_owner_and_get_mode(descriptor: int, target: str) -> int:
     """Copy owner and group of the replaced file, if permitted; return its mode, or that of a new file."""
     try:
         replaced = os.stat(target)  # noqa: PTH116

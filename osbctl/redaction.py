@@ -81,7 +81,7 @@ def _mask_parameter(match: re.Match[str]) -> str:
     return f"{name}{equals}{_MASK}" if is_short or may_be_secret_name(name) else match.group()
 
 
-def find_secrets(secrets: tuple[str, ...], data: Any) -> list[str]:
+def find_secret_pointers(secrets: tuple[str, ...], data: Any) -> list[str]:
     """The JSON pointers of the keys and values in `data` that contain one of `secrets`, in any case or percent-encoded.
 
     Skips the secret of a dashboard client, which belongs there and is not stored.

@@ -19,7 +19,7 @@ from unittest import mock
 import pytest
 
 from osbctl.errors import SourceError
-from osbctl.files import check_regular, read_bounded, write_file
+from osbctl.files import check_regular_file, read_bounded, write_file
 
 OLD, NEW = b"old" * 1000, b"new"
 
@@ -179,9 +179,9 @@ def test_a_terminal_is_waited_for() -> None:
 
 
 def test_check_regular(file: Path, fifo: Path) -> None:
-    check_regular(file)
+    check_regular_file(file)
     with pytest.raises(OSError, match="it is not a regular file") as error:
-        check_regular(fifo)
+        check_regular_file(fifo)
     assert (error.value.errno, error.value.strerror) == (errno.EINVAL, "it is not a regular file")
 
 

@@ -5,7 +5,15 @@ from typing import Any
 
 import pytest
 
-from osbctl.redaction import SECRET, Redactor, find_secrets, is_secret_name, may_be_secret_name, redact, redact_text
+from osbctl.redaction import (
+    SECRET,
+    Redactor,
+    find_secret_pointers,
+    is_secret_name,
+    may_be_secret_name,
+    redact,
+    redact_text,
+)
 
 HIDDEN = [
     ("postgres://admin:hunter2@db.example.com:5432/x", "postgres://***@db.example.com:5432/x"),
@@ -98,12 +106,12 @@ CLIENT = {"id": "c", "secret": WORD, "redirect_uri": "x"}
     ],
 )
 def test_secrets_that_stand_in_a_catalog_are_found(data: dict[str, Any], found: list[str]) -> None:
-    assert sorted(find_secrets(("nothing", WORD), data)) == found
-    assert sorted(find_secrets((WORD.title(),), data)) == found
+    assert sorted(find_secret_pointers(("nothing", WORD), data)) == found
+    assert sorted(find_secret_pointers((WORD.title(),), data)) == found
 
 
 def test_a_percent_sign_may_be_in_a_secret() -> None:
-    assert find_secrets(("100%",), {"a": "100% sure"}) == ["/a"]
+    assert find_secret_pointers(("100%",), {"a": "100% sure"}) == ["/a"]
 
 
 def test_redactions_of_a_page_are_counted() -> None:

@@ -9,7 +9,7 @@ from math import floor
 from pathlib import Path
 
 from osbctl.errors import ConfigError
-from osbctl.files import check_regular
+from osbctl.files import check_regular_file
 
 _log = logging.getLogger("osbctl.broker")
 
@@ -74,7 +74,7 @@ def load_certificate(cert_file: Path, key_file: Path) -> Certificate:
     context.set_alpn_protocols(["http/1.1"])
     try:
         for file in (cert_file, key_file):
-            check_regular(file)
+            check_regular_file(file)
         context.load_cert_chain(cert_file, key_file, password=_refuse_encrypted_key)
         return Certificate(context, parse_certificate_expiry(cert_file.read_text(encoding="ascii", errors="replace")))
     except ssl.SSLError as error:

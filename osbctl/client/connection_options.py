@@ -10,7 +10,7 @@ from ipaddress import ip_address, ip_network
 from urllib.parse import SplitResult, urlsplit, urlunsplit
 
 from osbctl.errors import SourceError
-from osbctl.files import check_regular
+from osbctl.files import check_regular_file
 from osbctl.platforms import DEFAULT_API_VERSION
 from osbctl.sources.limits import MAX_BYTES
 
@@ -139,7 +139,7 @@ def _check_pem(file: str, load: Callable[[str], None], content: str) -> None:
     """Raise SourceError unless OpenSSL loads the file; `content` says what it must hold."""
     advice = "--ca-file and --client-cert are PEM files"
     try:
-        check_regular(file)
+        check_regular_file(file)
         load(file)
     except (ssl.SSLError, ValueError):
         raise SourceError(f"{file}: this is not a PEM file with {content}", advice) from None

@@ -15,7 +15,7 @@ from osbctl.conformance.exchange import Exchange, Fault, Reply
 from osbctl.conformance.rules import EVERY
 from osbctl.findings import Severity
 from osbctl.platforms import ApiVersion, Platform, platforms_refusing
-from osbctl.redaction import SURE_LENGTH, find_secrets
+from osbctl.redaction import SURE_LENGTH, find_secret_pointers
 
 VERSION = "X-Broker-API-Version"
 IDENTITY = "osbctl-check-7f1c"
@@ -60,9 +60,9 @@ def _platforms_sending(version: str) -> list[Platform]:
 def _check_password_leak(reply: Reply, options: ConnectionOptions) -> Iterator[Fault]:
     """Check that the catalog, which everybody may read, does not hold the password that was sent."""
     secrets = (options.password, options.encoded_credentials)
-    places = find_secrets(secrets, reply.json) if len(options.password) >= SURE_LENGTH else []
+    places = find_secret_pointers(secrets, reply.json) if len(options.password) >= SURE_LENGTH else []
     if places:
-        location = "" if find_secrets(secrets, places[0]) else f", at {places[0]}"
+        location = "" if find_secret_pointers(secrets, places[0]) else f", at {places[0]}"
         yield Fault("wire-secret", f"the catalog holds the password that was sent{location}", reply, hint="change it")
 
 

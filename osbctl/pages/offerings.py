@@ -140,7 +140,7 @@ class ServiceView:
         self.tags = [redact(tag, SHORT) for tag in service.tags[:MAX_TAGS]]
         self.more_tags = max(0, len(service.tags) - MAX_TAGS)
         self.deprecated = _deprecation_notice(service)
-        self.links = list(_support_links(metadata, redactor))
+        self.links = list(_labelled_links(metadata, redactor))
         self.facts = list(_labelled_facts(service, redactor))
         self.verdicts = [_make_verdict_view(platform, outcome, service) for platform, outcome in part.outcomes.items()]
         costs = list(map(parse_prices, plans))
@@ -175,7 +175,7 @@ def _make_titles_unique(plans: Sequence[PlanView]) -> None:
             plan.title = f"{plan.title} ({plan.name})"
 
 
-def _support_links(metadata: Mapping[str, Any], redactor: Redactor) -> Iterator[tuple[str, str]]:
+def _labelled_links(metadata: Mapping[str, Any], redactor: Redactor) -> Iterator[tuple[str, str]]:
     for key, label in (("documentationUrl", "Documentation"), ("supportUrl", "Support")):
         if safe_web_address(metadata.get(key)):
             yield label, redactor.redact(metadata[key], MAX_LENGTH)

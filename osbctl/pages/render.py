@@ -14,7 +14,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from osbctl import __version__
-from osbctl.changes import Level, grouped_effects
+from osbctl.changes import Level, platforms_and_effects
 from osbctl.errors import UsageError
 from osbctl.findings import Severity
 from osbctl.pages.content import MAX_WITH_REQUESTS, Content, Part
@@ -59,12 +59,12 @@ def render_page(content: Content) -> str:
         views=views,
         changes=_group_by_kind(changes, attrgetter("level"), (*Level, "accepted")),
         fragment=fragment,
-        grouped_effects=grouped_effects,
+        platforms_and_effects=platforms_and_effects,
         findings=_group_by_kind(findings, attrgetter("finding.severity"), Severity),
         left_out=redactor.left_out,
         most_plans=f"{MAX_WITH_REQUESTS:,}",
         version=__version__,
-        **_filter_choices(content, views),
+        **_search_form_choices(content, views),
     )
 
 
@@ -114,7 +114,7 @@ def _group_by_kind(notes: Iterable[N], kind: Callable[[N], str], kinds: Iterable
     return [(name, found[name]) for name in kinds if name in found]
 
 
-def _filter_choices(content: Content, views: Sequence[ServiceView]) -> dict[str, Any]:
+def _search_form_choices(content: Content, views: Sequence[ServiceView]) -> dict[str, Any]:
     counts = Counter(tag for view in views for tag in dict.fromkeys(view.tags))
     most_frequent = sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))[:MAX_CHOICES]
     return {

@@ -7,7 +7,7 @@ from typing import Any
 
 from osbctl.errors import RegistryError, UsageError
 from osbctl.extras import command_to_install
-from osbctl.files import check_regular
+from osbctl.files import check_regular_file
 from osbctl.registry.errors import ADD_MAKES_ONE, missing_extra_error, translate_database_error
 
 try:
@@ -92,7 +92,7 @@ def _ensure_file(path: str, name: str, *, create: bool) -> None:
         if create:
             with suppress(FileExistsError):
                 os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
-        check_regular(path)
+        check_regular_file(path)
     except FileNotFoundError:
         if create:
             raise RegistryError(f"{name}: there is no such folder", "--database names another file") from None

@@ -10,7 +10,7 @@ from osbctl.errors import SourceError
 from osbctl.findings import DocumentError, Finding, Severity
 from osbctl.paths import pointer
 from osbctl.platforms import ApiVersion
-from osbctl.redaction import SURE_LENGTH, find_secrets, may_be_secret_name
+from osbctl.redaction import SURE_LENGTH, find_secret_pointers, may_be_secret_name
 from osbctl.registry.records import BrokerCatalog, RegisteredBroker, Registration, Remark
 from osbctl.sources.parse import parse_document
 from osbctl.validation.options import ValidationOptions
@@ -82,10 +82,10 @@ class RegisteredBrokerClient:
         if len(sent.password) < SURE_LENGTH:
             return ()
         secrets = (sent.encoded_credentials, sent.password)
-        places = find_secrets(secrets, data)
+        places = find_secret_pointers(secrets, data)
         if not places and (data or sent.password.encode() not in body):
             return ()
-        place = "" if not places or find_secrets(secrets, places[0]) else places[0]
+        place = "" if not places or find_secret_pointers(secrets, places[0]) else places[0]
         message = "the catalog contains the broker's own password: remove it, and change the password"
         return (Remark(_HELD, "error", place, message),)
 

@@ -10,7 +10,7 @@ from enum import StrEnum
 from importlib import import_module
 from typing import Any
 
-from osbctl.changes import SEVERITIES, Change, DiffFailOn, Level, grouped_effects
+from osbctl.changes import SEVERITIES, Change, DiffFailOn, Level, platforms_and_effects
 from osbctl.findings import FailOn, Finding, Severity, ValidationResult
 from osbctl.reports import Format, Report
 from osbctl.reports import render as render_findings
@@ -153,7 +153,7 @@ def _change_to_finding(change: Change, report: DiffReport) -> Finding:
     # If only refusals make the run fail, a breaking change must not look like a failure.
     is_lenient = report.fail_on is DiffFailOn.REFUSED and change.level is Level.BREAKING
     refused_by = tuple(effect.platform for effect in change.effects if effect.level is Level.REFUSED)
-    effects = (f"{platforms}: {does}" for platforms, does in grouped_effects(change))
+    effects = (f"{platforms}: {does}" for platforms, does in platforms_and_effects(change))
     message = f"{change.level.value}: {change.object or 'catalog'}: {change.message}"
     return Finding(
         rule=change.rule,

@@ -32,15 +32,15 @@ class BrokerReport:
         return [f"{self.name}: {sentence}" for sentence in (self.report.notes if self.report else [self.error])]
 
 
-def common_problems(checked: Sequence[BrokerReport]) -> list[str]:
+def common_problems(all_brokers: Sequence[BrokerReport]) -> list[str]:
     """Problems of the allow file for all brokers: unused and expired entries."""
-    problems = [broker.report.problems for broker in checked if broker.report]
+    problems = [broker.report.problems for broker in all_brokers if broker.report]
     return [text for text in (problems[0] if problems else ()) if all(text in other for other in problems)]
 
 
-def render_all(checked: Sequence[BrokerReport], format: DiffFormat) -> str:  # the option's name
+def render_all(all_brokers: Sequence[BrokerReport], format: DiffFormat) -> str:  # the option's name
     """Render the reports of all brokers in one of `FORMATS`."""
-    reports = {broker.name: replace(broker.report, problems=()) for broker in checked if broker.report}
+    reports = {broker.name: replace(broker.report, problems=()) for broker in all_brokers if broker.report}
     if format is DiffFormat.JSON:
         brokers = [
             {
@@ -48,18 +48,18 @@ def render_all(checked: Sequence[BrokerReport], format: DiffFormat) -> str:  # t
                 "error": broker.error or None,
                 "report": report_as_json(reports[broker.name]) if broker.name in reports else None,
             }
-            for broker in checked
+            for broker in all_brokers
         ]
         return json_text({"version": 1, "brokers": brokers})
     texts = [text for report in reports.values() if (text := render(report, format))]
     if format is DiffFormat.TEXT:
-        texts.append("\n".join(_summary_table(checked)) + "\n")
+        texts.append("\n".join(_summary_table(all_brokers)) + "\n")
     return "\n".join(texts) if format in (DiffFormat.TEXT, DiffFormat.MARKDOWN) else "".join(texts)
 
 
-def _summary_table(checked: Sequence[BrokerReport]) -> Iterator[str]:
+def _summary_table(all_brokers: Sequence[BrokerReport]) -> Iterator[str]:
     return align_columns(
-        [_COLUMNS, *((escape_line(broker.name), *_summary_cells(broker.report)) for broker in checked)]
+        [_COLUMNS, *((escape_line(broker.name), *_summary_cells(broker.report)) for broker in all_brokers)]
     )
 
 

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from osbctl.changes import Change, Level, grouped_effects
+from osbctl.changes import Change, Level, platforms_and_effects
 from osbctl.findings import Finding, Location
 from osbctl.paths import Path
 from osbctl.reports.changes import DiffReport, group_changes
@@ -55,7 +55,7 @@ def _format_group(group: list[Change], report: DiffReport) -> Iterator[tuple[str
         places = f"{report.words.old} {old}, {report.words.new} {new}"
         head = f"**{_escape(change.object or 'catalog')}**: {_escape(change.message)}"
         yield (f"  - {head}; {places}\n" if many else f"- {head} ({rule})\n  - {places}\n"), 1
-    yield "".join(f"  - {platforms}: {_escape(does)}\n" for platforms, does in grouped_effects(group[0])), 0
+    yield "".join(f"  - {platforms}: {_escape(does)}\n" for platforms, does in platforms_and_effects(group[0])), 0
     if group[0].advice and group[0].level is not Level.SAFE:
         yield f"  - **Instead:** {_escape(group[0].advice)}\n", 0
 
@@ -67,14 +67,14 @@ def _format_error(finding: Finding) -> Iterator[str]:
         yield f"  - **Hint:** {_escape(finding.hint)}"
 
 
-def _format_accepted(report: DiffReport, room: int) -> Iterator[str]:
+def _format_accepted(report: DiffReport, max_length: int) -> Iterator[str]:
     if not report.accepted:
         return
     yield "\n#### Accepted\n\n"
     for change, reason in report.accepted:
         entry = f"- **{_escape(change.object or 'catalog')}**: {_escape(change.message)} — {_escape(reason)}\n"
-        room -= len(entry)
-        if room < 0:
+        max_length -= len(entry)
+        if max_length < 0:
             return
         yield entry
 

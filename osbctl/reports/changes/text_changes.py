@@ -3,7 +3,7 @@
 import json
 from collections.abc import Iterator
 
-from osbctl.changes import Change, Level, grouped_effects
+from osbctl.changes import Change, Level, platforms_and_effects
 from osbctl.findings import Location
 from osbctl.paths import Path
 from osbctl.reports.changes import DIFF, DiffReport, group_changes
@@ -56,7 +56,7 @@ def _group_lines(group: list[Change], report: DiffReport) -> Iterator[str]:
             yield from _change_lines(change, report, "    ")
         else:
             yield f"    {paint(_headline(change, change.message), 'bold')} ({_format_locations(change, report)})"
-    for platforms, does in grouped_effects(group[0]):
+    for platforms, does in platforms_and_effects(group[0]):
         yield f"    {platforms}: {escape_line(does)}"
     if group[0].advice and group[0].level is not Level.SAFE:
         yield f"    hint: {escape_line(group[0].advice)}"

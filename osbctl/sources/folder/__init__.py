@@ -15,7 +15,7 @@ from types import MappingProxyType
 from typing import Any
 
 from osbctl.errors import SourceError
-from osbctl.files import check_regular
+from osbctl.files import check_regular_file
 from osbctl.redaction import redact_text
 from osbctl.sources.document import Document
 from osbctl.sources.folder import lock as locks
@@ -88,7 +88,7 @@ def read_lock(folder: Path, unsaved: Mapping[Path, bytes] = NOTHING_UNSAVED) -> 
     try:
         data = unsaved.get(file.resolve()) if unsaved else None
         if data is None:
-            check_regular(file)
+            check_regular_file(file)
             data = read_file(str(file), DEFAULT_LIMITS)
         return locks.parse(data.decode("utf-8"), str(file))
     except FileNotFoundError:
