@@ -111,8 +111,8 @@ class ActionBuilder:
         changes = {self.open.uri(name): self._text_edits(name, file_edits) for name, file_edits in edits.items()}
         return types.WorkspaceEdit(changes) if changes else None
 
-    def _text_edits(self, name: str, edits: Iterable[Edit]) -> list[types.TextEdit]:
-        path = self.open.resolve_path(name)
+    def _text_edits(self, file_name: str, edits: Iterable[Edit]) -> list[types.TextEdit]:
+        path = self.open.resolve_path(file_name)
         # As it was when the editor asked: it may have changed meanwhile.
         file = cached_text_document(path, self.unsaved[path]) if path in self.unsaved else self.open.read_document(path)
         return [types.TextEdit(file.range(edit.start, edit.end), edit.new) for edit in edits]

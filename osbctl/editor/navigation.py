@@ -14,7 +14,7 @@ MAX_SYMBOLS = 10_000
 """Symbols of one file; an editor has no use for more."""
 
 
-def find_in_lock(file: TextDocument, offset: int, lock: TextDocument) -> types.Range | None:
+def find_id_in_lock(file: TextDocument, offset: int, lock: TextDocument) -> types.Range | None:
     """The range in `lock`, the catalog.lock of the source folder, that has the id at `offset`."""
     path = file.path_at(offset)
     if file.document is None or not path or path[-1] != "id":

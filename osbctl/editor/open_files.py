@@ -83,7 +83,7 @@ class OpenFiles:
             self.update(file.uri, file.text, file.version)
 
     async def wait_for_analysis(self, uri: str) -> tuple[str, TextDocument | None, Analysis | None]:
-        """The path of an open file, the file, and the analysis of its source, which is waited for."""
+        """Wait for the analysis of a file's source; return the path, the file and the analysis, None if closed."""
         path = path_from_uri(uri)
         while (file := self.files.get(path)) and file.source and (source := self.sources.get(file.source)):
             if source.task is None:

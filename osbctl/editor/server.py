@@ -13,7 +13,7 @@ from pygls.protocol import LanguageServerProtocol, lsp_method
 import osbctl
 from osbctl.editor.actions import FIX_ALL, ActionBuilder
 from osbctl.editor.completion import completions, hover
-from osbctl.editor.navigation import document_symbols, find_in_lock
+from osbctl.editor.navigation import document_symbols, find_id_in_lock
 from osbctl.editor.open_files import OpenFiles, path_from_uri
 from osbctl.editor.text_document import make_diagnostic
 from osbctl.findings import Finding
@@ -142,7 +142,7 @@ class EditorServer:
         if file is None or folder is None or folder == path:
             return None
         lock = os.path.join(folder, LOCK)  # noqa: PTH118
-        found = find_in_lock(file, file.offset(params.position), self.open.read_document(lock))
+        found = find_id_in_lock(file, file.offset(params.position), self.open.read_document(lock))
         return types.Location(self.open.uri(lock), found) if found else None
 
     async def _on_document_symbol(self, params: types.DocumentSymbolParams) -> list[types.DocumentSymbol]:

@@ -81,7 +81,7 @@ class TextDocument:
         return [found.start() for found in _WIDE.finditer(self.body)]
 
     def _utf16_length(self, start: int, end: int) -> int:
-        """Units between two offsets. A line may be a whole catalog with thousands of positions, so it is not read."""
+        """UTF-16 units between two offsets. Does not read the text between: a line may be a whole catalog."""
         return end - start + bisect_left(self._wide_offsets, end) - bisect_left(self._wide_offsets, start)
 
     @cached_property
@@ -102,7 +102,7 @@ class TextDocument:
         return self.document.source_map().spans() if self.document else {}
 
     def path_at(self, offset: int) -> Path | None:
-        """Path of the innermost value that has the offset, in itself or in its key."""
+        """Path of the innermost value whose text or key contains the offset."""
         return next((path for path, span in self.spans.items() if span.first <= offset <= span.end), None)
 
     def extent(self, location: Location) -> tuple[int, int]:

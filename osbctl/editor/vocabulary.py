@@ -71,7 +71,7 @@ def title_and_type(part: FieldSchema) -> str:
 
 
 def _file_schema(version: ApiVersion, subpath: PurePath | None) -> FieldSchema | None:
-    """Schema of a whole file: a catalog, or the parts of a source folder that are written most."""
+    """Schema of a whole file: a catalog, or a file in `services/` or `schemas/` of a source folder."""
     catalog = load_schema(version)
     if subpath is None:
         return FieldSchema(catalog, catalog)
