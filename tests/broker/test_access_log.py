@@ -3,7 +3,6 @@
 import json
 import logging
 import time
-from collections.abc import Iterator
 from unittest import mock
 
 import pytest
@@ -11,7 +10,6 @@ from waitress.channel import HTTPChannel
 
 from osbctl.broker.decision import Decision, RequestOutcome
 from osbctl.broker.logs import (
-    LOGGERS,
     STANDARD_ERROR,
     Entry,
     JsonFormatter,
@@ -22,6 +20,7 @@ from osbctl.broker.logs import (
     format_text_line,
 )
 from tests.broker.harness import Broker, ask, until
+from tests.cli.program import restored_loggers
 
 
 def entry(method: str = "GET", path: str = "/v2/catalog", identity: str = "") -> Entry:
@@ -88,27 +87,16 @@ def test_log_message_is_one_line_without_control_characters(formatter: logging.F
     assert "INFO stopped" in line
 
 
-@pytest.fixture
-def restored_loggers() -> Iterator[None]:
-    """Loggers are global: what `configure_logging` sets is taken back."""
-    loggers = [logging.getLogger(name) for name in LOGGERS]
-    before = [(one.handlers[:], one.filters[:], one.propagate, one.level) for one in loggers]
-    yield
-    for logger, (handlers, filters, propagate, level) in zip(loggers, before, strict=True):
-        logger.handlers[:], logger.filters[:], logger.propagate = handlers, filters, propagate
-        logger.setLevel(level)
-
-
-@pytest.mark.usefixtures("restored_loggers")
 def test_messages_of_waitress_do_not_name_the_path_of_a_request(capfd: pytest.CaptureFixture[str]) -> None:
     """waitress logs the path when serving it fails, with a password that a client wrote into it."""
     channel = mock.MagicMock(requests=[mock.Mock(error=None)], logger=logging.getLogger("waitress"))
     task = channel.task_class.return_value
     task.service.side_effect = ValueError("a fault")
     task.request.path = "//admin:hunter2@broker/v2/catalog"
-    configure_logging("text")
-    HTTPChannel.service(channel)
-    logging.getLogger("waitress").handlers[0].close()
+    with restored_loggers():
+        configure_logging("text")
+        HTTPChannel.service(channel)
+        logging.getLogger("waitress").handlers[0].close()
     written = capfd.readouterr().err
     assert "ERROR Exception while serving a request" in written
     assert "a fault" in written

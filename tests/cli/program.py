@@ -3,11 +3,12 @@
 import contextlib
 import functools
 import io
+import logging
 import os
 import pty
 import subprocess
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from select import select
 from subprocess import CompletedProcess
@@ -15,6 +16,7 @@ from typing import Any, NamedTuple
 from unittest import mock
 
 from osbctl import __main__ as program
+from osbctl.broker.logs import LOGGERS
 from osbctl.cli import app, connection
 from tests.cli import warm
 
@@ -43,6 +45,19 @@ def environment(**more: str) -> dict[str, str]:
     return {"PATH": os.environ["PATH"], "PYTHONPATH": str(ROOT), "SSL_CERT_FILE": os.devnull, **more}
 
 
+@contextlib.contextmanager
+def restored_loggers() -> Iterator[None]:
+    """Take back what `serve` does to the loggers of the process, which would hide messages from later tests."""
+    loggers = [logging.getLogger(name) for name in LOGGERS]
+    before = [(one.handlers[:], one.filters[:], one.propagate, one.level) for one in loggers]
+    try:
+        yield
+    finally:
+        for logger, (handlers, filters, propagate, level) in zip(loggers, before, strict=True):
+            logger.handlers[:], logger.filters[:], logger.propagate = handlers, filters, propagate
+            logger.setLevel(level)
+
+
 def osbctl(
     *words: str,
     cwd: Path | None = None,
@@ -65,6 +80,7 @@ def osbctl(
         mock.patch.multiple(sys, stdin=typed, stdout=memory if stdout == "" else file, stderr=err),
         mock.patch.object(app, "make_command_group", lambda arguments: _built(arguments[0] if arguments else "")),
         contextlib.chdir(cwd or Path.cwd()),
+        restored_loggers(),
     ):
         program._replace_closed_streams()
         out = sys.stdout
