@@ -18,13 +18,13 @@ if TYPE_CHECKING:
 class AdminApp:
     """Serves /livez (the loop runs), /readyz (503 while draining) and /metrics.
 
-    `status()` must not block. `hosts` are the accepted names in a Host header, besides `localhost` and IP addresses:
+    `get_status()` must not block. `allowed_hosts` are accepted in a Host header, besides `localhost` and IP addresses:
     this stops DNS rebinding, where a web page resolves its own name to this listener.
     """
 
-    def __init__(self, status: Callable[[], ProcessStatus], hosts: Iterable[str] = ()) -> None:
-        self._status = status
-        self._hosts = frozenset(("localhost", *(host.lower() for host in hosts)))
+    def __init__(self, get_status: Callable[[], ProcessStatus], allowed_hosts: Iterable[str] = ()) -> None:
+        self._get_status = get_status
+        self._allowed_hosts = frozenset(("localhost", *(host.lower() for host in allowed_hosts)))
         self._pages: dict[str, Callable[[], Response]] = {
             "/livez": lambda: _text_response("200 OK", "ok"),
             "/readyz": self._readiness_response,
@@ -44,11 +44,11 @@ class AdminApp:
         name = (host_header or "localhost").lower()
         name = name[1:].partition("]")[0] if name.startswith("[") else name.partition(":")[0]
         with suppress(ValueError):  # not an address
-            return name in self._hosts or bool(ip_address(name))
+            return name in self._allowed_hosts or bool(ip_address(name))
         return False
 
     def _readiness_response(self) -> Response:
-        if self._status().draining:
+        if self._get_status().draining:
             return _text_response("503 Service Unavailable", "draining")
         return _text_response("200 OK", "ready")
 
@@ -64,7 +64,7 @@ class AdminApp:
         """Yield the metrics; prometheus_client calls this."""
         from prometheus_client import core
 
-        status = self._status()
+        status = self._get_status()
         stats = status.stats
         requests = core.CounterMetricFamily("osbctl_requests", "Requests by status.", labels=["status"])
         checks = "Checks of credentials by result and label."

@@ -99,7 +99,7 @@ class Channel(HTTPChannel):  # type: ignore[misc]
         return bool(self.total_outbufs_len or self.encrypted) and self.phase is not Phase.LINGERING
 
     def handle_read(self) -> None:
-        data = self.receive() if self.socket is not None and self._take_step() else None
+        data = self.receive() if self.socket is not None and self._spend_step_budget() else None
         if data == b"":
             self.handle_close()
         elif data and self.phase is not Phase.LINGERING:
@@ -114,7 +114,7 @@ class Channel(HTTPChannel):  # type: ignore[misc]
     def handle_expt(self) -> None:
         self.handle_close()  # urgent data has no meaning in HTTP, and poll would report it forever
 
-    def _take_step(self) -> bool:
+    def _spend_step_budget(self) -> bool:
         """Count a step; False if the unauthenticated connections of this client have none left in this turn."""
         if self.authenticated:
             return True
@@ -150,7 +150,7 @@ class Channel(HTTPChannel):  # type: ignore[misc]
     def authenticate_or_answer(self) -> None:
         """Continue with a request that is complete or decided: authenticate or answer it."""
         if self.phase is Phase.READY:
-            if not self._take_step():
+            if not self._spend_step_budget():
                 self.server.ready.append(self)
                 return
             self.phase = Phase.AUTHENTICATING
@@ -275,7 +275,7 @@ class Channel(HTTPChannel):  # type: ignore[misc]
         self.requests = []
         super().handle_close()
 
-    def drain(self, grace_over: bool) -> None:
+    def close_gracefully(self, grace_over: bool) -> None:
         """While draining: close an idle connection after the grace period, others after their response."""
         if self.phase is Phase.ANSWERING and not self.unparsed:
             self.close_when_flushed = True

@@ -30,13 +30,13 @@ class HashingProcess:
         self._lock = threading.Lock()
         self._child = _start_worker()
 
-    def find_matching_hash(self, password: str, hashes: Sequence[str], seconds: float) -> int | None:
+    def find_matching_hash(self, password: str, hashes: Sequence[str], timeout: float) -> int | None:
         """Return the index of the first crypt(3) hash that matches the password, or None.
 
-        Raises HashingError if the child dies twice, fails or takes longer than `seconds`, OSError if none can start.
+        Raises HashingError if the child dies twice, fails or takes more than `timeout` seconds; OSError if none starts.
         """
         line = json.dumps({"password": password, "hashes": list(hashes)}).encode() + b"\n"
-        answer = self._query_child(line, seconds) or self._query_child(line, seconds)
+        answer = self._query_child(line, timeout) or self._query_child(line, timeout)
         if not answer:
             raise HashingError("the hashing process died")
         result = json.loads(answer)
@@ -44,7 +44,7 @@ class HashingProcess:
             raise HashingError(f"the hashing process failed: {result}")
         return None if result is None else int(result)
 
-    def _query_child(self, line: bytes, seconds: float) -> bytes:
+    def _query_child(self, line: bytes, timeout: float) -> bytes:
         """Send a line to the child, started anew if it died, and return its answer; b"" if it dies again."""
         with self._lock:
             if self._stopped:
@@ -58,9 +58,9 @@ class HashingProcess:
             stdin.flush()
         poll = select.poll()
         poll.register(stdout, select.POLLIN)
-        if not poll.poll(seconds * 1000):
+        if not poll.poll(timeout * 1000):
             self._kill_and_reap_child()
-            raise HashingError(f"the hashing process took more than {seconds:.0f} seconds for a password; it was ended")
+            raise HashingError(f"the hashing process took more than {timeout:.0f} seconds for a password; it was ended")
         answer = stdout.readline()
         if not answer:
             self._kill_and_reap_child()

@@ -97,7 +97,7 @@ class Loop:
             if age > self.settings.drain_seconds:
                 break
             for channel in self._open_channels():
-                channel.drain(age > self.settings.drain_grace_seconds)
+                channel.close_gracefully(age > self.settings.drain_grace_seconds)
             self.run_turn(0.05)
         left = self._open_channels()
         for channel in left:
@@ -177,7 +177,7 @@ def _run_until_stopped(
 ) -> None:
     limits = options.settings
     loop = Loop(limits)
-    log_expiry = shared.tls.log_expiry_daily if shared.tls else None
+    log_expiry = shared.tls.log_expiry_if_soon if shared.tls else None
     watcher = Watcher([*service.watched, *certificate_files], shared.stats, log_expiry, seconds=limits.reload_seconds)
     # A signal may interrupt a handler, which would wait forever for a lock that it holds: these take none.
     signal.signal(signal.SIGTERM, lambda *_: loop.stop())
@@ -188,7 +188,7 @@ def _run_until_stopped(
         to_line = format_json_line if options.log_format == "json" else format_text_line
         shared.access_log = LineWriter(STANDARD_OUTPUT, to_line, seconds=limits.log_seconds, limit=limits.log_lines)
     try:
-        _open_servers(options, sockets, shared, service, loop)
+        _add_servers_to_loop(options, sockets, shared, service, loop)
         watcher.start()
         _log_listeners(options, sockets, shared)  # from here on connections are accepted
         for sentence in service.summary:
@@ -204,7 +204,7 @@ def _run_until_stopped(
             shared.access_log.close()
 
 
-def _open_servers(
+def _add_servers_to_loop(
     options: ServeOptions, sockets: Sequence[socket.socket], shared: Shared, service: Service, loop: Loop
 ) -> None:
     def create_server(app: Application, sock: socket.socket, shared: Shared) -> Server:

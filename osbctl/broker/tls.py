@@ -48,7 +48,7 @@ class Tls:
         _log.log(level, "%s", self.certificate)
         self._logged_days = days
 
-    def log_expiry_daily(self) -> None:
+    def log_expiry_if_soon(self) -> None:
         """Log the expiry once a day in the last `SOON_DAYS`, and when it comes. Cheap: call it often."""
         days = floor(self.certificate.days_left())
         if days < SOON_DAYS and days != self._logged_days:

@@ -195,13 +195,13 @@ def error_description(body: bytes, options: ConnectionOptions) -> str:
     import json
 
     try:
-        said = json.loads(body)["description"]
+        description = json.loads(body)["description"]
     except (ValueError, KeyError, TypeError, RecursionError):
         return ""
-    if not isinstance(said, str):
+    if not isinstance(description, str):
         return ""
     # Redact before cutting: half a password would not be recognised.
-    shown = options.redact_credentials(said)
-    if shown != said and len(options.password) < SURE_LENGTH:
+    shown = options.redact_credentials(description)
+    if shown != description and len(options.password) < SURE_LENGTH:
         return ""  # a short password may be any word of it: without the word, it makes no sense
     return f": {escape_line(redact_text(shown))[:300]}"

@@ -63,19 +63,19 @@ def request_errors(schema: JsonValue, request: dict[str, JsonValue]) -> list[Fin
     errors = BoundedValidator().errors(tree.top, request)
     if errors is None:
         raise SourceError("the plan's schema cannot be applied: it is invalid, or has a pattern that takes too long")
-    known = set(Constraints().and_also(tree.top).property_names())
-    return list(dict.fromkeys(finding for error in leaf_errors(errors) for finding in _convert_error(error, known)))
+    names = set(Constraints().and_also(tree.top).property_names())
+    return list(dict.fromkeys(finding for error in leaf_errors(errors) for finding in _findings_of_error(error, names)))
 
 
-def _convert_error(error: Any, known: set[str]) -> Iterator[Finding]:
-    """Convert an error of the validator to findings; `known` are the parameters at the top of the schema."""
+def _findings_of_error(error: Any, names: set[str]) -> Iterator[Finding]:
+    """Convert an error of the validator; `names` are the parameters at the top of the schema."""
     path: Path = tuple(error.instance_path)
     kind = error.kind
     if kind.name == "required":
         yield _create_finding(kind.name, (*path, kind.property), f"{format_key(kind.property)} is missing")
     elif kind.name in ("additionalProperties", "unevaluatedProperties"):
         for name in kind.unexpected:
-            hint = (not path and did_you_mean(name, known)) or "`osbctl params` without -c lists what the plan accepts"
+            hint = (not path and did_you_mean(name, names)) or "`osbctl params` without -c lists what the plan accepts"
             yield _create_finding(kind.name, (*path, name), f"the schema does not allow {format_key(name)} here", hint)
     elif kind.name == "propertyNames":
         name = kind.error.instance

@@ -54,7 +54,7 @@ def test_certificate_expiry_is_logged_daily(caplog: pytest.LogCaptureFixture) ->
     with pytest.MonkeyPatch.context() as patch:
         for days in (20.0, 14.1, 13.9, 13.2, 12.9, 0.1, -0.1, -0.2, -1.1):
             patch.setattr(Certificate, "days_left", lambda _, days=days: days)
-            served.log_expiry_daily()
+            served.log_expiry_if_soon()
     assert [record.levelname for record in caplog.records] == ["WARNING"] * 3 + ["ERROR"] * 2
     assert "the certificate lasts 13 days, until 2030-01-31 12:00 UTC" in caplog.text
     assert "the certificate expired on 2030-01-31 12:00 UTC" in caplog.text
