@@ -25,40 +25,41 @@ class Edit(NamedTuple):
     new: str
 
 
-def edit(document: Document, spans: Mapping[Path, Span], fix: Fix, path: Path) -> Edit | None:
+def make_edit(document: Document, spans: Mapping[Path, Span], fix: Fix, path: Path) -> Edit | None:
     """The edit for `fix` at `path` of this file, None where it is not safe; `spans` are those of the whole text."""
     text, span = document.text, spans.get(path)
     if span is None:
-        return _inserted(document, spans, path, fix.value) if fix.action == "set" else None
+        return _make_insertion(document, spans, path, fix.value) if fix.action == "set" else None
     if span.style in ("|", ">"):
         return None
     if fix.action == "remove":
-        return None if span.anchored else _removed(document, spans, path)
+        return None if span.anchored else _make_removal(document, spans, path)
     if fix.action == "rename":
         quote = {"'": "'", '"': '"'}.get(text[span.key[0]], "")
         return Edit(*span.key, f"{quote}{fix.value}{quote}") if span.key[1] else None
     if not span.anchored:
-        return _replaced(text, span, fix)
+        return _make_replacement(text, span, fix)
     anchor = _ANCHOR.match(text, span.start, span.end)
-    return _replaced(text, span._replace(start=anchor.end()), fix) if anchor else None
+    return _make_replacement(text, span._replace(start=anchor.end()), fix) if anchor else None
 
 
-def _replaced(text: str, span: Span, fix: Fix) -> Edit | None:
+def _make_replacement(text: str, span: Span, fix: Fix) -> Edit | None:
+    """The edit that quotes, wraps or sets the value at a span."""
     written = text[span.start : span.end]
     if fix.action == "quote":
-        return quote_scalar(text, None if span.style else (span.start, span.end))
+        return make_quoting_edit(text, None if span.style else (span.start, span.end))
     if fix.action == "wrap":
-        return Edit(span.start, span.end, f"[{written if span.style else _literal(fix.value)}]")
-    return Edit(span.start, span.end, _literal(fix.value))
+        return Edit(span.start, span.end, f"[{written if span.style else _format_value(fix.value)}]")
+    return Edit(span.start, span.end, _format_value(fix.value))
 
 
-def _removed(document: Document, spans: Mapping[Path, Span], path: Path) -> Edit | None:
+def _make_removal(document: Document, spans: Mapping[Path, Span], path: Path) -> Edit | None:
     """Remove an entry, with the comma or line end between it and a neighbour."""
-    text, holder = document.text, spans[path[:-1]]
+    text, parent = document.text, spans[path[:-1]]
     start, end = spans[path].key[0], spans[path].end
     keys = sorted(spans[place].key[0] for place in spans if place[:-1] == path[:-1])
     if len(keys) == 1:
-        return Edit(holder.start, holder.end, "{}") if holder.flow else Edit(start, end, "{}")
+        return Edit(parent.start, parent.end, "{}") if parent.flow else Edit(start, end, "{}")
     if start != keys[-1]:
         next_key = keys[keys.index(start) + 1]
         return None if text[end:next_key].strip(" \t\r\n,") else Edit(start, next_key, "")
@@ -67,22 +68,22 @@ def _removed(document: Document, spans: Mapping[Path, Span], path: Path) -> Edit
     return Edit(before.start(), end, "") if before and not rest_of_line else None
 
 
-def quote_scalar(text: str, scalar: tuple[int, int] | None) -> Edit | None:
+def make_quoting_edit(text: str, scalar_range: tuple[int, int] | None) -> Edit | None:
     """Quote the plain scalar at this range; None without one."""
-    return Edit(*scalar, _literal(text[slice(*scalar)])) if scalar else None
+    return Edit(*scalar_range, _format_value(text[slice(*scalar_range)])) if scalar_range else None
 
 
-def applied(text: str, edits: Iterable[Edit]) -> str:
+def apply_edits(text: str, edits: Iterable[Edit]) -> str:
     """Apply edits to a text; of two that overlap, the first."""
-    pieces, at = [], 0
-    for one in sorted(set(edits)):
-        if one.start >= at:
-            pieces += [text[at : one.start], one.new]
-            at = one.end
-    return "".join([*pieces, text[at:]])
+    pieces, offset = [], 0
+    for each in sorted(set(edits)):
+        if each.start >= offset:
+            pieces += [text[offset : each.start], each.new]
+            offset = each.end
+    return "".join([*pieces, text[offset:]])
 
 
-def _inserted(document: Document, spans: Mapping[Path, Span], path: Path, value: Any) -> Edit | None:
+def _make_insertion(document: Document, spans: Mapping[Path, Span], path: Path, value: Any) -> Edit | None:
     """Insert an entry before a neighbour, on a line of its own if that one is."""
     text = document.text
     keys = [key for key, _ in entries(get_at(document.data, path[:-1])) if (*path[:-1], key) in spans]
@@ -91,26 +92,26 @@ def _inserted(document: Document, spans: Mapping[Path, Span], path: Path, value:
         return None
     at = next((at for at, key in known if key not in _FIRST), known[-1][0])
     flow = document.syntax == "json" or spans[path[:-1]].flow
-    return Edit(at, at, _entry(path[-1], value, flow, text[at]) + _before_neighbour(text, at, flow))
+    return Edit(at, at, _format_entry(path[-1], value, flow, text[at]) + _separator_before(text, at, flow))
 
 
-def _before_neighbour(text: str, at: int, flow: bool) -> str:
+def _separator_before(text: str, offset: int, flow: bool) -> str:
     """The separator of a new entry from the one that begins at an offset."""
-    indent = re.compile(r"(?:\r\n|\r|\n)[ \t]*\Z").search(text, max(0, at - 1_000), at)
+    indent = re.compile(r"(?:\r\n|\r|\n)[ \t]*\Z").search(text, max(0, offset - 1_000), offset)
     if flow or indent:
         return f"{',' if flow else ''}{indent.group() if indent else ' '}"
     # The only entry of an item, behind its hyphen: the columns before it are its indentation.
-    start = max(text.rfind("\n", 0, at), text.rfind("\r", 0, at)) + 1
+    line_start = max(text.rfind("\n", 0, offset), text.rfind("\r", 0, offset)) + 1
     line_end = "\r\n" if "\r\n" in text else "\r" if "\r" in text and "\n" not in text else "\n"
-    return line_end + " " * (at - start)
+    return line_end + " " * (offset - line_start)
 
 
-def _entry(key: str, value: Any, flow: bool, neighbour: str) -> str:
-    quote_scalar = neighbour == '"' or not re.fullmatch(r"[A-Za-z_$][\w$]*", key)
-    name = json.dumps(key) if quote_scalar else key
-    return f"{name}: {_literal(value)}" if flow or value is not None else f"{name}:"
+def _format_entry(key: str, value: Any, flow: bool, next_character: str) -> str:
+    quote_key = next_character == '"' or not re.fullmatch(r"[A-Za-z_$][\w$]*", key)
+    name = json.dumps(key) if quote_key else key
+    return f"{name}: {_format_value(value)}" if flow or value is not None else f"{name}:"
 
 
-def _literal(value: Any) -> str:
+def _format_value(value: Any) -> str:
     """The value as JSON, which is also YAML."""
     return json.dumps(value, ensure_ascii=False)

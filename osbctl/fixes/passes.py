@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from osbctl.findings import Finding, Fix, Location
-from osbctl.fixes.edits import Edit, applied, edit, quote_scalar
+from osbctl.fixes.edits import Edit, apply_edits, make_edit, make_quoting_edit
 from osbctl.paths import Path as Steps
 from osbctl.paths import get_at, pointer, value_at
 from osbctl.sources.document import Document, Span
@@ -33,14 +33,14 @@ def each_once(wanted: Iterable[Wanted]) -> list[Finding]:
 
 
 class Pass:
-    """The edits of one pass over the findings; `expected` is the catalog that must be read after it."""
+    """The edits of one pass over the findings; `expected` is the catalog that the edited files must hold."""
 
     def __init__(self, document: Document, files: dict[str, bytes]) -> None:
         self.document = document
         self.expected = json.loads(json.dumps(document.data))  # without shared values, which aliases make
         self.made: dict[tuple[str, Edit], list[Wanted]] = {}
         self._files = dict(files)
-        self._texts: dict[str, _Text] = {}
+        self._texts: dict[str, _SourceText] = {}
         self._edits: dict[str, dict[int, Edit]] = {}
 
     def mend(self, wanted: list[Wanted]) -> None:
@@ -49,20 +49,21 @@ class Pass:
         paths = {path for path in paths if get_at(self.document.data, path, self) is not self}
         places = self.document.locate(paths) if paths else {}
         for finding, fix in wanted:
-            self._one(finding, fix, places)
+            self._make_edit(finding, fix, places)
 
-    def _one(self, finding: Finding, fix: Fix, places: dict[Steps, Location]) -> None:
-        place = (places.get(fix.path) or places.get(fix.path[:-1])) if fix.path else finding.location
-        if place is None:
+    def _make_edit(self, finding: Finding, fix: Fix, locations: dict[Steps, Location]) -> None:
+        location = (locations.get(fix.path) or locations.get(fix.path[:-1])) if fix.path else finding.location
+        if location is None:
             return
         top = self.document.top
-        wanted = fix if not is_spring(pointer(top)) else _in_spring(fix)
-        made = self._text(place.source).edit(wanted, place, exists=fix.path in places, alone=bool(top))
-        edits = self._edits.setdefault(place.source, {})
+        wanted = fix if not is_spring(pointer(top)) else _translate_to_spring(fix)
+        text = self._load_text(location.source)
+        made = text.make_edit(wanted, location, exists=fix.path in locations, protect_aliases=bool(top))
+        edits = self._edits.setdefault(location.source, {})
         # One text may stand in several places of the catalog; two edits at one place are made in two passes.
-        if made and edits.get(made.start, made) == made and _carry_out(self.expected, fix, made):
+        if made and edits.get(made.start, made) == made and _apply_to_catalog(self.expected, fix, made):
             edits[made.start] = made
-            self.made.setdefault((place.source, made), []).append((finding, fix))
+            self.made.setdefault((location.source, made), []).append((finding, fix))
 
     @property
     def done(self) -> list[Finding]:
@@ -73,12 +74,13 @@ class Pass:
         """Return whether files stay unchanged outside of the catalog, which may be a part of a larger document."""
         top = self.document.top
         return not top or all(
-            _rest(self.content(name), name, top) == _rest(data, name, top) for name, data in self.changes().items()
+            _content_outside_catalog(self.content(name), name, top) == _content_outside_catalog(data, name, top)
+            for name, data in self.changes().items()
         )
 
-    def _text(self, name: str) -> _Text:
+    def _load_text(self, name: str) -> _SourceText:
         if name not in self._texts:
-            self._texts[name] = _Text(name, self.content(name))
+            self._texts[name] = _SourceText(name, self.content(name))
         return self._texts[name]
 
     def content(self, name: str) -> bytes:
@@ -93,12 +95,12 @@ class Pass:
 
     def changes(self) -> dict[str, bytes]:
         """The changed files, with their new content."""
-        texts = {name: applied(self._texts[name].text, edits) for name, edits in self.edits().items()}
+        texts = {name: apply_edits(self._texts[name].text, edits) for name, edits in self.edits().items()}
         marks = {name: _BOM if self.content(name).startswith(_BOM) else b"" for name in texts}
         return {name: marks[name] + text.encode() for name, text in texts.items()}
 
 
-class _Text:
+class _SourceText:
     """One file: its text, and the location of each value in it."""
 
     def __init__(self, name: str, data: bytes) -> None:
@@ -114,63 +116,65 @@ class _Text:
                 self._plain[span.start] = (span.start, span.end)
         self._plain.update({self.spans[path].key[0]: self.spans[path].key for path in self._keys.values()})
 
-    def edit(self, fix: Fix, place: Location, *, exists: bool, alone: bool) -> Edit | None:
+    def make_edit(self, fix: Fix, location: Location, *, exists: bool, protect_aliases: bool) -> Edit | None:
         """The edit for `fix`, None where there is no text to edit.
 
-        `place` is the location of the value, or of the object that it is added to. `alone`: do not quote a scalar that
-        an alias may refer to.
+        `location` is that of the value, or of the object that it is added to if it does not exist yet.
+        `protect_aliases`: do not quote a scalar that an alias may refer to.
         """
-        offset = self._lines.offset(place)
+        offset = self._lines.offset(location)
         if not fix.path:
-            shared = alone and any(one.anchored and one.start <= offset < one.end for one in self.spans.values())
-            return None if shared else quote_scalar(self.text, self._plain.get(offset))
-        inside = self._path(offset, fix.path if exists else fix.path[:-1])
-        if inside is None:
+            spans = self.spans.values()
+            in_alias = protect_aliases and any(span.anchored and span.start <= offset < span.end for span in spans)
+            return None if in_alias else make_quoting_edit(self.text, self._plain.get(offset))
+        path = self._path_in_file(offset, fix.path if exists else fix.path[:-1])
+        if path is None:
             return None
-        return edit(self._document, self.spans, fix, inside if exists else (*inside, fix.path[-1]))
+        return make_edit(self._document, self.spans, fix, path if exists else (*path, fix.path[-1]))
 
-    def _path(self, offset: int, path: Steps) -> Steps | None:
-        """Find the path in this file of the value at `path` of the catalog, by its offset."""
-        named = bool(path) and isinstance(path[-1], str)
-        found = (self._keys if named else self._items).get(offset)
-        if named and found is None:  # the file of a service is one entry of the catalog, and the top of its own file
+    def _path_in_file(self, offset: int, catalog_path: Steps) -> Steps | None:
+        """Find the path in this file of the value at `catalog_path`, by its offset; None if another value is there."""
+        has_key = bool(catalog_path) and isinstance(catalog_path[-1], str)
+        found = (self._keys if has_key else self._items).get(offset)
+        if has_key and found is None:  # the file of a service is one entry of the catalog, and the top of its own file
             found = self._items.get(offset)
-        same = found is not None and (not named or not found or found[-1] == path[-1])
-        return found if same else None
+        matches = found is not None and (not has_key or not found or found[-1] == catalog_path[-1])
+        return found if matches else None
 
 
-def _in_spring(fix: Fix) -> Fix:
+def _translate_to_spring(fix: Fix) -> Fix:
+    """The fix with field names as Spring spells them."""
     if fix.action == "rename":
         return fix._replace(value=spring_name(fix.value))
     *above, last = fix.path or ("",)
     return fix._replace(path=(*above, spring_name(last))) if isinstance(last, str) and last else fix
 
 
-def _rest(data: bytes, name: str, top: Steps) -> Any:
+def _content_outside_catalog(data: bytes, name: str, top: Steps) -> Any:
     """Content of a file outside the catalog at `top`."""
     whole: Any = json.loads(json.dumps(parse_text(decoded(data, name), name).data))
     get_at(whole, top[:-1])[top[-1]] = None
     return whole
 
 
-def _carry_out(whole: Any, fix: Fix, made: Edit) -> bool:
-    """Change the value as the edit changes its text. Return whether that was possible."""
+def _apply_to_catalog(catalog: Any, fix: Fix, edit: Edit) -> bool:
+    """Change the catalog in place as the edit changes its text. Return whether that was possible."""
     if not fix.path:
         return True
-    data: Any = get_at(whole, fix.path[:-1])
+    parent: Any = get_at(catalog, fix.path[:-1])
     last = fix.path[-1]
-    if type(data) not in (dict, list):
+    if type(parent) not in (dict, list):
         return False
     if fix.action == "rename":
-        if fix.value in data or last not in data:
+        if fix.value in parent or last not in parent:
             return False
-        data[fix.value] = data.pop(last)
+        parent[fix.value] = parent.pop(last)
     elif fix.action == "remove":
-        del data[last]
+        del parent[last]
     elif fix.action == "wrap":
-        data[last] = [fix.value]
+        parent[last] = [fix.value]
     else:
-        data[last] = json.loads(made.new) if fix.action == "quote" else fix.value
+        parent[last] = json.loads(edit.new) if fix.action == "quote" else fix.value
     return True
 
 
@@ -188,7 +192,7 @@ def draft_fix(finding: Finding, data: Any) -> Fix | None:
     old = value_at(data, finding.path[:-1])
     slip = misspelled_schema_key(old) if finding.rule == MISSING else ""
     new = {**old, "$schema": old[slip] if slip else DRAFT_04}
-    proved = all(one.level == "safe" for pair in ((old, new), (new, old)) for one in compare_schemas(*pair))
+    proved = all(change.level == "safe" for pair in ((old, new), (new, old)) for change in compare_schemas(*pair))
     if slip:
         return Fix("rename", (*finding.path[:-1], slip), "$schema", proved)
     return Fix("set", finding.path, DRAFT_04, proved) if proved or finding.rule == MISSING else None

@@ -10,7 +10,7 @@ import yaml
 
 from osbctl.errors import SourceError, UsageError
 from osbctl.findings import DocumentError, Fix
-from osbctl.fixes.edits import Edit, applied, edit
+from osbctl.fixes.edits import Edit, apply_edits, make_edit
 from osbctl.platforms.outcome import VerdictKind
 from osbctl.sources.document import Span
 from osbctl.sources.parse import parse_document
@@ -150,9 +150,9 @@ def test_an_entry_is_added_without_a_look_at_all_others() -> None:
 
     document = parse_document(b'{"services": [{"id": "i"}, {"id": "j"}]}', "c.json")
     path = ("services", 1, "bindable")
-    made = edit(document, Asked(document.source_map().spans()), Fix("set", path, True), path)
+    made = make_edit(document, Asked(document.source_map().spans()), Fix("set", path, True), path)
     assert made is not None
-    assert applied(document.text, [made]) == '{"services": [{"id": "i"}, {"bindable": true, "id": "j"}]}'
+    assert apply_edits(document.text, [made]) == '{"services": [{"id": "i"}, {"bindable": true, "id": "j"}]}'
 
 
 def test_a_byte_order_mark_stays() -> None:
@@ -222,7 +222,7 @@ def test_a_value_that_many_share_is_left(tmp_path: Path) -> None:
 
 
 def test_of_two_edits_that_overlap_the_first_is_made() -> None:
-    assert applied("abcd", [Edit(1, 3, "y"), Edit(0, 2, "x"), Edit(3, 4, "z"), Edit(0, 2, "x")]) == "xcz"
+    assert apply_edits("abcd", [Edit(1, 3, "y"), Edit(0, 2, "x"), Edit(3, 4, "z"), Edit(0, 2, "x")]) == "xcz"
 
 
 def test_what_is_no_file_cannot_be_mended() -> None:
