@@ -50,7 +50,7 @@ def rows(
 def _price_rows(prices: Sequence[Prices]) -> Iterable[Row]:
     currencies = dict.fromkeys(currency for price in prices for currency in price.monthly)
     for currency in currencies:
-        yield _make_row(f"{currency} a month".strip(), [price.texts.get(currency, NONE) for price in prices])
+        yield _make_row(f"{currency} a month".strip(), [price.monthly_texts.get(currency, NONE) for price in prices])
     if any(price.others for price in prices):
         label = "Further costs" if currencies else "Costs"
         yield _make_row(label, ["; ".join(price.others) or NONE for price in prices])

@@ -82,8 +82,8 @@ def _parameter_lines(place: str, plans: Sequence[ServicePlan], paint: AnsiStyle,
     for name, variants in rows.items():
         head = f"{paint(name, 'info')}{' ' * (column - display_width(name))}"
         for text, owners in _variants_by_plans(variants):
-            which = paint(_format_plan_names(owners), "dim") if 0 < len(owners) < len(described) else ""
-            yield _wrap_hanging(f"    {head}  ", text + which, column + 6, width)
+            suffix = paint(_format_plan_names(owners), "dim") if 0 < len(owners) < len(described) else ""
+            yield _wrap_hanging(f"    {head}  ", text + suffix, column + 6, width)
             head = " " * column
 
 

@@ -21,22 +21,22 @@ class Prices(NamedTuple):
     others: list[str]
 
     @property
-    def texts(self) -> dict[str, str]:
+    def monthly_texts(self) -> dict[str, str]:
         """The monthly totals, formatted."""
         return {currency: format_amount(total) for currency, total in self.monthly.items()}
 
 
 def parse_prices(plan: ServicePlan) -> Prices:
     """The prices of `plan`, currencies in the order of the catalog."""
-    found = Prices({}, [])
+    prices = Prices({}, [])
     entries = plan.metadata.get("costs")
     for entry in entries if isinstance(entries, list) else ():
         if isinstance(entry, dict):
-            _add_cost(found, entry)
-    return found
+            _add_cost(prices, entry)
+    return prices
 
 
-def _add_cost(found: Prices, entry: Mapping[str, Any]) -> None:
+def _add_cost(prices: Prices, entry: Mapping[str, Any]) -> None:
     unit = escape_line(str(entry.get("unit") or "")).strip()
     is_monthly = " ".join(re.split(r"[\s_-]+", unit.casefold())).strip() in _MONTHLY
     amounts = entry.get("amount")
@@ -45,11 +45,11 @@ def _add_cost(found: Prices, entry: Mapping[str, Any]) -> None:
     for name, amount in amounts.items():
         currency = escape_line(name).upper()
         if is_monthly and (value := _to_decimal(amount)) is not None:
-            found.monthly[currency] = found.monthly.get(currency, Decimal()) + value
+            prices.monthly[currency] = prices.monthly.get(currency, Decimal()) + value
         else:
             text = f"{format_amount(amount)} {currency}".strip()
             period = _PERIODS.get(unit.casefold(), "")
-            found.others.append(f"{text} {period}" if text and period else " / ".join(filter(None, (text, unit))))
+            prices.others.append(f"{text} {period}" if text and period else " / ".join(filter(None, (text, unit))))
 
 
 def format_amount(amount: Any) -> str:
@@ -76,9 +76,9 @@ def _to_decimal(amount: Any) -> Decimal | None:
 
 def price_phrases(plan: ServicePlan) -> list[str]:
     """The prices of a plan as phrases, such as `99 USD or 79 EUR a month`."""
-    found = parse_prices(plan)
-    monthly = " or ".join(f"{total} {currency}".strip() for currency, total in found.texts.items())
-    return [*([f"{monthly} a month"] if monthly else []), *filter(None, found.others)]
+    prices = parse_prices(plan)
+    monthly = " or ".join(f"{total} {currency}".strip() for currency, total in prices.monthly_texts.items())
+    return [*([f"{monthly} a month"] if monthly else []), *filter(None, prices.others)]
 
 
 def bullets(plan: ServicePlan) -> list[str]:
