@@ -63,10 +63,10 @@ class ChangesDisplay:
 
     def make_report(self, comparison: Comparison, **content: Any) -> DiffReport:
         """The report of a comparison, with accepted changes apart; `content` as in `_build_report`."""
-        from osbctl.comparison.allow import load_allowed, sort_out
+        from osbctl.comparison.allow import load_allow_entries, triage_changes
 
-        allowed = load_allowed(self.allow) if self.allow else ()
-        sorted_changes = sort_out(comparison.changes, allowed, datetime.now(UTC).date())
+        allowed = load_allow_entries(self.allow) if self.allow else ()
+        sorted_changes = triage_changes(comparison.changes, allowed, datetime.now(UTC).date())
         return self._build_report(
             comparison.old,
             comparison.new,

@@ -46,7 +46,7 @@ class TriagedChanges:
     problems: list[str]
 
 
-def load_allowed(path: str) -> list[AllowEntry]:
+def load_allow_entries(path: str) -> list[AllowEntry]:
     """The entries of the file at `path`. Raises ConfigError: it does not exist, is not TOML, or an entry is wrong."""
     try:
         table = parse_toml(read_bounded(path, _MAX_BYTES), path)
@@ -55,34 +55,36 @@ def load_allowed(path: str) -> list[AllowEntry]:
     entries = table.get("allow", [])
     if set(table) - {"allow"} or not isinstance(entries, list):
         raise ConfigError(f"{path}: the file may only hold [[allow]] entries")
-    return [_entry(path, number, entry) for number, entry in enumerate(entries, 1)]
+    return [_parse_entry(path, number, entry) for number, entry in enumerate(entries, 1)]
 
 
-def sort_out(changes: Iterable[Change], allowed: Iterable[AllowEntry], today: datetime.date) -> TriagedChanges:
+def triage_changes(changes: Iterable[Change], entries: Iterable[AllowEntry], today: datetime.date) -> TriagedChanges:
     """Separate accepted changes from open ones. The first entry that covers a change gives the reason."""
     valid, problems = [], []
-    for entry in allowed:
+    for entry in entries:
         if entry.expires and entry.expires < today:
-            problems.append(f"{_label(entry)} expired on {entry.expires}: remove or renew it")
+            problems.append(f"{_entry_label(entry)} expired on {entry.expires}: remove or renew it")
         else:
             valid.append(entry)
-    left, accepted, matched = [], [], set()
+    open_changes, accepted, matched = [], [], set()
     for change in changes:
         covering = [number for number, entry in enumerate(valid) if entry.covers(change)]
         matched.update(covering)
         if covering:
             accepted.append((change, valid[covering[0]].reason))
         else:
-            left.append(change)
-    problems += [f"{_label(entry)} matches no change: remove it" for n, entry in enumerate(valid) if n not in matched]
-    return TriagedChanges(left, accepted, problems)
+            open_changes.append(change)
+    problems += [
+        f"{_entry_label(entry)} matches no change: remove it" for n, entry in enumerate(valid) if n not in matched
+    ]
+    return TriagedChanges(open_changes, accepted, problems)
 
 
-def _label(entry: AllowEntry) -> str:
+def _entry_label(entry: AllowEntry) -> str:
     return f"allow {entry.rule} of {entry.object or 'the catalog'}" + (f", field {entry.field}" if entry.field else "")
 
 
-def _entry(path: str, number: int, entry: Any) -> AllowEntry:
+def _parse_entry(path: str, number: int, entry: Any) -> AllowEntry:
     where = f"{path}: allow entry {number}"
     if not isinstance(entry, dict) or set(entry) - _TEXTS - {"expires"}:
         raise ConfigError(f"{where}: known keys: rule, object, reason, field, expires")

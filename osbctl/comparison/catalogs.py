@@ -8,11 +8,11 @@ from osbctl.catalog import Catalog, ServiceOffering, ServicePlan
 from osbctl.changes import Change
 from osbctl.comparison.change_kinds import Kind
 from osbctl.comparison.collector import Collector, MatchedPair
-from osbctl.comparison.fields import compare_catalog, compare_plan, compare_service
-from osbctl.comparison.match import Match, T, by_id, by_name
+from osbctl.comparison.fields import compare_catalog_fields, compare_plan_fields, compare_service_fields
+from osbctl.comparison.match import Match, T, match_by_id, pop_pairs_by_name
 from osbctl.comparison.names import NameChanges
 from osbctl.comparison.rules import fields, identity
-from osbctl.comparison.values import same, shown
+from osbctl.comparison.values import equal_or_both_empty, format_value
 from osbctl.platforms import Platform
 from osbctl.text import plural
 
@@ -24,34 +24,36 @@ def compare_catalogs(
     new: Mapping[str, Any] | Catalog,
     *,
     platforms: Collection[Platform] = (),
-    instances: frozenset[str] | None = None,
+    used_plans: frozenset[str] | None = None,
     today: date | None = None,
 ) -> list[Change]:
     """The changes from the catalog `old` to `new`, without locations, in the order of the catalogs.
 
-    `platforms` are those in view, none for all. `instances` are the ids of the plans that have instances, None if that
+    `platforms` are those in view, none for all. `used_plans` are the ids of the plans with instances, None if that
     is not known. `today` decides whether a sunset has passed; the default is the current date. Never fails: values of a
     wrong type are skipped, as in `osbctl.catalog`.
     """
     before, after = Catalog.of(old), Catalog.of(new)
-    collector = Collector(platforms or tuple(Platform), instances)
+    collector = Collector(platforms or tuple(Platform), used_plans)
     _Comparison(before, after, collector, today).run()
-    compare_catalog(collector, before.data, after.data)
-    if not collector.changes and not same(before.data, after.data):
+    compare_catalog_fields(collector, before.data, after.data)
+    if not collector.changes and not equal_or_both_empty(before.data, after.data):
         collector.add(fields.OTHER, MatchedPair(), _NO_EFFECT)
     return collector.changes
 
 
 class _Comparison:
+    """Reports the changes of service offerings and plans to a collector."""
+
     def __init__(self, old: Catalog, new: Catalog, to: Collector, today: date | None) -> None:
         self._old, self._new, self._to, self._today = old, new, to, today
         self._names = NameChanges(old, new, to)
-        self._services = by_id(old.services, new.services)
+        self._services = match_by_id(old.services, new.services)
         gone, fresh = self._services.gone, self._services.fresh
-        self._replaced = by_name(gone, fresh)
+        self._replaced = pop_pairs_by_name(gone, fresh)
         pairs = (*self._services.kept, *self._replaced)
-        left = _without_counterpart(old.services, {id(before): after for before, after in pairs})
-        came = _without_counterpart(new.services, {id(after): before for before, after in pairs})
+        left = _find_unmatched_plans(old.services, {id(before): after for before, after in pairs})
+        came = _find_unmatched_plans(new.services, {id(after): before for before, after in pairs})
         # A plan has moved if its old service offering no longer has it; otherwise the new one is a copy.
         self._moves = [(*left[plan], *came[plan]) for plan in left if plan in came]
         self._movers = {id(plan) for _, before, _, after in self._moves for plan in (before, after)}
@@ -61,14 +63,14 @@ class _Comparison:
         if self._old.services and not self._new.services:
             self._to.add(identity.CATALOG_EMPTIED, MatchedPair(), "the catalog is empty")
         kept = [*services.kept, *self._replaced]
-        self._names.of_services(kept, services.fresh)
+        self._names.report_services(kept, services.fresh)
         for old, new in self._replaced:
-            self._service_id(old, new)
+            self._report_service_id(old, new)
         for old, new in kept:
-            self._service(old, new)
+            self._compare_service(old, new)
         for gone in services.gone:
             message = f"removed, with {plural(len(gone.plans), 'plan')}"
-            self._removed(identity.SERVICE_REMOVED, MatchedPair(gone), message, gone)
+            self._report_removal(identity.SERVICE_REMOVED, MatchedPair(gone), message, gone)
         for fresh in services.fresh:
             self._to.add(
                 identity.SERVICE_ADDED,
@@ -76,42 +78,42 @@ class _Comparison:
                 f"added, with {plural(len(fresh.plans), 'plan')}",
                 new=fresh.id,
             )
-        self._moved()
+        self._report_moved_plans()
         if _is_reordered(services):
             self._to.add(fields.ORDER, MatchedPair(), "the service offerings changed order", ("services",))
 
-    def _service_id(self, old: ServiceOffering, new: ServiceOffering) -> None:
+    def _report_service_id(self, old: ServiceOffering, new: ServiceOffering) -> None:
         both = {plan.id for plan in old.plans if plan.id} & {plan.id for plan in new.plans}
         rule = identity.SERVICE_ID_PLANS_KEPT if both else identity.SERVICE_ID
         text = ", and plans kept theirs" if both else ""
-        message = f"the id changed from {shown(old.id)} to {shown(new.id)} while the name stayed{text}"
+        message = f"the id changed from {format_value(old.id)} to {format_value(new.id)} while the name stayed{text}"
         self._to.add(rule, MatchedPair(old, new), message, ("id",), old.id, new.id)
 
-    def _service(self, old: ServiceOffering, new: ServiceOffering) -> None:
-        if old.id == new.id and same(old.data, new.data):
+    def _compare_service(self, old: ServiceOffering, new: ServiceOffering) -> None:
+        if old.id == new.id and equal_or_both_empty(old.data, new.data):
             return
-        match = by_id(old.plans, new.plans)
+        match = match_by_id(old.plans, new.plans)
         # A plan that moves is reported once, as moved.
         gone, fresh = ([plan for plan in plans if id(plan) not in self._movers] for plans in (match.gone, match.fresh))
-        replaced = by_name(gone, fresh)
+        replaced = pop_pairs_by_name(gone, fresh)
         if old.plans and not new.plans:
             self._to.add(identity.SERVICE_WITHOUT_PLANS, MatchedPair(old, new), "no plan is left", ("plans",))
-        compare_service(self._to, old, new, [*match.kept, *replaced])
-        self._names.of_plans(old, new, match.kept, fresh)
+        compare_service_fields(self._to, old, new, [*match.kept, *replaced])
+        self._names.report_plans(old, new, match.kept, fresh)
         for before, after in replaced if old.id == new.id else ():
-            message = f"the id changed from {shown(before.id)} to {shown(after.id)} while the name stayed"
+            message = f"the id changed from {format_value(before.id)} to {format_value(after.id)} while the name stayed"
             pair = MatchedPair(old, new, before, after)
             self._to.add(identity.PLAN_ID, pair, message, ("id",), before.id, after.id)
         for before, after in (*match.kept, *replaced):
-            compare_plan(self._to, MatchedPair(old, new, before, after))
+            compare_plan_fields(self._to, MatchedPair(old, new, before, after))
         for plan in gone:
-            self._removed(identity.PLAN_REMOVED, MatchedPair(old, new, plan), "removed", plan)
+            self._report_removal(identity.PLAN_REMOVED, MatchedPair(old, new, plan), "removed", plan)
         for plan in fresh:
             self._to.add(identity.PLAN_ADDED, MatchedPair(old, new, None, plan), "added", new=plan.id)
         if _is_reordered(match):
             self._to.add(fields.ORDER, MatchedPair(old, new), "the plans changed order", ("plans",))
 
-    def _removed(self, kind: Kind, pair: MatchedPair, message: str, gone: ServiceOffering | ServicePlan) -> None:
+    def _report_removal(self, kind: Kind, pair: MatchedPair, message: str, gone: ServiceOffering | ServicePlan) -> None:
         """Report a removal. After its sunset, an object may be removed."""
         sunset = gone.deprecation and gone.deprecation.sunset
         passed = bool(sunset and sunset < (self._today or date.today()))  # the author's local date
@@ -119,22 +121,22 @@ class _Comparison:
             message += f"; its sunset was {sunset}" if passed else f"; deprecated, but promised until {sunset}"
         self._to.add(kind, pair, message, old=gone.id, expired=passed)
 
-    def _moved(self) -> None:
+    def _report_moved_plans(self) -> None:
         for old_home, before, new_home, after in self._moves:
             pair = MatchedPair(old_home, new_home, before, after)
-            homes = [shown(old_home.name), shown(new_home.name)]
+            homes = [format_value(old_home.name), format_value(new_home.name)]
             if old_home.name == new_home.name:
-                homes = [f"{shown(home.name)} (id {shown(home.id)})" for home in (old_home, new_home)]
+                homes = [f"{format_value(home.name)} (id {format_value(home.id)})" for home in (old_home, new_home)]
             message = f"moved from service {homes[0]} to {homes[1]}"
             self._to.add(identity.PLAN_MOVED, pair, message, (), old_home.id, new_home.id)
-            compare_plan(self._to, pair, moved=True)
+            compare_plan_fields(self._to, pair, moved=True)
 
 
 def _is_reordered(match: Match[T]) -> bool:
     return match.kept != sorted(match.kept, key=lambda pair: pair[1].path)
 
 
-def _without_counterpart(
+def _find_unmatched_plans(
     services: Iterable[ServiceOffering], counterparts: Mapping[int, ServiceOffering]
 ) -> dict[str, tuple[ServiceOffering, ServicePlan]]:
     """Plans that the counterpart of their service (by its `id()`) lacks: the first of each id, with its service."""

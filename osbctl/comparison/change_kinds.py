@@ -15,41 +15,42 @@ class Kind:
     """A kind of change. `advice` is a safe way to do what was meant, or empty."""
 
     id: str
-    answers: dict[Platform, Reaction | DependsOnInstances]
+    reactions: dict[Platform, Reaction | DependsOnInstances]
     advice: str
 
-    def effects(self, view: Collection[Platform], used: bool | None) -> tuple[Effect, ...]:
-        """Effects on the platforms in `view`; `used` as in `DependsOnInstances.choose_reaction`."""
-        found = []
+    def effects(self, view: Collection[Platform], is_used: bool | None) -> tuple[Effect, ...]:
+        """Effects on the platforms in `view`; `is_used` as in `DependsOnInstances.choose_reaction`."""
+        effects = []
         for platform in Platform:
-            if platform in view and platform in self.answers:
-                answer = self.answers[platform]
-                answer = answer.choose_reaction(used) if isinstance(answer, DependsOnInstances) else answer
-                found.append(Effect(platform, answer.level, answer.does))
-        return tuple(found)
+            if platform in view and platform in self.reactions:
+                reaction = self.reactions[platform]
+                if isinstance(reaction, DependsOnInstances):
+                    reaction = reaction.choose_reaction(is_used)
+                effects.append(Effect(platform, reaction.level, reaction.does))
+        return tuple(effects)
 
 
 KINDS: dict[str, Kind] = {}
 """Every kind of change whose module was imported, by the id of its rule."""
 
 
-def kind(
+def register_kind(
     id: str,  # the record's own field name
     text: str,
     *,
-    every: Reaction | DependsOnInstances | None = None,
+    reaction: Reaction | DependsOnInstances | None = None,
     advice: str = "",
     level: Level | None = None,
 ) -> Kind:
-    """Register a kind of change and its rule; `every` is the usual reaction, `level` by default the strictest."""
-    answers = {platform: answer for platform in Platform if (answer := platform.record.reactions.get(id, every))}
-    usual = {platform: one.unknown if isinstance(one, DependsOnInstances) else one for platform, one in answers.items()}
-    levels = {platform: one.level for platform, one in usual.items()}
-    level = level or max(levels.values(), key=lambda one: one.rank)
-    refused_by = tuple(platform for platform, one in levels.items() if one is Level.REFUSED)
+    """Register a kind of change and its rule; `reaction` is the usual one, `level` by default the strictest."""
+    reactions = {platform: found for platform in Platform if (found := platform.record.reactions.get(id, reaction))}
+    usual = {platform: r.unknown if isinstance(r, DependsOnInstances) else r for platform, r in reactions.items()}
+    levels = {platform: r.level for platform, r in usual.items()}
+    level = level or max(levels.values(), key=lambda each: each.rank)
+    refused_by = tuple(platform for platform, each in levels.items() if each is Level.REFUSED)
     text += "\n\n    Source: What the platforms do when a broker is updated"
     register_rules({id: text}, SEVERITIES[level], Category.CHANGE, refused_by)
-    KINDS[id] = Kind(id, answers, advice)
+    KINDS[id] = Kind(id, reactions, advice)
     return KINDS[id]
 
 

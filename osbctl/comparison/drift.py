@@ -31,11 +31,11 @@ def find_drift(
     broker: Mapping[str, Any] | Catalog,
     *,
     platforms: Collection[Platform] = (),
-    instances: frozenset[str] | None = None,
+    used_plans: frozenset[str] | None = None,
 ) -> list[Change]:
     """Changes if the platform replaced the `stored` catalog by that of `broker`.
 
-    `platforms` and `instances` are as in `compare_catalogs`; an export is compared for its own platform. The paths are
+    `platforms` and `used_plans` are as in `compare_catalogs`; an export is compared for its own platform. The paths are
     those of `stored.document` and of `broker`. Raises SourceError: the export belongs to another broker.
     """
     shape = stored.shape
@@ -43,39 +43,39 @@ def find_drift(
     old, new = stored.document.catalog, broker
     if shape and stored.platform:
         _check_same_broker(stored, broker, shape)
-        false, platforms = stored.platform.record.omitted_is_false, (stored.platform,)
-        said = stored.platform.record.normalize_field_names(broker.data)
-        before, after = normalised(old.data, shape, false), normalised(said, shape, false)
-        silence(before, after, said, false)
+        false_defaults, platforms = stored.platform.record.omitted_is_false, (stored.platform,)
+        as_written = stored.platform.record.normalize_field_names(broker.data)
+        before, after = (reduce_to_stored(data, shape, false_defaults) for data in (old.data, as_written))
+        drop_inherited_values(before, after, as_written, false_defaults)
         old, new = Catalog.of(before), Catalog.of(after)
-    changes = compare_catalogs(old, new, platforms=platforms, instances=instances)
+    changes = compare_catalogs(old, new, platforms=platforms, used_plans=used_plans)
     found = []
     for change in changes:
         ids = (change.service.id if change.service else "", change.plan.id if change.plan else "")
         if ids in stored.kept:
             found.append(replace(change, message=_BACK))
-        elif shape is None or not _is_shape_alone(change):
+        elif shape is None or not _is_storage_artifact(change):
             found.append(change)
     return found
 
 
 def _check_same_broker(stored: StoredCatalog, broker: Catalog, shape: RowFields) -> None:
     """Raise SourceError if neither side is empty and they have no id or name in common."""
-    ours, theirs = _marks(broker), _marks(stored.document.catalog)
-    theirs |= {mark for ids in stored.kept for mark in ids if mark}
-    if ours and theirs and not ours & theirs:
+    broker_marks, stored_marks = _ids_and_names(broker), _ids_and_names(stored.document.catalog)
+    stored_marks |= {mark for ids in stored.kept for mark in ids if mark}
+    if broker_marks and stored_marks and not broker_marks & stored_marks:
         raise SourceError(
             f"{stored.document.name}: the export has no id or name of this broker's catalog",
             f"export the rows of the broker itself: {shape.whole}",
         )
 
 
-def _marks(catalog: Catalog) -> set[str]:
+def _ids_and_names(catalog: Catalog) -> set[str]:
     services = {mark for service in catalog.services for mark in (service.id, service.name)}
     return (services | {plan.id for plan in catalog.plans}) - {""}
 
 
-def notes(stored: StoredCatalog, broker: Mapping[str, Any] | Catalog) -> list[str]:
+def stored_catalog_notes(stored: StoredCatalog, broker: Mapping[str, Any] | Catalog) -> list[str]:
     """Notes on the stored side: removed objects that the platform keeps, and fields that it does not store."""
     broker, shape = Catalog.of(broker), stored.shape
     offered = {(service.id, "") for service in broker.services}  # as `StoredCatalog.kept` has them
@@ -83,109 +83,116 @@ def notes(stored: StoredCatalog, broker: Mapping[str, Any] | Catalog) -> list[st
     gone = [name for ids, name in stored.kept.items() if ids not in offered]
     head = "not compared, as the platform keeps them though the catalog does not have them"
     sentences = [f"{head}: {', '.join(gone)}"] if gone else []
-    return [*sentences, *_notes_on_export(stored, broker, shape)] if shape else sentences
+    return [*sentences, *_export_notes(stored, broker, shape)] if shape else sentences
 
 
-def _notes_on_export(stored: StoredCatalog, broker: Catalog, shape: RowFields) -> Iterator[str]:
+def _export_notes(stored: StoredCatalog, broker: Catalog, shape: RowFields) -> Iterator[str]:
     has = {plan.id for plan in stored.document.catalog.plans}
     if stored.public and any(plan.id not in has for plan in broker.plans):
         yield f"every plan of the export is public; only administrators see others: {shape.whole}"
     left_out = [
-        *_unknown(broker.services, shape.service, "service offering"),
-        *_unknown(broker.plans, shape.plan, "plan"),
+        *_describe_unstored_fields(broker.services, shape.service, "service offering"),
+        *_describe_unstored_fields(broker.plans, shape.plan, "plan"),
     ]
     if stored.platform and left_out:
         yield f"not compared, as {stored.platform.label} does not store or show it: {', '.join(left_out)}"
 
 
-def _is_shape_alone(change: Change) -> bool:
+def _is_storage_artifact(change: Change) -> bool:
     """Return whether a change is no drift: platforms keep no order of objects, and treat absent and empty alike."""
     if change.rule == fields.ORDER.id:
         return change.field in ("services", "plans")
     return change.rule == fields.OTHER.id and change.service is None and not change.field
 
 
-def _unknown(things: Iterable[Identified], known: Fields, word: str) -> Iterator[str]:
-    heads = {str(field[0]) for field in known} | {"plans"}
+def _describe_unstored_fields(objects: Iterable[Identified], stored_fields: Fields, noun: str) -> Iterator[str]:
+    heads = {str(field[0]) for field in stored_fields} | {"plans"}
     counts = Counter(
         key
-        for thing in things
-        for key, value in thing.data.items()
+        for item in objects
+        for key, value in item.data.items()
         if key not in heads and value is not None and value not in ({}, [])
     )
-    return (f"{key} of {plural(number, word)}" for key, number in counts.items())
+    return (f"{key} of {plural(number, noun)}" for key, number in counts.items())
 
 
-def normalised(data: Mapping[str, Any], shape: RowFields, false: Collection[str]) -> dict[str, Any]:
+def reduce_to_stored(data: Mapping[str, Any], shape: RowFields, false_defaults: Collection[str]) -> dict[str, Any]:
     """The catalog `data` as a platform with the export format `shape` stores it, with explicit booleans.
 
-    `false` are the booleans of a plan that it reads as false if a catalog omits them.
+    `false_defaults` are the booleans of a plan that it reads as false if a catalog omits them.
     """
     services: list[Any] = []
-    for service in _entries(data, "services"):
-        kept = _stored_part(service, shape.service, shape) if isinstance(service, dict) else None
-        services.append(kept)
-        if kept is not None:
+    for service in _list_at_key(data, "services"):
+        reduced = _stored_fields(service, shape.service, shape) if isinstance(service, dict) else None
+        services.append(reduced)
+        if reduced is not None:
             for name in (*INHERITED, *FLAGS):
                 if (name,) in shape.service:
-                    kept.setdefault(name, False)
-            plans = _entries(service, "plans")
-            kept["plans"] = [_plan(plan, kept, shape, false) if isinstance(plan, dict) else None for plan in plans]
+                    reduced.setdefault(name, False)
+            plans = _list_at_key(service, "plans")
+            reduced["plans"] = [
+                _reduce_plan(plan, reduced, shape, false_defaults) if isinstance(plan, dict) else None for plan in plans
+            ]
     return {"services": services}
 
 
-def _entries(data: Mapping[str, Any], key: str) -> list[Any]:
+def _list_at_key(data: Mapping[str, Any], key: str) -> list[Any]:
     values = data.get(key)
     return values if isinstance(values, list) else []
 
 
-def silence(stored: dict[str, Any], broker: dict[str, Any], said: Mapping[str, Any], false: Collection[str]) -> None:
+def drop_inherited_values(
+    stored: dict[str, Any], broker: dict[str, Any], as_written: Mapping[str, Any], false_defaults: Collection[str]
+) -> None:
     """Remove values that plans inherit from both sides, so that a changed service offering is one change.
 
     The platform shows inherited values as the plan's own. If the broker's plan omits a value, and the stored plan has
-    the inherited one, the stored catalog is assumed to have omitted it, too. `said` is the broker's catalog as written,
-    before `normalised`.
+    the inherited one, the stored catalog is assumed to have omitted it, too. `as_written` is the broker's catalog
+    before `reduce_to_stored`.
     """
-    for old, new, original in _pairs(stored, broker, said, "services"):
-        for before, after, plan in _pairs(old, new, original, "plans"):
+    for old, new, original in _match_by_id(stored, broker, as_written, "services"):
+        for before, after, plan in _match_by_id(old, new, original, "plans"):
             for name in INHERITED:
-                if name not in false and plan.get(name) is None and before.get(name) == old.get(name):
+                if name not in false_defaults and plan.get(name) is None and before.get(name) == old.get(name):
                     before.pop(name, None)
                     after.pop(name, None)
 
 
-def _pairs(
+def _match_by_id(
     old: dict[str, Any], new: dict[str, Any], original: Mapping[str, Any], key: str
 ) -> list[tuple[dict[str, Any], dict[str, Any], dict[str, Any]]]:
     """Objects of one id on both sides, with the broker's object as written."""
     stored: dict[Any, dict[str, Any]] = {}
-    for thing in old[key]:
-        if isinstance(thing, dict) and isinstance(thing.get("id"), str):
-            stored.setdefault(thing["id"], thing)
+    for item in old[key]:
+        if isinstance(item, dict) and isinstance(item.get("id"), str):
+            stored.setdefault(item["id"], item)
     return [
-        (stored.pop(thing["id"]), thing, source)
-        for thing, source in zip(new[key], _entries(original, key), strict=True)
-        if isinstance(thing, dict) and isinstance(thing.get("id"), str) and thing["id"] in stored
+        (stored.pop(item["id"]), item, source)
+        for item, source in zip(new[key], _list_at_key(original, key), strict=True)
+        if isinstance(item, dict) and isinstance(item.get("id"), str) and item["id"] in stored
     ]
 
 
-def _plan(data: dict[str, Any], service: dict[str, Any], shape: RowFields, false: Collection[str]) -> dict[str, Any]:
-    kept = _stored_part(data, shape.plan, shape)
-    kept.setdefault("free", "free" not in false)
+def _reduce_plan(
+    data: dict[str, Any], service: dict[str, Any], shape: RowFields, false_defaults: Collection[str]
+) -> dict[str, Any]:
+    reduced = _stored_fields(data, shape.plan, shape)
+    reduced.setdefault("free", "free" not in false_defaults)
     for name in INHERITED:
         if (name,) in shape.plan:
-            kept.setdefault(name, name not in false and service[name])
-    return kept
+            reduced.setdefault(name, name not in false_defaults and service[name])
+    return reduced
 
 
-def _stored_part(data: dict[str, Any], fields: Fields, shape: RowFields) -> dict[str, Any]:
-    kept: dict[str, Any] = {"description": ""}
+def _stored_fields(data: dict[str, Any], fields: Fields, shape: RowFields) -> dict[str, Any]:
+    """The `fields` that have a value other than what the platform stores for none."""
+    reduced: dict[str, Any] = {"description": ""}
     for field in fields:
         value = get_at(data, field)
         if value is None or value in ({}, []) or (field in shape.as_absent and value == shape.as_absent[field]):
             continue
-        here = kept
+        target = reduced
         for key in field[:-1]:
-            here = here.setdefault(str(key), {})
-        here[str(field[-1])] = value
-    return kept
+            target = target.setdefault(str(key), {})
+        target[str(field[-1])] = value
+    return reduced

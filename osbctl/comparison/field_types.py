@@ -5,7 +5,7 @@ from typing import Any
 
 from osbctl.comparison.collector import Collector, MatchedPair
 from osbctl.comparison.rules import fields as rules
-from osbctl.comparison.values import same
+from osbctl.comparison.values import equal_or_both_empty
 
 FLAGS = ("instances_retrievable", "bindings_retrievable", "allow_context_updates", "binding_rotatable")
 INHERITED = ("bindable", "plan_updateable")
@@ -34,15 +34,15 @@ def has_wrong_type(key: str, *sides: Mapping[str, Any]) -> bool:
     return not all(has_type(side.get(key), TYPES[key]) for side in sides)
 
 
-def has_type(value: Any, shape: Any) -> bool:
+def has_type(value: Any, expected: Any) -> bool:
     """Return whether a value is of a type of `TYPES`, or null."""
     if value is None:
         return True
-    if shape is int:  # JSON has one kind of number, and no boolean is one
+    if expected is int:  # JSON has one kind of number, and no boolean is one
         return isinstance(value, int | float) and not isinstance(value, bool) and value % 1 == 0
-    if shape is _OBJECTS:
+    if expected is _OBJECTS:
         return isinstance(value, list) and all(isinstance(entry, dict) for entry in value)
-    return isinstance(value, shape)
+    return isinstance(value, expected)
 
 
 def report_wrong_types(
@@ -51,6 +51,6 @@ def report_wrong_types(
     """Report changed fields of a wrong type; return both sides without the fields of a wrong type."""
     wrong = [key for key in TYPES if (key in old or key in new) and has_wrong_type(key, old, new)]
     for key in wrong:
-        if not same(old.get(key), new.get(key)):
+        if not equal_or_both_empty(old.get(key), new.get(key)):
             to.add(rules.OTHER, pair, WRONG_TYPE.format(key), (key,))
     return tuple({key: value for key, value in side.items() if key not in wrong} for side in (old, new))

@@ -19,8 +19,8 @@ from osbctl.comparison.field_types import (
 )
 from osbctl.comparison.parameters import compare_parameters
 from osbctl.comparison.rules import fields as rules
-from osbctl.comparison.text_lists import TEXT_LISTS, compare_texts
-from osbctl.comparison.values import changed_text, same, shown, table
+from osbctl.comparison.text_lists import TEXT_LISTS, compare_text_list
+from osbctl.comparison.values import describe_change, dict_or_empty, equal_or_both_empty, format_value
 from osbctl.fields import CONVENTIONS, PARTS
 from osbctl.fields import known as known_fields
 from osbctl.jsonschemas.walk import same_value
@@ -47,14 +47,14 @@ _OMITTED_IS_FALSE = {
 """Reaction of a platform that reads omitted values as false, by old and new value."""
 
 
-def compare_catalog(to: Collector, old: Mapping[str, Any], new: Mapping[str, Any]) -> None:
+def compare_catalog_fields(to: Collector, old: Mapping[str, Any], new: Mapping[str, Any]) -> None:
     """Compare the catalog's own fields."""
     pair = MatchedPair()
     was, now = report_wrong_types(to, pair, old, new)
-    _others(to, pair, "catalog", was, now, {"services"})
+    _compare_other_fields(to, pair, "catalog", was, now, {"services"})
 
 
-def compare_service(
+def compare_service_fields(
     to: Collector, old: ServiceOffering, new: ServiceOffering, plans: list[tuple[ServicePlan, ServicePlan]]
 ) -> None:
     """Compare the service offering's own fields; `plans`, those in both catalogs, may inherit some."""
@@ -64,61 +64,61 @@ def compare_service(
         before, after = getattr(old, name), getattr(new, name)
         if has_wrong_type(name, old.data, new.data):
             continue
-        if before != after and plans and not any(_inherits(name, *both) for both in plans):
-            to.add(rules.SERVICE_FLAG, pair, changed_text(name, before, after), (name,), before, after)
+        if before != after and plans and not any(_always_inherits(name, *both) for both in plans):
+            to.add(rules.SERVICE_FLAG, pair, describe_change(name, before, after), (name,), before, after)
         else:
             _compare_flag(to, pair, (name,), before, after)
-            _explicitness(to, pair, name, before == after)
-    _common(to, pair, was, now)
+            _report_explicitness(to, pair, name, before == after)
+    _compare_common_fields(to, pair, was, now)
     for key in TEXT_LISTS:
-        compare_texts(to, pair, key, was.get(key), now.get(key))
-    _dashboard(to, pair, table(was.get("dashboard_client")), table(now.get("dashboard_client")))
+        compare_text_list(to, pair, key, was.get(key), now.get(key))
+    _compare_dashboard(to, pair, dict_or_empty(was.get("dashboard_client")), dict_or_empty(now.get("dashboard_client")))
 
 
-def compare_plan(to: Collector, pair: MatchedPair, moved: bool = False) -> None:
+def compare_plan_fields(to: Collector, pair: MatchedPair, moved: bool = False) -> None:
     """Compare the plan's own fields; `moved`: it belonged to another service offering before."""
     old, new = pair.old_plan, pair.new_plan
     assert old and new
-    if not moved and same(old.data, new.data):
+    if not moved and equal_or_both_empty(old.data, new.data):
         return  # most plans, most of the time
     was, now = report_wrong_types(to, pair, old.data, new.data)
     for name in INHERITED:
         before, after = getattr(old, name), getattr(new, name)
         # What a plan inherits is reported of its service offering.
-        if (moved or not _inherits(name, old, new)) and not has_wrong_type(name, old.data, new.data):
+        if (moved or not _always_inherits(name, old, new)) and not has_wrong_type(name, old.data, new.data):
             _compare_flag(to, pair, (name,), before, after)
-            _explicitness(to, pair, name, before == after)
+            _report_explicitness(to, pair, name, before == after)
     if not has_wrong_type("free", old.data, new.data):
-        _free(to, pair, old, new)
-    _common(to, pair, was, now)
-    _maintenance(to, pair, was.get("maintenance_info"), now.get("maintenance_info"))
-    _polling(to, pair, was.get("maximum_polling_duration"), now.get("maximum_polling_duration"))
+        _compare_free(to, pair, old, new)
+    _compare_common_fields(to, pair, was, now)
+    _compare_maintenance_info(to, pair, was.get("maintenance_info"), now.get("maintenance_info"))
+    _compare_polling_duration(to, pair, was.get("maximum_polling_duration"), now.get("maximum_polling_duration"))
     compare_parameters(to, pair, was.get("schemas"), now.get("schemas"))
 
 
-def _common(to: Collector, pair: MatchedPair, old: Mapping[str, Any], new: Mapping[str, Any]) -> None:
+def _compare_common_fields(to: Collector, pair: MatchedPair, old: Mapping[str, Any], new: Mapping[str, Any]) -> None:
     for name in FLAGS:
         _compare_flag(to, pair, (name,), old.get(name) is True, new.get(name) is True)
-    _field(to, rules.WORDING, pair, ("description",), old.get("description"), new.get("description"))
-    _metadata(to, pair, table(old.get("metadata")), table(new.get("metadata")))
-    _others(to, pair, "plan" if pair.plan else "service", old, new, _COMPARED)
+    _compare_field(to, rules.WORDING, pair, ("description",), old.get("description"), new.get("description"))
+    _compare_metadata(to, pair, dict_or_empty(old.get("metadata")), dict_or_empty(new.get("metadata")))
+    _compare_other_fields(to, pair, "plan" if pair.plan else "service", old, new, _COMPARED)
 
 
-def _others(
+def _compare_other_fields(
     to: Collector, pair: MatchedPair, kind: str, old: Mapping[str, Any], new: Mapping[str, Any], known: Collection[str]
 ) -> None:
     """Compare all fields but the `known` ones of an object of this kind: those in another case, and unknown ones."""
-    was, now = dict(_respelt(old, kind)), dict(_respelt(new, kind))
+    was, now = dict(_fields_in_other_case(old, kind)), dict(_fields_in_other_case(new, kind))
     for path in dict.fromkeys((*was, *now)):
         before, after = was.get(path), now.get(path)
         if not same_value(before, after):
-            to.add(rules.FIELD_CASE, pair, changed_text(".".join(path), before, after, path), path, before, after)
-    for key in _keys(old, new):
+            to.add(rules.FIELD_CASE, pair, describe_change(".".join(path), before, after, path), path, before, after)
+    for key in _all_keys(old, new):
         if key not in known and (key,) not in was and (key,) not in now:
-            _field(to, rules.OTHER, pair, (key,), old.get(key), new.get(key))
+            _compare_field(to, rules.OTHER, pair, (key,), old.get(key), new.get(key))
 
 
-def _respelt(
+def _fields_in_other_case(
     data: Mapping[str, Any], kind: str, path: tuple[str, ...] = ()
 ) -> Iterator[tuple[tuple[str, ...], JsonValue]]:
     """The known fields in another case, with their paths; names in metadata and parameters are no fields."""
@@ -127,7 +127,7 @@ def _respelt(
         if key != fold_case(key) and fold_case(key) in known_fields(kind):
             yield (*path, key), value
         elif inner and key != "metadata" and isinstance(value, dict):
-            yield from _respelt(value, inner, (*path, key))
+            yield from _fields_in_other_case(value, inner, (*path, key))
 
 
 def _compare_flag(to: Collector, pair: MatchedPair, path: Path, old: bool, new: bool) -> None:
@@ -136,7 +136,7 @@ def _compare_flag(to: Collector, pair: MatchedPair, path: Path, old: bool, new: 
         return
     name = "/".join(map(str, path))
     kind = rules.GRANTED if new else rules.WITHDRAWN[name]
-    effects = _by_platform(kind.effects(to.view, None), name, pair)
+    effects = _adapt_effects(kind.effects(to.view, None), name, pair)
     if pair.plan:
         effects = tuple(
             Effect(e.platform, Level.SAFE, "does not store it for plans")
@@ -144,39 +144,39 @@ def _compare_flag(to: Collector, pair: MatchedPair, path: Path, old: bool, new: 
             else e
             for e in effects
         )
-    to.add(kind, pair, changed_text(".".join(map(str, path)), old, new), path, old, new, effects=effects)
+    to.add(kind, pair, describe_change(".".join(map(str, path)), old, new), path, old, new, effects=effects)
 
 
-def _explicitness(to: Collector, pair: MatchedPair, name: str, same_effect: bool) -> None:
+def _report_explicitness(to: Collector, pair: MatchedPair, name: str, same_effect: bool) -> None:
     """Report a value that is explicit on one side only, if it means the same."""
-    thing_old, thing_new = (pair.old_plan, pair.new_plan) if pair.plan else (pair.old_service, pair.new_service)
-    assert thing_old and thing_new
-    before, after = _is_explicit(thing_old, name), _is_explicit(thing_new, name)
+    old_object, new_object = (pair.old_plan, pair.new_plan) if pair.plan else (pair.old_service, pair.new_service)
+    assert old_object and new_object
+    before, after = _is_explicit(old_object, name), _is_explicit(new_object, name)
     if not same_effect or before == after:
         return
-    value = getattr(thing_old, name)
+    value = getattr(old_object, name)
     kind = rules.EXPLICIT_ADDED if after else rules.EXPLICIT_DROPPED
-    message = f"{name}: {shown(value)} is " + ("now set explicitly" if after else "no longer set explicitly")
+    message = f"{name}: {format_value(value)} is " + ("now set explicitly" if after else "no longer set explicitly")
     values = (None, value) if after else (value, None)
-    to.add(kind, pair, message, (name,), *values, effects=_by_platform(kind.effects(to.view, None), name, pair))
+    to.add(kind, pair, message, (name,), *values, effects=_adapt_effects(kind.effects(to.view, None), name, pair))
 
 
-def _by_platform(effects: tuple[Effect, ...], name: str, pair: MatchedPair) -> tuple[Effect, ...]:
+def _adapt_effects(effects: tuple[Effect, ...], name: str, pair: MatchedPair) -> tuple[Effect, ...]:
     """`effects` of a change of a plan's boolean, adapted for platforms that read an omitted one as false."""
     old, new = pair.old_plan, pair.new_plan
     differ = {effect.platform for effect in effects if name in effect.platform.record.omitted_is_false}
     if not (old and new and differ):
         return effects
-    here = old.data.get(name) is True, new.data.get(name) is True
-    if here == (getattr(old, name), getattr(new, name)):
+    stored_values = old.data.get(name) is True, new.data.get(name) is True
+    if stored_values == (getattr(old, name), getattr(new, name)):
         return effects
-    level, does = _OMITTED_IS_FALSE[here]
+    level, does = _OMITTED_IS_FALSE[stored_values]
     return tuple(Effect(e.platform, level, does) if e.platform in differ else e for e in effects)
 
 
-def _free(to: Collector, pair: MatchedPair, old: ServicePlan, new: ServicePlan) -> None:
-    """Compare `free` by the specification: an omitted one is true. `_by_platform` adapts platforms that differ."""
-    _explicitness(to, pair, "free", old.free == new.free)
+def _compare_free(to: Collector, pair: MatchedPair, old: ServicePlan, new: ServicePlan) -> None:
+    """Compare `free` by the specification: an omitted one is true. `_adapt_effects` covers platforms that differ."""
+    _report_explicitness(to, pair, "free", old.free == new.free)
     if old.free == new.free:
         return
     kind = rules.FREE if new.free else rules.PAID
@@ -186,39 +186,39 @@ def _free(to: Collector, pair: MatchedPair, old: ServicePlan, new: ServicePlan) 
         effects = tuple(
             Effect(e.platform, Level.RISKY, "reads an omitted value as true: it is free now") for e in effects
         )
-    message = changed_text("free", old.data.get("free"), new.data.get("free"))
+    message = describe_change("free", old.data.get("free"), new.data.get("free"))
     values = old.data.get("free"), new.data.get("free")
-    to.add(kind, pair, message, ("free",), *values, effects=_by_platform(effects, "free", pair))
+    to.add(kind, pair, message, ("free",), *values, effects=_adapt_effects(effects, "free", pair))
 
 
-def _metadata(to: Collector, pair: MatchedPair, old: dict[str, Any], new: dict[str, Any]) -> None:
-    skipped = _VISIBILITY_LISTS if pair.plan and _visibility(to, pair, old, new) else ()
+def _compare_metadata(to: Collector, pair: MatchedPair, old: dict[str, Any], new: dict[str, Any]) -> None:
+    skipped = _VISIBILITY_LISTS if pair.plan and _report_hidden_plan(to, pair, old, new) else ()
     flag = "supportsInstanceSharing" if pair.plan else "shareable"
-    for key in _keys(old, new):
+    for key in _all_keys(old, new):
         path: Path = ("metadata", key)
         if key in skipped:
             continue
         before, after = old.get(key), new.get(key)
         if key != flag:
-            _field(to, _METADATA.get(key, rules.METADATA), pair, path, before, after)
+            _compare_field(to, _METADATA.get(key, rules.METADATA), pair, path, before, after)
         elif has_type(before, bool) and has_type(after, bool):
             _compare_flag(to, pair, path, before is True, after is True)
-        elif not same(before, after):
+        elif not equal_or_both_empty(before, after):
             to.add(rules.OTHER, pair, WRONG_TYPE.format(f"metadata.{key}"), path)
 
 
-def _visibility(to: Collector, pair: MatchedPair, old: Mapping[str, Any], new: Mapping[str, Any]) -> bool:
+def _report_hidden_plan(to: Collector, pair: MatchedPair, old: Mapping[str, Any], new: Mapping[str, Any]) -> bool:
     """Report platforms that lose the plan, by its metadata before and after; return whether there are any."""
     (was, before), (now, after) = _visibility_list(old), _visibility_list(new)
     if was == now:
         old_side, new_side = (after, before) if now == _EXCLUDED else (before, after)
-        whom = ", ".join(shown(entry) for entry in old_side if entry not in new_side)
+        whom = ", ".join(format_value(entry) for entry in old_side if entry not in new_side)
     else:
-        whom = f"{'' if now == _EXCLUDED else 'all platforms but '}{', '.join(map(shown, after))}" if now else ""
+        whom = f"{'' if now == _EXCLUDED else 'all platforms but '}{', '.join(map(format_value, after))}" if now else ""
     if whom:
         message = f"metadata.{now} hides the plan from {whom}"
-        path, old_at = ("metadata", now), ("metadata", was or now)
-        to.add(rules.PLATFORMS_WITHDRAWN, pair, message, path, old.get(was), new.get(now), old_at=old_at)
+        path, old_path = ("metadata", now), ("metadata", was or now)
+        to.add(rules.PLATFORMS_WITHDRAWN, pair, message, path, old.get(was), new.get(now), old_path=old_path)
     return bool(whom)
 
 
@@ -231,66 +231,68 @@ def _visibility_list(metadata: Mapping[str, Any]) -> tuple[str, list[Any]]:
     return "", []
 
 
-def _dashboard(to: Collector, pair: MatchedPair, old: dict[str, Any], new: dict[str, Any]) -> None:
+def _compare_dashboard(to: Collector, pair: MatchedPair, old: dict[str, Any], new: dict[str, Any]) -> None:
     if bool(old) != bool(new):
         message = f"dashboard client {'added' if new else 'removed'}"
-        to.add(rules.DASHBOARD, pair, message, ("dashboard_client",), _hidden(old or None), _hidden(new or None))
+        to.add(rules.DASHBOARD, pair, message, ("dashboard_client",), _mask(old or None), _mask(new or None))
         return
-    for key in _keys(old, new):
+    for key in _all_keys(old, new):
         before, after = old.get(key), new.get(key)
-        if same(before, after):
+        if equal_or_both_empty(before, after):
             continue
-        message = changed_text(key, before, after)
+        message = describe_change(key, before, after)
         # Only these two fields are known to hold no secret, and a URI only where it names no user.
         if key not in ("id", "redirect_uri") or "@" in f"{before}{after}":
-            message, before, after = f"{shown(key)} changed (secret)", _hidden(before), _hidden(after)
+            message, before, after = f"{format_value(key)} changed (secret)", _mask(before), _mask(after)
         to.add(rules.DASHBOARD, pair, f"dashboard client: {message}", ("dashboard_client", key), before, after)
 
 
-def _hidden(value: Any) -> str | None:
+def _mask(value: Any) -> str | None:
+    """A mark that a secret value is there; None if it is absent."""
     return None if value is None else SECRET
 
 
-def _maintenance(to: Collector, pair: MatchedPair, old: Any, new: Any) -> None:
+def _compare_maintenance_info(to: Collector, pair: MatchedPair, old: Any, new: Any) -> None:
     # Platforms treat an empty version like none.
-    old, new = ({key: value for key, value in table(side).items() if value != ""} for side in (old, new))
-    for key in _keys(old, new):
+    old, new = ({key: value for key, value in dict_or_empty(side).items() if value != ""} for side in (old, new))
+    for key in _all_keys(old, new):
         kind = rules.MAINTENANCE if key == "version" else rules.WORDING if key == "description" else rules.OTHER
-        _field(to, kind, pair, ("maintenance_info", key), old.get(key), new.get(key))
+        _compare_field(to, kind, pair, ("maintenance_info", key), old.get(key), new.get(key))
 
 
-def _polling(to: Collector, pair: MatchedPair, old: Any, new: Any) -> None:
+def _compare_polling_duration(to: Collector, pair: MatchedPair, old: Any, new: Any) -> None:
     # None means the platform's default, about a week: longer than any value.
     before, after = (float("inf") if value is None else value for value in (old, new))
     if before == after:
         return
     kind = rules.POLLING_LOWERED if after < before else rules.POLLING_RAISED
     path: Path = ("maximum_polling_duration",)
-    to.add(kind, pair, changed_text("maximum_polling_duration", old, new), path, old, new)
+    to.add(kind, pair, describe_change("maximum_polling_duration", old, new), path, old, new)
 
 
-def _field(to: Collector, kind: Kind, pair: MatchedPair, path: Path, old: Any, new: Any) -> None:
-    if same(old, new):
+def _compare_field(to: Collector, kind: Kind, pair: MatchedPair, path: Path, old: Any, new: Any) -> None:
+    """Report a field that differs, at the innermost path around all differences."""
+    if equal_or_both_empty(old, new):
         return
     depth = len(path)
-    path, keys = _narrowed(path, old, new)
+    path, keys = _narrow_path(path, old, new)
     before, after = get_at(old, path[depth:]), get_at(new, path[depth:])
     name = ".".join(map(str, path))
-    message = changed_text(name, before, after, path)
+    message = describe_change(name, before, after, path)
     if len(keys) > 1:
-        fates = [f"{shown(key)[1:-1]} {fate}" for key, fate in islice(keys.items(), _MOST_KEYS)]
+        fates = [f"{format_value(key)[1:-1]} {fate}" for key, fate in islice(keys.items(), _MOST_KEYS)]
         more = f", and {len(keys) - _MOST_KEYS} more" if len(keys) > _MOST_KEYS else ""
-        message = f"{shown(name)[1:-1]} changed: {', '.join(fates)}{more}"
+        message = f"{format_value(name)[1:-1]} changed: {', '.join(fates)}{more}"
     to.add(kind, pair, message, path, before, after)
 
 
-def _narrowed(path: Path, old: Any, new: Any) -> tuple[Path, dict[str, str]]:
+def _narrow_path(path: Path, old: Any, new: Any) -> tuple[Path, dict[str, str]]:
     """The path into objects that differ at only one key, and the fate of each differing key at its end."""
     while isinstance(old, dict) and isinstance(new, dict) and old and new:
         keys = {
             key: "added" if old.get(key) is None else "removed" if new.get(key) is None else "changed"
-            for key in _keys(old, new)
-            if not same(old.get(key), new.get(key))
+            for key in _all_keys(old, new)
+            if not equal_or_both_empty(old.get(key), new.get(key))
         }
         if len(keys) != 1:
             return path, keys
@@ -299,15 +301,15 @@ def _narrowed(path: Path, old: Any, new: Any) -> tuple[Path, dict[str, str]]:
     return path, {}
 
 
-def _inherits(name: str, old: ServicePlan, new: ServicePlan) -> bool:
+def _always_inherits(name: str, old: ServicePlan, new: ServicePlan) -> bool:
     """Return whether the plan leaves this to its service offering, before and after."""
     return not _is_explicit(old, name) and not _is_explicit(new, name)
 
 
-def _is_explicit(thing: ServiceOffering | ServicePlan, name: str) -> bool:
-    return isinstance(thing.data.get(name), bool)
+def _is_explicit(item: ServiceOffering | ServicePlan, name: str) -> bool:
+    return isinstance(item.data.get(name), bool)
 
 
-def _keys(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[str]:
+def _all_keys(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[str]:
     yield from old
     yield from (key for key in new if key not in old)

@@ -4,7 +4,7 @@ import json
 from collections.abc import Collection, Iterator
 from typing import Any
 
-from osbctl.comparison.values import shown
+from osbctl.comparison.values import format_value
 from osbctl.errors import ConfigError
 from osbctl.files import read_bounded
 from osbctl.paths import get_at
@@ -37,74 +37,75 @@ def read_used_plans(file: str) -> frozenset[str]:
     except UnicodeDecodeError as error:
         raise ConfigError(f"{file}: not UTF-8 text") from error
     is_json = text.lstrip()[:1] in ("[", "{", '"')
-    found = _from_json(text, file) if is_json else frozenset(_from_lines(text, file))
+    found = _parse_json(text, file) if is_json else frozenset(_parse_lines(text, file))
     if not found:  # usually the output of a command that failed
         raise ConfigError(f"{file}: the file has no plan id", _IF_NONE)
     return found
 
 
-def _from_lines(text: str, name: str) -> Iterator[str]:
+def _parse_lines(text: str, file: str) -> Iterator[str]:
     for number, line in enumerate(text.splitlines(), 1):
         word = line.partition("#")[0].strip()
         if not word.isprintable() or len(word.split()) > 1:
             advice = "write one id on each line; a JSON list may hold ids with blanks"
-            raise ConfigError(f"{name}: line {number} is not a plan id: {shown(word)}", advice)
+            raise ConfigError(f"{file}: line {number} is not a plan id: {format_value(word)}", advice)
         if word:
             yield word
 
 
-def _from_json(text: str, name: str) -> frozenset[str]:
+def _parse_json(text: str, file: str) -> frozenset[str]:
     try:
         value = json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise ConfigError(f"{name}: not valid JSON") from error
+        raise ConfigError(f"{file}: not valid JSON") from error
     if isinstance(value, list) and all(isinstance(entry, str) for entry in value):
         return frozenset(value)
-    return _exported(value, name)
+    return _parse_export(value, file)
 
 
-def doubts(ids: Collection[str], plans: Collection[str], name: str, whose: str = "either catalog") -> list[str]:
-    """A sentence about those of `ids` that are not ids of `plans`; none if all are. `name` is that of their file.
+def check_plan_ids(ids: Collection[str], known: Collection[str], file: str, owner: str = "either catalog") -> list[str]:
+    """A sentence about those of `ids` that are not `known`; none if all are. `file` lists them.
 
-    `whose` is the owner of the plans. The comparison ignores an id that no plan has: it looks like one without
+    `owner` is that of the plans. The comparison ignores an id that no plan has: it looks like one without
     instances. Raises ConfigError: no plan has any of `ids`: they may be names, or of another broker.
     """
-    unknown = set(ids) - set(plans)
+    unknown = set(ids) - set(known)
     if not unknown:
         return []
     if len(unknown) < len(ids):
         are = "is not a plan" if len(unknown) == 1 else "are not plans"
-        return [f"{len(unknown):,} of the {len(ids):,} ids in {name} {are} of {whose}"]
-    some = f"none of the {len(ids):,} ids in {name} is a" if len(ids) > 1 else f"the id in {name} is not a"
-    raise ConfigError(f"{some} plan of {whose}: does it hold plan ids?", _IF_NONE)
+        return [f"{len(unknown):,} of the {len(ids):,} ids in {file} {are} of {owner}"]
+    some = f"none of the {len(ids):,} ids in {file} is a" if len(ids) > 1 else f"the id in {file} is not a"
+    raise ConfigError(f"{some} plan of {owner}: does it hold plan ids?", _IF_NONE)
 
 
-def _exported(value: Any, name: str) -> frozenset[str]:
-    found = [_plans_and_used(value, shape) for shape in shapes()]
-    plans, used = max(found, key=lambda one: (len(one[1]), len(one[0])))
+def _parse_export(value: Any, file: str) -> frozenset[str]:
+    """The plan ids of an export, read as the platform that finds most; only used ones if it has instances."""
+    found = [_collect_plans_and_used_keys(value, shape) for shape in shapes()]
+    plans, used = max(found, key=lambda candidate: (len(candidate[1]), len(candidate[0])))
     if used - plans.keys() or not (plans or used):
         raise ConfigError(
-            f"{name}: the file has no plan ids of the catalog",
+            f"{file}: the file has no plan ids of the catalog",
             "export the plans, too: cf curl '/v3/service_plans?per_page=5000'; or list one id on each line",
         )
     return frozenset(plans[key] for key in used or plans)
 
 
-def _plans_and_used(value: Any, shape: RowFields) -> tuple[dict[str, str], set[str]]:
+def _collect_plans_and_used_keys(value: Any, shape: RowFields) -> tuple[dict[str, str], set[str]]:
     """The catalog ids of rows by their key on the platform, and the keys of plans that instances name."""
     plans: dict[str, str] = {}
     used: set[str] = set()
     todo = [value]
     while todo:
-        here = todo.pop()
-        if isinstance(here, list):
-            todo.extend(here)
-        elif isinstance(here, dict):
-            todo.extend(here.values())
-            catalog_id = get_at(here, shape.plan[("id",)][0])
-            plan = next(filter(None, (row_name(here, places) for places in shape.instance)), "")
+        node = todo.pop()
+        if isinstance(node, list):
+            todo.extend(node)
+        elif isinstance(node, dict):
+            todo.extend(node.values())
+            catalog_id = get_at(node, shape.plan[("id",)][0])
+            plan = next(filter(None, (row_name(node, places) for places in shape.instance)), "")
             if plan:
                 used.add(plan)
             elif isinstance(catalog_id, str):
-                plans[row_name(here, shape.key) or catalog_id] = catalog_id
+                plans[row_name(node, shape.key) or catalog_id] = catalog_id
     return plans, used

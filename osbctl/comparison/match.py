@@ -22,45 +22,45 @@ class Match(Generic[T]):
     fresh: list[T]
 
 
-def by_id(old: Sequence[T], new: Sequence[T]) -> Match[T]:
+def match_by_id(old: Sequence[T], new: Sequence[T]) -> Match[T]:
     """Match by id. Of several objects of one id (or none), those of one name are matched first, the others in order."""
-    both = {(thing.id, thing.name) for thing in old} & {(thing.id, thing.name) for thing in new}
-    before, after = _numbered(old, both), _numbered(new, both)
+    both = {(item.id, item.name) for item in old} & {(item.id, item.name) for item in new}
+    before, after = _index_by_id_and_number(old, both), _index_by_id_and_number(new, both)
     return Match(
-        [(thing, after[key]) for key, thing in before.items() if key in after],
-        [thing for key, thing in before.items() if key not in after],
-        [thing for key, thing in after.items() if key not in before],
+        [(item, after[key]) for key, item in before.items() if key in after],
+        [item for key, item in before.items() if key not in after],
+        [item for key, item in after.items() if key not in before],
     )
 
 
-def by_name(gone: list[T], fresh: list[T]) -> list[tuple[T, T]]:
+def pop_pairs_by_name(gone: list[T], fresh: list[T]) -> list[tuple[T, T]]:
     """Remove pairs of one name from both lists and return them; case and outer blanks do not count."""
-    waiting = {folded(thing): thing for thing in reversed(fresh) if thing.name}
+    waiting = {fold_name(item): item for item in reversed(fresh) if item.name}
     pairs = []
-    for thing in list(gone):
-        if folded(thing) in waiting:
-            other = waiting.pop(folded(thing))
-            pairs.append((thing, other))
-    taken = {id(thing) for pair in pairs for thing in pair}
-    for things in (gone, fresh):
-        things[:] = [thing for thing in things if id(thing) not in taken]
+    for item in list(gone):
+        if fold_name(item) in waiting:
+            other = waiting.pop(fold_name(item))
+            pairs.append((item, other))
+    taken = {id(item) for pair in pairs for item in pair}
+    for items in (gone, fresh):
+        items[:] = [item for item in items if id(item) not in taken]
     return pairs
 
 
-def folded(thing: Identified) -> str:
+def fold_name(item: Identified) -> str:
     """The name without case and outer blanks. How platforms compare names stands in their `saving`."""
-    return thing.name.strip().lower()
+    return item.name.strip().lower()
 
 
-def _numbered(things: Sequence[T], first: set[tuple[str, str]]) -> dict[tuple[str, int], T]:
-    """Objects by id and a running number among those of one id; those in `first` are counted first, by name."""
-    if len({thing.id for thing in things}) == len(things):
-        return {(thing.id, 0): thing for thing in things}
+def _index_by_id_and_number(items: Sequence[T], counted_first: set[tuple[str, str]]) -> dict[tuple[str, int], T]:
+    """Objects by id and a running number among those of one id; those in `counted_first` come first, by name."""
+    if len({item.id for item in items}) == len(items):
+        return {(item.id, 0): item for item in items}
     counts: Counter[str] = Counter()
     numbers = {}
-    named = sorted((thing for thing in things if (thing.id, thing.name) in first), key=lambda thing: thing.name)
-    others = (thing for thing in things if (thing.id, thing.name) not in first)
-    for thing in (*named, *others):
-        numbers[id(thing)] = counts[thing.id]
-        counts[thing.id] += 1
-    return {(thing.id, numbers[id(thing)]): thing for thing in things}
+    named = sorted((item for item in items if (item.id, item.name) in counted_first), key=lambda item: item.name)
+    others = (item for item in items if (item.id, item.name) not in counted_first)
+    for item in (*named, *others):
+        numbers[id(item)] = counts[item.id]
+        counts[item.id] += 1
+    return {(item.id, numbers[id(item)]): item for item in items}

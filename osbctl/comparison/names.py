@@ -8,9 +8,9 @@ from osbctl.catalog import Catalog, ServiceOffering, ServicePlan
 from osbctl.changes import Effect, Level
 from osbctl.comparison.change_kinds import Kind
 from osbctl.comparison.collector import Collector, MatchedPair
-from osbctl.comparison.match import Identified, folded
+from osbctl.comparison.match import Identified, fold_name
 from osbctl.comparison.rules import identity
-from osbctl.comparison.values import shown
+from osbctl.comparison.values import format_value
 from osbctl.paths import Path
 from osbctl.platforms import Platform
 from osbctl.platforms.saving import Clash, simulate_update
@@ -34,14 +34,14 @@ class NameChanges:
     def __init__(self, old: Catalog, new: Catalog, to: Collector) -> None:
         self._old, self._new, self._to = old, new, to
 
-    def of_services(
+    def report_services(
         self, kept: Iterable[tuple[ServiceOffering, ServiceOffering]], fresh: Iterable[ServiceOffering]
     ) -> None:
         """Report those of service offerings."""
         pairs = [MatchedPair(old, new) for old, new in kept]
-        self._compare(_OF_SERVICES, self._old.services, [*pairs, *(MatchedPair(None, new) for new in fresh)])
+        self._report_names(_OF_SERVICES, self._old.services, [*pairs, *(MatchedPair(None, new) for new in fresh)])
 
-    def of_plans(
+    def report_plans(
         self,
         old: ServiceOffering,
         new: ServiceOffering,
@@ -50,31 +50,33 @@ class NameChanges:
     ) -> None:
         """Report those of the plans of a service offering."""
         pairs = [MatchedPair(old, new, before, after) for before, after in kept]
-        self._compare(_OF_PLANS, old.plans, [*pairs, *(MatchedPair(old, new, None, plan) for plan in fresh)])
+        self._report_names(_OF_PLANS, old.plans, [*pairs, *(MatchedPair(old, new, None, plan) for plan in fresh)])
 
-    def _compare(self, kinds: _Kinds, before: Iterable[Identified], pairs: Sequence[MatchedPair]) -> None:
-        holders = {folded(old): old for old in before if old.name}
-        staying = {folded(new) for old, new in map(_objects, pairs) if old and folded(old) == folded(new)}
+    def _report_names(self, kinds: _Kinds, old_objects: Iterable[Identified], pairs: Sequence[MatchedPair]) -> None:
+        holders = {fold_name(old): old for old in old_objects if old.name}
+        staying = {fold_name(new) for old, new in map(_old_and_new, pairs) if old and fold_name(old) == fold_name(new)}
         for pair in pairs:
-            old, new = _objects(pair)
+            old, new = _old_and_new(pair)
             if old is None or _is_renamed(old, new):
-                holder = holders.get(folded(new))
-                self._add(kinds, pair, None if holder is old else holder, is_given_up=folded(new) not in staying)
+                holder = holders.get(fold_name(new))
+                self._report_name(
+                    kinds, pair, None if holder is old else holder, given_up=fold_name(new) not in staying
+                )
 
-    def _add(self, kinds: _Kinds, pair: MatchedPair, holder: Identified | None, *, is_given_up: bool) -> None:
-        """Report the new name of an object; `holder` had it before, and `is_given_up`: has it no more."""
-        old, new = _objects(pair)
-        is_passed_on = holder is not None and is_given_up
-        clashes = self._clashes_of(new)
+    def _report_name(self, kinds: _Kinds, pair: MatchedPair, holder: Identified | None, *, given_up: bool) -> None:
+        """Report the new name of an object; `holder` had it before, and `given_up`: has it no more."""
+        old, new = _old_and_new(pair)
+        is_passed_on = holder is not None and given_up
+        clashes = self._find_clashes(new)
         if not (old or is_passed_on or clashes):
             return  # a new object with a name of its own is reported as such
         usual = kinds.renamed if old else kinds.added
-        effects = self._effects(kinds.taken if is_passed_on else usual, clashes)
+        effects = self._effects_with_clashes(kinds.taken if is_passed_on else usual, clashes)
         kind = kinds.taken if is_passed_on or clashes else usual
         name = old.name if old else None
-        self._to.add(kind, pair, _message(old, new, holder), ("name",), name, new.name, effects=effects)
+        self._to.add(kind, pair, _name_message(old, new, holder), ("name",), name, new.name, effects=effects)
 
-    def _effects(self, kind: Kind, clashes: dict[Platform, Clash]) -> tuple[Effect, ...]:
+    def _effects_with_clashes(self, kind: Kind, clashes: dict[Platform, Clash]) -> tuple[Effect, ...]:
         """The effects of `kind`, but that platforms refuse an object that clashes."""
         return tuple(
             Effect(effect.platform, Level.REFUSED, clashes[effect.platform].words)
@@ -83,13 +85,13 @@ class NameChanges:
             for effect in kind.effects(self._to.view, None)
         )
 
-    def _clashes_of(self, new: Identified) -> dict[Platform, Clash]:
-        return {platform: clashes[new.path] for platform, clashes in self._clashes.items() if new.path in clashes}
+    def _find_clashes(self, new: Identified) -> dict[Platform, Clash]:
+        return {platform: clashes[new.path] for platform, clashes in self._all_clashes.items() if new.path in clashes}
 
     @cached_property
-    def _clashes(self) -> dict[Platform, dict[Path, Clash]]:
+    def _all_clashes(self) -> dict[Platform, dict[Path, Clash]]:
         """Conflicts over names, by the path of the object that would take the name."""
-        used = self._to.instances or ()
+        used = self._to.used_plans or ()
         saved = {platform: simulate_update(platform, self._old, self._new, used) for platform in Platform}
         return {
             platform: {clash.path: clash for clash in update.clashes if clash.is_of_name}
@@ -97,7 +99,7 @@ class NameChanges:
         }
 
 
-def _objects(pair: MatchedPair) -> tuple[Identified | None, Identified]:
+def _old_and_new(pair: MatchedPair) -> tuple[Identified | None, Identified]:
     """The plans of a pair, or else its service offerings; the new one is there."""
     is_plan = pair.new_plan is not None
     new = pair.new_plan or pair.new_service
@@ -107,9 +109,10 @@ def _objects(pair: MatchedPair) -> tuple[Identified | None, Identified]:
 
 def _is_renamed(old: Identified, new: Identified) -> bool:
     """Return whether the names differ. Values of a wrong type are no names."""
-    return old.name != new.name and all(isinstance(thing.data.get("name"), str | None) for thing in (old, new))
+    return old.name != new.name and all(isinstance(item.data.get("name"), str | None) for item in (old, new))
 
 
-def _message(old: Identified | None, new: Identified, holder: Identified | None) -> str:
-    words = f"renamed from {shown(old.name)} to {shown(new.name)}" if old else f"new, with the name {shown(new.name)}"
-    return f"{words}, which {shown(holder.name)} (id {shown(holder.id)}) had" if holder else words
+def _name_message(old: Identified | None, new: Identified, holder: Identified | None) -> str:
+    name = format_value(new.name)
+    words = f"renamed from {format_value(old.name)} to {name}" if old else f"new, with the name {name}"
+    return f"{words}, which {format_value(holder.name)} (id {format_value(holder.id)}) had" if holder else words

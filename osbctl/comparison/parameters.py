@@ -5,7 +5,7 @@ from typing import Any
 from osbctl.changes import Level
 from osbctl.comparison.collector import Collector, MatchedPair
 from osbctl.comparison.rules.fields import OTHER, SCHEMA_KINDS
-from osbctl.comparison.values import from_to, same
+from osbctl.comparison.values import equal_or_both_empty, format_from_to
 from osbctl.jsonschemas.comparison.secrets import is_at_or_below, secret_ref_targets
 from osbctl.paths import PARAMETER_PLACES, JsonValue, Path, get_at
 from osbctl.redaction import SECRET
@@ -17,26 +17,26 @@ class _RedactedSchemas:
     """A `schemas` object with places, and everything below them, that must not be shown."""
 
     def __init__(self, value: JsonValue) -> None:
-        found = ((place, secret_ref_targets(_schema(get_at(value, place)))) for place in _PLACES)
+        found = ((place, secret_ref_targets(_schema_or_none(get_at(value, place)))) for place in _PLACES)
         self._places = {(*place, *inside) for place, places in found for inside in places}
         self._value = value
 
-    def at(self, path: Path) -> JsonValue:
+    def redacted_at(self, path: Path) -> JsonValue:
         """Redacted value at the path; None without one."""
         found = get_at(self._value, path)
-        return self._shown(found, path) if self._places and found is not None else found
+        return self._redact(found, path) if self._places and found is not None else found
 
-    def _shown(self, value: JsonValue, path: Path) -> JsonValue:
+    def _redact(self, value: JsonValue, path: Path) -> JsonValue:
         if is_at_or_below(path, self._places):
             return SECRET
         if isinstance(value, dict):
-            return {key: self._shown(inner, (*path, key)) for key, inner in value.items()}
-        return [self._shown(inner, (*path, at)) for at, inner in enumerate(value)] if isinstance(value, list) else value
+            return {key: self._redact(inner, (*path, key)) for key, inner in value.items()}
+        return [self._redact(inner, (*path, i)) for i, inner in enumerate(value)] if isinstance(value, list) else value
 
 
 def compare_parameters(to: Collector, pair: MatchedPair, old: Any, new: Any) -> None:
     """Compare two `schemas` objects (OSB, Schemas Object), requests first."""
-    if same(old, new):
+    if equal_or_both_empty(old, new):
         return
     # It takes a while to load; the schemas of most plans are equal.
     from osbctl.jsonschemas.comparison.compare import compare_schemas
@@ -45,24 +45,24 @@ def compare_parameters(to: Collector, pair: MatchedPair, old: Any, new: Any) -> 
     already = len(to.changes)
     for place in _PLACES:
         where: Path = ("schemas", *place)
-        for change in compare_schemas(_schema(get_at(old, place)), _schema(get_at(new, place))):
+        for change in compare_schemas(_schema_or_none(get_at(old, place)), _schema_or_none(get_at(new, place))):
             example = f"; for example {change.example}" if change.example else ""
             to.add(
                 SCHEMA_KINDS[change.rule],
                 pair,
                 f"{place[0]}.{place[1]}: {change.message}{example}",
                 (*where, *change.field),
-                None if change.pointer_old is None else before.at((*place, *change.pointer_old)),
-                None if change.pointer_new is None else after.at((*place, *change.pointer_new)),
-                old_at=(*where, *(change.pointer_old or ())),
-                new_at=(*where, *(change.pointer_new or ())),
+                None if change.pointer_old is None else before.redacted_at((*place, *change.pointer_old)),
+                None if change.pointer_new is None else after.redacted_at((*place, *change.pointer_new)),
+                old_path=(*where, *(change.pointer_old or ())),
+                new_path=(*where, *(change.pointer_new or ())),
                 level=Level(change.level),
             )
     if len(to.changes) == already:
-        values = before.at(()), after.at(())
-        message = f"schemas changed {from_to(*values)} in parts that platforms do not read"
+        values = before.redacted_at(()), after.redacted_at(())
+        message = f"schemas changed {format_from_to(*values)} in parts that platforms do not read"
         to.add(OTHER, pair, message, ("schemas",), *values)
 
 
-def _schema(value: Any) -> Any:
+def _schema_or_none(value: Any) -> Any:
     return value if isinstance(value, dict | bool) else None

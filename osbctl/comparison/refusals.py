@@ -5,7 +5,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 from osbctl.changes import Change, Level, ObjectRef
 from osbctl.comparison.rules.identity import NOW_REFUSED, REFUSED_IN_PART
-from osbctl.comparison.values import table
+from osbctl.comparison.values import dict_or_empty
 from osbctl.paths import Path, get_at, pointer
 from osbctl.platforms import Platform
 from osbctl.platforms.outcome import Refusal, redact_message
@@ -35,74 +35,77 @@ def new_refusals(
     """
     found = []
     for platform, refusals in after.items():
-        known = {(one.rule, *_identity(_place(old, one.path))) for one in before.get(platform, ())}
-        reported = {c.new_path for c in changes if _is_refused(c, platform)}
+        known = {(refusal.rule, *_place_key(_find_place(old, refusal.path))) for refusal in before.get(platform, ())}
+        reported = {c.new_path for c in changes if _is_refused_by(c, platform)}
         kind = REFUSED_IN_PART if platform in partly else NOW_REFUSED
-        for one in refusals:
-            place = _place(new, one.path)
-            key = (one.rule, *_identity(place))
-            if key not in known and one.path not in reported:
+        for refusal in refusals:
+            place = _find_place(new, refusal.path)
+            key = (refusal.rule, *_place_key(place))
+            if key not in known and refusal.path not in reported:
                 known.add(key)
-                words = _naming(place.field, redact_message(one.message, one.path).rstrip("."))
+                words = _prefix_field_name(place.field, redact_message(refusal.message, refusal.path).rstrip("."))
                 change = Change(
                     rule=kind.id,
-                    message=f"{words} ({one.rule})",
+                    message=f"{words} ({refusal.rule})",
                     effects=kind.effects((platform,), None),
                     service=place.service,
                     plan=place.plan,
-                    field="/".join((pointer(place.field)[1:], platform, one.rule)).lstrip("/"),
-                    old_path=_path_before(place, old),
-                    new_path=one.path,
+                    field="/".join((pointer(place.field)[1:], platform, refusal.rule)).lstrip("/"),
+                    old_path=_find_old_path(place, old),
+                    new_path=refusal.path,
                     advice=kind.advice,
                 )
                 found.append(change)
     return found
 
 
-def _is_refused(change: Change, platform: Platform) -> bool:
+def _is_refused_by(change: Change, platform: Platform) -> bool:
     return any(effect.platform is platform and effect.level is Level.REFUSED for effect in change.effects)
 
 
-def _naming(field: Path, words: str) -> str:
+def _prefix_field_name(field: Path, message: str) -> str:
     """`words`, after the field unless they name it: a report shows no path."""
     named = str(field[-1]).replace("_", " ").casefold() if field else ""
-    known = named in words.replace("_", " ").casefold()
-    return words if known else f"{'.'.join(map(str, field))}: {words}"
+    is_named = named in message.replace("_", " ").casefold()
+    return message if is_named else f"{'.'.join(map(str, field))}: {message}"
 
 
-def _place(data: Mapping[str, Any], path: Path) -> _Place:
-    things: list[ObjectRef | None] = []
-    rest, value = path, data
+def _find_place(data: Mapping[str, Any], path: Path) -> _Place:
+    """Split a path into the service offering, the plan and the field that it leads to."""
+    objects: list[ObjectRef | None] = []
+    remainder, value = path, data
     for key in ("services", "plans"):
-        if len(rest) < 2 or rest[0] != key:
+        if len(remainder) < 2 or remainder[0] != key:
             break
-        value = table(get_at(value, rest[:2]))
-        things.append(ObjectRef(_text(value.get("id")), _text(value.get("name"))))
-        rest = rest[2:]
-    service, plan = (*things, None, None)[:2]
-    return _Place(service, plan, rest)
+        value = dict_or_empty(get_at(value, remainder[:2]))
+        objects.append(ObjectRef(_text_or_empty(value.get("id")), _text_or_empty(value.get("name"))))
+        remainder = remainder[2:]
+    service, plan = (*objects, None, None)[:2]
+    return _Place(service, plan, remainder)
 
 
-def _identity(place: _Place) -> tuple[str, str, Path]:
+def _place_key(place: _Place) -> tuple[str, str, Path]:
     if place.plan and place.plan.id:  # which is unique in a catalog
         return "", place.plan.id, place.field
     return place.service.id if place.service else "", "", place.field
 
 
-def _path_before(place: _Place, old: Mapping[str, Any]) -> Path:
+def _find_old_path(place: _Place, old: Mapping[str, Any]) -> Path:
+    """The path of the same place in the old catalog, or of the list that lacks its object."""
     path: Path = ()
-    here = old
-    for key, thing in (("services", place.service), ("plans", place.plan)):
-        if thing is None:
+    node = old
+    for key, item in (("services", place.service), ("plans", place.plan)):
+        if item is None:
             break
-        values = here.get(key)
+        values = node.get(key)
         values = values if isinstance(values, list) else []
-        index = next((i for i, value in enumerate(values) if _text(table(value).get("id")) == thing.id), None)
+        ids = [_text_or_empty(dict_or_empty(value).get("id")) for value in values]
+        index = ids.index(item.id) if item.id in ids else None
         if index is None:
             return (*path, key)
-        path, here = (*path, key, index), table(values[index])
+        path, node = (*path, key, index), dict_or_empty(values[index])
     return (*path, *place.field)
 
 
-def _text(value: object) -> str:
+def _text_or_empty(value: object) -> str:
     return value if isinstance(value, str) else ""

@@ -4,7 +4,7 @@ from typing import Any
 
 from osbctl.comparison.collector import Collector, MatchedPair
 from osbctl.comparison.rules import fields as rules
-from osbctl.comparison.values import changed_text, same, shown
+from osbctl.comparison.values import describe_change, equal_or_both_empty, format_value
 
 TEXT_LISTS = {
     "tags": ("tag", rules.TAG_REMOVED, rules.TAG_ADDED, "the tags"),
@@ -13,40 +13,40 @@ TEXT_LISTS = {
 """Lists of texts: the word for an entry, the kinds of change to lose and to gain one, the words for all of them."""
 
 
-def compare_texts(to: Collector, pair: MatchedPair, key: str, old: Any, new: Any) -> None:
+def compare_text_list(to: Collector, pair: MatchedPair, key: str, old: Any, new: Any) -> None:
     """Report added and removed entries of a list of texts. A change's field has the text, its paths the index."""
-    if same(old, new):
+    if equal_or_both_empty(old, new):
         return
     word, removed, added, _ = TEXT_LISTS[key]
-    before, after = _indexes(old), _indexes(new)
+    before, after = _first_indexes(old), _first_indexes(new)
     for text, index in before.items():
         if text not in after:
-            message = f"{word} {shown(text)} removed"
-            to.add(removed, pair, message, (key, text), text, None, old_at=(key, index), new_at=(key,))
+            message = f"{word} {format_value(text)} removed"
+            to.add(removed, pair, message, (key, text), text, None, old_path=(key, index), new_path=(key,))
     for text, index in after.items():
         if text not in before:
-            message = f"{word} {shown(text)} added"
-            to.add(added, pair, message, (key, text), None, text, old_at=(key,), new_at=(key, index))
+            message = f"{word} {format_value(text)} added"
+            to.add(added, pair, message, (key, text), None, text, old_path=(key,), new_path=(key, index))
     if before.keys() == after.keys():
-        _same_texts(to, pair, key, old, new)
+        _report_order_or_repeats(to, pair, key, old, new)
 
 
-def _same_texts(to: Collector, pair: MatchedPair, key: str, old: Any, new: Any) -> None:
+def _report_order_or_repeats(to: Collector, pair: MatchedPair, key: str, old: Any, new: Any) -> None:
     """Report a list of the same texts in another order, or not as often, or with other values between them."""
     all_of_them = TEXT_LISTS[key][-1]
     if not all(isinstance(value, str) for value in (*(old or ()), *(new or ()))):
-        to.add(rules.OTHER, pair, changed_text(key, old, new, (key,)), (key,), old, new)
+        to.add(rules.OTHER, pair, describe_change(key, old, new, (key,)), (key,), old, new)
     elif sorted(old or ()) == sorted(new or ()):
         to.add(rules.ORDER, pair, f"{all_of_them} changed order", (key,), old, new)
     else:
         repeated = ", ".join(
-            shown(text) for text in _indexes(old) if (old or ()).count(text) != (new or ()).count(text)
+            format_value(text) for text in _first_indexes(old) if (old or ()).count(text) != (new or ()).count(text)
         )
         message = f"{all_of_them} are the same, except for how often {repeated} is listed"
         to.add(rules.ORDER, pair, message, (key,), old, new)
 
 
-def _indexes(values: list[Any] | None) -> dict[str, int]:
+def _first_indexes(values: list[Any] | None) -> dict[str, int]:
     """The first index of each text."""
     texts: dict[str, int] = {}
     for index, value in enumerate(values or ()):

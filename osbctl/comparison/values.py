@@ -5,73 +5,72 @@ from typing import Any
 
 from osbctl.jsonschemas.walk import same_value
 from osbctl.paths import JsonValue, Path
-from osbctl.redaction import SECRET, may_be_secret_name
-from osbctl.redaction import redact as _masked
+from osbctl.redaction import SECRET, may_be_secret_name, redact
 
 MAX_TEXT = 80
 
 
-def same(left: JsonValue, right: JsonValue) -> bool:
+def equal_or_both_empty(left: JsonValue, right: JsonValue) -> bool:
     """Return whether two values of a field mean the same; absent, null, `{}` and `[]` do."""
     if type(left) is type(right) is str:
         return bool(left == right)  # the most frequent case by far
-    return same_value(_empty_is_none(left), _empty_is_none(right))
+    return same_value(_none_if_empty(left), _none_if_empty(right))
 
 
-def masked(value: JsonValue, path: Path = ()) -> JsonValue:
+def redact_value(value: JsonValue, path: Path = ()) -> JsonValue:
     """`value` at `path` without secrets: values under secret names, and secrets in texts."""
     if value is None or isinstance(value, bool):
         return value
     if any(may_be_secret_name(step) for step in path):
         return SECRET
-    return _masked(value)
+    return redact(value)
 
 
-def shown(value: JsonValue, path: Path = ()) -> str:
+def format_value(value: JsonValue, path: Path = ()) -> str:
     """`value` as a short line of JSON without secrets."""
-    return _cut(_line(value, path))
+    return _shorten(_redacted_json(value, path))
 
 
-def shown_both(old: JsonValue, new: JsonValue, path: Path = ()) -> tuple[str, str]:
-    """Both values as `shown` formats them; long ones are cut around the first difference."""
-    before, after = _line(old, path), _line(new, path)
+def format_both(old: JsonValue, new: JsonValue, path: Path = ()) -> tuple[str, str]:
+    """Both values as `format_value` does; long ones are cut around the first difference."""
+    before, after = _redacted_json(old, path), _redacted_json(new, path)
     if max(len(before), len(after)) <= MAX_TEXT:
         return before, after
     difference = next((i for i, (a, b) in enumerate(zip(before, after, strict=False)) if a != b), 0)
     start = max(0, difference - MAX_TEXT // 2)
-    return _cut(before, start), _cut(after, start)
+    return _shorten(before, start), _shorten(after, start)
 
 
-def from_to(old: JsonValue, new: JsonValue, path: Path = ()) -> str:
-    """`from … to …` with both values as `shown_both` formats them; `(secret)` if only secrets differ."""
-    if same(masked(old, path), masked(new, path)):
+def format_from_to(old: JsonValue, new: JsonValue, path: Path = ()) -> str:
+    """`from … to …` with both values as `format_both` does; `(secret)` if only secrets differ."""
+    if equal_or_both_empty(redact_value(old, path), redact_value(new, path)):
         return SECRET
-    return "from {} to {}".format(*shown_both(old, new, path))
+    return "from {} to {}".format(*format_both(old, new, path))
 
 
-def changed_text(name: str, old: Any, new: Any, path: Path = ()) -> str:
+def describe_change(name: str, old: Any, new: Any, path: Path = ()) -> str:
     """The sentence about a field that was added, removed or changed; `path` decides what is secret."""
-    name = shown(name)[1:-1]
+    name = format_value(name)[1:-1]
     if old is None:
-        return f"{name} added: {shown(new, path)}"
+        return f"{name} added: {format_value(new, path)}"
     if new is None:
-        return f"{name} removed, was {shown(old, path)}"
-    return f"{name} changed {from_to(old, new, path)}"
+        return f"{name} removed, was {format_value(old, path)}"
+    return f"{name} changed {format_from_to(old, new, path)}"
 
 
-def _line(value: JsonValue, path: Path) -> str:
-    return json.dumps(masked(value, path), ensure_ascii=False)
+def _redacted_json(value: JsonValue, path: Path) -> str:
+    return json.dumps(redact_value(value, path), ensure_ascii=False)
 
 
-def _cut(text: str, start: int = 0) -> str:
+def _shorten(text: str, start: int = 0) -> str:
     text = f"…{text[start:]}" if start else text
     return text if len(text) <= MAX_TEXT else text[: MAX_TEXT - 1] + "…"
 
 
-def table(value: JsonValue) -> dict[str, Any]:
+def dict_or_empty(value: JsonValue) -> dict[str, Any]:
     """`value` if it is an object, else an empty one."""
     return value if isinstance(value, dict) else {}
 
 
-def _empty_is_none(value: JsonValue) -> JsonValue:
+def _none_if_empty(value: JsonValue) -> JsonValue:
     return None if value in ({}, []) else value

@@ -11,7 +11,7 @@ from typing import Any
 from osbctl.catalog import Catalog
 from osbctl.changes import Change, Level
 from osbctl.comparison.catalogs import compare_catalogs
-from osbctl.comparison.values import same
+from osbctl.comparison.values import equal_or_both_empty
 from osbctl.paths import get_at
 from osbctl.platforms import Identity, Platform, State
 from osbctl.platforms.outcome import Refusal
@@ -66,7 +66,7 @@ def reconcile(
     before = rows_by_key([*catalog_rows(old), *kept])
     update = Update(dict(before), new, used, catalog.refusals, catalog.taken_ids)
     platform.record.apply_update(update)
-    changes = compare_catalogs(broker.document.catalog, Catalog.of(catalog.data), platforms=(platform,), instances=used)
+    changes = compare_catalogs(broker.document.catalog, Catalog.of(catalog.data), platforms=[platform], used_plans=used)
     actions = tuple(_platform_actions(before, update, platform))
     if update.clashes:
         refused = [change for change in changes if change.level is Level.REFUSED]
@@ -136,7 +136,7 @@ def _action_kind(old: StoredRow | None, new: StoredRow | None) -> ActionKind | N
         return ActionKind.KEPT if new.state is not old.state else None
     if old.state:
         return ActionKind.REACTIVATED
-    return None if same(dict(old.data), dict(new.data)) else ActionKind.UPDATED
+    return None if equal_or_both_empty(dict(old.data), dict(new.data)) else ActionKind.UPDATED
 
 
 def _clash_remarks(update: Update) -> tuple[Remark, ...]:

@@ -6,7 +6,7 @@ from typing import Any
 from osbctl.catalog import Catalog
 from osbctl.changes import Change
 from osbctl.comparison.catalogs import compare_catalogs
-from osbctl.comparison.collector import with_places
+from osbctl.comparison.collector import add_locations
 from osbctl.comparison.refusals import Refusals, new_refusals
 from osbctl.platforms import Platform, format_platforms
 from osbctl.sources.document import Document
@@ -32,11 +32,11 @@ def compare_documents(
     used_plans: frozenset[str] | None = None
     notes: list[str] = []
     if instances_file is not None:
-        from osbctl.comparison.instances import doubts, read_used_plans  # loads the readers of all exports
+        from osbctl.comparison.instances import check_plan_ids, read_used_plans  # loads the readers of all exports
 
         used_plans = read_used_plans(instances_file)
-        notes = doubts(used_plans, plan_ids(old, new), instances_file)
-    changes = compare_catalogs(old.catalog, new.catalog, platforms=platforms, instances=used_plans)
+        notes = check_plan_ids(used_plans, plan_ids(old, new), instances_file)
+    changes = compare_catalogs(old.catalog, new.catalog, platforms=platforms, used_plans=used_plans)
     if not changes:
         return Comparison(old.name, new.name, [], notes)
     old_refusals = refusals_by_platform(old.data, platforms)
@@ -44,7 +44,7 @@ def compare_documents(
         who = format_platforms(old_refusals)
         notes.append(f"{old.name} was refused by {who}, too: a platform that has this broker stores an earlier one")
     refused = find_refusal_changes(old.data, new.data, changes, platforms, old_refusals)
-    changes = with_places(changes + refused, old, new)
+    changes = add_locations(changes + refused, old, new)
     if len(platforms) < len(Platform):
         notes += _platform_notes(changes, platforms)
     return Comparison(old.name, new.name, changes, notes)

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from osbctl.client.catalog_client import parse_catalog_response
-from osbctl.comparison.collector import with_places
-from osbctl.comparison.drift import find_drift, notes
+from osbctl.comparison.collector import add_locations
+from osbctl.comparison.drift import find_drift, stored_catalog_notes
 from osbctl.errors import SourceError, UsageError
 from osbctl.parallel import run_in_parallel
 from osbctl.platforms import Platform
@@ -37,21 +37,21 @@ def compare_with_stored(
     Raises UsageError (an export of another platform), SourceError (of another broker), ConfigError (other instances).
     """
     compared = _select_platforms(stored, platforms)
-    sentences = notes(stored, broker.catalog)
+    sentences = stored_catalog_notes(stored, broker.catalog)
     if used_plans and instances_file:
-        from osbctl.comparison.instances import doubts
+        from osbctl.comparison.instances import check_plan_ids
 
         plans = plan_ids(stored.document, broker) | {plan for _, plan in stored.kept}
-        sentences += doubts(used_plans, plans, instances_file)
+        sentences += check_plan_ids(used_plans, plans, instances_file)
     if stored.without_secrets:
         data = mask_client_secrets(broker.data)
         if data is not broker.data:
             sentences.append("secrets of dashboard clients are not stored, so they are not compared")
             broker = broker._replace(data=data)
-    changes = find_drift(stored, broker.catalog, platforms=compared, instances=used_plans)
+    changes = find_drift(stored, broker.catalog, platforms=compared, used_plans=used_plans)
     if changes:
         changes += find_refusal_changes(stored.document.data, broker.data, changes, compared)
-    return Comparison(stored.document.name, broker.name, with_places(changes, stored.document, broker), sentences)
+    return Comparison(stored.document.name, broker.name, add_locations(changes, stored.document, broker), sentences)
 
 
 def compare_registered_brokers(

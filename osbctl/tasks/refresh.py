@@ -62,14 +62,14 @@ def unknown_plan_notes(registry: Registry, used_plans: frozenset[str] | None, in
     """A sentence if some of the plan ids read from `instances_file` are of no broker. Raises ConfigError: none is."""
     if not used_plans:
         return []
-    from osbctl.comparison.instances import doubts
+    from osbctl.comparison.instances import check_plan_ids
 
     plans: set[str] = set()
     for name in registry.names():
         broker = registry.broker(name)
         plans.update(plan.id for plan in broker.document.catalog.plans)
         plans.update(kept.plan_id for kept in broker.kept)
-    return doubts(used_plans, plans, instances_file, "any registered broker")
+    return check_plan_ids(used_plans, plans, instances_file, "any registered broker")
 
 
 def refresh_brokers(

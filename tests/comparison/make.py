@@ -32,7 +32,7 @@ def with_plan(**fields: Any) -> dict[str, Any]:
 
 
 def by_rule(old: Any, new: Any, *platforms: Platform, instances: frozenset[str] | None = None) -> dict[str, Change]:
-    return {c.rule: c for c in compare_catalogs(old, new, platforms=platforms, instances=instances)}
+    return {c.rule: c for c in compare_catalogs(old, new, platforms=platforms, used_plans=instances)}
 
 
 def with_schema(parameters: Any) -> dict[str, Any]:

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from osbctl.changes import Change, ObjectRef
-from osbctl.comparison.allow import AllowEntry, load_allowed, sort_out
-from osbctl.comparison.instances import doubts, read_used_plans
+from osbctl.comparison.allow import AllowEntry, load_allow_entries, triage_changes
+from osbctl.comparison.instances import check_plan_ids, read_used_plans
 from osbctl.errors import ConfigError
 from osbctl.platforms import Platform
 from tests.drift.test_fields import CATALOG
@@ -32,7 +32,7 @@ CHANGE = Change("change-plan-removed", "removed", (), ObjectRef("1", "db"), Obje
     ],
 )
 def test_allowed(entry: AllowEntry, accepted: bool, problem: str) -> None:
-    sorted_out = sort_out([CHANGE], [entry], TODAY)
+    sorted_out = triage_changes([CHANGE], [entry], TODAY)
     assert sorted_out.accepted == ([(CHANGE, "why")] if accepted else [])
     assert sorted_out.open == ([] if accepted else [CHANGE])
     assert len(sorted_out.problems) == bool(problem)
@@ -45,7 +45,7 @@ def test_an_allow_file_is_read(tmp_path: Path) -> None:
         '[[allow]]\nrule = "r"\nobject = "a/b"\nreason = "x"\nexpires = 2030-01-31\n'
         '[[allow]]\nrule="r"\nobject=""\nreason="y"'
     )
-    assert load_allowed(str(file)) == [AllowEntry("r", "a/b", "x", None, TODAY), AllowEntry("r", "", "y")]
+    assert load_allow_entries(str(file)) == [AllowEntry("r", "a/b", "x", None, TODAY), AllowEntry("r", "", "y")]
 
 
 @pytest.mark.parametrize(
@@ -68,9 +68,9 @@ def test_a_wrong_allow_file_is_refused(tmp_path: Path, text: str) -> None:
     file = tmp_path / "allow.toml"
     file.write_text(text)
     with pytest.raises(ConfigError):
-        load_allowed(str(file))
+        load_allow_entries(str(file))
     with pytest.raises(ConfigError):
-        load_allowed(str(tmp_path / "missing.toml"))
+        load_allow_entries(str(tmp_path / "missing.toml"))
 
 
 PLANS = {"resources": [{"guid": "g1", "broker_catalog": {"id": "p1"}}, {"guid": "g2", "broker_catalog": {"id": "p2"}}]}
@@ -136,7 +136,7 @@ PLAN_IDS = {"p1", "p2", "Q-3"}
     ],
 )
 def test_ids_that_no_plan_has_are_doubted(ids: set[str], sentence: str) -> None:
-    assert doubts(ids, PLAN_IDS, "FILE") == ([sentence] if sentence else [])
+    assert check_plan_ids(ids, PLAN_IDS, "FILE") == ([sentence] if sentence else [])
 
 
 @pytest.mark.parametrize(
@@ -148,7 +148,7 @@ def test_ids_that_no_plan_has_are_doubted(ids: set[str], sentence: str) -> None:
 )
 def test_ids_of_which_no_plan_has_any_are_refused(ids: set[str], sentence: str) -> None:
     with pytest.raises(ConfigError) as raised:
-        doubts(ids, PLAN_IDS, "FILE")
+        check_plan_ids(ids, PLAN_IDS, "FILE")
     assert raised.value.message == sentence
 
 

@@ -11,7 +11,7 @@ from osbctl.changes import Change, Effect, Level
 from osbctl.comparison.catalogs import compare_catalogs
 from osbctl.comparison.change_kinds import load_all
 from osbctl.comparison.refusals import new_refusals
-from osbctl.comparison.values import MAX_TEXT, shown_both
+from osbctl.comparison.values import MAX_TEXT, format_both
 from osbctl.jsonschemas.walk import same_value
 from osbctl.platforms import Platform
 from osbctl.reports.changes import DiffFormat, DiffReport, render
@@ -25,12 +25,12 @@ load_all()
 
 def test_where_long_values_differ_is_seen() -> None:
     old = [f"bullet {number}" for number in range(40)]
-    before, after = shown_both(old, [*old[:-1], "the last one"])
+    before, after = format_both(old, [*old[:-1], "the last one"])
     assert "bullet 39" in before
     assert "the last one" in after
     assert len(before) <= MAX_TEXT >= len(after)
-    assert shown_both("short", "also short") == ('"short"', '"also short"')
-    assert shown_both(old, [*old, "one more"])[1].endswith('"one more"]')
+    assert format_both("short", "also short") == ('"short"', '"also short"')
+    assert format_both(old, [*old, "one more"])[1].endswith('"one more"]')
 
 
 @pytest.mark.parametrize(
@@ -82,7 +82,7 @@ def mutated(draw: st.DrawFn) -> dict[str, Any]:
 @pytest.mark.fuzz
 @given(mutated(), mutated(), st.none() | st.just(frozenset({"p1"})))
 def test_no_pair_of_catalogs_crashes(old: dict[str, Any], new: dict[str, Any], instances: Any) -> None:
-    changes = compare_catalogs(old, new, instances=instances)
+    changes = compare_catalogs(old, new, used_plans=instances)
     changes += new_refusals(old, new, refusals(old), refusals(new), changes)
     for change in changes:
         assert change.effects

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from osbctl.changes import Change
-from osbctl.comparison.allow import AllowEntry, sort_out
+from osbctl.comparison.allow import AllowEntry, triage_changes
 from osbctl.comparison.catalogs import compare_catalogs
 
 from .make import with_schema
@@ -67,7 +67,7 @@ def test_each_change_has_a_field_and_an_acceptance_of_its_own(old: Any, new: Any
     assert len({change.fingerprint for change in changes}) == len(changes) == len(fields)
     for change in changes:
         entry = AllowEntry(change.rule, change.object, "looked at", change.field)
-        assert [accepted for accepted, _ in sort_out(changes, [entry], TODAY).accepted] == [change]
+        assert [accepted for accepted, _ in triage_changes(changes, [entry], TODAY).accepted] == [change]
 
 
 def test_a_change_keeps_its_places_whatever_names_it() -> None:

@@ -258,7 +258,7 @@ ROWS = [
 
 def strictest(row: Row, *view: Platform) -> dict[Platform, Level]:
     """The strictest level of the row's rule on each platform."""
-    changes = compare_catalogs(row.old, row.new, platforms=view, instances=row.used)
+    changes = compare_catalogs(row.old, row.new, platforms=view, used_plans=row.used)
     effects = [effect for change in changes if change.rule == f"change-{row.rule}" for effect in change.effects]
     return {e.platform: e.level for e in sorted(effects, key=lambda effect: effect.level.rank)}
 
@@ -429,18 +429,18 @@ def test_a_removal_after_its_sunset_is_risky_before_it_breaking(day: str, level:
     mark = {"state": "deprecated", "sunset": "2027-03-31"}
     old = two(plan("p1", "small", metadata=mark), plan("p2", "large"))
     today = date.fromisoformat(day)
-    (change,) = compare_catalogs(old, two(plan("p2", "large")), today=today, instances=NONE)
+    (change,) = compare_catalogs(old, two(plan("p2", "large")), today=today, used_plans=NONE)
     assert {effect.platform: effect.level for effect in change.effects} == dict.fromkeys(Platform, level)
     assert "2027-03-31" in change.message
-    (used,) = compare_catalogs(old, two(plan("p2", "large")), today=today, instances=P1)
+    (used,) = compare_catalogs(old, two(plan("p2", "large")), today=today, used_plans=P1)
     assert {effect.level for effect in used.effects if effect.platform is SM} == {R}, "refused stays refused"
     services = catalog(service("s1", "db", SMALL, metadata=mark), service("s2", "mq", OTHER_SMALL))
-    (gone,) = compare_catalogs(services, catalog(service("s2", "mq", OTHER_SMALL)), today=today, instances=NONE)
+    (gone,) = compare_catalogs(services, catalog(service("s2", "mq", OTHER_SMALL)), today=today, used_plans=NONE)
     assert gone.level is level
 
 
 def refused_by(old: Any, new: Any, instances: frozenset[str] | None = NONE) -> set[Platform]:
-    changes = compare_catalogs(old, new, instances=instances)
+    changes = compare_catalogs(old, new, used_plans=instances)
     return {effect.platform for change in changes for effect in change.effects if effect.level is R}
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from osbctl.comparison.catalogs import compare_catalogs
-from osbctl.comparison.drift import find_drift, notes
+from osbctl.comparison.drift import find_drift, stored_catalog_notes
 from osbctl.paths import pointer
 from osbctl.platforms import Platform
 from osbctl.sources.exports import StoredCatalog
@@ -122,7 +122,7 @@ def test_one_field(case: tuple[str, Any, set[Platform]], of_plan: bool, platform
         assert change.old_path[:2] == ("services", 0)
         assert (change.plan is not None) is of_plan
     if not stored_by:
-        assert field.split("/")[0] in "".join(notes(kept, broker))
+        assert field.split("/")[0] in "".join(stored_catalog_notes(kept, broker))
 
 
 @pytest.mark.parametrize("platform", Platform)
@@ -194,7 +194,7 @@ def test_whole_catalogs_are_compared_as_diff_does() -> None:
     found = find_drift(StoredCatalog(document), broker)
     expected = compare_catalogs(CATALOG, broker)
     assert found == expected != []
-    assert notes(StoredCatalog(document), broker) == []
+    assert stored_catalog_notes(StoredCatalog(document), broker) == []
 
 
 @pytest.mark.parametrize(

@@ -70,7 +70,7 @@ MYSQL_ALONE = {"a service's name gets a blank"}
 def test_an_update_is_refused_or_not(row: dict[str, Any]) -> None:
     old, new = map(build_catalog, row["catalogs"])
     used = frozenset(row["instances"])
-    changes = compare_catalogs(old, new, platforms=(Platform.CLOUD_FOUNDRY,), instances=used)
+    changes = compare_catalogs(old, new, platforms=(Platform.CLOUD_FOUNDRY,), used_plans=used)
     refused = any(change.level is Level.REFUSED for change in changes)
     told = "postgresql" in refusing_databases(row) if row["what"] in MYSQL_ALONE else bool(refusing_databases(row))
     assert refused == told, [(change.rule, change.level) for change in changes]

@@ -27,4 +27,4 @@ def test_each_platform_has_a_record_and_its_modules(platform: Platform) -> None:
 )
 def test_each_platform_answers_to_what_takes_a_plan_away(kind: str) -> None:
     load_changes()
-    assert set(KINDS[kind].answers) == set(Platform)
+    assert set(KINDS[kind].reactions) == set(Platform)

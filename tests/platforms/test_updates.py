@@ -102,7 +102,7 @@ def test_diff_says_whether_an_update_is_refused(platform: Platform) -> None:
     wrong, unknown, count = [], Counter[str](), 0
     for step in (step for row in platform_rows(platform) for step in update_steps(row)):
         view = frozenset({platform})
-        changes = compare_catalogs(step.before, step.new, platforms=view, instances=step.used)
+        changes = compare_catalogs(step.before, step.new, platforms=view, used_plans=step.used)
         changes += find_refusal_changes(step.before, step.new, changes, view) if changes else []
         count += 1
         if any(change.level is Level.REFUSED for change in changes) != step.refused:

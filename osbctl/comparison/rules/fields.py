@@ -1,167 +1,173 @@
 """Fields and parameter schemas that changed. `OSB` names the sections of the specification."""
 
-from osbctl.comparison.change_kinds import Kind, kind
+from osbctl.comparison.change_kinds import Kind, register_kind
 from osbctl.platforms.reactions import NO_ACT, NOT_STORED, Level, breaking, risky, safe
 
 _STORES = safe("stores the new value")
 
-BINDABLE = kind(
+BINDABLE = register_kind(
     "change-bindable-withdrawn",
     """Instances can no longer be bound.
 
     The effective value counts: a plan that does not set it inherits it from its service offering.
     """,
-    every=breaking("refuses new bindings; those that exist are kept"),
+    reaction=breaking("refuses new bindings; those that exist are kept"),
     advice="add a plan that is not bindable beside this one",
 )
-BINDINGS_RETRIEVABLE = kind(
+BINDINGS_RETRIEVABLE = register_kind(
     "change-bindings-retrievable-withdrawn",
     """Bindings can no longer be fetched.
 
     A platform needs to fetch a binding that was created asynchronously.
     """,
-    every=breaking("no longer fetches bindings, and cannot create them asynchronously"),
+    reaction=breaking("no longer fetches bindings, and cannot create them asynchronously"),
 )
 WITHDRAWN: dict[str, Kind] = {
     "bindable": BINDABLE,
     "bindings_retrievable": BINDINGS_RETRIEVABLE,
-    "plan_updateable": kind(
+    "plan_updateable": register_kind(
         "change-plan-updateable-withdrawn",
         """Instances can no longer change their plan.""",
-        every=breaking("refuses to change the plan of an instance"),
+        reaction=breaking("refuses to change the plan of an instance"),
         advice="keep it true and let the broker refuse the changes that it cannot make",
     ),
-    "instances_retrievable": kind(
+    "instances_retrievable": register_kind(
         "change-instances-retrievable-withdrawn",
         """Instances can no longer be fetched.""",
-        every=breaking("no longer fetches the parameters of an instance"),
+        reaction=breaking("no longer fetches the parameters of an instance"),
     ),
-    "allow_context_updates": kind(
+    "allow_context_updates": register_kind(
         "change-context-updates-withdrawn",
         """The broker is no longer notified when the context of an instance changes.""",
-        every=breaking("no longer sends updates of the context, such as a new name of the instance"),
+        reaction=breaking("no longer sends updates of the context, such as a new name of the instance"),
     ),
-    "metadata/shareable": kind(
-        "change-shareable-withdrawn", """Instances can no longer be shared between spaces.""", every=NO_ACT
+    "metadata/shareable": register_kind(
+        "change-shareable-withdrawn", """Instances can no longer be shared between spaces.""", reaction=NO_ACT
     ),
-    "metadata/supportsInstanceSharing": kind(
+    "metadata/supportsInstanceSharing": register_kind(
         "change-instance-sharing-withdrawn",
         """Instances of a plan can no longer be shared (`supportsInstanceSharing`).""",
-        every=NO_ACT,
+        reaction=NO_ACT,
     ),
-    "binding_rotatable": kind(
+    "binding_rotatable": register_kind(
         "change-binding-rotatable-withdrawn",
         """Bindings can no longer be rotated. No platform stores the field.""",
-        every=NOT_STORED,
+        reaction=NOT_STORED,
     ),
 }
 """The kind of change of each boolean that becomes false."""
 
-GRANTED = kind("change-capability-granted", """A capability is new: a boolean is true now.""", every=_STORES)
+GRANTED = register_kind(
+    "change-capability-granted", """A capability is new: a boolean is true now.""", reaction=_STORES
+)
 
-PLATFORMS_WITHDRAWN = kind(
+PLATFORMS_WITHDRAWN = register_kind(
     "change-platforms-withdrawn",
     """Platforms lose a plan that they could offer.
 
     Service Manager shows a plan to the platforms that `supportedPlatforms` (by type), `supportedPlatformNames` or
     `excludedPlatformNames` of its metadata allow.
     """,
-    every=NO_ACT,
+    reaction=NO_ACT,
     advice="first move or delete the instances on these platforms",
 )
-SERVICE_FLAG = kind(
+SERVICE_FLAG = register_kind(
     "change-service-default",
     """A boolean of the service offering changed, but no plan inherits it.""",
-    every=safe("stores the new value; the plans have their own"),
+    reaction=safe("stores the new value; the plans have their own"),
 )
-EXPLICIT_DROPPED = kind(
+EXPLICIT_DROPPED = register_kind(
     "change-explicit-dropped",
     """A boolean that was set explicitly is now left to its default.
 
     By the specification nothing changes, but platforms disagree on the default.
     """,
-    every=safe("uses the same value by default"),
+    reaction=safe("uses the same value by default"),
     level=Level.RISKY,
     advice="set the value explicitly",
 )
-EXPLICIT_ADDED = kind(
+EXPLICIT_ADDED = register_kind(
     "change-explicit-added",
     """A boolean that was left to its default is now set explicitly, to the same value.""",
-    every=safe("uses the same value"),
+    reaction=safe("uses the same value"),
 )
-PAID = kind(
+PAID = register_kind(
     "change-free-to-paid",
     """A free plan costs money now.
 
     `free` is true where a plan does not set it (OSB, Service Plan Object); Kubernetes Service Catalog and Korifi then
     read it as false.
     """,
-    every=risky("shows it as paid"),
+    reaction=risky("shows it as paid"),
     advice="add a paid plan beside the free one",
 )
-FREE = kind(
+FREE = register_kind(
     "change-paid-to-free",
     """A plan that cost money is free now.
 
     A plan that no longer says `free: false` is free by the specification, and may be so by mistake: that is risky.
     Kubernetes Service Catalog and Korifi read an omitted value as false, so nothing changes there.
     """,
-    every=_STORES,
+    reaction=_STORES,
     level=Level.RISKY,
     advice="set the value explicitly",
 )
-REQUIRES_REMOVED = kind(
+REQUIRES_REMOVED = register_kind(
     "change-requires-removed",
     """The broker no longer asks for a permission.""",
     advice="drop it only once no plan uses it",
 )
-REQUIRES_ADDED = kind("change-requires-added", """The broker asks for one more permission.""")
-TAG_REMOVED = kind(
+REQUIRES_ADDED = register_kind("change-requires-added", """The broker asks for one more permission.""")
+TAG_REMOVED = register_kind(
     "change-tag-removed",
     """A tag is gone. Applications look for their credentials by tag.""",
-    every=risky("stores the new tags; applications that look for the tag no longer find anything"),
+    reaction=risky("stores the new tags; applications that look for the tag no longer find anything"),
 )
-TAG_ADDED = kind("change-tag-added", """A tag is new.""", every=_STORES)
-MAINTENANCE = kind(
+TAG_ADDED = register_kind("change-tag-added", """A tag is new.""", reaction=_STORES)
+MAINTENANCE = register_kind(
     "change-maintenance-version",
     """The version of a plan's maintenance information changed, came or went (OSB, Maintenance Info Object).""",
-    every=risky("offers an upgrade for every instance"),
+    reaction=risky("offers an upgrade for every instance"),
     advice="raise it only when instances should be upgraded; never lower it",
 )
-POLLING_LOWERED = kind(
+POLLING_LOWERED = register_kind(
     "change-polling-lowered",
     """The platform gives up waiting for an operation sooner than before.""",
-    every=risky("marks operations that take longer as failed"),
+    reaction=risky("marks operations that take longer as failed"),
 )
-POLLING_RAISED = kind(
-    "change-polling-raised", """The platform waits longer for an operation than before.""", every=_STORES
+POLLING_RAISED = register_kind(
+    "change-polling-raised", """The platform waits longer for an operation than before.""", reaction=_STORES
 )
-DASHBOARD = kind(
+DASHBOARD = register_kind(
     "change-dashboard-client",
     """The OAuth client of the dashboard changed. Its secret is never shown.""",
     advice="let the dashboard accept both clients until all platforms have the new one",
 )
-COSTS = kind(
+COSTS = register_kind(
     "change-costs",
     """The price of a plan changed.""",
-    every=risky("shows the new price; whether users agreed to it is not known"),
+    reaction=risky("shows the new price; whether users agreed to it is not known"),
 )
-METADATA = kind("change-metadata", """A field of the metadata changed.""", every=_STORES)
-WORDING = kind("change-wording", """A text, a link or an image for people changed.""", every=safe("shows the new one"))
-ORDER = kind(
+METADATA = register_kind("change-metadata", """A field of the metadata changed.""", reaction=_STORES)
+WORDING = register_kind(
+    "change-wording", """A text, a link or an image for people changed.""", reaction=safe("shows the new one")
+)
+ORDER = register_kind(
     "change-order",
     """The order of services, plans, tags or required permissions changed, or an entry is listed twice.""",
-    every=safe("ignores the order"),
+    reaction=safe("ignores the order"),
 )
-OTHER = kind("change-other-field", """An unknown field changed.""", every=safe("ignores fields that it does not know"))
+OTHER = register_kind(
+    "change-other-field", """An unknown field changed.""", reaction=safe("ignores fields that it does not know")
+)
 
-FIELD_CASE = kind(
+FIELD_CASE = register_kind(
     "change-field-case",
     """A known field in another case, such as `Bindable`, changed.
 
     Platforms written in Go read it as the field itself.
     """,
-    every=breaking("reads it as the field of that name in lower case"),
+    reaction=breaking("reads it as the field of that name in lower case"),
     advice="write the field in lower case",
 )
 
@@ -200,10 +206,10 @@ _WHY = """{}
 _ADVICE = "keep accepting the old requests, in the broker and in the schema; or add a plan with the new schema"
 
 SCHEMA_KINDS = {
-    f"schema-{name}": kind(
+    f"schema-{name}": register_kind(
         f"change-schema-{name}",
         _WHY.format(sentence),
-        every=safe("stores it for user interfaces and does not enforce it; the broker does"),
+        reaction=safe("stores it for user interfaces and does not enforce it; the broker does"),
         level=level,
         advice="" if level is Level.SAFE else _ADVICE,
     )

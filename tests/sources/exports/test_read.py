@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from osbctl.comparison.drift import find_drift, notes
+from osbctl.comparison.drift import find_drift, stored_catalog_notes
 from osbctl.errors import OsbctlError, SourceError, UsageError
 from osbctl.findings import DocumentError
 from osbctl.platforms import Platform
@@ -82,13 +82,15 @@ def test_rows_that_are_kept_for_their_instances() -> None:
     broker = copy.deepcopy(CATALOG)
     del broker["services"][1], broker["services"][0]["plans"][1]
     assert find_drift(kept, broker) == []
-    assert any(note.endswith("does not have them: db/large, queue, queue/only") for note in notes(kept, broker))
+    assert any(
+        note.endswith("does not have them: db/large, queue, queue/only") for note in stored_catalog_notes(kept, broker)
+    )
     again = "the broker offers it again, the platform keeps it as removed"
     assert {(c.rule, c.message) for c in find_drift(kept, CATALOG)} == {
         ("change-plan-added", again),
         ("change-service-added", again),
     }
-    assert not any("gone from the catalog" in note for note in notes(kept, CATALOG))
+    assert not any("gone from the catalog" in note for note in stored_catalog_notes(kept, CATALOG))
 
 
 def test_what_kubernetes_and_korifi_keep_for_instances() -> None:
@@ -177,8 +179,8 @@ def test_public_plans_alone_are_doubted_where_the_broker_has_more() -> None:
     offerings, plans = rows(CF)
     for plan in plans:
         plan["visibility_type"] = "public"
-    assert not any("public" in note for note in notes(read(page(offerings), page(plans)), CATALOG))
-    assert any("public" in note for note in notes(read(page(offerings), page(plans[1:])), CATALOG))
+    assert not any("public" in note for note in stored_catalog_notes(read(page(offerings), page(plans)), CATALOG))
+    assert any("public" in note for note in stored_catalog_notes(read(page(offerings), page(plans[1:])), CATALOG))
 
 
 def test_what_kubernetes_stores_only_with_a_feature_is_no_drift() -> None:
@@ -286,7 +288,7 @@ def check(files: list[Any], broker: dict[str, Any], stored_as: StoredAs | None =
         assert "of this broker" in str(error)
         return
     assert set(kept.document.locate({c.old_path for c in changes})) == {c.old_path for c in changes}
-    assert all(notes(kept, broker))
+    assert all(stored_catalog_notes(kept, broker))
 
 
 @pytest.mark.fuzz
