@@ -11,7 +11,7 @@ from datetime import date
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from osbctl.paths import PARAMETER_PLACES, Path, get_at
+from osbctl.paths import PARAMETER_PLACES, JsonValue, Path, get_at
 
 
 class Deprecation(NamedTuple):
@@ -94,7 +94,7 @@ class LoadedCatalog(NamedTuple):
     read_as: str = ""
 
 
-def parse_date(value: Any) -> date | None:
+def parse_date(value: JsonValue) -> date | None:
     """Parse a date such as `2027-03-31` (RFC 3339, full-date); None for anything else."""
     try:
         return date.fromisoformat(value) if isinstance(value, str) and len(value) == len("2027-03-31") else None
@@ -154,8 +154,8 @@ def parameter_holders(plan: Mapping[str, Any]) -> Iterator[tuple[tuple[str, str]
             yield place, holder
 
 
-def service_and_plan_names(path: Path, data: Any) -> tuple[Any, Any]:
-    """The names of the service offering and service plan that contain `path`; None for none."""
+def service_and_plan_names(path: Path, data: JsonValue) -> tuple[JsonValue, JsonValue]:
+    """The names of the service offering and service plan that contain `path`, of any type; None for none."""
     service = get_at(data, (*path[:2], "name")) if path[:1] == ("services",) else None
     plan = get_at(data, (*path[:4], "name")) if path[:1] == ("services",) and path[2:3] == ("plans",) else None
     return service, plan

@@ -6,7 +6,7 @@ from itertools import islice
 from typing import Any, NamedTuple
 
 from osbctl.jsonschemas.walk import resolve_ref
-from osbctl.paths import value_at
+from osbctl.paths import JsonValue, value_at
 from osbctl.text import escape_line
 
 MAX_LEVELS = 6
@@ -114,6 +114,6 @@ def _resolve(root: Mapping[str, Any], schema: Mapping[str, Any]) -> Mapping[str,
     return schema
 
 
-def _format_value(value: Any) -> str:
+def _format_value(value: JsonValue) -> str:
     """The value as JSON: strings keep their quotes, since 17 and "17" differ."""
     return escape_line(json.dumps(value, ensure_ascii=False))

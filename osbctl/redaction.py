@@ -5,7 +5,7 @@ from functools import lru_cache
 from typing import Any
 from urllib.parse import unquote
 
-from osbctl.paths import Path, entries, pointer
+from osbctl.paths import JsonValue, Path, entries, pointer
 
 SECRET = "(secret)"  # noqa: S105  # the replacement
 
@@ -52,7 +52,7 @@ def redact_text(text: str) -> str:
     return _PARAMETER.sub(_mask_parameter, text) if "=" in text else text
 
 
-def redact(value: Any, known: frozenset[Any] = frozenset()) -> Any:
+def redact(value: JsonValue, known: frozenset[Any] = frozenset()) -> JsonValue:
     """Redact a value: fields with secret names, secrets in texts, and the `known` texts and numbers."""
     if isinstance(value, dict):
         return {redact_text(k): redact_field(k, inner, known) for k, inner in value.items()}
@@ -68,7 +68,7 @@ def _redact_string(text: str, known: frozenset[Any]) -> str:
     return SECRET if text.startswith(tuple(k for k in known if isinstance(k, str))) else redact_text(text)
 
 
-def redact_field(name: str | int, value: Any, known: frozenset[Any] = frozenset()) -> Any:
+def redact_field(name: str | int, value: JsonValue, known: frozenset[Any] = frozenset()) -> JsonValue:
     """Redact the value of a field with this name; see `redact`."""
     if value is None or isinstance(value, bool) or not may_be_secret_name(name):
         return redact(value, known)
@@ -81,14 +81,14 @@ def _mask_parameter(match: re.Match[str]) -> str:
     return f"{name}{equals}{_MASK}" if is_short or may_be_secret_name(name) else match.group()
 
 
-def find_secret_pointers(secrets: tuple[str, ...], data: Any) -> list[str]:
+def find_secret_pointers(secrets: tuple[str, ...], data: JsonValue) -> list[str]:
     """The JSON pointers of the keys and values in `data` that contain one of `secrets`, in any case or percent-encoded.
 
     Skips the secret of a dashboard client, which belongs there and is not stored.
     """
     wanted = [secret.casefold() for secret in secrets]
     found = []
-    todo: list[tuple[Path, Any]] = [((), data)]
+    todo: list[tuple[Path, JsonValue]] = [((), data)]
     while todo:
         path, value = todo.pop()
         if any(secret in _searchable_text(value) for secret in wanted):
@@ -98,7 +98,7 @@ def find_secret_pointers(secrets: tuple[str, ...], data: Any) -> list[str]:
     return found
 
 
-def _searchable_text(value: Any) -> str:
+def _searchable_text(value: JsonValue) -> str:
     """A string, or the keys of an object, with and without percent-encoding, casefolded."""
     text = value if isinstance(value, str) else "\0".join(value) if isinstance(value, dict) else ""
     return f"{text}\0{unquote(text)}".casefold()

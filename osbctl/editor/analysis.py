@@ -4,12 +4,12 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from osbctl.editor.text_document import cached_text_document
 from osbctl.errors import OsbctlError
 from osbctl.fields import known
 from osbctl.findings import DocumentError, Finding, Location, Verdict
+from osbctl.paths import JsonValue
 from osbctl.platforms import Platform
 from osbctl.sources.catalogs import holds_offering, only_catalog, parse_catalog
 from osbctl.sources.document import Document
@@ -72,7 +72,7 @@ def _is_catalog(path: str, text: str) -> bool:
         return bool(has_fields and _OFFERING_BEGUN.search(text))
 
 
-def _is_started_catalog(data: Any, is_named_catalog: bool) -> bool:
+def _is_started_catalog(data: JsonValue, is_named_catalog: bool) -> bool:
     """Return whether a catalog is being started; only a file with `catalog` in its name may be empty so far."""
     if isinstance(data, str):
         return is_named_catalog

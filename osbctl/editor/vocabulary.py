@@ -6,7 +6,7 @@ from pathlib import PurePath
 from typing import Any, NamedTuple
 
 from osbctl.fields import load_schema
-from osbctl.paths import Path
+from osbctl.paths import JsonValue, Path
 from osbctl.platforms import ApiVersion
 
 
@@ -48,9 +48,9 @@ def object_fields(part: FieldSchema) -> dict[str, FieldSchema]:
     return fields
 
 
-def allowed_values(part: FieldSchema) -> list[Any]:
+def allowed_values(part: FieldSchema) -> list[JsonValue]:
     """The allowed values: those of an `enum`, or of a boolean; empty for any other type."""
-    found: list[Any] = []
+    found: list[JsonValue] = []
     for each in _schema_and_references(part):
         found += each.schema.get("enum", [])
         if each.schema.get("type") == "boolean":
@@ -58,7 +58,7 @@ def allowed_values(part: FieldSchema) -> list[Any]:
     return found
 
 
-def keyword_value(part: FieldSchema, word: str) -> Any:
+def keyword_value(part: FieldSchema, word: str) -> JsonValue:
     """The first value of a keyword (`title`, `description`, `type`) in the schema and those that it refers to."""
     return next((each.schema[word] for each in _schema_and_references(part) if word in each.schema), None)
 
