@@ -25,7 +25,7 @@ from osbctl.text import plural
 from osbctl.validation.ignore_comments import check_comments, drop_ignored_findings, find_comments
 from osbctl.validation.node import CatalogNode, Node
 from osbctl.validation.options import Selection, ValidationOptions
-from osbctl.validation.rules import PARAMETERS, load_checks
+from osbctl.validation.rules import PARAMETERS, load_rules_with_checks
 
 
 def validate_document(document: Document, options: ValidationOptions) -> ValidationResult:
@@ -139,7 +139,7 @@ def run_rules(data: dict[str, Any], options: ValidationOptions) -> list[Finding]
     """Run the rules on the catalog `data`; they skip values of the wrong type, which the schema reports."""
     catalog = CatalogNode(data, options.api_version)
     catalog_rules, parameter_rules = list[Rule](), list[Rule]()
-    for rule in load_checks():
+    for rule in load_rules_with_checks():
         if is_rule_enabled(rule, options):
             (parameter_rules if rule.id.startswith(PARAMETERS) else catalog_rules).append(rule)
     return _run_checks(catalog_rules, catalog) + _run_parameter_rules(parameter_rules, catalog)

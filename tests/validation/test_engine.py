@@ -17,11 +17,11 @@ from osbctl.platforms import DEFAULT_API_VERSION, ApiVersion, Platform
 from osbctl.sources.parse import parse_document
 from osbctl.validation.options import ValidationOptions
 from osbctl.validation.pipeline import run_rules
-from osbctl.validation.rules import load_all, load_checks
+from osbctl.validation.rules import load_all, load_rules_with_checks
 from osbctl.validation.schema_errors import explain_schema_errors
 from tests.fragments import DRAFT_04, PLAN, catalog, places, validated, with_parameters
 
-CHECKS = {rule.id: rule for rule in load_checks()}
+CHECKS = {rule.id: rule for rule in load_rules_with_checks()}
 RULES = load_all()
 GOOD = catalog({"dashboard_client": {"id": "dashboard", "secret": "((secret))", "redirect_uri": "https://example.com"}})
 """A catalog that no rule says anything of, but for the placeholder of its secret."""

@@ -18,7 +18,7 @@ SHARED = "shared-"
 """Prefix of rules on several catalogs."""
 
 
-def load_checks() -> tuple[Rule, ...]:
+def load_rules_with_checks() -> tuple[Rule, ...]:
     """The rules with a check, in the order of their modules."""
     for name in CHECKED:
         import_module(f"{__name__}.{name}")
