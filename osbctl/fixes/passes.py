@@ -17,7 +17,7 @@ from osbctl.sources.parse import decoded, parse_text
 from osbctl.sources.spring import is_spring, spring_name
 from osbctl.sources.text_lines import Lines
 
-Wanted: TypeAlias = tuple[Finding, Fix]
+FindingFix: TypeAlias = tuple[Finding, Fix]
 
 _BOM = b"\xef\xbb\xbf"
 
@@ -27,8 +27,8 @@ DRAFT_04 = "http://json-schema.org/draft-04/schema#"
 MISSING, NOT_TAKEN = "parameters-dialect-missing", "cloudfoundry-schema-dialect"
 
 
-def each_once(wanted: Iterable[Wanted]) -> list[Finding]:
-    """The findings, each once; by identity, because the values of fixes have no hash."""
+def unique_findings(wanted: Iterable[FindingFix]) -> list[Finding]:
+    """The findings of these fixes, each once; by identity, because the values of fixes have no hash."""
     return list({id(finding): finding for finding, _ in wanted}.values())
 
 
@@ -38,12 +38,12 @@ class Pass:
     def __init__(self, document: Document, files: dict[str, bytes]) -> None:
         self.document = document
         self.expected = json.loads(json.dumps(document.data))  # without shared values, which aliases make
-        self.made: dict[tuple[str, Edit], list[Wanted]] = {}
+        self.fixes_by_edit: dict[tuple[str, Edit], list[FindingFix]] = {}
         self._files = dict(files)
         self._texts: dict[str, _SourceText] = {}
         self._edits: dict[str, dict[int, Edit]] = {}
 
-    def mend(self, wanted: list[Wanted]) -> None:
+    def make_edits(self, wanted: list[FindingFix]) -> None:
         """Make an edit for each fix where that is possible, one for each place."""
         paths = {path for _, fix in wanted for path in (fix.path, fix.path[:-1])}
         paths = {path for path in paths if get_at(self.document.data, path, self) is not self}
@@ -63,40 +63,40 @@ class Pass:
         # One text may stand in several places of the catalog; two edits at one place are made in two passes.
         if made and edits.get(made.start, made) == made and _apply_to_catalog(self.expected, fix, made):
             edits[made.start] = made
-            self.made.setdefault((location.source, made), []).append((finding, fix))
+            self.fixes_by_edit.setdefault((location.source, made), []).append((finding, fix))
 
     @property
-    def done(self) -> list[Finding]:
-        """The findings with an edit, each once."""
-        return each_once(chain(*self.made.values()))
+    def fixed_findings(self) -> list[Finding]:
+        """The findings that this pass fixes, each once."""
+        return unique_findings(chain(*self.fixes_by_edit.values()))
 
-    def keeps_the_rest(self) -> bool:
+    def changes_only_catalog(self) -> bool:
         """Return whether files stay unchanged outside of the catalog, which may be a part of a larger document."""
         top = self.document.top
         return not top or all(
-            _content_outside_catalog(self.content(name), name, top) == _content_outside_catalog(data, name, top)
-            for name, data in self.changes().items()
+            _other_content(self.original_content(name), name, top) == _other_content(data, name, top)
+            for name, data in self.changed_files().items()
         )
 
     def _load_text(self, name: str) -> _SourceText:
         if name not in self._texts:
-            self._texts[name] = _SourceText(name, self.content(name))
+            self._texts[name] = _SourceText(name, self.original_content(name))
         return self._texts[name]
 
-    def content(self, name: str) -> bytes:
+    def original_content(self, name: str) -> bytes:
         """Content of a file before this pass."""
         if name not in self._files:
             self._files[name] = Path(name).read_bytes()
         return self._files[name]
 
-    def edits(self) -> dict[str, list[Edit]]:
+    def edits_by_file(self) -> dict[str, list[Edit]]:
         """The edits of this pass, by file."""
         return {name: list(edits.values()) for name, edits in self._edits.items() if edits}
 
-    def changes(self) -> dict[str, bytes]:
+    def changed_files(self) -> dict[str, bytes]:
         """The changed files, with their new content."""
-        texts = {name: apply_edits(self._texts[name].text, edits) for name, edits in self.edits().items()}
-        marks = {name: _BOM if self.content(name).startswith(_BOM) else b"" for name in texts}
+        texts = {name: apply_edits(self._texts[name].text, edits) for name, edits in self.edits_by_file().items()}
+        marks = {name: _BOM if self.original_content(name).startswith(_BOM) else b"" for name in texts}
         return {name: marks[name] + text.encode() for name, text in texts.items()}
 
 
@@ -150,7 +150,7 @@ def _translate_to_spring(fix: Fix) -> Fix:
     return fix._replace(path=(*above, spring_name(last))) if isinstance(last, str) and last else fix
 
 
-def _content_outside_catalog(data: bytes, name: str, top: Steps) -> Any:
+def _other_content(data: bytes, name: str, top: Steps) -> Any:
     """Content of a file outside the catalog at `top`."""
     whole: Any = json.loads(json.dumps(parse_text(decoded(data, name), name).data))
     get_at(whole, top[:-1])[top[-1]] = None
@@ -178,11 +178,11 @@ def _apply_to_catalog(catalog: Any, fix: Fix, edit: Edit) -> bool:
     return True
 
 
-def draft_fix(finding: Finding, data: Any) -> Fix | None:
-    """Return the fix of a finding about `$schema`, safe if the comparison proves that the same requests pass.
+def find_draft_fix(finding: Finding, data: Any) -> Fix | None:
+    """Return the fix of a finding about the draft in `$schema`, None for other findings.
 
-    Without that proof a missing `$schema` may still be added (`--unsafe`), but a draft is never replaced. A draft under
-    another key, such as `schema`, is renamed.
+    It is safe if the comparison proves that the same requests pass. Without that proof a missing `$schema` may still be
+    added (`--unsafe`), but a draft is never replaced. A draft under another key, such as `schema`, is renamed.
     """
     if finding.rule not in (MISSING, NOT_TAKEN) or finding.path[-1:] != ("$schema",):
         return None

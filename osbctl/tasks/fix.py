@@ -14,7 +14,7 @@ from osbctl.errors import OsbctlError, SourceError, UsageError
 from osbctl.files import write_file
 from osbctl.findings import Finding
 from osbctl.fixes.edits import Edit
-from osbctl.fixes.passes import Pass, Wanted, draft_fix, each_once
+from osbctl.fixes.passes import FindingFix, Pass, find_draft_fix, unique_findings
 from osbctl.sources.catalogs import parse_catalog
 from osbctl.sources.document import Document
 from osbctl.sources.folder import read_folder
@@ -91,7 +91,8 @@ def add_draft_fixes(findings: Iterable[Finding], document: Document) -> tuple[Fi
     """The findings with all their fixes: those of the rules, and of schemas whose draft is not accepted."""
     completed = []
     for finding in findings:
-        made = (draft_fix(finding._replace(path=path), document.data) for path in (finding.path, *finding.other_paths))
+        paths = (finding.path, *finding.other_paths)
+        made = (find_draft_fix(finding._replace(path=path), document.data) for path in paths)
         completed.append(finding._replace(fixes=tuple(filter(None, made)) or finding.fixes))
     return tuple(completed)
 
@@ -105,7 +106,7 @@ def compute_fix_edits(
     files of the document that differ from the disk; `read` reads the source with such files.
     """
     possible = _find_working_pass(document, files, _select_fixes(findings, document, unsafe), read, [])
-    return possible[0].edits() if possible else {}
+    return possible[0].edits_by_file() if possible else {}
 
 
 def write_fixed_files(result: FixResult) -> None:
@@ -125,7 +126,7 @@ def _fix_in_passes(
 ) -> FixResult:
     before, after = dict(files), dict(files)
     fixed: list[Finding] = []
-    failed: list[Wanted] = []
+    failed: list[FindingFix] = []
     tried_at = 0
     document = read(after)
     findings = add_draft_fixes(validate_document(document, options).findings, document)
@@ -142,16 +143,17 @@ def _fix_in_passes(
         if possible is None:
             break
         step, document = possible
-        changes = step.changes()
-        before, after = {name: step.content(name) for name in changes} | before, after | changes
-        fixed += step.done
+        changes = step.changed_files()
+        before, after = {name: step.original_content(name) for name in changes} | before, after | changes
+        fixed += step.fixed_findings
         findings = add_draft_fixes(validate_document(document, options).findings, document)
-    unsafe_only = () if unsafe else each_once(fix for fix in _select_fixes(findings, document, True) if not fix[1].safe)
+    with_unsafe = [] if unsafe else _select_fixes(findings, document, True)
+    unsafe_only = unique_findings(each for each in with_unsafe if not each[1].safe)
     stuck = tuple(_explain_unfixable(_select_fixes(findings, document, unsafe), failed))
     return FixResult(source, before, after, tuple(fixed), tuple(unsafe_only), findings, document.read_as, stuck)
 
 
-def _select_fixes(findings: Iterable[Finding], document: Document, unsafe: bool) -> list[Wanted]:
+def _select_fixes(findings: Iterable[Finding], document: Document, unsafe: bool) -> list[FindingFix]:
     """The fixes to make. In a file, scalars are quoted only inside its list of service offerings."""
     found = [(finding, fix) for finding in findings for fix in finding.fixes if fix.safe or unsafe]
     if document.parts:
@@ -160,10 +162,10 @@ def _select_fixes(findings: Iterable[Finding], document: Document, unsafe: bool)
     return [each for each in found if each[1].path or (is_catalog and each[0].path[:1] == ("services",))]
 
 
-def _explain_unfixable(wanted: list[Wanted], failed: list[Wanted]) -> Iterator[tuple[Finding, str]]:
+def _explain_unfixable(wanted: list[FindingFix], failed: list[FindingFix]) -> Iterator[tuple[Finding, str]]:
     """The findings of fixes that are still wanted after the last pass, each with the reason why it has none."""
     known = {(finding.rule, finding.path) for finding, _ in failed}
-    for finding in each_once(wanted):
+    for finding in unique_findings(wanted):
         if (finding.rule, finding.path) in known:
             yield finding, "the same text is used elsewhere, too"
         else:
@@ -171,7 +173,7 @@ def _explain_unfixable(wanted: list[Wanted], failed: list[Wanted]) -> Iterator[t
 
 
 def _find_working_pass(
-    document: Document, files: dict[str, bytes], wanted: list[Wanted], read: _Read, failed: list[Wanted]
+    document: Document, files: dict[str, bytes], wanted: list[FindingFix], read: _Read, failed: list[FindingFix]
 ) -> tuple[Pass, Document] | None:
     """A pass of `wanted` fixes that works, and the document after it; None if none does.
 
@@ -180,16 +182,16 @@ def _find_working_pass(
     those that differ from the disk.
     """
     step = Pass(document, files)
-    step.mend([each for each in wanted if each not in failed])
-    if not step.made:
+    step.make_edits([each for each in wanted if each not in failed])
+    if not step.fixes_by_edit:
         return None
     try:
-        reread = read(files | step.changes())
+        reread = read(files | step.changed_files())
     except OsbctlError:
         reread = None
-    if reread is not None and reread.data == step.expected and step.keeps_the_rest():
+    if reread is not None and reread.data == step.expected and step.changes_only_catalog():
         return step, reread
-    groups = list(step.made.values())
+    groups = list(step.fixes_by_edit.values())
     if len(groups) == 1:
         failed += groups[0]
         return None

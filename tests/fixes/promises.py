@@ -31,8 +31,8 @@ def check(name: str, data: bytes, *, unsafe: bool, options: ValidationOptions = 
     assert not fix_bytes(name, after, options, unsafe=unsafe).changed_files, "the second run changes something"
     text, made = data, []
     for step in passes:
-        changed = step.changes()[name]
-        fixes = [one for group in step.made.values() for one in group]
+        changed = step.changed_files()[name]
+        fixes = [one for group in step.fixes_by_edit.values() for one in group]
         _check_pass(name, text, changed, fixes)
         text = changed
         made += fixes

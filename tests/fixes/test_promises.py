@@ -141,8 +141,10 @@ def test_a_broken_promise_is_seen(break_it: Callable[[bytes], bytes], monkeypatc
     """The check checks: each of these edits is one that `fix` must not make."""
     from osbctl.tasks import fix as task
 
-    made = task.Pass.changes
-    monkeypatch.setattr(task.Pass, "changes", lambda step: {name: break_it(new) for name, new in made(step).items()})
+    made = task.Pass.changed_files
+    monkeypatch.setattr(
+        task.Pass, "changed_files", lambda step: {name: break_it(new) for name, new in made(step).items()}
+    )
     whole = (
         b"\xef\xbb\xbfservices:\r\n- id: a\r\n  description: d\r\n  name: n # well\r\n  bindable: 'yes'\r\n  plans: []"
     )
@@ -158,7 +160,7 @@ def lenient(possible: Any) -> Any:
         from osbctl.fixes.passes import Pass
 
         step = Pass(document, files)
-        step.mend(wanted)
-        return (step, read(files | step.changes())) if step.made else None
+        step.make_edits(wanted)
+        return (step, read(files | step.changed_files())) if step.fixes_by_edit else None
 
     return one
