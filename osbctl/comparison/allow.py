@@ -85,6 +85,7 @@ def _entry_label(entry: AllowEntry) -> str:
 
 
 def _parse_entry(path: str, number: int, entry: Any) -> AllowEntry:
+    """Check and convert one entry; `number` counts from 1. Raises ConfigError."""
     where = f"{path}: allow entry {number}"
     if not isinstance(entry, dict) or set(entry) - _TEXTS - {"expires"}:
         raise ConfigError(f"{where}: known keys: rule, object, reason, field, expires")

@@ -59,15 +59,16 @@ class _Comparison:
         self._movers = {id(plan) for _, before, _, after in self._moves for plan in (before, after)}
 
     def run(self) -> None:
+        """Add all changes but those of the catalog's own fields."""
         services = self._services
         if self._old.services and not self._new.services:
             self._to.add(identity.CATALOG_EMPTIED, MatchedPair(), "the catalog is empty")
         kept = [*services.kept, *self._replaced]
         self._names.report_services(kept, services.fresh)
         for old, new in self._replaced:
-            self._report_service_id(old, new)
+            self._report_changed_service_id(old, new)
         for old, new in kept:
-            self._compare_service(old, new)
+            self._compare_service_and_plans(old, new)
         for gone in services.gone:
             message = f"removed, with {plural(len(gone.plans), 'plan')}"
             self._report_removal(identity.SERVICE_REMOVED, MatchedPair(gone), message, gone)
@@ -82,14 +83,15 @@ class _Comparison:
         if _is_reordered(services):
             self._to.add(fields.ORDER, MatchedPair(), "the service offerings changed order", ("services",))
 
-    def _report_service_id(self, old: ServiceOffering, new: ServiceOffering) -> None:
+    def _report_changed_service_id(self, old: ServiceOffering, new: ServiceOffering) -> None:
         both = {plan.id for plan in old.plans if plan.id} & {plan.id for plan in new.plans}
         rule = identity.SERVICE_ID_PLANS_KEPT if both else identity.SERVICE_ID
         text = ", and plans kept theirs" if both else ""
         message = f"the id changed from {format_value(old.id)} to {format_value(new.id)} while the name stayed{text}"
         self._to.add(rule, MatchedPair(old, new), message, ("id",), old.id, new.id)
 
-    def _compare_service(self, old: ServiceOffering, new: ServiceOffering) -> None:
+    def _compare_service_and_plans(self, old: ServiceOffering, new: ServiceOffering) -> None:
+        """Compare a service offering that is in both catalogs, with its plans."""
         if old.id == new.id and equal_or_both_empty(old.data, new.data):
             return
         match = match_by_id(old.plans, new.plans)

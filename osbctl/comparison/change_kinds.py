@@ -18,11 +18,11 @@ class Kind:
     reactions: dict[Platform, Reaction | DependsOnInstances]
     advice: str
 
-    def effects(self, view: Collection[Platform], is_used: bool | None) -> tuple[Effect, ...]:
-        """Effects on the platforms in `view`; `is_used` as in `DependsOnInstances.choose_reaction`."""
+    def effects(self, platforms: Collection[Platform], is_used: bool | None) -> tuple[Effect, ...]:
+        """Effects on the `platforms`; `is_used` as in `DependsOnInstances.choose_reaction`."""
         effects = []
         for platform in Platform:
-            if platform in view and platform in self.reactions:
+            if platform in platforms and platform in self.reactions:
                 reaction = self.reactions[platform]
                 if isinstance(reaction, DependsOnInstances):
                     reaction = reaction.choose_reaction(is_used)

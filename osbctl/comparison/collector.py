@@ -37,7 +37,7 @@ class MatchedPair:
 class Collector:
     """Changes found so far. `used_plans` are the ids of plans with instances, None if not known."""
 
-    view: Collection[Platform]
+    platforms: Collection[Platform]
     used_plans: frozenset[str] | None = None
     changes: list[Change] = field(default_factory=list)
 
@@ -62,7 +62,7 @@ class Collector:
         kind, `level` that of each; `expired`: the sunset of the object has passed, so what breaks users is only risky.
         """
         if effects is None:
-            effects = tuple(_fill_in_names(kind.effects(self.view, self._is_used(pair)), pair))
+            effects = tuple(_fill_in_names(kind.effects(self.platforms, self._is_used(pair)), pair))
         if expired:
             effects = tuple(replace(e, level=Level.RISKY) if e.level is Level.BREAKING else e for e in effects)
         if level:
@@ -126,14 +126,14 @@ def add_locations(changes: Sequence[Change], old: Document, new: Document) -> li
     return [
         replace(
             change,
-            old_location=None if is_added(change) else before[change.old_path]._replace(excerpt=""),
+            old_location=None if is_added_object(change) else before[change.old_path]._replace(excerpt=""),
             new_location=after[change.new_path]._replace(excerpt=""),
         )
         for change in changes
     ]
 
 
-def is_added(change: Change) -> bool:
+def is_added_object(change: Change) -> bool:
     """Return whether the old catalog lacks the service offering or plan; its old path is then that of the list."""
     entry = isinstance(change.new_path[-1], int) if change.new_path else False
     return entry and change.old_path[-1:] in (("services",), ("plans",))

@@ -87,6 +87,7 @@ def stored_catalog_notes(stored: StoredCatalog, broker: Mapping[str, Any] | Cata
 
 
 def _export_notes(stored: StoredCatalog, broker: Catalog, shape: RowFields) -> Iterator[str]:
+    """Notes on plans that the export may lack, and on fields that it does not have."""
     has = {plan.id for plan in stored.document.catalog.plans}
     if stored.public and any(plan.id not in has for plan in broker.plans):
         yield f"every plan of the export is public; only administrators see others: {shape.whole}"
@@ -106,6 +107,7 @@ def _is_storage_artifact(change: Change) -> bool:
 
 
 def _describe_unstored_fields(objects: Iterable[Identified], stored_fields: Fields, noun: str) -> Iterator[str]:
+    """Each field with a value that is not stored, and how many objects have it, such as `tags of 2 plans`."""
     heads = {str(field[0]) for field in stored_fields} | {"plans"}
     counts = Counter(
         key

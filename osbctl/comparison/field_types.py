@@ -45,7 +45,7 @@ def has_type(value: Any, expected: Any) -> bool:
     return isinstance(value, expected)
 
 
-def report_wrong_types(
+def report_and_drop_wrong_types(
     to: Collector, pair: MatchedPair, old: Mapping[str, Any], new: Mapping[str, Any]
 ) -> tuple[Mapping[str, Any], ...]:
     """Report changed fields of a wrong type; return both sides without the fields of a wrong type."""

@@ -15,7 +15,7 @@ from osbctl.comparison.field_types import (
     WRONG_TYPE,
     has_type,
     has_wrong_type,
-    report_wrong_types,
+    report_and_drop_wrong_types,
 )
 from osbctl.comparison.parameters import compare_parameters
 from osbctl.comparison.rules import fields as rules
@@ -50,7 +50,7 @@ _OMITTED_IS_FALSE = {
 def compare_catalog_fields(to: Collector, old: Mapping[str, Any], new: Mapping[str, Any]) -> None:
     """Compare the catalog's own fields."""
     pair = MatchedPair()
-    was, now = report_wrong_types(to, pair, old, new)
+    was, now = report_and_drop_wrong_types(to, pair, old, new)
     _compare_other_fields(to, pair, "catalog", was, now, {"services"})
 
 
@@ -59,7 +59,7 @@ def compare_service_fields(
 ) -> None:
     """Compare the service offering's own fields; `plans`, those in both catalogs, may inherit some."""
     pair = MatchedPair(old, new)
-    was, now = report_wrong_types(to, pair, old.data, new.data)
+    was, now = report_and_drop_wrong_types(to, pair, old.data, new.data)
     for name in INHERITED:
         before, after = getattr(old, name), getattr(new, name)
         if has_wrong_type(name, old.data, new.data):
@@ -68,7 +68,7 @@ def compare_service_fields(
             to.add(rules.SERVICE_FLAG, pair, describe_change(name, before, after), (name,), before, after)
         else:
             _compare_flag(to, pair, (name,), before, after)
-            _report_explicitness(to, pair, name, before == after)
+            _report_explicitness_change(to, pair, name, before == after)
     _compare_common_fields(to, pair, was, now)
     for key in TEXT_LISTS:
         compare_text_list(to, pair, key, was.get(key), now.get(key))
@@ -81,13 +81,13 @@ def compare_plan_fields(to: Collector, pair: MatchedPair, moved: bool = False) -
     assert old and new
     if not moved and equal_or_both_empty(old.data, new.data):
         return  # most plans, most of the time
-    was, now = report_wrong_types(to, pair, old.data, new.data)
+    was, now = report_and_drop_wrong_types(to, pair, old.data, new.data)
     for name in INHERITED:
         before, after = getattr(old, name), getattr(new, name)
         # What a plan inherits is reported of its service offering.
         if (moved or not _always_inherits(name, old, new)) and not has_wrong_type(name, old.data, new.data):
             _compare_flag(to, pair, (name,), before, after)
-            _report_explicitness(to, pair, name, before == after)
+            _report_explicitness_change(to, pair, name, before == after)
     if not has_wrong_type("free", old.data, new.data):
         _compare_free(to, pair, old, new)
     _compare_common_fields(to, pair, was, now)
@@ -136,7 +136,7 @@ def _compare_flag(to: Collector, pair: MatchedPair, path: Path, old: bool, new: 
         return
     name = "/".join(map(str, path))
     kind = rules.GRANTED if new else rules.WITHDRAWN[name]
-    effects = _adapt_effects(kind.effects(to.view, None), name, pair)
+    effects = _adapt_omitted_effects(kind.effects(to.platforms, None), name, pair)
     if pair.plan:
         effects = tuple(
             Effect(e.platform, Level.SAFE, "does not store it for plans")
@@ -147,7 +147,7 @@ def _compare_flag(to: Collector, pair: MatchedPair, path: Path, old: bool, new: 
     to.add(kind, pair, describe_change(".".join(map(str, path)), old, new), path, old, new, effects=effects)
 
 
-def _report_explicitness(to: Collector, pair: MatchedPair, name: str, same_effect: bool) -> None:
+def _report_explicitness_change(to: Collector, pair: MatchedPair, name: str, same_effect: bool) -> None:
     """Report a value that is explicit on one side only, if it means the same."""
     old_object, new_object = (pair.old_plan, pair.new_plan) if pair.plan else (pair.old_service, pair.new_service)
     assert old_object and new_object
@@ -158,10 +158,11 @@ def _report_explicitness(to: Collector, pair: MatchedPair, name: str, same_effec
     kind = rules.EXPLICIT_ADDED if after else rules.EXPLICIT_DROPPED
     message = f"{name}: {format_value(value)} is " + ("now set explicitly" if after else "no longer set explicitly")
     values = (None, value) if after else (value, None)
-    to.add(kind, pair, message, (name,), *values, effects=_adapt_effects(kind.effects(to.view, None), name, pair))
+    effects = _adapt_omitted_effects(kind.effects(to.platforms, None), name, pair)
+    to.add(kind, pair, message, (name,), *values, effects=effects)
 
 
-def _adapt_effects(effects: tuple[Effect, ...], name: str, pair: MatchedPair) -> tuple[Effect, ...]:
+def _adapt_omitted_effects(effects: tuple[Effect, ...], name: str, pair: MatchedPair) -> tuple[Effect, ...]:
     """`effects` of a change of a plan's boolean, adapted for platforms that read an omitted one as false."""
     old, new = pair.old_plan, pair.new_plan
     differ = {effect.platform for effect in effects if name in effect.platform.record.omitted_is_false}
@@ -175,12 +176,12 @@ def _adapt_effects(effects: tuple[Effect, ...], name: str, pair: MatchedPair) ->
 
 
 def _compare_free(to: Collector, pair: MatchedPair, old: ServicePlan, new: ServicePlan) -> None:
-    """Compare `free` by the specification: an omitted one is true. `_adapt_effects` covers platforms that differ."""
-    _report_explicitness(to, pair, "free", old.free == new.free)
+    """Compare `free`; an omitted one is true, and for platforms that differ see `_adapt_omitted_effects`."""
+    _report_explicitness_change(to, pair, "free", old.free == new.free)
     if old.free == new.free:
         return
     kind = rules.FREE if new.free else rules.PAID
-    effects = kind.effects(to.view, None)
+    effects = kind.effects(to.platforms, None)
     if not _is_explicit(new, "free"):
         # The new catalog does not say that the plan is free: a line may be lost.
         effects = tuple(
@@ -188,7 +189,7 @@ def _compare_free(to: Collector, pair: MatchedPair, old: ServicePlan, new: Servi
         )
     message = describe_change("free", old.data.get("free"), new.data.get("free"))
     values = old.data.get("free"), new.data.get("free")
-    to.add(kind, pair, message, ("free",), *values, effects=_adapt_effects(effects, "free", pair))
+    to.add(kind, pair, message, ("free",), *values, effects=_adapt_omitted_effects(effects, "free", pair))
 
 
 def _compare_metadata(to: Collector, pair: MatchedPair, old: dict[str, Any], new: dict[str, Any]) -> None:
@@ -209,7 +210,7 @@ def _compare_metadata(to: Collector, pair: MatchedPair, old: dict[str, Any], new
 
 def _report_hidden_plan(to: Collector, pair: MatchedPair, old: Mapping[str, Any], new: Mapping[str, Any]) -> bool:
     """Report platforms that lose the plan, by its metadata before and after; return whether there are any."""
-    (was, before), (now, after) = _visibility_list(old), _visibility_list(new)
+    (was, before), (now, after) = _effective_visibility_list(old), _effective_visibility_list(new)
     if was == now:
         old_side, new_side = (after, before) if now == _EXCLUDED else (before, after)
         whom = ", ".join(format_value(entry) for entry in old_side if entry not in new_side)
@@ -222,7 +223,7 @@ def _report_hidden_plan(to: Collector, pair: MatchedPair, old: Mapping[str, Any]
     return bool(whom)
 
 
-def _visibility_list(metadata: Mapping[str, Any]) -> tuple[str, list[Any]]:
+def _effective_visibility_list(metadata: Mapping[str, Any]) -> tuple[str, list[Any]]:
     """The list that counts, with its field. Other types are ignored, and an empty list allows every platform."""
     for key in _VISIBILITY_LISTS:
         values = metadata.get(key)

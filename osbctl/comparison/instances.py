@@ -44,6 +44,7 @@ def read_used_plans(file: str) -> frozenset[str]:
 
 
 def _parse_lines(text: str, file: str) -> Iterator[str]:
+    """The plan ids of a text, one on each line. Raises ConfigError."""
     for number, line in enumerate(text.splitlines(), 1):
         word = line.partition("#")[0].strip()
         if not word.isprintable() or len(word.split()) > 1:

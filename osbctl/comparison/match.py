@@ -33,16 +33,16 @@ def match_by_id(old: Sequence[T], new: Sequence[T]) -> Match[T]:
     )
 
 
-def pop_pairs_by_name(gone: list[T], fresh: list[T]) -> list[tuple[T, T]]:
+def pop_pairs_by_name(removed: list[T], added: list[T]) -> list[tuple[T, T]]:
     """Remove pairs of one name from both lists and return them; case and outer blanks do not count."""
-    waiting = {fold_name(item): item for item in reversed(fresh) if item.name}
+    waiting = {fold_name(item): item for item in reversed(added) if item.name}
     pairs = []
-    for item in list(gone):
+    for item in list(removed):
         if fold_name(item) in waiting:
             other = waiting.pop(fold_name(item))
             pairs.append((item, other))
     taken = {id(item) for pair in pairs for item in pair}
-    for items in (gone, fresh):
+    for items in (removed, added):
         items[:] = [item for item in items if id(item) not in taken]
     return pairs
 

@@ -35,22 +35,22 @@ class NameChanges:
         self._old, self._new, self._to = old, new, to
 
     def report_services(
-        self, kept: Iterable[tuple[ServiceOffering, ServiceOffering]], fresh: Iterable[ServiceOffering]
+        self, kept: Iterable[tuple[ServiceOffering, ServiceOffering]], added: Iterable[ServiceOffering]
     ) -> None:
         """Report those of service offerings."""
         pairs = [MatchedPair(old, new) for old, new in kept]
-        self._report_names(_OF_SERVICES, self._old.services, [*pairs, *(MatchedPair(None, new) for new in fresh)])
+        self._report_names(_OF_SERVICES, self._old.services, [*pairs, *(MatchedPair(None, new) for new in added)])
 
     def report_plans(
         self,
         old: ServiceOffering,
         new: ServiceOffering,
         kept: Iterable[tuple[ServicePlan, ServicePlan]],
-        fresh: Iterable[ServicePlan],
+        added: Iterable[ServicePlan],
     ) -> None:
         """Report those of the plans of a service offering."""
         pairs = [MatchedPair(old, new, before, after) for before, after in kept]
-        self._report_names(_OF_PLANS, old.plans, [*pairs, *(MatchedPair(old, new, None, plan) for plan in fresh)])
+        self._report_names(_OF_PLANS, old.plans, [*pairs, *(MatchedPair(old, new, None, plan) for plan in added)])
 
     def _report_names(self, kinds: _Kinds, old_objects: Iterable[Identified], pairs: Sequence[MatchedPair]) -> None:
         holders = {fold_name(old): old for old in old_objects if old.name}
@@ -82,7 +82,7 @@ class NameChanges:
             Effect(effect.platform, Level.REFUSED, clashes[effect.platform].words)
             if effect.platform in clashes
             else effect
-            for effect in kind.effects(self._to.view, None)
+            for effect in kind.effects(self._to.platforms, None)
         )
 
     def _find_clashes(self, new: Identified) -> dict[Platform, Clash]:

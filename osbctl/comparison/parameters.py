@@ -21,7 +21,7 @@ class _RedactedSchemas:
         self._places = {(*place, *inside) for place, places in found for inside in places}
         self._value = value
 
-    def redacted_at(self, path: Path) -> JsonValue:
+    def get_redacted(self, path: Path) -> JsonValue:
         """Redacted value at the path; None without one."""
         found = get_at(self._value, path)
         return self._redact(found, path) if self._places and found is not None else found
@@ -52,14 +52,14 @@ def compare_parameters(to: Collector, pair: MatchedPair, old: Any, new: Any) -> 
                 pair,
                 f"{place[0]}.{place[1]}: {change.message}{example}",
                 (*where, *change.field),
-                None if change.pointer_old is None else before.redacted_at((*place, *change.pointer_old)),
-                None if change.pointer_new is None else after.redacted_at((*place, *change.pointer_new)),
+                None if change.pointer_old is None else before.get_redacted((*place, *change.pointer_old)),
+                None if change.pointer_new is None else after.get_redacted((*place, *change.pointer_new)),
                 old_path=(*where, *(change.pointer_old or ())),
                 new_path=(*where, *(change.pointer_new or ())),
                 level=Level(change.level),
             )
     if len(to.changes) == already:
-        values = before.redacted_at(()), after.redacted_at(())
+        values = before.get_redacted(()), after.get_redacted(())
         message = f"schemas changed {format_from_to(*values)} in parts that platforms do not read"
         to.add(OTHER, pair, message, ("schemas",), *values)
 

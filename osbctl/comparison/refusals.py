@@ -20,24 +20,24 @@ class _Place(NamedTuple):
     field: Path
 
 
-def new_refusals(
+def find_new_refusals(
     old: Mapping[str, Any],
     new: Mapping[str, Any],
-    before: Refusals,
-    after: Refusals,
+    old_refusals: Refusals,
+    new_refusals: Refusals,
     changes: Sequence[Change],
-    partly: Collection[Platform] = (),
+    partly_applying: Collection[Platform] = (),
 ) -> list[Change]:
-    """The refusals `after` of the catalog `new` that are not among those `before` of `old`.
+    """The refusals of the catalog `new` that are not among those of `old`, as changes.
 
-    `partly` are the platforms that still apply a part of it. Two refusals of a platform are the same if rule, ids and
-    field are. Refusals that one of `changes` reports, by the same platform at the same path, are omitted.
+    `partly_applying` are the platforms that still apply a part of it. Two refusals of a platform are the same if rule,
+    ids and field are. Refusals that one of `changes` reports, by the same platform at the same path, are omitted.
     """
     found = []
-    for platform, refusals in after.items():
-        known = {(refusal.rule, *_place_key(_find_place(old, refusal.path))) for refusal in before.get(platform, ())}
+    for platform, refusals in new_refusals.items():
+        known = {(each.rule, *_place_key(_find_place(old, each.path))) for each in old_refusals.get(platform, ())}
         reported = {c.new_path for c in changes if _is_refused_by(c, platform)}
-        kind = REFUSED_IN_PART if platform in partly else NOW_REFUSED
+        kind = REFUSED_IN_PART if platform in partly_applying else NOW_REFUSED
         for refusal in refusals:
             place = _find_place(new, refusal.path)
             key = (refusal.rule, *_place_key(place))
@@ -85,6 +85,7 @@ def _find_place(data: Mapping[str, Any], path: Path) -> _Place:
 
 
 def _place_key(place: _Place) -> tuple[str, str, Path]:
+    """Equal for the same field of the same object, wherever each catalog lists it."""
     if place.plan and place.plan.id:  # which is unique in a catalog
         return "", place.plan.id, place.field
     return place.service.id if place.service else "", "", place.field

@@ -36,8 +36,8 @@ _ROOT = "urn:osbctl:schema"
 class BoundedValidator:
     """Judges values by the schemas of both sides, until the budget `left` is spent."""
 
-    def __init__(self, left: int = MAX_JUDGEMENTS) -> None:
-        self.left = left
+    def __init__(self, budget: int = MAX_JUDGEMENTS) -> None:
+        self.left = budget
         self._compiled: dict[tuple[Subschema, bool], Any] = {}
         self._registries: dict[SchemaTree, Any] = {}
 

@@ -47,10 +47,10 @@ class ValueGenerator:
     """Makes values within a budget. `full`: with all that is optional first; `formats`: valid ones meet formats."""
 
     def __init__(
-        self, validator: BoundedValidator, left: int = MAX_MADE, *, full: bool = False, formats: bool = False
+        self, validator: BoundedValidator, budget: int = MAX_MADE, *, full: bool = False, formats: bool = False
     ) -> None:
         self.validator = validator
-        self.left = left
+        self.left = budget
         self.full, self.formats = full, formats
         self._most_optional, self._most_missing = (_MAX_OPTIONAL, 0) if full else (_MAX_FEW, _MAX_FEW)
         self._found: dict[Any, list[JsonValue]] = {}

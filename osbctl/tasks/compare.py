@@ -7,7 +7,7 @@ from osbctl.catalog import Catalog
 from osbctl.changes import Change
 from osbctl.comparison.catalogs import compare_catalogs
 from osbctl.comparison.collector import add_locations
-from osbctl.comparison.refusals import Refusals, new_refusals
+from osbctl.comparison.refusals import Refusals, find_new_refusals
 from osbctl.platforms import Platform, format_platforms
 from osbctl.sources.document import Document
 
@@ -76,7 +76,7 @@ def find_refusal_changes(
     old_refusals = refusals_by_platform(old, platforms) if old_refusals is None else old_refusals
     before, after = Catalog.of(old), Catalog.of(new)
     partly = [platform for platform, reasons in refused.items() if is_partly_applied(platform, before, after, reasons)]
-    return new_refusals(old, new, old_refusals, refused, changes, partly)
+    return find_new_refusals(old, new, old_refusals, refused, changes, partly)
 
 
 def refusals_by_platform(data: dict[str, Any], platforms: frozenset[Platform]) -> Refusals:

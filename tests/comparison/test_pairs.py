@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from osbctl.changes import Change, Effect, Level
 from osbctl.comparison.catalogs import compare_catalogs
 from osbctl.comparison.change_kinds import load_all
-from osbctl.comparison.refusals import new_refusals
+from osbctl.comparison.refusals import find_new_refusals
 from osbctl.comparison.values import MAX_TEXT, format_both
 from osbctl.jsonschemas.walk import same_value
 from osbctl.platforms import Platform
@@ -83,7 +83,7 @@ def mutated(draw: st.DrawFn) -> dict[str, Any]:
 @given(mutated(), mutated(), st.none() | st.just(frozenset({"p1"})))
 def test_no_pair_of_catalogs_crashes(old: dict[str, Any], new: dict[str, Any], instances: Any) -> None:
     changes = compare_catalogs(old, new, used_plans=instances)
-    changes += new_refusals(old, new, refusals(old), refusals(new), changes)
+    changes += find_new_refusals(old, new, refusals(old), refusals(new), changes)
     for change in changes:
         assert change.effects
         assert change.message
@@ -110,9 +110,9 @@ def test_fingerprints_know_ids_and_fields_but_no_words_and_no_order() -> None:
 def test_only_refusals_that_are_new_are_told() -> None:
     old = catalog(service("s1", "db", plan("p1", "small", free="yes")))
     moved = catalog(service("s0", "mq", plan("p0", "x")), service("s1", "db", plan("p1", "small", free="yes")))
-    assert new_refusals(old, moved, refusals(old), refusals(moved), []) == []
+    assert find_new_refusals(old, moved, refusals(old), refusals(moved), []) == []
     worse = catalog(service("s1", "db", plan("p1", "small", free="yes", bindable="yes")))
-    found = new_refusals(old, worse, refusals(old), refusals(worse), [])
+    found = find_new_refusals(old, worse, refusals(old), refusals(worse), [])
     assert {change.effects[0].platform for change in found} >= {Platform.CLOUD_FOUNDRY}
     assert {change.field.partition("/")[0] for change in found} == {"bindable"}
     (change, *_) = found
@@ -123,12 +123,12 @@ def test_only_refusals_that_are_new_are_told() -> None:
 def test_a_refusal_of_a_plan_is_not_new_under_another_service_id() -> None:
     faulty = plan("p1", "small", maintenance_info={"version": "one"})
     old, new = catalog(service("s1", "db", faulty)), catalog(service("s2", "db", faulty))
-    assert new_refusals(old, new, refusals(old), refusals(new), compare_catalogs(old, new)) == []
+    assert find_new_refusals(old, new, refusals(old), refusals(new), compare_catalogs(old, new)) == []
 
 
 def test_a_refusal_names_its_field() -> None:
     old, new = one(), one(bindable="no", maximum_polling_duration="x")
-    told = [c.message for c in new_refusals(old, new, refusals(old), refusals(new), [])]
+    told = [c.message for c in find_new_refusals(old, new, refusals(old), refusals(new), [])]
     assert "bindable: Service Catalog cannot read the catalog: this must be a boolean (kubernetes-type)" in told
     assert 'Service "bindable" field must be a boolean, but has value "no" (cloudfoundry-type)' in told
 
@@ -136,7 +136,7 @@ def test_a_refusal_names_its_field() -> None:
 def test_a_refusal_that_a_change_tells_already_is_not_told_again() -> None:
     old, new = one(), catalog()
     changes = compare_catalogs(old, new)
-    found = new_refusals(old, new, {}, refusals(new), changes)
+    found = find_new_refusals(old, new, {}, refusals(new), changes)
     assert [change.rule for change in found if change.effects[0].platform == "cloudfoundry"] == []
 
 

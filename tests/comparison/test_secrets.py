@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from osbctl.comparison.catalogs import compare_catalogs
-from osbctl.comparison.refusals import new_refusals
+from osbctl.comparison.refusals import find_new_refusals
 from osbctl.jsonschemas.comparison.compare import compare_schemas
 from osbctl.platforms import Platform
 from osbctl.platforms.outcome import Refusal
@@ -97,7 +97,7 @@ def test_no_secret_is_in_a_change(name: str, old: Any, new: Any) -> None:
     for before, after in ((old, new), (new, old)):
         changes = compare_catalogs(before, after)
         assert changes
-        changes += new_refusals(before, after, {}, refusals(after), changes)
+        changes += find_new_refusals(before, after, {}, refusals(after), changes)
         hidden = [[change.message, change.old, change.new] for change in changes]
         # The path of a field is its name.
         assert SECRET not in repr(hidden if name == "name of a field" else changes)
@@ -157,7 +157,7 @@ def test_what_a_secret_name_refers_to_is_hidden_under_other_names_too() -> None:
 
 def test_a_refusal_quotes_no_user_of_a_url() -> None:
     refused = Refusal("r", ("services", 0, "name"), f"{WITH_USER} is no name")
-    (change,) = new_refusals(one(), one(), {}, {Platform.KORIFI: [refused]}, [])
+    (change,) = find_new_refusals(one(), one(), {}, {Platform.KORIFI: [refused]}, [])
     assert change.message == "postgres://***@db.example.com/x is no name (r)"
 
 

@@ -43,7 +43,7 @@ class PlacePair:
     parent: PlacePair | None = None
     at: str | int = ""
     """The key, or the index of an item, that leads from the parent to the value."""
-    fresh: bool = False
+    is_wildcard: bool = False
     """The key stands for all keys that no schema names."""
 
     @property
@@ -82,7 +82,7 @@ class Candidate:
     @property
     def field(self) -> Path:
         """The name of the candidate, as `SchemaChange.field` has it."""
-        steps = tuple(_format_step(step.at, step.fresh) for step in self.pair.pairs_from_top)
+        steps = tuple(_format_step(step.at, step.is_wildcard) for step in self.pair.pairs_from_top)
         is_spelled_out = steps == tuple(_request_steps(self.pointer_new))
         return (*self.pointer_new, *(() if is_spelled_out else steps), *([self.name] if self.name else []))
 
@@ -105,7 +105,7 @@ class Candidate:
             return f'"{redact_and_cut(self.name)}" is now required' + (f" in {where}" if steps else "")
         if self.rule == FORBIDDEN and not self.keyword:
             around = f"{_format_location(steps[:-1])} no longer may have other properties"
-            return around if steps and steps[-1].fresh else f"{where} is no longer allowed"
+            return around if steps and steps[-1].is_wildcard else f"{where} is no longer allowed"
         shown = SECRET if self._is_secret(secrets) else secrets.format_value(value)
         condition = " where formats are enforced" if self.rule == FORMAT else ""
         return f"{where} no longer {'accepts' if steps else 'accept'} {shown}{self._keyword_suffix(secrets)}{condition}"
@@ -136,7 +136,7 @@ def request_path(steps: Sequence[str]) -> str:
 
 
 def _format_location(pairs: Sequence[PlacePair]) -> str:
-    return request_path([f"[{p.at}]" if isinstance(p.at, int) else "*" if p.fresh else p.at for p in pairs])
+    return request_path([f"[{p.at}]" if isinstance(p.at, int) else "*" if p.is_wildcard else p.at for p in pairs])
 
 
 def _request_steps(pointer: Path) -> Iterator[str]:

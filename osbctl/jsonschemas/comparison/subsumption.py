@@ -203,7 +203,7 @@ def check_properties(subsumption: Subsumption, pair: PlacePair) -> Iterator[Cand
     if rest:
         other = _make_unused_key(spelled)
         others = pair.old.property_constraints(other, pair.new.assertions.get("patternProperties", ()))
-        yield from subsumption.find_candidates(PlacePair(others, rest, pair, other, fresh=True))
+        yield from subsumption.find_candidates(PlacePair(others, rest, pair, other, is_wildcard=True))
 
 
 def _make_unused_key(used: list[str]) -> str:
