@@ -20,7 +20,7 @@ from osbctl.reports import Format, Report, render
 from osbctl.rule import Category, Rule
 from osbctl.sources.catalogs import parse_catalog
 from osbctl.sources.limits import Limits
-from osbctl.sources.parse import decoded
+from osbctl.sources.parse import decode_utf8
 from osbctl.validation.options import ValidationOptions
 from osbctl.validation.pipeline import unreadable_result, validate_document
 from osbctl.validation.rules import load_all
@@ -180,10 +180,10 @@ def judged(example: Example, rule: str) -> ValidationResult:
     limits = Limits(bytes=2_000) if rule == "too-large" else Limits()
     try:
         if len(data) > limits.bytes:
-            from osbctl.sources.limits import too_large
+            from osbctl.sources.limits import too_large_error
 
-            raise too_large(example.name, limits)
-        document = parse_catalog(decoded(data, example.name), example.name, limits, at=example.at)
+            raise too_large_error(example.name, limits)
+        document = parse_catalog(decode_utf8(data, example.name), example.name, limits, at=example.at)
     except DocumentError as error:
         return unreadable_result(example.name, error.findings)
     return validate_document(document, OPTIONS.get(rule, ValidationOptions()))

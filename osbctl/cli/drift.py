@@ -43,11 +43,11 @@ class DriftSides(BrokerConnection, common.LocationOptions):
         """Read the stored catalog and the broker's."""
         self.check_stdin(broker, *stored)
         if stored:
-            from osbctl.sources.exports import read_documents, stored_catalog
+            from osbctl.sources.exports import read_documents, find_stored_catalog
 
             limits = Limits(bytes=self.max_bytes)
             documents = [document for word in stored for document in read_documents(word, limits)]
-            found = stored_catalog(documents, self.stored_as, self.stored_broker, self.at)
+            found = find_stored_catalog(documents, self.stored_as, self.stored_broker, self.at)
             note_catalog_location(found.document)
             return found, read_source_or_broker(self, broker, self)
         from osbctl.tasks.drift import fetch_registered_catalog, to_stored_catalog

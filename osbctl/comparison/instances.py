@@ -9,7 +9,7 @@ from osbctl.errors import ConfigError
 from osbctl.files import read_bounded
 from osbctl.paths import get_at
 from osbctl.platforms.export import RowFields, row_name
-from osbctl.sources.exports import shapes
+from osbctl.sources.exports import export_shapes
 
 _MAX_BYTES = 256 * 1024 * 1024
 NO_INSTANCES = "none"
@@ -82,7 +82,7 @@ def check_plan_ids(ids: Collection[str], known: Collection[str], file: str, owne
 
 def _parse_export(value: Any, file: str) -> frozenset[str]:
     """The plan ids of an export, read as the platform that finds most; only used ones if it has instances."""
-    found = [_collect_plans_and_used_keys(value, shape) for shape in shapes()]
+    found = [_collect_plans_and_used_keys(value, shape) for shape in export_shapes()]
     plans, used = max(found, key=lambda candidate: (len(candidate[1]), len(candidate[0])))
     if used - plans.keys() or not (plans or used):
         raise ConfigError(

@@ -11,7 +11,7 @@ from osbctl.fields import known
 from osbctl.findings import DocumentError, Finding, Location, Verdict
 from osbctl.paths import JsonValue
 from osbctl.platforms import Platform
-from osbctl.sources.catalogs import holds_offering, only_catalog, parse_catalog
+from osbctl.sources.catalogs import has_service_offering, find_only_catalog, parse_catalog
 from osbctl.sources.document import Document
 from osbctl.sources.folder import LOCK, read_folder
 from osbctl.sources.folder.brokerpak import is_brokerpak
@@ -61,11 +61,11 @@ def _is_catalog(path: str, text: str) -> bool:
     is_named_catalog = "catalog" in Path(path).stem.lower()
     file = cached_text_document(path, text)
     if file.document is not None:
-        return holds_offering(file.document) or _is_started_catalog(file.document.data, is_named_catalog)
+        return has_service_offering(file.document) or _is_started_catalog(file.document.data, is_named_catalog)
     if not text.strip():
         return is_named_catalog
     try:
-        return any(map(holds_offering, parse_stream(file.decode(), path)))
+        return any(map(has_service_offering, parse_stream(file.decode(), path)))
     except DocumentError:
         keys = {block or quoted for block, quoted in _KEY.findall(text)}
         has_fields = keys & {"plans", "bindable"} or keys <= _OFFERING_FIELDS
@@ -121,4 +121,4 @@ def read_open_source(source: str, unsaved: Mapping[str, str], variables_of: Vari
     file = cached_text_document(source, unsaved[source])
     if file.document is None:  # it cannot be parsed, or is a stream of documents
         return parse_catalog(file.decode(), source)
-    return only_catalog([file.document])
+    return find_only_catalog([file.document])

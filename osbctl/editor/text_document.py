@@ -10,7 +10,7 @@ from osbctl.findings import DocumentError, Finding, Location, Severity
 from osbctl.paths import Path
 from osbctl.platforms import format_platforms
 from osbctl.sources.document import Document, Span
-from osbctl.sources.parse import decoded, parse_text
+from osbctl.sources.parse import decode_utf8, parse_text
 from osbctl.sources.text_lines import LINE_END
 from osbctl.tasks.options import all_rules
 from osbctl.text import escape_line
@@ -94,7 +94,7 @@ class TextDocument:
 
     def decode(self) -> str:
         """The text as the readers decode it. Raises DocumentError: it is no text of a catalog."""
-        return decoded(self._text.encode("utf-8", "surrogatepass"), self.name)
+        return decode_utf8(self._text.encode("utf-8", "surrogatepass"), self.name)
 
     @cached_property
     def spans(self) -> dict[Path, Span]:
@@ -103,7 +103,7 @@ class TextDocument:
 
     def path_at(self, offset: int) -> Path | None:
         """Path of the innermost value whose text or key contains the offset."""
-        return next((path for path, span in self.spans.items() if span.first <= offset <= span.end), None)
+        return next((path for path, span in self.spans.items() if span.entry_start <= offset <= span.end), None)
 
     def extent(self, location: Location) -> tuple[int, int]:
         """Offsets to underline for a finding, as in a report; at the end of a line, its last character."""

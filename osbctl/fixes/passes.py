@@ -13,8 +13,8 @@ from osbctl.fixes.edits import Edit, apply_edits, make_edit, make_quoting_edit
 from osbctl.paths import Path as Steps
 from osbctl.paths import get_at, pointer, value_at
 from osbctl.sources.document import Document, Span
-from osbctl.sources.parse import decoded, parse_text
-from osbctl.sources.spring import is_spring, spring_name
+from osbctl.sources.parse import decode_utf8, parse_text
+from osbctl.sources.spring import is_in_spring_catalog, spring_field_name
 from osbctl.sources.text_lines import Lines
 
 FindingFix: TypeAlias = tuple[Finding, Fix]
@@ -56,7 +56,7 @@ class Pass:
         if location is None:
             return
         top = self.document.top
-        wanted = fix if not is_spring(pointer(top)) else _translate_to_spring(fix)
+        wanted = fix if not is_in_spring_catalog(pointer(top)) else _translate_to_spring(fix)
         text = self._load_text(location.source)
         made = text.make_edit(wanted, location, exists=fix.path in locations, protect_aliases=bool(top))
         edits = self._edits.setdefault(location.source, {})
@@ -104,7 +104,7 @@ class _SourceText:
     """One file: its text, and the location of each value in it."""
 
     def __init__(self, name: str, data: bytes) -> None:
-        self._document = parse_text(decoded(data, name), name)
+        self._document = parse_text(decode_utf8(data, name), name)
         self.text = self._document.text
         self.spans: dict[Steps, Span] = self._document.source_map().spans(aliases=True)
         self._lines = Lines(name, self.text)
@@ -122,7 +122,7 @@ class _SourceText:
         `location` is that of the value, or of the object that it is added to if it does not exist yet.
         `protect_aliases`: do not quote a scalar that an alias may refer to.
         """
-        offset = self._lines.offset(location)
+        offset = self._lines.offset_of(location)
         if not fix.path:
             spans = self.spans.values()
             in_alias = protect_aliases and any(span.anchored and span.start <= offset < span.end for span in spans)
@@ -145,14 +145,14 @@ class _SourceText:
 def _translate_to_spring(fix: Fix) -> Fix:
     """The fix with field names as Spring spells them."""
     if fix.action == "rename":
-        return fix._replace(value=spring_name(fix.value))
+        return fix._replace(value=spring_field_name(fix.value))
     *above, last = fix.path or ("",)
-    return fix._replace(path=(*above, spring_name(last))) if isinstance(last, str) and last else fix
+    return fix._replace(path=(*above, spring_field_name(last))) if isinstance(last, str) and last else fix
 
 
 def _other_content(data: bytes, name: str, top: Steps) -> Any:
     """Content of a file outside the catalog at `top`."""
-    whole: Any = json.loads(json.dumps(parse_text(decoded(data, name), name).data))
+    whole: Any = json.loads(json.dumps(parse_text(decode_utf8(data, name), name).data))
     get_at(whole, top[:-1])[top[-1]] = None
     return whole
 

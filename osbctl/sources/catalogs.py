@@ -17,8 +17,8 @@ from osbctl.findings import DocumentError, Finding, Location
 from osbctl.paths import Path, entries, parse_pointer, pointer, resolve_step
 from osbctl.sources.document import Document
 from osbctl.sources.limits import DEFAULT_LIMITS, Limits
-from osbctl.sources.parse import TEMPLATE, is_template, no_object, parse_stream
-from osbctl.sources.spring import is_spring, renamed_fields
+from osbctl.sources.parse import TEMPLATE, is_template, not_object_finding, parse_stream
+from osbctl.sources.spring import is_in_spring_catalog, rename_spring_fields
 from osbctl.sources.text_lines import LINE_END
 from osbctl.text import closest_word, did_you_mean
 
@@ -33,7 +33,8 @@ class _Place(NamedTuple):
     path: Path = ()
     pointer: str = ""
 
-    def below(self, key: str | int, value: Any) -> _Place:
+    def child(self, key: str | int, value: Any) -> _Place:
+        """The place of `value`, which is at `key` of this one."""
         return _Place(self.document, value, (*self.path, key), self.pointer + pointer((key,)))
 
 
@@ -45,69 +46,70 @@ def parse_catalog(
     at: str = "",
     nested: bool = True,
 ) -> Document:
-    """Parse the only catalog in `text`, called `name` in reports; the rest, and errors, as in `only_catalog`."""
-    return only_catalog(parse_stream(text, name, limits), at, nested=nested)
+    """Parse the only catalog in `text`, called `name` in reports; the rest, and errors, as in `find_only_catalog`."""
+    return find_only_catalog(parse_stream(text, name, limits), at, nested=nested)
 
 
-def only_catalog(documents: Sequence[Document], at: str = "", *, nested: bool = True) -> Document:
+def find_only_catalog(documents: Sequence[Document], at: str = "", *, nested: bool = True) -> Document:
     """Return the only catalog in the documents of a source; its `read_as` reports an unusual place or shape.
 
     `at` is the JSON pointer (RFC 6901) of the catalog, or of what it is in. Of a stream, the first step is the number
     of the document, from 0. `nested`: a catalog deeper than that is taken, too. Raises UsageError: `at` is no JSON
     pointer; DocumentError: it leads nowhere, or there is not exactly one catalog, or one that is not to be taken.
     """
-    places = _resolved(_tops(documents), at)
-    found = _catalogs(places)
+    places = _resolve_places(_top_places(documents), at)
+    found = _find_catalogs(places)
     if not found:
-        raise _no_catalog(places[0])
+        raise _no_catalog_error(places[0])
     first, *others = (place.pointer for place in found)
     if others:
         message = f"there are {len(found)} catalogs here: at {', '.join([first, *others[:-1]])} and {others[-1]}"
-        raise _error(found[0], "catalog-elsewhere", message, f"name the one that is meant: --at {first}")
+        raise _document_error(found[0], "catalog-elsewhere", message, f"name the one that is meant: --at {first}")
     if first != at and not nested:
         message = f"there is no `services` here, but there is a catalog at {first}"
-        raise _error(found[0], "catalog-elsewhere", message, f"add --at {first}")
-    document = _as_catalog(found[0], at)
-    return renamed_fields(document) if is_spring(first) else document
+        raise _document_error(found[0], "catalog-elsewhere", message, f"add --at {first}")
+    document = _to_catalog_document(found[0], at)
+    return rename_spring_fields(document) if is_in_spring_catalog(first) else document
 
 
-def holds_offering(document: Document) -> bool:
+def has_service_offering(document: Document) -> bool:
     """Return whether `document` has a service offering: `plans`, or an id, a name and `bindable`."""
-    return any(_shape(place.value) for place in _catalogs(_tops([document])))
+    return any(_catalog_shape(place.value) for place in _find_catalogs(_top_places([document])))
 
 
-def _tops(documents: Sequence[Document], above: str = "") -> list[_Place]:
+def _top_places(documents: Sequence[Document], pointer_prefix: str = "") -> list[_Place]:
     if len(documents) == 1:
-        return [_Place(documents[0], documents[0].data, (), above)]
-    return [_Place(document, document.data, (), f"{above}/{n}") for n, document in enumerate(documents)]
+        return [_Place(documents[0], documents[0].data, (), pointer_prefix)]
+    return [_Place(document, document.data, (), f"{pointer_prefix}/{n}") for n, document in enumerate(documents)]
 
 
 # The shapes of a catalog.
 
 
-def _shape(value: Any) -> str:
+def _catalog_shape(value: Any) -> str:
     """Kind of a value with service offerings: `catalog`, `list`, `offering`, else empty."""
     if isinstance(value, list):
-        return "list" if _are_offerings(value) else ""
+        return "list" if _is_offering_list(value) else ""
     if not isinstance(value, dict):
         return ""
-    return "catalog" if _are_offerings(value.get("services")) else "offering" if _is_offering(value) else ""
+    return "catalog" if _is_offering_list(value.get("services")) else "offering" if _is_offering(value) else ""
 
 
-def _are_offerings(value: Any) -> bool:
+def _is_offering_list(value: Any) -> bool:
+    """Return whether a value is a list of objects, at least one of them with `plans` or a service offering."""
     if not isinstance(value, list) or not all(isinstance(item, dict) for item in value):
         return False
     return any(isinstance(item.get("plans"), list) or _is_offering(item) for item in value)
 
 
 def _is_offering(value: Any) -> bool:
-    if not isinstance(value, dict) or _is_brokerpak(value):
+    if not isinstance(value, dict) or _is_brokerpak_part(value):
         return False
     named = isinstance(value.get("id"), str) and isinstance(value.get("name"), str)
     return named and (isinstance(value.get("plans"), list) or "bindable" in value)
 
 
-def _is_brokerpak(value: dict[str, Any]) -> bool:
+def _is_brokerpak_part(value: dict[str, Any]) -> bool:
     """Return whether an object is the manifest of a brokerpak, or a definition."""
     return "service_definitions" in value or {"plans", "provision", "bind"} <= value.keys()
 
@@ -125,77 +127,79 @@ def _is_meant_as_catalog(value: Any) -> bool:
 # The search.
 
 
-def _catalogs(places: Sequence[_Place]) -> list[_Place]:
+def _find_catalogs(places: Sequence[_Place]) -> list[_Place]:
     """The catalogs at these places, or below them, in the order of the text."""
     if len(places) == 1 and _is_meant_as_catalog(places[0].value):
         return [*places]
-    met: dict[int, Any] = {}
-    found = [one for place in places for one in _below(place, met)]
+    visited: dict[int, Any] = {}
+    found = [one for place in places for one in _find_catalogs_below(place, visited)]
     # `services` that are no list: a catalog that is wrong, unless there is a right one.
     return found or [one for one in places if isinstance(one.value, dict) and "services" in one.value][:1]
 
 
-def _below(place: _Place, met: dict[int, Any]) -> Iterator[_Place]:
+def _find_catalogs_below(place: _Place, visited: dict[int, Any]) -> Iterator[_Place]:
     """The catalogs at a place or below it; `met` has the visited collections, as aliases may repeat them."""
     value = place.value
     if isinstance(value, str):
         if _TEXT_OF_CATALOG.search(value) and place.document.text:
             with suppress(DocumentError):  # then it is no catalog
-                yield from (one for inner in _inside(place) for one in _below(inner, met))
-    elif isinstance(value, dict | list) and id(value) not in met:
-        met[id(value)] = value
-        if _shape(value):
+                yield from (
+                    one for inner in _parse_embedded_text(place) for one in _find_catalogs_below(inner, visited)
+                )
+    elif isinstance(value, dict | list) and id(value) not in visited:
+        visited[id(value)] = value
+        if _catalog_shape(value):
             yield place
             return
         for key, item in entries(value):
             if key != "plans":
-                yield from _below(place.below(key, item), met)
+                yield from _find_catalogs_below(place.child(key, item), visited)
 
 
-def _resolved(places: list[_Place], at: str) -> list[_Place]:
+def _resolve_places(places: list[_Place], at: str) -> list[_Place]:
     """Resolve the JSON pointer `at` to a place, or to several if that is a stream."""
     if at and not at.startswith("/"):
         raise UsageError(f"{at!r} is not a JSON pointer", f"it begins with a slash: --at /{at.replace('.', '/')}")
     if re.search(r"~(?![01])", at):
         raise UsageError(f"{at!r} is not a JSON pointer", "a tilde in a key is written ~0, a slash ~1")
     for step in parse_pointer(at):
-        inside: Any = places[0].value if len(places) == 1 else places
-        key = resolve_step(inside, step)
+        container: Any = places[0].value if len(places) == 1 else places
+        key = resolve_step(container, step)
         if key is None:
-            raise _nowhere(places[0], inside, step)
-        value: Any = inside[key]
-        places = [value if len(places) > 1 else places[0].below(key, value)]
+            raise _pointer_error(places[0], container, step)
+        value: Any = container[key]
+        places = [value if len(places) > 1 else places[0].child(key, value)]
         if isinstance(places[0].value, str) and places[0].document.text:
-            places = _inside(places[0])
+            places = _parse_embedded_text(places[0])
     return places
 
 
 # Texts in strings.
 
 
-def _inside(place: _Place) -> list[_Place]:
+def _parse_embedded_text(place: _Place) -> list[_Place]:
     """Parse the text in a string to documents with locations in the file. Raises DocumentError: it cannot be read."""
-    moved = _mover(place)
+    to_file_location = _location_mapper(place)
 
-    def all_moved(findings: Iterable[Finding]) -> tuple[Finding, ...]:
-        return tuple(one._replace(location=one.location and moved(one.location)) for one in findings)
+    def move_findings(findings: Iterable[Finding]) -> tuple[Finding, ...]:
+        return tuple(one._replace(location=one.location and to_file_location(one.location)) for one in findings)
 
-    def embedded(document: Document) -> Document:
+    def as_embedded(document: Document) -> Document:
         def locate(paths: frozenset[Path]) -> dict[Path, Location]:
-            return {path: moved(there) for path, there in document.locate(paths).items()}
+            return {path: to_file_location(there) for path, there in document.locate(paths).items()}
 
-        name, notes = place.document.name, all_moved(document.notes)
+        name, notes = place.document.name, move_findings(document.notes)
         # Without `text`: offsets in it are none in the file.
         return document._replace(name=name, locator=locate, notes=notes, text="", embedded=True)
 
     try:
         documents = parse_stream(place.value, "")
     except DocumentError as error:
-        raise DocumentError(all_moved(error.findings)) from None
-    return _tops([embedded(document) for document in documents], place.pointer)
+        raise DocumentError(move_findings(error.findings)) from None
+    return _top_places([as_embedded(document) for document in documents], place.pointer)
 
 
-def _mover(place: _Place) -> Callable[[Location], Location]:
+def _location_mapper(place: _Place) -> Callable[[Location], Location]:
     """Return a function from locations in a string to locations in the file.
 
     They are exact in a block of lines (`|`). In other strings, with escapes and folded lines, they are where the string
@@ -203,7 +207,8 @@ def _mover(place: _Place) -> Callable[[Location], Location]:
     """
 
     @cache
-    def around() -> tuple[Location, list[str], int]:
+    def find_string() -> tuple[Location, list[str], int]:
+        """The location of the string, the lines of the file if it is a block, and the number of its first line."""
         document, path = place.document, place.path
         span = document.source_map().spans().get(path)
         is_block = span is not None and span.style == "|"
@@ -211,8 +216,8 @@ def _mover(place: _Place) -> Callable[[Location], Location]:
         first = len(LINE_END.findall(document.text, 0, span.start)) + 1 if span else 0
         return document.locate([path])[path], lines, first
 
-    def moved(inner: Location) -> Location:
-        start, lines, first = around()
+    def to_file_location(inner: Location) -> Location:
+        start, lines, first = find_string()
         line = first + inner.line
         outer = lines[line - 1] if line <= len(lines) else ""
         if not outer or not outer.endswith(inner.excerpt):
@@ -220,15 +225,16 @@ def _mover(place: _Place) -> Callable[[Location], Location]:
         indent = len(outer) - len(inner.excerpt)
         return Location(start.source, line, inner.column + indent, outer, inner.end and inner.end + indent)
 
-    return moved
+    return to_file_location
 
 
 # The document of a catalog.
 
 
-def _as_catalog(place: _Place, at: str) -> Document:
+def _to_catalog_document(place: _Place, at: str) -> Document:
+    """The document of the catalog at `place`; `read_as` reports an unusual place or shape."""
     document, value, path, where = place
-    shape = "" if _is_meant_as_catalog(value) else _shape(value)
+    shape = "" if _is_meant_as_catalog(value) else _catalog_shape(value)
     data, what = value, "the catalog{}"
     inserted: Path = ()
     if shape == "list":
@@ -236,15 +242,15 @@ def _as_catalog(place: _Place, at: str) -> Document:
     elif shape == "offering":
         data, inserted, what = {"services": [value]}, ("services", 0), "a single service offering{} as a catalog"
     if path or inserted:
-        part = document.reshaped(data, lambda inside: (*path, *inside[len(inserted) :]))
-        document = part._replace(notes=_notes_below(document.notes, path, inserted), top=path)
+        part = document.with_data(data, lambda inside: (*path, *inside[len(inserted) :]))
+        document = part._replace(notes=_rebase_notes(document.notes, path, inserted), top=path)
     if where != at or (inserted and not at):
         there = f" at {where}" if where else ""
         document = document._replace(read_as=f"{document.name}: read {what.format(there)}")
     return document
 
 
-def _notes_below(notes: tuple[Finding, ...], path: Path, inserted: Path) -> tuple[Finding, ...]:
+def _rebase_notes(notes: tuple[Finding, ...], path: Path, inserted: Path) -> tuple[Finding, ...]:
     """The notes about the part at `path`, with paths relative to it, and those about the whole text."""
     cut = len(path)
     return tuple(
@@ -257,29 +263,29 @@ def _notes_below(notes: tuple[Finding, ...], path: Path, inserted: Path) -> tupl
 # Errors where there is no catalog.
 
 
-def _nowhere(place: _Place, inside: Any, step: str) -> DocumentError:
-    keys = list(inside) if isinstance(inside, dict) else []
-    if isinstance(inside, list):
-        what = "a stream of" if inside and isinstance(inside[0], _Place) else "an array of"
-        hint = f"it is {what} {len(inside)}: write an index from 0" if inside else "it is an empty array"
+def _pointer_error(place: _Place, container: Any, step: str) -> DocumentError:
+    keys = list(container) if isinstance(container, dict) else []
+    if isinstance(container, list):
+        what = "a stream of" if container and isinstance(container[0], _Place) else "an array of"
+        hint = f"it is {what} {len(container)}: write an index from 0" if container else "it is an empty array"
     else:
         hint = did_you_mean(step, keys) or (f"there are: {', '.join(keys[:10])}" if keys else "")
     message = f"there is no {step[:60]!r} in {place.pointer or 'the top'}"
-    return _error(place, "pointer-not-found", message, hint)
+    return _document_error(place, "pointer-not-found", message, hint)
 
 
-def _no_catalog(place: _Place) -> DocumentError:
+def _no_catalog_error(place: _Place) -> DocumentError:
     message, hint = "there is no catalog here", TEMPLATE
-    if isinstance(place.value, dict) and _is_brokerpak(place.value):
+    if isinstance(place.value, dict) and _is_brokerpak_part(place.value):
         message = "this is a part of a brokerpak: the source is the folder with its manifest.yml"
         hint = "name the folder, for example osbctl validate ."
     elif not is_template(place.document.text):
         if not isinstance(place.value, dict):
-            return DocumentError((no_object(place.document, place.value, place.path),))
+            return DocumentError((not_object_finding(place.document, place.value, place.path),))
         message = "there is no catalog here, at any depth"
         hint = "a catalog is an object with `services`; osbctl fetch URL gets the catalog of a running broker"
-    return _error(place, "no-catalog", message, hint)
+    return _document_error(place, "no-catalog", message, hint)
 
 
-def _error(place: _Place, rule: str, message: str, hint: str) -> DocumentError:
+def _document_error(place: _Place, rule: str, message: str, hint: str) -> DocumentError:
     return DocumentError((place.document.error(rule, message, place.path, hint)._replace(path=()),))

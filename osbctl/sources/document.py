@@ -30,7 +30,7 @@ class Span(NamedTuple):
     is_scalar: bool = False
 
     @property
-    def first(self) -> int:
+    def entry_start(self) -> int:
         """Offset of the key, or of the value if it has none."""
         return self.key[0] if self.key[1] else self.start
 
@@ -51,7 +51,8 @@ class SourceMap(Protocol):
         ...
 
 
-def _no_map() -> SourceMap:
+def _refuse_source_map() -> SourceMap:
+    """Raise ValueError: the source map of a document without a text."""
     raise ValueError("a document that was composed has no text of its own")
 
 
@@ -66,7 +67,7 @@ class _Read(NamedTuple):
     parts: tuple[Document, ...] = ()
     embedded: bool = False
     read_as: str = ""
-    source_map: Callable[[], SourceMap] = _no_map
+    source_map: Callable[[], SourceMap] = _refuse_source_map
 
 
 class Document(_Read):
@@ -101,11 +102,11 @@ class Document(_Read):
         """The finding about an error in the value at `path`."""
         return Finding(rule, Severity.ERROR, message, path, self.locate([path])[path], hint=hint)
 
-    def reshaped(self, data: dict[str, Any], origin: Callable[[Path], Path]) -> Document:
+    def with_data(self, data: dict[str, Any], origin_of: Callable[[Path], Path]) -> Document:
         """The document with other `data`; `origin` maps a path of that to a path of the present data."""
 
         def locate(paths: frozenset[Path]) -> dict[Path, Location]:
-            origins = {path: origin(path) for path in paths}
+            origins = {path: origin_of(path) for path in paths}
             places = self.locate(origins.values())
             return {path: places[there] for path, there in origins.items()}
 

@@ -15,11 +15,11 @@ from osbctl.findings import DocumentError
 from osbctl.paths import Path, get_at
 from osbctl.platforms import Platform
 from osbctl.platforms.export import ExportRow, Fields, Page, RowFields, row_name
-from osbctl.sources.catalogs import holds_offering, only_catalog
+from osbctl.sources.catalogs import find_only_catalog, has_service_offering
 from osbctl.sources.document import Document
 from osbctl.sources.limits import DEFAULT_LIMITS, Limits
 from osbctl.sources.origins import PathOrigins
-from osbctl.sources.parse import decoded, no_object, parse_stream
+from osbctl.sources.parse import decode_utf8, not_object_finding, parse_stream
 from osbctl.sources.read import read_source
 from osbctl.sources.read_bytes import read_bytes
 from osbctl.text import escape_line
@@ -77,18 +77,18 @@ def read_documents(source: str, limits: Limits = DEFAULT_LIMITS) -> list[Documen
 
 def parse_documents(content: bytes, name: str, limits: Limits = DEFAULT_LIMITS) -> list[Document]:
     """Parse the documents of an export; `name` is its name in reports. Raises as `read_documents`."""
-    documents = parse_stream(decoded(content, name), name, limits)
+    documents = parse_stream(decode_utf8(content, name), name, limits)
     for document in documents:
         data: Any = document.data
-        if not isinstance(data, dict) and not holds_offering(document):
-            raise DocumentError((no_object(document, data, ()),))
+        if not isinstance(data, dict) and not has_service_offering(document):
+            raise DocumentError((not_object_finding(document, data, ()),))
     return documents
 
 
 # The platform that wrote it.
 
 
-def stored_catalog(
+def find_stored_catalog(
     documents: Sequence[Document], stored_as: StoredAs | None = None, broker: str = "", at: str = ""
 ) -> StoredCatalog:
     """Read the stored catalog in `documents`: the files of one export in any order, or one catalog.
@@ -98,20 +98,21 @@ def stored_catalog(
     additions, which are safe changes. Raises SourceError: wrong shape, several platforms, incomplete, or nothing of the
     broker; UsageError: what is asked for is not there, or not clear.
     """
-    platform = {platform.value: platform for platform in Platform}.get(stored_as) if stored_as else _writer(documents)
+    by_name = {platform.value: platform for platform in Platform}
+    platform = by_name.get(stored_as) if stored_as else _recognise_platform(documents)
     if platform is None:
         if len({document.name for document in documents}) > 1 or broker:
             raise UsageError("a catalog is one file, of one broker", "only exports come in several files")
-        return StoredCatalog(only_catalog(documents, at))
+        return StoredCatalog(find_only_catalog(documents, at))
     export = platform.record.export_format
     for document in documents:
         if not _is_export(document, platform):
             raise SourceError(f"{document.name}: not an export of {platform.label}", "leave --stored-as out")
     pages = [export.read(document) for document in documents]
-    return _merge(platform if stored_as else _only_writer(platform, pages), pages, broker)
+    return _merge_pages(platform if stored_as else _narrow_platform_by_rows(platform, pages), pages, broker)
 
 
-def _only_writer(platform: Platform, pages: Sequence[Page]) -> Platform:
+def _narrow_platform_by_rows(platform: Platform, pages: Sequence[Page]) -> Platform:
     """The platform that alone would write these rows, among those that share the format of `platform`."""
     rows = [row for page in pages for row in page.rows]
     for other in Platform:
@@ -121,19 +122,19 @@ def _only_writer(platform: Platform, pages: Sequence[Page]) -> Platform:
     return platform
 
 
-def _writer(documents: Sequence[Document]) -> Platform | None:
+def _recognise_platform(documents: Sequence[Document]) -> Platform | None:
     """Recognise the platform that wrote the documents; None for a catalog. Raises SourceError: they are neither."""
-    found = {exporter(document) for document in documents}
+    found = {recognise_export(document) for document in documents}
     if len(found) > 1:
         kinds = ", ".join(sorted(platform or "no export" for platform in found))
         raise SourceError(f"the files are of different kinds: {kinds}", "name one export at a time")
     (platform,) = found
     if platform is None and not any(map(_is_catalog, documents)):
-        raise _unknown(documents[0])
+        raise _unknown_format_error(documents[0])
     return platform
 
 
-def exporter(document: Document) -> Platform | None:
+def recognise_export(document: Document) -> Platform | None:
     """Recognise the platform whose export format a document has; None for other documents, and for catalogs."""
     if isinstance(get_at(document.data, ("services",)), list):
         return None
@@ -146,18 +147,18 @@ def _is_export(document: Document, platform: Platform) -> bool:
 
 
 def _is_catalog(document: Document) -> bool:
-    return isinstance(get_at(document.data, ("services",)), list) or holds_offering(document)
+    return isinstance(get_at(document.data, ("services",)), list) or has_service_offering(document)
 
 
-def _unknown(document: Document) -> SourceError:
+def _unknown_format_error(document: Document) -> SourceError:
     if isinstance(document.data.get("errors"), list) or document.data.get("kind") == "Status":
         return SourceError(f"{document.name}: an error of the platform, not an export", "log in, and export again")
-    known = f"known exports: {'; '.join(shape.whole for shape in shapes())}"
+    known = f"known exports: {'; '.join(shape.whole for shape in export_shapes())}"
     return SourceError(f"{document.name}: neither a catalog nor an export of a platform", known)
 
 
-def shapes() -> Iterable[RowFields]:
-    """A shape for each kind of export, which platforms may share."""
+def export_shapes() -> Iterable[RowFields]:
+    """The row fields of each kind of export, once for platforms that share one."""
     found = (platform.record.export_format.shape for platform in Platform)
     return {shape.whole: shape for shape in found}.values()
 
@@ -165,74 +166,78 @@ def shapes() -> Iterable[RowFields]:
 # The rows of all pages.
 
 
-def _merge(platform: Platform, pages: Sequence[Page], broker: str) -> StoredCatalog:
-    """Merge the pages of an export into a catalog; errors as in `stored_catalog`."""
+def _merge_pages(platform: Platform, pages: Sequence[Page], broker: str) -> StoredCatalog:
+    """Merge the pages of an export into a catalog; errors as in `find_stored_catalog`."""
     rows = [row for page in pages for row in page.rows]
     shape = platform.record.export_format.shape
-    services = _unique(shape, rows, of_plans=False)
-    plans = _by_service(shape, _unique(shape, rows, of_plans=True).values())
-    if gaps := [*_gaps(shape, pages, services, plans)]:
+    services = _unique_rows(shape, rows, is_plan=False)
+    plans = _group_plans_by_service(shape, _unique_rows(shape, rows, is_plan=True).values())
+    if gaps := [*_find_missing_parts(shape, pages, services, plans)]:
         raise SourceError(f"the export does not hold all: {'; '.join(gaps)}", f"export it again: {shape.whole}")
     families = [
-        (row, [plan for plan in plans[key] if _name(shape.plan, plan) not in shape.own_plans])
-        for key, row in _of_one_broker(shape, services, broker).items()
+        (row, [plan for plan in plans[key] if _name_or_id(shape.plan, plan) not in shape.own_plans])
+        for key, row in _select_services_of_broker(shape, services, broker).items()
     ]
-    live, kept = _without_gone(shape, families)
+    live, kept = _separate_kept_rows(shape, families)
     sources: list[Any] = [*dict.fromkeys(row.document for row in rows)]
-    return StoredCatalog(_document(shape, sources, live), platform, shape, kept, _is_public(families))
+    return StoredCatalog(
+        _build_catalog_document(shape, sources, live), platform, shape, kept, _are_all_plans_public(families)
+    )
 
 
-def _is_public(families: Family) -> bool:
+def _are_all_plans_public(families: Family) -> bool:
+    """Return whether the export says of every plan that everybody sees it."""
     seen = [plan.data.get("visibility_type") for _, plans in families for plan in plans]
     return bool(seen) and all(kind == "public" for kind in seen)
 
 
-def _by_service(shape: RowFields, plans: Iterable[ExportRow]) -> dict[str, list[ExportRow]]:
+def _group_plans_by_service(shape: RowFields, plans: Iterable[ExportRow]) -> dict[str, list[ExportRow]]:
     found: dict[str, list[ExportRow]] = defaultdict(list)
     for plan in plans:
         found["/".join(plan.texts_at(shape.parent))].append(plan)
     return found
 
 
-def _unique(shape: RowFields, rows: Iterable[ExportRow], *, of_plans: bool) -> dict[str, ExportRow]:
+def _unique_rows(shape: RowFields, rows: Iterable[ExportRow], *, is_plan: bool) -> dict[str, ExportRow]:
     """The service offerings or plans, by their names on the platform; of a row that comes twice, the first."""
     found: dict[str, ExportRow] = {}
     for row in rows:
-        if row.is_plan == of_plans:
+        if row.is_plan == is_plan:
             row.required_text(shape.key[-1])
-            row.required_text((shape.plan if of_plans else shape.service)[_ID][0])
+            row.required_text((shape.plan if is_plan else shape.service)[_ID][0])
             found.setdefault(row_name(row.data, shape.key), row)
     return found
 
 
-def _without_gone(shape: RowFields, families: Family) -> tuple[Family, dict[tuple[str, str], str]]:
+def _separate_kept_rows(shape: RowFields, families: Family) -> tuple[Family, dict[tuple[str, str], str]]:
     """Split the rows into those of the broker's catalog and the `kept` of `StoredCatalog`."""
     live: Family = []
     kept: dict[tuple[str, str], str] = {}
     for service, plans in families:
-        name, id_ = _name(shape.service, service), service.required_text(shape.service[_ID][0])
+        name, id_ = _name_or_id(shape.service, service), service.required_text(shape.service[_ID][0])
         there: list[ExportRow] = []
-        if is_gone := _is_gone(shape, service):
+        if is_gone := _is_gone_from_broker(shape, service):
             kept[id_, ""] = name
         else:
             live.append((service, there))
         for plan in plans:
-            if is_gone or _is_gone(shape, plan):
-                kept[id_, plan.required_text(shape.plan[_ID][0])] = f"{name}/{_name(shape.plan, plan)}"
+            if is_gone or _is_gone_from_broker(shape, plan):
+                kept[id_, plan.required_text(shape.plan[_ID][0])] = f"{name}/{_name_or_id(shape.plan, plan)}"
             else:
                 there.append(plan)
     return live, kept
 
 
-def _is_gone(shape: RowFields, row: ExportRow) -> bool:
+def _is_gone_from_broker(shape: RowFields, row: ExportRow) -> bool:
+    """Return whether the platform keeps a row that is no longer in the broker's catalog."""
     return shape.gone is not None and get_at(row.data, shape.gone[0]) is shape.gone[1]
 
 
-def _name(fields: Fields, row: ExportRow) -> str:
+def _name_or_id(fields: Fields, row: ExportRow) -> str:
     return next(iter(row.texts_at((*fields[("name",)], *fields[_ID]))), "")
 
 
-def _gaps(
+def _find_missing_parts(
     shape: RowFields, pages: Sequence[Page], services: Mapping[str, ExportRow], plans: Mapping[str, list[ExportRow]]
 ) -> Iterator[str]:
     """Missing parts of the export, in words that follow a colon."""
@@ -241,21 +246,21 @@ def _gaps(
     elif not plans and (shape.always_plans or all(page.rows for page in pages)):  # a list without plans says so
         yield "it holds no plan"
     else:
-        yield from _unmatched(shape, services, plans)
-    yield from _cut(shape, pages)
+        yield from _find_unmatched_rows(shape, services, plans)
+    yield from _find_missing_rows(shape, pages)
     if filters := sorted({name for page in pages for name in page.filters}):
-        yield f"it was filtered by {_some(filters)}"
+        yield f"it was filtered by {_format_some_names(filters)}"
 
 
-def _cut(shape: RowFields, pages: Sequence[Page]) -> Iterator[str]:
+def _find_missing_rows(shape: RowFields, pages: Sequence[Page]) -> Iterator[str]:
     """Missing rows of each query, from its pages."""
     by_query: dict[tuple[str, bool], list[Page]] = defaultdict(list)
     for page in pages:
         by_query[page.query, page.lists_plans].append(page)
-    for (_, of_plans), together in by_query.items():
-        held = len(_unique(shape, (row for page in together for row in page.rows), of_plans=of_plans))
+    for (_, is_plan), together in by_query.items():
+        held = len(_unique_rows(shape, (row for page in together for row in page.rows), is_plan=is_plan))
         total = max(page.total for page in together)
-        word = "plans" if of_plans else "service offerings"
+        word = "plans" if is_plan else "service offerings"
         cut = "the list was cut: " * all(page.more for page in together)
         if held < total:
             yield f"{cut}it holds {held:,} of {total:,} {word}"
@@ -263,28 +268,33 @@ def _cut(shape: RowFields, pages: Sequence[Page]) -> Iterator[str]:
             yield f"it says that there are more {word} than it holds"
 
 
-def _unmatched(
+def _find_unmatched_rows(
     shape: RowFields, services: Mapping[str, ExportRow], plans: Mapping[str, list[ExportRow]]
 ) -> Iterator[str]:
     """Plans without their service offering, and service offerings without plans on platforms that require one."""
-    lost = [_name(shape.plan, row) for key, rows in plans.items() if key not in services for row in rows]
+    lost = [_name_or_id(shape.plan, row) for key, rows in plans.items() if key not in services for row in rows]
     if lost:
-        yield f"it lacks the service offering of {_some(lost)}"
-    empty = [_name(shape.service, row) for key, row in services.items() if key not in plans]
+        yield f"it lacks the service offering of {_format_some_names(lost)}"
+    empty = [_name_or_id(shape.service, row) for key, row in services.items() if key not in plans]
     if empty and shape.always_plans:
-        yield f"it holds no plan of {_some(empty)}"
+        yield f"it holds no plan of {_format_some_names(empty)}"
 
 
-def _some(names: list[str]) -> str:
+def _format_some_names(names: list[str]) -> str:
+    """List the first names, and the number of the others."""
     more = len(names) - _NAMED
     text = ", ".join(escape_line(name) for name in names[:_NAMED])
     return f"{text} and {more:,} more" if more > 0 else text
 
 
-def _of_one_broker(shape: RowFields, services: dict[str, ExportRow], broker: str) -> dict[str, ExportRow]:
+def _select_services_of_broker(shape: RowFields, services: dict[str, ExportRow], broker: str) -> dict[str, ExportRow]:
+    """The service offerings of the broker with that name or id, or of the only one if it is empty.
+
+    Raises SourceError: it has none; UsageError: there are several brokers, and none is named.
+    """
     brokers = {key: row.texts_at(shape.brokers) for key, row in services.items()}
     known = set(brokers.values())
-    labels = _some(sorted(" / ".join(words) or "one without a name" for words in known))
+    labels = _format_some_names(sorted(" / ".join(words) or "one without a name" for words in known))
     if broker:
         chosen = {key: row for key, row in services.items() if broker in brokers[key]}
         if chosen:
@@ -299,21 +309,21 @@ def _of_one_broker(shape: RowFields, services: dict[str, ExportRow], broker: str
 # The catalog.
 
 
-def _document(shape: RowFields, sources: Sequence[Document], rows: Family) -> Document:
+def _build_catalog_document(shape: RowFields, sources: Sequence[Document], rows: Family) -> Document:
     services: list[dict[str, Any]] = []
     origins = PathOrigins({"services": services}, (sources[0], ()))
     for service, plans in rows:
-        services.append(_mapped(shape, shape.service, service, origins))
-        services[-1]["plans"] = [_mapped(shape, shape.plan, plan, origins) for plan in plans]
+        services.append(_map_row(shape, shape.service, service, origins))
+        services[-1]["plans"] = [_map_row(shape, shape.plan, plan, origins) for plan in plans]
     name = ", ".join(dict.fromkeys(source.name for source in sources))
     return Document(name, origins.data, sources[0].syntax, origins.locate)
 
 
-def _mapped(shape: RowFields, fields: Fields, row: ExportRow, origins: PathOrigins) -> dict[str, Any]:
+def _map_row(shape: RowFields, fields: Fields, row: ExportRow, origins: PathOrigins) -> dict[str, Any]:
     """Map a row to an object of a catalog, without the metadata fields that the platform adds by itself."""
     data: dict[str, Any] = {}
     document: Any = row.document
-    origins.of_object(data, (document, row.path))
+    origins.set_object_origin(data, (document, row.path))
     for field, places in fields.items():
         place = next((place for place in places if get_at(row.data, place) is not None), places[0])
         value, holder = get_at(row.data, place), data
@@ -323,5 +333,5 @@ def _mapped(shape: RowFields, fields: Fields, row: ExportRow, origins: PathOrigi
             for step in field[:-1]:
                 holder = holder.setdefault(str(step), {})
             holder[str(field[-1])] = value
-        origins.of_key(holder, str(field[-1]), (document, (*row.path, *place)))
+        origins.set_key_origin(holder, str(field[-1]), (document, (*row.path, *place)))
     return data

@@ -32,43 +32,49 @@ def parse(text: str, name: str, limits: Limits) -> Any:
         value = _DECODER.decode(text)
     except (_SuspectInputError, ValueError, RecursionError):  # the latter is far beyond any limit
         unclear = Lines(name, text).error("syntax", "this is not JSON", 0)
-        raise DocumentError(_Walk(text, name, limits).problems() or (unclear,)) from None
+        raise DocumentError(_Walk(text, name, limits).find_problems() or (unclear,)) from None
     # Most texts have no backslash at all, and to look for one character is many times faster than for three.
     halves = "\\" in text and ("\\ud" in text or "\\uD" in text)
-    suspect = depth(value) > limits.depth or (halves and not _encodable(value))
-    if suspect and (problems := _Walk(text, name, limits).problems()):
+    suspect = depth(value) > limits.depth or (halves and not _is_valid_unicode(value))
+    if suspect and (problems := _Walk(text, name, limits).find_problems()):
         raise DocumentError(problems)
     return value
 
 
-def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _build_object_of_unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Build an object. Raises _SuspectInputError, as the other hooks: the input must be checked."""
     value = dict(pairs)
     if len(value) != len(pairs):
         raise _SuspectInputError
     return value
 
 
-def _refused(_: str) -> NoReturn:
+def _refuse_constant(_: str) -> NoReturn:
     raise _SuspectInputError
 
 
-def _finite(text: str) -> float:
+def _parse_finite_float(text: str) -> float:
     value = float(text)
     if value - value != 0:
         raise _SuspectInputError
     return value
 
 
-def _whole(text: str) -> int:
+def _parse_short_integer(text: str) -> int:
     if len(text) > MAX_DIGITS:
         raise _SuspectInputError
     return int(text)
 
 
-_DECODER = json.JSONDecoder(object_pairs_hook=_unique, parse_constant=_refused, parse_float=_finite, parse_int=_whole)
+_DECODER = json.JSONDecoder(
+    object_pairs_hook=_build_object_of_unique_keys,
+    parse_constant=_refuse_constant,
+    parse_float=_parse_finite_float,
+    parse_int=_parse_short_integer,
+)
 
 
-def _encodable(value: Any) -> bool:
+def _is_valid_unicode(value: Any) -> bool:
     """Return whether all strings of a value are Unicode text. Escaped surrogate pairs are valid."""
     try:
         json.dumps(value, ensure_ascii=False).encode()
@@ -85,7 +91,7 @@ class JsonMap(SourceMap):
 
     def locate(self, paths: Iterable[Path]) -> dict[Path, Location]:
         lines = Lines(self._name, self._text)
-        return {path: lines.at(*self._underlined(path)) for path in paths}
+        return {path: lines.at(*self._underlined_range(path)) for path in paths}
 
     def spans(self, *, aliases: bool = False) -> dict[Path, Span]:  # noqa: ARG002  # JSON has none
         return self._spans
@@ -93,10 +99,10 @@ class JsonMap(SourceMap):
     @cached_property
     def _spans(self) -> dict[Path, Span]:
         walk = _Walk(self._text, self._name, DEFAULT_LIMITS)
-        walk.document()
+        walk.walk_document()
         return walk.spans
 
-    def _underlined(self, path: Path) -> tuple[int, int]:
+    def _underlined_range(self, path: Path) -> tuple[int, int]:
         """The range that reports underline: an entry with its key, or only the key of an object or array."""
         while path not in self._spans:
             path = path[:-1]
@@ -127,156 +133,168 @@ class _Walk:
         self._problems: list[Finding] = []
         self.spans: dict[Path, Span] = {}
 
-    def problems(self) -> tuple[Finding, ...]:
+    def find_problems(self) -> tuple[Finding, ...]:
+        """Walk over the whole text, and return its faults."""
         with contextlib.suppress(_SuspectInputError):
-            self.document()
+            self.walk_document()
         return tuple(self._problems)
 
-    def document(self) -> None:
+    def walk_document(self) -> None:
         """Walk over the whole text. Raises _SuspectInputError: a fault ends the walk."""
-        at = self._value(self._past_space(0), (), (0, 0))
-        if self._text[at : at + 1] in ("{", "["):
-            self._stop("several-documents", "a second document begins here; a catalog is one", at)
-        if at < len(self._text):
-            self._stop("syntax", f"text after the end of the document: {_shown(self._text, at)}", at)
+        offset = self._walk_value(self._skip_space(0), (), (0, 0))
+        if self._text[offset : offset + 1] in ("{", "["):
+            self._fail("several-documents", "a second document begins here; a catalog is one", offset)
+        if offset < len(self._text):
+            self._fail("syntax", f"text after the end of the document: {_quote_excerpt(self._text, offset)}", offset)
 
-    def _past_space(self, at: int) -> int:
-        return _SPACE.match(self._text, at).end()  # type: ignore[union-attr]  # it matches nothing, too
+    def _skip_space(self, offset: int) -> int:
+        return _SPACE.match(self._text, offset).end()  # type: ignore[union-attr]  # it matches nothing, too
 
-    def _value(self, start: int, path: Path, key: tuple[int, int]) -> int:
+    def _walk_value(self, start: int, path: Path, key: tuple[int, int]) -> int:
         """Record the value at `start`, and those in it; return the offset of the next token."""
         first = self._text[start : start + 1]
         closing = {"{": "}", "[": "]"}.get(first)
         if closing and len(path) >= self._depth:
-            self._stop("nesting-too-deep", f"nested deeper than {self._depth} levels", start, TOO_DEEP_HINT)
-        end = self._collection(start, path, closing) if closing else self._scalar(start)
+            self._fail("nesting-too-deep", f"nested deeper than {self._depth} levels", start, TOO_DEEP_HINT)
+        end = self._walk_collection(start, path, closing) if closing else self._walk_scalar(start)
         self.spans[path] = Span(start, end, key, style='"' if first == '"' else "")
-        return self._past_space(end)
+        return self._skip_space(end)
 
-    def _collection(self, start: int, path: Path, closing: str) -> int:
+    def _walk_collection(self, start: int, path: Path, closing: str) -> int:
         """Record the values of the object or array that begins at `start`; return its end."""
         keys: dict[str, int] = {}
-        at, index = self._past_space(start + 1), 0
-        while self._text[at : at + 1] != closing:
+        offset, index = self._skip_space(start + 1), 0
+        while self._text[offset : offset + 1] != closing:
             if index:
-                at = self._past_required_comma(at, closing)
+                offset = self._skip_comma(offset, closing)
             if closing == "]":
-                at = self._value(at, (*path, index), (0, 0))
+                offset = self._walk_value(offset, (*path, index), (0, 0))
             else:
-                key, end = self._key(at, keys)
-                at = self._value(self._past_colon(key, end), (*path, key), (at, end))
+                key, end = self._walk_key(offset, keys)
+                offset = self._walk_value(self._skip_colon(key, end), (*path, key), (offset, end))
             index += 1
-        return at + 1
+        return offset + 1
 
-    def _past_required_comma(self, at: int, closing: str) -> int:
-        """The offset behind the comma that must stand here; `closing` is for the message."""
-        if at >= len(self._text):
-            self._stop("syntax", f"the document ends before its {closing!r}", max(at - 1, 0), _CUT_SHORT)
-        if self._text[at] != ",":
-            hint = "is a comma missing?" if self._text[at] in '"{[-0123456789tfn' else _value_hint(self._text, at)
-            self._stop("syntax", f"a comma or {closing!r} is expected, not {_shown(self._text, at)}", at, hint)
-        following = self._past_space(at + 1)
+    def _skip_comma(self, offset: int, closing: str) -> int:
+        """The offset of the token after the comma that must stand here; `closing` is the expected bracket."""
+        if offset >= len(self._text):
+            self._fail("syntax", f"the document ends before its {closing!r}", max(offset - 1, 0), _CUT_SHORT)
+        if self._text[offset] != ",":
+            hint = (
+                "is a comma missing?" if self._text[offset] in '"{[-0123456789tfn' else _value_hint(self._text, offset)
+            )
+            self._fail(
+                "syntax", f"a comma or {closing!r} is expected, not {_quote_excerpt(self._text, offset)}", offset, hint
+            )
+        following = self._skip_space(offset + 1)
         if self._text[following : following + 1] in ("}", "]"):
-            self._stop("syntax", "a comma before the closing bracket", at, "JSON has none: remove the comma")
+            self._fail("syntax", "a comma before the closing bracket", offset, "JSON has none: remove the comma")
         return following
 
-    def _key(self, at: int, keys: dict[str, int]) -> tuple[str, int]:
-        """The key that begins at `at`, and its end."""
-        if keys and is_decimal_comma(self._text, at):
+    def _walk_key(self, offset: int, keys: dict[str, int]) -> tuple[str, int]:
+        """The key that begins at `offset`, and its end."""
+        if keys and is_decimal_comma(self._text, offset):
             message, hint = DECIMAL_COMMA
-            self._stop("syntax", message, at, hint)
-        if self._text[at : at + 1] != '"':
-            message = f"a key in double quotes is expected, not {_shown(self._text, at)}"
-            self._stop("syntax", message, at, _value_hint(self._text, at))
-        key, end = self._string(at)
+            self._fail("syntax", message, offset, hint)
+        if self._text[offset : offset + 1] != '"':
+            message = f"a key in double quotes is expected, not {_quote_excerpt(self._text, offset)}"
+            self._fail("syntax", message, offset, _value_hint(self._text, offset))
+        key, end = self._walk_string(offset)
         if key in keys:
             first = self._lines.at(keys[key])
             where = f"first at line {first.line}, column {first.column}"
-            message = f"the key {_short(key)} appears twice in one object; {where}"
-            self._problem("duplicate-key", message, at, "readers disagree about which one counts: remove one")
-        keys.setdefault(key, at)
+            message = f"the key {_quote_shortened(key)} appears twice in one object; {where}"
+            self._add_problem("duplicate-key", message, offset, "readers disagree about which one counts: remove one")
+        keys.setdefault(key, offset)
         return key, end
 
-    def _past_colon(self, key: str, end: int) -> int:
-        colon = self._past_space(end)
+    def _skip_colon(self, key: str, end: int) -> int:
+        colon = self._skip_space(end)
         if self._text[colon : colon + 1] != ":":
-            message = f"a colon is expected after the key {_short(key)}"
-            self._stop("syntax", message, colon, "" if colon < len(self._text) else _CUT_SHORT)
-        return self._past_space(colon + 1)
+            message = f"a colon is expected after the key {_quote_shortened(key)}"
+            self._fail("syntax", message, colon, "" if colon < len(self._text) else _CUT_SHORT)
+        return self._skip_space(colon + 1)
 
-    def _scalar(self, at: int) -> int:
+    def _walk_scalar(self, offset: int) -> int:
+        """Check the scalar that begins at `offset`; return its end."""
         text = self._text
-        if text.startswith('"', at):
-            return self._string(at)[1]
-        if word := _WORD.match(text, at):
+        if text.startswith('"', offset):
+            return self._walk_string(offset)[1]
+        if word := _WORD.match(text, offset):
             if word[1]:
-                self._problem("number-out-of-range", f"{word[1]} is not a JSON number", at, "write a number, or null")
+                self._add_problem(
+                    "number-out-of-range", f"{word[1]} is not a JSON number", offset, "write a number, or null"
+                )
             return word.end()
-        return self._number(at)
+        return self._walk_number(offset)
 
-    def _number(self, at: int) -> int:
-        match = _NUMBER.match(self._text, at)
+    def _walk_number(self, offset: int) -> int:
+        match = _NUMBER.match(self._text, offset)
         if not match:
-            message = f"a value is expected, not {_shown(self._text, at)}"
-            self._stop("syntax", message, at, _value_hint(self._text, at))
+            message = f"a value is expected, not {_quote_excerpt(self._text, offset)}"
+            self._fail("syntax", message, offset, _value_hint(self._text, offset))
         whole, fraction, exponent = match.groups()
         following = self._text[match.end() : match.end() + 1]
         if following.isalnum() or following in (".", "_"):
             hint = "no leading zeros, no hexadecimal, a digit after the point and in the exponent"
-            self._stop("syntax", f"this is not a JSON number: {_shown(self._text, at)}", at, hint)
+            self._fail("syntax", f"this is not a JSON number: {_quote_excerpt(self._text, offset)}", offset, hint)
         if fraction is None and exponent is None:
             if len(whole) > MAX_DIGITS:
                 message = f"an integer of {len(whole)} digits; at most {MAX_DIGITS} are read"
-                self._problem("number-out-of-range", message, at, "write it as a string")
+                self._add_problem("number-out-of-range", message, offset, "write it as a string")
         elif abs(float(match[0])) == float("inf"):
-            message = f"{_short(match[0])} is larger than any number that readers keep"
-            self._problem("number-out-of-range", message, at, "write it as a string")
+            message = f"{_quote_shortened(match[0])} is larger than any number that readers keep"
+            self._add_problem("number-out-of-range", message, offset, "write it as a string")
         return match.end()
 
-    def _string(self, at: int) -> tuple[str, int]:
+    def _walk_string(self, offset: int) -> tuple[str, int]:
+        """The string that begins at `offset`, and its end."""
         try:
-            value, end = scanstring(self._text, at + 1, True)
+            value, end = scanstring(self._text, offset + 1, True)
         except ValueError as error:
-            offset = getattr(error, "pos", at)
-            if offset == at:
-                self._stop("syntax", "a string that is never closed", at, 'close it with "')
+            fault = getattr(error, "pos", offset)
+            if fault == offset:
+                self._fail("syntax", "a string that is never closed", offset, 'close it with "')
             said = str(getattr(error, "msg", "a string is wrong")).removesuffix(" at")
             message = f"{said[0].lower()}{said[1:]} in a string"
-            self._stop("syntax", message, offset, "escape it, as \\n or \\u0000")
+            self._fail("syntax", message, fault, "escape it, as \\n or \\u0000")
         if _SURROGATE.search(value):
             message = "half of a surrogate pair stands alone: this is not Unicode text"
-            self._problem("lone-surrogate", message, at, "write the whole character")
+            self._add_problem("lone-surrogate", message, offset, "write the whole character")
         return value, end
 
-    def _problem(self, rule: str, message: str, offset: int, hint: str = "") -> None:
+    def _add_problem(self, rule: str, message: str, offset: int, hint: str = "") -> None:
+        """Add a fault. Raises _SuspectInputError: there are too many, so that the walk ends."""
         self._problems.append(self._lines.error(rule, message, offset, hint))
         if len(self._problems) >= MAX_PROBLEMS:
             raise _SuspectInputError
 
-    def _stop(self, rule: str, message: str, offset: int, hint: str = "") -> NoReturn:
-        self._problem(rule, message, offset, hint)
+    def _fail(self, rule: str, message: str, offset: int, hint: str = "") -> NoReturn:
+        self._add_problem(rule, message, offset, hint)
         raise _SuspectInputError
 
 
-def _shown(text: str, at: int) -> str:
-    return _short(text[at : at + 20].split("\n")[0]) if at < len(text) else "the end of the document"
+def _quote_excerpt(text: str, offset: int) -> str:
+    return (
+        _quote_shortened(text[offset : offset + 20].split("\n")[0]) if offset < len(text) else "the end of the document"
+    )
 
 
-def _short(text: str) -> str:
+def _quote_shortened(text: str) -> str:
     return repr(text if len(text) <= 60 else text[:57] + "…")
 
 
 _CUT_SHORT = "is it cut short?"
 
 
-def _value_hint(text: str, at: int) -> str:
-    if at >= len(text):
+def _value_hint(text: str, offset: int) -> str:
+    if offset >= len(text):
         return _CUT_SHORT
-    if text[at : at + 2] in ("//", "/*") or text[at : at + 1] == "#":
+    if text[offset : offset + 2] in ("//", "/*") or text[offset : offset + 1] == "#":
         return "JSON has no comments; YAML has"
     for wrong, right in (("true", "true"), ("false", "false"), ("none", "null"), ("null", "null")):
-        if text[at : at + len(wrong)].lower() == wrong:
+        if text[offset : offset + len(wrong)].lower() == wrong:
             return f"write {right}"
-    if text[at : at + 1] in ("+", "-", "."):
+    if text[offset : offset + 1] in ("+", "-", "."):
         return "a JSON number begins with a digit, or a minus and a digit"
-    return "JSON knows straight double quotes only" if text[at] in "'“”‘’`" else ""
+    return "JSON knows straight double quotes only" if text[offset] in "'“”‘’`" else ""

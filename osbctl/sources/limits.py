@@ -39,11 +39,11 @@ def read_file(path: str, limits: Limits) -> bytes:
     """Read a file, FIFO or device; errors as in `read_bounded`, and DocumentError: it is larger than the limit."""
     data = read_bounded(path, limits.bytes)
     if len(data) > limits.bytes:
-        raise too_large(path, limits)
+        raise too_large_error(path, limits)
     return data
 
 
-def too_large(name: str, limits: Limits) -> DocumentError:
+def too_large_error(name: str, limits: Limits) -> DocumentError:
     """The error of a source that is larger than the limit."""
     message, hint = f"the source is larger than {limits.bytes:,} bytes", "raise the limit with --max-bytes"
     return DocumentError((Finding("too-large", Severity.ERROR, message, (), Location(name, 1, 1), hint=hint),))

@@ -25,20 +25,20 @@ class PathOrigins:
         self._objects: dict[int, Origin] = {}
         self._keys: dict[tuple[int, str], Origin] = {}
 
-    def of_object(self, value: dict[str, Any], origin: Origin) -> None:
+    def set_object_origin(self, value: dict[str, Any], origin: Origin) -> None:
         """Note that the object `value` came from `origin`."""
         self._objects[id(value)] = origin
 
-    def of_key(self, container: dict[str, Any], key: str, origin: Origin) -> None:
+    def set_key_origin(self, container: dict[str, Any], key: str, origin: Origin) -> None:
         """Note that the value at `key` of `container` came from `origin`."""
         self._keys[id(container), key] = origin
 
     def put(self, container: dict[str, Any], key: str, value: Any, origin: Origin) -> None:
         """Set `key` of `container` to a value that came from `origin`."""
         container[key] = value
-        self.of_key(container, key, origin)
+        self.set_key_origin(container, key, origin)
 
-    def find(self, path: Path) -> Origin:
+    def find_origin(self, path: Path) -> Origin:
         """The origin of the value at `path`; of a missing value, what its place would have been."""
         value: Any = self.data
         part, inside = self._top
@@ -54,7 +54,7 @@ class PathOrigins:
         """The places of all `paths` in the texts that they came from; each text is gone through once."""
         asked: dict[Document, dict[Path, Path]] = {}
         for path in paths:
-            part, inside = self.find(path)
+            part, inside = self.find_origin(path)
             asked.setdefault(part, {})[path] = inside
         found: dict[Path, Location] = {}
         for part, inside_of in asked.items():

@@ -25,13 +25,13 @@ _CONTENT = re.compile(r"^(?![ \t]*(?:#.*)?$|%|(?:---|\.\.\.)[ \t]*(?:#.*)?$)", r
 
 def parse_document(data: bytes, name: str, *, limits: Limits = DEFAULT_LIMITS) -> Document:
     """Parse JSON or YAML, whichever it looks like; `name` is for reports. Raises DocumentError: it is no object."""
-    document = parse_text(decoded(data, name), name, limits)
+    document = parse_text(decode_utf8(data, name), name, limits)
     if not isinstance(document.data, dict):
-        raise DocumentError((no_object(document, document.data, ()),))
+        raise DocumentError((not_object_finding(document, document.data, ()),))
     return document
 
 
-def no_object(document: Document, value: Any, path: Path) -> Finding:
+def not_object_finding(document: Document, value: Any, path: Path) -> Finding:
     """The finding about a value at `path` that must be an object."""
     kinds = {list: "an array", str: "a string", bool: "a boolean", int: "a number", float: "a number"}
     what = f"the value at {pointer(path)}" if path else "the document"
@@ -43,7 +43,7 @@ def no_object(document: Document, value: Any, path: Path) -> Finding:
 def parse_text(text: str, name: str, limits: Limits = DEFAULT_LIMITS) -> Document:
     """Parse `text` to a document whose data may be any value; the rest as `parse_document`."""
     try:
-        value, syntax, notes = _parsed(text, name, limits)
+        value, syntax, notes = _parse_json_or_yaml(text, name, limits)
     except DocumentError as error:
         if marker := _CONFLICT.search(text):  # it explains other errors
             hint = "keep what is right of both sides, and delete the lines that begin with <<<<<<<, ======= and >>>>>>>"
@@ -80,7 +80,7 @@ def _syntax_error(text: str, name: str, offset: int, message: str, hint: str) ->
     return DocumentError((Lines(name, text).error("syntax", message, offset, hint),))
 
 
-def decoded(data: bytes, name: str) -> str:
+def decode_utf8(data: bytes, name: str) -> str:
     """Decode UTF-8, without a byte order mark. Raises DocumentError: it is not UTF-8."""
     try:
         if data[:2] not in (b"\xff\xfe", b"\xfe\xff") and b"\0" not in data[:2]:
@@ -95,24 +95,24 @@ def decoded(data: bytes, name: str) -> str:
     raise DocumentError((Finding("encoding", Severity.ERROR, message, (), place, hint="save the text as UTF-8"),))
 
 
-def _parsed(text: str, name: str, limits: Limits) -> tuple[Any, Syntax, tuple[Finding, ...]]:
-    named, looks = _NAMED.get(name[name.rfind(".") :].lower()), _looks(text)
+def _parse_json_or_yaml(text: str, name: str, limits: Limits) -> tuple[Any, Syntax, tuple[Finding, ...]]:
+    named, looks = _NAMED.get(name[name.rfind(".") :].lower()), _guess_syntax(text)
     if looks == "json" or (named == "json" and looks != "yaml"):
         from osbctl.sources import json_reader
 
         try:
             value = json_reader.parse(text, name, limits)
-            return value, "json", (_mismatch(name, "YAML", "JSON"),) if named == "yaml" else ()
+            return value, "json", (_mismatch_finding(name, "YAML", "JSON"),) if named == "yaml" else ()
         except DocumentError:
             if named != "yaml":  # else a YAML flow mapping, or worse: YAML has the say over its own file
                 raise
     from osbctl.sources import yaml_reader
 
     value, notes = yaml_reader.parse(text, name, limits)
-    return value, "yaml", (*notes, _mismatch(name, "JSON", "YAML")) if named == "json" else notes
+    return value, "yaml", (*notes, _mismatch_finding(name, "JSON", "YAML")) if named == "json" else notes
 
 
-def _looks(text: str) -> Syntax | None:
+def _guess_syntax(text: str) -> Syntax | None:
     """Guess the syntax from the beginning of a text: JSON by a bracket, YAML by a key, comment, item or `---`."""
     start = match.end() if (match := _NOTHING_SAID.match(text)) else 0
     if text[start : start + 1] in ("{", "["):
@@ -122,8 +122,8 @@ def _looks(text: str) -> Syntax | None:
     return "yaml" if key_like or line.startswith(("---", "- ", "%YAML")) else None
 
 
-def _mismatch(name: str, named: str, held: str) -> Finding:
-    message = f"named as {named}, but holds {held}; read as {held}"
+def _mismatch_finding(name: str, named_syntax: str, actual_syntax: str) -> Finding:
+    message = f"named as {named_syntax}, but holds {actual_syntax}; read as {actual_syntax}"
     return Finding("format-mismatch", Severity.INFO, message, (), Location(name, 1, 1), hint="rename the file")
 
 
@@ -135,7 +135,7 @@ def parse_stream(text: str, name: str, limits: Limits = DEFAULT_LIMITS) -> list[
     try:
         return [parse_text(text, name, limits)]
     except DocumentError:
-        spans = [] if text.lstrip()[:1] in ("{", "[") else [*_documents(text)]
+        spans = [] if text.lstrip()[:1] in ("{", "[") else [*_find_document_ranges(text)]
         if not spans or len(spans) * text.count("\n") > limits.nodes:
             raise
     documents, lines, done = [], 0, 0
@@ -148,7 +148,7 @@ def parse_stream(text: str, name: str, limits: Limits = DEFAULT_LIMITS) -> list[
     return documents
 
 
-def _documents(text: str) -> Iterator[tuple[int, int]]:
+def _find_document_ranges(text: str) -> Iterator[tuple[int, int]]:
     """The ranges of the documents in a YAML stream."""
     starts = [0, *(found.start() for found in _YAML_START.finditer(text))]
     for start, end in pairwise([*starts, len(text)]):

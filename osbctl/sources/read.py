@@ -3,7 +3,7 @@
 from osbctl.errors import SourceError
 from osbctl.sources.document import Document
 from osbctl.sources.limits import DEFAULT_LIMITS, Limits
-from osbctl.sources.parse import decoded, parse_document
+from osbctl.sources.parse import decode_utf8, parse_document
 from osbctl.sources.read_bytes import read_bytes, report_name
 from osbctl.sources.variables import Variable, VariablesOf, no_variables, parse_variables
 
@@ -20,14 +20,14 @@ def read_source(
     """Read a catalog from a path to JSON or YAML, a folder, `-` for standard input, or `REV:path` in git.
 
     A path that exists wins over a revision. `stdin_filename` is what reports call standard input. `at` and
-    `nested` say where in a larger document the catalog may be, as for `only_catalog`. Raises UsageError: it is the
+    `nested` say where in a larger document the catalog may be, as for `find_only_catalog`. Raises UsageError: it is the
     address of a broker, or `at` no JSON pointer; SourceError: it cannot be opened; DocumentError: not one catalog.
     """
     from osbctl.sources.catalogs import parse_catalog
 
     try:
         # The bytes are gone before the text is parsed.
-        text = decoded(*read_bytes(source, limits=limits, stdin_filename=stdin_filename))
+        text = decode_utf8(*read_bytes(source, limits=limits, stdin_filename=stdin_filename))
     except IsADirectoryError:
         from osbctl.sources.folder import read_folder
 
@@ -46,6 +46,6 @@ def read_object(source: str) -> Document:
 def read_variables(source: str) -> dict[str, Variable]:
     """The variables that a file assigns; `source` as in `read_object`. Raises OsbctlError: it cannot be read."""
     try:
-        return parse_variables(decoded(*read_bytes(source)), source)
+        return parse_variables(decode_utf8(*read_bytes(source)), source)
     except IsADirectoryError:
         raise SourceError(f"{source}: this is a folder", "name a file of variables, such as .envrc") from None

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 
 from osbctl.errors import SourceError, UsageError
-from osbctl.sources.limits import DEFAULT_LIMITS, Limits, read_file, too_large
+from osbctl.sources.limits import DEFAULT_LIMITS, Limits, read_file, too_large_error
 from osbctl.text import closest_word
 
 STDIN = "<stdin>"
@@ -27,15 +27,15 @@ def read_bytes(source: str, *, limits: Limits = DEFAULT_LIMITS, stdin_filename: 
     except IsADirectoryError:
         raise
     except (FileNotFoundError, NotADirectoryError):
-        return _from_git(source, limits), name
+        return _read_from_git(source, limits), name
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         raise SourceError(f"{source}: cannot be opened: {reason}") from error
 
 
-def check_stdin(words: Sequence[str]) -> None:
+def check_stdin(sources: Sequence[str]) -> None:
     """Raise UsageError if `-` is given twice: standard input can be read only once."""
-    if words.count("-") > 1:
+    if sources.count("-") > 1:
         raise UsageError("standard input can be read only once", "name files for the others")
 
 
@@ -46,35 +46,35 @@ def read_stdin(name: str, limits: Limits) -> bytes:
     except OSError as error:
         raise SourceError(f"standard input cannot be read: {error.strerror}", "pipe a catalog into it") from error
     if len(data) > limits.bytes:
-        raise too_large(name, limits)
+        raise too_large_error(name, limits)
     return data
 
 
-def _from_git(source: str, limits: Limits) -> bytes:
+def _read_from_git(source: str, limits: Limits) -> bytes:
     """Read `path` in a revision, from the top of the repository, or if it is not there, from the working folder."""
     if "://" in source:  # not named in the message: it may hold a password
         advice = "osbctl fetch URL gets a broker's catalog; diff, drift and check take the address itself"
         raise UsageError("a source is a file, not an address", advice)
     revision, _, path = source.partition(":")
     if not revision or not path:
-        raise _no_file(source)
+        raise _no_file_error(source)
     if revision.startswith("-"):
         raise SourceError(f"{source}: there is no such file, and no revision begins with a dash")
     below = "" if path in (".", "./") else path
     for name in (source, f"{revision}:./{below}"):
-        size = _git("cat-file", "-s", name)
+        size = _run_git("cat-file", "-s", name)
         if size is None:
             continue
         if int(size) > limits.bytes:
-            raise too_large(name, limits)
-        data = _git("cat-file", "blob", name)
+            raise too_large_error(name, limits)
+        data = _run_git("cat-file", "blob", name)
         if data is None:
             raise IsADirectoryError(name)
         return data
-    raise _no_blob(revision, path)
+    raise _no_blob_error(revision, path)
 
 
-def _no_file(source: str) -> SourceError:
+def _no_file_error(source: str) -> SourceError:
     if os.path.islink(source):  # noqa: PTH114
         return SourceError(f"{source}: the link leads nowhere, to {os.readlink(source)}")  # noqa: PTH115
     folder, name = os.path.split(source)
@@ -88,31 +88,32 @@ def _no_file(source: str) -> SourceError:
     return SourceError(f"{source}: there is no such file", advice)
 
 
-def _no_blob(revision: str, path: str) -> SourceError:
+def _no_blob_error(revision: str, path: str) -> SourceError:
+    """The error of a path that git does not find, with its cause: no repository, no revision or no such file."""
     name = f"{revision}:{path}"
-    if _git("rev-parse", "--git-dir") is None:
+    if _run_git("rev-parse", "--git-dir") is None:
         return SourceError(f"{name}: there is no such file, and this is not a git repository")
-    if _git("rev-parse", "--verify", "--quiet", f"{revision}^{{commit}}") is not None:
+    if _run_git("rev-parse", "--verify", "--quiet", f"{revision}^{{commit}}") is not None:
         command = shlex.join(["git", "ls-tree", "-r", "--name-only", revision])
         advice = f"`{command}` lists the files that {revision} has"
         return SourceError(f"{name}: there is no {path} in {revision}", advice)
     # A remote knows names and hashes, but not `main~3`.
     named = re.split(r"[~^@]", revision.removeprefix("origin/"), maxsplit=1)[0]
     advice = shlex.join(["git", "fetch", "origin", named or "HEAD"])
-    if (_git("rev-parse", "--is-shallow-repository") or b"").strip() == b"true":
+    if (_run_git("rev-parse", "--is-shallow-repository") or b"").strip() == b"true":
         advice = "the clone is shallow: git fetch --unshallow"
     return SourceError(f"{name}: there is no such file, and no revision {revision} in this clone", advice)
 
 
 def commit_date() -> str:
     """Return the committer's date of HEAD, YYYY-MM-DD. Raises SourceError: no git, no repository, no commit."""
-    day = _git("log", "-1", "--format=%cs")
+    day = _run_git("log", "-1", "--format=%cs")
     if not day:
         raise SourceError("there is no commit here to take the date from", "name the date: --date YYYY-MM-DD")
     return day.decode().strip()
 
 
-def refuse_folder(source: str) -> SourceError:
+def folder_in_git_error(source: str) -> SourceError:
     """The error of a folder `REV:path` that is not a brokerpak."""
     revision, _, path = source.partition(":")
     worktree = shlex.join(["git", "worktree", "add", "../before", revision])
@@ -121,7 +122,7 @@ def refuse_folder(source: str) -> SourceError:
     return SourceError(message, f"{worktree}, then name {folder}")
 
 
-def _git(*arguments: str) -> bytes | None:
+def _run_git(*arguments: str) -> bytes | None:
     """Output of git, None if it fails."""
     import subprocess  # only some sources need it, and it slows a start
 

@@ -21,17 +21,17 @@ _DEFAULTS = {"service": {"bindable": False}}
 _IN_BRACKETS = re.compile(r"(.*)\[([^\]]*)\]")
 
 
-def is_spring(at: str) -> bool:
+def is_in_spring_catalog(catalog_pointer: str) -> bool:
     """Return whether the JSON pointer is in Spring's property of the catalog, written as a tree or with dots."""
-    return f"/{_PROPERTY.replace('.', '/')}/" in (at + "/").replace(".", "/")
+    return f"/{_PROPERTY.replace('.', '/')}/" in (catalog_pointer + "/").replace(".", "/")
 
 
-def spring_name(name: str) -> str:
+def spring_field_name(name: str) -> str:
     """The name of a field in a Spring configuration: `planUpdateable`."""
     return re.sub(r"_([a-z])", lambda match: match[1].upper(), name)
 
 
-def renamed_fields(document: Document) -> Document:
+def rename_spring_fields(document: Document) -> Document:
     """Rename the fields of a catalog to the names that Spring's broker sends.
 
     Spring binds `planUpdateable`, `plan-updateable` and `PLANUPDATEABLE` to one property, sent as `plan_updateable`
@@ -42,41 +42,41 @@ def renamed_fields(document: Document) -> Document:
     from osbctl.sources.origins import PathOrigins
 
     origins = PathOrigins({}, (document, ()))
-    data = origins.data = _renamed(document.data, "catalog", document, (), origins)
+    data = origins.data = _rename_value(document.data, "catalog", document, (), origins)
     # Without `text`, which has other names than `data`.
     return document._replace(data=data, locator=origins.locate, text="") if data != document.data else document
 
 
-def _renamed(value: Any, kind: str, document: Document, path: Path, origins: PathOrigins) -> Any:
+def _rename_value(value: Any, kind: str, document: Document, path: Path, origins: PathOrigins) -> Any:
     """Copy the object of this kind at `path`, or the list of objects, as it is sent; `kind` is empty for other maps."""
     if isinstance(value, list):
-        return [_renamed(item, kind, document, (*path, index), origins) for index, item in enumerate(value)]
+        return [_rename_value(item, kind, document, (*path, index), origins) for index, item in enumerate(value)]
     if not isinstance(value, dict):
         return value
-    return _renamed_object(value, kind, document, path, origins) if kind else {**value}
+    return _rename_object(value, kind, document, path, origins) if kind else {**value}
 
 
-def _renamed_object(
+def _rename_object(
     value: dict[str, Any], kind: str, document: Document, path: Path, origins: PathOrigins
 ) -> dict[str, Any]:
     sent: dict[str, Any] = {**_DEFAULTS.get(kind, {})}
-    for key, place, item in _entries(value, kind, path):
+    for key, place, item in _flatten_properties(value, kind, path):
         parts = _IN_BRACKETS.fullmatch(key) if kind == "input_parameters" else None
         written = parts[1] if parts else key
-        name = _names(kind).get(_uniform(written), written)
+        name = _sent_names(kind).get(_normalize_name(written), written)
         name = written if name in value else name
-        below = _renamed(item, PARTS.get(kind, {}).get(name, ""), document, place, origins)
+        below = _rename_value(item, PARTS.get(kind, {}).get(name, ""), document, place, origins)
         if parts and isinstance(holder := sent.setdefault(name, {}), dict):
             origins.put(holder, parts[2], item, (document, place))
         elif isinstance(below, dict) and isinstance(holder := sent.get(name), dict):
-            for one, held in below.items():
-                origins.put(holder, one, held, (document, (*place, one)))
+            for inner, inner_value in below.items():
+                origins.put(holder, inner, inner_value, (document, (*place, inner)))
         else:
             origins.put(sent, name, below, (document, place))
     return sent
 
 
-def _entries(value: dict[str, Any], kind: str, path: Path) -> Iterator[tuple[str, Path, Any]]:
+def _flatten_properties(value: dict[str, Any], kind: str, path: Path) -> Iterator[tuple[str, Path, Any]]:
     """The entries of the object at `path`, each with its own path; `properties` of metadata belong to the metadata."""
     for key, item in value.items():
         if kind.endswith("metadata") and key == "properties" and isinstance(item, dict):
@@ -86,9 +86,10 @@ def _entries(value: dict[str, Any], kind: str, path: Path) -> Iterator[tuple[str
 
 
 @cache
-def _names(kind: str) -> dict[str, str]:
-    return {_uniform(name): name for name in known(kind)}
+def _sent_names(kind: str) -> dict[str, str]:
+    """The names of the fields as the broker sends them, by normalized name."""
+    return {_normalize_name(name): name for name in known(kind)}
 
 
-def _uniform(key: str) -> str:
+def _normalize_name(key: str) -> str:
     return key.replace("-", "").replace("_", "").lower()

@@ -10,9 +10,9 @@ DECIMAL_COMMA = ("a decimal number has a point, not a comma", "write 9.5 for 9,5
 """The message and the hint where a comma inside of a number separates two entries."""
 
 
-def is_decimal_comma(text: str, at: int) -> bool:
-    """Return whether there is the comma of a number such as 9,5 before `at`."""
-    return bool(re.fullmatch(r"[0-9],[0-9]", text[max(0, at - 2) : at + 1]))
+def is_decimal_comma(text: str, offset: int) -> bool:
+    """Return whether there is the comma of a number such as 9,5 before `offset`."""
+    return bool(re.fullmatch(r"[0-9],[0-9]", text[max(0, offset - 2) : offset + 1]))
 
 
 LINE_END = re.compile(r"\r\n?|\n")
@@ -29,8 +29,8 @@ class Lines:
 
     def at(self, offset: int, end: int = 0) -> Location:
         """The location of `text[offset:end]`, as far as its first line (zero-based; the end of the text is allowed)."""
-        line = bisect_right(self._starts, offset)
-        start = self._starts[line - 1]
+        line = bisect_right(self._line_starts, offset)
+        start = self._line_starts[line - 1]
         # Cached: a file of 5 MB may be one line, and a thousand findings must not hold a thousand copies of it.
         if start not in self._excerpts:
             stop = self._text.find("\n", start) + 1 or len(self._text)
@@ -43,10 +43,10 @@ class Lines:
         """The finding about an error at an offset."""
         return Finding(rule, Severity.ERROR, message, (), self.at(offset), hint=hint)
 
-    def offset(self, place: Location) -> int:
+    def offset_of(self, location: Location) -> int:
         """The offset of a location."""
-        return self._starts[place.line - 1] + place.column - 1
+        return self._line_starts[location.line - 1] + location.column - 1
 
     @cached_property
-    def _starts(self) -> list[int]:
+    def _line_starts(self) -> list[int]:
         return [0, *(match.end() for match in LINE_END.finditer(self._text))]

@@ -61,7 +61,7 @@ class YamlMap(SourceMap):
                 place = below
             places[path] = place
         lines = Lines(self._name, self._text)
-        return {path: lines.at(place.span.first, place.shown_end) for path, place in places.items()}
+        return {path: lines.at(place.span.entry_start, place.shown_end) for path, place in places.items()}
 
     def spans(self, *, aliases: bool = False) -> dict[Path, Span]:
         return dict(_spans(self._top, (), aliases))

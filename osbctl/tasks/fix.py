@@ -18,7 +18,7 @@ from osbctl.fixes.passes import FindingFix, Pass, find_draft_fix, unique_finding
 from osbctl.sources.catalogs import parse_catalog
 from osbctl.sources.document import Document
 from osbctl.sources.folder import read_folder
-from osbctl.sources.parse import decoded
+from osbctl.sources.parse import decode_utf8
 from osbctl.sources.read import read_source
 from osbctl.sources.read_bytes import read_bytes
 from osbctl.sources.variables import VariablesOf, no_variables
@@ -79,7 +79,7 @@ def fix_bytes(name: str, data: bytes, options: ValidationOptions, *, unsafe: boo
     """Fix the catalog in `data`, which reports call `name`; raises as `fix_source`."""
 
     def read(files: dict[str, bytes]) -> Document:
-        document = parse_catalog(decoded(files[name], name), name, at=at, nested=False)
+        document = parse_catalog(decode_utf8(files[name], name), name, at=at, nested=False)
         if document.embedded:
             raise UsageError(f"{name}: osbctl fix edits no text inside a string or a stream of documents")
         return document

@@ -13,7 +13,7 @@ from osbctl.sources.folder import LOCK
 from osbctl.sources.folder.lock import is_lock
 from osbctl.sources.folder.source_tree import SUFFIXES
 from osbctl.sources.limits import MAX_BYTES
-from osbctl.sources.parse import decoded, parse_text
+from osbctl.sources.parse import decode_utf8, parse_text
 
 CATALOG, CREDENTIALS = "a catalog", "credentials"
 
@@ -53,7 +53,7 @@ def _protected_kind(file: Path | str) -> str:
     if os.path.basename(file) in NAMES:  # noqa: PTH119
         return "a configuration"
     try:
-        text = decoded(read_bounded(file, MAX_BYTES), str(file))
+        text = decode_utf8(read_bounded(file, MAX_BYTES), str(file))
     except (OSError, OsbctlError):
         return ""
     if is_lock(text):

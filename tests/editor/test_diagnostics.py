@@ -27,7 +27,7 @@ from osbctl.editor.server import EditorServer
 from osbctl.editor.text_document import SEVERITIES
 from osbctl.findings import DocumentError, Finding
 from osbctl.sources.catalogs import parse_catalog
-from osbctl.sources.parse import decoded
+from osbctl.sources.parse import decode_utf8
 from osbctl.text import escape_line
 from osbctl.validation.options import ValidationOptions
 from osbctl.validation.pipeline import validate_document
@@ -234,7 +234,7 @@ def from_scratch(name: str, text: str) -> list[tuple[int, str, str]]:
     """Line, rule and message of each finding in a text that nothing is known of, as the command line finds them."""
     try:
         findings = validate_document(
-            parse_catalog(decoded(text.encode("utf-8", "surrogatepass"), name), name), ValidationOptions()
+            parse_catalog(decode_utf8(text.encode("utf-8", "surrogatepass"), name), name), ValidationOptions()
         ).findings
     except DocumentError as error:
         findings = error.findings

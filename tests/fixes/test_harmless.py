@@ -16,7 +16,7 @@ from osbctl.findings import Severity
 from osbctl.paths import get_at
 from osbctl.placeholders import holds_placeholder
 from osbctl.sources.catalogs import parse_catalog
-from osbctl.sources.parse import decoded, parse_document, parse_text
+from osbctl.sources.parse import decode_utf8, parse_document, parse_text
 from osbctl.tasks.fix import FixResult, fix_bytes
 from osbctl.validation.options import ValidationOptions
 from osbctl.validation.pipeline import validate_document
@@ -95,7 +95,7 @@ def check_outside(random: Random, inside: bytes) -> None:
             mended = fix_bytes("c.yaml", data, OPTIONS, unsafe=unsafe, at="/broker")
         except OsbctlError:
             return
-        for read in old_reading, lambda one: parse_text(decoded(one, "c.yaml"), "c.yaml").data:
+        for read in old_reading, lambda one: parse_text(decode_utf8(one, "c.yaml"), "c.yaml").data:
             old, new = read(data), read(mended.after["c.yaml"])
             if old is NOT_READ:
                 continue
@@ -120,7 +120,7 @@ def texts(random: Random, number: int) -> Iterator[tuple[str, bytes]]:
 def readable(random: Random, number: int) -> Iterator[tuple[str, bytes]]:
     for name, data in texts(random, number):
         try:
-            parse_catalog(decoded(data, name), name, nested=False)
+            parse_catalog(decode_utf8(data, name), name, nested=False)
         except (OsbctlError, RecursionError):
             continue
         yield name, data

@@ -8,7 +8,7 @@ import pytest
 
 from osbctl.errors import UsageError
 from osbctl.findings import DocumentError, Finding
-from osbctl.sources.catalogs import holds_offering, parse_catalog
+from osbctl.sources.catalogs import has_service_offering, parse_catalog
 from osbctl.sources.document import Document
 from osbctl.sources.parse import parse_text
 from osbctl.sources.yaml_text import dump
@@ -253,7 +253,7 @@ def test_whether_a_file_concerns_the_editor() -> None:
     ours = ["a: {b: {services: [{plans: []}]}}", "[{id: a, name: b, plans: []}]"]
     lists = ["services: [{name: x}]", "services: []", "services: [postgres]", "services: {web: {image: x}}"]
     others = [*lists, "on: push", "hello"]
-    assert [text for text in (*others, *ours) if holds_offering(parse_text(text, "a.yaml"))] == ours
+    assert [text for text in (*others, *ours) if has_service_offering(parse_text(text, "a.yaml"))] == ours
 
 
 SPRING = """\

@@ -23,7 +23,7 @@ from osbctl.sources.folder.bundle import bundle_schemas
 from osbctl.sources.folder.compose import Composer, Overlay
 from osbctl.sources.folder.source_tree import NO_VARIABLES, Parts
 from osbctl.sources.limits import DEFAULT_LIMITS, Limits, read_file
-from osbctl.sources.read_bytes import refuse_folder
+from osbctl.sources.read_bytes import folder_in_git_error
 from osbctl.sources.variables import VariablesOf, no_variables
 
 LOCK = "catalog.lock"
@@ -39,7 +39,7 @@ def read_folder(folder: str, *, variables_of: VariablesOf = no_variables, **opti
         limits = options.get("limits", DEFAULT_LIMITS)
         return read_brokerpak(folder, limits=limits, unsaved=unsaved, variables=variables_of(folder))
     if ":" in folder and not Path(folder).exists():
-        raise refuse_folder(folder)
+        raise folder_in_git_error(folder)
     return compose(folder, **options)[0]
 
 

@@ -201,7 +201,7 @@ class _BrokerpakCatalog:
     def _user_plan(self, source: Document, index: int, given: dict[str, Any]) -> dict[str, Any]:
         plan = {"description": ""}
         plan |= {key: value for key, value in given.items() if key in USER_PLAN and value is not None}
-        self.origins.of_object(plan, (source, (index,)))
+        self.origins.set_object_origin(plan, (source, (index,)))
         key = "guid" if "guid" in given and not given.get("id") else "id"
         if key == "guid":
             self.origins.put(plan, "id", given[key], (source, (index, key)))
@@ -219,7 +219,7 @@ class _BrokerpakCatalog:
                 required.add(name)
         schema = {"$schema": "http://json-schema.org/draft-04/schema#", "type": "object", "properties": properties}
         schema |= {"required": sorted(required)} if required else {}
-        self.origins.of_object(schema, (part, (action, "user_inputs")))
+        self.origins.set_object_origin(schema, (part, (action, "user_inputs")))
         return schema
 
     def _property(self, part: Document, given: dict[str, Any], path: ValuePath) -> dict[str, Any]:
@@ -246,7 +246,7 @@ class _BrokerpakCatalog:
     def _fields(self, part: Document, path: ValuePath, fields: Mapping[str, str]) -> dict[str, Any]:
         """The `fields` of the object at `path` under the names of the answer; empty ones are left out."""
         made: dict[str, Any] = {}
-        self.origins.of_object(made, (part, path))
+        self.origins.set_object_origin(made, (part, path))
         for name, key in fields.items():
             if value := get_at(part.data, (*path, key)):
                 self.origins.put(made, name, value, (part, (*path, key)))

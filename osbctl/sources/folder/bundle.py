@@ -42,7 +42,7 @@ class _Bundle:
     def bundle(self, schema: dict[str, Any], path: Path) -> None:
         """Bundle the schema at `path` of the catalog, in place."""
         self._dialect = str(schema.get("$schema") or "")
-        self._expand(schema, lambda inner: self._origins.find((*path, *inner)), is_whole=True)
+        self._expand(schema, lambda inner: self._origins.find_origin((*path, *inner)), is_whole=True)
 
     def _expand(self, schema: dict[str, Any], origin_of: Callable[[Path], Origin], *, is_whole: bool) -> None:
         """Replace the references in a schema; `origin_of` maps paths in it to files. `is_whole`: it is the bundle."""
@@ -77,7 +77,7 @@ class _Bundle:
         beside = {key: value for key, value in schema.items() if key != "$ref"}
         schema.clear()
         schema |= copy
-        self._origins.of_object(schema, target)
+        self._origins.set_object_origin(schema, target)
         self._above.append(target)
         self._expand(schema, lambda inner: (file, (*inside, *inner)), is_whole=is_lone and not inside)
         self._above.pop()

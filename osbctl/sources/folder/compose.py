@@ -54,7 +54,7 @@ class Composer:
         """Copy a value of `part`, with references replaced; remember the origin of an object."""
         taken = self._parts.copied(part, value, path)
         if isinstance(taken, dict):
-            self.origins.of_object(taken, (part, path))
+            self.origins.set_object_origin(taken, (part, path))
         return taken
 
     def _check_settings(self) -> None:

@@ -14,7 +14,7 @@ from osbctl.errors import OsbctlError, SourceError, UsageError
 from osbctl.findings import DocumentError
 from osbctl.platforms import Platform
 from osbctl.sources.document import Document
-from osbctl.sources.exports import StoredAs, StoredCatalog, exporter, parse_documents, stored_catalog
+from osbctl.sources.exports import StoredAs, StoredCatalog, find_stored_catalog, parse_documents, recognise_export
 from osbctl.sources.parse import parse_document
 from osbctl.sources.yaml_text import dump
 from tests.case import each
@@ -31,7 +31,7 @@ def document(data: Any, name: str = "x.json") -> Document:
 
 
 def read(*files: Any, **options: Any) -> StoredCatalog:
-    return stored_catalog([document(file, f"{n}.json") for n, file in enumerate(files)], **options)
+    return find_stored_catalog([document(file, f"{n}.json") for n, file in enumerate(files)], **options)
 
 
 def rows(platform: Platform) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
@@ -44,7 +44,7 @@ def rows(platform: Platform) -> tuple[list[dict[str, Any]], list[dict[str, Any]]
 def test_recognised_by_content(platform: Platform, ending: str) -> None:
     for file in export_as(platform, CATALOG):
         for text in (json.dumps(file), dump(file)):
-            assert exporter(parse_document(text.encode(), f"export.{ending}")) in (platform, CF)
+            assert recognise_export(parse_document(text.encode(), f"export.{ending}")) in (platform, CF)
     assert read(*export_as(platform, CATALOG)).platform is platform
 
 
@@ -303,7 +303,7 @@ def test_any_one_value_may_be_any_other(platform: Platform) -> None:
 
 def test_documents_of_one_file() -> None:
     text = "---\n".join(map(dump, export_as(CF, CATALOG)))
-    stored = stored_catalog(parse_documents(text.encode(), "x.yaml"))
+    stored = find_stored_catalog(parse_documents(text.encode(), "x.yaml"))
     assert (stored.platform, find_drift(stored, CATALOG)) == (CF, [])
     path = ("services", 1, "plans", 0, "metadata", "displayName")
     place = stored.document.locate([path])[path]
