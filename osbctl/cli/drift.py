@@ -43,7 +43,7 @@ class DriftSides(BrokerConnection, common.LocationOptions):
         """Read the stored catalog and the broker's."""
         self.check_stdin(broker, *stored)
         if stored:
-            from osbctl.sources.exports import read_documents, find_stored_catalog
+            from osbctl.sources.exports import find_stored_catalog, read_documents
 
             limits = Limits(bytes=self.max_bytes)
             documents = [document for word in stored for document in read_documents(word, limits)]

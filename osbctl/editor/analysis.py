@@ -11,7 +11,7 @@ from osbctl.fields import known
 from osbctl.findings import DocumentError, Finding, Location, Verdict
 from osbctl.paths import JsonValue
 from osbctl.platforms import Platform
-from osbctl.sources.catalogs import has_service_offering, find_only_catalog, parse_catalog
+from osbctl.sources.catalogs import find_only_catalog, has_service_offering, parse_catalog
 from osbctl.sources.document import Document
 from osbctl.sources.folder import LOCK, read_folder
 from osbctl.sources.folder.brokerpak import is_brokerpak

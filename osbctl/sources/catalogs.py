@@ -143,9 +143,8 @@ def _find_catalogs_below(place: _Place, visited: dict[int, Any]) -> Iterator[_Pl
     if isinstance(value, str):
         if _TEXT_OF_CATALOG.search(value) and place.document.text:
             with suppress(DocumentError):  # then it is no catalog
-                yield from (
-                    one for inner in _parse_embedded_text(place) for one in _find_catalogs_below(inner, visited)
-                )
+                for inner in _parse_embedded_text(place):
+                    yield from _find_catalogs_below(inner, visited)
     elif isinstance(value, dict | list) and id(value) not in visited:
         visited[id(value)] = value
         if _catalog_shape(value):

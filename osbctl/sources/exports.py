@@ -176,13 +176,11 @@ def _merge_pages(platform: Platform, pages: Sequence[Page], broker: str) -> Stor
         raise SourceError(f"the export does not hold all: {'; '.join(gaps)}", f"export it again: {shape.whole}")
     families = [
         (row, [plan for plan in plans[key] if _name_or_id(shape.plan, plan) not in shape.own_plans])
-        for key, row in _select_services_of_broker(shape, services, broker).items()
+        for key, row in _services_of_broker(shape, services, broker).items()
     ]
     live, kept = _separate_kept_rows(shape, families)
     sources: list[Any] = [*dict.fromkeys(row.document for row in rows)]
-    return StoredCatalog(
-        _build_catalog_document(shape, sources, live), platform, shape, kept, _are_all_plans_public(families)
-    )
+    return StoredCatalog(_build_document(shape, sources, live), platform, shape, kept, _are_all_plans_public(families))
 
 
 def _are_all_plans_public(families: Family) -> bool:
@@ -287,7 +285,7 @@ def _format_some_names(names: list[str]) -> str:
     return f"{text} and {more:,} more" if more > 0 else text
 
 
-def _select_services_of_broker(shape: RowFields, services: dict[str, ExportRow], broker: str) -> dict[str, ExportRow]:
+def _services_of_broker(shape: RowFields, services: dict[str, ExportRow], broker: str) -> dict[str, ExportRow]:
     """The service offerings of the broker with that name or id, or of the only one if it is empty.
 
     Raises SourceError: it has none; UsageError: there are several brokers, and none is named.
@@ -309,7 +307,7 @@ def _select_services_of_broker(shape: RowFields, services: dict[str, ExportRow],
 # The catalog.
 
 
-def _build_catalog_document(shape: RowFields, sources: Sequence[Document], rows: Family) -> Document:
+def _build_document(shape: RowFields, sources: Sequence[Document], rows: Family) -> Document:
     services: list[dict[str, Any]] = []
     origins = PathOrigins({"services": services}, (sources[0], ()))
     for service, plans in rows:

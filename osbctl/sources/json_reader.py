@@ -134,7 +134,6 @@ class _Walk:
         self.spans: dict[Path, Span] = {}
 
     def find_problems(self) -> tuple[Finding, ...]:
-        """Walk over the whole text, and return its faults."""
         with contextlib.suppress(_SuspectInputError):
             self.walk_document()
         return tuple(self._problems)
@@ -145,7 +144,7 @@ class _Walk:
         if self._text[offset : offset + 1] in ("{", "["):
             self._fail("several-documents", "a second document begins here; a catalog is one", offset)
         if offset < len(self._text):
-            self._fail("syntax", f"text after the end of the document: {_quote_excerpt(self._text, offset)}", offset)
+            self._fail("syntax", f"text after the end of the document: {_excerpt(self._text, offset)}", offset)
 
     def _skip_space(self, offset: int) -> int:
         return _SPACE.match(self._text, offset).end()  # type: ignore[union-attr]  # it matches nothing, too
@@ -180,11 +179,10 @@ class _Walk:
         if offset >= len(self._text):
             self._fail("syntax", f"the document ends before its {closing!r}", max(offset - 1, 0), _CUT_SHORT)
         if self._text[offset] != ",":
-            hint = (
-                "is a comma missing?" if self._text[offset] in '"{[-0123456789tfn' else _value_hint(self._text, offset)
-            )
+            begins_value = self._text[offset] in '"{[-0123456789tfn'
+            hint = "is a comma missing?" if begins_value else _value_hint(self._text, offset)
             self._fail(
-                "syntax", f"a comma or {closing!r} is expected, not {_quote_excerpt(self._text, offset)}", offset, hint
+                "syntax", f"a comma or {closing!r} is expected, not {_excerpt(self._text, offset)}", offset, hint
             )
         following = self._skip_space(offset + 1)
         if self._text[following : following + 1] in ("}", "]"):
@@ -197,21 +195,21 @@ class _Walk:
             message, hint = DECIMAL_COMMA
             self._fail("syntax", message, offset, hint)
         if self._text[offset : offset + 1] != '"':
-            message = f"a key in double quotes is expected, not {_quote_excerpt(self._text, offset)}"
+            message = f"a key in double quotes is expected, not {_excerpt(self._text, offset)}"
             self._fail("syntax", message, offset, _value_hint(self._text, offset))
         key, end = self._walk_string(offset)
         if key in keys:
             first = self._lines.at(keys[key])
             where = f"first at line {first.line}, column {first.column}"
-            message = f"the key {_quote_shortened(key)} appears twice in one object; {where}"
-            self._add_problem("duplicate-key", message, offset, "readers disagree about which one counts: remove one")
+            message = f"the key {_shorten(key)} appears twice in one object; {where}"
+            self._report("duplicate-key", message, offset, "readers disagree about which one counts: remove one")
         keys.setdefault(key, offset)
         return key, end
 
     def _skip_colon(self, key: str, end: int) -> int:
         colon = self._skip_space(end)
         if self._text[colon : colon + 1] != ":":
-            message = f"a colon is expected after the key {_quote_shortened(key)}"
+            message = f"a colon is expected after the key {_shorten(key)}"
             self._fail("syntax", message, colon, "" if colon < len(self._text) else _CUT_SHORT)
         return self._skip_space(colon + 1)
 
@@ -222,7 +220,7 @@ class _Walk:
             return self._walk_string(offset)[1]
         if word := _WORD.match(text, offset):
             if word[1]:
-                self._add_problem(
+                self._report(
                     "number-out-of-range", f"{word[1]} is not a JSON number", offset, "write a number, or null"
                 )
             return word.end()
@@ -231,20 +229,20 @@ class _Walk:
     def _walk_number(self, offset: int) -> int:
         match = _NUMBER.match(self._text, offset)
         if not match:
-            message = f"a value is expected, not {_quote_excerpt(self._text, offset)}"
+            message = f"a value is expected, not {_excerpt(self._text, offset)}"
             self._fail("syntax", message, offset, _value_hint(self._text, offset))
         whole, fraction, exponent = match.groups()
         following = self._text[match.end() : match.end() + 1]
         if following.isalnum() or following in (".", "_"):
             hint = "no leading zeros, no hexadecimal, a digit after the point and in the exponent"
-            self._fail("syntax", f"this is not a JSON number: {_quote_excerpt(self._text, offset)}", offset, hint)
+            self._fail("syntax", f"this is not a JSON number: {_excerpt(self._text, offset)}", offset, hint)
         if fraction is None and exponent is None:
             if len(whole) > MAX_DIGITS:
                 message = f"an integer of {len(whole)} digits; at most {MAX_DIGITS} are read"
-                self._add_problem("number-out-of-range", message, offset, "write it as a string")
+                self._report("number-out-of-range", message, offset, "write it as a string")
         elif abs(float(match[0])) == float("inf"):
-            message = f"{_quote_shortened(match[0])} is larger than any number that readers keep"
-            self._add_problem("number-out-of-range", message, offset, "write it as a string")
+            message = f"{_shorten(match[0])} is larger than any number that readers keep"
+            self._report("number-out-of-range", message, offset, "write it as a string")
         return match.end()
 
     def _walk_string(self, offset: int) -> tuple[str, int]:
@@ -260,27 +258,25 @@ class _Walk:
             self._fail("syntax", message, fault, "escape it, as \\n or \\u0000")
         if _SURROGATE.search(value):
             message = "half of a surrogate pair stands alone: this is not Unicode text"
-            self._add_problem("lone-surrogate", message, offset, "write the whole character")
+            self._report("lone-surrogate", message, offset, "write the whole character")
         return value, end
 
-    def _add_problem(self, rule: str, message: str, offset: int, hint: str = "") -> None:
+    def _report(self, rule: str, message: str, offset: int, hint: str = "") -> None:
         """Add a fault. Raises _SuspectInputError: there are too many, so that the walk ends."""
         self._problems.append(self._lines.error(rule, message, offset, hint))
         if len(self._problems) >= MAX_PROBLEMS:
             raise _SuspectInputError
 
     def _fail(self, rule: str, message: str, offset: int, hint: str = "") -> NoReturn:
-        self._add_problem(rule, message, offset, hint)
+        self._report(rule, message, offset, hint)
         raise _SuspectInputError
 
 
-def _quote_excerpt(text: str, offset: int) -> str:
-    return (
-        _quote_shortened(text[offset : offset + 20].split("\n")[0]) if offset < len(text) else "the end of the document"
-    )
+def _excerpt(text: str, offset: int) -> str:
+    return _shorten(text[offset : offset + 20].split("\n")[0]) if offset < len(text) else "the end of the document"
 
 
-def _quote_shortened(text: str) -> str:
+def _shorten(text: str) -> str:
     return repr(text if len(text) <= 60 else text[:57] + "…")
 
 

@@ -5,7 +5,7 @@ The location of a value that comes from an alias or a merge key is the text of i
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -33,12 +33,12 @@ class _Place:
     foreign: dict[Any, _Place] = field(default_factory=dict)
     target: _Place | None = None
 
-    def step(self, step: str | int) -> _Place | None:
+    def child(self, key: str | int) -> _Place | None:
         """The location of the value at a key or index, also through an alias."""
-        return self.meant.below.get(step) or self.meant.foreign.get(step)
+        return self.target_or_self.below.get(key) or self.target_or_self.foreign.get(key)
 
     @property
-    def meant(self) -> _Place:
+    def target_or_self(self) -> _Place:
         """The place of the value, also of an alias."""
         return self.target or self
 
@@ -53,9 +53,9 @@ class YamlMap(SourceMap):
     def locate(self, paths: Iterable[Path]) -> dict[Path, Location]:
         places: dict[Path, _Place] = {}
         for path in paths:
-            place = self._top
+            place = self._top_place
             for step in path:
-                below = place.step(step)
+                below = place.child(step)
                 if below is None:
                     break
                 place = below
@@ -64,37 +64,37 @@ class YamlMap(SourceMap):
         return {path: lines.at(place.span.entry_start, place.shown_end) for path, place in places.items()}
 
     def spans(self, *, aliases: bool = False) -> dict[Path, Span]:
-        return dict(_spans(self._top, (), aliases))
+        return dict(_collect_spans(self._top_place, (), aliases))
 
     @cached_property
-    def _top(self) -> _Place:
+    def _top_place(self) -> _Place:
         loader = yaml.CSafeLoader(self._text)
         try:
             loader.get_event()
             loader.get_event()
-            return _Pass(loader.get_event).value(loader.get_event(), (0, 0))
+            return _Pass(loader.get_event).locate_value(loader.get_event(), (0, 0))
         finally:
             loader.dispose()
 
 
-def _spans(place: _Place, path: Path, aliases: bool) -> Iterator[tuple[Path, Span]]:
+def _collect_spans(place: _Place, path: Path, with_aliases: bool) -> Iterator[tuple[Path, Span]]:
     for step, below in place.below.items():
-        yield from _spans(below, (*path, step), aliases)
+        yield from _collect_spans(below, (*path, step), with_aliases)
     if place.target is None:
         yield path, place.span
-    elif aliases and place.span.key[1] and not place.target.below and place.target.span.is_scalar:
+    elif with_aliases and place.span.key[1] and not place.target.below and place.target.span.is_scalar:
         yield path, place.target.span._replace(key=place.span.key)
 
 
 class _Pass:
     """One pass over the events. Recursive, as the reader has limited the depth."""
 
-    def __init__(self, get: Any) -> None:
-        self._get = get
+    def __init__(self, next_event: Callable[[], Any]) -> None:
+        self._next_event = next_event
         self._anchors: dict[str, _Place] = {}
         self._texts: dict[str, str] = {}  # of anchored scalars: an alias may be a key
 
-    def value(self, event: Any, key: tuple[int, int]) -> _Place:
+    def locate_value(self, event: Any, key: tuple[int, int]) -> _Place:
         """Locate the value that begins with `event`; `key` is the range of its key."""
         kind = type(event)
         start, end = event.start_mark.index, event.end_mark.index
@@ -106,7 +106,7 @@ class _Pass:
         if anchored:
             self._anchors[event.anchor] = place
         if kind is not ScalarEvent:
-            last = self._mapping(place) if kind is MappingStartEvent else self._sequence(place)
+            last = self._locate_entries(place) if kind is MappingStartEvent else self._locate_items(place)
             place.span = place.span._replace(end=last.end_mark.index, flow=bool(event.flow_style))
             # A collection is underlined by its key alone; one without brackets has no end of its own.
             place.shown_end = key[1] or (place.span.end if event.flow_style else start)
@@ -114,26 +114,27 @@ class _Pass:
             self._texts[event.anchor] = event.value
         return place
 
-    def _mapping(self, place: _Place) -> Any:
+    def _locate_entries(self, place: _Place) -> Any:
         """Locate the entries of a mapping; return its last event."""
         merged: list[list[_Place]] = []
-        while type(event := self._get()) is not MappingEndEvent:
-            name, keys = self._key(event), (event.start_mark.index, event.end_mark.index)
+        while type(event := self._next_event()) is not MappingEndEvent:
+            name, keys = self._read_key(event), (event.start_mark.index, event.end_mark.index)
             if type(event) is ScalarEvent and event.value == "<<" and event.implicit[0]:
-                base = self.value(self._get(), keys).meant
+                base = self.locate_value(self._next_event(), keys).target_or_self
                 # A list of bases is a sequence: its entries are the mappings.
                 is_list = not base.foreign and all(isinstance(step, int) for step in base.below)
                 merged.append([*base.below.values()] if is_list else [base])
                 continue
-            value = self.value(self._get(), keys)
+            value = self.locate_value(self._next_event(), keys)
             (place.below if type(event) is ScalarEvent else place.foreign).setdefault(name, value)
-        for base in (base.meant for group in reversed(merged) for base in group):  # the later << wins
+        for base in (base.target_or_self for group in reversed(merged) for base in group):  # the later << wins
             for step, inherited in (*base.below.items(), *base.foreign.items()):
                 if step not in place.below:
                     place.foreign.setdefault(step, inherited)
         return event
 
-    def _key(self, event: Any) -> str | None:
+    def _read_key(self, event: Any) -> str | None:
+        """The text of a key, which may be an alias, and may have an anchor."""
         if type(event) is AliasEvent:
             return self._texts.get(str(event.anchor))
         if event.anchor is not None:
@@ -142,7 +143,8 @@ class _Pass:
             self._texts[event.anchor] = event.value
         return str(event.value)
 
-    def _sequence(self, place: _Place) -> Any:
-        while type(event := self._get()) is not SequenceEndEvent:
-            place.below[len(place.below)] = self.value(event, (0, 0))
+    def _locate_items(self, place: _Place) -> Any:
+        """Locate the items of a list; return its last event."""
+        while type(event := self._next_event()) is not SequenceEndEvent:
+            place.below[len(place.below)] = self.locate_value(event, (0, 0))
         return event

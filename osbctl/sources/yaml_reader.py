@@ -13,8 +13,8 @@ from osbctl.findings import DocumentError, Finding, Fix, Severity
 from osbctl.paths import entries
 from osbctl.sources.limits import MAX_DIGITS, MAX_PROBLEMS, TOO_DEEP_HINT, Limits
 from osbctl.sources.text_lines import DECIMAL_COMMA, Lines, is_decimal_comma
-from osbctl.sources.yaml_syntax import no_break_space, syntax_finding
-from osbctl.sources.yaml_text import BOOLEANS_OF_1_1, CONSTANTS, NUMERIC, OutOfRangeError, numeric, seen_by_1_1
+from osbctl.sources.yaml_syntax import find_no_break_space, syntax_finding
+from osbctl.sources.yaml_text import BOOLEANS_OF_1_1, CONSTANTS, NUMERIC, OutOfRangeError, meaning_in_1_1, parse_number
 
 _TEXT_TAGS = ("!", "tag:yaml.org,2002:str")
 _MERGE = object()
@@ -56,50 +56,50 @@ class _Builder:
     def build(self) -> tuple[Any, tuple[Finding, ...]]:
         """Build the value of the only document, and the notes. Raises DocumentError."""
         try:
-            value = self._only_document()
+            value = self._build_only_document()
         except yaml.YAMLError as error:
             raise DocumentError((*self._problems, syntax_finding(error, self._text, self._lines))) from error
-        if self._last_alias and _height(value) > self._limits.depth:
-            self._too_deep(self._last_alias)
+        if self._last_alias and _nesting_depth(value) > self._limits.depth:
+            self._fail_too_deep(self._last_alias)
         if isinstance(value, dict) and any(key.startswith("\u00a0") for key in value):
-            self._problems += filter(None, [no_break_space(self._text, self._lines)])
+            self._problems += filter(None, [find_no_break_space(self._text, self._lines)])
         if self._problems:
             raise DocumentError(tuple(self._problems))
         return value, tuple(self._notes)
 
-    def _only_document(self) -> Any:
+    def _build_only_document(self) -> Any:
         loader = yaml.CSafeLoader(_Chunks(self._text))
         get: Any = loader.get_event
         self._get = get
         try:
             get()  # the start of the stream
             if isinstance(get(), yaml.StreamEndEvent):
-                self._stop("empty-document", "the document is empty", None)
+                self._fail("empty-document", "the document is empty", None)
             event = get()
             if type(event) is ScalarEvent and not event.value and not event.style and event.tag is None:
-                self._problem("empty-document", "the document is empty", None)  # what follows it may say why
-            value = self._value(event)
+                self._add_problem("empty-document", "the document is empty", None)  # what follows it may say why
+            value = self._build_value(event)
             get()  # the end of the document
             event = get()
             if event is not None and not isinstance(event, yaml.StreamEndEvent):
                 hint = "a catalog is one document: remove the --- or split the file"
-                self._problem("several-documents", "a second document begins here", event.start_mark, hint)
+                self._add_problem("several-documents", "a second document begins here", event.start_mark, hint)
         finally:
             loader.dispose()
         return value
 
-    def _value(self, event: Any) -> Any:
+    def _build_value(self, event: Any) -> Any:
         """Build the value that begins with `event`."""
         kind = type(event)
         if kind is ScalarEvent:
-            return self._scalar(event)
-        return self._alias(event) if kind is AliasEvent else self._collection(event)
+            return self._build_scalar(event)
+        return self._resolve_alias(event) if kind is AliasEvent else self._build_collection(event)
 
-    def _collection(self, event: Any) -> Any:
+    def _build_collection(self, event: Any) -> Any:
         if event.tag is not None:
-            self._unknown_tag(event)
+            self._report_unknown_tag(event)
         if len(self._path) >= self._limits.depth:
-            self._too_deep(event)
+            self._fail_too_deep(event)
         value: Any = {} if type(event) is MappingStartEvent else []
         anchor, before, opened = event.anchor, self._nodes, (value, 0)
         if anchor is not None:
@@ -118,16 +118,16 @@ class _Builder:
 
     def _fill_list(self, container: list[Any]) -> None:
         while type(event := self._get()) is not SequenceEndEvent:
-            container.append(self._value(event))
+            container.append(self._build_value(event))
             self._path[-1] += 1
 
     def _fill_mapping(self, container: dict[str, Any]) -> None:
         marks: dict[str, Any] = {}
         merged: list[list[dict[str, Any]]] = []
         while type(event := self._get()) is not MappingEndEvent:
-            key = self._path[-1] = self._key(event, marks)
+            key = self._path[-1] = self._build_key(event, marks)
             event = self._get()
-            value = self._value(event)
+            value = self._build_value(event)
             if key is not _MERGE:
                 container[key] = value
                 continue
@@ -135,104 +135,108 @@ class _Builder:
             if all(isinstance(base, dict) for base in bases):
                 merged.append(bases)
             else:
-                self._problem("syntax", "<< takes a mapping, or a list of mappings", event.start_mark)
+                self._add_problem("syntax", "<< takes a mapping, or a list of mappings", event.start_mark)
         # Own keys win, then a later `<<`, then the earlier mapping of its list.
         for base in (base for group in reversed(merged) for base in group):
             for key, item in base.items():
                 container.setdefault(key, item)
 
-    def _key(self, event: Any, marks: dict[str, Any]) -> Any:
-        """The key that begins with `event`: `<<`, or a new string; `marks` are the locations of the keys before it."""
+    def _build_key(self, event: Any, key_marks: dict[str, Any]) -> Any:
+        """The key that begins with `event`: `<<`, or a new string; `key_marks` are the places of the keys before it."""
         kind = type(event)
         if kind is ScalarEvent:
             self._path[-1] = event.value
-            key = self._scalar(event)
+            key = self._build_scalar(event)
             if key == "<<" and event.implicit[0] and event.tag is None:
                 return _MERGE
         elif kind is AliasEvent:
-            key = self._alias(event)
+            key = self._resolve_alias(event)
         else:
-            self._refuse_key(event)
+            self._refuse_collection_as_key(event)
         if type(key) is not str:
-            message, hint = f"a key must be a string, not {_shown(key, event)}", "write it in quotes"
+            message, hint = f"a key must be a string, not {_describe_scalar(key, event)}", "write it in quotes"
             if is_decimal_comma(self._text, event.start_mark.index):
                 message, hint = DECIMAL_COMMA
-            self._problem("key-not-string", message, event.start_mark, hint)
+            self._add_problem("key-not-string", message, event.start_mark, hint)
             key = f"\0{event.start_mark.index}"
-        first = marks.setdefault(key, event.start_mark)
+        first = key_marks.setdefault(key, event.start_mark)
         if first is not event.start_mark:
             place = self._lines.at(first.index)
             where = f"first at line {place.line}, column {place.column}"
             message = f"the key {key[:60]!r} appears twice in one mapping; {where}"
             hint = "readers disagree about which one counts: remove one"
-            self._problem("duplicate-key", message, event.start_mark, hint)
+            self._add_problem("duplicate-key", message, event.start_mark, hint)
         return key
 
-    def _refuse_key(self, event: Any) -> NoReturn:
+    def _refuse_collection_as_key(self, event: Any) -> NoReturn:
         at = event.start_mark.index
         template = type(event) is MappingStartEvent and self._text[at - 1 : at + 1] == "{{"
         hint = "a template? render it first, or put it in quotes" if template else "write it in quotes"
-        self._stop("key-not-string", "a key must be a string, not a collection", event.start_mark, hint)
+        self._fail("key-not-string", "a key must be a string, not a collection", event.start_mark, hint)
 
-    def _scalar(self, event: Any) -> Any:
+    def _build_scalar(self, event: Any) -> Any:
         self._nodes += 1
         value: Any = self._strings.setdefault(event.value, event.value)
         if event.tag is not None:
             if event.tag not in _TEXT_TAGS:
-                self._unknown_tag(event)
+                self._report_unknown_tag(event)
         elif event.implicit[0]:  # plain, not in quotes
-            value = self._plain(value, event)
+            value = self._convert_plain(value, event)
         if event.anchor is not None:
             self._anchors[event.anchor] = (value, 1)
         return value
 
-    def _plain(self, text: str, event: Any) -> Any:
+    def _convert_plain(self, text: str, event: Any) -> Any:
+        """The value of a plain scalar: null, a boolean, a number, or its text."""
         if text in CONSTANTS:
             return CONSTANTS[text]
         if text[0] in NUMERIC:
-            return self._numeric(event)
+            return self._convert_number(event)
         if text in BOOLEANS_OF_1_1:
-            self._note(event, seen_by_1_1(text), text)
+            self._add_1_1_note(event, meaning_in_1_1(text), text)
         return text
 
-    def _alias(self, event: Any) -> Any:
+    def _resolve_alias(self, event: Any) -> Any:
+        """The value of an alias. Raises DocumentError: no such anchor, recursion, or too many values."""
         if event.anchor not in self._anchors:
-            self._stop("syntax", f"there is no anchor &{event.anchor} before this", event.start_mark)
+            self._fail("syntax", f"there is no anchor &{event.anchor} before this", event.start_mark)
         value, size = self._anchors[event.anchor]
         if not size:
-            self._stop("recursive-alias", f"*{event.anchor} refers to itself", event.start_mark)
+            self._fail("recursive-alias", f"*{event.anchor} refers to itself", event.start_mark)
         self._nodes += size
         if self._nodes > self._limits.nodes:
             message = f"more than {self._limits.nodes:,} values once aliases are expanded"
-            self._stop("too-many-nodes", message, event.start_mark, "use fewer aliases")
+            self._fail("too-many-nodes", message, event.start_mark, "use fewer aliases")
         self._last_alias = event
         return value
 
-    def _numeric(self, event: Any) -> Any:
+    def _convert_number(self, event: Any) -> Any:
+        """The value of a plain scalar that begins as a number does; its text if it is none."""
         text = event.value
         if text[0] != "0" and len(text) < 19 and text.isascii() and text.isdecimal():
             return int(text)  # most numbers, in every YAML version
         try:
-            value = numeric(text, MAX_DIGITS)
+            value = parse_number(text, MAX_DIGITS)
         except OutOfRangeError as error:
-            self._problem("number-out-of-range", str(error), event.start_mark, "write it in quotes, as a string")
+            self._add_problem("number-out-of-range", str(error), event.start_mark, "write it in quotes, as a string")
             return 0
         if type(value) is not str or text[0] != ".":
-            meaning = seen_by_1_1(text)
+            meaning = meaning_in_1_1(text)
             if meaning:
-                self._note(event, meaning, value)
+                self._add_1_1_note(event, meaning, value)
         return value
 
-    def _unknown_tag(self, event: Any) -> None:
+    def _report_unknown_tag(self, event: Any) -> None:
         tag = event.tag.replace("tag:yaml.org,2002:", "!!")[:60]
         message = f"the tag {tag} does not fit here: a catalog is JSON, which has no tags"
-        self._problem("unknown-tag", message, event.start_mark, "remove the tag")
+        self._add_problem("unknown-tag", message, event.start_mark, "remove the tag")
 
-    def _too_deep(self, event: Any) -> NoReturn:
+    def _fail_too_deep(self, event: Any) -> NoReturn:
         message = f"nested deeper than {self._limits.depth} levels"
-        self._stop("nesting-too-deep", message, event.start_mark, TOO_DEEP_HINT)
+        self._fail("nesting-too-deep", message, event.start_mark, TOO_DEEP_HINT)
 
-    def _note(self, event: Any, meaning: str, value: Any) -> None:
+    def _add_1_1_note(self, event: Any, meaning: str, value: Any) -> None:
+        """Warn that YAML 1.1 reads a scalar as `meaning`, not as `value`."""
         if len(self._notes) >= MAX_PROBLEMS:
             return
         here = "text" if isinstance(value, str) else str(value)
@@ -244,29 +248,30 @@ class _Builder:
         fixes = (Fix("quote", ()),) if value == event.value else ()  # text here stays text; others saw something else
         self._notes.append(Finding("yaml-1.1", Severity.WARNING, message, path, place, hint=hint, fixes=fixes))
 
-    def _problem(self, rule: str, message: str, mark: Any, hint: str = "") -> None:
+    def _add_problem(self, rule: str, message: str, mark: Any, hint: str = "") -> None:
+        """Add an error at libyaml's `mark`, None for the beginning. Raises DocumentError: there are too many."""
         # By index, not by line: libyaml also counts NEL, LS and PS as line breaks, as YAML 1.1 did.
         offset = min(mark.index, len(self._text)) if mark else 0
         self._problems.append(self._lines.error(rule, message, offset, hint))
         if len(self._problems) >= MAX_PROBLEMS:
             raise DocumentError(tuple(self._problems))
 
-    def _stop(self, rule: str, message: str, mark: Any, hint: str = "") -> NoReturn:
-        self._problem(rule, message, mark, hint)
+    def _fail(self, rule: str, message: str, mark: Any, hint: str = "") -> NoReturn:
+        self._add_problem(rule, message, mark, hint)
         raise DocumentError(tuple(self._problems))
 
 
-def _height(value: Any) -> int:
+def _nesting_depth(value: Any) -> int:
     """Levels of nested collections, with aliases expanded; a shared collection is visited once in each level."""
     levels, inside = 0, [value]
     while inside:
-        held = {id(item): item for one in inside for _, item in entries(one)}
+        held = {id(item): item for collection in inside for _, item in entries(collection)}
         inside = [item for item in held.values() if isinstance(item, dict | list)]
         levels += 1
     return levels
 
 
-def _shown(value: Any, event: Any) -> str:
+def _describe_scalar(value: Any, event: Any) -> str:
     """Describe the value of the scalar `event` in messages."""
     kinds = {bool: "the boolean", int: "the number", float: "the number", str: "the string"}
     kind = kinds.get(type(value))

@@ -36,14 +36,14 @@ def syntax_finding(error: Any, text: str, lines: Lines) -> Finding:
     context, begun = getattr(error, "context", None), getattr(error, "context_mark", None)
     mark = getattr(error, "problem_mark", None) or begun
     if mark is None:
-        return _unprintable(text, lines)
+        return _unprintable_finding(text, lines)
     offset = min(mark.index, len(text))
     problem = str(getattr(error, "problem", None) or "this is not YAML")
     if problem in ("found character that cannot start any token", "found a tab character that violates indentation"):
-        return _bad_start(text[offset : offset + 1], offset, lines)
+        return _bad_start_finding(text[offset : offset + 1], offset, lines)
     if problem == "found invalid Unicode character escape code":
-        return _bad_escape(text, offset, lines)
-    if finding := _earlier_slip(error, text, lines) or _quotes(error, text, lines):
+        return _bad_escape_finding(text, offset, lines)
+    if finding := _find_earlier_mistake(error, text, lines) or _find_quote_mistake(error, text, lines):
         return finding
     message = f"not valid YAML: {problem}"
     if context:
@@ -53,30 +53,30 @@ def syntax_finding(error: Any, text: str, lines: Lines) -> Finding:
     return lines.error("syntax", message, offset, _HINTS.get(problem, ""))
 
 
-def _earlier_slip(error: Any, text: str, lines: Lines) -> Finding | None:
+def _find_earlier_mistake(error: Any, text: str, lines: Lines) -> Finding | None:
     """Find a mistake in the line before the parser's error, which the parser reads as text of several lines."""
     stop = error.problem_mark.index
     before = text[: text.rfind("\n", 0, stop) + 1].rstrip()
     start = before.rfind("\n") + 1
-    if finding := no_break_space(text, lines, start, stop):
+    if finding := find_no_break_space(text, lines, start, stop):
         return finding
     found = _NO_SPACE.search(text[start:stop])
     message = "a space is missing behind the colon"
     return lines.error("syntax", message, start + found.start(1), "write key: value") if found else None
 
 
-def no_break_space(text: str, lines: Lines, start: int = 0, stop: int | None = None) -> Finding | None:
+def find_no_break_space(text: str, lines: Lines, start: int = 0, stop: int | None = None) -> Finding | None:
     """Find the first line of `text[start:stop]` that is indented with no-break spaces, which are letters in YAML."""
     found = _NO_BREAK_SPACE.search(text[start:stop])
     message, hint = "a no-break space stands where YAML wants spaces", "indent with ordinary spaces"
     return lines.error("syntax", message, start + found.start(1), hint) if found else None
 
 
-def _quotes(error: Any, text: str, lines: Lines) -> Finding | None:
+def _find_quote_mistake(error: Any, text: str, lines: Lines) -> Finding | None:
     """Find a quote that is not closed, or that is closed too early."""
     start, end = error.context_mark and error.context_mark.index, len(text)
     if error.context != "while scanning a quoted scalar":
-        start, end = _last_quoted(text, error.problem_mark.index)
+        start, end = _last_quoted_range(text, error.problem_mark.index)
     if start is None:
         return None
     quote = text[start]
@@ -87,7 +87,7 @@ def _quotes(error: Any, text: str, lines: Lines) -> Finding | None:
     return lines.error("syntax", "text follows the closing quote", end, hint)
 
 
-def _last_quoted(text: str, stop: int) -> tuple[int | None, int]:
+def _last_quoted_range(text: str, stop: int) -> tuple[int | None, int]:
     """Range of the quoted text that ends at `stop`."""
     import yaml
 
@@ -102,13 +102,13 @@ def _last_quoted(text: str, stop: int) -> tuple[int | None, int]:
     return last.start_mark.index, last.end_mark.index
 
 
-def _bad_start(character: str, offset: int, lines: Lines) -> Finding:
+def _bad_start_finding(character: str, offset: int, lines: Lines) -> Finding:
     if character == "\t":
         return lines.error("syntax", "a tab stands where YAML wants spaces", offset, "indent with spaces")
     return lines.error("syntax", f"no value can begin with {character!r}", offset, "put the text in quotes")
 
 
-def _bad_escape(text: str, offset: int, lines: Lines) -> Finding:
+def _bad_escape_finding(text: str, offset: int, lines: Lines) -> Finding:
     digits = re.match(r"[0-9a-fA-F]{1,8}", text[offset : offset + 8])
     if digits and 0xD800 <= int(digits[0], 16) <= 0xDFFF:
         message = "half of a surrogate pair as an escape: YAML writes a character whole"
@@ -116,7 +116,7 @@ def _bad_escape(text: str, offset: int, lines: Lines) -> Finding:
     return lines.error("syntax", "the escape is not a Unicode character", offset, "the last one is \\U0010FFFF")
 
 
-def _unprintable(text: str, lines: Lines) -> Finding:
+def _unprintable_finding(text: str, lines: Lines) -> Finding:
     match = _UNPRINTABLE.search(text)
     what = f"the character U+{ord(match[0]):04X} is not allowed in YAML" if match else "this is not YAML"
     return lines.error("syntax", what, match.start() if match else 0, "write it as an escape in double quotes")

@@ -50,8 +50,8 @@ class OutOfRangeError(ValueError):  # reads as what it says of the scalar
     """A number that JSON cannot hold."""
 
 
-def numeric(text: str, max_digits: int) -> Any:
-    """The number of a plain scalar, else `text` itself. Raises OutOfRange: not finite, or more than `max_digits`."""
+def parse_number(text: str, max_digits: int) -> Any:
+    """The number of a plain scalar, else `text` itself. Raises OutOfRangeError: not finite, or over `max_digits`."""
     if _INTEGER.fullmatch(text):
         if len(text) > max_digits:
             raise OutOfRangeError(f"an integer of {len(text)} digits; at most {max_digits} are read")
@@ -66,7 +66,7 @@ def numeric(text: str, max_digits: int) -> Any:
     return text
 
 
-def seen_by_1_1(text: str) -> str:
+def meaning_in_1_1(text: str) -> str:
     """YAML 1.1 meaning of a plain scalar, in words; empty if it does not differ."""
     if text in BOOLEANS_OF_1_1:
         return "true" if text.lower() in ("y", "yes", "on") else "false"
@@ -93,7 +93,7 @@ class _WideDumper(yaml.SafeDumper):
         return True
 
 
-def _string(dumper: Any, value: str) -> Any:
+def _represent_string(dumper: Any, value: str) -> Any:
     style = None
     if escape_ci_commands(value) != value or not (
         _ASCII.fullmatch(value) or all(c == "\n" or is_safe_character(c) for c in value)
@@ -106,7 +106,7 @@ def _string(dumper: Any, value: str) -> Any:
     return dumper.represent_scalar("tag:yaml.org,2002:str", value, style=style)
 
 
-def _float(dumper: Any, value: float) -> Any:
+def _represent_float(dumper: Any, value: float) -> Any:
     text = repr(value)
     if "e" in text and "." not in text:
         text = text.replace("e", ".0e")
@@ -116,8 +116,8 @@ def _float(dumper: Any, value: float) -> Any:
 
 
 for _dumper in (_Dumper, _WideDumper):
-    _dumper.add_representer(str, _string)
-    _dumper.add_representer(float, _float)
+    _dumper.add_representer(str, _represent_string)
+    _dumper.add_representer(float, _represent_float)
 
 
 def dump(data: Any) -> str:
