@@ -10,9 +10,9 @@ import typer
 from typer import Argument, Option
 
 from osbctl.cli import options as common
-from osbctl.cli import passwords
 from osbctl.cli.connection import NetworkOptions, User
 from osbctl.cli.output import print_note, show_progress, write_json, write_lines, write_output
+from osbctl.cli.passwords import PasswordFinder
 from osbctl.platforms import DEFAULT_PLATFORM, Platform
 from osbctl.registry import location
 from osbctl.registry.records import ActionKind, Refresh, RefreshOutcome, Registration
@@ -70,8 +70,8 @@ def add(
 
         registration = Registration(name, address, user or url_user, api_version.value, platform)
         registry.check_name_available(name)
-        finder = passwords.Passwords(stdin=password_stdin, credentials=credentials, one_broker=True, address_typed=True)
-        client = RegisteredBrokerClient(network.connection_options(), finder.password_of)
+        finder = PasswordFinder(stdin=password_stdin, credentials=credentials, one_broker=True, address_typed=True)
+        client = RegisteredBrokerClient(network.connection_options(), finder.find_password)
         refresh = register_broker(registry, registration, client)
     write_lines(refresh_lines(registration.name, refresh))
     return int(refresh.outcome is RefreshOutcome.REFUSED)
@@ -155,8 +155,8 @@ def refresh(
         chosen = resolve_broker_names(registry, names or ())
         used_plans = None if instances is None else read_used_plans(instances)
         print_note(*unknown_plan_notes(registry, used_plans, instances or ""))
-        finder = passwords.Passwords(stdin=password_stdin, credentials=credentials, one_broker=len(chosen) == 1)
-        client = RegisteredBrokerClient(network.connection_options(), finder.password_of)
+        finder = PasswordFinder(stdin=password_stdin, credentials=credentials, one_broker=len(chosen) == 1)
+        client = RegisteredBrokerClient(network.connection_options(), finder.find_password)
         policy = Policy(used_plans, dry_run)
         results = show_progress(refresh_brokers(registry, chosen, client, policy, jobs), len(chosen), "refreshing")
         return _print_results(results, len(chosen), policy, quiet)

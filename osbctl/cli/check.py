@@ -50,7 +50,7 @@ def check(
     )
     config = find_config(os.curdir)
     options, severity = validation_options(request, config), effective_fail_on(request, config)
-    result = check_running_broker(*connection.address_and_options(url), options)
+    result = check_running_broker(*connection.resolve_connection(url), options)
     code = write_report([result._replace(fail_on=severity)], Display(format, output, color))
     return SourceError.exit_code if any(finding.rule == "wire-limited" for finding in result.findings) else code
 
@@ -75,7 +75,7 @@ def fetch(
     from osbctl.tasks.output_checks import CATALOG, check_output
 
     check_output(output, connection.files, replaces=CATALOG)
-    answer = fetch_catalog(*connection.address_and_options(url))
+    answer = fetch_catalog(*connection.resolve_connection(url))
     if why := parse_json_body(answer.body)[1]:
         raise not_a_catalog_error(answer.name, why)
     text = answer.body.decode().rstrip("\n") + "\n"

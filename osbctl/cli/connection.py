@@ -12,7 +12,7 @@ from typer import Option
 
 from osbctl.cli.options import LocationOptions, MaxBytes
 from osbctl.cli.output import print_note
-from osbctl.cli.passwords import ask_password, read_password
+from osbctl.cli.passwords import ask_password, read_password_from_stdin
 from osbctl.errors import UsageError
 from osbctl.platforms import DEFAULT_API_VERSION, ApiVersion
 from osbctl.sources.document import Document
@@ -92,7 +92,7 @@ class BrokerConnection(NetworkOptions):
     api_version: Annotated[ApiVersion, Option(help="API version to request.")] = DEFAULT_API_VERSION
     max_bytes: MaxBytes = MAX_BYTES
 
-    def address_and_options(self, url: str) -> tuple[str, ConnectionOptions]:
+    def resolve_connection(self, url: str) -> tuple[str, ConnectionOptions]:
         """The address in `url`, and the connection options; asks for the password if it is found nowhere else."""
         from osbctl.client.catalog_client import parse_broker_url
 
@@ -114,7 +114,7 @@ class BrokerConnection(NetworkOptions):
         check_stdin([*sources, "-" if self.password_stdin else ""])
 
 
-_read_password_once = cache(read_password)
+_read_password_once = cache(read_password_from_stdin)
 """Standard input is read once, and may be for two brokers."""
 
 
@@ -123,7 +123,7 @@ def read_catalog(source: str, where: LocationOptions, **options: Any) -> Documen
     from osbctl.tasks.options import variables_lookup
 
     options |= {"at": where.at, "variables_of": variables_lookup(os.environ, where.env)}
-    return note_catalog_location(read_source(source, **options))
+    return print_catalog_location(read_source(source, **options))
 
 
 def read_source_or_broker(connection: BrokerConnection, source: str, where: LocationOptions) -> Document:
@@ -132,10 +132,10 @@ def read_source_or_broker(connection: BrokerConnection, source: str, where: Loca
         return read_catalog(source, where, limits=Limits(bytes=connection.max_bytes))
     from osbctl.client.catalog_client import fetch_catalog, parse_catalog_response
 
-    return parse_catalog_response(fetch_catalog(*connection.address_and_options(source)), connection.max_bytes)
+    return parse_catalog_response(fetch_catalog(*connection.resolve_connection(source)), connection.max_bytes)
 
 
-def note_catalog_location(document: Document) -> Document:
+def print_catalog_location(document: Document) -> Document:
     """Print where in its source the catalog is, unless at the top; return the document."""
     if document.read_as:
         print_note(document.read_as)

@@ -11,7 +11,7 @@ import typer
 from typer import Argument, Option
 
 from osbctl.cli.output import handle_output_error, write_output
-from osbctl.cli.passwords import ask_password, read_password
+from osbctl.cli.passwords import ask_password, read_password_from_stdin
 from osbctl.errors import ConfigError, SourceError, UsageError
 from osbctl.text import plural
 
@@ -86,7 +86,7 @@ def _obtain_password(identity: str, *, stdin: bool, generate: bool) -> str:
     if generate:
         return generate_password()
     if stdin:
-        return read_password()
+        return read_password_from_stdin()
     for _ in range(3):
         password = ask_password(f"Password of {identity}: ")
         check_password(password)
@@ -148,7 +148,7 @@ def verify_password(
     records = [record for record in read_credentials(file) if record.identity == identity]
     if not records:
         _exit_with_failure(f"{file} has no record of {identity!a}")
-    password = read_password() if password_stdin else ask_password(f"Password of {identity}: ")
+    password = read_password_from_stdin() if password_stdin else ask_password(f"Password of {identity}: ")
     fitting = [record for record in records if password_matches(record, password)]
     if not fitting:
         _exit_with_failure(f"the password matches no record of {identity!a} ({len(records)} tried)")

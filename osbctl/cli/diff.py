@@ -44,12 +44,12 @@ class ChangesDisplay:
         """The chosen format; by default text, or annotations inside GitHub Actions."""
         return self.format or (DiffFormat.GITHUB if is_github_log(self.output) else DiffFormat.TEXT)
 
-    def _build_report(self, old: str, new: str, **content: Any) -> DiffReport:
-        """A report on two sides by their names; `content` are other fields of it."""
+    def _build_report(self, old_name: str, new_name: str, **content: Any) -> DiffReport:
+        """A report on two catalogs by their names; `content` are other fields of it."""
         color, width = report_style(self.output, self.color)
         return DiffReport(
-            old,
-            new,
+            old_name,
+            new_name,
             content.pop("changes", ()),
             LazyRules(),
             fail_on=self.fail_on,
@@ -83,14 +83,13 @@ class ChangesDisplay:
         print_note(*(f"{self.allow}: {problem}" for problem in report.problems), *report.notes)
         return int(report.failed)
 
-    def print_unreadable(self, error: OsbctlError, old: str, new: str) -> None:
+    def print_error_report(self, error: OsbctlError, old_name: str, new_name: str) -> None:
         """Print why a side cannot be read, in the machine formats; else an empty report would look like no change."""
         from osbctl.tasks.validate import error_findings
 
         if self.effective_format not in (DiffFormat.TEXT, DiffFormat.ALLOW):
-            write_output(
-                render(self._build_report(old, new, errors=error_findings(error)), self.effective_format), self.output
-            )
+            report = self._build_report(old_name, new_name, errors=error_findings(error))
+            write_output(render(report, self.effective_format), self.output)
 
 
 @common.expand_option_groups
@@ -125,7 +124,7 @@ def diff(
     try:
         before, after = read_source_or_broker(connection, old, where), read_source_or_broker(connection, new, where)
     except (DocumentError, SourceError) as error:
-        display.print_unreadable(error, source_name(old), source_name(new))
+        display.print_error_report(error, source_name(old), source_name(new))
         raise
     from osbctl.tasks.compare import compare_documents
 

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Annotated
 from typer import Argument, Option
 
 from osbctl.cli import options as common
-from osbctl.cli.connection import BrokerConnection, note_catalog_location, read_source_or_broker, source_name
+from osbctl.cli.connection import BrokerConnection, print_catalog_location, read_source_or_broker, source_name
 from osbctl.cli.diff import ChangesDisplay
 from osbctl.cli.output import print_note, show_progress, write_output
-from osbctl.cli.passwords import Passwords
+from osbctl.cli.passwords import PasswordFinder
 from osbctl.errors import OsbctlError, SourceError, UsageError
 from osbctl.findings import DocumentError
 from osbctl.platforms import Platform
@@ -48,7 +48,7 @@ class DriftSides(BrokerConnection, common.LocationOptions):
             limits = Limits(bytes=self.max_bytes)
             documents = [document for word in stored for document in read_documents(word, limits)]
             found = find_stored_catalog(documents, self.stored_as, self.stored_broker, self.at)
-            note_catalog_location(found.document)
+            print_catalog_location(found.document)
             return found, read_source_or_broker(self, broker, self)
         from osbctl.tasks.drift import fetch_registered_catalog, to_stored_catalog
 
@@ -57,14 +57,14 @@ class DriftSides(BrokerConnection, common.LocationOptions):
             raise UsageError(f"no registered broker {name}, and no STORED is named", "osbctl drift BROKER STORED...")
         with location.open_registry(self.database) as registry:
             registered = registry.broker(broker)
-        return to_stored_catalog(registered), fetch_registered_catalog(registered, self.make_client(single=True))
+        return to_stored_catalog(registered), fetch_registered_catalog(registered, self.make_client(one_broker=True))
 
-    def make_client(self, *, single: bool) -> RegisteredBrokerClient:
-        """A client of registered brokers; `single`: there is only one."""
+    def make_client(self, *, one_broker: bool) -> RegisteredBrokerClient:
+        """A client of registered brokers; `one_broker`: there is only one."""
         from osbctl.tasks.registered_broker_client import RegisteredBrokerClient
 
-        passwords = Passwords(stdin=self.password_stdin, credentials=self.credentials, one_broker=single)
-        return RegisteredBrokerClient(self.connection_options(max_bytes=self.max_bytes), passwords.password_of)
+        finder = PasswordFinder(stdin=self.password_stdin, credentials=self.credentials, one_broker=one_broker)
+        return RegisteredBrokerClient(self.connection_options(max_bytes=self.max_bytes), finder.find_password)
 
 
 @common.expand_option_groups
@@ -121,7 +121,7 @@ def drift(
 def _report_unreadable(error: OsbctlError, broker: str, stored: list[str], display: ChangesDisplay) -> OsbctlError:
     """Report that a side cannot be read; the error for it, which is not that of a finding: nothing was compared."""
     new = source_name(broker)
-    display.print_unreadable(error, " ".join(map(source_name, stored)) or new, new)
+    display.print_error_report(error, " ".join(map(source_name, stored)) or new, new)
     return SourceError(error.message, error.advice or _ADVICE) if isinstance(error, DocumentError) else error
 
 
@@ -152,7 +152,7 @@ def _report_all_brokers(
     with location.open_registry(sides.database) as registry:
         print_note(*unknown_plan_notes(registry, used_plans, instances_file))
         total = len(registry.names())
-        client = sides.make_client(single=total == 1)
+        client = sides.make_client(one_broker=total == 1)
         results = compare_registered_brokers(registry, client, platforms, used_plans, jobs)
         checked = sorted(show_progress(results, total, "checking"), key=lambda result: result[0])
     reports = [

@@ -65,7 +65,7 @@ def page(
         for name, source, old in zip(_broker_names(sources), sources, earlier, strict=True)
     ]
     branding = read_branding({"title": title, "logo": logo, "accent": accent}, settings.page)
-    since_text = f"Since {', '.join(map(_earlier_name, since))}." if since else None
+    since_text = f"Since {', '.join(map(_earlier_catalog_name, since))}." if since else None
     content = Content(branding=branding, date=date, since=since_text, findings=findings)
     write_output(make_page(catalogs, content, frozenset(platforms or Platform)), output)
     return 0
@@ -97,7 +97,7 @@ def _may_be_revision(text: str) -> bool:
 
 def _broker_names(sources: Sequence[str]) -> list[str]:
     """Names of brokers on the page: short ones, or the last parts of the paths if two would be equal."""
-    names = short = [_short_name(source) for source in sources]
+    names = short = [_short_broker_name(source) for source in sources]
     for length in range(1, 20):
         if len(set(names)) == len(names):
             return names
@@ -107,12 +107,12 @@ def _broker_names(sources: Sequence[str]) -> list[str]:
     return short
 
 
-def _earlier_name(source: str) -> str:
+def _earlier_catalog_name(source: str) -> str:
     """Name of an earlier catalog: no password and no absolute path, since others read the page."""
     return PurePath(source).name if PurePath(source).is_absolute() else source_name(source)
 
 
-def _short_name(source: str) -> str:
+def _short_broker_name(source: str) -> str:
     if is_address(source):
         return urlsplit(source).hostname or source_name(source)
     return PurePath(source.rpartition(":")[2]).stem or source

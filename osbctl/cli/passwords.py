@@ -25,7 +25,7 @@ def ask_password(prompt: str) -> str:
         raise UsageError("no password was given") from None
 
 
-def read_password() -> str:
+def read_password_from_stdin() -> str:
     """The password on standard input, without its line end. Raises UsageError: it is not UTF-8."""
     raw = sys.stdin.buffer.read(4096)
     try:
@@ -34,7 +34,7 @@ def read_password() -> str:
         raise UsageError("the password on standard input is not UTF-8 text") from None
 
 
-class Passwords:
+class PasswordFinder:
     """Finds passwords: on standard input, in a variable, in credential records, by a prompt, in this order.
 
     `one_broker`: there is only one, so its password can come from standard input or a prompt. `address_typed`: the
@@ -46,12 +46,12 @@ class Passwords:
     def __init__(self, *, stdin: bool, credentials: str | None, one_broker: bool, address_typed: bool = False) -> None:
         if stdin and not one_broker:
             raise UsageError("standard input has one password, for several brokers", "refresh them one by one")
-        self._read = read_password() if stdin else None
+        self._read = read_password_from_stdin() if stdin else None
         self._records = _read_passwords(credentials) if credentials else {}
         self._single = one_broker
         self._typed = address_typed
 
-    def password_of(self, broker: Registration) -> str:
+    def find_password(self, broker: Registration) -> str:
         """The password of `broker`; empty without a username. Raises SourceError: also if it is for another address."""
         if not broker.username:
             return ""
@@ -59,7 +59,7 @@ class Passwords:
         found = self._read
         if found is None:
             of_user = self._records.get(broker.username, {})
-            given = os.environ.get(env_variable(broker.name))
+            given = os.environ.get(env_variable_name(broker.name))
             found = given or of_user.get(broker.name) or of_user.get("")
         if found:
             if not confirmed:
@@ -69,11 +69,11 @@ class Passwords:
             self._read = ask_password(f"Password of {broker.username} at {broker.name} ({broker.url}): ")
             self._typed = True
             return self._read
-        raise SourceError(f"there is no password for {broker.username}", f"set {env_variable(broker.name)}")
+        raise SourceError(f"there is no password for {broker.username}", f"set {env_variable_name(broker.name)}")
 
 
-def env_variable(broker_name: str, suffix: str = "PASSWORD") -> str:
-    """The environment variable with the password, or with the address (`URL`), of the broker `broker_name`."""
+def env_variable_name(broker_name: str, suffix: str = "PASSWORD") -> str:
+    """The environment variable with the password, or with the address (`URL`), of a broker."""
     from osbctl.registry.store import env_variable_part
 
     return f"OSBCTL_BROKER_{env_variable_part(broker_name)}_{suffix}"
@@ -83,7 +83,7 @@ def _is_address_confirmed(broker: Registration) -> bool:
     """Return whether the environment confirms the address. Raises SourceError: it has another one."""
     from osbctl.client.catalog_client import parse_base_url
 
-    name = env_variable(broker.name, "URL")
+    name = env_variable_name(broker.name, "URL")
     given = os.environ.get(name)
     if not given:
         return False
@@ -111,7 +111,7 @@ def _warn_unconfirmed_address(broker: Registration) -> None:
     from osbctl.cli.output import print_note
     from osbctl.client.connection_options import is_loopback_host
 
-    name, parts = env_variable(broker.name, "URL"), urlsplit(broker.url)
+    name, parts = env_variable_name(broker.name, "URL"), urlsplit(broker.url)
     if parts.scheme != "https" and not is_loopback_host(parts.hostname):
         raise SourceError(f"nothing confirms {broker.url}, and it is not https", f"set {name}")
     print_note(

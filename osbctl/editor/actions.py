@@ -14,7 +14,7 @@ from osbctl.errors import OsbctlError
 from osbctl.findings import Finding, Fix
 from osbctl.fixes.edits import Edit
 from osbctl.sources.document import Document
-from osbctl.tasks.fix import add_draft_fixes, compute_fix_edits
+from osbctl.tasks.fix import add_schema_draft_fixes, compute_fix_edits
 from osbctl.text import escape_line
 
 FIX_ALL = "source.fixAll.osbctl"
@@ -50,7 +50,7 @@ class ActionBuilder:
         return actions
 
     def _quick_fix_actions(self, file: TextDocument, findings: Iterable[Finding]) -> Iterator[types.CodeAction]:
-        for finding in add_draft_fixes(islice(findings, MAX_FINDINGS), self.document):
+        for finding in add_schema_draft_fixes(islice(findings, MAX_FINDINGS), self.document):
             # One action for each fix, but for all at once where one text stands for several values.
             is_one = finding.fixes and finding.other_paths and not finding.group_summary
             for fixes in [finding.fixes] if is_one else [(fix,) for fix in finding.fixes]:
@@ -66,7 +66,7 @@ class ActionBuilder:
         It leaves other files of the source alone: editors run it on saving, and would leave those changed and unsaved
         (LSP 3.17: "Source code actions apply to the entire file").
         """
-        findings = add_draft_fixes(self.open.findings_in(file.name, self.analysis), self.document)
+        findings = add_schema_draft_fixes(self.open.findings_in(file.name, self.analysis), self.document)
         edit = self._workspace_edit(findings, unsafe=False)
         if edit:
             yield types.CodeAction("Apply all safe fixes (osbctl)", FIX_ALL, edit=edit)

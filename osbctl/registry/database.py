@@ -30,7 +30,7 @@ class Database:
 
         Raises UsageError (it is neither), RegistryError (there is no such file, no right to it, or no driver).
         """
-        self._url = parse_url(url)
+        self._url = parse_database_url(url)
         # Without the query: a password may stand there, too.
         self.name = self._url.set(query={}).render_as_string(hide_password=True).removeprefix("sqlite:///")
         self.is_sqlite = self._url.get_backend_name() == "sqlite"
@@ -66,7 +66,7 @@ class Database:
             raise translate_database_error(error, self.name, self._url.password) from None
 
 
-def parse_url(url: str) -> URL:
+def parse_database_url(url: str) -> URL:
     """The SQLAlchemy URL of `url`, a path or a URL.
 
     Raises UsageError: osbctl does not support the database. The message never holds a password.
@@ -86,7 +86,7 @@ def parse_url(url: str) -> URL:
 _URLS = "name a file for SQLite, or postgresql+psycopg://USER@HOST/DATABASE"
 
 
-def _ensure_file(path: str, name: str, *, create: bool) -> None:
+def _ensure_file(path: str, display_name: str, *, create: bool) -> None:
     """Check that the file exists, or `create` an empty one that only its owner may read (SQLite follows the umask)."""
     try:
         if create:
@@ -95,10 +95,10 @@ def _ensure_file(path: str, name: str, *, create: bool) -> None:
         check_regular_file(path)
     except FileNotFoundError:
         if create:
-            raise RegistryError(f"{name}: there is no such folder", "--database names another file") from None
-        raise RegistryError(f"{name}: there is no such database", ADD_MAKES_ONE) from None
+            raise RegistryError(f"{display_name}: there is no such folder", "--database names another file") from None
+        raise RegistryError(f"{display_name}: there is no such database", ADD_MAKES_ONE) from None
     except OSError as error:
-        text = f"{name}: the database cannot be opened: {error.strerror}"
+        text = f"{display_name}: the database cannot be opened: {error.strerror}"
         raise RegistryError(text, "--database names another") from error
 
 

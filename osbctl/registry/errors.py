@@ -60,13 +60,13 @@ _KNOWN = (
 """Texts in the driver's message, our sentence, and advice; the first match counts."""
 
 
-def translate_database_error(error: Exception, name: str, password: object = None) -> RegistryError:
-    """The RegistryError for an error of the database `name`, without `password`."""
-    words = str(getattr(error, "orig", None) or error)
-    for pieces, sentence, advice in _KNOWN:
-        if any(piece in words.lower() for piece in pieces):
-            return RegistryError(f"{name}: {sentence}", advice)
-    line = words.strip().partition("\n")[0]
+def translate_database_error(error: Exception, database_name: str, password: object = None) -> RegistryError:
+    """The RegistryError for an error of the database driver, without `password`."""
+    text = str(getattr(error, "orig", None) or error)
+    for patterns, sentence, advice in _KNOWN:
+        if any(pattern in text.lower() for pattern in patterns):
+            return RegistryError(f"{database_name}: {sentence}", advice)
+    line = text.strip().partition("\n")[0]
     if password:
         line = line.replace(str(password), "***")
-    return RegistryError(f"{name}: the database failed: {escape_line(line)[:300] or type(error).__name__}")
+    return RegistryError(f"{database_name}: the database failed: {escape_line(line)[:300] or type(error).__name__}")

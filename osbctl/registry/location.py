@@ -33,9 +33,9 @@ def is_registered_broker(name: str, database: str | None) -> bool:
     if not NAME.fullmatch(name):
         return False
     if not database or os.path.exists(name):  # noqa: PTH110
-        from osbctl.registry.database import parse_url
+        from osbctl.registry.database import parse_database_url
 
-        url = parse_url(database or _default_database_path())
+        url = parse_database_url(database or _default_database_path())
         if url.get_backend_name() == "sqlite" and not os.path.exists(url.database or ""):  # noqa: PTH110
             return False
     with open_registry(database) as registry:

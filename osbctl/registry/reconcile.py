@@ -71,9 +71,9 @@ def reconcile(
     if update.clashes:
         refused = [change for change in changes if change.level is Level.REFUSED]
         remarks = _change_remarks(refused) or _clash_remarks(update)
-        data = _catalog_after(update, broker.data, old)
+        data = _build_saved_catalog(update, broker.data, old)
     else:
-        remarks, data = _change_remarks(changes), _catalog_after(update, catalog.data, new)
+        remarks, data = _change_remarks(changes), _build_saved_catalog(update, catalog.data, new)
     retained = tuple(_retained_objects(update.rows, broker.kept, timestamp))
     return Reconciliation(bool(update.clashes), actions, remarks, data, retained)
 
@@ -90,6 +90,7 @@ def find_registration_refusals(
 def _retained_objects(
     rows: Mapping[Key, StoredRow], earlier: Sequence[RetainedObject], timestamp: str
 ) -> Iterator[RetainedObject]:
+    """The objects that the platform keeps, each with the time of the refresh that first missed it."""
     known = {(previous.service_id, previous.plan_id): previous for previous in earlier}
     for row in rows.values():
         if row.state and row.plan != "":
@@ -98,10 +99,10 @@ def _retained_objects(
             yield RetainedObject(row.service, row.plan or "", row.state, since, dict(row.data))
 
 
-def _catalog_after(update: Update, base: dict[str, Any], as_read: Catalog) -> dict[str, Any]:
+def _build_saved_catalog(update: Update, base: dict[str, Any], base_as_read: Catalog) -> dict[str, Any]:
     """The catalog of the objects that are offered now; `base` itself if the platform offers exactly its objects."""
     offered = rows_by_key(row for row in update.rows.values() if not row.state)
-    rows = list(catalog_rows(as_read))
+    rows = list(catalog_rows(base_as_read))
     if offered == rows_by_key(rows) and len(rows) == len(offered):  # only one of several objects of one id is stored
         return base
     services = {row.service: {**row.data, "plans": []} for row in offered.values() if row.plan is None}
@@ -111,15 +112,15 @@ def _catalog_after(update: Update, base: dict[str, Any], as_read: Catalog) -> di
     return {**base, "services": list(services.values())}
 
 
-def _platform_actions(before: Mapping[Key, StoredRow], update: Update, platform: Platform) -> Iterator[Action]:
+def _platform_actions(rows_before: Mapping[Key, StoredRow], update: Update, platform: Platform) -> Iterator[Action]:
     """Action on each row, in the order of the new catalog, then on missing ones."""
     after, moved = update.rows, update.moved
-    for key in dict.fromkeys([*(row.key for row in catalog_rows(update.catalog)), *before, *after]):
-        old, new = before.get(moved.get(key, key)), after.get(key)
+    for key in dict.fromkeys([*(row.key for row in catalog_rows(update.catalog)), *rows_before, *after]):
+        old, new = rows_before.get(moved.get(key, key)), after.get(key)
         kind = _action_kind(old, new) if new or key not in moved.values() else None
         if kind:
             note = _NOTES[new.state].format(platform.label) if kind is ActionKind.KEPT and new and new.state else ""
-            yield Action(kind, *_object_names(key, after, before), note)
+            yield Action(kind, *_object_names(key, after, rows_before), note)
 
 
 def _object_names(key: Key, *sides: Mapping[Key, StoredRow]) -> tuple[str, str]:
@@ -140,6 +141,7 @@ def _action_kind(old: StoredRow | None, new: StoredRow | None) -> ActionKind | N
 
 
 def _clash_remarks(update: Update) -> tuple[Remark, ...]:
+    """The faults at which the platform refuses the catalog."""
     found = []
     for clash in update.clashes[:MAX_TOLD]:
         path = clash.path

@@ -189,7 +189,7 @@ class RegisteredBroker:
         return self.document.data
 
     @property
-    def kept_names(self) -> dict[tuple[str, str], str]:
+    def kept_object_names(self) -> dict[tuple[str, str], str]:
         """The names of the kept objects, `service` or `service/plan`, by their ids; raises as `document`."""
         services = {one.service_id: one.name for one in self.kept if not one.plan_id}
         services |= {service.id: service.name for service in self.document.catalog.services}

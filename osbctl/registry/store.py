@@ -28,7 +28,7 @@ from osbctl.registry.records import (
 from sqlalchemy import Connection, delete, insert, select, update  # isort: skip
 from sqlalchemy.exc import IntegrityError  # isort: skip
 
-from osbctl.registry.tables import BROKERS, LIGHT, catalog_columns, check_bytes, ensure_table  # isort: skip
+from osbctl.registry.tables import BROKERS, LIGHT, catalog_column_values, check_bytes, ensure_table  # isort: skip
 from osbctl.registry.tables import parse_broker_row, parse_kept_objects  # isort: skip
 
 
@@ -97,7 +97,7 @@ class Registry(AbstractContextManager["Registry"]):
             "revision": 1,
             "kept_plans": 0,
             "kept": "[]",
-            **catalog_columns(catalog, refresh),
+            **catalog_column_values(catalog, refresh),
         }
         with self._database.write_transaction() as connection:
             _check_name_available(connection, new.name)
@@ -130,7 +130,7 @@ class Registry(AbstractContextManager["Registry"]):
         """
         values: dict[str, Any] = {"outcome": refresh.outcome.value, "revision": row.revision + 1}
         if catalog is not None:
-            values |= {"previous": BROKERS.c.catalog, **catalog_columns(catalog, refresh)}
+            values |= {"previous": BROKERS.c.catalog, **catalog_column_values(catalog, refresh)}
             if refresh.outcome is RefreshOutcome.REFUSED:  # saved in part: not the broker's catalog
                 values["refreshed_at"] = row.refreshed_at
         elif refresh.outcome in (RefreshOutcome.UNCHANGED, RefreshOutcome.CHANGED):
@@ -151,9 +151,9 @@ class Registry(AbstractContextManager["Registry"]):
             raise UnknownBrokerError(name, self.names())
 
 
-def env_variable_part(name: str) -> str:
+def env_variable_part(broker_name: str) -> str:
     """The name of a broker as it stands in names of environment variables: A-Z, 0-9 and _."""
-    return re.sub(r"[^A-Z0-9]", "_", name.upper())
+    return re.sub(r"[^A-Z0-9]", "_", broker_name.upper())
 
 
 def utc_timestamp() -> str:

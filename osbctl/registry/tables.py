@@ -95,7 +95,7 @@ def parse_kept_objects(text: Any) -> tuple[RetainedObject, ...]:
         return tuple(RetainedObject(**value | {"state": State(value["state"])}) for value in json.loads(text))
 
 
-def catalog_columns(catalog: BrokerCatalog, refresh: Refresh) -> dict[str, Any]:
+def catalog_column_values(catalog: BrokerCatalog, refresh: Refresh) -> dict[str, Any]:
     """Values of the columns that change with a broker's catalog."""
     offered = Catalog.of(catalog.data)
     return {

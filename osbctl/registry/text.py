@@ -36,7 +36,7 @@ def broker_lines(broker: RegisteredBroker) -> Iterator[str]:
     for service in broker.document.catalog.services:
         yield f"\n{escape_line(service.name)}  {escape_line(service.id)}"
         yield from (f"  {escape_line(plan.name)}  {escape_line(plan.id)}" for plan in service.plans)
-    names = broker.kept_names
+    names = broker.kept_object_names
     if names:
         yield "\nkept, though gone from the catalog:"
     for kept in broker.kept:

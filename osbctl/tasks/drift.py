@@ -24,12 +24,12 @@ if TYPE_CHECKING:
 
 def compare_with_stored(
     stored: StoredCatalog,
-    broker: Document,
+    current: Document,
     platforms: frozenset[Platform],
     used_plans: frozenset[str] | None = None,
     instances_file: str = "",
 ) -> Comparison:
-    """Compare a stored catalog with the broker's.
+    """Compare a stored catalog with the current one of the broker.
 
     `platforms` empty: the one that stores it, else all. `used_plans` are the plans with instances, None if unknown;
     `instances_file` is where they are from, empty if it may list plans of other brokers.
@@ -37,21 +37,21 @@ def compare_with_stored(
     Raises UsageError (an export of another platform), SourceError (of another broker), ConfigError (other instances).
     """
     compared = _select_platforms(stored, platforms)
-    sentences = stored_catalog_notes(stored, broker.catalog)
+    sentences = stored_catalog_notes(stored, current.catalog)
     if used_plans and instances_file:
         from osbctl.comparison.instances import check_plan_ids
 
-        plans = plan_ids(stored.document, broker) | {plan for _, plan in stored.kept}
+        plans = plan_ids(stored.document, current) | {plan for _, plan in stored.kept}
         sentences += check_plan_ids(used_plans, plans, instances_file)
     if stored.without_secrets:
-        data = mask_client_secrets(broker.data)
-        if data is not broker.data:
+        data = mask_client_secrets(current.data)
+        if data is not current.data:
             sentences.append("secrets of dashboard clients are not stored, so they are not compared")
-            broker = broker._replace(data=data)
-    changes = find_drift(stored, broker.catalog, platforms=compared, used_plans=used_plans)
+            current = current._replace(data=data)
+    changes = find_drift(stored, current.catalog, platforms=compared, used_plans=used_plans)
     if changes:
-        changes += find_refusal_changes(stored.document.data, broker.data, changes, compared)
-    return Comparison(stored.document.name, broker.name, add_locations(changes, stored.document, broker), sentences)
+        changes += find_refusal_changes(stored.document.data, current.data, changes, compared)
+    return Comparison(stored.document.name, current.name, add_locations(changes, stored.document, current), sentences)
 
 
 def compare_registered_brokers(
@@ -86,7 +86,7 @@ def fetch_registered_catalog(broker: RegisteredBroker, client: RegisteredBrokerC
 
 def to_stored_catalog(broker: RegisteredBroker) -> StoredCatalog:
     """The stored catalog of a registered broker, as its platform keeps it."""
-    return StoredCatalog(broker.document, broker.row.platform, kept=broker.kept_names, without_secrets=True)
+    return StoredCatalog(broker.document, broker.row.platform, kept=broker.kept_object_names, without_secrets=True)
 
 
 def _select_platforms(stored: StoredCatalog, platforms: frozenset[Platform]) -> frozenset[Platform]:

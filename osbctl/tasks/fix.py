@@ -87,7 +87,7 @@ def fix_bytes(name: str, data: bytes, options: ValidationOptions, *, unsafe: boo
     return _fix_in_passes(name, {name: data}, read, options, unsafe)
 
 
-def add_draft_fixes(findings: Iterable[Finding], document: Document) -> tuple[Finding, ...]:
+def add_schema_draft_fixes(findings: Iterable[Finding], document: Document) -> tuple[Finding, ...]:
     """The findings with all their fixes: those of the rules, and of schemas whose draft is not accepted."""
     completed = []
     for finding in findings:
@@ -124,12 +124,13 @@ def write_fixed_files(result: FixResult) -> None:
 def _fix_in_passes(
     source: str, files: dict[str, bytes], read: _Read, options: ValidationOptions, unsafe: bool
 ) -> FixResult:
+    """Apply the fixes in memory until no more can be made."""
     before, after = dict(files), dict(files)
     fixed: list[Finding] = []
     failed: list[FindingFix] = []
     tried_at = 0
     document = read(after)
-    findings = add_draft_fixes(validate_document(document, options).findings, document)
+    findings = add_schema_draft_fixes(validate_document(document, options).findings, document)
     for _ in range(MAX_PASSES):
         wanted = _select_fixes(findings, document, unsafe)
         # A quoted word has lost its YAML 1.1 meaning: fixes that use the meaning come first.
@@ -146,7 +147,7 @@ def _fix_in_passes(
         changes = step.changed_files()
         before, after = {name: step.original_content(name) for name in changes} | before, after | changes
         fixed += step.fixed_findings
-        findings = add_draft_fixes(validate_document(document, options).findings, document)
+        findings = add_schema_draft_fixes(validate_document(document, options).findings, document)
     with_unsafe = [] if unsafe else _select_fixes(findings, document, True)
     unsafe_only = unique_findings(each for each in with_unsafe if not each[1].safe)
     stuck = tuple(_explain_unfixable(_select_fixes(findings, document, unsafe), failed))

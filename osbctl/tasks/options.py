@@ -110,6 +110,7 @@ def validation_options(request: Request, config: Config) -> ValidationOptions:
 
 
 def _check_selection(select: frozenset[str], ignore: frozenset[str]) -> None:
+    """Raise UsageError if every selected rule is ignored."""
     if select and select <= ignore:
         rules = ", ".join(sorted(select))
         raise UsageError(f"every selected rule is also ignored: {rules}", "leave one of the two out")
@@ -143,6 +144,7 @@ _Choice = TypeVar("_Choice", bound="StrEnum")
 
 
 def _parse_choice(choices: type[_Choice], value: str, config: Config, key: str) -> _Choice:
+    """The member of `choices` for the value of a key of the configuration. Raises ConfigError."""
     try:
         return choices(value)
     except ValueError:

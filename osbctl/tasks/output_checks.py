@@ -31,7 +31,7 @@ def check_output(output: Path | str | None, inputs: Iterable[Path | str | None],
     for input_path in inputs:
         if input_path:
             _check_not_input(output, input_path)
-    kind = _protected_kind(output) if os.path.isfile(output) else ""  # noqa: PTH113
+    kind = _protected_file_kind(output) if os.path.isfile(output) else ""  # noqa: PTH113
     if kind and kind != replaces:
         raise UsageError(f"{output} holds {kind}, and would be overwritten", "name another file, or remove it first")
 
@@ -48,7 +48,7 @@ def _check_not_input(output: Path | str, input_path: Path | str) -> None:
         raise UsageError(f"{output} is in the source folder {input_path}", advice)
 
 
-def _protected_kind(file: Path | str) -> str:
+def _protected_file_kind(file: Path | str) -> str:
     """The kind of a file that must not be lost, as a message names it; empty for any other file."""
     if os.path.basename(file) in NAMES:  # noqa: PTH119
         return "a configuration"

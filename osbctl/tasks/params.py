@@ -50,6 +50,7 @@ def plan_parameters(
 
 
 def _read_request(text: str) -> Document:
+    """Parse a request: JSON, `@FILE` for a file that holds it, or `@-` for standard input."""
     try:
         in_file = text.startswith("@")
         sent = read_object(text[1:]) if in_file else parse_document(text.encode(), INLINE)

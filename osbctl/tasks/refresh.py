@@ -11,14 +11,7 @@ from osbctl.platforms import DEFAULT_PLATFORM, Identity
 from osbctl.platforms.shared_identities import ids_unique_on_platform
 from osbctl.registry.errors import OutdatedError, UnknownBrokerError
 from osbctl.registry.reconcile import NewCatalog, find_registration_refusals, reconcile
-from osbctl.registry.records import (
-    BrokerCatalog,
-    Refresh,
-    RefreshOutcome,
-    RegisteredBroker,
-    Registration,
-    Remark,
-)
+from osbctl.registry.records import BrokerCatalog, Refresh, RefreshOutcome, RegisteredBroker, Registration, Remark
 from osbctl.registry.store import Registry, utc_timestamp
 from osbctl.tasks.registered_broker_client import RegisteredBrokerClient
 

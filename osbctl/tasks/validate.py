@@ -57,7 +57,7 @@ def validate(request: Request, config: Config | None = None) -> Validation:
     ]
     validated = [_validate_source(source, request, s) for source, s in zip(request.sources, settings, strict=True)]
     if request.together:
-        validated = _check_together(validated)
+        validated = _add_cross_catalog_findings(validated)
     results = tuple(one.result for one in validated)
     notes = [result.read_as for result in results if result.read_as]
     if request.baseline:
@@ -95,8 +95,8 @@ def _resolve_settings(config: Config, request: Request, resolved: list[_Settings
     return resolved[-1]
 
 
-def _check_together(validated: list[_Validated]) -> list[_Validated]:
-    """The same, with findings on ids and names that two of the catalogs share."""
+def _add_cross_catalog_findings(validated: list[_Validated]) -> list[_Validated]:
+    """The same results, with findings on ids and names that two of the catalogs share."""
     from osbctl.validation.cross_catalog import ValidatedCatalog, add_shared_identity_findings
 
     read = [ValidatedCatalog(one.document, one.result, one.settings.options) for one in validated if one.document]
@@ -122,9 +122,9 @@ def _validate_source(source: str, request: Request, settings: _Settings) -> _Val
     if result.findings and request.fixes and _is_editable(source, document):
         result = result._replace(editable=True)
         if any(finding.path[-1:] == ("$schema",) for finding in result.findings):
-            from osbctl.tasks.fix import add_draft_fixes  # loads the comparison of schemas
+            from osbctl.tasks.fix import add_schema_draft_fixes  # loads the comparison of schemas
 
-            result = result._replace(findings=add_draft_fixes(result.findings, document))
+            result = result._replace(findings=add_schema_draft_fixes(result.findings, document))
     return _Validated(settings, result, document if request.together else None)
 
 

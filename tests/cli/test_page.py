@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from osbctl.cli.page import _earlier_name
+from osbctl.cli.page import _earlier_catalog_name
 from osbctl.sources.yaml_text import dump
 from tests.case import each
 from tests.cli.program import failure, osbctl
@@ -95,7 +95,7 @@ def test_a_page_names_no_folder_and_no_password(tmp_path: Path) -> None:
     assert "from two/catalog.yaml</span>" in done.stdout
     assert "Since catalog.yaml, catalog.yaml." in done.stdout
     assert str(tmp_path) not in done.stdout
-    assert _earlier_name("https://me:hunter2@broker.example/?key=x") == "https://broker.example/v2/catalog?***"
+    assert _earlier_catalog_name("https://me:hunter2@broker.example/?key=x") == "https://broker.example/v2/catalog?***"
     Path(sources[0]).write_text(dump(catalog(service("a", "b"))))
     shown = osbctl("page", sources[0], "--findings").stdout
     assert "catalog.yaml:2:3" in shown

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from osbctl.errors import RegistryError, UsageError
-from osbctl.registry.database import Database, parse_url
+from osbctl.registry.database import Database, parse_database_url
 from osbctl.registry.store import Registry
 from tests.registry import postgres
 from tests.registry.make import SMALL, add, body, plan, read, refresh, service
@@ -208,7 +208,7 @@ def test_a_folder_that_is_not_there_is_told(tmp_path: Path) -> None:
     ("postgresql://u@h/d", "postgresql+psycopg"),
 ])  # fmt: skip
 def test_a_path_and_a_url_name_a_database(url: str, driver: str) -> None:
-    parsed = parse_url(url)
+    parsed = parse_database_url(url)
     assert parsed.drivername == driver
     if "://" not in url:
         assert parsed.database == url
