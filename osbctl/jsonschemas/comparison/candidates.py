@@ -83,7 +83,7 @@ class Candidate:
     def field(self) -> Path:
         """The name of the candidate, as `SchemaChange.field` has it."""
         steps = tuple(_format_step(step.at, step.is_wildcard) for step in self.pair.pairs_from_top)
-        is_spelled_out = steps == tuple(_request_steps(self.pointer_new))
+        is_spelled_out = steps == tuple(_steps_from_pointer(self.pointer_new))
         return (*self.pointer_new, *(() if is_spelled_out else steps), *([self.name] if self.name else []))
 
     def undecided_message(self, secrets: Secrets) -> str:
@@ -130,16 +130,16 @@ def _format_step(step: str | int, is_wildcard: bool = False) -> str:
     return f"={step}" if step.startswith(("*", "[", "=")) else step
 
 
-def request_path(steps: Sequence[str]) -> str:
+def format_path(steps: Sequence[str]) -> str:
     """The name of a value in a request: `"nodes[0].size"`, or `the parameters` for the whole."""
     return f'"{redact_and_cut(".".join(steps).replace(".[", "["))}"' if steps else "the parameters"
 
 
 def _format_location(pairs: Sequence[PlacePair]) -> str:
-    return request_path([f"[{p.at}]" if isinstance(p.at, int) else "*" if p.is_wildcard else p.at for p in pairs])
+    return format_path([f"[{p.at}]" if isinstance(p.at, int) else "*" if p.is_wildcard else p.at for p in pairs])
 
 
-def _request_steps(pointer: Path) -> Iterator[str]:
+def _steps_from_pointer(pointer: Path) -> Iterator[str]:
     """The steps in a request that a pointer names by itself; all items stand for the first."""
     for keyword, part in pairwise((*pointer, "")):
         if keyword == "properties":

@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterable, Iterator
 from itertools import pairwise
 
 from osbctl.jsonschemas.comparison import SchemaChange
-from osbctl.jsonschemas.comparison.candidates import request_path
+from osbctl.jsonschemas.comparison.candidates import format_path
 from osbctl.jsonschemas.comparison.secrets import Secrets, is_at_or_below, redact_and_cut
 from osbctl.jsonschemas.comparison.subsumption import TOGETHER
 from osbctl.jsonschemas.constraints import Constraints
@@ -132,7 +132,7 @@ def _keyword_change(rule: str, before: Subschema, after: Subschema, where: Path,
         pointers.append(before.pointer if value is _ABSENT else where)
         texts.append(_format_keyword_value(value, where, secrets, is_secret=secrets.may_be_secret(before, after)))
     change = f" {SECRET}" if texts[0] == texts[1] else f" from {texts[0]} to {texts[1]}"
-    named = request_path([str(step) for word, step in pairwise(before.pointer) if word == "properties"])
+    named = format_path([str(step) for word, step in pairwise(before.pointer) if word == "properties"])
     if rule == "schema-default-changed":
         return SchemaChange("risky", rule, pointers[0], pointers[1], f"the default of {named} changed{change}", where)
     message = f"{named}: {redact_and_cut(str(where[-1]) if where else 'schema')} changed{change}; that refuses nothing"
