@@ -185,6 +185,7 @@ def _parse_deprecation(metadata: Mapping[str, Any]) -> Deprecation | None:
 
 
 def _unclear_flags(data: Mapping[str, Any], *keys: str) -> frozenset[str]:
+    """The `keys` whose values are neither booleans nor absent."""
     return frozenset(key for key in keys if not isinstance(data.get(key), bool | None))
 
 

@@ -49,7 +49,7 @@ def redact_text(text: str) -> str:
     """Redact secrets in a text: the userinfo of URLs, and parameters like `token=…`."""
     if "://" in text and "@" in text:
         text = _USER.sub(f"{_MASK}@", text)
-    return _PARAMETER.sub(_mask_parameter, text) if "=" in text else text
+    return _PARAMETER.sub(_mask_secret_parameter, text) if "=" in text else text
 
 
 def redact(value: JsonValue, known: frozenset[Any] = frozenset()) -> JsonValue:
@@ -75,7 +75,7 @@ def redact_field(name: str | int, value: JsonValue, known: frozenset[Any] = froz
     return SECRET
 
 
-def _mask_parameter(match: re.Match[str]) -> str:
+def _mask_secret_parameter(match: re.Match[str]) -> str:
     name, equals, _ = match.groups()
     is_short = re.split(r"[-_.]", name.lower())[-1] in _SHORT
     return f"{name}{equals}{_MASK}" if is_short or may_be_secret_name(name) else match.group()

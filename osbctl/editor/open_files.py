@@ -62,7 +62,7 @@ class OpenFiles:
         self._report_error = report_error
 
     def update(self, uri: str, text: str, version: int | None) -> None:
-        """Record that a file was opened, or that its text has changed."""
+        """Record the text of an opened or changed file, and schedule the analysis of its source."""
         path = path_from_uri(uri)
         before = self.files[path].source if path in self.files else None
         # A catalog whose text is replaced stays one.
@@ -72,7 +72,7 @@ class OpenFiles:
             self._schedule_analysis(str(name))
 
     def close(self, uri: str) -> None:
-        """Record that a file was closed: from now on, what is on disk counts."""
+        """Forget the text of a closed file, and schedule the analysis of its source from the file on disk."""
         file = self.files.pop(path_from_uri(uri), None)
         if file and file.source:
             self._schedule_analysis(file.source)
