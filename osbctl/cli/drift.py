@@ -107,19 +107,19 @@ def drift(
     _check_arguments(broker, stored, all_brokers, sides)
     files = (broker, *(stored or ()), instances, sides.database, sides.credentials)
     check_output(display.output, [*files, display.allow, *sides.files])
-    used = None if instances is None else read_used_plans(instances)
-    view, display = frozenset(platforms or ()), replace(display, words=DRIFT)
+    used_plans = None if instances is None else read_used_plans(instances)
+    compared, display = frozenset(platforms or ()), replace(display, words=DRIFT)
     if broker is None:
-        return _report_all_brokers(sides, view, used, instances or "", display, jobs)
+        return _report_all_brokers(sides, compared, used_plans, instances or "", display, jobs)
     try:
-        found = compare_with_stored(*sides.read_sides(broker, stored or []), view, used, instances or "")
+        comparison = compare_with_stored(*sides.read_sides(broker, stored or []), compared, used_plans, instances or "")
     except (DocumentError, SourceError) as error:
         raise _report_unreadable(error, broker, stored or [], display) from None
-    return display.print_report(display.make_report(found))
+    return display.print_report(display.make_report(comparison))
 
 
 def _report_unreadable(error: OsbctlError, broker: str, stored: list[str], display: ChangesDisplay) -> OsbctlError:
-    """Report that a side cannot be read; the error for it, which is not that of a finding: nothing was compared."""
+    """Report that a side cannot be read; return the error to raise, with exit code 3: nothing was compared."""
     new = source_name(broker)
     display.print_error_report(error, " ".join(map(source_name, stored)) or new, new)
     return SourceError(error.message, error.advice or _ADVICE) if isinstance(error, DocumentError) else error

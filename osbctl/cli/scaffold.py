@@ -112,5 +112,5 @@ def _has_plan(service_file: Path, name: str) -> bool:
 def _write_files(folder: Path, files: Iterable[tuple[str, str]]) -> None:
     from osbctl.sources.folder.scaffold import write_new
 
-    for sentence in write_new(folder, files):
-        print_note(sentence)
+    for note in write_new(folder, files):
+        print_note(note)

@@ -82,7 +82,7 @@ def parse_broker_row(row: Row[Any]) -> BrokerRow:
 
 
 def check_bytes(value: Any) -> bytes:
-    """Return `value`. Raises RegistryError: it is no bytes."""
+    """Return `value`. Raises RegistryError: it is not bytes."""
     with _reject_foreign_rows():
         if not isinstance(value, bytes):  # SQLite takes any value in any column
             raise TypeError

@@ -46,7 +46,7 @@ def broker_lines(broker: RegisteredBroker) -> Iterator[str]:
 
 def refresh_lines(name: str, refresh: Refresh, dry_run: bool = False) -> Iterator[str]:
     """Lines on the result of a refresh of the broker `name`: a summary, then indented details."""
-    yield f"{escape_line(name)}: {_headline(refresh, dry_run)}"
+    yield f"{escape_line(name)}: {_refresh_headline(refresh, dry_run)}"
     for action in refresh.actions:
         changed = f"plan {action.service}/{action.plan}" if action.plan else f"service {action.service}"
         yield "  " + escape_line(f"{action.what.value} {changed}" + (f": {action.note}" if action.note else ""))
@@ -58,7 +58,7 @@ def refresh_lines(name: str, refresh: Refresh, dry_run: bool = False) -> Iterato
         yield "  " + escape_line(f"{head}{place}{one.message}") + rule
 
 
-def _headline(refresh: Refresh, dry_run: bool) -> str:
+def _refresh_headline(refresh: Refresh, dry_run: bool) -> str:
     label = refresh.platform.label
     counts = ", ".join(f"{number:,} {what}" for what, number in refresh.action_counts().items()) or "wording only"
     return {

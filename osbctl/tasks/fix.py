@@ -25,7 +25,7 @@ from osbctl.sources.variables import VariablesOf, no_variables
 from osbctl.validation.options import ValidationOptions
 from osbctl.validation.pipeline import validate_document
 
-_Read: TypeAlias = Callable[[dict[str, bytes]], Document]
+_SourceReader: TypeAlias = Callable[[dict[str, bytes]], Document]
 
 MAX_PASSES = 100
 """A reader reports 100 scalars, and the schema 1,000 errors at a time. A second run fixes the rest."""
@@ -98,7 +98,7 @@ def add_schema_draft_fixes(findings: Iterable[Finding], document: Document) -> t
 
 
 def compute_fix_edits(
-    findings: Iterable[Finding], document: Document, files: dict[str, bytes], read: _Read, unsafe: bool
+    findings: Iterable[Finding], document: Document, files: dict[str, bytes], read: _SourceReader, unsafe: bool
 ) -> dict[str, list[Edit]]:
     """The edits by file that apply the fixes of `findings`, each once; empty if they cannot be applied.
 
@@ -122,7 +122,7 @@ def write_fixed_files(result: FixResult) -> None:
 
 
 def _fix_in_passes(
-    source: str, files: dict[str, bytes], read: _Read, options: ValidationOptions, unsafe: bool
+    source: str, files: dict[str, bytes], read: _SourceReader, options: ValidationOptions, unsafe: bool
 ) -> FixResult:
     """Apply the fixes in memory until no more can be made."""
     before, after = dict(files), dict(files)
@@ -174,7 +174,7 @@ def _explain_unfixable(wanted: list[FindingFix], failed: list[FindingFix]) -> It
 
 
 def _find_working_pass(
-    document: Document, files: dict[str, bytes], wanted: list[FindingFix], read: _Read, failed: list[FindingFix]
+    document: Document, files: dict[str, bytes], wanted: list[FindingFix], read: _SourceReader, failed: list[FindingFix]
 ) -> tuple[Pass, Document] | None:
     """A pass of `wanted` fixes that works, and the document after it; None if none does.
 

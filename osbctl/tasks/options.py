@@ -122,13 +122,13 @@ def _parse_ignore_entries(config: Config) -> Iterator[IgnoreAt]:
             yield IgnoreAt(rule, service, plan)
 
 
-def _requested_rules(words: Iterable[str]) -> frozenset[str]:
-    return frozenset(rule for word in words for rule in resolve_rule_ids(word))
+def _requested_rules(patterns: Iterable[str]) -> frozenset[str]:
+    return frozenset(rule for pattern in patterns for rule in resolve_rule_ids(pattern))
 
 
-def _configured_rules(config: Config, key: str, words: Iterable[str]) -> frozenset[str]:
+def _configured_rules(config: Config, key: str, patterns: Iterable[str]) -> frozenset[str]:
     origin = f"{config.origin}: {key}: "
-    return frozenset(rule for word in words for rule in resolve_rule_ids(word, ConfigError, origin))
+    return frozenset(rule for pattern in patterns for rule in resolve_rule_ids(pattern, ConfigError, origin))
 
 
 def _read_user_schema(file: str) -> object:

@@ -77,7 +77,7 @@ class RegisteredBrokerClient:
             raise SourceError(held.message)
 
     def _find_password(self, body: bytes, data: dict[str, Any], broker: Registration) -> tuple[Remark, ...]:
-        """The refusal of a catalog that contains the password, plain or as sent; a short one may be any word."""
+        """The refusal of a catalog that contains the password, plain or as sent; a short one is not searched for."""
         sent = self._sent_options[broker.name]
         if len(sent.password) < SURE_LENGTH:
             return ()
