@@ -100,8 +100,8 @@ def _find_old_path(place: _Place, old: Mapping[str, Any]) -> Path:
             break
         values = node.get(key)
         values = values if isinstance(values, list) else []
-        ids = [_text_or_empty(dict_or_empty(value).get("id")) for value in values]
-        index = ids.index(item.id) if item.id in ids else None
+        ids = (_text_or_empty(dict_or_empty(value).get("id")) for value in values)
+        index = next((i for i, found in enumerate(ids) if found == item.id), None)
         if index is None:
             return (*path, key)
         path, node = (*path, key, index), dict_or_empty(values[index])
