@@ -68,7 +68,7 @@ class Handler(BaseHTTPRequestHandler):
     def handle_one_request(self) -> None:
         if self.server.fault == "drips-head":
             self.connection.recv(65_536)
-            self._drip(b"HTTP/1.1 200 OK\r\nX: " + b"x" * 200)
+            self._send_slowly(b"HTTP/1.1 200 OK\r\nX: " + b"x" * 200)
         elif self.server.fault == "garbage":
             self.connection.recv(65_536)
             self.wfile.write(b"\x00\x01 SSH-2.0 what do you want\r\n\r\n")
@@ -85,20 +85,20 @@ class Handler(BaseHTTPRequestHandler):
             self.server.stop.wait(5)
             self.close_connection = True
         elif fault == "limits" and self.count >= 4:
-            self._error(429)
+            self._send_error(429)
         elif fault == "loops":
             self._send(302, b"", {"Location": "/elsewhere/v2/catalog"})
         elif fault == "gateway":
             self._send(503, b"<html>try again later</html>", {"Content-Type": "text/html"})
         elif fault == "open-and-closes" and "%" in self.headers.get("Authorization", ""):
             self.close_connection = True
-        elif not self._authorized() and not fault.startswith("open"):
+        elif not self._is_authorized() and not fault.startswith("open"):
             self.server.locked |= fault == "locks"
-            self._unauthorized()
+            self._refuse_credentials()
         else:
-            self._answer()
+            self._route_request()
 
-    def _answer(self) -> None:
+    def _route_request(self) -> None:
         fault = self.server.fault
         asked = self.requestline.split()[1].partition("?")[0]  # `path` has lost a doubled slash already
         path = asked.replace("//", "/") if fault != "double-slash" else asked
@@ -107,17 +107,17 @@ class Handler(BaseHTTPRequestHandler):
         if fault in PLACES:
             return self._send(302, b"", {"Location": PLACES[fault]})
         if path.removeprefix("/elsewhere") != "/v2/catalog":
-            return self._error(404)
+            return self._send_error(404)
         version = self.headers.get("X-Broker-API-Version")
         if fault == "empty-version" and version == "":
-            return self._catalog()
+            return self._send_catalog()
         if fault != "version-unchecked" and not (version or "").startswith("2."):
-            return self._error({"version-400": 400, "version-500": 500}.get(fault, 412))
+            return self._send_error({"version-400": 400, "version-500": 500}.get(fault, 412))
         if version in {"version-old": ("2.17",), "version-new": ("2.14", "2.15")}.get(fault, ()):
-            return self._error(412)
-        return self._catalog()
+            return self._send_error(412)
+        return self._send_catalog()
 
-    def _drip(self, data: bytes) -> None:
+    def _send_slowly(self, data: bytes) -> None:
         """Send byte by byte, each long before the client's patience with one ends."""
         for byte in data:
             if self.server.stop.wait(0.05):
@@ -125,7 +125,7 @@ class Handler(BaseHTTPRequestHandler):
             self.wfile.write(bytes([byte]))
         self.close_connection = True
 
-    def _authorized(self) -> bool:
+    def _is_authorized(self) -> bool:
         given = self.headers.get("Authorization", "")
         if self.server.locked:
             return False
@@ -135,21 +135,21 @@ class Handler(BaseHTTPRequestHandler):
             given = basic_auth(USER, base64.b64decode(given[6:] + "==").decode("latin-1").partition(":")[2])
         return given == basic_auth(USER, PASSWORD)
 
-    def _unauthorized(self) -> None:
+    def _refuse_credentials(self) -> None:
         fault = self.server.fault
         if fault == "plain-401":
             return self._send(401, b"no", {"Content-Type": "text/plain", "WWW-Authenticate": "Basic realm=x"})
         if fault == "forbidden":
-            return self._error(403)
+            return self._send_error(403)
         if fault == "malformed-400" and "%" in self.headers.get("Authorization", ""):
-            return self._error(400)
+            return self._send_error(400)
         challenge = 'Bearer realm="x", Basic realm="b"' if fault == "two-challenges" else 'Basic realm="x"'
         headers = {} if fault == "no-challenge" else {"WWW-Authenticate": challenge}
         if fault == "echoes-401":
             headers["X-Sent"] = self.headers.get("Authorization", "")
-        return self._error(401, headers)
+        return self._send_error(401, headers)
 
-    def _changed(self) -> dict[str, Any]:
+    def _faulty_catalog(self) -> dict[str, Any]:
         """The catalog, another one for some versions, or each time."""
         catalog: dict[str, Any] = json.loads(json.dumps(CATALOG))
         (service,) = catalog["services"]
@@ -172,9 +172,9 @@ class Handler(BaseHTTPRequestHandler):
                 del plan["name"]
         return catalog
 
-    def _body(self) -> bytes:
+    def _faulty_body(self) -> bytes:
         version = self.headers.get("X-Broker-API-Version") or ""
-        body = json.dumps(self._changed()).encode()
+        body = json.dumps(self._faulty_catalog()).encode()
         html = b"<html>hello</html>"
         bodies = {
             "not-json": html,
@@ -188,7 +188,7 @@ class Handler(BaseHTTPRequestHandler):
         }
         return bodies.get(self.server.fault, body)
 
-    def _packed(self, body: bytes) -> tuple[bytes, dict[str, str]]:
+    def _compress_body(self, body: bytes) -> tuple[bytes, dict[str, str]]:
         fault = self.server.fault
         if fault in ("br", "deflate", "identity"):
             return zlib.compress(body) if fault == "deflate" else body, {"Content-Encoding": fault}
@@ -198,15 +198,15 @@ class Handler(BaseHTTPRequestHandler):
         wrong = {"gzip-broken": b"this is no gzip", "gzip-half": packed[:-20]}
         return wrong.get(fault, packed), {"Content-Encoding": "gzip"}
 
-    def _catalog(self) -> None:
-        fault, body = self.server.fault, self._body()
+    def _send_catalog(self) -> None:
+        fault, body = self.server.fault, self._faulty_body()
         html = fault == "content-type" or body.startswith(b"<html>")
         headers = {"Content-Type": "text/html" if html else "application/json"}
         if fault != "no-echo" and (identity := self.headers.get("X-Broker-API-Request-Identity")):
             headers["X-Broker-API-Request-Identity"] = identity
         if fault == "leaks":
             headers["X-Broker-API-Request-Identity"] = self.headers.get("Authorization", "")
-        body, packing = self._packed(body)
+        body, packing = self._compress_body(body)
         headers |= packing
         if fault == "slow":
             time.sleep(SLOW_SECONDS)
@@ -217,7 +217,7 @@ class Handler(BaseHTTPRequestHandler):
         status = 500 if fault == "not-200" else 200
         return self._send(status, body, headers, cut=fault == "cut")
 
-    def _error(self, status: int, headers: dict[str, str] | None = None) -> None:
+    def _send_error(self, status: int, headers: dict[str, str] | None = None) -> None:
         description = {"description": "It does not go that way."}
         if self.server.fault == "echoes":
             description["description"] += " You sent " + self.headers.get("Authorization", "nothing")
@@ -233,7 +233,7 @@ class Handler(BaseHTTPRequestHandler):
         self.send_header("Connection", "close")
         self.end_headers()
         if self.server.fault == "drips-body":
-            self._drip(body)
+            self._send_slowly(body)
         else:
             self.wfile.write(body)
         self.close_connection = True

@@ -115,7 +115,7 @@ WITHOUT_CATALOG = {
 """The faults that let no catalog through."""
 
 
-def rules(checked: CheckResult) -> set[str]:
+def found_rules(checked: CheckResult) -> set[str]:
     return {finding.rule for finding in checked.findings} - {HTTP}
 
 
@@ -126,7 +126,7 @@ def test_a_fault_is_found(name: str) -> None:
         checked = check_broker(
             address, options, **{"slow": IMPATIENCE, "hangs-later": HASTE, "drips-body": HASTE}.get(name, PATIENCE)
         )
-        assert rules(checked) == TABLE[name], [finding.message for finding in checked.findings]
+        assert found_rules(checked) == TABLE[name], [finding.message for finding in checked.findings]
         assert server.asked <= 15, "a handful of requests"
         if name == "hangs-later":
             assert server.asked == 1 + MOST_SILENT, "a silent broker is left alone"
@@ -320,7 +320,7 @@ def test_certificates(authority: Authority, days: float, expected: set[str]) -> 
     pair = authority.issue(f"check-{days}", days=days)
     with faulty("", server_side(pair)) as (address, _):
         checked = check_broker(address, replace(OPTIONS, ca_file=str(authority.cert)), **PATIENCE)
-        assert rules(checked) == expected
+        assert found_rules(checked) == expected
 
 
 def test_a_client_certificate_opens_every_connection(authority: Authority, tmp_path: Path) -> None:
@@ -331,14 +331,14 @@ def test_a_client_certificate_opens_every_connection(authority: Authority, tmp_p
     mutual.load_verify_locations(authority.cert)
     options = replace(OPTIONS, ca_file=str(authority.cert), client_cert=str(both))
     with faulty("no-echo", mutual) as (address, _):
-        assert rules(check_broker(address, options, **PATIENCE)) == {"wire-request-identity"}
+        assert found_rules(check_broker(address, options, **PATIENCE)) == {"wire-request-identity"}
 
 
 def test_an_unknown_authority_gets_no_password(authority: Authority) -> None:
     with faulty("", server_side(authority.issue("check-unknown"))) as (address, server):
-        assert rules(check_broker(address, OPTIONS, **PATIENCE)) == {"wire-certificate"}
+        assert found_rules(check_broker(address, OPTIONS, **PATIENCE)) == {"wire-certificate"}
         assert next(server.counter) == 0, "no request came through"
-        found = rules(check_broker(address, replace(OPTIONS, insecure=True), **PATIENCE))
+        found = found_rules(check_broker(address, replace(OPTIONS, insecure=True), **PATIENCE))
         assert found == set()
 
 

@@ -17,7 +17,7 @@ EXPECTED = {
 }
 
 
-def app() -> object:
+def openbrokerapi_app() -> object:
     """As the documentation of openbrokerapi makes it."""
     flask = pytest.importorskip("flask")
     api = pytest.importorskip("openbrokerapi.api")
@@ -37,33 +37,33 @@ def app() -> object:
     return made
 
 
-def check(port: int) -> None:
+def check_findings(port: int) -> None:
     checked = check_broker(f"http://127.0.0.1:{port}/v2/catalog", OPTIONS)
     assert {(finding.rule, finding.severity) for finding in checked.findings} == EXPECTED
     assert b"A small one." in (checked.catalog or b"")
 
 
 def test_openbrokerapi_with_flasks_server() -> None:
-    made = app()
+    made = openbrokerapi_app()
     from werkzeug.serving import make_server
 
     server = make_server("127.0.0.1", 0, made, threaded=True)
     thread = threading.Thread(target=server.serve_forever)
     thread.start()
     try:
-        check(server.port)
+        check_findings(server.port)
     finally:
         server.shutdown()
         thread.join(10)
 
 
 def test_openbrokerapi_with_waitress() -> None:
-    made = app()
+    made = openbrokerapi_app()
     import waitress
 
     server = waitress.create_server(made, host="127.0.0.1", port=0)
     threading.Thread(target=server.run, daemon=True).start()
     try:
-        check(server.effective_port)
+        check_findings(server.effective_port)
     finally:
         server.close()

@@ -26,7 +26,7 @@ Regions = dict[tuple[int, int], list[str]]
 
 def check(name: str, data: bytes, *, unsafe: bool, options: ValidationOptions = PLAIN) -> int:
     """Mend `data` and hold it to the promises; how many fixes were carried out."""
-    found, passes = _mended(name, data, options, unsafe)
+    found, passes = _fix_with_passes(name, data, options, unsafe)
     after = found.after[name]
     assert not fix_bytes(name, after, options, unsafe=unsafe).changed_files, "the second run changes something"
     text, made = data, []
@@ -37,15 +37,15 @@ def check(name: str, data: bytes, *, unsafe: bool, options: ValidationOptions = 
         text = changed
         made += fixes
     assert text == after
-    no_new_findings(validate_document(parse_document(data, name), options).findings, found.remaining, made)
+    check_no_new_findings(validate_document(parse_document(data, name), options).findings, found.remaining, made)
     return len(made)
 
 
-def _mended(name: str, data: bytes, options: ValidationOptions, unsafe: bool) -> tuple[FixResult, list[Any]]:
+def _fix_with_passes(name: str, data: bytes, options: ValidationOptions, unsafe: bool) -> tuple[FixResult, list[Any]]:
     """The result, and the passes that led to it."""
     possible, passes = task._find_working_pass, list[Any]()
 
-    def watched(*given: Any) -> Any:
+    def record_pass(*given: Any) -> Any:
         watching.append(None)
         result = possible(*given)
         watching.pop()
@@ -55,7 +55,7 @@ def _mended(name: str, data: bytes, options: ValidationOptions, unsafe: bool) ->
 
     watching: list[None] = []
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(task, "_find_working_pass", watched)
+        patch.setattr(task, "_find_working_pass", record_pass)
         return fix_bytes(name, data, options, unsafe=unsafe), passes
 
 
@@ -64,7 +64,7 @@ def _check_pass(name: str, old: bytes, new: bytes, made: list[tuple[Finding, Fix
     assert new.startswith(b"\xef\xbb\xbf") == old.startswith(b"\xef\xbb\xbf")
     fixes = {fix.path: fix for _, fix in made}
     for path, was, is_now in differences(before.data, after.data):
-        assert is_meant(path, was, is_now, fixes), f"{path}: {was!r} became {is_now!r}"
+        assert is_fix(path, was, is_now, fixes), f"{path}: {was!r} became {is_now!r}"
     assert _is_edited(before.text, after.text, _regions(before, made)), "a byte beside the fixes changed"
 
 
@@ -83,7 +83,7 @@ def differences(old: Any, new: Any, path: tuple[Any, ...] = ()) -> Iterator[tupl
         yield path, old, new
 
 
-def is_meant(path: tuple[Any, ...], old: Any, new: Any, fixes: dict[tuple[Any, ...], Fix]) -> bool:
+def is_fix(path: tuple[Any, ...], old: Any, new: Any, fixes: dict[tuple[Any, ...], Fix]) -> bool:
     """Return whether a difference is the fix at that place, and an id stays unchanged."""
     fix = fixes.get(path)
     if path[-1:] == ("id",) and old is not ABSENT:
@@ -170,7 +170,9 @@ COMPARING = {
 """The rules that look at more of a catalog than one service offering."""
 
 
-def no_new_findings(before: tuple[Finding, ...], left: tuple[Finding, ...], made: list[tuple[Finding, Fix]]) -> None:
+def check_no_new_findings(
+    before: tuple[Finding, ...], left: tuple[Finding, ...], made: list[tuple[Finding, Fix]]
+) -> None:
     """No new finding of a shape but below one that was mended.
 
     Rules are silent on what has the wrong shape, and platforms stop reading there: they may speak up in the service

@@ -25,7 +25,7 @@ PLAN = "  plans:\n  - {id: 1D0E6C3B-8A4F-4E57-9B1C-2D7F5A90E3B4, name: p, free: 
 D4, D2020 = "http://json-schema.org/draft-04/schema#", "https://json-schema.org/draft/2020-12/schema"
 
 
-def mend(text: str, name: str = "c.yaml", unsafe: bool = False) -> tuple[str, FixResult]:
+def fix_text(text: str, name: str = "c.yaml", unsafe: bool = False) -> tuple[str, FixResult]:
     found = fix_bytes(name, text.encode(), OPTIONS, unsafe=unsafe)
     return found.after[name].decode(), found
 
@@ -52,7 +52,7 @@ def test_a_list_is_made_of_a_text_only_where_it_is_one_entry(
 ) -> None:
     text = HEAD + LISTS.format(written) + PLAN
     for unsafe, expected in (False, safely), (True, unsafely):
-        after, _ = mend(text, unsafe=unsafe)
+        after, _ = fix_text(text, unsafe=unsafe)
         assert after == (HEAD + LISTS.format(expected) + PLAN if expected else text)
     findings = validate_document(parse_document(text.encode(), "c.yaml"), OPTIONS).findings
     assert hint in {finding.hint for finding in findings}
@@ -63,10 +63,10 @@ def test_a_list_is_made_of_a_text_only_where_it_is_one_entry(
 def test_a_misnamed_draft_is_renamed(key: str, draft: str) -> None:
     plan = PLAN.replace("description: d}", "description: d, schemas: {service_instance: {create: {parameters: {%s}}}}}")
     text = HEAD + "  bindable: false\n" + plan % f'type: object, {key}: "{draft}"'
-    after, found = mend(text, unsafe=True)
+    after, found = fix_text(text, unsafe=True)
     assert after == text.replace(f"{key}:", "$schema:").replace(draft, D4)  # which every platform takes
     assert found.fixed[0].hint == f"rename {key} to $schema"
-    assert mend(text)[0] == after, "it is proved that the same requests pass"
+    assert fix_text(text)[0] == after, "it is proved that the same requests pass"
 
 
 @pytest.mark.parametrize(
@@ -94,15 +94,15 @@ def test_a_misnamed_draft_is_renamed(key: str, draft: str) -> None:
     ],
 )
 def test_a_value_is_mended_and_all_else_stays(old: str, new: str, unsafe: bool) -> None:
-    after, found = mend(HEAD + old + PLAN, unsafe=unsafe)
+    after, found = fix_text(HEAD + old + PLAN, unsafe=unsafe)
     assert after == HEAD + new + PLAN
     assert len(found.fixed) >= 1
-    assert mend(after, unsafe=unsafe)[0] == after
+    assert fix_text(after, unsafe=unsafe)[0] == after
     for end in ("\r\n", "\r"):
-        made, _ = mend((HEAD + old + PLAN).replace("\n", end), unsafe=unsafe)
+        made, _ = fix_text((HEAD + old + PLAN).replace("\n", end), unsafe=unsafe)
         assert made == (HEAD + new + PLAN).replace("\n", end)
     if unsafe:
-        untouched, safe_only = mend(HEAD + old + PLAN)
+        untouched, safe_only = fix_text(HEAD + old + PLAN)
         assert untouched == HEAD + old + PLAN and safe_only.unsafe
 
 
@@ -118,7 +118,7 @@ def test_a_value_is_mended_and_all_else_stays(old: str, new: str, unsafe: bool) 
 )
 def test_what_only_the_author_knows_is_left(id: str, lines: str) -> None:
     text = HEAD.replace(ID, id) + lines + PLAN
-    after, _ = mend(text, unsafe=True)
+    after, _ = fix_text(text, unsafe=True)
     assert yaml.safe_load(after)["services"][0].keys() == yaml.safe_load(text)["services"][0].keys()
     assert after.splitlines()[1:6] == text.splitlines()[1:6]
 
@@ -134,13 +134,13 @@ def test_what_only_the_author_knows_is_left(id: str, lines: str) -> None:
 )  # fmt: skip
 def test_an_entry_is_added_as_its_neighbours_are_written(plan: str, after: str) -> None:
     text = HEAD + "  bindable: false\n  plans:\n"
-    assert mend(text + plan, unsafe=True)[0] == text + after
+    assert fix_text(text + plan, unsafe=True)[0] == text + after
 
 
 def test_json_keeps_its_layout() -> None:
     plan = '{\n      "id": "x",\n      "name": "p",\n      "description": "d",\n      "metadata": {}\n    }'
     text = f'{{"services": [{{"id": "i", "name": "n", "bindable": "no", "plans": [\n    {plan}]}}]}}'
-    after, _ = mend(text, "c.json", unsafe=True)
+    after, _ = fix_text(text, "c.json", unsafe=True)
     assert after == text.replace('"no"', "false").replace('"metadata"', '"free": true,\n      "metadata"')
 
 
@@ -184,7 +184,7 @@ def test_a_draft_is_changed_only_where_the_same_requests_pass(
     schema: dict[str, Any], safe: str | None, unsafe: str | None
 ) -> None:
     for flag, wanted in ((False, safe), (True, unsafe)):
-        after = schema_of(mend(with_schema(schema), "c.json", unsafe=flag)[0])
+        after = schema_of(fix_text(with_schema(schema), "c.json", unsafe=flag)[0])
         assert after.get("$schema") == (schema.get("$schema") if wanted == "same" else wanted)
         assert {k: v for k, v in after.items() if k != "$schema"} == {k: v for k, v in schema.items() if k != "$schema"}
 
@@ -230,7 +230,7 @@ def test_what_is_no_file_cannot_be_mended() -> None:
         fix_source("HEAD:catalogs/faulty.yaml", OPTIONS)
 
 
-def mend_file(source: Path, **asked: Any) -> FixResult:
+def fix_file(source: Path, **asked: Any) -> FixResult:
     """Mend what is on disk."""
     found = fix_source(str(source), OPTIONS, **asked)
     write_fixed_files(found)
@@ -250,7 +250,7 @@ def test_a_link_stays_a_link_and_the_owner_the_owner(tmp_path: Path) -> None:
     owner = (12345, 23456) if os.geteuid() == 0 else (os.geteuid(), os.getegid())
     os.chown(file, *owner)
     with file.open() as reader:
-        mend_file(link)
+        fix_file(link)
         assert reader.read() == FAULT, "the file is replaced: a killed process leaves the old one or the new one"
     assert link.is_symlink()
     assert file.read_text() == MENDED
@@ -264,7 +264,7 @@ def test_a_catalog_inside_of_a_larger_file(tmp_path: Path) -> None:
     text = "other: &x {{free: no}}\nbroker:\n{}also: *x\n"
     inside, mended = ("".join(f"  {line}\n" for line in one.splitlines()) for one in (FAULT, MENDED))
     file.write_text(text.format(inside))
-    mend_file(file, at="/broker")
+    fix_file(file, at="/broker")
     assert file.read_text() == text.format(mended)
 
 
@@ -272,7 +272,7 @@ def test_a_text_that_counts_in_two_places_stays_and_the_others_are_mended() -> N
     shared = "  plan_updateable: &f 'no'\n  x: *f\n  metadata: &m {bullets: one, shareable: 'no'}\n"
     plan = "  - {id: q, name: q, description: d, free: 'no', bindable: true, metadata: *m}\n"
     text = HEAD + "  bindable: 'no'\n" + shared + PLAN + plan
-    after, found = mend(text, unsafe=True)
+    after, found = fix_text(text, unsafe=True)
     stuck = [(one.path[-1], why) for one, why in found.unfixable]
     assert stuck == [(field, ELSEWHERE) for field in ("plan_updateable", "bullets", "shareable")]
     assert after == HEAD + "  bindable: false\n" + shared + PLAN + plan.replace("'no'", "false")
@@ -293,20 +293,20 @@ def test_in_a_folder_links_stay_links(tmp_path: Path) -> None:
     (tmp_path / "services").mkdir()
     shared.write_text("name: a\nid: x\ndescription: d\nbindable: 'no'\nplans: []\n")
     (tmp_path / "services" / "a.yaml").symlink_to("../shared/a.yaml")
-    mend_file(tmp_path)
+    fix_file(tmp_path)
     assert (tmp_path / "services" / "a.yaml").is_symlink()
     assert "bindable: false\n" in shared.read_text()
 
 
 def test_more_errors_than_a_report_names_are_all_mended() -> None:
     plans = "".join(f"  - {{id: i{n}, name: p{n}, description: d, bindable: 'yes'}}\n" for n in range(1_200))
-    mended, _ = mend(f"{HEAD}  bindable: true\n  plans:\n{plans}")
+    mended, _ = fix_text(f"{HEAD}  bindable: true\n  plans:\n{plans}")
     assert mended.count("bindable: true}") == 1_200
 
 
 def test_more_than_a_reader_points_out_at_a_time() -> None:
     words = "  bindable: true\n  x:\n" + "  - no\n" * 250
-    assert mend(HEAD + words + PLAN, unsafe=True)[0] == HEAD + words.replace("no", '"no"') + PLAN
+    assert fix_text(HEAD + words + PLAN, unsafe=True)[0] == HEAD + words.replace("no", '"no"') + PLAN
 
 
 def test_what_was_saved_while_it_was_mended_is_not_lost(tmp_path: Path) -> None:
@@ -349,13 +349,13 @@ def test_nulls_that_every_platform_takes_for_nothing_are_one_info_and_are_droppe
     (finding,) = judgement.findings
     assert (finding.rule, finding.severity, finding.message[:7]) == ("null-object", "info", "5 nulls")
     assert {verdict.kind for verdict in judgement.verdicts.values()} == {VerdictKind.ACCEPTS}
-    after, found = mend(NULLS)
+    after, found = fix_text(NULLS)
     expected = NULLS.replace("  metadata: null\n  dashboard_client:\n", "").replace("metadata: ~\n    ", "")
     assert after == expected.replace("parameters: null\n", "{}\n").replace("{parameters: null}", "{}")
     assert (len(found.fixed), found.remaining) == (1, ())
     # As Go's SDK sends it: JSON, in one line.
     sent = json.dumps(yaml.safe_load(NULLS))
-    text, found = mend(sent, "c.json")
+    text, found = fix_text(sent, "c.json")
     assert json.loads(text) == yaml.safe_load(after)
     assert found.remaining == ()
 
@@ -365,7 +365,7 @@ def test_a_null_with_something_beside_it_stays(line: str) -> None:
     text = NULLS.replace("  metadata: null\n  dashboard_client:\n", "")
     text = text.replace("    schemas:\n", f"  {line}    schemas:\n")
     text = text[: text.index("    schemas:")].replace("  - metadata: ~\n    id", "  - id")
-    after, found = mend(text)
+    after, found = fix_text(text)
     assert after == text
     assert [finding.rule for finding in found.remaining] == ["null-object"]
 
@@ -397,4 +397,4 @@ def test_a_spring_configuration_is_mended_in_its_own_spelling() -> None:
 def test_an_entry_before_the_first_of_an_item_is_indented_as_that_one(end: str) -> None:
     old = HEAD + "  bindable: true\n  plans:\n  - schemas:\n      service_instance: {}\n"
     new = old.replace("- schemas", "- free: true\n    schemas")
-    assert mend(old.replace("\n", end), unsafe=True)[0] == new.replace("\n", end)
+    assert fix_text(old.replace("\n", end), unsafe=True)[0] == new.replace("\n", end)

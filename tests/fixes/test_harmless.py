@@ -24,7 +24,7 @@ from tests.cli.program import osbctl
 from tests.corpus import CORPUS, EVERY_CASE, catalogs, needs_corpus
 from tests.fixes.generated import catalog, text
 from tests.fixes.promises import differences
-from tests.fixes.test_fix import HEAD, PLAN, mend
+from tests.fixes.test_fix import HEAD, PLAN, fix_text
 from tests.fragments import places
 
 OPTIONS = ValidationOptions()
@@ -36,7 +36,7 @@ EACH = 3_000 if EVERY_CASE else 25
 """Catalogs of either kind, generated and mutated."""
 
 
-def old_reading(data: bytes) -> Any:
+def read_yaml_1_1(data: bytes) -> Any:
     """The value that a YAML 1.1 reader sees."""
     try:
         return yaml.load(data.removeprefix(b"\xef\xbb\xbf").decode(), LOADER)
@@ -44,7 +44,7 @@ def old_reading(data: bytes) -> Any:
         return NOT_READ
 
 
-def renamed(path: tuple[Any, ...], mended: FixResult) -> set[tuple[Any, ...]]:
+def paths_after_renames(path: tuple[Any, ...], mended: FixResult) -> set[tuple[Any, ...]]:
     """The path, and what it may be called after the fixes."""
     found = {path}
     for finding in mended.fixed:
@@ -55,13 +55,13 @@ def renamed(path: tuple[Any, ...], mended: FixResult) -> set[tuple[Any, ...]]:
     return found
 
 
-def check_safe(name: str, data: bytes) -> bool:
+def check_safe_fixes(name: str, data: bytes) -> bool:
     """Hold the safe fixes of a text to what old readers see; whether something was fixed."""
     mended = fix_bytes(name, data, OPTIONS)
     places = {fix.path for finding in mended.fixed for fix in finding.fixes if fix.safe}
-    allowed = places | {other for place in places for other in renamed(place, mended)}
+    allowed = places | {other for place in places for other in paths_after_renames(place, mended)}
     after = mended.after[name]
-    before_11, after_11 = old_reading(data), old_reading(after)
+    before_11, after_11 = read_yaml_1_1(data), read_yaml_1_1(after)
     assert (before_11 is NOT_READ) == (after_11 is NOT_READ), name
     pairs = [(parse_document(data, name).data, parse_document(after, name).data)]
     pairs += [(before_11, after_11)] if before_11 is not NOT_READ else []
@@ -71,14 +71,16 @@ def check_safe(name: str, data: bytes) -> bool:
     return bool(mended.changed_files)
 
 
-def check_placeholders(name: str, data: bytes, paths: list[tuple[Any, ...]]) -> None:
+def check_placeholders_stay(name: str, data: bytes, paths: list[tuple[Any, ...]]) -> None:
     before = parse_document(data, name).data
     mended = fix_bytes(name, data, OPTIONS, unsafe=True)
     after = parse_document(mended.after[name], name).data
     for path in paths:
         was = get_at(before, path)
         assert holds_placeholder(was)
-        assert was in [get_at(after, one) for one in renamed(path, mended)], f"{name}: {path} holds {was!r} no more"
+        assert was in [get_at(after, one) for one in paths_after_renames(path, mended)], (
+            f"{name}: {path} holds {was!r} no more"
+        )
 
 
 def check_outside(random: Random, inside: bytes) -> None:
@@ -95,30 +97,30 @@ def check_outside(random: Random, inside: bytes) -> None:
             mended = fix_bytes("c.yaml", data, OPTIONS, unsafe=unsafe, at="/broker")
         except OsbctlError:
             return
-        for read in old_reading, lambda one: parse_text(decode_utf8(one, "c.yaml"), "c.yaml").data:
+        for read in read_yaml_1_1, lambda one: parse_text(decode_utf8(one, "c.yaml"), "c.yaml").data:
             old, new = read(data), read(mended.after["c.yaml"])
             if old is NOT_READ:
                 continue
             assert {**old, "broker": 0} == {**new, "broker": 0}
 
 
-def mutated() -> Iterator[Any]:
+def mutated_catalogs() -> Iterator[Any]:
     assert CORPUS
     for name in ("service-manager-cases", "korifi-cases"):
         with gzip.open(CORPUS / f"{name}.jsonl.gz", "rt", encoding="utf-8") as lines:
             yield from (found for line in lines if isinstance(found := json.loads(line).get("catalog"), dict))
 
 
-def texts(random: Random, number: int) -> Iterator[tuple[str, bytes]]:
+def sample_texts(random: Random, number: int) -> Iterator[tuple[str, bytes]]:
     yield from (text(random, catalog(random)) for _ in range(number))
     for file in catalogs()[:: 1 if EVERY_CASE else 8]:
         yield file.name, file.read_bytes()
     if CORPUS:
-        yield from (text(random, one) for one in islice(mutated(), number))
+        yield from (text(random, one) for one in islice(mutated_catalogs(), number))
 
 
-def readable(random: Random, number: int) -> Iterator[tuple[str, bytes]]:
-    for name, data in texts(random, number):
+def readable_texts(random: Random, number: int) -> Iterator[tuple[str, bytes]]:
+    for name, data in sample_texts(random, number):
         try:
             parse_catalog(decode_utf8(data, name), name, nested=False)
         except (OsbctlError, RecursionError):
@@ -128,13 +130,13 @@ def readable(random: Random, number: int) -> Iterator[tuple[str, bytes]]:
 
 @pytest.mark.fuzz
 def test_safe_fixes_change_for_no_reader_what_they_are_not_about() -> None:
-    assert sum(check_safe(*one) for one in readable(Random(1), EACH)) > 10
+    assert sum(check_safe_fixes(*one) for one in readable_texts(Random(1), EACH)) > 10
 
 
 @pytest.mark.fuzz
 def test_nothing_beside_the_catalog_changes() -> None:
     random = Random(2)
-    for name, data in readable(random, EACH):
+    for name, data in readable_texts(random, EACH):
         if name.endswith("yaml"):
             check_outside(random, data)
 
@@ -142,7 +144,7 @@ def test_nothing_beside_the_catalog_changes() -> None:
 @pytest.mark.fuzz
 def test_no_value_with_a_placeholder_changes() -> None:
     random = Random(3)
-    for name, data in readable(random, EACH):
+    for name, data in readable_texts(random, EACH):
         whole = json.loads(json.dumps(parse_document(data, name).data))
         _, *paths = places(whole)
         made: list[tuple[Any, ...]] = []
@@ -151,17 +153,17 @@ def test_no_value_with_a_placeholder_changes() -> None:
             if isinstance(holder, dict | list) and not any(path[: len(one)] == one for one in made):
                 holder[path[-1]] = random.choice(PLACEHOLDERS)
                 made = [one for one in made if one[: len(path)] != path] + [path]
-        check_placeholders(*text(random, whole), made)
+        check_placeholders_stay(*text(random, whole), made)
 
 
 def test_the_fix_for_old_readers_is_not_safe() -> None:
     """They saw false and 1000: quotes change that."""
     words = "  bindable: true\n  metadata: {highAvailability: no, n: 1_000}\n"
-    after, mended = mend(HEAD + words + PLAN)
+    after, mended = fix_text(HEAD + words + PLAN)
     assert after == HEAD + words + PLAN
     assert len(mended.unsafe) == 3  # the key n, too
     changed = '  bindable: true\n  metadata: {highAvailability: "no", "n": "1_000"}\n'
-    assert mend(HEAD + words + PLAN, unsafe=True)[0] == HEAD + changed + PLAN
+    assert fix_text(HEAD + words + PLAN, unsafe=True)[0] == HEAD + changed + PLAN
 
 
 @pytest.mark.parametrize("top", ["services: {web: {version: 1_0, on: yes}}\n", "version: 1_0\nsize: no\n"])
@@ -188,7 +190,7 @@ MERGED = """x-base: &base
 @pytest.mark.parametrize("more", ["", "y: {<<: *base}\n"])
 def test_what_an_anchor_outside_of_the_services_repeats_is_left_with_the_reason(more: str, tmp_path: Path) -> None:
     whole = MERGED.format(more=more)
-    after, mended = mend(whole)
+    after, mended = fix_text(whole)
     assert after == whole.replace('&b "true"', "&b true")
     assert [why for _, why in mended.unfixable] == ["the same text is used elsewhere, too"]
     file = tmp_path / "c.yaml"
@@ -224,4 +226,4 @@ def test_real_catalogs_keep_their_placeholders() -> None:
         except OsbctlError:
             continue
         held = [path for path in places(data) if isinstance(one := get_at(data, path), str) and holds_placeholder(one)]
-        check_placeholders(file.name, file.read_bytes(), held)
+        check_placeholders_stay(file.name, file.read_bytes(), held)

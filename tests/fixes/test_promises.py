@@ -20,7 +20,7 @@ from osbctl.tasks.fix import fix_source, write_fixed_files
 from osbctl.validation.pipeline import validate_document
 from tests.corpus import CORPUS, EVERY_CASE, catalogs, needs_corpus
 from tests.fixes.generated import catalog, text
-from tests.fixes.promises import FULL, PLAIN, check, differences, is_meant, no_new_findings
+from tests.fixes.promises import FULL, PLAIN, check, check_no_new_findings, differences, is_fix
 
 MUTATED = ("cloudfoundry-mutations", "cloudfoundry-probes-2")
 CHUNKS = range(20 if EVERY_CASE else 1)
@@ -33,7 +33,7 @@ def sample(number: int, whole: Iterable[int]) -> Iterator[int]:
     return iter(every[number :: len(CHUNKS)] if EVERY_CASE else every)
 
 
-def held(texts: Iterable[tuple[int, str, bytes]]) -> int:
+def count_changed(texts: Iterable[tuple[int, str, bytes]]) -> int:
     """Hold each text to the promises, some with all that may be mended, and for all platforms; how many were changed."""
     changed = 0
     for number, name, data in texts:
@@ -63,7 +63,7 @@ def test_real_catalogs() -> None:
     assert mended >= (100 if EVERY_CASE else 8)
 
 
-def mutated() -> Iterator[Any]:
+def mutated_catalogs() -> Iterator[Any]:
     assert CORPUS
     for name in MUTATED:
         with gzip.open(CORPUS / f"{name}.jsonl.gz", "rt", encoding="utf-8") as lines:
@@ -79,10 +79,10 @@ def mutated() -> Iterator[Any]:
 @pytest.mark.fuzz
 @pytest.mark.parametrize("chunk", CHUNKS)
 def test_mutated_catalogs(chunk: int) -> None:
-    found = list(zip(range(10**6 if EVERY_CASE else 30), mutated(), strict=False))
+    found = list(zip(range(10**6 if EVERY_CASE else 30), mutated_catalogs(), strict=False))
     assert not EVERY_CASE or len(found) >= 2_000
     picked = [found[number] for number in sample(chunk, range(len(found)))]
-    assert held((number, *text(Random(number), one)) for number, one in picked) > len(picked) // 10
+    assert count_changed((number, *text(Random(number), one)) for number, one in picked) > len(picked) // 10
 
 
 @pytest.mark.fuzz
@@ -90,7 +90,7 @@ def test_mutated_catalogs(chunk: int) -> None:
 def test_generated_catalogs(chunk: int) -> None:
     picked = list(sample(chunk, range(5_000 if EVERY_CASE else 60)))
     made = ((number, *text(random, catalog(random))) for number in picked for random in [Random(number)])
-    assert held(made) > len(picked) // 2
+    assert count_changed(made) > len(picked) // 2
 
 
 @pytest.mark.fuzz
@@ -105,13 +105,13 @@ def test_generated_source_folders(tmp_path: Path) -> None:
             for name, written in split_files(data):
                 (folder / name).parent.mkdir(parents=True, exist_ok=True)
                 (folder / name).write_bytes(written.encode())
-            mended += folder_holds(folder, random.random() < 0.6)
+            mended += check_folder(folder, random.random() < 0.6)
         except (DocumentError, UsageError):  # a service without a name, say
             continue
     assert mended >= (100 if EVERY_CASE else 3)
 
 
-def folder_holds(folder: Path, unsafe: bool) -> bool:
+def check_folder(folder: Path, unsafe: bool) -> bool:
     """Mend a source folder and hold it to the promises; whether anything was mended."""
     before = read_folder(str(folder))
     found = fix_source(str(folder), PLAIN, unsafe=unsafe)
@@ -120,8 +120,8 @@ def folder_holds(folder: Path, unsafe: bool) -> bool:
     made = [(finding, fix) for finding in found.fixed for fix in finding.fixes]
     fixes = {fix.path: fix for _, fix in made}
     for path, old, new in differences(before.data, after.data):
-        assert is_meant(path, old, new, fixes), f"{path}: {old!r} became {new!r}"
-    no_new_findings(validate_document(before, PLAIN).findings, found.remaining, made)
+        assert is_fix(path, old, new, fixes), f"{path}: {old!r} became {new!r}"
+    check_no_new_findings(validate_document(before, PLAIN).findings, found.remaining, made)
     assert not fix_source(str(folder), PLAIN, unsafe=unsafe).changed_files
     return bool(found.changed_files)
 
@@ -148,19 +148,19 @@ def test_a_broken_promise_is_seen(break_it: Callable[[bytes], bytes], monkeypatc
     whole = (
         b"\xef\xbb\xbfservices:\r\n- id: a\r\n  description: d\r\n  name: n # well\r\n  bindable: 'yes'\r\n  plans: []"
     )
-    monkeypatch.setattr(task, "_find_working_pass", lenient(task._find_working_pass))
+    monkeypatch.setattr(task, "_find_working_pass", without_check(task._find_working_pass))
     with pytest.raises(AssertionError):
         check("c.yaml", whole, unsafe=False)
 
 
-def lenient(possible: Any) -> Any:
+def without_check(possible: Any) -> Any:
     """`_find_working_pass` without its own check of the result."""
 
-    def one(document: Any, files: Any, wanted: Any, read: Any, failed: Any) -> Any:
+    def find_pass(document: Any, files: Any, wanted: Any, read: Any, failed: Any) -> Any:
         from osbctl.fixes.passes import Pass
 
         step = Pass(document, files)
         step.make_edits(wanted)
         return (step, read(files | step.changed_files())) if step.fixes_by_edit else None
 
-    return one
+    return find_pass

@@ -30,13 +30,13 @@ def document(name: str, data: dict[str, Any]) -> Document:
     return parse_document(json.dumps(data, indent=1).encode(), name)
 
 
-def judged(options: ValidationOptions, *documents: Document) -> list[ValidationResult]:
+def validate_together(options: ValidationOptions, *documents: Document) -> list[ValidationResult]:
     return add_shared_identity_findings(
         [ValidatedCatalog(one, validate_document(one, options), options) for one in documents]
     )
 
 
-def shared(judgement: ValidationResult) -> list[tuple[str, Severity, str]]:
+def shared_findings(judgement: ValidationResult) -> list[tuple[str, Severity, str]]:
     return [(f.rule, f.severity, f.message) for f in judgement.findings if f.rule in RULES]
 
 
@@ -53,8 +53,8 @@ FIRST = document("first.json", catalog(A, B, "postgres", "client"))
 def test_what_two_catalogs_share_is_told_at_the_later_with_the_place_of_the_first(
     second: dict[str, Any], rule: str, words: str, refused_by: str
 ) -> None:
-    alone, later = judged(ValidationOptions(), FIRST, document("second.json", second))
-    assert not shared(alone)
+    alone, later = validate_together(ValidationOptions(), FIRST, document("second.json", second))
+    assert not shared_findings(alone)
     (finding,) = (finding for finding in later.findings if finding.rule in RULES)
     assert (finding.rule, finding.location.source) == (rule, "second.json")
     place = FIRST.locate([finding.path])[finding.path]
@@ -67,7 +67,10 @@ def test_what_two_catalogs_share_is_told_at_the_later_with_the_place_of_the_firs
 
 def test_three_catalogs_are_each_compared_with_the_first_that_has_it() -> None:
     documents = [document(f"{n}.json", catalog(A, plan, f"s{n}")) for n, plan in enumerate((B, C, D))]
-    messages = [[message for _, _, message in shared(one)] for one in judged(ValidationOptions(), *documents)]
+    messages = [
+        [message for _, _, message in shared_findings(one)]
+        for one in validate_together(ValidationOptions(), *documents)
+    ]
     assert [len(one) for one in messages] == [0, 1, 1]
     assert all("s0 at 0.json:" in message for one in messages[1:] for message in one)
 
@@ -75,8 +78,8 @@ def test_three_catalogs_are_each_compared_with_the_first_that_has_it() -> None:
 def test_a_platform_that_counts_makes_its_refusal_an_error_and_says_only_its_own() -> None:
     second = document("second.json", catalog(A, B, "postgres", "client"))
     for platform in Platform:
-        _, later = judged(ValidationOptions(platforms=frozenset({platform})), FIRST, second)
-        errors = {rule for rule, severity, _ in shared(later) if severity is Severity.ERROR}
+        _, later = validate_together(ValidationOptions(platforms=frozenset({platform})), FIRST, second)
+        errors = {rule for rule, severity, _ in shared_findings(later) if severity is Severity.ERROR}
         expected = {Platform.KUBERNETES: {"shared-id"}, Platform.CLOUD_FOUNDRY: {"shared-dashboard-client"}}
         assert errors == expected.get(platform, set())
         hints = [finding.hint for finding in later.findings if finding.rule in RULES and finding.hint]
@@ -86,16 +89,16 @@ def test_a_platform_that_counts_makes_its_refusal_an_error_and_says_only_its_own
 def test_it_can_be_ignored_and_selected_as_every_rule() -> None:
     second = document("second.json", catalog(A, B, "postgres"))
     at = (IgnoreAt("shared-service-name", "postgres"),)
-    _, later = judged(ValidationOptions(ignore=frozenset({"shared-id"}), ignore_at=at), FIRST, second)
-    assert not shared(later)
+    _, later = validate_together(ValidationOptions(ignore=frozenset({"shared-id"}), ignore_at=at), FIRST, second)
+    assert not shared_findings(later)
     assert later.left_out == 3
-    _, later = judged(ValidationOptions(select=frozenset({"shared-service-name"})), FIRST, second)
+    _, later = validate_together(ValidationOptions(select=frozenset({"shared-service-name"})), FIRST, second)
     assert [finding.rule for finding in later.findings] == ["shared-service-name"]
 
 
 def test_a_placeholder_and_an_empty_id_are_shared_by_nobody() -> None:
     both = [document(f"{n}.json", catalog("((id))", "", "${NAME}")) for n in range(2)]
-    assert not any(shared(one) for one in judged(ValidationOptions(), *both))
+    assert not any(shared_findings(one) for one in validate_together(ValidationOptions(), *both))
 
 
 def test_every_kind_is_answered_for_every_platform_but_where_it_does_not_read_the_field() -> None:

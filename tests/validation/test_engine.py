@@ -27,7 +27,7 @@ GOOD = catalog({"dashboard_client": {"id": "dashboard", "secret": "((secret))", 
 """A catalog that no rule says anything of, but for the placeholder of its secret."""
 
 
-def told(data: dict[str, Any], version: ApiVersion = ApiVersion.V2_17) -> set[str]:
+def broken_rules(data: dict[str, Any], version: ApiVersion = ApiVersion.V2_17) -> set[str]:
     options = ValidationOptions(version, platforms=frozenset(Platform))
     return {finding.rule for finding in run_rules(data, options)}
 
@@ -36,12 +36,12 @@ def told(data: dict[str, Any], version: ApiVersion = ApiVersion.V2_17) -> set[st
     "field", ["supportedPlatforms", "supportedPlatformNames", "excludedPlatformNames", "supportsInstanceSharing"]
 )
 def test_each_field_that_service_manager_reads_of_metadata_is_looked_at(field: str) -> None:
-    assert "sap-metadata-ignored" in told(catalog(plan={"metadata": {field: "x"}}))
+    assert "sap-metadata-ignored" in broken_rules(catalog(plan={"metadata": {field: "x"}}))
 
 
 def test_the_good_catalog() -> None:
-    assert told(GOOD) == {"placeholder-unresolved"}
-    assert told(catalog(), ApiVersion.V2_13) == set()
+    assert broken_rules(GOOD) == {"placeholder-unresolved"}
+    assert broken_rules(catalog(), ApiVersion.V2_13) == set()
 
 
 KEYS = st.sampled_from(
@@ -132,7 +132,7 @@ GROWING: dict[str, Callable[[int], dict[str, Any]]] = {
 }  # fmt: skip
 
 
-def calls(data: dict[str, Any]) -> int:
+def count_calls(data: dict[str, Any]) -> int:
     """Number of Python function calls of the rules and of the walk that explains the schema's errors."""
     count = 0
 
@@ -152,12 +152,12 @@ def calls(data: dict[str, Any]) -> int:
 
 @pytest.mark.parametrize("kind", GROWING)
 def test_cost_grows_in_line(kind: str) -> None:
-    calls(GROWING[kind](3))  # what is imported and compiled once
-    small, middle, large = (calls(GROWING[kind](n)) for n in (50, 100, 200))
+    count_calls(GROWING[kind](3))  # what is imported and compiled once
+    small, middle, large = (count_calls(GROWING[kind](n)) for n in (50, 100, 200))
     assert large - middle <= 2.2 * (middle - small) + 250
 
 
-def found_in(*schemas: dict[str, Any], rule: str) -> list[Finding]:
+def findings_of_rule(*schemas: dict[str, Any], rule: str) -> list[Finding]:
     """The findings of `rule` in a catalog with one plan for each schema."""
     data = catalog({"plans": [with_parameters(schema)["services"][0]["plans"][0] for schema in schemas]})
     return [finding for finding in run_rules(data, ValidationOptions()) if finding.rule == rule]
@@ -165,14 +165,14 @@ def found_in(*schemas: dict[str, Any], rule: str) -> list[Finding]:
 
 def test_each_finding_of_equal_schemas_has_its_own_place_and_its_own_fix() -> None:
     slip = {"$schema": "https://json-schema.org/draft-07/schema#", "type": "object"}
-    findings = found_in(slip, {**slip, "title": "a"}, dict(slip), rule="parameters-dialect-unknown")
+    findings = findings_of_rule(slip, {**slip, "title": "a"}, dict(slip), rule="parameters-dialect-unknown")
     assert [(f.path[3], f.fixes[0].path == f.path) for f in findings] == [(0, True), (1, True), (2, True)]
 
 
 @pytest.mark.parametrize("reference", ["#/title", "#/%74itle"])
 def test_schemas_that_differ_in_their_title_are_looked_at_one_by_one(reference: str) -> None:
     without: dict[str, Any] = {"$schema": DRAFT_04, "properties": {"a": {"$ref": reference}}}
-    findings = found_in({**without, "title": "a"}, without, rule="parameters-reference-missing")
+    findings = findings_of_rule({**without, "title": "a"}, without, rule="parameters-reference-missing")
     assert [f.path[3] for f in findings] == [1]
 
 

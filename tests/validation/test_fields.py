@@ -18,7 +18,7 @@ from tests.fragments import DRAFT_04, catalog, with_parameters
 CLIENT = {"id": "ui", "secret": "((secret))", "redirect_uri": "https://ui.example.com"}
 
 
-def told(data: dict[str, Any]) -> dict[str, tuple[str, str]]:
+def messages_by_rule(data: dict[str, Any]) -> dict[str, tuple[str, str]]:
     """Rule to message and hint."""
     findings = validate_document(parse_document(json.dumps(data).encode(), "c.json"), ValidationOptions()).findings
     return {finding.rule: (finding.message, finding.hint) for finding in findings}
@@ -44,7 +44,7 @@ def with_schema(**keywords: Any) -> dict[str, Any]:
     ({"costs": [{"amount": {"usd": 1}, "Unit": "MONTHLY"}]}, "rename to unit"),
 ])  # fmt: skip
 def test_a_field_of_the_metadata_is_a_slip_only_where_its_value_fits(metadata: Any, hint: str | None) -> None:
-    found = told(with_plan(metadata=metadata)).get("field-near-miss")
+    found = messages_by_rule(with_plan(metadata=metadata)).get("field-near-miss")
     assert (found[1] if found else None) == hint
 
 
@@ -52,12 +52,12 @@ def test_a_field_of_the_metadata_is_a_slip_only_where_its_value_fits(metadata: A
 def test_a_field_of_a_plan_is_a_slip_whatever_its_value(value: Any, hint: str) -> None:
     data = with_plan(FREE=value)
     del data["services"][0]["plans"][0]["free"]
-    assert told(data)["field-near-miss"][1] == hint
+    assert messages_by_rule(data)["field-near-miss"][1] == hint
 
 
 @pytest.mark.parametrize("name", ["(( grab meta.name ))", '(( concat "a(" name ))', "((!name))", "((vault:path.name))"])
 def test_a_placeholder_is_no_wrong_name(name: str) -> None:
-    found = told(with_plan(name=name))
+    found = messages_by_rule(with_plan(name=name))
     assert "placeholder-unresolved" in found
     assert not [rule for rule in found if rule.startswith("name-")]
 
@@ -70,7 +70,7 @@ def test_a_placeholder_is_no_wrong_name(name: str) -> None:
     ({"$schema": DRAFT_04, "$dynamicRef": "https://example.com/a"}, {"parameters-reference-external"}),
 ])  # fmt: skip
 def test_a_schema_of_no_known_draft_is_judged_as_cloud_foundry_does(schema: Any, rules: set[str]) -> None:
-    assert {rule for rule in told(with_parameters(schema)) if rule.startswith("parameters-")} == rules
+    assert {rule for rule in messages_by_rule(with_parameters(schema)) if rule.startswith("parameters-")} == rules
 
 
 def test_what_no_platform_can_have_is_refused_by_none() -> None:
@@ -124,19 +124,21 @@ def with_dashboard(address: str) -> dict[str, Any]:
     ("parameters-impossible", with_schema(minimum=3, maximum=3, minItems="b", maxItems=None), None),
 ])  # fmt: skip
 def test_a_rule_speaks_of_what_is_wrong_alone(rule: str, data: dict[str, Any], message: str | None) -> None:
-    found = told(data).get(rule)
+    found = messages_by_rule(data).get(rule)
     assert (found is not None) == (message is not None)
     assert message is None or (found and message in found[0])
 
 
 def test_a_refusal_below_a_value_of_the_wrong_type_joins_its_fault() -> None:
-    assert told(with_plan(maintenance_info="x")).keys() - told(with_plan()).keys() == {"schema-type"}
+    assert messages_by_rule(with_plan(maintenance_info="x")).keys() - messages_by_rule(with_plan()).keys() == {
+        "schema-type"
+    }
 
 
 def test_dashboard_secrets_are_one_finding() -> None:
     data = with_service(dashboard_client={**CLIENT, "secret": "a"})
     data["services"].append(data["services"][0] | {"name": "other", "id": "B1F7C254-3B6D-4C8E-8F02-9E5D4B7A6C13"})
-    assert told(data)["dashboard-secret-literal"][0] == "2 dashboard secrets are written out"
+    assert messages_by_rule(data)["dashboard-secret-literal"][0] == "2 dashboard secrets are written out"
 
 
 def node(service: dict[str, Any], plan: dict[str, Any]) -> CatalogNode:

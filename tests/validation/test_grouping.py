@@ -15,20 +15,20 @@ from osbctl.validation.pipeline import validate_document
 from tests.corpus import catalogs, needs_corpus
 
 
-def plan(number: int, more: str = "") -> str:
+def plan_line(number: int, more: str = "") -> str:
     return f"  - {{id: 6C3B1D0E-8A4F-4E57-9B1C-2D7F5A90E{number:03}, name: p{number}, description: d{more}}}\n"
 
 
-def found(plans: str, options: ValidationOptions | None = None, top: str = "") -> list[Finding]:
+def validate_plans(plans: str, options: ValidationOptions | None = None, top: str = "") -> list[Finding]:
     offering = "- id: 1D0E6C3B-8A4F-4E57-9B1C-2D7F5A90E3B4\n  name: s\n  description: d\n  bindable: true\n"
     document = parse_document(f"{top}services:\n{offering}  plans:\n{plans}".encode(), "c.yaml")
     return list(validate_document(document, options or ValidationOptions()).findings)
 
 
 def test_a_file_has_one_word_on_free_with_the_fix_of_each_plan() -> None:
-    (one,) = found(plan(1))
+    (one,) = validate_plans(plan_line(1))
     assert one.message == "plan 'p1' does not set `free`, and platforms disagree on the default"
-    (finding,) = found(plan(1) + plan(2, ", free: true") + plan(3))
+    (finding,) = validate_plans(plan_line(1) + plan_line(2, ", free: true") + plan_line(3))
     assert finding.message == "2 plans do not set `free`, and platforms disagree on the default"
     assert (finding.path, finding.other_paths) == (("services", 0, "plans", 0), (("services", 0, "plans", 2),))
     assert [fix.path[3] for fix in finding.fixes] == [0, 2]
@@ -37,15 +37,15 @@ def test_a_file_has_one_word_on_free_with_the_fix_of_each_plan() -> None:
 
 def test_of_a_plan_with_a_price_its_silence_on_free_is_told_once_and_never_mended_to_free() -> None:
     price = ", metadata: {costs: [{amount: {usd: %s}, unit: MONTHLY}]}"
-    (priced,) = found(plan(1, price % 9))
+    (priced,) = validate_plans(plan_line(1, price % 9))
     assert (priced.rule, priced.fixes) == ("cost-of-free-plan", ())
-    assert [finding.rule for finding in found(plan(1, price % 0))] == ["default-implicit"]
+    assert [finding.rule for finding in validate_plans(plan_line(1, price % 0))] == ["default-implicit"]
 
 
 def test_like_names_ids_and_items_of_metadata_are_told_together() -> None:
     more = ", free: true, metadata: {bullets: [{a: 1}, {b: 2}, x]}"
-    plans = "".join(plan(n, more).replace("name: p", "name: p_").replace("A90E", "A90Z") for n in (1, 2))
-    assert [finding.message for finding in found(plans)] == [
+    plans = "".join(plan_line(n, more).replace("name: p", "name: p_").replace("A90E", "A90Z") for n in (1, 2))
+    assert [finding.message for finding in validate_plans(plans)] == [
         "2 ids are almost GUIDs",
         "2 names have characters that API version 2.14 forbids",
         "4 items of bullets must each be a string, not an object",
@@ -54,25 +54,27 @@ def test_like_names_ids_and_items_of_metadata_are_told_together() -> None:
 
 def test_a_name_is_reported_once_and_an_underscore_is_a_note() -> None:
     more = ", free: true"
-    plans = plan(1, more).replace("name: p1", "name: p_1") + plan(2, more).replace("name: p2", "name: p 2_")
-    assert [(finding.rule, finding.severity, len(finding.other_paths)) for finding in found(plans)] == [
+    plans = plan_line(1, more).replace("name: p1", "name: p_1") + plan_line(2, more).replace("name: p2", "name: p 2_")
+    assert [(finding.rule, finding.severity, len(finding.other_paths)) for finding in validate_plans(plans)] == [
         ("name-characters", Severity.INFO, 0),
         ("name-not-cli-friendly", Severity.WARNING, 0),
     ]
     newer = ValidationOptions(api_version=ApiVersion.V2_15)
-    assert [finding.rule for finding in found(plans, newer)] == ["name-not-cli-friendly"]
+    assert [finding.rule for finding in validate_plans(plans, newer)] == ["name-not-cli-friendly"]
 
 
 def test_bindable_is_told_where_korifi_counts_or_it_is_asked_for() -> None:
-    plans = plan(1, ", free: true")
-    assert found(plans) == []
+    plans = plan_line(1, ", free: true")
+    assert validate_plans(plans) == []
     for asked in ({"platforms": frozenset({Platform.KORIFI})}, {"select": frozenset({"korifi-bindable-implicit"})}):
-        assert [finding.rule for finding in found(plans, ValidationOptions(**asked))] == ["korifi-bindable-implicit"]
+        assert [finding.rule for finding in validate_plans(plans, ValidationOptions(**asked))] == [
+            "korifi-bindable-implicit"
+        ]
 
 
 def test_what_is_ignored_is_not_counted() -> None:
     options = ValidationOptions(ignore_at=(IgnoreAt("default-implicit", plan="p1"),))
-    (finding,) = found(plan(1) + plan(2) + plan(3), options)
+    (finding,) = validate_plans(plan_line(1) + plan_line(2) + plan_line(3), options)
     assert finding.message.startswith("2 plans do not")
     assert finding.path == ("services", 0, "plans", 1)
 
@@ -80,34 +82,36 @@ def test_what_is_ignored_is_not_counted() -> None:
 def test_a_placeholder_is_told_once_a_variable_and_not_where_no_platform_reads() -> None:
     hidden = ', free: true, metadata: {displayName: "((a))"}, brokerSettings: {size: "((b))", x: ["((a))"]}'
     other = hidden.replace("((a))", "${n}", 1)
-    findings = found(plan(1, hidden) + plan(2, other) + plan(3, hidden), top="x: ((c))\n")
+    findings = validate_plans(plan_line(1, hidden) + plan_line(2, other) + plan_line(3, hidden), top="x: ((c))\n")
     told = ["2 values hold '((a))', which was not replaced", "'${n}' was not replaced"]
     assert [finding.message for finding in findings] == told
 
 
 def test_fields_that_are_too_new_are_told_once_a_version() -> None:
     newer = ", free: true, maintenance_info: {version: 1.2.3}, plan_updateable: true"
-    (finding,) = found(plan(1, newer) + plan(2, newer))
+    (finding,) = validate_plans(plan_line(1, newer) + plan_line(2, newer))
     assert finding.message.startswith("4 fields came with API version 2.15")
     assert len(finding.other_paths) == 3
 
 
 def test_null_in_metadata_is_a_note_and_other_types_are_warnings() -> None:
     null = ", free: true, metadata: {displayName: null, bullets: 1}"
-    severities = {(finding.rule, finding.severity) for finding in found(plan(1, null))}
+    severities = {(finding.rule, finding.severity) for finding in validate_plans(plan_line(1, null))}
     assert severities == {("metadata-type", Severity.INFO), ("metadata-type", Severity.WARNING)}
 
 
 def test_the_digits_of_a_guid_are_as_unique_as_a_guid() -> None:
-    plans = plan(1, ", free: true").replace("6C3B1D0E-8A4F-4E57-9B1C-2D7F5A90E001", "6C3B1D0E8A4F4E579B1C2D7F5A90E001")
-    assert found(plans) == []
-    assert [finding.rule for finding in found(plans.replace("6C3B", "6C3"))] == ["id-not-guid"]
+    plans = plan_line(1, ", free: true").replace(
+        "6C3B1D0E-8A4F-4E57-9B1C-2D7F5A90E001", "6C3B1D0E8A4F4E579B1C2D7F5A90E001"
+    )
+    assert validate_plans(plans) == []
+    assert [finding.rule for finding in validate_plans(plans.replace("6C3B", "6C3"))] == ["id-not-guid"]
 
 
 def test_a_fingerprint_stays_when_one_of_the_places_is_mended() -> None:
     before, after = (
-        [fingerprint for _, fingerprint in compute_fingerprints(found(plans), "")]
-        for plans in (plan(1) + plan(2), plan(1, ", free: true") + plan(2))
+        [fingerprint for _, fingerprint in compute_fingerprints(validate_plans(plans), "")]
+        for plans in (plan_line(1) + plan_line(2), plan_line(1, ", free: true") + plan_line(2))
     )
     assert before == after
 
@@ -130,15 +134,15 @@ def test_a_real_catalog_has_one_finding_in_the_median() -> None:
 DATA = {"services": [{"name": "s", "plans": [{"name": "p"}, {"name": "q"}]}, 7]}
 
 
-def made(rule: str, *path: str | int) -> Finding:
+def finding_at(rule: str, *path: str | int) -> Finding:
     return Finding(rule, Severity.ERROR, "", path)
 
 
 FINDINGS = [
-    made("a"),
-    made("a", "services", 0, "id"),
-    made("a", "services", 0, "plans", 0, "id"),
-    made("b", "services", 0, "plans", 1),
+    finding_at("a"),
+    finding_at("a", "services", 0, "id"),
+    finding_at("a", "services", 0, "plans", 0, "id"),
+    finding_at("b", "services", 0, "plans", 1),
 ]
 
 

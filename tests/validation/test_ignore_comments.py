@@ -32,25 +32,25 @@ services:
 """
 
 
-def found(text: str, options: ValidationOptions | None = None) -> list[tuple[str, int]]:
+def rules_with_lines(text: str, options: ValidationOptions | None = None) -> list[tuple[str, int]]:
     judgement = validate_document(parse_document(text.encode(), "c.yaml"), options or ValidationOptions())
     return [(finding.rule, finding.location.line) for finding in judgement.findings if finding.location]
 
 
 def test_a_comment_silences_its_line_or_the_entry_below_it() -> None:
-    assert found(TEXT) == [("name-characters", 10), ("default-implicit", 15)]
-    assert found(TEXT.replace("osbctl:", "osbctl :")) == [("name-characters", 4), ("default-implicit", 8)]
+    assert rules_with_lines(TEXT) == [("name-characters", 10), ("default-implicit", 15)]
+    assert rules_with_lines(TEXT.replace("osbctl:", "osbctl :")) == [("name-characters", 4), ("default-implicit", 8)]
     text = TEXT.replace("    plans:\n", "    # osbctl: ignore[default-*]\n    plans:\n")
-    assert found(text) == [("name-characters", 11)]
+    assert rules_with_lines(text) == [("name-characters", 11)]
     bare = TEXT.replace("# osbctl: ignore[default", "# [").replace("# osbctl: ignore[name", "# [")
-    assert found(f"# osbctl: ignore[advice, spec]\n{bare}") == []
+    assert rules_with_lines(f"# osbctl: ignore[advice, spec]\n{bare}") == []
 
 
 def test_an_unknown_rule_is_told_where_its_finding_is_selected() -> None:
     text = TEXT.replace("c_d", "cd  # osbctl: ignore[name-characters, advice, nosuch]")
-    assert found(text) == [("ignore-unknown", 10), ("default-implicit", 15)]
-    assert found(text, ValidationOptions(select=frozenset({"name-characters"}))) == []
-    assert found(text, ValidationOptions(ignore=frozenset({"ignore-unknown"}))) == [("default-implicit", 15)]
+    assert rules_with_lines(text) == [("ignore-unknown", 10), ("default-implicit", 15)]
+    assert rules_with_lines(text, ValidationOptions(select=frozenset({"name-characters"}))) == []
+    assert rules_with_lines(text, ValidationOptions(ignore=frozenset({"ignore-unknown"}))) == [("default-implicit", 15)]
 
 
 def test_an_unknown_rule_in_a_comment_has_a_suggestion() -> None:
@@ -67,7 +67,7 @@ def test_a_comment_that_names_no_rule_is_told(comment: str) -> None:
     assert [(f.message, f.hint) for f in told if f.rule == "ignore-unknown"] == [
         ("the comment does not say which rule to ignore", "write the rule in brackets: ignore[RULE]")
     ]
-    assert "ignore-unknown" not in dict(found("services: []  # osbctl: ignores nothing\n"))
+    assert "ignore-unknown" not in dict(rules_with_lines("services: []  # osbctl: ignores nothing\n"))
 
 
 def test_a_comment_holds_in_its_file_of_a_source_folder(tmp_path: Path) -> None:
@@ -106,7 +106,7 @@ def test_thousands_of_comments_cost_no_more_than_their_number() -> None:
     head = TEXT.partition("    - {id")[0]
     text = head + "".join(plan.format(number) for number in range(1_500))
     begun = time.perf_counter()
-    assert found(text) == []
+    assert rules_with_lines(text) == []
     assert time.perf_counter() - begun < 20  # half a second on a quiet machine
 
 
@@ -123,5 +123,5 @@ def test_a_text_is_parsed_once_for_its_values_and_once_for_all_places(monkeypatc
     clean = clean.replace("name: p,", "name: p, free: true,")
     for text, findings, parses in ((clean, 0, 1), (TEXT, 2, 2), (TEXT.replace("osbctl:", ""), 2, 2)):
         loaders.clear()
-        assert len(found(text)) == findings
+        assert len(rules_with_lines(text)) == findings
         assert len(loaders) == parses

@@ -25,12 +25,12 @@ GOOD["services"][0]["plans"][0]["schemas"] = {
 }  # fmt: skip
 
 
-def found(data: Any, **options: Any) -> tuple[Finding, ...]:
+def findings_of(data: Any, **options: Any) -> tuple[Finding, ...]:
     return validated(data, **options).findings
 
 
 def test_a_refusal_joins_the_error_at_its_place() -> None:
-    (finding,) = found(changed(GOOD, ("services", 0, "bindable"), "yes"))
+    (finding,) = findings_of(changed(GOOD, ("services", 0, "bindable"), "yes"))
     assert finding.rule == "schema-type"
     assert finding.refused_by == tuple(Platform)
     assert finding.platform_messages == ('Service "bindable" field must be a boolean, but has value "yes"',)
@@ -41,7 +41,7 @@ def test_a_refusal_joins_the_error_at_its_place() -> None:
     [((), Severity.WARNING), ((Platform.KORIFI,), Severity.WARNING), ((Platform.CLOUD_FOUNDRY,), Severity.ERROR)],
 )
 def test_a_lone_refusal_counts_with_its_platform(platforms: tuple[Platform, ...], severity: Severity) -> None:
-    (finding,) = found({"services": []}, platforms=frozenset(platforms))
+    (finding,) = findings_of({"services": []}, platforms=frozenset(platforms))
     assert (finding.rule, finding.severity) == ("cloudfoundry-no-service", severity)
 
 
@@ -131,12 +131,12 @@ def test_refusals_of_errors_that_are_left_out_are_left_out_too() -> None:
     assert judgement.verdicts[Platform.KORIFI].reasons == 502
 
 
-def of_parameters(*schemas: dict[str, Any]) -> list[set[tuple[str, str, object]]]:
+def parameter_findings(*schemas: dict[str, Any]) -> list[set[tuple[str, str, object]]]:
     """The findings on the parameter schema of each plan."""
     plans = [{**GOOD["services"][0]["plans"][0], "id": f"plan-{n}", "name": f"plan-{n}"} for n in range(len(schemas))]
     for plan, schema in zip(plans, schemas, strict=True):
         plan["schemas"] = {"service_instance": {"create": {"parameters": {"$schema": DRAFT_04, **schema}}}}
-    findings = [one for one in found(changed(GOOD, PLANS, plans)) if one.rule.startswith("parameters-")]
+    findings = [one for one in findings_of(changed(GOOD, PLANS, plans)) if one.rule.startswith("parameters-")]
     return [
         {(one.rule, one.message, one.path[4:]) for one in findings if one.path[3] == n} for n in range(len(schemas))
     ]
@@ -158,6 +158,6 @@ DIFFERING: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
 @pytest.mark.parametrize("case", DIFFERING)
 def test_parameter_schemas_that_differ_in_a_text_have_the_findings_of_each(case: str) -> None:
     first, second = DIFFERING[case]
-    both = of_parameters(first, second)
-    assert both == [*of_parameters(first), *of_parameters(second)]
+    both = parameter_findings(first, second)
+    assert both == [*parameter_findings(first), *parameter_findings(second)]
     assert both[1]

@@ -18,7 +18,7 @@ from tests.fragments import DRAFT_04
 DRAFT = {"$schema": DRAFT_04}
 
 
-def of(inner: Any) -> dict[str, Any]:
+def property_schema(inner: Any) -> dict[str, Any]:
     return {**DRAFT, "properties": {"n": inner}}
 
 
@@ -58,7 +58,7 @@ def test_defaults_and_examples_that_their_schema_refuses_name_the_keyword() -> N
     ({"type": "string", "format": "email", "default": "nobody", "example": "none"}, False),
 ])  # fmt: skip
 def test_defaults_that_are_told(schema: dict[str, Any], told: bool) -> None:
-    node = Node(of(schema))
+    node = Node(property_schema(schema))
     assert bool([*parameters_default(node)]) == told
 
 
@@ -85,7 +85,7 @@ def test_no_alarm_on_real_catalogs() -> None:
 
 
 def test_a_pattern_that_takes_too_long_and_a_schema_without_end_are_given_up() -> None:
-    slow = of({"type": "string", "pattern": "^(a+)+$", "default": "a" * 5_000 + "b"})
+    slow = property_schema({"type": "string", "pattern": "^(a+)+$", "default": "a" * 5_000 + "b"})
     parts = {f"p{n}": {"anyOf": [{"$ref": f"#/properties/p{m}"} for m in range(n + 1, 60)]} for n in range(60)}
     began = time.monotonic()
     for schema in (slow, {**DRAFT, "properties": parts}):

@@ -62,7 +62,7 @@ def plan(**fields: Any) -> dict[str, Any]:
     return service(plans=[{**PLAN, **fields}])
 
 
-def told(data: dict[str, Any], version: ApiVersion = ApiVersion.V2_17) -> list[str]:
+def messages(data: dict[str, Any], version: ApiVersion = ApiVersion.V2_17) -> list[str]:
     return [f"{finding.rule}: {finding.message}" for finding in schema_findings(data, version)[0]]
 
 
@@ -118,9 +118,9 @@ def test_shipped_schemas_are_what_the_table_makes() -> None:
 
 @pytest.mark.parametrize("version", list(ApiVersion))
 def test_a_good_catalog_has_no_fault(version: ApiVersion) -> None:
-    assert told(GOOD, version) == []
-    assert told({"services": []}, version) == []
-    assert told(service(unknown=[1]), version) == []
+    assert messages(GOOD, version) == []
+    assert messages({"services": []}, version) == []
+    assert messages(service(unknown=[1]), version) == []
 
 
 @pytest.mark.parametrize(("data", "expected"), [
@@ -143,7 +143,7 @@ def test_a_good_catalog_has_no_fault(version: ApiVersion) -> None:
         [f'schema-type: {DB}bindable must be a boolean, not the string "\\u202e{"x" * 50}…']),
 ])  # fmt: skip
 def test_messages(data: dict[str, Any], expected: list[str]) -> None:
-    assert sorted(told(data)) == expected
+    assert sorted(messages(data)) == expected
 
 
 @pytest.mark.parametrize(("data", "hint"), [
@@ -178,7 +178,7 @@ JSON = st.recursive(
 )  # fmt: skip
 
 
-def agreed(data: Any, version: ApiVersion = ApiVersion.V2_17) -> bool:
+def is_valid_everywhere(data: Any, version: ApiVersion = ApiVersion.V2_17) -> bool:
     """Return whether `data` is valid; both engines and the messages must agree."""
     good = jsonschema.Draft7Validator(SCHEMAS[version]).is_valid(data)
     assert jsonschema_rs.Draft7Validator(SCHEMAS[version], validate_formats=False).is_valid(data) == good
@@ -195,7 +195,7 @@ def test_the_two_engines_agree(grafts: list[tuple[tuple[str | int, ...], Any]]) 
         with contextlib.suppress(KeyError, IndexError, TypeError):  # an earlier graft took the place away
             data = changed(data, path, value)
     for version in ApiVersion:
-        agreed(data, version)
+        is_valid_everywhere(data, version)
 
 
 @pytest.mark.parametrize(
@@ -203,18 +203,18 @@ def test_the_two_engines_agree(grafts: list[tuple[tuple[str | int, ...], Any]]) 
     [(1.0, True), (-0.0, True), (1e300, True), (2**64, True), (10**400, True), (1.5, False), (True, False)],
 )
 def test_the_two_engines_agree_on_numbers(duration: float, good: bool) -> None:
-    assert agreed(plan(maximum_polling_duration=duration)) == good
+    assert is_valid_everywhere(plan(maximum_polling_duration=duration)) == good
 
 
 def test_formats_are_notes_for_both_engines() -> None:
     for url in ("", "no address", "http://[", "http://a b"):
-        assert agreed(service(metadata={"imageUrl": url, "supportUrl": url})), url
+        assert is_valid_everywhere(service(metadata={"imageUrl": url, "supportUrl": url})), url
 
 
 @needs_corpus
 def test_the_two_engines_agree_on_recorded_mutations() -> None:
     catalogs = [mutation["catalog"] for mutation in records("cloudfoundry-mutations")]
-    answers = [agreed(*pair) for pair in zip(catalogs[::30], cycle(ApiVersion))]
+    answers = [is_valid_everywhere(*pair) for pair in zip(catalogs[::30], cycle(ApiVersion))]
     assert len(set(answers)) == 2
 
 
@@ -259,9 +259,9 @@ def nested(depth: int) -> dict[str, Any]:
 
 
 def test_deep_nesting_is_judged_all_the_same() -> None:
-    assert told(service(metadata=nested(MAX_DEPTH))) == []
+    assert messages(service(metadata=nested(MAX_DEPTH))) == []
     deep = service(metadata=nested(MAX_DEPTH), bindable=None)
-    assert told(deep) == [f"schema-type: {DB}bindable must be a boolean, not null"]
+    assert messages(deep) == [f"schema-type: {DB}bindable must be a boolean, not null"]
 
 
 @pytest.mark.parametrize("version", ApiVersion)

@@ -16,18 +16,18 @@ DRAFT_07 = "http://json-schema.org/draft-07/schema#"
 DATA: dict[str, Any] = {"services": [{"name": "db", "size": 5, "tags": ["a", "a"], "metadata": {"x": 1}}]}
 
 
-def of_service(**keywords: Any) -> dict[str, Any]:
+def service_schema(**keywords: Any) -> dict[str, Any]:
     return {"properties": {"services": {"items": keywords}}}
 
 
-def of_field(field: str, **keywords: Any) -> dict[str, Any]:
-    return of_service(properties={field: keywords})
+def field_schema(field: str, **keywords: Any) -> dict[str, Any]:
+    return service_schema(properties={field: keywords})
 
 
 AT_LEAST_2 = "must have at least 2 characters, not 1"
 
 
-def told(house: Any) -> list[str]:
+def messages(house: Any) -> list[str]:
     """Each message, and where in the service offering it points, without what all begin and end with."""
     found = check_user_schema(DATA, house, "house.json")
     assert all(finding.rule == "house-schema" and finding.severity is Severity.ERROR for finding in found)
@@ -38,43 +38,43 @@ def told(house: Any) -> list[str]:
 
 @pytest.mark.parametrize(("house", "expected"), [
     (False, ": the catalog holds what the schema does not allow: an object"),
-    (of_service(dependentRequired={"name": ["id"]}), "id: id is missing"),
-    ({"$schema": DRAFT_07, **of_service(dependencies={"name": ["id"], "size": True})}, "id: id is missing"),
-    (of_service(properties={"name": {}, "tags": {}}, patternProperties={"^m": {}}, additionalProperties=False),
+    (service_schema(dependentRequired={"name": ["id"]}), "id: id is missing"),
+    ({"$schema": DRAFT_07, **service_schema(dependencies={"name": ["id"], "size": True})}, "id: id is missing"),
+    (service_schema(properties={"name": {}, "tags": {}}, patternProperties={"^m": {}}, additionalProperties=False),
         "size: size is not allowed here"),
-    (of_field("size", **{"not": {}}), "size: size must not be what the schema rules out"),
-    (of_service(properties={"size": False}), "size: size holds what the schema does not allow: 5"),
-    (of_field("name", pattern="^x"), 'name: name must match the pattern "^x", not the string "db"'),
-    (of_field("name", minLength=3), "name: name must have at least 3 characters, not 2"),
-    (of_field("name", maxLength=1), "name: name must have at most 1 characters, not 2"),
-    (of_field("size", minimum=6), "size: size must be at least 6, not 5"),
-    (of_field("size", maximum=4), "size: size must be at most 4, not 5"),
-    (of_field("size", exclusiveMinimum=5), "size: size must be more than 5, not 5"),
-    (of_field("size", exclusiveMaximum=5), "size: size must be less than 5, not 5"),
-    (of_field("size", multipleOf=2), "size: size must be a multiple of 2, not 5"),
-    (of_field("size", const=6), "size: size must be 6, not 5"),
-    (of_field("size", enum=[6, "a"]), 'size: size must be one of 6, "a", not 5'),
-    (of_field("size", type=["string", "null"]), "size: size must be null or a string, not 5"),
-    (of_field("size", oneOf=[{}, {}]), "size: size must fit exactly one of the choices that the schema gives"),
-    (of_field("size", anyOf=[{"type": "string"}, {"minimum": 9}]), "size: size must be at least 9, not 5"),
-    (of_field("tags", minItems=3), "tags: tags must have at least 3 items, not 2"),
-    (of_field("tags", maxItems=1), "tags: tags must have at most 1 items, not 2"),
-    (of_field("tags", uniqueItems=True), "tags: tags must not hold the same item twice"),
-    (of_field("tags", contains={"const": "b"}), "tags: tags must hold an item like the one that the schema asks for"),
-    (of_field("metadata", minProperties=2), "metadata: metadata must have at least 2 fields, not 1"),
-    (of_field("metadata", propertyNames={"minLength": 2}), f"metadata/x: the name of a field {AT_LEAST_2}"),
+    (field_schema("size", **{"not": {}}), "size: size must not be what the schema rules out"),
+    (service_schema(properties={"size": False}), "size: size holds what the schema does not allow: 5"),
+    (field_schema("name", pattern="^x"), 'name: name must match the pattern "^x", not the string "db"'),
+    (field_schema("name", minLength=3), "name: name must have at least 3 characters, not 2"),
+    (field_schema("name", maxLength=1), "name: name must have at most 1 characters, not 2"),
+    (field_schema("size", minimum=6), "size: size must be at least 6, not 5"),
+    (field_schema("size", maximum=4), "size: size must be at most 4, not 5"),
+    (field_schema("size", exclusiveMinimum=5), "size: size must be more than 5, not 5"),
+    (field_schema("size", exclusiveMaximum=5), "size: size must be less than 5, not 5"),
+    (field_schema("size", multipleOf=2), "size: size must be a multiple of 2, not 5"),
+    (field_schema("size", const=6), "size: size must be 6, not 5"),
+    (field_schema("size", enum=[6, "a"]), 'size: size must be one of 6, "a", not 5'),
+    (field_schema("size", type=["string", "null"]), "size: size must be null or a string, not 5"),
+    (field_schema("size", oneOf=[{}, {}]), "size: size must fit exactly one of the choices that the schema gives"),
+    (field_schema("size", anyOf=[{"type": "string"}, {"minimum": 9}]), "size: size must be at least 9, not 5"),
+    (field_schema("tags", minItems=3), "tags: tags must have at least 3 items, not 2"),
+    (field_schema("tags", maxItems=1), "tags: tags must have at most 1 items, not 2"),
+    (field_schema("tags", uniqueItems=True), "tags: tags must not hold the same item twice"),
+    (field_schema("tags", contains={"const": "b"}), "tags: tags must hold an item like the one that the schema asks for"),
+    (field_schema("metadata", minProperties=2), "metadata: metadata must have at least 2 fields, not 1"),
+    (field_schema("metadata", propertyNames={"minLength": 2}), f"metadata/x: the name of a field {AT_LEAST_2}"),
 ])  # fmt: skip
 def test_sentences(house: Any, expected: str) -> None:
-    assert told(house) == [expected]
+    assert messages(house) == [expected]
 
 
 def test_no_sentence_or_one_for_each_missing_field() -> None:
-    assert told(True) == []
-    assert told(of_service(required=["it's", "id"])) == ["it's: it's is missing", "id: id is missing"]
+    assert messages(True) == []
+    assert messages(service_schema(required=["it's", "id"])) == ["it's: it's is missing", "id: id is missing"]
 
 
 def test_findings_are_capped() -> None:
-    found = check_user_schema({"services": [0] * 2 * MAX_FINDINGS}, of_service(type="string"), "house.json")
+    found = check_user_schema({"services": [0] * 2 * MAX_FINDINGS}, service_schema(type="string"), "house.json")
     assert len(found) == MAX_FINDINGS + 1
     assert found[-1].message == "more than 1000 errors of the schema; the rest is omitted"
 
