@@ -26,7 +26,7 @@ def init(
     """
     from osbctl.sources.folder import scaffold
 
-    _write_files(folder, scaffold.folder(_check_name(service)))
+    _write_files(folder, scaffold.folder_files(_check_name(service)))
     built = "catalog.json" if folder.resolve() != Path.cwd() else "../catalog.json"
     print_note(f"next: osbctl validate {folder}, osbctl build {folder} -o {built}")
     return 0
@@ -60,7 +60,7 @@ def new(
         taken = _existing_files(folder, service, "plans", plan[0])
     if taken:  # a second file that differs in its ending alone would break the folder
         raise SourceError(f"{taken[0]} already exists, and nothing is overwritten", "choose another folder or name")
-    _write_files(folder, scaffold.plan(service, plan[0]) if plan else scaffold.service(service))
+    _write_files(folder, scaffold.plan_files(service, plan[0]) if plan else scaffold.service_files(service))
     return 0
 
 
@@ -86,11 +86,11 @@ def split(
     osbctl build catalog/ | osbctl diff catalog.json -
     """
     from osbctl.cli.connection import read_catalog
-    from osbctl.sources.folder.scaffold import check_split, split_files
+    from osbctl.sources.folder.scaffold import check_splittable, split_catalog
 
     document = read_catalog(source, where, nested=False)
-    check_split(document)
-    _write_files(folder, split_files(document.data))
+    check_splittable(document)
+    _write_files(folder, split_catalog(document.data))
     return 0
 
 
@@ -110,7 +110,7 @@ def _has_plan(service_file: Path, name: str) -> bool:
 
 
 def _write_files(folder: Path, files: Iterable[tuple[str, str]]) -> None:
-    from osbctl.sources.folder.scaffold import write_new
+    from osbctl.sources.folder.scaffold import write_new_files
 
-    for note in write_new(folder, files):
+    for note in write_new_files(folder, files):
         print_note(note)

@@ -34,7 +34,6 @@ class _Place(NamedTuple):
     pointer: str = ""
 
     def child(self, key: str | int, value: Any) -> _Place:
-        """The place of `value`, which is at `key` of this one."""
         return _Place(self.document, value, (*self.path, key), self.pointer + pointer((key,)))
 
 

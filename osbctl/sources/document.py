@@ -52,7 +52,6 @@ class SourceMap(Protocol):
 
 
 def _refuse_source_map() -> SourceMap:
-    """Raise ValueError: the source map of a document without a text."""
     raise ValueError("a document that was composed has no text of its own")
 
 

@@ -184,7 +184,6 @@ def _merge_pages(platform: Platform, pages: Sequence[Page], broker: str) -> Stor
 
 
 def _are_all_plans_public(families: Family) -> bool:
-    """Return whether the export says of every plan that everybody sees it."""
     seen = [plan.data.get("visibility_type") for _, plans in families for plan in plans]
     return bool(seen) and all(kind == "public" for kind in seen)
 
@@ -279,17 +278,13 @@ def _find_unmatched_rows(
 
 
 def _format_some_names(names: list[str]) -> str:
-    """List the first names, and the number of the others."""
     more = len(names) - _NAMED
     text = ", ".join(escape_line(name) for name in names[:_NAMED])
     return f"{text} and {more:,} more" if more > 0 else text
 
 
 def _services_of_broker(shape: RowFields, services: dict[str, ExportRow], broker: str) -> dict[str, ExportRow]:
-    """The service offerings of the broker with that name or id, or of the only one if it is empty.
-
-    Raises SourceError: it has none; UsageError: there are several brokers, and none is named.
-    """
+    """The service offerings of the broker with that name or id, empty for the only one; errors as `_merge_pages`."""
     brokers = {key: row.texts_at(shape.brokers) for key, row in services.items()}
     known = set(brokers.values())
     labels = _format_some_names(sorted(" / ".join(words) or "one without a name" for words in known))

@@ -181,9 +181,8 @@ class _Walk:
         if self._text[offset] != ",":
             begins_value = self._text[offset] in '"{[-0123456789tfn'
             hint = "is a comma missing?" if begins_value else _value_hint(self._text, offset)
-            self._fail(
-                "syntax", f"a comma or {closing!r} is expected, not {_excerpt(self._text, offset)}", offset, hint
-            )
+            message = f"a comma or {closing!r} is expected, not {_excerpt(self._text, offset)}"
+            self._fail("syntax", message, offset, hint)
         following = self._skip_space(offset + 1)
         if self._text[following : following + 1] in ("}", "]"):
             self._fail("syntax", "a comma before the closing bracket", offset, "JSON has none: remove the comma")
@@ -220,9 +219,8 @@ class _Walk:
             return self._walk_string(offset)[1]
         if word := _WORD.match(text, offset):
             if word[1]:
-                self._report(
-                    "number-out-of-range", f"{word[1]} is not a JSON number", offset, "write a number, or null"
-                )
+                message = f"{word[1]} is not a JSON number"
+                self._report("number-out-of-range", message, offset, "write a number, or null")
             return word.end()
         return self._walk_number(offset)
 

@@ -144,7 +144,6 @@ class _Pass:
         return str(event.value)
 
     def _locate_items(self, place: _Place) -> Any:
-        """Locate the items of a list; return its last event."""
         while type(event := self._next_event()) is not SequenceEndEvent:
             place.below[len(place.below)] = self.locate_value(event, (0, 0))
         return event

@@ -13,7 +13,7 @@ import pytest
 from osbctl.errors import UsageError
 from osbctl.findings import DocumentError
 from osbctl.sources.folder import read_folder
-from osbctl.sources.folder.scaffold import check_split, split_files
+from osbctl.sources.folder.scaffold import check_splittable, split_catalog
 from osbctl.sources.limits import MAX_DEPTH
 from osbctl.sources.parse import parse_document
 from osbctl.tasks.fix import fix_source, write_fixed_files
@@ -101,8 +101,8 @@ def test_generated_source_folders(tmp_path: Path) -> None:
         folder = tmp_path / str(number)
         try:
             data = catalog(random)
-            check_split(parse_document(json.dumps(data).encode(), "c.json"))
-            for name, written in split_files(data):
+            check_splittable(parse_document(json.dumps(data).encode(), "c.json"))
+            for name, written in split_catalog(data):
                 (folder / name).parent.mkdir(parents=True, exist_ok=True)
                 (folder / name).write_bytes(written.encode())
             mended += check_folder(folder, random.random() < 0.6)

@@ -21,7 +21,7 @@ from osbctl.sources.document import Document
 from osbctl.sources.folder import lock as locks
 from osbctl.sources.folder.bundle import bundle_schemas
 from osbctl.sources.folder.compose import Composer, Overlay
-from osbctl.sources.folder.source_tree import NO_VARIABLES, Parts
+from osbctl.sources.folder.source_tree import NO_VARIABLES, SourceTree
 from osbctl.sources.limits import DEFAULT_LIMITS, Limits, read_file
 from osbctl.sources.read_bytes import folder_in_git_error
 from osbctl.sources.variables import VariablesOf, no_variables
@@ -64,22 +64,22 @@ def compose(
         if Path(folder).exists():
             raise SourceError(f"{name}: not a folder", "`osbctl split CATALOG FOLDER` makes one of a catalog")
         raise SourceError(f"{name}: there is no such folder", "`osbctl init` writes one to start from")
-    parts = Parts(Path(folder), limits, unsaved, variables=variables)
-    problems = parts.problems
-    composer = Composer(parts)
+    tree = SourceTree(Path(folder), limits, unsaved, variables=variables)
+    problems = tree.problems
+    composer = Composer(tree)
     origins = composer.compose()
     for overlay in overlays:
-        part = parts.read(Path(overlay), anywhere=True)
+        part = tree.read(Path(overlay), anywhere=True)
         if part:
             Overlay(part, composer).apply()
     problems.raise_any()
-    bundle_schemas(parts, origins)
+    bundle_schemas(tree, origins)
     problems.raise_any()
-    parts.report_unread()
+    tree.report_unread_files()
     problems.raise_any()
-    lock, against = locks.updated(read_lock(Path(folder), unsaved), origins.data, accepted)
-    notes = [*parts.notes, *locks.missing_ids(origins.data), *against]
-    return Document(folder, origins.data, "folder", origins.locate, tuple(notes), parts=tuple(parts.documents)), lock
+    lock, id_findings = locks.update_lock(read_lock(Path(folder), unsaved), origins.data, accepted)
+    notes = [*tree.notes, *locks.find_missing_ids(origins.data), *id_findings]
+    return Document(folder, origins.data, "folder", origins.locate, tuple(notes), parts=tuple(tree.documents)), lock
 
 
 def read_lock(folder: Path, unsaved: Mapping[Path, bytes] = NOTHING_UNSAVED) -> locks.Lock:

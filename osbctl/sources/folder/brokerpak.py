@@ -18,8 +18,8 @@ from osbctl.findings import DocumentError, Finding
 from osbctl.paths import Path as ValuePath
 from osbctl.paths import get_at
 from osbctl.sources.document import Document
-from osbctl.sources.folder.brokerpak_checks import check_definition, check_id, is_set, refuse
-from osbctl.sources.folder.source_tree import Parts
+from osbctl.sources.folder.brokerpak_checks import add_refusal, check_definition, check_uuid, is_true_in_go
+from osbctl.sources.folder.source_tree import SourceTree
 from osbctl.sources.limits import Limits
 from osbctl.sources.origins import PathOrigins
 from osbctl.sources.parse import parse_text
@@ -91,10 +91,10 @@ def read_brokerpak(folder: str, *, limits: Limits, unsaved: Mapping[Path, bytes]
 
     Raises SourceError: a file cannot be opened, or only a shell knows a variable; DocumentError: one cannot be read.
     """
-    parts = Parts(Path(folder), limits, unsaved)
-    catalog = _BrokerpakCatalog(parts, variables)
+    tree = SourceTree(Path(folder), limits, unsaved)
+    catalog = _BrokerpakCatalog(tree, variables)
     origins = catalog.compute()
-    notes = (*parts.notes, *parts.problems, *catalog.refusals)
+    notes = (*tree.notes, *tree.problems, *catalog.refusals)
     by_source: dict[str, list[str]] = {}
     for name, variable in sorted(catalog.used.items()):
         by_source.setdefault(variable.source, []).append(name)
@@ -105,7 +105,7 @@ def read_brokerpak(folder: str, *, limits: Limits, unsaved: Mapping[Path, bytes]
         conditions.append(f"without parameter schemas ({SCHEMAS} is not true)")
     conditions += [f"without {name}, which is tagged {tag}" for name, tag in catalog.left_out.items()]
     read_as = f"{folder}: read as a brokerpak; {'; '.join(conditions)}"
-    texts = tuple(parts.documents)
+    texts = tuple(tree.documents)
     return Document(folder, origins.data, "brokerpak", origins.locate, notes, parts=texts, read_as=read_as)
 
 
@@ -116,14 +116,14 @@ class _BrokerpakCatalog:
     depends on, by name; `left_out` is the tag of each service that the broker does not offer.
     """
 
-    def __init__(self, parts: Parts, variables: Variables) -> None:
-        self._parts, self._variables = parts, variables
+    def __init__(self, tree: SourceTree, variables: Variables) -> None:
+        self._tree, self._variables = tree, variables
         self.refusals: list[Finding] = []
         self.used: dict[str, Variable] = {}
         self.left_out: dict[str, str] = {}
-        self.has_schemas = self._is_on(SCHEMAS)
-        manifest = parts.read(parts.folder / MANIFEST)
-        parts.problems.raise_any()
+        self.has_schemas = self._is_variable_on(SCHEMAS)
+        manifest = tree.read(tree.folder / MANIFEST)
+        tree.problems.raise_any()
         assert manifest
         self._manifest = manifest
         self.origins = PathOrigins({"services": []}, (manifest, ("service_definitions",)))
@@ -131,59 +131,60 @@ class _BrokerpakCatalog:
     def compute(self) -> PathOrigins:
         """The catalog (`.data`) with the origins of its values; errors as in `read_brokerpak`."""
         services = self.origins.data["services"]
-        for part in sorted(self._definitions(), key=lambda part: str(part.data.get("name"))):
-            service = self._service(part)
+        for definition in sorted(self._read_definitions(), key=lambda definition: str(definition.data.get("name"))):
+            service = self._build_service(definition)
             if self._is_offered(service):
                 if not service["plans"]:
-                    self._refuse_without_plans(part, len(services))
+                    self._refuse_missing_plans(definition, len(services))
                 services.append(service)
         return self.origins
 
-    def _definitions(self) -> Iterator[Document]:
+    def _read_definitions(self) -> Iterator[Document]:
+        """Read the files that the manifest names. Raises DocumentError: one cannot be read."""
         names = self._manifest.data.get("service_definitions")
         for index, name in enumerate(names if isinstance(names, list) else []):
             try:
-                part = self._parts.read(self._parts.folder / str(name))
+                definition = self._tree.read(self._tree.folder / str(name))
             except SourceError as error:
                 path = ("service_definitions", index)
-                self._parts.problems.add("folder-order", error.message, self._manifest, path, error.advice)
+                self._tree.problems.add("folder-order", error.message, self._manifest, path, error.advice)
                 continue
-            if part:
-                check_definition(self.refusals, part)
-                yield part
-        self._parts.problems.raise_any()
+            if definition:
+                check_definition(self.refusals, definition)
+                yield definition
+        self._tree.problems.raise_any()
 
-    def _service(self, part: Document) -> dict[str, Any]:
-        service = self._fields(part, (), SERVICE)
+    def _build_service(self, definition: Document) -> dict[str, Any]:
+        service = self._map_fields(definition, (), SERVICE)
         service |= dict.fromkeys(("bindable", "bindings_retrievable", "instances_retrievable"), True)
-        service["plan_updateable"] = is_set(part.data.get("plan_updateable"))
-        service["metadata"] = metadata = self._fields(part, (), SERVICE_METADATA)
+        service["plan_updateable"] = is_true_in_go(definition.data.get("plan_updateable"))
+        service["metadata"] = metadata = self._map_fields(definition, (), SERVICE_METADATA)
         image = metadata.get("imageUrl")
         if isinstance(image, str) and image.startswith("file://"):
-            metadata["imageUrl"] = self._image(part, image)
-        if self._is_on(SHARING):
+            metadata["imageUrl"] = self._embed_image(definition, image)
+        if self._is_variable_on(SHARING):
             metadata["shareable"] = True
         service["plans"] = plans = []
-        for given, path in objects_in_list(part.data, "plans"):
-            plan = self._fields(part, path, PLAN)
-            plan["free"] = is_set(given.get("free"))
-            plan["metadata"] = self._fields(part, path, PLAN_METADATA)
+        for given, path in objects_in_list(definition.data, "plans"):
+            plan = self._map_fields(definition, path, PLAN)
+            plan["free"] = is_true_in_go(given.get("free"))
+            plan["metadata"] = self._map_fields(definition, path, PLAN_METADATA)
             plans.append(plan)
-        plans += self._user_plans(part)
-        create, bind = (self._schema(part, action) for action in ("provision", "bind"))
+        plans += self._read_user_plans(definition)
+        create, bind = (self._build_parameter_schema(definition, action) for action in ("provision", "bind"))
         schemas = {
             "service_instance": {"create": {"parameters": create}, "update": {"parameters": None}},
             "service_binding": {"create": {"parameters": bind}},
         }
         for plan in plans:
-            self._maintain(plan)
+            self._add_maintenance_info(plan)
             if self.has_schemas:
-                self.origins.put(plan, "schemas", schemas, (part, ("provision",)))
+                self.origins.put(plan, "schemas", schemas, (definition, ("provision",)))
         return service
 
-    def _user_plans(self, part: Document) -> list[dict[str, Any]]:
+    def _read_user_plans(self, definition: Document) -> list[dict[str, Any]]:
         """The plans that the operator has defined in a variable, as a JSON list."""
-        variable = self._variable(f"GSB_SERVICE_{_variable_word(part)}_PLANS")
+        variable = self._use_variable(f"GSB_SERVICE_{_name_in_variables(definition)}_PLANS")
         if variable is None:
             return []
         name = variable.name if variable.source == ENVIRONMENT else variable.source
@@ -194,102 +195,104 @@ class _BrokerpakCatalog:
             return []
         plans: Any = source.data
         if not isinstance(plans, list) or not all(isinstance(plan, dict) for plan in plans):
-            refuse(self.refusals, source, (), f"{variable.name} is not a list of plans", "each plan is an object")
+            add_refusal(self.refusals, source, (), f"{variable.name} is not a list of plans", "each plan is an object")
             return []
-        return [self._user_plan(source, index, plan) for index, plan in enumerate(plans)]
+        return [self._build_user_plan(source, index, plan) for index, plan in enumerate(plans)]
 
-    def _user_plan(self, source: Document, index: int, given: dict[str, Any]) -> dict[str, Any]:
+    def _build_user_plan(self, source: Document, index: int, given: dict[str, Any]) -> dict[str, Any]:
         plan = {"description": ""}
         plan |= {key: value for key, value in given.items() if key in USER_PLAN and value is not None}
         self.origins.set_object_origin(plan, (source, (index,)))
         key = "guid" if "guid" in given and not given.get("id") else "id"
         if key == "guid":
             self.origins.put(plan, "id", given[key], (source, (index, key)))
-        check_id(self.refusals, source, (index, key))
+        check_uuid(self.refusals, source, (index, key))
         return plan
 
-    def _schema(self, part: Document, action: str) -> dict[str, Any]:
+    def _build_parameter_schema(self, definition: Document, action: str) -> dict[str, Any]:
         properties: dict[str, Any] = {}
         required = set()
-        inputs = part.data.get(action)
-        for one, path in objects_in_list(inputs if isinstance(inputs, dict) else {}, "user_inputs", (action,)):
-            name = str(one.get("field_name", ""))
-            self.origins.put(properties, name, self._property(part, one, path), (part, path))
-            if is_set(one.get("required")):
+        inputs = definition.data.get(action)
+        for user_input, path in objects_in_list(inputs if isinstance(inputs, dict) else {}, "user_inputs", (action,)):
+            name = str(user_input.get("field_name", ""))
+            self.origins.put(properties, name, self._property_schema(definition, user_input, path), (definition, path))
+            if is_true_in_go(user_input.get("required")):
                 required.add(name)
         schema = {"$schema": "http://json-schema.org/draft-04/schema#", "type": "object", "properties": properties}
         schema |= {"required": sorted(required)} if required else {}
-        self.origins.set_object_origin(schema, (part, (action, "user_inputs")))
+        self.origins.set_object_origin(schema, (definition, (action, "user_inputs")))
         return schema
 
-    def _property(self, part: Document, given: dict[str, Any], path: ValuePath) -> dict[str, Any]:
-        made: dict[str, Any] = {}
+    def _property_schema(self, definition: Document, user_input: dict[str, Any], path: ValuePath) -> dict[str, Any]:
+        schema: dict[str, Any] = {}
         put = self.origins.put
-        if given.get("field_name"):
-            words = filter(None, re.split(r"[\s._-]+", str(given["field_name"])))
+        if user_input.get("field_name"):
+            words = filter(None, re.split(r"[\s._-]+", str(user_input["field_name"])))
             # `fieldNameToLabel` of cloud-service-broker.
             title = " ".join(_ACRONYMS.get(word, word[:1].upper() + word[1:]) for word in words)
-            put(made, "title", title, (part, (*path, "field_name")))
-        constraints = given.get("constraints")
+            put(schema, "title", title, (definition, (*path, "field_name")))
+        constraints = user_input.get("constraints")
         for key, value in constraints.items() if isinstance(constraints, dict) else ():
-            put(made, key, value, (part, (*path, "constraints", key)))
-        for name, value in _keywords(given).items():
-            put(made, name, value, (part, (*path, INPUT[name])))
-        default = given.get("default")
+            put(schema, key, value, (definition, (*path, "constraints", key)))
+        for name, value in _schema_keywords(user_input).items():
+            put(schema, name, value, (definition, (*path, INPUT[name])))
+        default = user_input.get("default")
         if isinstance(default, str) and _TEMPLATE.search(default):
             template = json.dumps(default, ensure_ascii=False)
-            made["description"] = f"{given.get('details') or ''} {_GENERATED} {template}".strip()
+            schema["description"] = f"{user_input.get('details') or ''} {_GENERATED} {template}".strip()
         elif default is not None:
-            made["default"] = default
-        return made
+            schema["default"] = default
+        return schema
 
-    def _fields(self, part: Document, path: ValuePath, fields: Mapping[str, str]) -> dict[str, Any]:
+    def _map_fields(self, definition: Document, path: ValuePath, fields: Mapping[str, str]) -> dict[str, Any]:
         """The `fields` of the object at `path` under the names of the answer; empty ones are left out."""
         made: dict[str, Any] = {}
-        self.origins.set_object_origin(made, (part, path))
+        self.origins.set_object_origin(made, (definition, path))
         for name, key in fields.items():
-            if value := get_at(part.data, (*path, key)):
-                self.origins.put(made, name, value, (part, (*path, key)))
+            if value := get_at(definition.data, (*path, key)):
+                self.origins.put(made, name, value, (definition, (*path, key)))
         return made
 
-    def _maintain(self, plan: dict[str, Any]) -> None:
+    def _add_maintenance_info(self, plan: dict[str, Any]) -> None:
+        """Set the version of OpenTofu as `maintenance_info`, if upgrades are enabled."""
         binaries = objects_in_list(self._manifest.data, "terraform_binaries")
-        tofu = [(one, path) for one, path in binaries if one.get("name") in ("tofu", "terraform")]
-        if tofu and self._is_on(UPGRADES):
-            chosen, path = next((pair for pair in tofu if is_set(pair[0].get("default"))), tofu[0])
+        tofu = [(binary, path) for binary, path in binaries if binary.get("name") in ("tofu", "terraform")]
+        if tofu and self._is_variable_on(UPGRADES):
+            chosen, path = next((pair for pair in tofu if is_true_in_go(pair[0].get("default"))), tofu[0])
             version = str(chosen.get("version"))
             info = {"version": version, "description": _UPGRADE.format(version)}
             self.origins.put(plan, "maintenance_info", info, (self._manifest, (*path, "version")))
 
-    def _image(self, part: Document, address: str) -> str:
+    def _embed_image(self, definition: Document, address: str) -> str:
         """Read a picture of the brokerpak as a `data:` URI (internal/serviceimage)."""
-        file = self._parts.folder / address.removeprefix("file://")
+        field, file = ("image_url",), self._tree.folder / address.removeprefix("file://")
         try:
-            content = self._parts.content(file) or b""
+            content = self._tree.read_content(file) or b""
         except SourceError as error:
-            refuse(self.refusals, part, ("image_url",), error.message, "the picture belongs into the brokerpak")
+            add_refusal(self.refusals, definition, field, error.message, "the picture belongs into the brokerpak")
             return address
         kind = next((kind for start, kind in _PICTURES.items() if content.startswith(start)), "")
         if not kind:
-            refuse(self.refusals, part, ("image_url",), f"{file} is neither a JPEG nor a PNG", "convert it to PNG")
+            add_refusal(self.refusals, definition, field, f"{file} is neither a JPEG nor a PNG", "convert it to PNG")
         return f"data:image/{kind};base64,{b64encode(content).decode()}"
 
-    def _refuse_without_plans(self, part: Document, index: int) -> None:
-        envrc = self._parts.folder / ".envrc"
-        hint = f"write plans, or set GSB_SERVICE_{_variable_word(part)}_PLANS"
+    def _refuse_missing_plans(self, definition: Document, index: int) -> None:
+        envrc = self._tree.folder / ".envrc"
+        hint = f"write plans, or set GSB_SERVICE_{_name_in_variables(definition)}_PLANS"
         hint += f"; --env {envrc} reads it from that file" if envrc.is_file() else ""
-        message = f"service {part.data.get('name')!r} has no plan: cloud-service-broker does not start with it"
-        refuse(self.refusals, part, ("plans",), message, hint, ("services", index, "plans"))
+        message = f"service {definition.data.get('name')!r} has no plan: cloud-service-broker does not start with it"
+        add_refusal(self.refusals, definition, ("plans",), message, hint, ("services", index, "plans"))
 
     def _is_offered(self, service: dict[str, Any]) -> bool:
+        """Return whether the broker offers a service, by its tags; note in `left_out` one that it does not."""
         tags = service.get("tags", [])
         for tag, (variable, default) in LIFECYCLES.items():
-            if isinstance(tags, list) and tag in tags and not self._is_on(variable, default):
+            if isinstance(tags, list) and tag in tags and not self._is_variable_on(variable, default):
                 self.left_out[str(service.get("name"))] = tag
                 return False
         return True
 
-    def _variable(self, name: str) -> Variable | None:
+    def _use_variable(self, name: str) -> Variable | None:
         """Return a variable that is set, and note that it is used."""
         variable = self._variables.get(name)
         if variable is None or not variable.value:
@@ -300,14 +303,14 @@ class _BrokerpakCatalog:
         self.used[name] = variable
         return variable
 
-    def _is_on(self, name: str, default: bool = False) -> bool:
-        variable = self._variable(name)
+    def _is_variable_on(self, name: str, default: bool = False) -> bool:
+        variable = self._use_variable(name)
         return variable.value in _TRUE if variable else default
 
 
-def _keywords(given: dict[str, Any]) -> dict[str, Any]:
-    nullable = is_set(given.get("nullable"))
-    found = {name: given[key] for name, key in INPUT.items() if given.get(key)}
+def _schema_keywords(user_input: dict[str, Any]) -> dict[str, Any]:
+    nullable = is_true_in_go(user_input.get("nullable"))
+    found = {name: user_input[key] for name, key in INPUT.items() if user_input.get(key)}
     if isinstance(found.get("enum"), dict):
         values = [*found["enum"], *([None] if nullable else [])]
         found["enum"] = sorted(values, key=lambda value: "<nil>" if value is None else str(value))
@@ -316,6 +319,6 @@ def _keywords(given: dict[str, Any]) -> dict[str, Any]:
     return found
 
 
-def _variable_word(part: Document) -> str:
+def _name_in_variables(definition: Document) -> str:
     """The service name of a definition as part of a variable name."""
-    return str(part.data.get("name")).upper().replace(".", "_").replace("-", "_")
+    return str(definition.data.get("name")).upper().replace(".", "_").replace("-", "_")

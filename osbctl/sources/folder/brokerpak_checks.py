@@ -51,44 +51,46 @@ _NAME = re.compile(r"[a-zA-Z0-9\-.]+")
 _UUID = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 
 
-def is_set(value: Any) -> bool:
+def is_true_in_go(value: Any) -> bool:
     """Return whether a boolean field is true for Go, whose YAML reader accepts the words of YAML 1.1."""
     return value is True or (isinstance(value, str) and value.lower() in ("y", "yes", "on"))
 
 
-def refuse(
-    refusals: list[Finding], part: Document, path: Path, message: str, hint: str, catalog_path: Path = ()
+def add_refusal(
+    refusals: list[Finding], document: Document, path: Path, message: str, hint: str, catalog_path: Path = ()
 ) -> None:
     """Report that the broker does not start because of the value at `path` of a file, `catalog_path` of the catalog."""
-    refusals.append(part.error("brokerpak-refused", message, path, hint)._replace(path=catalog_path))
+    refusals.append(document.error("brokerpak-refused", message, path, hint)._replace(path=catalog_path))
 
 
-def check_definition(refusals: list[Finding], part: Document) -> None:
+def check_definition(refusals: list[Finding], definition: Document) -> None:
     """Report a name and ids of a definition that the broker refuses, and fields that it ignores."""
-    if not _NAME.fullmatch(str(part.data.get("name"))):
+    if not _NAME.fullmatch(str(definition.data.get("name"))):
         hint = "cloud-service-broker does not start with it"
-        refuse(refusals, part, ("name",), "name must be made of letters, digits, hyphens and dots", hint)
-    check_id(refusals, part, ("id",))
-    for index, _ in entries(part.data.get("plans")):
-        check_id(refusals, part, ("plans", index, "id"))
-    _check_fields(refusals, part, part.data, DEFINITION, ())
+        add_refusal(refusals, definition, ("name",), "name must be made of letters, digits, hyphens and dots", hint)
+    check_uuid(refusals, definition, ("id",))
+    for index, _ in entries(definition.data.get("plans")):
+        check_uuid(refusals, definition, ("plans", index, "id"))
+    _warn_of_ignored_fields(refusals, definition, definition.data, DEFINITION, ())
 
 
-def check_id(refusals: list[Finding], part: Document, path: Path) -> None:
+def check_uuid(refusals: list[Finding], document: Document, path: Path) -> None:
     """Report an id that is not a UUID."""
-    if not _UUID.fullmatch(str(get_at(part.data, path))):
-        refuse(refusals, part, path, f"{path[-1]} must be a UUID", "cloud-service-broker does not start with it")
+    if not _UUID.fullmatch(str(get_at(document.data, path))):
+        hint = "cloud-service-broker does not start with it"
+        add_refusal(refusals, document, path, f"{path[-1]} must be a UUID", hint)
 
 
-def _check_fields(refusals: list[Finding], part: Document, value: Any, fields: Any, path: Path) -> None:
+def _warn_of_ignored_fields(refusals: list[Finding], definition: Document, value: Any, fields: Any, path: Path) -> None:
+    """Warn of fields in `value`, at `path` of a definition, that are not in `fields`, a part of `DEFINITION`."""
     if isinstance(fields, list):
-        for index, one in entries(value):
-            _check_fields(refusals, part, one, fields[0], (*path, index))
+        for index, item in entries(value):
+            _warn_of_ignored_fields(refusals, definition, item, fields[0], (*path, index))
         return
-    for key, held in value.items() if isinstance(fields, dict) and isinstance(value, dict) else ():
+    for key, item in value.items() if isinstance(fields, dict) and isinstance(value, dict) else ():
         if key in fields:
-            _check_fields(refusals, part, held, fields[key], (*path, key))
+            _warn_of_ignored_fields(refusals, definition, item, fields[key], (*path, key))
             continue
         message = f"cloud-service-broker knows no field {key!r} here: it has no effect"
-        unread = part.error("brokerpak-field-unread", message, (*path, key), did_you_mean(key, fields))
+        unread = definition.error("brokerpak-field-unread", message, (*path, key), did_you_mean(key, fields))
         refusals.append(unread._replace(severity=Severity.WARNING, path=()))

@@ -15,55 +15,55 @@ from osbctl.errors import SourceError
 from osbctl.jsonschemas.walk import subschemas
 from osbctl.paths import Path, resolve_pointer, value_at
 from osbctl.sources.document import Document
-from osbctl.sources.folder.source_tree import Parts
+from osbctl.sources.folder.source_tree import SourceTree
 from osbctl.sources.origins import Origin, PathOrigins
 
 _MOST = 1_000
 """The most references in one schema, with those in their targets: targets of targets may grow exponentially."""
 
 
-def bundle_schemas(parts: Parts, origins: PathOrigins) -> None:
+def bundle_schemas(tree: SourceTree, origins: PathOrigins) -> None:
     """Bundle every parameter schema of a composed catalog, in place; report references that cannot be resolved."""
-    for service, at in objects_in_list(origins.data, "services"):
-        for plan, path in objects_in_list(service, "plans", at):
+    for service, service_path in objects_in_list(origins.data, "services"):
+        for plan, path in objects_in_list(service, "plans", service_path):
             for place, holder in parameter_holders(plan):
-                _Bundle(parts, origins).bundle(holder["parameters"], (*path, "schemas", *place, "parameters"))
+                _Bundle(tree, origins).bundle_schema(holder["parameters"], (*path, "schemas", *place, "parameters"))
 
 
 class _Bundle:
     """The bundling of one parameter schema. `_above` are the targets around the present reference."""
 
-    def __init__(self, parts: Parts, origins: PathOrigins) -> None:
-        self._parts, self._origins = parts, origins
+    def __init__(self, tree: SourceTree, origins: PathOrigins) -> None:
+        self._tree, self._origins = tree, origins
         self._dialect = ""
         self._above: list[Origin] = []
         self._left = _MOST
 
-    def bundle(self, schema: dict[str, Any], path: Path) -> None:
+    def bundle_schema(self, schema: dict[str, Any], path: Path) -> None:
         """Bundle the schema at `path` of the catalog, in place."""
         self._dialect = str(schema.get("$schema") or "")
-        self._expand(schema, lambda inner: self._origins.find_origin((*path, *inner)), is_whole=True)
+        self._replace_refs(schema, lambda inner: self._origins.find_origin((*path, *inner)), is_whole=True)
 
-    def _expand(self, schema: dict[str, Any], origin_of: Callable[[Path], Origin], *, is_whole: bool) -> None:
+    def _replace_refs(self, schema: dict[str, Any], origin_of: Callable[[Path], Origin], *, is_whole: bool) -> None:
         """Replace the references in a schema; `origin_of` maps paths in it to files. `is_whole`: it is the bundle."""
         for found in reversed([*subschemas(schema)]):  # those beside a reference first
             reference = found.value.get("$ref")
             if not isinstance(reference, str) or (is_whole and reference.startswith("#")):
                 continue
             part, place = origin_of((*found.path, "$ref"))
-            target = self._target(part, place, reference)
+            target = self._resolve_reference(part, place, reference)
             if target in self._above or not self._left:
                 hint = "only a schema that is a whole file may refer to itself"
-                self._problem(part, place, f"{reference!r} leads back to itself, or to too many others", hint)
+                self._add_problem(part, place, f"{reference!r} leads back to itself, or to too many others", hint)
             elif target:
                 is_lone = is_whole and not found.path and found.value.keys() <= {"$ref", "$schema"}
-                self._replace(found.value, (part, place[:-1]), target, is_lone)
+                self._replace_by_target(found.value, (part, place[:-1]), target, is_lone)
 
-    def _replace(self, schema: dict[str, Any], origin: Origin, target: Origin, is_lone: bool) -> None:
+    def _replace_by_target(self, schema: dict[str, Any], origin: Origin, target: Origin, is_lone: bool) -> None:
         """Replace a schema, a reference from `origin`, by the target; `is_lone`: it becomes the bundle."""
         self._left -= 1
         file, inside = target
-        copy: dict[str, Any] = self._parts.copied(file, value_at(file.data, inside), inside)
+        copy: dict[str, Any] = self._tree.copy_with_variables(file, value_at(file.data, inside), inside)
         dialect = str(file.data.get("$schema") or "")
         for key in ("$schema", "$id", "id"):
             if not is_lone and isinstance(copy.get(key), str):
@@ -73,53 +73,53 @@ class _Bundle:
             copy["$schema"] = self._dialect
         if dialect and dialect.rstrip("#") != self._dialect.rstrip("#"):
             message = f"{file.name} is written for {dialect}, the schema that refers to it is not"
-            self._problem(file, ("$schema",), message, "give both the same $schema")
+            self._add_problem(file, ("$schema",), message, "give both the same $schema")
         beside = {key: value for key, value in schema.items() if key != "$ref"}
         schema.clear()
         schema |= copy
         self._origins.set_object_origin(schema, target)
         self._above.append(target)
-        self._expand(schema, lambda inner: (file, (*inside, *inner)), is_whole=is_lone and not inside)
+        self._replace_refs(schema, lambda inner: (file, (*inside, *inner)), is_whole=is_lone and not inside)
         self._above.pop()
         for key, value in beside.items():
             self._origins.put(schema, key, value, (origin[0], (*origin[1], key)))
 
-    def _target(self, part: Document, path: Path, reference: str) -> Origin | None:
+    def _resolve_reference(self, part: Document, path: Path, reference: str) -> Origin | None:
         """Target of a reference at `path` of `part`: a file of the folder, and a path in it."""
         url = urlsplit(reference)
         fragment = unquote(url.fragment)
         if url.scheme or url.netloc:
-            self._problem(part, path, f"{reference!r} names a URL", "keep the schema in a file of the folder")
+            self._add_problem(part, path, f"{reference!r} names a URL", "keep the schema in a file of the folder")
             return None
         if fragment and not fragment.startswith("/"):
-            self._problem(part, path, f"{reference!r}: the part after # must be a JSON pointer")
+            self._add_problem(part, path, f"{reference!r}: the part after # must be a JSON pointer")
             return None
-        file = self._file(part, path, unquote(url.path)) if url.path else part
+        file = self._read_referenced_file(part, path, unquote(url.path)) if url.path else part
         if file is None:
             return None
         inside = resolve_pointer(file.data, fragment)
         if inside is None or not isinstance(value_at(file.data, inside), dict):
-            self._problem(part, path, f"{reference!r} leads to no schema", f"see {file.name}")
+            self._add_problem(part, path, f"{reference!r} leads to no schema", f"see {file.name}")
             return None
         return file, inside
 
-    def _file(self, part: Document, path: Path, name: str) -> Document | None:
+    def _read_referenced_file(self, part: Document, path: Path, name: str) -> Document | None:
         if os.path.isabs(name):  # noqa: PTH117
-            self._problem(part, path, f"{name!r} is an absolute path", "write it relative to this file")
+            self._add_problem(part, path, f"{name!r} is an absolute path", "write it relative to this file")
             return None
-        file, folder = _resolved(part).parent / name, self._parts.folder
+        file, folder = _real_path(part).parent / name, self._tree.folder
         try:
             resolved = file.resolve()
             if resolved.is_relative_to(folder.resolve()):
-                return self._parts.read(folder / resolved.relative_to(folder.resolve()))
-            self._problem(part, path, f"{name!r} leads out of the source folder", "copy it into the folder")
+                return self._tree.read(folder / resolved.relative_to(folder.resolve()))
+            self._add_problem(part, path, f"{name!r} leads out of the source folder", "copy it into the folder")
         except (SourceError, OSError, ValueError, RuntimeError):
-            self._problem(part, path, f"{name!r} cannot be read: no such file?", f"it was looked for at {file}")
+            self._add_problem(part, path, f"{name!r} cannot be read: no such file?", f"it was looked for at {file}")
         return None
 
-    def _problem(self, part: Document, path: Path, message: str, hint: str = "") -> None:
-        self._parts.problems.add("build-reference", message, part, path, hint)
+    def _add_problem(self, part: Document, path: Path, message: str, hint: str = "") -> None:
+        self._tree.problems.add("build-reference", message, part, path, hint)
 
 
-def _resolved(part: Document) -> pathlib.Path:
+def _real_path(part: Document) -> pathlib.Path:
     return pathlib.Path(os.path.realpath(part.name))

@@ -6,7 +6,7 @@ from typing import Any
 
 from osbctl.paths import Path as ValuePath
 from osbctl.sources.document import Document
-from osbctl.sources.folder.source_tree import Parts
+from osbctl.sources.folder.source_tree import SourceTree
 from osbctl.sources.origins import PathOrigins
 
 SETTINGS = ("services", "defaults", "fields")
@@ -17,29 +17,29 @@ _NO_SETTINGS = Document("", {}, "folder", lambda _: {})
 
 
 class Composer:
-    """The composition of one folder. Faults are noted in `parts.problems`."""
+    """The composition of one folder. Faults are noted in `tree.problems`."""
 
     origins: PathOrigins
 
-    def __init__(self, parts: Parts) -> None:
-        self._parts, self.problem = parts, parts.problems.add
-        self._settings = parts.optional("catalog") or _NO_SETTINGS
+    def __init__(self, tree: SourceTree) -> None:
+        self._tree, self.problem = tree, tree.problems.add
+        self._settings = tree.read_optional("catalog") or _NO_SETTINGS
         self._defaults: dict[str, Any] = {}
 
     def compose(self) -> PathOrigins:
         """Compose the catalog (`.data`), with the origins of its values."""
         self._check_settings()
-        found = self._services()
+        found = self._read_services()
         if not found and self._settings.data.get("services") != []:
-            folder = self._parts.folder
+            folder = self._tree.folder
             what = f"no service under {folder / 'services'}"
             hint = "`osbctl init` writes a folder to start from, `osbctl new service NAME` adds a service"
             self.problem("folder-without-services", f"{folder}: {what}", hint=hint)
-            self._parts.report_unread()
-            self._parts.problems.raise_any()
+            self._tree.report_unread_files()
+            self._tree.problems.raise_any()
         top = self._settings if self._settings is not _NO_SETTINGS else next(iter(found.values()))
         self.origins = PathOrigins({}, (top, ()))
-        self.origins.data["services"] = [self._service(stem, part) for stem, part in found.items()]
+        self.origins.data["services"] = [self._compose_service(stem, part) for stem, part in found.items()]
         further = self._settings.data.get("fields", {})
         if not isinstance(further, dict) or "services" in further:
             message = "fields must be a mapping without `services`"
@@ -47,12 +47,12 @@ class Composer:
             return self.origins
         for key, value in further.items():
             path = ("fields", key)
-            self.origins.put(self.origins.data, key, self.take(self._settings, value, path), (self._settings, path))
+            self.origins.put(self.origins.data, key, self.copy(self._settings, value, path), (self._settings, path))
         return self.origins
 
-    def take(self, part: Document, value: Any, path: ValuePath = ()) -> Any:
+    def copy(self, part: Document, value: Any, path: ValuePath = ()) -> Any:
         """Copy a value of `part`, with references replaced; remember the origin of an object."""
-        taken = self._parts.copied(part, value, path)
+        taken = self._tree.copy_with_variables(part, value, path)
         if isinstance(taken, dict):
             self.origins.set_object_origin(taken, (part, path))
         return taken
@@ -76,14 +76,14 @@ class Composer:
                 text = "defaults holds `service` and `plan`, each a mapping"
                 self.problem("folder-settings", text, settings, ("defaults", kind))
 
-    def _services(self) -> dict[str, Document]:
-        files = self._parts.files("services")
+    def _read_services(self) -> dict[str, Document]:
+        files = self._tree.find_files("services")
         order = self._settings.data.get("services")
         path = ("services",)
         if order is None:
             order = list(files)
         elif isinstance(order, list) and all(isinstance(stem, str) for stem in order):
-            order = self._listed(order, files, self._settings, path)
+            order = self._check_order(order, files, self._settings, path)
         else:
             message, hint = "services must be a list of file names without suffix", ""
             if isinstance(order, list) and all(isinstance(service, dict) for service in order):
@@ -92,67 +92,67 @@ class Composer:
                 hint = f"`osbctl validate {file}`, or `osbctl split {file}`"
             self.problem("folder-settings", message, self._settings, path, hint)
             order = []
-        parts = {stem: self._parts.read(files[stem]) for stem in order}
-        self._parts.problems.raise_any()
+        parts = {stem: self._tree.read(files[stem]) for stem in order}
+        self._tree.problems.raise_any()
         return {stem: part for stem, part in parts.items() if part}
 
-    def _listed(self, wanted: list[str], files: dict[str, Path], part: Document, path: ValuePath) -> list[str]:
+    def _check_order(self, order: list[str], files: dict[str, Path], part: Document, path: ValuePath) -> list[str]:
         """The stems in the order of a list; report stems without a file, and files that are not listed."""
-        seen: list[str] = []
-        for index, stem in enumerate(wanted):
+        stems: list[str] = []
+        for index, stem in enumerate(order):
             if stem not in files:
                 near = f"there are: {', '.join(files)}" if files else "there are no files yet"
                 self.problem("folder-order", f"there is no file for {stem!r}", part, (*path, index), near)
-            elif stem in seen:
+            elif stem in stems:
                 self.problem("folder-order", f"{stem!r} is listed twice", part, (*path, index))
             else:
-                seen.append(stem)
+                stems.append(stem)
         for stem in files:
-            if stem not in seen:
+            if stem not in stems:
                 self.problem("folder-order", f"{files[stem]} is not listed", part, path, f"add {stem!r} to the list")
-        return seen
+        return stems
 
-    def _service(self, stem: str, part: Document) -> dict[str, Any]:
+    def _compose_service(self, stem: str, part: Document) -> dict[str, Any]:
         plans = part.data.get("plans", [])
-        service: dict[str, Any] = self.take(part, {k: v for k, v in part.data.items() if k != "plans"})
-        files = self._parts.files("services", stem, "plans")
+        service: dict[str, Any] = self.copy(part, {k: v for k, v in part.data.items() if k != "plans"})
+        files = self._tree.find_files("services", stem, "plans")
         if not isinstance(plans, list):
-            service["plans"] = self.take(part, plans, ("plans",))
+            service["plans"] = self.copy(part, plans, ("plans",))
             if files:
                 self.problem("folder-plans", "plans must be a list", part, ("plans",))
         elif files or "plans" in part.data:
-            service["plans"] = self._plans(part, plans, files)
-        self._fill(service, self._defaults.get("service", {}), ("defaults", "service"))
+            service["plans"] = self._compose_plans(part, plans, files)
+        self._fill_defaults(service, self._defaults.get("service", {}), ("defaults", "service"))
         return service
 
-    def _plans(self, part: Document, plans: list[Any], files: dict[str, Path]) -> list[Any]:
+    def _compose_plans(self, part: Document, plans: list[Any], files: dict[str, Path]) -> list[Any]:
         """The plans in the service's file, and those in files of their own.
 
         A string in the list stands for the file of that stem. Without one, the files come behind the list, by name.
         """
         stems = [plan for plan in plans if isinstance(plan, str)]
         if stems:
-            self._listed(stems, files, part, ("plans",))
+            self._check_order(stems, files, part, ("plans",))
         taken = []
         for index, plan in enumerate(plans if stems else [*plans, *files]):
             if isinstance(plan, str) and plan in files:
-                file = self._parts.read(files[plan])
-                made: Any = self.take(file, file.data) if file else {}
+                file = self._tree.read(files[plan])
+                made: Any = self.copy(file, file.data) if file else {}
             else:
-                made = self.take(part, plan, ("plans", index))
+                made = self.copy(part, plan, ("plans", index))
             if isinstance(made, dict):
-                self._fill(made, self._defaults.get("plan", {}), ("defaults", "plan"))
+                self._fill_defaults(made, self._defaults.get("plan", {}), ("defaults", "plan"))
             taken.append(made)
         return taken
 
-    def _fill(self, value: dict[str, Any], defaults: dict[str, Any], defaults_path: ValuePath) -> None:
+    def _fill_defaults(self, value: dict[str, Any], defaults: dict[str, Any], defaults_path: ValuePath) -> None:
         """Add missing keys of `defaults` at any depth, null counts as present; `defaults_path` leads to them."""
         for key, default in defaults.items():
             here = (*defaults_path, key)
             if key not in value:
-                self.origins.put(value, key, self.take(self._settings, default, here), (self._settings, here))
+                self.origins.put(value, key, self.copy(self._settings, default, here), (self._settings, here))
             elif isinstance(value[key], dict) and isinstance(default, dict):
-                self._fill(value[key], default, here)
+                self._fill_defaults(value[key], default, here)
 
 
 class Overlay:
@@ -176,28 +176,30 @@ class Overlay:
         patch = self._part.data
         for key in patch:
             if key != "services":
-                self._problem(f"unknown key {key!r} in an overlay", (key,), "an overlay holds `services` only")
+                self._add_problem(f"unknown key {key!r} in an overlay", (key,), "an overlay holds `services` only")
         services = patch.get("services")
         if not isinstance(services, dict) or not services:
-            self._problem(
+            self._add_problem(
                 "an overlay needs `services`: a mapping from names to changes", ("services",), "see osbctl build --help"
             )
             return
-        self._members(self._origins.data, "services", services, ("services",), self._service)
+        self._patch_members(self._origins.data, "services", services, ("services",), self._patch_service)
 
-    def _service(self, service: dict[str, Any], patch: dict[str, Any], path: ValuePath) -> None:
+    def _patch_service(self, service: dict[str, Any], patch: dict[str, Any], path: ValuePath) -> None:
         patch = dict(patch)
         plans, added = patch.pop("plans", {}), patch.pop("add-plans", [])
-        self._merge(service, patch, path)
+        self._apply_merge_patch(service, patch, path)
         if isinstance(plans, dict):
             if plans:
-                self._members(service, "plans", plans, (*path, "plans"), self._merge)
+                self._patch_members(service, "plans", plans, (*path, "plans"), self._apply_merge_patch)
         else:
             hint = "to add plans, write add-plans"
-            self._problem("plans in an overlay is a mapping from names to changes", (*path, "plans"), hint)
-        self._add(service, added, (*path, "add-plans"))
+            self._add_problem("plans in an overlay is a mapping from names to changes", (*path, "plans"), hint)
+        self._add_plans(service, added, (*path, "add-plans"))
 
-    def _members(self, owner: dict[str, Any], key: str, patches: dict[str, Any], path: ValuePath, change: Any) -> None:
+    def _patch_members(
+        self, owner: dict[str, Any], key: str, patches: dict[str, Any], path: ValuePath, change: Any
+    ) -> None:
         """Change, or remove with null, the members of a list that have the names given."""
         members = owner.get(key)
         members = members if isinstance(members, list) else []
@@ -206,28 +208,28 @@ class Overlay:
             if not named:
                 there = ", ".join(str(m.get("name")) for m in members if isinstance(m, dict))
                 message = f"there is no {key.removesuffix('s')} {name!r} to change"
-                self._problem(message, (*path, name), f"there are: {there}")
+                self._add_problem(message, (*path, name), f"there are: {there}")
             elif patch is None:
                 members = [m for m in members if m is not named[0]]
             elif isinstance(patch, dict):
                 change(named[0], patch, (*path, name))
             else:
-                self._problem(f"the change to {name!r} must be a mapping, or null to remove it", (*path, name))
+                self._add_problem(f"the change to {name!r} must be a mapping, or null to remove it", (*path, name))
         owner[key] = members
 
-    def _add(self, service: dict[str, Any], added: Any, path: ValuePath) -> None:
+    def _add_plans(self, service: dict[str, Any], added: Any, path: ValuePath) -> None:
         if not isinstance(added, list) or not all(isinstance(plan, dict) for plan in added):
-            self._problem("add-plans must be a list of plans", path)
+            self._add_problem("add-plans must be a list of plans", path)
             return
         names = {plan.get("name") for plan in service.get("plans", []) if isinstance(plan, dict)}
         for index, plan in enumerate(added):
             if plan.get("name") in names:
-                self._problem(f"plan {plan['name']!r} already exists", (*path, index), "change it under plans")
+                self._add_problem(f"plan {plan['name']!r} already exists", (*path, index), "change it under plans")
             names.add(plan.get("name"))
-            taken = self._composer.take(self._part, plan, (*path, index))
+            taken = self._composer.copy(self._part, plan, (*path, index))
             service["plans"] = [*service.get("plans", []), taken]
 
-    def _merge(self, target: dict[str, Any], patch: dict[str, Any], path: ValuePath) -> None:
+    def _apply_merge_patch(self, target: dict[str, Any], patch: dict[str, Any], path: ValuePath) -> None:
         """Apply the merge patch at `path` of the overlay (RFC 7396)."""
         for key, value in patch.items():
             here = (*path, key)
@@ -236,9 +238,9 @@ class Overlay:
             elif isinstance(value, dict):
                 if not isinstance(target.get(key), dict):
                     self._origins.put(target, key, {}, (self._part, here))
-                self._merge(target[key], value, here)
+                self._apply_merge_patch(target[key], value, here)
             else:
-                self._origins.put(target, key, self._composer.take(self._part, value, here), (self._part, here))
+                self._origins.put(target, key, self._composer.copy(self._part, value, here), (self._part, here))
 
-    def _problem(self, message: str, path: ValuePath, hint: str = "") -> None:
+    def _add_problem(self, message: str, path: ValuePath, hint: str = "") -> None:
         self._composer.problem("build-overlay", message, self._part, path, hint)

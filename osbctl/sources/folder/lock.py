@@ -56,15 +56,16 @@ def parse(text: str, name: str) -> Lock:
             )
         # osbctl 1.0 also recorded ids that were given up.
         if line and not line.startswith("#") and not line.endswith(', "retired"]'):
-            thing, id_ = _entry(line, place)
-            if lock.ids.setdefault(thing, id_) != id_:
-                message = f"{place}: {thing!r} has another id in line {places[thing]}"
+            object_name, id_ = _parse_entry(line, place)
+            if lock.ids.setdefault(object_name, id_) != id_:
+                message = f"{place}: {object_name!r} has another id in line {places[object_name]}"
                 raise ConfigError(message, "keep the line whose id is published, and delete the other")
-            places.setdefault(thing, number)
+            places.setdefault(object_name, number)
     return lock
 
 
-def _entry(line: str, place: str) -> list[str]:
+def _parse_entry(line: str, place: str) -> list[str]:
+    """The name and id of a line; `place` is for the message. Raises ConfigError: it is none of a lock."""
     try:
         entry: list[str] = json.loads(line)
     except (ValueError, RecursionError):
@@ -74,32 +75,34 @@ def _entry(line: str, place: str) -> list[str]:
     return entry
 
 
-def updated(lock: Lock, catalog: dict[str, Any], accepted: Collection[str] = ()) -> tuple[Lock, list[Finding]]:
+def update_lock(lock: Lock, catalog: dict[str, Any], accepted: Collection[str] = ()) -> tuple[Lock, list[Finding]]:
     """Update the lock after a build of `catalog`, and return findings about ids that contradict it.
 
     `accepted` names the services and plans whose id may change. Names that have gone stay remembered,
     unless their id is now that of another name at the same place: then the thing was renamed.
     """
-    named = list(_names_with_ids(catalog))
-    there = {name: id_ for name, id_, _ in named}
-    changed = [(name, path) for name, id_, path in named if lock.ids.get(name, id_) != id_]
-    findings = [_changed(name, lock.ids[name], path) for name, path in changed if name not in accepted]
-    in_use = set(there.values())
+    names_with_ids = list(_names_with_ids(catalog))
+    ids_now = {name: id_ for name, id_, _ in names_with_ids}
+    changed = [(name, path) for name, id_, path in names_with_ids if lock.ids.get(name, id_) != id_]
+    findings = [_changed_id_finding(name, lock.ids[name], path) for name, path in changed if name not in accepted]
+    in_use = set(ids_now.values())
     # A name that has gone was renamed where another one has its id.
-    ids = {name: id_ for name, id_ in {**lock.ids, **there}.items() if name in there or id_ not in in_use}
-    return Lock(ids), [*findings, *_reuses(lock, named, there)]
+    ids = {name: id_ for name, id_ in {**lock.ids, **ids_now}.items() if name in ids_now or id_ not in in_use}
+    return Lock(ids), [*findings, *_find_reused_ids(lock, names_with_ids, ids_now)]
 
 
-def _reuses(lock: Lock, named: Sequence[tuple[str, str, Path]], there: Collection[str]) -> Iterator[Finding]:
+def _find_reused_ids(
+    lock: Lock, names_with_ids: Sequence[tuple[str, str, Path]], present_names: Collection[str]
+) -> Iterator[Finding]:
     owners = {id_: name for name, id_ in lock.ids.items()}
     # After a merge one id may have two names, the old one and that of a rename: the one that is there owns it.
-    owners |= {id_: name for name, id_, _ in named if lock.ids.get(name) == id_}
-    for name, id_, path in named:
+    owners |= {id_: name for name, id_, _ in names_with_ids if lock.ids.get(name) == id_}
+    for name, id_, path in names_with_ids:
         owner = owners.get(id_, name)
-        if _is_other(owner, name, there):
-            verb, source = ("is", ", as catalog.lock knows") if owner in there else ("was", "")
+        if _is_other_object(owner, name, present_names):
+            verb, source = ("is", ", as catalog.lock knows") if owner in present_names else ("was", "")
             message = f"the id of {name!r} {verb} that of {owner!r}{source}"
-            yield _against("build-id-reused", message, path, f"give {name!r} an id of its own")
+            yield _lock_finding("build-id-reused", message, path, f"give {name!r} an id of its own")
 
 
 def fresh_id() -> str:
@@ -109,16 +112,16 @@ def fresh_id() -> str:
     return str(uuid.uuid4()).upper()
 
 
-def missing_ids(catalog: dict[str, Any]) -> Iterator[Finding]:
+def find_missing_ids(catalog: dict[str, Any]) -> Iterator[Finding]:
     """Report each service and plan without an id, with a fresh GUID to paste; none is added."""
-    for thing, path in _things(catalog):
-        if "id" not in thing:
-            name = f"{'service' if len(path) == 2 else 'plan'} {thing.get('name', int(path[-1]) + 1)!r}"
+    for item, path in _services_and_plans(catalog):
+        if "id" not in item:
+            name = f"{'service' if len(path) == 2 else 'plan'} {item.get('name', int(path[-1]) + 1)!r}"
             hint = f"paste a fresh one: id: {fresh_id()}"
             yield Finding("build-id-missing", Severity.ERROR, f"{name} has no id", (*path, "id"), hint=hint)
 
 
-def _is_other(owner: str, name: str, there: Collection[str]) -> bool:
+def _is_other_object(owner: str, name: str, present_names: Collection[str]) -> bool:
     """Return whether the owner of an id is another service or plan than the one now named `name`.
 
     It is the same thing, renamed, where it is of the same kind, in the same service, and its old name is gone.
@@ -126,30 +129,31 @@ def _is_other(owner: str, name: str, there: Collection[str]) -> bool:
     if owner == name:
         return False
     old_parent, new_parent = owner.rpartition("/")[0], name.rpartition("/")[0]
-    same_place = old_parent == new_parent or (bool(old_parent) and old_parent not in there)
-    return owner in there or ("/" in owner) != ("/" in name) or not same_place
+    same_place = old_parent == new_parent or (bool(old_parent) and old_parent not in present_names)
+    return owner in present_names or ("/" in owner) != ("/" in name) or not same_place
 
 
-def _changed(name: str, known: str, path: Path) -> Finding:
+def _changed_id_finding(name: str, old_id: str, path: Path) -> Finding:
     kind = "plan" if "/" in name else "service"
     command = shlex.join(["osbctl", "build", "--accept-id-change", name])
     hint = f"restore the old id, or accept the new one: `{command}`"
-    return _against("build-id-changed", f"the id of {kind} {name!r} has changed; it was {known!r}", path, hint)
+    return _lock_finding("build-id-changed", f"the id of {kind} {name!r} has changed; it was {old_id!r}", path, hint)
 
 
-def _against(rule: str, message: str, path: Path, hint: str) -> Finding:
+def _lock_finding(rule: str, message: str, path: Path, hint: str) -> Finding:
     return Finding(rule, Severity.ERROR, message, path, refused_by=platforms_refusing(rule), hint=hint)
 
 
 def _names_with_ids(catalog: dict[str, Any]) -> Iterator[tuple[str, str, Path]]:
     """Name (`service` or `service/plan`), id and the path of the id, of every service and plan that has both."""
-    for thing, path in _things(catalog):
-        if all(isinstance(thing.get(key), str) and thing[key] for key in ("id", "name")):
+    for item, path in _services_and_plans(catalog):
+        if all(isinstance(item.get(key), str) and item[key] for key in ("id", "name")):
             service = "" if len(path) == 2 else f"{get_at(catalog, (*path[:2], 'name'))}/"
-            yield f"{service}{thing['name']}", thing["id"], (*path, "id")
+            yield f"{service}{item['name']}", item["id"], (*path, "id")
 
 
-def _things(catalog: dict[str, Any]) -> Iterator[tuple[dict[str, Any], Path]]:
+def _services_and_plans(catalog: dict[str, Any]) -> Iterator[tuple[dict[str, Any], Path]]:
+    """Each service, followed by its plans, with its path."""
     for service, path in objects_in_list(catalog, "services"):
         yield service, path
         yield from objects_in_list(service, "plans", path)

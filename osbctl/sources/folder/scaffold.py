@@ -13,7 +13,7 @@ from osbctl.files import write_file
 from osbctl.findings import DocumentError
 from osbctl.sources.document import Document
 from osbctl.sources.folder.lock import fresh_id
-from osbctl.sources.folder.source_tree import escaped
+from osbctl.sources.folder.source_tree import escape_dollars
 from osbctl.sources.yaml_text import dump, dump_text
 
 _SETTINGS = """\
@@ -108,7 +108,7 @@ _PARAMETERS = """\
 """
 
 
-def folder(name: str) -> Iterator[tuple[str, str]]:
+def folder_files(name: str) -> Iterator[tuple[str, str]]:
     """The files of a new folder that builds: one service with two plans and a parameter schema."""
     plans = _PLANS.format(name=name, small=fresh_id(), large=fresh_id())
     yield "catalog.yaml", _SETTINGS.format(text=dump_text(name))
@@ -117,10 +117,10 @@ def folder(name: str) -> Iterator[tuple[str, str]]:
     yield ATTRIBUTES
 
 
-def service(name: str) -> Iterator[tuple[str, str]]:
+def service_files(name: str) -> Iterator[tuple[str, str]]:
     """A service offering with one plan in a file of its own."""
     yield _service_file(name)
-    yield from plan(name, "small")
+    yield from plan_files(name, "small")
 
 
 def _service_file(name: str, plans: str = "") -> tuple[str, str]:
@@ -128,13 +128,13 @@ def _service_file(name: str, plans: str = "") -> tuple[str, str]:
     return f"services/{name}.yaml", _SERVICE.format(name=name, text=text, id=fresh_id(), title=title, plans=plans)
 
 
-def plan(service_stem: str, name: str) -> Iterator[tuple[str, str]]:
+def plan_files(service_stem: str, name: str) -> Iterator[tuple[str, str]]:
     """A plan in a file of its own."""
     text = _PLAN.format(service=service_stem, text=dump_text(name), id=fresh_id())
     yield f"services/{service_stem}/plans/{name}.yaml", text
 
 
-def check_split(document: Document) -> None:
+def check_splittable(document: Document) -> None:
     """Raise DocumentError where `services` is not a list of objects, each of which becomes a file."""
     services = document.data.get("services")
     if isinstance(services, list) and all(isinstance(service, dict) for service in services):
@@ -143,30 +143,30 @@ def check_split(document: Document) -> None:
     raise DocumentError((document.error("schema-type", text, ("services",), hint),))
 
 
-def split_files(catalog: dict[str, Any]) -> Iterator[tuple[str, str]]:
+def split_catalog(catalog: dict[str, Any]) -> Iterator[tuple[str, str]]:
     """The files of a source folder for `catalog`: paths within the folder, and texts.
 
     A parameter schema that several plans share gets a file of its own. `services` is a list of objects.
     """
     services = catalog["services"]
-    shared = _shared(services)
+    shared = _shared_schema_names(services)
     stems: list[str] = []
     for service in services:
         copy: dict[str, Any] = json.loads(json.dumps(service))
-        for _, holder in _holders(copy):
+        for _, holder in _parameter_holders(copy):
             schema = shared.get(json.dumps(holder["parameters"]))
             if schema:
                 holder["parameters"] = {"$ref": f"../schemas/{schema}.json"}
-        stems.append(_stem(service.get("name"), stems))
-        yield f"services/{stems[-1]}.yaml", dump(escaped(copy))
+        stems.append(_unique_stem(service.get("name"), stems))
+        yield f"services/{stems[-1]}.yaml", dump(escape_dollars(copy))
     for text, name in shared.items():
-        yield f"schemas/{name}.json", json.dumps(escaped(json.loads(text)), indent=2, ensure_ascii=False) + "\n"
+        yield f"schemas/{name}.json", json.dumps(escape_dollars(json.loads(text)), indent=2, ensure_ascii=False) + "\n"
     further = {key: value for key, value in catalog.items() if key != "services"}
-    yield "catalog.yaml", dump({"services": stems, **({"fields": escaped(further)} if further else {})})
+    yield "catalog.yaml", dump({"services": stems, **({"fields": escape_dollars(further)} if further else {})})
     yield ATTRIBUTES
 
 
-def write_new(folder: Path, files: Iterable[tuple[str, str]]) -> Iterator[str]:
+def write_new_files(folder: Path, files: Iterable[tuple[str, str]]) -> Iterator[str]:
     """Write `files` into `folder`; yield a sentence for each. Raises SourceError, before any if one exists already."""
     made = [(folder / name, text) for name, text in files]
     for file, _ in made:
@@ -184,7 +184,7 @@ def write_new(folder: Path, files: Iterable[tuple[str, str]]) -> Iterator[str]:
         yield f"wrote {file}"
 
 
-def _stem(name: Any, taken: Collection[str]) -> str:
+def _unique_stem(name: Any, taken: Collection[str]) -> str:
     """A unique file name for a service, from its name where that is possible."""
     word = re.sub(r"[^A-Za-z0-9._-]+", "-", name).strip(".-") if isinstance(name, str) else ""
     stem, number = word[:80] or "service", 1
@@ -194,23 +194,24 @@ def _stem(name: Any, taken: Collection[str]) -> str:
     return stem
 
 
-def _shared(services: list[dict[str, Any]]) -> dict[str, str]:
+def _shared_schema_names(services: list[dict[str, Any]]) -> dict[str, str]:
     """File names of the parameter schemas that occur more than once, by their JSON text."""
     uses: dict[str, list[str]] = {}
     for service in services:
-        for place, holder in _holders(service):
+        for place, holder in _parameter_holders(service):
             text = json.dumps(holder["parameters"])
             # In a file of its own a reference would be read anew.
             if '"$ref"' not in text and len(holder["parameters"]) > 1:
-                uses.setdefault(text, []).append(f"{_stem(service.get('name'), ())}-{place}")
+                uses.setdefault(text, []).append(f"{_unique_stem(service.get('name'), ())}-{place}")
     found: dict[str, str] = {}
     for text, names in uses.items():
         if len(names) > 1:
-            found[text] = _stem(names[-1], found.values())
+            found[text] = _unique_stem(names[-1], found.values())
     return found
 
 
-def _holders(service: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+def _parameter_holders(service: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The objects with `parameters` in a service's plans, each with its place as a word, such as `instance-create`."""
     for plan, _ in objects_in_list(service, "plans"):
         for (outer, inner), holder in parameter_holders(plan):
             yield f"{outer.removeprefix('service_')}-{inner}", holder

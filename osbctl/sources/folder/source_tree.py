@@ -41,7 +41,7 @@ class FindingCollector(list[Finding]):
             raise DocumentError(tuple(self))
 
 
-class Parts:
+class SourceTree:
     """The files of one source folder. Reads each at most once; refuses paths that lead out of it.
 
     `unsaved` is the content of files that are being edited, by resolved path; they need not be on disk yet.
@@ -72,11 +72,11 @@ class Parts:
 
         The user named an overlay, so it may be anywhere. Raises SourceError: it does not exist or cannot be opened.
         """
-        resolved = Path(os.path.realpath(file)) if anywhere else self._inside(file)
+        resolved = Path(os.path.realpath(file)) if anywhere else self._resolve_inside(file)
         if resolved is None:
             return None
         if resolved not in self._read:
-            data = self._bytes(file, resolved)
+            data = self._read_bytes(file, resolved)
             try:
                 self.documents.append(parse_document(data, str(file), limits=self._limits))
                 self._read[resolved] = self.documents[-1]
@@ -85,12 +85,12 @@ class Parts:
                 self._read[resolved] = None
         return self._read[resolved]
 
-    def content(self, file: Path) -> bytes | None:
+    def read_content(self, file: Path) -> bytes | None:
         """Read the bytes of a file of the folder; the rest as `read`."""
-        resolved = self._inside(file)
-        return self._bytes(file, resolved) if resolved else None
+        resolved = self._resolve_inside(file)
+        return self._read_bytes(file, resolved) if resolved else None
 
-    def optional(self, stem: str) -> Document | None:
+    def read_optional(self, stem: str) -> Document | None:
         """Read the file of that stem at the top of the folder; None without one."""
         for suffix in SUFFIXES:
             file = self.folder / (stem + suffix)
@@ -98,7 +98,7 @@ class Parts:
                 return self.read(file)
         return None
 
-    def report_unread(self) -> None:
+    def report_unread_files(self) -> None:
         """Report each file, in services/ and folders of similar names, that looks like a part and was not read."""
         tops = next(os.walk(self.folder), ("", [], []))[1]
         for top in sorted(name for name in tops if name.lower() in ("services", "service", "plans", "plan")):
@@ -110,10 +110,10 @@ class Parts:
                     if looks_like_a_part and Path(os.path.realpath(file)) not in self._read:
                         self.problems.add("folder-unread", f"{file} is not part of the catalog", hint=_PLACES)
 
-    def files(self, *below: str) -> dict[str, Path]:
+    def find_files(self, *subfolders: str) -> dict[str, Path]:
         """The YAML and JSON files in a folder of the folder by stem, sorted; two of one stem are a problem."""
         found: dict[str, Path] = {}
-        folder = self.folder.joinpath(*below)
+        folder = self.folder.joinpath(*subfolders)
         names = {entry.name for entry in folder.iterdir()} if folder.is_dir() else set()
         resolved = folder.resolve() if self._unsaved else folder
         for name in sorted(names | {file.name for file in self._unsaved if file.parent == resolved}):
@@ -125,15 +125,15 @@ class Parts:
             found[stem] = folder / name
         return found
 
-    def copied(self, part: Document, value: Any, path: ValuePath) -> Any:
+    def copy_with_variables(self, part: Document, value: Any, path: ValuePath) -> Any:
         """Copy the value at `path` of `part`, `${NAME}` replaced; unset names and malformed references are problems."""
 
-        def change(text: str, path: ValuePath) -> str:
-            return _REFERENCE.sub(lambda match: self._replaced(match, part, path), text)
+        def replace_references(text: str, path: ValuePath) -> str:
+            return _REFERENCE.sub(lambda match: self._replace_reference(match, part, path), text)
 
-        return _changed(value, change, path)
+        return _map_strings(value, replace_references, path)
 
-    def _replaced(self, match: re.Match[str], part: Document, path: ValuePath) -> str:
+    def _replace_reference(self, match: re.Match[str], part: Document, path: ValuePath) -> str:
         if match[0] == "$${":
             return "${"
         value: str | None = self._variables.get(match[1], match[2])
@@ -144,7 +144,8 @@ class Parts:
             self.problems.add("build-variable", unset if match[1] else malformed, part, path, hint)
         return match[0] if value is None else value
 
-    def _inside(self, file: Path) -> Path | None:
+    def _resolve_inside(self, file: Path) -> Path | None:
+        """The resolved path; None (and a problem) outside of the folder. Raises SourceError: it is no regular file."""
         resolved = Path(os.path.realpath(file))  # unlike resolve() it takes a loop of links, too
         if not resolved.is_relative_to(self._root):
             self.problems.add("folder-escape", f"{file} leads out of the source folder", hint="keep it inside")
@@ -153,7 +154,7 @@ class Parts:
             raise SourceError(f"{file}: this is not a regular file", "a source folder is made of files")
         return resolved
 
-    def _bytes(self, file: Path, resolved: Path) -> bytes:
+    def _read_bytes(self, file: Path, resolved: Path) -> bytes:
         if resolved in self._unsaved:
             return self._unsaved[resolved]
         try:
@@ -162,15 +163,15 @@ class Parts:
             raise SourceError(f"{file}: cannot be opened: {error.strerror}") from error
 
 
-def escaped(value: Any) -> Any:
-    """Escape `${` in the strings of a value, so that `Parts.copied` returns the value."""
-    return _changed(value, lambda text, _: text.replace("${", "$${"))
+def escape_dollars(value: Any) -> Any:
+    """Escape `${` in the strings of a value, so that `SourceTree.copy_with_variables` returns the value."""
+    return _map_strings(value, lambda text, _: text.replace("${", "$${"))
 
 
-def _changed(value: Any, change: Callable[[str, ValuePath], str], path: ValuePath = ()) -> Any:
+def _map_strings(value: Any, change: Callable[[str, ValuePath], str], path: ValuePath = ()) -> Any:
     """Copy `value`, with `change` applied to each string with `${` and its path."""
     if isinstance(value, dict):
-        return {key: _changed(item, change, (*path, key)) for key, item in value.items()}
+        return {key: _map_strings(item, change, (*path, key)) for key, item in value.items()}
     if isinstance(value, list):
-        return [_changed(item, change, (*path, index)) for index, item in enumerate(value)]
+        return [_map_strings(item, change, (*path, index)) for index, item in enumerate(value)]
     return change(value, path) if isinstance(value, str) and "${" in value else value

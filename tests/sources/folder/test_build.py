@@ -16,7 +16,7 @@ from referencing.jsonschema import DRAFT4
 from osbctl.errors import SourceError
 from osbctl.findings import DocumentError, Finding
 from osbctl.sources.folder import compose, read_folder, read_lock
-from osbctl.sources.folder.scaffold import split_files
+from osbctl.sources.folder.scaffold import split_catalog
 from osbctl.sources.read import read_source
 from tests.case import each
 from tests.corpus import catalogs, needs_corpus
@@ -190,7 +190,7 @@ def test_split_escapes_what_build_would_replace(tmp_path: Path) -> None:
         for text in texts
     ]
     catalog = {"services": [{"name": "a", "id": "${ID}", "plans": plans}], "extra": {"x": ["${Y}"]}}
-    write_files(tmp_path, dict(split_files(catalog)))
+    write_files(tmp_path, dict(split_catalog(catalog)))
     assert built(tmp_path) == catalog
 
 
@@ -404,13 +404,13 @@ def test_a_missing_id_offers_a_fresh_one(tmp_path: Path) -> None:
 def test_a_real_catalog_split_and_built_is_the_same(tmp_path: Path) -> None:
     for number, file in enumerate(catalogs()):
         original = read_source(str(file)).data
-        write_files(tmp_path / str(number), dict(split_files(original)))
+        write_files(tmp_path / str(number), dict(split_catalog(original)))
         assert read_folder(str(tmp_path / str(number))).data == original, file.name
 
 
 def test_hostile_names_stay_in_the_folder() -> None:
     catalog = {"services": [{"name": name, "plans": []} for name in ("../../etc/x", "..", "a/b", "", "A", "a", None)]}
-    paths = [name for name, _ in split_files(catalog)]
+    paths = [name for name, _ in split_catalog(catalog)]
     assert len(set(map(str.lower, paths))) == len(paths)
     assert all(".." not in path.split("/") and path.count("/") <= 1 for path in paths)
 

@@ -10,7 +10,7 @@ from osbctl.errors import ConfigError
 from osbctl.findings import Finding, Severity
 from osbctl.platforms import Platform
 from osbctl.sources.folder import compose, read_folder, read_lock
-from osbctl.sources.folder.lock import Lock, is_lock, missing_ids, parse, updated
+from osbctl.sources.folder.lock import Lock, find_missing_ids, is_lock, parse, update_lock
 from osbctl.sources.folder.scaffold import ATTRIBUTES
 from osbctl.validation.options import ValidationOptions
 from osbctl.validation.pipeline import validate_document
@@ -138,7 +138,7 @@ def told(found: list[Finding]) -> list[tuple[str, str, tuple[Any, ...], str]]:
 def test_an_id_that_changes() -> None:
     lock = Lock({"a": "1", "a/p": "2"})
     changed = catalog(a=("8", {"p": "9"}))
-    after, found = updated(lock, changed)
+    after, found = update_lock(lock, changed)
     assert told(found) == [
         ("build-id-changed", "the id of service 'a' has changed; it was '1'", ("services", 0, "id"),
          "restore the old id, or accept the new one: `osbctl build --accept-id-change a`"),
@@ -147,7 +147,7 @@ def test_an_id_that_changes() -> None:
     ]  # fmt: skip
     assert Platform.CLOUD_FOUNDRY in found[0].refused_by
     assert after == Lock({"a": "8", "a/p": "9"})
-    after, found = updated(lock, changed, ["a", "a/p"])
+    after, found = update_lock(lock, changed, ["a", "a/p"])
     assert (after, found) == (Lock({"a": "8", "a/p": "9"}), [])
 
 
@@ -166,7 +166,7 @@ def test_an_id_that_changes() -> None:
     (Lock({"x": "7", "x/y": "8", "x/y/p": "1"}), catalog(**{"x": "7", "x/y": ("8", {"q": "1"})}), ""),
 ])  # fmt: skip
 def test_an_id_that_is_used_again(before: Lock, after: dict[str, Any], owner: str) -> None:
-    _, found = updated(before, after)
+    _, found = update_lock(before, after)
     if not owner:
         assert found == []
         return
@@ -179,15 +179,15 @@ def test_an_id_that_is_used_again(before: Lock, after: dict[str, Any], owner: st
 
 def test_names_that_went_stay_remembered() -> None:
     lock = Lock({"a": "1", "a/p": "2", "gone": "3"})
-    assert updated(lock, catalog(a=("1", {})))[0] == lock
-    assert updated(lock, catalog(b=("1", {"p": "2"})))[0] == Lock({"gone": "3", "b": "1", "b/p": "2"})
+    assert update_lock(lock, catalog(a=("1", {})))[0] == lock
+    assert update_lock(lock, catalog(b=("1", {"p": "2"})))[0] == Lock({"gone": "3", "b": "1", "b/p": "2"})
     nameless = {"services": [{"name": "", "id": "1"}, {"name": "a", "id": 5}, {"id": "x"}, 7]}
-    assert updated(Lock(), nameless) == (Lock(), [])
+    assert update_lock(Lock(), nameless) == (Lock(), [])
 
 
 def test_a_missing_id_has_a_fresh_one_to_paste() -> None:
     data = {"services": [{"name": "a", "plans": [{"name": "p", "id": ""}, {}, {"name": "q"}]}, {"id": None}]}
-    found = list(missing_ids(data))
+    found = list(find_missing_ids(data))
     assert [(f.rule, f.severity, f.message, f.path) for f in found] == [
         ("build-id-missing", Severity.ERROR, "service 'a' has no id", ("services", 0, "id")),
         ("build-id-missing", Severity.ERROR, "plan 2 has no id", ("services", 0, "plans", 1, "id")),
