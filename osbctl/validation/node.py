@@ -48,22 +48,22 @@ class Node:
         name = self.text("name")
         return repr(name) if name else "/" + "/".join(map(str, self.path))
 
-    def hit(
+    def finding(
         self,
         message: str,
-        at: str | int | Path = (),
+        field: str | int | Path = (),
         hint: str = "",
         fixes: tuple[Fix, ...] = (),
         group_summary: str = "",
         related_path: Path | None = None,
     ) -> Finding:
-        """A finding at this object, or at the part of it at `at`; the engine sets its rule and severity."""
-        path = (*self.path, *(at if isinstance(at, tuple) else (at,)))
+        """A finding at this object, or at its `field`, a key or a path; the engine sets its rule and severity."""
+        path = (*self.path, *(field if isinstance(field, tuple) else (field,)))
         return Finding("", Severity.INFO, message, path, None, hint, fixes, group_summary, related_path)
 
 
-Part: TypeAlias = tuple[dict[str, Any], Path, str]
-"""An object of the catalog whose fields are known: it, its path, and its kind (`osbctl.fields.PARTS`)."""
+KnownObject: TypeAlias = tuple[dict[str, Any], Path, str]
+"""An object of the catalog whose fields are known, its path, and its kind (as in `osbctl.fields.PARTS`)."""
 
 
 class CatalogNode(Node):
@@ -103,20 +103,20 @@ class CatalogNode(Node):
         return [(node, value) for node in self.services_and_plans if (value := node.text(key))]
 
     @cached_property
-    def parts(self) -> list[Part]:
+    def known_objects(self) -> list[KnownObject]:
         """All objects of a known kind, in the order of the document."""
-        found: list[Part] = []
-        _add_parts(found, self.value, "catalog", ())
+        found: list[KnownObject] = []
+        _add_known_objects(found, self.value, "catalog", ())
         return found
 
 
-def _add_parts(found: list[Part], value: Any, kind: str, path: Path) -> None:
+def _add_known_objects(found: list[KnownObject], value: Any, kind: str, path: Path) -> None:
     """Add an object of that kind, or those in a list, and the objects below, to `found`."""
     if isinstance(value, list):
         for index, item in enumerate(value):
-            _add_parts(found, item, kind, (*path, index))
+            _add_known_objects(found, item, kind, (*path, index))
     elif isinstance(value, dict):
         found.append((value, path, kind))
         for key, inner in PARTS.get(kind, {}).items():
             if key in value:
-                _add_parts(found, value[key], inner, (*path, key))
+                _add_known_objects(found, value[key], inner, (*path, key))

@@ -10,7 +10,7 @@ from osbctl.placeholders import holds_placeholder
 from osbctl.platforms import ApiVersion, Platform
 from osbctl.rule import Category, rule
 from osbctl.text import closest_word, semantic_version_pattern
-from osbctl.validation.node import CatalogNode, Part
+from osbctl.validation.node import CatalogNode, KnownObject
 
 _FREE = ("service_metadata", "plan_metadata")
 """Objects with arbitrary fields: an unknown field of another type than the similar one is not misspelt."""
@@ -26,35 +26,36 @@ _LEVELS = {
 
 
 @cache
-def _meant(kind: str, key: str) -> str:
+def _meant_field(kind: str, key: str) -> str:
     """The known field that an unknown one likely misspells; empty if there is none."""
     fields = known(kind)
-    squeezed = _squeezed(key)
+    normalized = _normalize_key(key)
     for name in fields:
-        if _squeezed(name) == squeezed:
+        if _normalize_key(name) == normalized:
             return name
     return closest_word(key, fields) if len(key) > 3 else ""
 
 
-def _squeezed(key: str) -> str:
+def _normalize_key(key: str) -> str:
     return key.replace("_", "").replace("-", "").replace(" ", "").lower()
 
 
-def _slip(catalog: CatalogNode, part: Part, key: str) -> Finding | None:
-    holder, path, kind = part
-    meant = _meant(kind, key)
-    value, type_of_it = holder[key], field_type(kind, meant)
-    fits = type_of_it in ("", JSON_TYPES.get(type(value)))
+def _near_miss_finding(catalog: CatalogNode, known_object: KnownObject, key: str) -> Finding | None:
+    """The finding for an unknown key of an object; None if it resembles no field that the object lacks."""
+    holder, path, kind = known_object
+    meant = _meant_field(kind, key)
+    value, wanted_type = holder[key], field_type(kind, meant)
+    fits = wanted_type in ("", JSON_TYPES.get(type(value)))
     if not meant or meant in holder or (kind in _FREE and not fits):
         return None
     at, hint = (*path, key), f"rename to {meant}"
     message = f"unknown field {key!r}: did you mean {meant}?"
     group_summary = f"fields are named {key!r}: did you mean {meant}?"
     if isinstance(value, str) and holds_placeholder(value):
-        return catalog.hit(message, at, hint, (), group_summary)
-    becomes_fit = fits or (type_of_it == "boolean" and str(value).lower() in BOOLEAN_WORDS)
+        return catalog.finding(message, at, hint, (), group_summary)
+    becomes_fit = fits or (wanted_type == "boolean" and str(value).lower() in BOOLEAN_WORDS)
     fixes = (Fix("rename", at, meant),) if becomes_fit else ()
-    return catalog.hit(message, at, hint if fits else f"{hint}, and make it {type_of_it}", fixes, group_summary)
+    return catalog.finding(message, at, hint if fits else f"{hint}, and make it {wanted_type}", fixes, group_summary)
 
 
 @rule("field-near-miss", Severity.WARNING, Category.ADVICE)
@@ -69,10 +70,10 @@ def field_near_miss(catalog: CatalogNode) -> Iterator[Finding]:
     Fix: renames the field, with --unsafe, if its value has the type of the known field, or is a word for a boolean.
     Source: OSB 2.14: unknown fields are allowed and ignored
     """
-    for part in catalog.parts:
-        holder, _, kind = part
+    for known_object in catalog.known_objects:
+        holder, _, kind = known_object
         fields = known(kind)
-        yield from filter(None, (_slip(catalog, part, key) for key in holder if key not in fields))
+        yield from filter(None, (_near_miss_finding(catalog, known_object, key) for key in holder if key not in fields))
 
 
 @cache
@@ -93,12 +94,12 @@ def field_too_new(catalog: CatalogNode) -> Iterator[Finding]:
     Source: OSB release notes: 2.14 brought *_retrievable, 2.15 plan updates and maintenance_info, 2.17 rotation
     """
     version = catalog.api_version
-    for holder, path, kind in catalog.parts:
+    for holder, path, kind in catalog.known_objects:
         newer = _fields_after(version, kind)
         for key in filter(newer.__contains__, holder):
             came = f"came with API version {version_introduced(kind, key)}; platforms that speak {version} ignore"
             hint = f"check with --api-version {version_introduced(kind, key)}"
-            yield catalog.hit(f"{key} {came} it", (*path, key), hint, group_summary=f"fields {came} them")
+            yield catalog.finding(f"{key} {came} it", (*path, key), hint, group_summary=f"fields {came} them")
 
 
 @rule("maintenance-version", Severity.ERROR, Category.SPEC)
@@ -117,7 +118,7 @@ def maintenance_version(catalog: CatalogNode) -> Iterator[Finding]:
         version = info.get("version") if isinstance(info, dict) else None
         if version and isinstance(version, str) and not pattern.fullmatch(version):
             message = f"{version[:60]!r} is not a Semantic Version"
-            yield plan.hit(message, ("maintenance_info", "version"), "write it as MAJOR.MINOR.PATCH")
+            yield plan.finding(message, ("maintenance_info", "version"), "write it as MAJOR.MINOR.PATCH")
 
 
 @rule("field-misplaced", Severity.WARNING, Category.ADVICE)
@@ -131,24 +132,24 @@ def field_misplaced(catalog: CatalogNode) -> Iterator[Finding]:
     Good: metadata: {displayName: Postgres}
     Source: OSB 2.14: unknown fields are allowed and ignored
     """
-    for ours, theirs, things in (("service", "plan", catalog.services), ("plan", "service", catalog.plans)):
-        places = {
-            **dict.fromkeys(known(theirs), f"to the {theirs}"),
-            **dict.fromkeys(known(f"{ours}_metadata"), "into metadata"),
+    for own_kind, other_kind, nodes in (("service", "plan", catalog.services), ("plan", "service", catalog.plans)):
+        belongs_to = {
+            **dict.fromkeys(known(other_kind), f"to the {other_kind}"),
+            **dict.fromkeys(known(f"{own_kind}_metadata"), "into metadata"),
         }
-        misplaced = places.keys() - known(ours)
-        for thing in things:
-            for key in filter(misplaced.__contains__, thing.value):
-                where = places[key]
-                group_summary = f"{ours}s have {key!r}, which belongs {where}"
-                message = f"{key!r} of {thing.label} belongs {where}"
-                yield thing.hit(message, key, "move it there", group_summary=group_summary)
-    for holder, path, kind in catalog.parts:
+        misplaced = belongs_to.keys() - known(own_kind)
+        for node in nodes:
+            for key in filter(misplaced.__contains__, node.value):
+                where = belongs_to[key]
+                group_summary = f"{own_kind}s have {key!r}, which belongs {where}"
+                message = f"{key!r} of {node.label} belongs {where}"
+                yield node.finding(message, key, "move it there", group_summary=group_summary)
+    for holder, path, kind in catalog.known_objects:
         for key, where in _LEVELS.get(kind, {}).items():
             if key in holder:
                 group_summary = f"fields of {path[-1]} belong {where}"
                 message = f"{key!r} of {path[-1]} belongs {where}"
-                yield catalog.hit(message, (*path, key), "move it there", group_summary=group_summary)
+                yield catalog.finding(message, (*path, key), "move it there", group_summary=group_summary)
 
 
 @rule("cloudfoundry-feature", Severity.INFO, Category.PLATFORM, only_for=Platform.CLOUD_FOUNDRY)
@@ -164,8 +165,8 @@ def cloudfoundry_feature(catalog: CatalogNode) -> Iterator[Finding]:
     """
     for service in catalog.services:
         requires = service.get("requires")
-        for place, needed in enumerate(requires if isinstance(requires, list) else ()):
+        for index, needed in enumerate(requires if isinstance(requires, list) else ()):
             flags = {"route_forwarding": "route_services_enabled", "volume_mount": "volume_services_enabled"}
             if flag := flags.get(str(needed)):
                 message = f"{service.label} requires {needed}: Cloud Foundry takes the catalog only with {flag}"
-                yield service.hit(message, ("requires", place), "ask its operator")
+                yield service.finding(message, ("requires", index), "ask its operator")

@@ -28,7 +28,7 @@ def id_duplicate(catalog: CatalogNode) -> Iterator[Finding]:
     for nodes in (catalog.services, catalog.plans):
         for node, first in _find_duplicates(nodes, "id"):
             message = f"{_kind_and_label(node)} reuses the id of {_kind_and_label(first)}"
-            yield node.hit(message, "id", "give it an id of its own", related_path=(*first.path, "id"))
+            yield node.finding(message, "id", "give it an id of its own", related_path=(*first.path, "id"))
 
 
 @rule("id-shared", Severity.WARNING, Category.SPEC)
@@ -53,7 +53,7 @@ def id_shared(catalog: CatalogNode) -> Iterator[Finding]:
         if value and value in taken and not holds_placeholder(value):
             message = f"{_kind_and_label(plan)} has the id of {_kind_and_label(taken[value])}"
             related_path = (*taken[value].path, "id")
-            yield plan.hit(message, "id", "keep it if it is published already", related_path=related_path)
+            yield plan.finding(message, "id", "keep it if it is published already", related_path=related_path)
 
 
 @rule("service-name-duplicate", Severity.ERROR, Category.SPEC)
@@ -74,7 +74,7 @@ def service_name_duplicate(catalog: CatalogNode) -> Iterator[Finding]:
     """
     for service, first in _find_duplicates(catalog.services, "name"):
         message = f"another service offering has the name {service.label}"
-        yield service.hit(message, "name", "rename one of them", related_path=(*first.path, "name"))
+        yield service.finding(message, "name", "rename one of them", related_path=(*first.path, "name"))
 
 
 @rule("plan-name-duplicate", Severity.ERROR, Category.SPEC)
@@ -97,7 +97,7 @@ def plan_name_duplicate(catalog: CatalogNode) -> Iterator[Finding]:
     for service, plans in catalog.plans_by_service:
         for plan, first in _find_duplicates(plans, "name"):
             message = f"another plan of {service.label} has the name {plan.label}"
-            yield plan.hit(message, "name", "rename one of them", related_path=(*first.path, "name"))
+            yield plan.finding(message, "name", "rename one of them", related_path=(*first.path, "name"))
 
 
 def _find_duplicates(nodes: Iterable[Node], key: str) -> Iterator[tuple[Node, Node]]:

@@ -31,7 +31,7 @@ def cost_incomplete(catalog: CatalogNode) -> Iterator[Finding]:
     for plan, cost, path in _plan_costs(catalog):
         for key in ("amount", "unit"):
             if not cost.get(key):
-                yield plan.hit(f"a cost of plan {plan.label} has no {key}", (*path, key), "write amount and unit")
+                yield plan.finding(f"a cost of plan {plan.label} has no {key}", (*path, key), "write amount and unit")
 
 
 def _plan_costs(catalog: CatalogNode) -> Iterator[tuple[Node, dict[str, Any], Path]]:
@@ -60,7 +60,7 @@ def cost_of_free_plan(catalog: CatalogNode) -> Iterator[Finding]:
         if free in (None, True) and has_price(plan):
             state = "free" if free else "free by default"
             message, summary = f"plan {plan.label} is {state}, but has a price", f"plans are {state}, but have a price"
-            yield plan.hit(message, "free", "set `free: false`, or remove the costs", group_summary=summary)
+            yield plan.finding(message, "free", "set `free: false`, or remove the costs", group_summary=summary)
 
 
 def has_price(plan: Node) -> bool:
@@ -92,7 +92,7 @@ def cost_amount(catalog: CatalogNode) -> Iterator[Finding]:
             seen_currencies.add(currency.casefold())
             if fault:
                 amount_path = (*path, "amount", currency)
-                yield plan.hit(f"a cost of plan {plan.label} {fault}", amount_path, "correct the amount")
+                yield plan.finding(f"a cost of plan {plan.label} {fault}", amount_path, "correct the amount")
 
 
 def _amount_fault(currency: str, amount: Any, seen_currencies: set[str]) -> str:
@@ -120,10 +120,10 @@ def sap_metadata_ignored(catalog: CatalogNode) -> Iterator[Finding]:
         for key in ("supportedPlatforms", "supportedPlatformNames", "excludedPlatformNames"):
             if key in metadata and not isinstance(metadata.get(key), list):
                 text = f"Service Manager ignores {key} of plan {plan.label}, and offers it everywhere"
-                yield metadata.hit(text, key, "make it a list")
+                yield metadata.finding(text, key, "make it a list")
         if not isinstance(metadata.get("supportsInstanceSharing"), bool | None):
             text = f"Service Manager does not share plan {plan.label}"
-            yield metadata.hit(text, "supportsInstanceSharing", "write true without quotes")
+            yield metadata.finding(text, "supportsInstanceSharing", "write true without quotes")
 
 
 @rule("url-not-https", Severity.WARNING, Category.ADVICE)
@@ -141,7 +141,7 @@ def url_not_https(catalog: CatalogNode) -> Iterator[Finding]:
         is_local_dashboard = path[-1] == "redirect_uri" and _LOOPBACK.match(url)
         if url.lower().startswith("http://") and not is_local_dashboard:
             message = f"{path[-1]} of {service.label} is not https"
-            yield service.hit(message, path, "use https", group_summary="links and images are not https")
+            yield service.finding(message, path, "use https", group_summary="links and images are not https")
 
 
 @rule("url-invalid", Severity.WARNING, Category.ADVICE)
@@ -160,7 +160,7 @@ def url_invalid(catalog: CatalogNode) -> Iterator[Finding]:
         is_allowed_scheme = url.lower().startswith(allowed.get(path[-1], ("mailto:", "tel:")))
         if url.strip() and not is_allowed_scheme and not _WEB.match(url):
             message = f"{path[-1]} of {service.label} is {url[:40]!r}, not an absolute URL"
-            yield service.hit(message, path, "write all of it, from https:// on")
+            yield service.finding(message, path, "write all of it, from https:// on")
 
 
 def _service_urls(catalog: CatalogNode) -> Iterator[tuple[Node, tuple[str, str], str]]:
@@ -188,7 +188,7 @@ def secret_in_metadata(catalog: CatalogNode) -> Iterator[Finding]:
             value = metadata[key]
             if value and isinstance(value, str) and not holds_placeholder(value):
                 message, hint = f"{key!r} looks like a secret", "remove it: all users can read metadata"
-                yield node.hit(message, ("metadata", key), hint)
+                yield node.finding(message, ("metadata", key), hint)
 
 
 @rule("dashboard-secret-literal", Severity.INFO, Category.ADVICE)
@@ -206,7 +206,7 @@ def dashboard_secret_literal(catalog: CatalogNode) -> Iterator[Finding]:
         value = client.text("secret")
         if value and not holds_placeholder(value):
             message, hint = f"the dashboard secret of {service.label} is written out", "keep it out of the file"
-            yield client.hit(message, "secret", hint, group_summary="dashboard secrets are written out")
+            yield client.finding(message, "secret", hint, group_summary="dashboard secrets are written out")
 
 
 @rule("sunset-invalid", Severity.WARNING, Category.ADVICE)
@@ -224,7 +224,7 @@ def sunset_invalid(catalog: CatalogNode) -> Iterator[Finding]:
         sunset = metadata.get("sunset")
         if sunset is not None and parse_date(sunset) is None:
             message, hint = f"the sunset of {node.label} is not a date", "write a day such as 2027-03-31"
-            yield node.hit(message, ("metadata", "sunset"), hint)
+            yield node.finding(message, ("metadata", "sunset"), hint)
         elif sunset is not None and metadata.get("state") != "deprecated":
             message, hint = f"{node.label} has a sunset, but is not deprecated", "add state: deprecated"
-            yield node.hit(message, ("metadata", "sunset"), hint)
+            yield node.finding(message, ("metadata", "sunset"), hint)

@@ -32,7 +32,7 @@ def text_blank(catalog: CatalogNode) -> Iterator[Finding]:
     for key in ("id", "name", "description"):
         for node, value in catalog.nonempty_texts(key):
             if value.isspace():
-                yield node.hit(f"{key} of {node.label} is blank", key, "write what users should read")
+                yield node.finding(f"{key} of {node.label} is blank", key, "write what users should read")
 
 
 @rule("name-characters", Severity.INFO, Category.SPEC)
@@ -56,7 +56,7 @@ def name_characters(catalog: CatalogNode) -> Iterator[Finding]:
         if wrong and not name.lstrip(_TYPED):
             message = f"the name {node.label} has {wrong!r}, which API version {version} forbids"
             hint = f"use {words}; keep a name that is published"
-            yield node.hit(
+            yield node.finding(
                 message, "name", hint, group_summary=f"names have characters that API version {version} forbids"
             )
 
@@ -79,11 +79,11 @@ def name_not_cli_friendly(catalog: CatalogNode) -> Iterator[Finding]:
         wrong = name.lstrip(_TYPED)[:1]
         if name.startswith("-") or not name.strip(".-_"):
             message = f"programs read the name {node.label} as an option or a folder"
-            yield node.hit(message, "name", "begin it with a letter or a digit", group_summary=group_summary)
+            yield node.finding(message, "name", "begin it with a letter or a digit", group_summary=group_summary)
         elif wrong:
             message = f"the name {node.label} has {wrong!r}, which is awkward on a command line"
             hint = "use letters, digits, dots and hyphens; metadata.displayName may hold the rest"
-            yield node.hit(message, "name", hint, group_summary=group_summary)
+            yield node.finding(message, "name", hint, group_summary=group_summary)
 
 
 def _checkable_names(catalog: CatalogNode) -> Iterator[tuple[Node, str]]:
@@ -109,7 +109,7 @@ def id_characters(catalog: CatalogNode) -> Iterator[Finding]:
         if wrong and not reason:
             message = f"the id of {node.label} has {wrong!r}, which must be encoded in a URL"
             hint = "use letters, digits and . _ ~ -; keep an id that is published"
-            yield node.hit(message, "id", hint, group_summary="ids have characters that must be encoded in a URL")
+            yield node.finding(message, "id", hint, group_summary="ids have characters that must be encoded in a URL")
 
 
 @rule("id-not-guid", Severity.INFO, Category.ADVICE)
@@ -126,7 +126,7 @@ def id_not_guid(catalog: CatalogNode) -> Iterator[Finding]:
     for node, value, reason in _non_guid_ids(catalog):
         if not reason and not value.lstrip(_UNRESERVED):
             message = f"the id of {node.label} is not a GUID"
-            yield node.hit(message, "id", "keep an id that is published", group_summary="ids are not GUIDs")
+            yield node.finding(message, "id", "keep an id that is published", group_summary="ids are not GUIDs")
 
 
 @rule("id-almost-guid", Severity.WARNING, Category.ADVICE)
@@ -143,7 +143,7 @@ def id_almost_guid(catalog: CatalogNode) -> Iterator[Finding]:
     for node, _, reason in _non_guid_ids(catalog):
         if reason:
             message = f"the id of {node.label} is almost a GUID: {reason}"
-            yield node.hit(message, "id", "correct before publishing", group_summary="ids are almost GUIDs")
+            yield node.finding(message, "id", "correct before publishing", group_summary="ids are almost GUIDs")
 
 
 def _non_guid_ids(catalog: CatalogNode) -> Iterator[tuple[Node, str, str]]:
@@ -203,7 +203,7 @@ def korifi_bindable_implicit(catalog: CatalogNode) -> Iterator[Finding]:
 
 
 def _implicit_field_finding(plan: Node, key: str, reason: str) -> Finding:
-    return plan.hit(
+    return plan.finding(
         f"plan {plan.label} does not set `{key}`, and {reason}",
         hint=f"set `{key}: true` or `{key}: false`",
         fixes=(Fix("set", (*plan.path, key), True),),

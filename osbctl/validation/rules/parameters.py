@@ -40,7 +40,7 @@ def parameters_dialect_missing(schema: Node) -> Iterator[Finding]:
     if "$schema" not in schema:
         slip = misspelled_schema_key(schema.value)
         hint = f"rename {slip} to $schema" if slip else 'add "$schema": "http://json-schema.org/draft-04/schema#"'
-        yield schema.hit("the parameter schema has no $schema", "$schema", hint)
+        yield schema.finding("the parameter schema has no $schema", "$schema", hint)
 
 
 @rule("parameters-dialect-unknown", Severity.ERROR, Category.SPEC)
@@ -56,13 +56,13 @@ def parameters_dialect_unknown(schema: Node) -> Iterator[Finding]:
     """
     dialect = schema.text("$schema")
     if dialect is None and "$schema" in schema:
-        yield schema.hit("$schema must be a string", "$schema", f"write {_DRAFT_04}")
+        yield schema.finding("$schema must be a string", "$schema", f"write {_DRAFT_04}")
     elif dialect is not None and _validator_name(schema) is None:
         near = "http:" + dialect.removeprefix("https:") if dialect.startswith("https:") else "https:" + dialect[5:]
         is_slip = near.rstrip("#") in DRAFTS
         hint = f"write {near}" if is_slip else "known: draft-04, draft-06, draft-07, 2019-09, 2020-12"
         fixes = (Fix("set", (*schema.path, "$schema"), near),) if is_slip else ()
-        yield schema.hit(f"{dialect[:80]!r} is not a known draft of JSON Schema", "$schema", hint, fixes)
+        yield schema.finding(f"{dialect[:80]!r} is not a known draft of JSON Schema", "$schema", hint, fixes)
 
 
 @rule("parameters-invalid", Severity.ERROR, Category.SPEC)
@@ -76,7 +76,7 @@ def parameters_invalid(schema: Node) -> Iterator[Finding]:
     # Cloud Foundry treats every schema as draft-04, regardless of its $schema.
     whole = schema.value if _validator_name(schema) else {**schema.value, "$schema": _DRAFT_04}
     for path, text in metaschema_errors(whole, _validator_name(schema) or "Draft4Validator"):
-        yield schema.hit(f"not a valid JSON Schema: {text}", path)
+        yield schema.finding(f"not a valid JSON Schema: {text}", path)
 
 
 def _validator_name(schema: Node) -> str | None:
@@ -94,7 +94,7 @@ def parameters_too_large(schema: Node) -> Iterator[Finding]:
     size = len(text.encode("utf-8", "surrogatepass"))
     if size > MAX_BYTES:
         message = f"the parameter schema has {size:,} bytes; at most {MAX_BYTES:,} are allowed"
-        yield schema.hit(message, hint="shorten it")
+        yield schema.finding(message, hint="shorten it")
 
 
 @rule("parameters-keyword", Severity.WARNING, Category.ADVICE)
@@ -117,7 +117,7 @@ def parameters_keyword(schema: Node) -> Iterator[Finding]:
                 continue
             path = (*place.path, key)
             message = f"unknown keyword {key[:60]!r}: did you mean {meant}?"
-            yield schema.hit(message, path, f"rename to {meant}", (Fix("rename", path, meant),))
+            yield schema.finding(message, path, f"rename to {meant}", (Fix("rename", path, meant),))
 
 
 @lru_cache(maxsize=1024)
@@ -143,7 +143,7 @@ def parameters_required(schema: Node) -> Iterator[Finding]:
             if isinstance(name, str) and name not in described:
                 message = f"it requires {name[:60]!r}, which is not among its properties"
                 hint = did_you_mean(name, described) or "describe the property, or do not require it"
-                yield schema.hit(message, (*place.path, "required", index), hint)
+                yield schema.finding(message, (*place.path, "required", index), hint)
 
 
 def _local_properties(schema: dict[str, Any]) -> dict[str, Any]:
@@ -176,7 +176,7 @@ def parameters_pattern(schema: Node) -> Iterator[Finding]:
         if isinstance(regex, str) and not any(sign in regex for sign in _ECMA_ONLY) and (text := _pattern_error(regex)):
             message = f"{regex[:60]!r} is not a regular expression: {text}"
             hint = "correct it: tools that read the schema fail on it"
-            yield schema.hit(message, (*place.path, "pattern"), hint)
+            yield schema.finding(message, (*place.path, "pattern"), hint)
 
 
 def _pattern_error(pattern: str) -> str:
@@ -210,7 +210,7 @@ def parameters_default(schema: Node) -> Iterator[Finding]:
             continue
         kind = "default" if path[-1] == "default" else "example"
         by = f" by its {', '.join(keywords)}" if all(keywords) and keywords else ""
-        yield schema.hit(f"the schema refuses its own {kind}{by}", path, "correct one of the two")
+        yield schema.finding(f"the schema refuses its own {kind}{by}", path, "correct one of the two")
 
 
 @rule("parameters-impossible", Severity.WARNING, Category.ADVICE)
@@ -228,4 +228,4 @@ def parameters_impossible(schema: Node) -> Iterator[Finding]:
             low, high = f"min{suffix}", f"max{suffix}"
             least, most = place.value.get(low), place.value.get(high)
             if isinstance(least, int | float) and isinstance(most, int | float) and least > most:
-                yield schema.hit(f"{low} is above {high}", (*place.path, low), "correct one of the two")
+                yield schema.finding(f"{low} is above {high}", (*place.path, low), "correct one of the two")

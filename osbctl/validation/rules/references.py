@@ -32,7 +32,7 @@ def parameters_reference_external(schema: Node) -> Iterator[Finding]:
         reference = place.value[keyword]
         if references.resolve(place, keyword) is OUTSIDE and reference.partition("#")[0] not in DRAFTS:
             message = f"{reference[:80]!r} leads out of the schema"
-            yield schema.hit(message, (*place.path, keyword), "put the definition into the schema itself")
+            yield schema.finding(message, (*place.path, keyword), "put the definition into the schema itself")
 
 
 @rule("parameters-reference-missing", Severity.ERROR, Category.SPEC)
@@ -47,7 +47,7 @@ def parameters_reference_missing(schema: Node) -> Iterator[Finding]:
     for place, keyword in references.all:
         if references.resolve(place, keyword) is MISSING:
             message = f"{place.value[keyword][:80]!r} leads nowhere"
-            yield schema.hit(message, (*place.path, keyword), "add the definition, or correct the reference")
+            yield schema.finding(message, (*place.path, keyword), "add the definition, or correct the reference")
 
 
 @rule("parameters-reference-loop", Severity.ERROR, Category.SPEC)
@@ -62,7 +62,7 @@ def parameters_reference_loop(schema: Node) -> Iterator[Finding]:
     Source: JSON Schema, $ref: a schema MUST NOT be run into an infinite loop; Cloud Foundry crashes on one
     """
     for place in References(schema.value).find_loops():
-        yield schema.hit("the reference leads back to itself", (*place.path, "$ref"), "let it lead to a schema")
+        yield schema.finding("the reference leads back to itself", (*place.path, "$ref"), "let it lead to a schema")
 
 
 OUTSIDE, MISSING = object(), object()

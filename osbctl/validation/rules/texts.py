@@ -24,7 +24,7 @@ def long_name(catalog: CatalogNode) -> Iterator[Finding]:
     for key in ("id", "name"):
         for node, value in catalog.nonempty_texts(key):
             if len(value) > MAX_LENGTH:
-                yield node.hit(f"{key} has more than {MAX_LENGTH} characters", key, "shorten it")
+                yield node.finding(f"{key} has more than {MAX_LENGTH} characters", key, "shorten it")
 
 
 @rule("cloudfoundry-mysql", Severity.INFO, Category.PLATFORM, only_for=Platform.CLOUD_FOUNDRY)
@@ -46,7 +46,7 @@ def cloudfoundry_mysql(catalog: Node) -> Iterator[Finding]:
         text = "".join(text for text in (value, *path[-1:]) if isinstance(text, str))
         if text and max(text) > "\uffff":
             hint = "write it in other words, or ask its operator"
-            yield catalog.hit("Cloud Foundry cannot store a character beyond U+FFFF with MySQL", path, hint)
+            yield catalog.finding("Cloud Foundry cannot store a character beyond U+FFFF with MySQL", path, hint)
 
 
 @rule("placeholder-unresolved", Severity.WARNING, Category.ADVICE)
@@ -65,4 +65,4 @@ def placeholder_unresolved(catalog: Node) -> Iterator[Finding]:
         shown = placeholder if len(placeholder) <= 40 else placeholder[:39] + "…"
         group_summary = f"values hold {shown!r}, which was not replaced"
         hint = "render the template, or write the value"
-        yield catalog.hit(f"{shown!r} was not replaced", path, hint, group_summary=group_summary)
+        yield catalog.finding(f"{shown!r} was not replaced", path, hint, group_summary=group_summary)
