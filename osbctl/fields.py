@@ -56,7 +56,7 @@ def load_schema(version: ApiVersion) -> Any:
 
 
 @cache
-def known(kind: str, version: ApiVersion = LATEST) -> frozenset[str]:
+def known_fields(kind: str, version: ApiVersion = LATEST) -> frozenset[str]:
     """The fields of a kind of object (a key or value of `PARTS`) at a version."""
     return frozenset((*field_schemas(kind, version), *_SAP.get(kind, ())))
 
@@ -78,7 +78,7 @@ def is_boolean_field(key: str) -> bool:
 @cache
 def version_introduced(kind: str, key: str) -> ApiVersion:
     """The first version with the field."""
-    return next(version for version in ApiVersion if key in known(kind, version))
+    return next(version for version in ApiVersion if key in known_fields(kind, version))
 
 
 def is_newer_field(path: Path, version: ApiVersion) -> bool:
@@ -86,7 +86,7 @@ def is_newer_field(path: Path, version: ApiVersion) -> bool:
     kind = "catalog"
     for step in path:
         if isinstance(step, str):
-            if step in known(kind) and version_introduced(kind, step) > version:
+            if step in known_fields(kind) and version_introduced(kind, step) > version:
                 return True
             kind = PARTS.get(kind, {}).get(step, "")
             if not kind:

@@ -5,8 +5,8 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from osbctl.fields import LATEST, PARTS, known, load_schema
-from osbctl.paths import Path, value_at
+from osbctl.fields import LATEST, PARTS, known_fields, load_schema
+from osbctl.paths import JsonValue, Path, value_at
 
 _WORDS = re.compile(
     r"\(\(!?[\w./:-]+\)\)"
@@ -28,19 +28,19 @@ _LITERAL = {"pattern", "default", "examples", "enum", "const"}
 
 def holds_placeholder(text: str) -> bool:
     """Return whether `text` contains a placeholder."""
-    return _found(text) is not None
+    return _first_placeholder(text) is not None
 
 
-def placeholders(catalog: dict[str, Any]) -> dict[Path, str]:
+def find_placeholders(catalog: dict[str, Any]) -> dict[Path, str]:
     """The first placeholder of each string that a platform reads, by its path."""
     whole = json.dumps(catalog, ensure_ascii=False)
     if not any(sign in whole for sign in _SIGNS):  # as in most catalogs
         return {}
-    found = ((path, _found(text)) for path, text in _texts(catalog))
+    found = ((path, _first_placeholder(text)) for path, text in _strings_read_by_platforms(catalog))
     return {path: placeholder for path, placeholder in found if placeholder}
 
 
-def _found(text: str) -> str | None:
+def _first_placeholder(text: str) -> str | None:
     if not any(map(text.__contains__, _SIGNS)):
         return None
     if _WHOLE.fullmatch(text):
@@ -49,10 +49,10 @@ def _found(text: str) -> str | None:
     if match:
         return match[0]
     angles = _ANGLES.fullmatch(text)
-    return angles[1] if angles else next(filter(None, (_between(text, *pair) for pair in _BRACKETS)), None)
+    return angles[1] if angles else next(filter(None, (_find_enclosed(text, *pair) for pair in _BRACKETS)), None)
 
 
-def _between(text: str, opening: str, closing: str) -> str | None:
+def _find_enclosed(text: str, opening: str, closing: str) -> str | None:
     """The first non-empty text enclosed in `opening` and `closing`, including them."""
     start = text.find(opening)
     while start >= 0:
@@ -65,26 +65,26 @@ def _between(text: str, opening: str, closing: str) -> str | None:
     return None
 
 
-def _texts(catalog: dict[str, Any]) -> Iterator[tuple[Path, str]]:
+def _strings_read_by_platforms(catalog: dict[str, Any]) -> Iterator[tuple[Path, str]]:
     """Every string that a platform reads, in order, except literals of parameter schemas."""
     stack: list[tuple[Path, Any, str]] = [((), catalog, "catalog")]
     while stack:
-        here, item, kind = stack.pop()
+        path, item, kind = stack.pop()
         if isinstance(item, str):
-            yield here, item
+            yield path, item
         elif isinstance(item, dict):
             parts = PARTS.get(kind, {})
-            inside = [(key, inner) for key, inner in item.items() if _is_read(key, kind, here)]
-            stack += [((*here, key), inner, parts.get(key, "")) for key, inner in reversed(inside)]
+            inside = [(key, value) for key, value in item.items() if _is_read_by_platforms(key, kind, path)]
+            stack += [((*path, key), value, parts.get(key, "")) for key, value in reversed(inside)]
         elif isinstance(item, list):
-            stack += [((*here, index), inner, kind) for index, inner in reversed([*enumerate(item)])]
+            stack += [((*path, index), value, kind) for index, value in reversed([*enumerate(item)])]
 
 
-def _is_read(key: str, kind: str, holder: Path) -> bool:
+def _is_read_by_platforms(key: str, kind: str, holder: Path) -> bool:
     """Return whether a platform reads the field. Platforms keep all metadata, and ignore other unknown fields."""
     if not kind or kind in _PASSED_ON:
         return "parameters" not in holder or key not in _LITERAL
-    return key in known(kind)
+    return key in known_fields(kind)
 
 
 def fill_placeholders(catalog: dict[str, Any], paths: Iterable[Path]) -> dict[str, Any]:
@@ -94,14 +94,14 @@ def fill_placeholders(catalog: dict[str, Any], paths: Iterable[Path]) -> dict[st
         schema: Mapping[str, Any] = load_schema(LATEST)
         for step in path:
             inside = schema.get("properties", {}).get(step) if isinstance(step, str) else schema.get("items")
-            schema = _resolved(inside or schema.get("additionalProperties") or {})
-        value = _fitting(schema, f"placeholder-{number}")
+            schema = _resolve(inside or schema.get("additionalProperties") or {})
+        value = _sample_value(schema, f"placeholder-{number}")
         if not isinstance(value, str):
             value_at(whole, path[:-1])[path[-1]] = value
     return whole
 
 
-def _resolved(schema: Any) -> Mapping[str, Any]:
+def _resolve(schema: Any) -> Mapping[str, Any]:
     if not isinstance(schema, dict):
         return {}
     reference = schema.get("allOf", [schema])[0].get("$ref", "")
@@ -109,14 +109,14 @@ def _resolved(schema: Any) -> Mapping[str, Any]:
     return found
 
 
-def _fitting(schema: Mapping[str, Any], text: str) -> Any:
+def _sample_value(schema: Mapping[str, Any], text: str) -> JsonValue:
     """A small value for `schema` that every platform accepts; `text` if it is a string."""
     match schema.get("type"):
         case "object":
-            return {key: _fitting(_resolved(schema["properties"][key]), text) for key in schema.get("required", ())}
+            return {key: _sample_value(_resolve(schema["properties"][key]), text) for key in schema.get("required", ())}
         case "array":
-            items = _resolved(schema.get("items", {}))
-            return [_fitting(items, text)] if items.get("required") else []
+            items = _resolve(schema.get("items", {}))
+            return [_sample_value(items, text)] if items.get("required") else []
         case "boolean":
             return True
         case "integer" | "number":

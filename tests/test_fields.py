@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from osbctl.comparison.catalogs import compare_catalogs
-from osbctl.fields import LATEST, field_type, known, version_introduced
+from osbctl.fields import LATEST, field_type, known_fields, version_introduced
 from osbctl.platforms import ApiVersion, Platform, judge_all
 from osbctl.platforms.outcome import VerdictKind
 from osbctl.validation.options import ValidationOptions
@@ -23,7 +23,7 @@ HOLDERS: dict[str, tuple[str | int, ...]] = {
     "maintenance_info": ("services", 0, "plans", 0, "maintenance_info"),
     "dashboard_client": ("services", 0, "dashboard_client"),
 }
-FIELDS = [(kind, key) for kind in HOLDERS for key in sorted(known(kind)) if key not in ("id", "name", "plans")]
+FIELDS = [(kind, key) for kind in HOLDERS for key in sorted(known_fields(kind)) if key not in ("id", "name", "plans")]
 PARAMETERS = {"service_instance": {"create": {"parameters": {"type": "object", "required": ["a"]}}}}
 OF_FIELDS = {"schemas": PARAMETERS, "requires": ["syslog_drain"], "maintenance_info": {"version": "1.0.0"}}
 OF_SPECIAL = {("maintenance_info", "version"): "1.0.0"}

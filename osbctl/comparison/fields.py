@@ -21,8 +21,7 @@ from osbctl.comparison.parameters import compare_parameters
 from osbctl.comparison.rules import fields as rules
 from osbctl.comparison.text_lists import TEXT_LISTS, compare_text_list
 from osbctl.comparison.values import describe_change, dict_or_empty, equal_or_both_empty, format_value
-from osbctl.fields import CONVENTIONS, PARTS
-from osbctl.fields import known as known_fields
+from osbctl.fields import CONVENTIONS, PARTS, known_fields
 from osbctl.jsonschemas.walk import same_value
 from osbctl.paths import JsonValue, Path, get_at
 from osbctl.platforms.golang import fold_case

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from osbctl.editor.text_document import cached_text_document
 from osbctl.errors import OsbctlError
-from osbctl.fields import known
+from osbctl.fields import known_fields
 from osbctl.findings import DocumentError, Finding, Location, Verdict
 from osbctl.paths import JsonValue
 from osbctl.platforms import Platform
@@ -84,7 +84,7 @@ def _is_started_catalog(data: JsonValue, is_named_catalog: bool) -> bool:
     return all(service.keys() <= _OFFERING_FIELDS for service in services)
 
 
-_OFFERING_FIELDS = known("catalog") | known("service")
+_OFFERING_FIELDS = known_fields("catalog") | known_fields("service")
 
 
 def _is_source_folder(folder: Path) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from osbctl.fields import PARTS, known
+from osbctl.fields import PARTS, known_fields
 from osbctl.paths import Path
 from osbctl.sources.document import Document
 
@@ -88,7 +88,7 @@ def _flatten_properties(value: dict[str, Any], kind: str, path: Path) -> Iterato
 @cache
 def _sent_names(kind: str) -> dict[str, str]:
     """The names of the fields as the broker sends them, by normalized name."""
-    return {_normalize_name(name): name for name in known(kind)}
+    return {_normalize_name(name): name for name in known_fields(kind)}
 
 
 def _normalize_name(key: str) -> str:

@@ -16,7 +16,7 @@ from osbctl.findings import Finding, Location, Severity, ValidationResult, Verdi
 from osbctl.jsonschemas.dialects import make_fast_validator
 from osbctl.jsonschemas.walk import text_without_titles
 from osbctl.paths import Path, pointer
-from osbctl.placeholders import fill_placeholders, placeholders
+from osbctl.placeholders import fill_placeholders, find_placeholders
 from osbctl.platforms import ApiVersion, Platform, judge_all
 from osbctl.platforms.outcome import Outcome, Refusal, VerdictKind, limit_refusals
 from osbctl.rule import Rule
@@ -66,7 +66,7 @@ def judge_template(data: dict[str, Any], platforms: Collection[Platform] = tuple
     """
     outcomes = judge_all(data, platforms)
     not_accepting = [platform for platform, outcome in outcomes.items() if outcome.kind is not VerdictKind.ACCEPTS]
-    unresolved = placeholders(data) if not_accepting else {}
+    unresolved = find_placeholders(data) if not_accepting else {}
     if not unresolved:
         return outcomes
     rendered = judge_all(fill_placeholders(data, unresolved), not_accepting)
@@ -113,7 +113,7 @@ def _drop_template_findings(findings: list[Finding], document: Document, options
     """The findings without those on values that a template, or the broker of a brokerpak, will replace."""
     if document.syntax == "brokerpak":  # its broker sends nulls and `${…}` by itself
         return [finding for finding in findings if finding.rule not in ("null-object", "placeholder-unresolved")]
-    unknown = placeholders(document.data) if findings and not options.literal else {}
+    unknown = find_placeholders(document.data) if findings and not options.literal else {}
     return [finding for finding in findings if finding.path not in unknown or finding.rule == "placeholder-unresolved"]
 
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from osbctl.fields import known
+from osbctl.fields import known_fields
 from osbctl.platforms import ApiVersion, Platform
 from osbctl.sources.parse import parse_document
 from osbctl.validation.node import CatalogNode
@@ -149,6 +149,6 @@ def test_metadata_that_sap_knows_is_known_and_a_slip_of_it_is_told() -> None:
     addresses = dict.fromkeys(("createInstanceDocumentationUrl", "updateInstanceDocumentationUrl"), "https://a.b")
     versions = dict.fromkeys(("supportedMinOSBVersion", "supportedMaxOSBVersion"), "2.14")
     assert list(field_near_miss(node({"metadata": addresses}, {"metadata": versions}))) == []
-    assert "supportedMinOSBVersion" in known("plan_metadata")
+    assert "supportedMinOSBVersion" in known_fields("plan_metadata")
     (slip,) = field_near_miss(node({}, {"metadata": {"supportedMinOsbVersion": "2.14"}}))
     assert slip.message.endswith("did you mean supportedMinOSBVersion?")

@@ -9,7 +9,7 @@ import pytest
 from osbctl.findings import DocumentError, Severity
 from osbctl.paths import Path as ValuePath
 from osbctl.paths import value_at
-from osbctl.placeholders import fill_placeholders, holds_placeholder, placeholders
+from osbctl.placeholders import fill_placeholders, find_placeholders, holds_placeholder
 from osbctl.platforms import Platform, judge_all
 from osbctl.platforms.outcome import Outcome, Refusal, VerdictKind
 from osbctl.sources.parse import parse_document
@@ -157,7 +157,7 @@ def test_values_that_fit_are_accepted() -> None:
     """Of every field that is described: with a value of its type in the placeholder's place, platforms accept it."""
     for path in places(CATALOG)[1:]:
         data = with_value(path, "((x))")
-        outcomes = judge_all(fill_placeholders(data, placeholders(data)))
+        outcomes = judge_all(fill_placeholders(data, find_placeholders(data)))
         for outcome in outcomes.values():
             assert all(refusal.path[: len(path)] == path for refusal in outcome.refusals), path
 
@@ -167,4 +167,4 @@ def test_no_real_catalog_is_unclear_but_for_its_placeholders() -> None:
     for file in catalogs():
         document = parse_document(file.read_bytes(), file.name)
         for verdict in validate_document(document, ValidationOptions()).verdicts.values():
-            assert verdict.kind is not VerdictKind.UNCLEAR or placeholders(document.data), file.name
+            assert verdict.kind is not VerdictKind.UNCLEAR or find_placeholders(document.data), file.name

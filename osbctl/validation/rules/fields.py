@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from functools import cache
 
-from osbctl.fields import BOOLEAN_WORDS, field_type, known, version_introduced
+from osbctl.fields import BOOLEAN_WORDS, field_type, known_fields, version_introduced
 from osbctl.findings import Finding, Fix, Severity
 from osbctl.paths import JSON_TYPES
 from osbctl.placeholders import holds_placeholder
@@ -28,7 +28,7 @@ _LEVELS = {
 @cache
 def _meant_field(kind: str, key: str) -> str:
     """The known field that an unknown one likely misspells; empty if there is none."""
-    fields = known(kind)
+    fields = known_fields(kind)
     normalized = _normalize_key(key)
     for name in fields:
         if _normalize_key(name) == normalized:
@@ -72,14 +72,14 @@ def field_near_miss(catalog: CatalogNode) -> Iterator[Finding]:
     """
     for known_object in catalog.known_objects:
         holder, _, kind = known_object
-        fields = known(kind)
+        fields = known_fields(kind)
         yield from filter(None, (_near_miss_finding(catalog, known_object, key) for key in holder if key not in fields))
 
 
 @cache
 def _fields_after(version: ApiVersion, kind: str) -> frozenset[str]:
     """The fields of a kind of object that are newer than `version`."""
-    return known(kind) - known(kind, version)
+    return known_fields(kind) - known_fields(kind, version)
 
 
 @rule("field-too-new", Severity.INFO, Category.ADVICE)
@@ -134,10 +134,10 @@ def field_misplaced(catalog: CatalogNode) -> Iterator[Finding]:
     """
     for own_kind, other_kind, nodes in (("service", "plan", catalog.services), ("plan", "service", catalog.plans)):
         belongs_to = {
-            **dict.fromkeys(known(other_kind), f"to the {other_kind}"),
-            **dict.fromkeys(known(f"{own_kind}_metadata"), "into metadata"),
+            **dict.fromkeys(known_fields(other_kind), f"to the {other_kind}"),
+            **dict.fromkeys(known_fields(f"{own_kind}_metadata"), "into metadata"),
         }
-        misplaced = belongs_to.keys() - known(own_kind)
+        misplaced = belongs_to.keys() - known_fields(own_kind)
         for node in nodes:
             for key in filter(misplaced.__contains__, node.value):
                 where = belongs_to[key]

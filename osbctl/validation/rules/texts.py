@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from osbctl.findings import Finding, Severity
 from osbctl.paths import Path, entries
-from osbctl.placeholders import placeholders
+from osbctl.placeholders import find_placeholders
 from osbctl.platforms import Platform
 from osbctl.rule import Category, rule
 from osbctl.validation.node import CatalogNode, Node
@@ -61,7 +61,7 @@ def placeholder_unresolved(catalog: Node) -> Iterator[Finding]:
     Source: BOSH and Concourse ((var)), Spruce (( grab x )), Helm and Jinja {{ }}, shells ${VAR}, ERB <%= %>, printf,
         and what people write for people: <name>, REPLACE_WITH_NAME
     """
-    for path, placeholder in placeholders(catalog.value).items():
+    for path, placeholder in find_placeholders(catalog.value).items():
         shown = placeholder if len(placeholder) <= 40 else placeholder[:39] + "…"
         group_summary = f"values hold {shown!r}, which was not replaced"
         hint = "render the template, or write the value"
