@@ -90,20 +90,20 @@ def _redirect_fault(address: str, target: str, reply: Reply) -> Fault:
         where, severity, check_there = "another path", Severity.ERROR if refused else None, ""
     else:
         where, severity, check_there = f"another place, {format_origin(target)}", Severity.ERROR, ", and check it there"
-    message = f"redirected ({reply.status}) to {reply.hide(where if target else 'no address')}"
+    message = f"redirected ({reply.status}) to {reply.redact(where if target else 'no address')}"
     hint = f"register the broker under the address where it answers{check_there}"
     return Fault("wire-redirect", message, reply, severity, refused, hint)
 
 
-def _run_probes(exchange: Exchange, first_reply: Reply, seconds: float) -> Iterator[Fault]:
+def _run_probes(exchange: Exchange, first_reply: Reply, probe_seconds: float) -> Iterator[Fault]:
     """Send the probes, and yield their faults; a probe that fails as the valid request did says nothing new."""
-    if first_reply.seconds > seconds:
+    if first_reply.seconds > probe_seconds:
         if not first_reply.fault:
             yield Fault("wire-slow", "too slow to be asked anything else", first_reply, Severity.INFO, ())
         return
     failed, table = 0, list(probes.probe_table(exchange, first_reply))
     for number, probe in enumerate(table):
-        reply = exchange.send_request(probe.variation, probe.header_changes, path=probe.path, seconds=seconds)
+        reply = exchange.send_request(probe.variation, probe.header_changes, path=probe.path, max_seconds=probe_seconds)
         if reply.status == _TOO_MANY != first_reply.status:
             message = f"stopped by 429 after {number} of {len(table)} probes"
             yield Fault("wire-limited", message, reply, hint="ask again later, or lift the limit")

@@ -41,8 +41,8 @@ class Reply:
     sent: str = field(default="", repr=False)
     options: ConnectionOptions = field(default=ConnectionOptions(), repr=False)
 
-    def hide(self, text: str) -> str:
-        """Mask the password in what came: a report's own words may happen to hold it."""
+    def redact(self, text: str) -> str:
+        """Redact the password in received text only, because the words of a report may happen to hold it."""
         return self.options.redact_credentials(text)
 
     @cached_property
@@ -79,18 +79,18 @@ class Exchange:
         header_changes: Mapping[str, str | None] | None = None,
         *,
         path: str = "",
-        seconds: float = inf,
+        max_seconds: float = inf,
     ) -> Reply:
         """Send a valid request, except for `header_changes`: headers with other values, or None to omit them.
 
-        `variation` says in a report what is special about it. It takes at most `seconds`; a failure is in the reply.
+        `variation` says in a report what is special about it. It ends after `max_seconds`. Failures are in the reply.
         """
         options = self.options
         usual = {**request_headers(options), "Accept-Encoding": SKIP_HEADER, "Connection": "close"}
         sent = {name: value for name, value in {**usual, **(header_changes or {})}.items() if value is not None}
         url = urlunsplit((*urlsplit(self.address)[:2], path, "", "")) if path else self.address
         reply = Reply(f"GET {path or self.path}", variation, sent=sent.get("Authorization", ""), options=options)
-        bounded = replace(options, total_seconds=min(seconds, options.total_seconds))
+        bounded = replace(options, total_seconds=min(max_seconds, options.total_seconds))
         body = bytearray()
         began = time.monotonic()
         with HttpClient(self.address, bounded) as client:

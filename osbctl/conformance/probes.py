@@ -32,7 +32,7 @@ _BASIC = re.compile(r"(?:^|,)\s*basic(?:\s|,|$)", re.IGNORECASE)
 
 
 def check_catalog_reply(reply: Reply, slow_seconds: float) -> Iterator[Fault]:
-    """Check the answer to the valid request, which is called slow after `slow` seconds."""
+    """Check the answer to the valid request, which is slow if it took more than `slow_seconds`."""
     options = reply.options
     if reply.status != 200 and not reply.fault:
         said = f"answered {reply.status}, not 200{error_description(reply.body, options)}"
@@ -67,10 +67,10 @@ def _check_password_leak(reply: Reply, options: ConnectionOptions) -> Iterator[F
 
 
 def _check_body(reply: Reply, platforms: Collection[Platform]) -> Iterator[Fault]:
-    """Check the body of a successful answer, for the platforms `concerned`."""
+    """Check the body of a successful answer, which `platforms` would read."""
     coding = normalize_content_encoding(reply.headers.get("content-encoding"))
     if coding:
-        said = f"the body is compressed ({reply.hide(coding)}), and there was no Accept-Encoding"
+        said = f"the body is compressed ({reply.redact(coding)}), and there was no Accept-Encoding"
         # A platform that unpacks anything unpacks gzip.
         stopped = platforms_refusing("wire-gzip-unasked") if coding == "gzip" else EVERY
         yield Fault("wire-gzip-unasked", said, reply, refused_by=[each for each in platforms if each in stopped])
@@ -78,10 +78,10 @@ def _check_body(reply: Reply, platforms: Collection[Platform]) -> Iterator[Fault
         if coding in ("", "gzip"):
             yield Fault("wire-cut", reply.fault, reply, refused_by=platforms)
     elif why := reply.non_object_reason:
-        said = f"the body is not a JSON object: {reply.hide(why)}"
+        said = f"the body is not a JSON object: {reply.redact(why)}"
         yield Fault("wire-not-json", said, reply, refused_by=platforms)
     elif reply.media_type != "application/json":
-        said = f"called {reply.hide(reply.media_type) or 'nothing'}, not application/json"
+        said = f"called {reply.redact(reply.media_type) or 'nothing'}, not application/json"
         yield Fault("wire-content-type", said, reply)
 
 
@@ -90,7 +90,7 @@ def _check_request_identity(reply: Reply, version: str) -> Iterator[Fault]:
     returned = reply.headers.get("x-broker-api-request-identity")
     if returned != IDENTITY:
         severity = None if version >= ApiVersion.V2_15 else Severity.INFO
-        outcome = f"came back as {reply.hide(returned)}" if returned else "did not come back"
+        outcome = f"came back as {reply.redact(returned)}" if returned else "did not come back"
         said = f"X-Broker-API-Request-Identity {outcome}"
         yield Fault("wire-request-identity", said, reply, severity)
 
@@ -107,7 +107,7 @@ def check_error_reply(reply: Reply) -> Iterator[Fault]:
     if not (isinstance(description, str) and description.strip()):
         yield Fault("wire-error-body", "the body of the error is not JSON with a description", reply)
     elif reply.media_type != "application/json":
-        said = f"the body of the error is called {reply.hide(reply.media_type) or 'nothing'}"
+        said = f"the body of the error is called {reply.redact(reply.media_type) or 'nothing'}"
         yield Fault("wire-content-type", said, reply)
 
 
@@ -178,7 +178,7 @@ def _version_probes(options: ConnectionOptions, first_reply: Reply) -> Iterator[
 def _login_probes(options: ConnectionOptions) -> Iterator[Probe]:
     wrong_password = basic_auth(options.user or _NOBODY, _WRONG)
     unknown_user = basic_auth(_NOBODY, options.password or _WRONG)
-    login = Probe(rule="wire-unauthorized", allowed=(401,), compare=_check_challenge, open_rule="wire-open")
+    login = Probe(rule="wire-unauthorized", allowed=(401,), compare=_check_basic_challenge, open_rule="wire-open")
     yield login._replace(variation="without credentials", header_changes={"Authorization": None})
     yield login._replace(variation="with a wrong password", header_changes={"Authorization": wrong_password})
     yield login._replace(variation="with an unknown user", header_changes={"Authorization": unknown_user})
@@ -192,7 +192,7 @@ def _compare_gzip_reply(first_reply: Reply, reply: Reply) -> Iterator[Fault]:
         yield Fault("wire-gzip-broken" if "content-encoding" in reply.headers else "wire-cut", reply.fault, reply)
     elif reply.json != first_reply.json:
         severity, what = _describe_difference(first_reply.json, reply.json)
-        said = f"two requests in a row got different catalogs: {reply.hide(what)}"
+        said = f"two requests in a row got different catalogs: {reply.redact(what)}"
         hint = "keep ids in the source; never make them at the start" if severity is Severity.ERROR else ""
         yield Fault("wire-unstable", said, first_reply, severity, hint=hint)
 
@@ -210,12 +210,14 @@ def _describe_difference(before: Any, after: Any) -> tuple[Severity, str]:
 
 
 def _check_status_400(_: Reply, reply: Reply) -> Iterator[Fault]:
+    """Report a 400 for a missing or wrong version as an info."""
     if reply.status == 400:
         said = "answered 400, which OSB 2.16 allows; the conformance checkers want 412"
         yield Fault("wire-version-status", said, reply, Severity.INFO)
 
 
 def _check_platform_version(version: str, first_reply: Reply, reply: Reply) -> Iterator[Fault]:
+    """Check the reply at the version that some platform sends, and compare its catalog with the first."""
     if reply.status != 200:
         said = f"answered {reply.status}, not 200{error_description(reply.body, reply.options)}"
         yield Fault("wire-version-refused", said, reply, refused_by=_platforms_sending(version))
@@ -224,9 +226,9 @@ def _check_platform_version(version: str, first_reply: Reply, reply: Reply) -> I
     both_hold_catalogs = not (first_reply.non_object_reason or reply.non_object_reason)
     if first_reply.status == 200 and first_reply.json != reply.json and both_hold_catalogs:
         severity, what = _describe_difference(first_reply.json, reply.json)
-        yield Fault("wire-version-differs", f"another catalog: {reply.hide(what)}", reply, severity)
+        yield Fault("wire-version-differs", f"another catalog: {reply.redact(what)}", reply, severity)
 
 
-def _check_challenge(_: Reply, reply: Reply) -> Iterator[Fault]:
+def _check_basic_challenge(_: Reply, reply: Reply) -> Iterator[Fault]:
     if reply.status == 401 and not _BASIC.search(reply.headers.get("www-authenticate", "")):
         yield Fault("wire-challenge", "the 401 has no WWW-Authenticate: Basic", reply)

@@ -27,9 +27,9 @@ DRAFT_04 = "http://json-schema.org/draft-04/schema#"
 MISSING, NOT_TAKEN = "parameters-dialect-missing", "cloudfoundry-schema-dialect"
 
 
-def unique_findings(wanted: Iterable[FindingFix]) -> list[Finding]:
+def unique_findings(fixes: Iterable[FindingFix]) -> list[Finding]:
     """The findings of these fixes, each once; by identity, because the values of fixes have no hash."""
-    return list({id(finding): finding for finding, _ in wanted}.values())
+    return list({id(finding): finding for finding, _ in fixes}.values())
 
 
 class Pass:
@@ -43,12 +43,12 @@ class Pass:
         self._texts: dict[str, _SourceText] = {}
         self._edits: dict[str, dict[int, Edit]] = {}
 
-    def make_edits(self, wanted: list[FindingFix]) -> None:
+    def make_edits(self, fixes: list[FindingFix]) -> None:
         """Make an edit for each fix where that is possible, one for each place."""
-        paths = {path for _, fix in wanted for path in (fix.path, fix.path[:-1])}
+        paths = {path for _, fix in fixes for path in (fix.path, fix.path[:-1])}
         paths = {path for path in paths if get_at(self.document.data, path, self) is not self}
         places = self.document.locate(paths) if paths else {}
-        for finding, fix in wanted:
+        for finding, fix in fixes:
             self._make_edit(finding, fix, places)
 
     def _make_edit(self, finding: Finding, fix: Fix, locations: dict[Steps, Location]) -> None:

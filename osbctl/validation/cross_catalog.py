@@ -57,15 +57,15 @@ def add_shared_identity_findings(catalogs: Sequence[ValidatedCatalog]) -> list[V
 
 
 def _shared_identity_finding(
-    duplicate: SharedIdentity, locations: Sequence[Mapping[Path, Location]], chosen: frozenset[Platform]
+    duplicate: SharedIdentity, locations: Sequence[Mapping[Path, Location]], chosen_platforms: frozenset[Platform]
 ) -> Finding:
     first = locations[int(duplicate.first)][duplicate.first_path]
     second = locations[int(duplicate.second)][duplicate.second_path]
     rule = RULES[_RULES[duplicate.identity]]
-    severity = Severity.ERROR if chosen & {*rule.refused_by} else rule.severity
+    severity = Severity.ERROR if chosen_platforms & {*rule.refused_by} else rule.severity
     other = f"{duplicate.first_object} at {first}"
     message = f"the {duplicate.identity} {duplicate.value} of {duplicate.second_object} is also that of {other}"
-    hint = describe_reactions(duplicate.identity, chosen or frozenset(Platform))
+    hint = describe_reactions(duplicate.identity, chosen_platforms or frozenset(Platform))
     return Finding(rule.id, severity, message, duplicate.second_path, second, hint, refused_by=rule.refused_by)
 
 

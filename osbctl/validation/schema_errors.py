@@ -183,7 +183,7 @@ def _suggest_type_repair(path: Path, value: Any, safe: bool) -> tuple[str, tuple
     if field == "amount":
         return "write each amount under its currency, such as {usd: 9.5}", ()
     if isinstance(value, str):
-        return _suggest_from_text(path, value, safe)
+        return _suggest_scalar_from_text(path, value, safe)
     if isinstance(value, bool) or not isinstance(value, int | float):
         return "", ()
     if field == "id":
@@ -192,7 +192,7 @@ def _suggest_type_repair(path: Path, value: Any, safe: bool) -> tuple[str, tuple
     return ("put it in quotes", (Fix("quote", path, safe=safe),)) if is_text else ("", ())
 
 
-def _suggest_from_text(path: Path, text: str, safe: bool) -> tuple[str, tuple[Fix, ...]]:
+def _suggest_scalar_from_text(path: Path, text: str, safe: bool) -> tuple[str, tuple[Fix, ...]]:
     """Hint and fix for a text in place of a boolean or a number."""
     if text.lower() in BOOLEAN_WORDS and is_boolean_field(str(path[-1])):
         meant = BOOLEAN_WORDS[text.lower()]

@@ -26,7 +26,7 @@ _LEVELS = {
 
 
 @cache
-def _meant_field(kind: str, key: str) -> str:
+def _closest_field(kind: str, key: str) -> str:
     """The known field that an unknown one likely misspells; empty if there is none."""
     fields = known_fields(kind)
     normalized = _normalize_key(key)
@@ -43,7 +43,7 @@ def _normalize_key(key: str) -> str:
 def _near_miss_finding(catalog: CatalogNode, known_object: KnownObject, key: str) -> Finding | None:
     """The finding for an unknown key of an object; None if it resembles no field that the object lacks."""
     holder, path, kind = known_object
-    meant = _meant_field(kind, key)
+    meant = _closest_field(kind, key)
     value, wanted_type = holder[key], field_type(kind, meant)
     fits = wanted_type in ("", JSON_TYPES.get(type(value)))
     if not meant or meant in holder or (kind in _FREE and not fits):

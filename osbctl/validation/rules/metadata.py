@@ -96,7 +96,7 @@ def cost_amount(catalog: CatalogNode) -> Iterator[Finding]:
 
 
 def _amount_fault(currency: str, amount: Any, seen_currencies: set[str]) -> str:
-    """The fault of an amount, empty without one; `seen` are the currencies before it, in lower case."""
+    """The fault of an amount, empty without one; `seen_currencies` has those before it in lower case."""
     if not re.fullmatch("[a-zA-Z]{3}", currency):
         return f"has the currency {currency[:20]!r}, which is no code such as usd"
     if currency.casefold() in seen_currencies:

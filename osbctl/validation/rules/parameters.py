@@ -112,7 +112,7 @@ def parameters_keyword(schema: Node) -> Iterator[Finding]:
     dialect, validator = schema.text("$schema") or _DRAFT_04, _validator_name(schema) or "Draft4Validator"
     for place in _subschemas_through(schema.value, KEYWORDS | {"definitions", "$defs"}):
         for key, value in place.value.items():
-            meant = _meant_keyword(key)
+            meant = _closest_keyword(key)
             if not meant or meant in place.value or not is_valid_schema({"$schema": dialect, meant: value}, validator):
                 continue
             path = (*place.path, key)
@@ -121,7 +121,7 @@ def parameters_keyword(schema: Node) -> Iterator[Finding]:
 
 
 @lru_cache(maxsize=1024)
-def _meant_keyword(key: str) -> str:
+def _closest_keyword(key: str) -> str:
     """The known keyword that an unknown one likely misspells; empty if there is none."""
     return "" if key in KEYWORDS else closest_word(key, KEYWORDS)
 
