@@ -39,9 +39,9 @@ class LocationOptions:
 def _parse_date(text: str) -> str:
     """The given date, or that of the HEAD commit. Raises UsageError: it is none."""
     if text == "commit":
-        from osbctl.sources.read_bytes import commit_date
+        from osbctl.sources.read_bytes import head_commit_date
 
-        return commit_date()
+        return head_commit_date()
     try:
         return date.fromisoformat(text).isoformat() if text else ""
     except ValueError:

@@ -26,7 +26,7 @@ def init(
     """
     from osbctl.sources.folder import scaffold
 
-    _write_files(folder, scaffold.folder_files(_check_name(service)))
+    _write_files(folder, scaffold.new_folder_files(_check_name(service)))
     built = "catalog.json" if folder.resolve() != Path.cwd() else "../catalog.json"
     print_note(f"next: osbctl validate {folder}, osbctl build {folder} -o {built}")
     return 0
@@ -88,7 +88,7 @@ def split(
     from osbctl.cli.connection import read_catalog
     from osbctl.sources.folder.scaffold import check_splittable, split_catalog
 
-    document = read_catalog(source, where, nested=False)
+    document = read_catalog(source, where, allow_nested=False)
     check_splittable(document)
     _write_files(folder, split_catalog(document.data))
     return 0

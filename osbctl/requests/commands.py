@@ -80,10 +80,10 @@ def _fill_placeholder(name: str, order: Order, reads_files: bool) -> str:
 
 
 def _fill_manifest(manifest: Manifest, order: Order) -> str:
-    from osbctl.sources.yaml_text import dump, dump_text
+    from osbctl.sources.yaml_text import dump, dump_string
 
     given = "" if order.parameters is None else indent(dump({"parameters": order.parameters}), "  ")
-    return manifest.content.format(service=dump_text(order.service), plan=dump_text(order.plan), parameters=given)
+    return manifest.content.format(service=dump_string(order.service), plan=dump_string(order.plan), parameters=given)
 
 
 def quote_argument(word: str) -> str:

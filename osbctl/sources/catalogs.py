@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from functools import cache
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from osbctl.errors import UsageError
 from osbctl.findings import DocumentError, Finding, Location
@@ -43,20 +43,20 @@ def parse_catalog(
     limits: Limits = DEFAULT_LIMITS,
     *,
     at: str = "",
-    nested: bool = True,
+    allow_nested: bool = True,
 ) -> Document:
     """Parse the only catalog in `text`, called `name` in reports; the rest, and errors, as in `find_only_catalog`."""
-    return find_only_catalog(parse_stream(text, name, limits), at, nested=nested)
+    return find_only_catalog(parse_stream(text, name, limits), at, allow_nested=allow_nested)
 
 
-def find_only_catalog(documents: Sequence[Document], at: str = "", *, nested: bool = True) -> Document:
+def find_only_catalog(documents: Sequence[Document], at: str = "", *, allow_nested: bool = True) -> Document:
     """Return the only catalog in the documents of a source; its `read_as` reports an unusual place or shape.
 
     `at` is the JSON pointer (RFC 6901) of the catalog, or of what it is in. Of a stream, the first step is the number
-    of the document, from 0. `nested`: a catalog deeper than that is taken, too. Raises UsageError: `at` is no JSON
-    pointer; DocumentError: it leads nowhere, or there is not exactly one catalog, or one that is not to be taken.
+    of the document, from 0. `allow_nested`: a catalog deeper than that is taken, too. Raises UsageError: `at` is no
+    JSON pointer; DocumentError: it leads nowhere, there is not exactly one catalog, or one that is not to be taken.
     """
-    places = _resolve_places(_top_places(documents), at)
+    places = _resolve_pointer(_top_places(documents), at)
     found = _find_catalogs(places)
     if not found:
         raise _no_catalog_error(places[0])
@@ -64,7 +64,7 @@ def find_only_catalog(documents: Sequence[Document], at: str = "", *, nested: bo
     if others:
         message = f"there are {len(found)} catalogs here: at {', '.join([first, *others[:-1]])} and {others[-1]}"
         raise _document_error(found[0], "catalog-elsewhere", message, f"name the one that is meant: --at {first}")
-    if first != at and not nested:
+    if first != at and not allow_nested:
         message = f"there is no `services` here, but there is a catalog at {first}"
         raise _document_error(found[0], "catalog-elsewhere", message, f"add --at {first}")
     document = _to_catalog_document(found[0], at)
@@ -85,8 +85,8 @@ def _top_places(documents: Sequence[Document], pointer_prefix: str = "") -> list
 # The shapes of a catalog.
 
 
-def _catalog_shape(value: Any) -> str:
-    """Kind of a value with service offerings: `catalog`, `list`, `offering`, else empty."""
+def _catalog_shape(value: Any) -> Literal["catalog", "list", "offering", ""]:
+    """Shape of a value with service offerings; empty if it has none."""
     if isinstance(value, list):
         return "list" if _is_offering_list(value) else ""
     if not isinstance(value, dict):
@@ -131,19 +131,19 @@ def _find_catalogs(places: Sequence[_Place]) -> list[_Place]:
     if len(places) == 1 and _is_meant_as_catalog(places[0].value):
         return [*places]
     visited: dict[int, Any] = {}
-    found = [one for place in places for one in _find_catalogs_below(place, visited)]
+    found = [one for place in places for one in _find_catalogs_in(place, visited)]
     # `services` that are no list: a catalog that is wrong, unless there is a right one.
     return found or [one for one in places if isinstance(one.value, dict) and "services" in one.value][:1]
 
 
-def _find_catalogs_below(place: _Place, visited: dict[int, Any]) -> Iterator[_Place]:
+def _find_catalogs_in(place: _Place, visited: dict[int, Any]) -> Iterator[_Place]:
     """The catalogs at a place or below it; `met` has the visited collections, as aliases may repeat them."""
     value = place.value
     if isinstance(value, str):
         if _TEXT_OF_CATALOG.search(value) and place.document.text:
             with suppress(DocumentError):  # then it is no catalog
                 for inner in _parse_embedded_text(place):
-                    yield from _find_catalogs_below(inner, visited)
+                    yield from _find_catalogs_in(inner, visited)
     elif isinstance(value, dict | list) and id(value) not in visited:
         visited[id(value)] = value
         if _catalog_shape(value):
@@ -151,10 +151,10 @@ def _find_catalogs_below(place: _Place, visited: dict[int, Any]) -> Iterator[_Pl
             return
         for key, item in entries(value):
             if key != "plans":
-                yield from _find_catalogs_below(place.child(key, item), visited)
+                yield from _find_catalogs_in(place.child(key, item), visited)
 
 
-def _resolve_places(places: list[_Place], at: str) -> list[_Place]:
+def _resolve_pointer(places: list[_Place], at: str) -> list[_Place]:
     """Resolve the JSON pointer `at` to a place, or to several if that is a stream."""
     if at and not at.startswith("/"):
         raise UsageError(f"{at!r} is not a JSON pointer", f"it begins with a slash: --at /{at.replace('.', '/')}")

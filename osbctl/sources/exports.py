@@ -99,7 +99,7 @@ def find_stored_catalog(
     broker; UsageError: what is asked for is not there, or not clear.
     """
     by_name = {platform.value: platform for platform in Platform}
-    platform = by_name.get(stored_as) if stored_as else _recognise_platform(documents)
+    platform = by_name.get(stored_as) if stored_as else _recognise_common_platform(documents)
     if platform is None:
         if len({document.name for document in documents}) > 1 or broker:
             raise UsageError("a catalog is one file, of one broker", "only exports come in several files")
@@ -122,9 +122,9 @@ def _narrow_platform_by_rows(platform: Platform, pages: Sequence[Page]) -> Platf
     return platform
 
 
-def _recognise_platform(documents: Sequence[Document]) -> Platform | None:
+def _recognise_common_platform(documents: Sequence[Document]) -> Platform | None:
     """Recognise the platform that wrote the documents; None for a catalog. Raises SourceError: they are neither."""
-    found = {recognise_export(document) for document in documents}
+    found = {recognise_platform(document) for document in documents}
     if len(found) > 1:
         kinds = ", ".join(sorted(platform or "no export" for platform in found))
         raise SourceError(f"the files are of different kinds: {kinds}", "name one export at a time")
@@ -134,7 +134,7 @@ def _recognise_platform(documents: Sequence[Document]) -> Platform | None:
     return platform
 
 
-def recognise_export(document: Document) -> Platform | None:
+def recognise_platform(document: Document) -> Platform | None:
     """Recognise the platform whose export format a document has; None for other documents, and for catalogs."""
     if isinstance(get_at(document.data, ("services",)), list):
         return None
@@ -172,18 +172,18 @@ def _merge_pages(platform: Platform, pages: Sequence[Page], broker: str) -> Stor
     shape = platform.record.export_format.shape
     services = _unique_rows(shape, rows, is_plan=False)
     plans = _group_plans_by_service(shape, _unique_rows(shape, rows, is_plan=True).values())
-    if gaps := [*_find_missing_parts(shape, pages, services, plans)]:
+    if gaps := [*_describe_missing_parts(shape, pages, services, plans)]:
         raise SourceError(f"the export does not hold all: {'; '.join(gaps)}", f"export it again: {shape.whole}")
     families = [
         (row, [plan for plan in plans[key] if _name_or_id(shape.plan, plan) not in shape.own_plans])
         for key, row in _services_of_broker(shape, services, broker).items()
     ]
-    live, kept = _separate_kept_rows(shape, families)
+    live, kept = _split_live_and_kept(shape, families)
     sources: list[Any] = [*dict.fromkeys(row.document for row in rows)]
-    return StoredCatalog(_build_document(shape, sources, live), platform, shape, kept, _are_all_plans_public(families))
+    return StoredCatalog(_catalog_document(shape, sources, live), platform, shape, kept, _all_plans_public(families))
 
 
-def _are_all_plans_public(families: Family) -> bool:
+def _all_plans_public(families: Family) -> bool:
     seen = [plan.data.get("visibility_type") for _, plans in families for plan in plans]
     return bool(seen) and all(kind == "public" for kind in seen)
 
@@ -206,7 +206,7 @@ def _unique_rows(shape: RowFields, rows: Iterable[ExportRow], *, is_plan: bool) 
     return found
 
 
-def _separate_kept_rows(shape: RowFields, families: Family) -> tuple[Family, dict[tuple[str, str], str]]:
+def _split_live_and_kept(shape: RowFields, families: Family) -> tuple[Family, dict[tuple[str, str], str]]:
     """Split the rows into those of the broker's catalog and the `kept` of `StoredCatalog`."""
     live: Family = []
     kept: dict[tuple[str, str], str] = {}
@@ -234,7 +234,7 @@ def _name_or_id(fields: Fields, row: ExportRow) -> str:
     return next(iter(row.texts_at((*fields[("name",)], *fields[_ID]))), "")
 
 
-def _find_missing_parts(
+def _describe_missing_parts(
     shape: RowFields, pages: Sequence[Page], services: Mapping[str, ExportRow], plans: Mapping[str, list[ExportRow]]
 ) -> Iterator[str]:
     """Missing parts of the export, in words that follow a colon."""
@@ -243,13 +243,13 @@ def _find_missing_parts(
     elif not plans and (shape.always_plans or all(page.rows for page in pages)):  # a list without plans says so
         yield "it holds no plan"
     else:
-        yield from _find_unmatched_rows(shape, services, plans)
-    yield from _find_missing_rows(shape, pages)
+        yield from _describe_unmatched_rows(shape, services, plans)
+    yield from _describe_missing_rows(shape, pages)
     if filters := sorted({name for page in pages for name in page.filters}):
         yield f"it was filtered by {_format_some_names(filters)}"
 
 
-def _find_missing_rows(shape: RowFields, pages: Sequence[Page]) -> Iterator[str]:
+def _describe_missing_rows(shape: RowFields, pages: Sequence[Page]) -> Iterator[str]:
     """Missing rows of each query, from its pages."""
     by_query: dict[tuple[str, bool], list[Page]] = defaultdict(list)
     for page in pages:
@@ -265,7 +265,7 @@ def _find_missing_rows(shape: RowFields, pages: Sequence[Page]) -> Iterator[str]
             yield f"it says that there are more {word} than it holds"
 
 
-def _find_unmatched_rows(
+def _describe_unmatched_rows(
     shape: RowFields, services: Mapping[str, ExportRow], plans: Mapping[str, list[ExportRow]]
 ) -> Iterator[str]:
     """Plans without their service offering, and service offerings without plans on platforms that require one."""
@@ -302,17 +302,17 @@ def _services_of_broker(shape: RowFields, services: dict[str, ExportRow], broker
 # The catalog.
 
 
-def _build_document(shape: RowFields, sources: Sequence[Document], rows: Family) -> Document:
+def _catalog_document(shape: RowFields, sources: Sequence[Document], rows: Family) -> Document:
     services: list[dict[str, Any]] = []
     origins = PathOrigins({"services": services}, (sources[0], ()))
     for service, plans in rows:
-        services.append(_map_row(shape, shape.service, service, origins))
-        services[-1]["plans"] = [_map_row(shape, shape.plan, plan, origins) for plan in plans]
+        services.append(_row_to_catalog_object(shape, shape.service, service, origins))
+        services[-1]["plans"] = [_row_to_catalog_object(shape, shape.plan, plan, origins) for plan in plans]
     name = ", ".join(dict.fromkeys(source.name for source in sources))
     return Document(name, origins.data, sources[0].syntax, origins.locate)
 
 
-def _map_row(shape: RowFields, fields: Fields, row: ExportRow, origins: PathOrigins) -> dict[str, Any]:
+def _row_to_catalog_object(shape: RowFields, fields: Fields, row: ExportRow, origins: PathOrigins) -> dict[str, Any]:
     """Map a row to an object of a catalog, without the metadata fields that the platform adds by itself."""
     data: dict[str, Any] = {}
     document: Any = row.document

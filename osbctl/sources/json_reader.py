@@ -180,7 +180,7 @@ class _Walk:
             self._fail("syntax", f"the document ends before its {closing!r}", max(offset - 1, 0), _CUT_SHORT)
         if self._text[offset] != ",":
             begins_value = self._text[offset] in '"{[-0123456789tfn'
-            hint = "is a comma missing?" if begins_value else _value_hint(self._text, offset)
+            hint = "is a comma missing?" if begins_value else _wrong_value_hint(self._text, offset)
             message = f"a comma or {closing!r} is expected, not {_excerpt(self._text, offset)}"
             self._fail("syntax", message, offset, hint)
         following = self._skip_space(offset + 1)
@@ -195,12 +195,12 @@ class _Walk:
             self._fail("syntax", message, offset, hint)
         if self._text[offset : offset + 1] != '"':
             message = f"a key in double quotes is expected, not {_excerpt(self._text, offset)}"
-            self._fail("syntax", message, offset, _value_hint(self._text, offset))
+            self._fail("syntax", message, offset, _wrong_value_hint(self._text, offset))
         key, end = self._walk_string(offset)
         if key in keys:
             first = self._lines.at(keys[key])
             where = f"first at line {first.line}, column {first.column}"
-            message = f"the key {_shorten(key)} appears twice in one object; {where}"
+            message = f"the key {_short_repr(key)} appears twice in one object; {where}"
             self._report("duplicate-key", message, offset, "readers disagree about which one counts: remove one")
         keys.setdefault(key, offset)
         return key, end
@@ -208,7 +208,7 @@ class _Walk:
     def _skip_colon(self, key: str, end: int) -> int:
         colon = self._skip_space(end)
         if self._text[colon : colon + 1] != ":":
-            message = f"a colon is expected after the key {_shorten(key)}"
+            message = f"a colon is expected after the key {_short_repr(key)}"
             self._fail("syntax", message, colon, "" if colon < len(self._text) else _CUT_SHORT)
         return self._skip_space(colon + 1)
 
@@ -228,7 +228,7 @@ class _Walk:
         match = _NUMBER.match(self._text, offset)
         if not match:
             message = f"a value is expected, not {_excerpt(self._text, offset)}"
-            self._fail("syntax", message, offset, _value_hint(self._text, offset))
+            self._fail("syntax", message, offset, _wrong_value_hint(self._text, offset))
         whole, fraction, exponent = match.groups()
         following = self._text[match.end() : match.end() + 1]
         if following.isalnum() or following in (".", "_"):
@@ -239,7 +239,7 @@ class _Walk:
                 message = f"an integer of {len(whole)} digits; at most {MAX_DIGITS} are read"
                 self._report("number-out-of-range", message, offset, "write it as a string")
         elif abs(float(match[0])) == float("inf"):
-            message = f"{_shorten(match[0])} is larger than any number that readers keep"
+            message = f"{_short_repr(match[0])} is larger than any number that readers keep"
             self._report("number-out-of-range", message, offset, "write it as a string")
         return match.end()
 
@@ -271,17 +271,17 @@ class _Walk:
 
 
 def _excerpt(text: str, offset: int) -> str:
-    return _shorten(text[offset : offset + 20].split("\n")[0]) if offset < len(text) else "the end of the document"
+    return _short_repr(text[offset : offset + 20].split("\n")[0]) if offset < len(text) else "the end of the document"
 
 
-def _shorten(text: str) -> str:
+def _short_repr(text: str) -> str:
     return repr(text if len(text) <= 60 else text[:57] + "…")
 
 
 _CUT_SHORT = "is it cut short?"
 
 
-def _value_hint(text: str, offset: int) -> str:
+def _wrong_value_hint(text: str, offset: int) -> str:
     if offset >= len(text):
         return _CUT_SHORT
     if text[offset : offset + 2] in ("//", "/*") or text[offset : offset + 1] == "#":

@@ -14,14 +14,14 @@ def read_source(
     limits: Limits = DEFAULT_LIMITS,
     at: str = "",
     stdin_filename: str | None = None,
-    nested: bool = True,
+    allow_nested: bool = True,
     variables_of: VariablesOf = no_variables,
 ) -> Document:
     """Read a catalog from a path to JSON or YAML, a folder, `-` for standard input, or `REV:path` in git.
 
     A path that exists wins over a revision. `stdin_filename` is what reports call standard input. `at` and
-    `nested` say where in a larger document the catalog may be, as for `find_only_catalog`. Raises UsageError: it is the
-    address of a broker, or `at` no JSON pointer; SourceError: it cannot be opened; DocumentError: not one catalog.
+    `allow_nested` say where in a larger document the catalog may be, as for `find_only_catalog`. Raises UsageError: it
+    is the address of a broker, or `at` no JSON pointer; SourceError: cannot be opened; DocumentError: not one catalog.
     """
     from osbctl.sources.catalogs import parse_catalog
 
@@ -32,7 +32,7 @@ def read_source(
         from osbctl.sources.folder import read_folder
 
         return read_folder(source, limits=limits, variables_of=variables_of)
-    return parse_catalog(text, report_name(source, stdin_filename), limits, at=at, nested=nested)
+    return parse_catalog(text, report_name(source, stdin_filename), limits, at=at, allow_nested=allow_nested)
 
 
 def read_object(source: str) -> Document:

@@ -105,7 +105,7 @@ def _no_blob_error(revision: str, path: str) -> SourceError:
     return SourceError(f"{name}: there is no such file, and no revision {revision} in this clone", advice)
 
 
-def commit_date() -> str:
+def head_commit_date() -> str:
     """Return the committer's date of HEAD, YYYY-MM-DD. Raises SourceError: no git, no repository, no commit."""
     day = _run_git("log", "-1", "--format=%cs")
     if not day:

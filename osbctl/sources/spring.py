@@ -60,7 +60,7 @@ def _rename_object(
     value: dict[str, Any], kind: str, document: Document, path: Path, origins: PathOrigins
 ) -> dict[str, Any]:
     sent: dict[str, Any] = {**_DEFAULTS.get(kind, {})}
-    for key, place, item in _flatten_properties(value, kind, path):
+    for key, place, item in _entries_with_paths(value, kind, path):
         parts = _IN_BRACKETS.fullmatch(key) if kind == "input_parameters" else None
         written = parts[1] if parts else key
         name = _sent_names(kind).get(_normalize_name(written), written)
@@ -76,7 +76,7 @@ def _rename_object(
     return sent
 
 
-def _flatten_properties(value: dict[str, Any], kind: str, path: Path) -> Iterator[tuple[str, Path, Any]]:
+def _entries_with_paths(value: dict[str, Any], kind: str, path: Path) -> Iterator[tuple[str, Path, Any]]:
     """The entries of the object at `path`, each with its own path; `properties` of metadata belong to the metadata."""
     for key, item in value.items():
         if kind.endswith("metadata") and key == "properties" and isinstance(item, dict):

@@ -181,17 +181,17 @@ class _Builder:
             if event.tag not in _TEXT_TAGS:
                 self._report_unknown_tag(event)
         elif event.implicit[0]:  # plain, not in quotes
-            value = self._convert_plain(value, event)
+            value = self._convert_plain_scalar(value, event)
         if event.anchor is not None:
             self._anchors[event.anchor] = (value, 1)
         return value
 
-    def _convert_plain(self, text: str, event: Any) -> Any:
+    def _convert_plain_scalar(self, text: str, event: Any) -> Any:
         """The value of a plain scalar: null, a boolean, a number, or its text."""
         if text in CONSTANTS:
             return CONSTANTS[text]
         if text[0] in NUMERIC:
-            return self._convert_number(event)
+            return self._convert_numeric_scalar(event)
         if text in BOOLEANS_OF_1_1:
             self._add_1_1_note(event, meaning_in_1_1(text), text)
         return text
@@ -210,7 +210,7 @@ class _Builder:
         self._last_alias = event
         return value
 
-    def _convert_number(self, event: Any) -> Any:
+    def _convert_numeric_scalar(self, event: Any) -> Any:
         """The value of a plain scalar that begins as a number does; its text if it is none."""
         text = event.value
         if text[0] != "0" and len(text) < 19 and text.isascii() and text.isdecimal():

@@ -131,7 +131,7 @@ def dump(data: Any) -> str:
     return escape_text(text)
 
 
-def dump_text(value: str) -> str:
+def dump_string(value: str) -> str:
     """One string as YAML on one line: plain if that is unambiguous, else quoted."""
     if _PLAIN.fullmatch(value) and value not in CONSTANTS and value not in BOOLEANS_OF_1_1:
         return value

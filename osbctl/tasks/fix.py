@@ -79,7 +79,7 @@ def fix_bytes(name: str, data: bytes, options: ValidationOptions, *, unsafe: boo
     """Fix the catalog in `data`, which reports call `name`; raises as `fix_source`."""
 
     def read(files: dict[str, bytes]) -> Document:
-        document = parse_catalog(decode_utf8(files[name], name), name, at=at, nested=False)
+        document = parse_catalog(decode_utf8(files[name], name), name, at=at, allow_nested=False)
         if document.embedded:
             raise UsageError(f"{name}: osbctl fix edits no text inside a string or a stream of documents")
         return document

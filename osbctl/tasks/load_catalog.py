@@ -46,7 +46,7 @@ def load(source: CatalogSource) -> LoadedCatalog:
 
     # The smallest value takes two bytes, a digit and a comma.
     limits = Limits(bytes=source.max_bytes, nodes=source.max_bytes // 2)
-    document = read_source(source.source, at=source.at, limits=limits, nested=False)
+    document = read_source(source.source, at=source.at, limits=limits, allow_nested=False)
     if not _may_fit(document.data, source.max_bytes):
         raise _too_large_error(source)
     request = Request((source.source,), api_version=source.api_version, platforms=source.platforms)

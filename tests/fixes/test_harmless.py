@@ -122,7 +122,7 @@ def sample_texts(random: Random, number: int) -> Iterator[tuple[str, bytes]]:
 def readable_texts(random: Random, number: int) -> Iterator[tuple[str, bytes]]:
     for name, data in sample_texts(random, number):
         try:
-            parse_catalog(decode_utf8(data, name), name, nested=False)
+            parse_catalog(decode_utf8(data, name), name, allow_nested=False)
         except (OsbctlError, RecursionError):
             continue
         yield name, data

@@ -47,7 +47,7 @@ def refusal(text: str, name: str = "a.json", **options: Any) -> Finding:
     ("/camel", {"services": [{"planUpdateable": True}]}),  # names are Spring's in its configuration alone
 ])  # fmt: skip
 def test_what_a_pointer_leads_to(at: str, data: Any) -> None:
-    document = parse_catalog(TEXT, "a.json", at=at, nested=False)
+    document = parse_catalog(TEXT, "a.json", at=at, allow_nested=False)
     assert (document.data, document.read_as) == (data, "")
 
 
@@ -150,15 +150,15 @@ def test_where_catalogs_are(name: str, written: Any) -> None:
     document = parse_catalog(text, "a")
     assert document.read_as == (f"a: read {document.read_as[8:]}" if pointers[0] else "")
     assert f" at {pointers[0]}" in document.read_as + " at "
-    assert document.data == parse_catalog(text, "a", at=pointers[0], nested=False).data
+    assert document.data == parse_catalog(text, "a", at=pointers[0], allow_nested=False).data
     if pointers[0]:
-        finding = refusal(text, "a", nested=False)
+        finding = refusal(text, "a", allow_nested=False)
         assert (finding.rule, finding.hint) == ("catalog-elsewhere", f"add --at {pointers[0]}")
 
 
 @each("data, what", [([ONE], "a list of service offerings"), (ONE, "a single service offering")])
 def test_a_bare_list_and_a_single_offering_are_read_and_it_is_said(data: Any, what: str) -> None:
-    document = parse_catalog(json.dumps(data), "a.json", nested=False)
+    document = parse_catalog(json.dumps(data), "a.json", allow_nested=False)
     assert (document.data, document.read_as) == ({"services": [ONE]}, f"a.json: read {what} as a catalog")
 
 
@@ -183,7 +183,7 @@ catalog:
 def test_a_stream_of_documents() -> None:
     document = parse_catalog(STREAM, "a.yaml")
     assert document.read_as == "a.yaml: read the catalog at /1/catalog"
-    assert document.data == parse_catalog(STREAM, "a.yaml", at="/1/catalog", nested=False).data
+    assert document.data == parse_catalog(STREAM, "a.yaml", at="/1/catalog", allow_nested=False).data
     path = ("services", 0, "name")
     assert str(document.locate([path])[path]) == "a.yaml:9:15"
     assert [str(note.location) for note in document.notes] == ["a.yaml:9:21"]

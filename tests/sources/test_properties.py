@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from osbctl.findings import DocumentError
 from osbctl.paths import Path
 from osbctl.sources.parse import parse_document
-from osbctl.sources.yaml_text import dump, dump_text
+from osbctl.sources.yaml_text import dump, dump_string
 from osbctl.text import escape_line
 from tests.fragments import places
 
@@ -218,7 +218,7 @@ def test_it_looks_as_written_by_hand() -> None:
 
 @given(TEXTS)
 def test_one_string_as_a_value(value: str) -> None:
-    text = f"a:\n  b: {dump_text(value)}\n"
+    text = f"a:\n  b: {dump_string(value)}\n"
     assert yaml.safe_load(text) == parse_document(text.encode(), "x.yaml").data == {"a": {"b": value}}
     assert text.count("\n") == 2
-    assert escape_line(dump_text(value)) == dump_text(value)
+    assert escape_line(dump_string(value)) == dump_string(value)

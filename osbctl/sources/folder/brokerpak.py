@@ -199,13 +199,13 @@ class _BrokerpakCatalog:
             return []
         return [self._build_user_plan(source, index, plan) for index, plan in enumerate(plans)]
 
-    def _build_user_plan(self, source: Document, index: int, given: dict[str, Any]) -> dict[str, Any]:
+    def _build_user_plan(self, source: Document, index: int, user_plan: dict[str, Any]) -> dict[str, Any]:
         plan = {"description": ""}
-        plan |= {key: value for key, value in given.items() if key in USER_PLAN and value is not None}
+        plan |= {key: value for key, value in user_plan.items() if key in USER_PLAN and value is not None}
         self.origins.set_object_origin(plan, (source, (index,)))
-        key = "guid" if "guid" in given and not given.get("id") else "id"
+        key = "guid" if "guid" in user_plan and not user_plan.get("id") else "id"
         if key == "guid":
-            self.origins.put(plan, "id", given[key], (source, (index, key)))
+            self.origins.put(plan, "id", user_plan[key], (source, (index, key)))
         check_uuid(self.refusals, source, (index, key))
         return plan
 
@@ -276,12 +276,12 @@ class _BrokerpakCatalog:
             add_refusal(self.refusals, definition, field, f"{file} is neither a JPEG nor a PNG", "convert it to PNG")
         return f"data:image/{kind};base64,{b64encode(content).decode()}"
 
-    def _refuse_missing_plans(self, definition: Document, index: int) -> None:
+    def _refuse_missing_plans(self, definition: Document, service_index: int) -> None:
         envrc = self._tree.folder / ".envrc"
         hint = f"write plans, or set GSB_SERVICE_{_name_in_variables(definition)}_PLANS"
         hint += f"; --env {envrc} reads it from that file" if envrc.is_file() else ""
         message = f"service {definition.data.get('name')!r} has no plan: cloud-service-broker does not start with it"
-        add_refusal(self.refusals, definition, ("plans",), message, hint, ("services", index, "plans"))
+        add_refusal(self.refusals, definition, ("plans",), message, hint, ("services", service_index, "plans"))
 
     def _is_offered(self, service: dict[str, Any]) -> bool:
         """Return whether the broker offers a service, by its tags; note in `left_out` one that it does not."""

@@ -14,7 +14,7 @@ from osbctl.findings import DocumentError
 from osbctl.sources.document import Document
 from osbctl.sources.folder.lock import fresh_id
 from osbctl.sources.folder.source_tree import escape_dollars
-from osbctl.sources.yaml_text import dump, dump_text
+from osbctl.sources.yaml_text import dump, dump_string
 
 _SETTINGS = """\
 # The catalog as a whole. `osbctl build .` composes it, `osbctl validate .` checks it as it stands.
@@ -108,10 +108,10 @@ _PARAMETERS = """\
 """
 
 
-def folder_files(name: str) -> Iterator[tuple[str, str]]:
+def new_folder_files(name: str) -> Iterator[tuple[str, str]]:
     """The files of a new folder that builds: one service with two plans and a parameter schema."""
     plans = _PLANS.format(name=name, small=fresh_id(), large=fresh_id())
-    yield "catalog.yaml", _SETTINGS.format(text=dump_text(name))
+    yield "catalog.yaml", _SETTINGS.format(text=dump_string(name))
     yield _service_file(name, plans)
     yield "schemas/parameters.json", _PARAMETERS
     yield ATTRIBUTES
@@ -124,13 +124,13 @@ def service_files(name: str) -> Iterator[tuple[str, str]]:
 
 
 def _service_file(name: str, plans: str = "") -> tuple[str, str]:
-    text, title = dump_text(name), dump_text(name.capitalize())  # `10` and `null` are names, too
+    text, title = dump_string(name), dump_string(name.capitalize())  # `10` and `null` are names, too
     return f"services/{name}.yaml", _SERVICE.format(name=name, text=text, id=fresh_id(), title=title, plans=plans)
 
 
 def plan_files(service_stem: str, name: str) -> Iterator[tuple[str, str]]:
     """A plan in a file of its own."""
-    text = _PLAN.format(service=service_stem, text=dump_text(name), id=fresh_id())
+    text = _PLAN.format(service=service_stem, text=dump_string(name), id=fresh_id())
     yield f"services/{service_stem}/plans/{name}.yaml", text
 
 

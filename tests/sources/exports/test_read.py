@@ -14,7 +14,7 @@ from osbctl.errors import OsbctlError, SourceError, UsageError
 from osbctl.findings import DocumentError
 from osbctl.platforms import Platform
 from osbctl.sources.document import Document
-from osbctl.sources.exports import StoredAs, StoredCatalog, find_stored_catalog, parse_documents, recognise_export
+from osbctl.sources.exports import StoredAs, StoredCatalog, find_stored_catalog, parse_documents, recognise_platform
 from osbctl.sources.parse import parse_document
 from osbctl.sources.yaml_text import dump
 from tests.case import each
@@ -44,7 +44,7 @@ def rows(platform: Platform) -> tuple[list[dict[str, Any]], list[dict[str, Any]]
 def test_recognised_by_content(platform: Platform, ending: str) -> None:
     for file in export_as(platform, CATALOG):
         for text in (json.dumps(file), dump(file)):
-            assert recognise_export(parse_document(text.encode(), f"export.{ending}")) in (platform, CF)
+            assert recognise_platform(parse_document(text.encode(), f"export.{ending}")) in (platform, CF)
     assert read(*export_as(platform, CATALOG)).platform is platform
 
 
