@@ -5,7 +5,6 @@ import re
 import uuid
 from collections.abc import Iterable, Iterator
 from pathlib import PurePath
-from typing import Any
 
 from lsprotocol import types
 
@@ -23,7 +22,7 @@ from osbctl.editor.vocabulary import (
 )
 from osbctl.fields import LATEST
 from osbctl.findings import Finding
-from osbctl.paths import Path
+from osbctl.paths import JsonValue, Path
 from osbctl.platforms import ApiVersion, Platform
 from osbctl.tasks.options import all_rules
 from osbctl.text import escape_line
@@ -87,8 +86,8 @@ def completions(file: TextDocument, position: types.Position, subpath: PurePath 
     if cursor is None or part is None:
         return []
     if cursor.path[-1:] == ("id",) and not cursor.is_key:
-        return [_item(file, cursor, str(uuid.uuid4()).upper(), detail="a fresh GUID")]
-    found = [_item(file, cursor, value) for value in allowed_values(part)]
+        return [_completion_item(file, cursor, str(uuid.uuid4()).upper(), detail="a fresh GUID")]
+    found = [_completion_item(file, cursor, value) for value in allowed_values(part)]
     return [*found, *_field_items(file, cursor, part, subpath)] if cursor.is_key else found
 
 
@@ -101,7 +100,7 @@ def _field_items(
         if name in cursor.others:
             continue
         since = first_version_with((*cursor.path, name), subpath)
-        item = _item(file, cursor, name, _missing_colon(file, cursor, field))
+        item = _completion_item(file, cursor, name, _missing_colon(file, cursor, field))
         item.kind = types.CompletionItemKind.Field
         item.sort_text = f"{0 if name in required else 1} {name}"
         label = title_and_type(field)
@@ -117,7 +116,9 @@ def _missing_colon(file: TextDocument, cursor: Cursor, field: FieldSchema) -> st
     return ":" if keyword_value(field, "type") in ("object", "array") and not cursor.flow else ": "
 
 
-def _item(file: TextDocument, cursor: Cursor, value: Any, suffix: str = "", detail: str = "") -> types.CompletionItem:
+def _completion_item(
+    file: TextDocument, cursor: Cursor, value: JsonValue, suffix: str = "", detail: str = ""
+) -> types.CompletionItem:
     first = file.body[cursor.start : cursor.start + 1]
     quotes = first if first in ("'", '"') else ""
     is_json = file.body[:1_000].lstrip()[:1] in ("{", "[")

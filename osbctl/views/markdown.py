@@ -20,7 +20,7 @@ def markdown_lines(catalog: Catalog) -> Iterator[str]:
         yield ""
         yield _escape(service.description)
         yield ""
-        yield f"{_code(service.id)} — {_escape(', '.join(words.feature_phrases(service)))}"
+        yield f"{_code_span(service.id)} — {_escape(', '.join(words.feature_phrases(service)))}"
         yield ""
         yield "| Plan | Description | Price | Bindable | Includes | Id |"
         yield "|---|---|---|---|---|---|"
@@ -28,7 +28,7 @@ def markdown_lines(catalog: Catalog) -> Iterator[str]:
             price = "<br>".join(map(_escape, (words.plan_status(plan), *words.price_phrases(plan))))
             includes = "<br>".join(map(_escape, words.bullets(plan)))
             cells = (_escape(plan.name), _escape(plan.description), price, words.flag_text(plan, "bindable"), includes)
-            yield f"| {' | '.join(cells)} | {_code(plan.id)} |"
+            yield f"| {' | '.join(cells)} | {_code_span(plan.id)} |"
         yield ""
         for plan in service.plans:
             yield from _parameter_tables(plan)
@@ -53,6 +53,6 @@ def _escape(text: str) -> str:
     return text.replace("\\<", "&lt;").replace("\\>", "&gt;").replace("\\&", "&amp;")
 
 
-def _code(text: str) -> str:
+def _code_span(text: str) -> str:
     shown = escape_line(text).replace("`", "'").replace("|", "\\|")
     return f"`{shown}`" if shown.strip() else "(no id)"

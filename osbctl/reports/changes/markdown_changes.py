@@ -18,7 +18,9 @@ def render(report: DiffReport) -> str:
     """Render changes as Markdown, truncated to the length of a comment; empty without changes."""
     if report.same:
         return ""
-    head = f"### {report.words.heading}\n\n{_code(report.old)} → {_code(report.new)}: **{report.summary()}**\n"
+    head = (
+        f"### {report.words.heading}\n\n{_code_span(report.old)} → {_code_span(report.new)}: **{report.summary()}**\n"
+    )
     if report.errors:
         return "\n".join([head, *(line for finding in report.errors for line in _format_error(finding)), ""])
     parts, length, hidden = [head], len(head), len(report.changes)
@@ -46,7 +48,7 @@ def _section_start_and_end(level: Level, number: int) -> tuple[str, str]:
 
 def _format_group(group: list[Change], report: DiffReport) -> Iterator[tuple[str, int]]:
     """Entries of a group, each with its number of changes; the common effects come last."""
-    rule, many = _code(group[0].rule), len(group) > 1
+    rule, many = _code_span(group[0].rule), len(group) > 1
     if many:
         yield f"- {len(group):,} changes ({rule})\n", 0
     for change in group:
@@ -62,7 +64,7 @@ def _format_group(group: list[Change], report: DiffReport) -> Iterator[tuple[str
 
 def _format_error(finding: Finding) -> Iterator[str]:
     place = f"{_format_location(finding.location, ())}: " if finding.location else ""
-    yield f"- {place}{_escape(finding.message)} ({_code(finding.rule)})"
+    yield f"- {place}{_escape(finding.message)} ({_code_span(finding.rule)})"
     if finding.hint:
         yield f"  - **Hint:** {_escape(finding.hint)}"
 
@@ -80,7 +82,7 @@ def _format_accepted(report: DiffReport, max_length: int) -> Iterator[str]:
 
 
 def _format_location(place: Location | None, path: Path) -> str:
-    return _code(f"{place.source}:{format_position(place, path)}") if place else "–"
+    return _code_span(f"{place.source}:{format_position(place, path)}") if place else "–"
 
 
 def _escape(text: str) -> str:
@@ -91,5 +93,5 @@ def _escape(text: str) -> str:
     return text.replace("&#64;", "&#64;&#8203;").replace("www.", "www&#8203;.")
 
 
-def _code(text: str) -> str:
+def _code_span(text: str) -> str:
     return "`" + escape_line(text).replace("`", "'") + "`"
