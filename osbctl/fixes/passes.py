@@ -52,6 +52,7 @@ class Pass:
             self._make_edit(finding, fix, places)
 
     def _make_edit(self, finding: Finding, fix: Fix, locations: dict[Steps, Location]) -> None:
+        """Record the edit for a fix, and apply it to `expected`; skip it if it is impossible or clashes with one."""
         location = (locations.get(fix.path) or locations.get(fix.path[:-1])) if fix.path else finding.location
         if location is None:
             return

@@ -82,6 +82,7 @@ def _add_findings(catalog: ValidatedCatalog, found: list[Finding]) -> Validation
 
 
 def _add_refusals(verdict: Verdict, count: int) -> Verdict:
+    """The verdict with `count` more refusals; a crash stays a crash."""
     if not count or verdict.kind in (VerdictKind.CRASHES, VerdictKind.UNREADABLE):
         return verdict
     return verdict._replace(kind=VerdictKind.REFUSES, reasons=verdict.reasons + count, why="")

@@ -172,6 +172,7 @@ def _run_checks(rules: list[Rule], node: Node) -> list[Finding]:
 
 
 def _prefix_paths(parent_path: Path, finding: Finding) -> Finding:
+    """The finding with its paths, and those of its fixes, put below `parent_path`."""
     fixes = tuple(fix._replace(path=(*parent_path, *fix.path)) for fix in finding.fixes)
     return finding._replace(path=(*parent_path, *finding.path), fixes=fixes)
 
@@ -230,6 +231,7 @@ def _find_fault_index(path: Path, faults: Mapping[Path, int], findings: list[Fin
 
 
 def _unclear_verdict_findings(platform: Platform, outcome: Outcome, findings: list[Finding]) -> list[Finding]:
+    """Warnings for the doubts of an unclear verdict, except those that a finding reports already."""
     known = {(finding.rule, finding.path) for finding in findings if outcome.doubts}
     why = f"the verdict of {platform.label} is unclear"
     doubts = [doubt for doubt in outcome.doubts if (doubt.rule, doubt.path) not in known]

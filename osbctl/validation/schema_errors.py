@@ -116,6 +116,7 @@ def _lacks_all_ids(data: dict[str, Any]) -> bool:
 
 
 def _fault_finding(data: dict[str, Any], lacks_ids: bool, fault: CatalogFault, severity: Severity) -> Finding:
+    """The finding for a fault; a field outside its service offering and a null object are special cases."""
     path, keyword, text = fault.path, fault.keyword, fault.sentence
     message = service_and_plan_prefix(data, path) + text
     if keyword == "required" and path[0] == "services" and len(path) == 3 and path[-1] in data:
@@ -158,6 +159,7 @@ def _is_id_path(path: Path) -> bool:
 
 
 def _is_metadata_convention(path: Path) -> bool:
+    """Return whether a path leads into a field of the metadata conventions."""
     inside = path[path.index("metadata") + 1 :] if "metadata" in path else ()
     return bool(inside) and inside[0] in CONVENTIONS
 
@@ -177,6 +179,7 @@ def _suggest_repair(fault: CatalogFault, safe: bool) -> tuple[str, tuple[Fix, ..
 
 
 def _suggest_type_repair(path: Path, value: Any, safe: bool) -> tuple[str, tuple[Fix, ...]]:
+    """Hint and fix for a value of the wrong type."""
     field = path[-1]
     if field in _LISTS:
         return _suggest_list(path, value, safe)
