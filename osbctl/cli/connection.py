@@ -18,7 +18,7 @@ from osbctl.platforms import DEFAULT_API_VERSION, ApiVersion
 from osbctl.sources.document import Document
 from osbctl.sources.limits import MAX_BYTES, Limits
 from osbctl.sources.read import read_source
-from osbctl.sources.read_bytes import check_stdin, report_name
+from osbctl.sources.read_bytes import check_stdin_used_once, report_name
 
 if TYPE_CHECKING:
     from osbctl.client.connection_options import ConnectionOptions
@@ -111,7 +111,7 @@ class BrokerConnection(NetworkOptions):
 
     def check_stdin(self, *sources: str) -> None:
         """Raise UsageError if standard input would be read twice."""
-        check_stdin([*sources, "-" if self.password_stdin else ""])
+        check_stdin_used_once([*sources, "-" if self.password_stdin else ""])
 
 
 _read_password_once = cache(read_password_from_stdin)

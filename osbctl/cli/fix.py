@@ -48,11 +48,11 @@ def fix(
     """
     from osbctl.config import load_config
     from osbctl.sources.limits import DEFAULT_LIMITS
-    from osbctl.sources.read_bytes import check_stdin, read_stdin, report_name
+    from osbctl.sources.read_bytes import check_stdin_used_once, read_stdin, report_name
     from osbctl.tasks.fix import fix_bytes, fix_source, write_fixed_files
     from osbctl.tasks.options import Request, resolve_config, validation_options, variables_lookup
 
-    check_stdin(sources)
+    check_stdin_used_once(sources)
     request = Request(tuple(sources), api_version=api_version, select=tuple(select or ()))
     given = load_config(config) if config else None
     options = [validation_options(request, resolve_config(source, stdin_filename, given)) for source in sources]

@@ -102,10 +102,10 @@ def params(
     from osbctl.cli.connection import read_catalog
     from osbctl.reports.text_report import format_findings
     from osbctl.requests import report
-    from osbctl.sources.read_bytes import check_stdin
+    from osbctl.sources.read_bytes import check_stdin_used_once
     from osbctl.tasks.params import plan_parameters
 
-    check_stdin([source, "-" if request == "@-" else ""])
+    check_stdin_used_once([source, "-" if request == "@-" else ""])
     document = read_catalog(source, where, stdin_filename=stdin_filename)
     result = plan_parameters(document, service, plan, purpose, request, broker)
     if format == "json":

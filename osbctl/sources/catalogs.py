@@ -205,7 +205,7 @@ def _location_mapper(place: _Place) -> Callable[[Location], Location]:
     """
 
     @cache
-    def find_string() -> tuple[Location, list[str], int]:
+    def locate_string_in_file() -> tuple[Location, list[str], int]:
         """The location of the string, the lines of the file if it is a block, and the number of its first line."""
         document, path = place.document, place.path
         span = document.source_map().spans().get(path)
@@ -215,7 +215,7 @@ def _location_mapper(place: _Place) -> Callable[[Location], Location]:
         return document.locate([path])[path], lines, first
 
     def to_file_location(inner: Location) -> Location:
-        start, lines, first = find_string()
+        start, lines, first = locate_string_in_file()
         line = first + inner.line
         outer = lines[line - 1] if line <= len(lines) else ""
         if not outer or not outer.endswith(inner.excerpt):
@@ -241,14 +241,14 @@ def _to_catalog_document(place: _Place, at: str) -> Document:
         data, inserted, what = {"services": [value]}, ("services", 0), "a single service offering{} as a catalog"
     if path or inserted:
         part = document.with_data(data, lambda inside: (*path, *inside[len(inserted) :]))
-        document = part._replace(notes=_rebase_notes(document.notes, path, inserted), top=path)
+        document = part._replace(notes=_select_notes_of_part(document.notes, path, inserted), top=path)
     if where != at or (inserted and not at):
         there = f" at {where}" if where else ""
         document = document._replace(read_as=f"{document.name}: read {what.format(there)}")
     return document
 
 
-def _rebase_notes(notes: tuple[Finding, ...], path: Path, inserted: Path) -> tuple[Finding, ...]:
+def _select_notes_of_part(notes: tuple[Finding, ...], path: Path, inserted: Path) -> tuple[Finding, ...]:
     """The notes about the part at `path`, with paths relative to it, and those about the whole text."""
     cut = len(path)
     return tuple(

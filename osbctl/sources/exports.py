@@ -24,7 +24,7 @@ from osbctl.sources.read import read_source
 from osbctl.sources.read_bytes import read_bytes
 from osbctl.text import escape_line
 
-Family: TypeAlias = list[tuple[ExportRow, list[ExportRow]]]
+OfferingRows: TypeAlias = list[tuple[ExportRow, list[ExportRow]]]
 """Service offerings, each with its plans."""
 
 _ID: Path = ("id",)
@@ -170,21 +170,21 @@ def _merge_pages(platform: Platform, pages: Sequence[Page], broker: str) -> Stor
     """Merge the pages of an export into a catalog; errors as in `find_stored_catalog`."""
     rows = [row for page in pages for row in page.rows]
     shape = platform.record.export_format.shape
-    services = _unique_rows(shape, rows, is_plan=False)
-    plans = _group_plans_by_service(shape, _unique_rows(shape, rows, is_plan=True).values())
+    services = _index_rows_by_name(shape, rows, is_plan=False)
+    plans = _group_plans_by_service(shape, _index_rows_by_name(shape, rows, is_plan=True).values())
     if gaps := [*_describe_missing_parts(shape, pages, services, plans)]:
         raise SourceError(f"the export does not hold all: {'; '.join(gaps)}", f"export it again: {shape.whole}")
-    families = [
+    offerings = [
         (row, [plan for plan in plans[key] if _name_or_id(shape.plan, plan) not in shape.own_plans])
         for key, row in _services_of_broker(shape, services, broker).items()
     ]
-    live, kept = _split_live_and_kept(shape, families)
+    live, kept = _split_live_and_kept(shape, offerings)
     sources: list[Any] = [*dict.fromkeys(row.document for row in rows)]
-    return StoredCatalog(_catalog_document(shape, sources, live), platform, shape, kept, _all_plans_public(families))
+    return StoredCatalog(_catalog_document(shape, sources, live), platform, shape, kept, _all_plans_public(offerings))
 
 
-def _all_plans_public(families: Family) -> bool:
-    seen = [plan.data.get("visibility_type") for _, plans in families for plan in plans]
+def _all_plans_public(offerings: OfferingRows) -> bool:
+    seen = [plan.data.get("visibility_type") for _, plans in offerings for plan in plans]
     return bool(seen) and all(kind == "public" for kind in seen)
 
 
@@ -195,7 +195,7 @@ def _group_plans_by_service(shape: RowFields, plans: Iterable[ExportRow]) -> dic
     return found
 
 
-def _unique_rows(shape: RowFields, rows: Iterable[ExportRow], *, is_plan: bool) -> dict[str, ExportRow]:
+def _index_rows_by_name(shape: RowFields, rows: Iterable[ExportRow], *, is_plan: bool) -> dict[str, ExportRow]:
     """The service offerings or plans, by their names on the platform; of a row that comes twice, the first."""
     found: dict[str, ExportRow] = {}
     for row in rows:
@@ -206,11 +206,11 @@ def _unique_rows(shape: RowFields, rows: Iterable[ExportRow], *, is_plan: bool) 
     return found
 
 
-def _split_live_and_kept(shape: RowFields, families: Family) -> tuple[Family, dict[tuple[str, str], str]]:
+def _split_live_and_kept(shape: RowFields, offerings: OfferingRows) -> tuple[OfferingRows, dict[tuple[str, str], str]]:
     """Split the rows into those of the broker's catalog and the `kept` of `StoredCatalog`."""
-    live: Family = []
+    live: OfferingRows = []
     kept: dict[tuple[str, str], str] = {}
-    for service, plans in families:
+    for service, plans in offerings:
         name, id_ = _name_or_id(shape.service, service), service.required_text(shape.service[_ID][0])
         there: list[ExportRow] = []
         if is_gone := _is_gone_from_broker(shape, service):
@@ -255,7 +255,7 @@ def _describe_missing_rows(shape: RowFields, pages: Sequence[Page]) -> Iterator[
     for page in pages:
         by_query[page.query, page.lists_plans].append(page)
     for (_, is_plan), together in by_query.items():
-        held = len(_unique_rows(shape, (row for page in together for row in page.rows), is_plan=is_plan))
+        held = len(_index_rows_by_name(shape, (row for page in together for row in page.rows), is_plan=is_plan))
         total = max(page.total for page in together)
         word = "plans" if is_plan else "service offerings"
         cut = "the list was cut: " * all(page.more for page in together)
@@ -302,7 +302,7 @@ def _services_of_broker(shape: RowFields, services: dict[str, ExportRow], broker
 # The catalog.
 
 
-def _catalog_document(shape: RowFields, sources: Sequence[Document], rows: Family) -> Document:
+def _catalog_document(shape: RowFields, sources: Sequence[Document], rows: OfferingRows) -> Document:
     services: list[dict[str, Any]] = []
     origins = PathOrigins({"services": services}, (sources[0], ()))
     for service, plans in rows:

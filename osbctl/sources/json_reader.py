@@ -144,7 +144,7 @@ class _Walk:
         if self._text[offset : offset + 1] in ("{", "["):
             self._fail("several-documents", "a second document begins here; a catalog is one", offset)
         if offset < len(self._text):
-            self._fail("syntax", f"text after the end of the document: {_excerpt(self._text, offset)}", offset)
+            self._fail("syntax", f"text after the end of the document: {_quote_text_at(self._text, offset)}", offset)
 
     def _skip_space(self, offset: int) -> int:
         return _SPACE.match(self._text, offset).end()  # type: ignore[union-attr]  # it matches nothing, too
@@ -181,7 +181,7 @@ class _Walk:
         if self._text[offset] != ",":
             begins_value = self._text[offset] in '"{[-0123456789tfn'
             hint = "is a comma missing?" if begins_value else _wrong_value_hint(self._text, offset)
-            message = f"a comma or {closing!r} is expected, not {_excerpt(self._text, offset)}"
+            message = f"a comma or {closing!r} is expected, not {_quote_text_at(self._text, offset)}"
             self._fail("syntax", message, offset, hint)
         following = self._skip_space(offset + 1)
         if self._text[following : following + 1] in ("}", "]"):
@@ -194,7 +194,7 @@ class _Walk:
             message, hint = DECIMAL_COMMA
             self._fail("syntax", message, offset, hint)
         if self._text[offset : offset + 1] != '"':
-            message = f"a key in double quotes is expected, not {_excerpt(self._text, offset)}"
+            message = f"a key in double quotes is expected, not {_quote_text_at(self._text, offset)}"
             self._fail("syntax", message, offset, _wrong_value_hint(self._text, offset))
         key, end = self._walk_string(offset)
         if key in keys:
@@ -227,13 +227,13 @@ class _Walk:
     def _walk_number(self, offset: int) -> int:
         match = _NUMBER.match(self._text, offset)
         if not match:
-            message = f"a value is expected, not {_excerpt(self._text, offset)}"
+            message = f"a value is expected, not {_quote_text_at(self._text, offset)}"
             self._fail("syntax", message, offset, _wrong_value_hint(self._text, offset))
         whole, fraction, exponent = match.groups()
         following = self._text[match.end() : match.end() + 1]
         if following.isalnum() or following in (".", "_"):
             hint = "no leading zeros, no hexadecimal, a digit after the point and in the exponent"
-            self._fail("syntax", f"this is not a JSON number: {_excerpt(self._text, offset)}", offset, hint)
+            self._fail("syntax", f"this is not a JSON number: {_quote_text_at(self._text, offset)}", offset, hint)
         if fraction is None and exponent is None:
             if len(whole) > MAX_DIGITS:
                 message = f"an integer of {len(whole)} digits; at most {MAX_DIGITS} are read"
@@ -270,7 +270,7 @@ class _Walk:
         raise _SuspectInputError
 
 
-def _excerpt(text: str, offset: int) -> str:
+def _quote_text_at(text: str, offset: int) -> str:
     return _short_repr(text[offset : offset + 20].split("\n")[0]) if offset < len(text) else "the end of the document"
 
 

@@ -33,7 +33,7 @@ def read_bytes(source: str, *, limits: Limits = DEFAULT_LIMITS, stdin_filename: 
         raise SourceError(f"{source}: cannot be opened: {reason}") from error
 
 
-def check_stdin(sources: Sequence[str]) -> None:
+def check_stdin_used_once(sources: Sequence[str]) -> None:
     """Raise UsageError if `-` is given twice: standard input can be read only once."""
     if sources.count("-") > 1:
         raise UsageError("standard input can be read only once", "name files for the others")

@@ -63,7 +63,7 @@ def _rename_object(
     for key, place, item in _entries_with_paths(value, kind, path):
         parts = _IN_BRACKETS.fullmatch(key) if kind == "input_parameters" else None
         written = parts[1] if parts else key
-        name = _sent_names(kind).get(_normalize_name(written), written)
+        name = _sent_names_by_normalized(kind).get(_normalize_name(written), written)
         name = written if name in value else name
         below = _rename_value(item, PARTS.get(kind, {}).get(name, ""), document, place, origins)
         if parts and isinstance(holder := sent.setdefault(name, {}), dict):
@@ -86,7 +86,7 @@ def _entries_with_paths(value: dict[str, Any], kind: str, path: Path) -> Iterato
 
 
 @cache
-def _sent_names(kind: str) -> dict[str, str]:
+def _sent_names_by_normalized(kind: str) -> dict[str, str]:
     """The names of the fields as the broker sends them, by normalized name."""
     return {_normalize_name(name): name for name in known_fields(kind)}
 

@@ -94,22 +94,22 @@ class _Pass:
         self._anchors: dict[str, _Place] = {}
         self._texts: dict[str, str] = {}  # of anchored scalars: an alias may be a key
 
-    def locate_value(self, event: Any, key: tuple[int, int]) -> _Place:
-        """Locate the value that begins with `event`; `key` is the range of its key."""
+    def locate_value(self, event: Any, key_range: tuple[int, int]) -> _Place:
+        """Locate the value that begins with `event`; `key_range` is that of its key."""
         kind = type(event)
         start, end = event.start_mark.index, event.end_mark.index
         if kind is AliasEvent:
-            return _Place(Span(start, end, key), end, target=self._anchors[event.anchor])
+            return _Place(Span(start, end, key_range), end, target=self._anchors[event.anchor])
         anchored = event.anchor is not None
         style = (event.style or "").strip("\0") if kind is ScalarEvent else ""
-        place = _Place(Span(start, end, key, style=style, anchored=anchored, is_scalar=kind is ScalarEvent), end)
+        place = _Place(Span(start, end, key_range, style=style, anchored=anchored, is_scalar=kind is ScalarEvent), end)
         if anchored:
             self._anchors[event.anchor] = place
         if kind is not ScalarEvent:
             last = self._locate_entries(place) if kind is MappingStartEvent else self._locate_items(place)
             place.span = place.span._replace(end=last.end_mark.index, flow=bool(event.flow_style))
             # A collection is underlined by its key alone; one without brackets has no end of its own.
-            place.shown_end = key[1] or (place.span.end if event.flow_style else start)
+            place.shown_end = key_range[1] or (place.span.end if event.flow_style else start)
         elif anchored:
             self._texts[event.anchor] = event.value
         return place

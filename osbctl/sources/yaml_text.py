@@ -50,7 +50,7 @@ class OutOfRangeError(ValueError):  # reads as what it says of the scalar
     """A number that JSON cannot hold."""
 
 
-def parse_number(text: str, max_digits: int) -> Any:
+def parse_number(text: str, max_digits: int) -> int | float | str:
     """The number of a plain scalar, else `text` itself. Raises OutOfRangeError: not finite, or over `max_digits`."""
     if _INTEGER.fullmatch(text):
         if len(text) > max_digits:

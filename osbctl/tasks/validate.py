@@ -8,7 +8,7 @@ from osbctl.errors import OsbctlError, SourceError
 from osbctl.findings import DocumentError, Finding, Severity, ValidationResult
 from osbctl.sources.document import Document
 from osbctl.sources.read import read_source
-from osbctl.sources.read_bytes import check_stdin, report_name
+from osbctl.sources.read_bytes import check_stdin_used_once, report_name
 from osbctl.tasks.options import Request, effective_fail_on, resolve_config, validation_options
 from osbctl.text import plural
 from osbctl.validation.options import ValidationOptions
@@ -49,7 +49,7 @@ def validate(request: Request, config: Config | None = None) -> Validation:
     Raises UsageError, ConfigError: standard input is named twice; a rule or a platform is not known; a user schema
     cannot be read.
     """
-    check_stdin(request.sources)
+    check_stdin_used_once(request.sources)
     known: list[_Settings] = []
     settings = [
         _resolve_settings(resolve_config(source, request.stdin_filename, config), request, known)

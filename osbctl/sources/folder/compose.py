@@ -28,7 +28,7 @@ class Composer:
 
     def compose(self) -> PathOrigins:
         """Compose the catalog (`.data`), with the origins of its values."""
-        self._check_settings()
+        self._load_settings()
         found = self._read_services()
         if not found and self._settings.data.get("services") != []:
             folder = self._tree.folder
@@ -57,7 +57,7 @@ class Composer:
             self.origins.set_object_origin(taken, (part, path))
         return taken
 
-    def _check_settings(self) -> None:
+    def _load_settings(self) -> None:
         """Check the keys of catalog.yaml, and keep its defaults."""
         settings = self._settings
         for key in settings.data:
@@ -83,7 +83,7 @@ class Composer:
         if order is None:
             order = list(files)
         elif isinstance(order, list) and all(isinstance(stem, str) for stem in order):
-            order = self._check_order(order, files, self._settings, path)
+            order = self._resolve_order(order, files, self._settings, path)
         else:
             message, hint = "services must be a list of file names without suffix", ""
             if isinstance(order, list) and all(isinstance(service, dict) for service in order):
@@ -96,7 +96,7 @@ class Composer:
         self._tree.problems.raise_any()
         return {stem: part for stem, part in parts.items() if part}
 
-    def _check_order(self, order: list[str], files: dict[str, Path], part: Document, path: ValuePath) -> list[str]:
+    def _resolve_order(self, order: list[str], files: dict[str, Path], part: Document, path: ValuePath) -> list[str]:
         """The stems in the order of a list; report stems without a file, and files that are not listed."""
         stems: list[str] = []
         for index, stem in enumerate(order):
@@ -132,7 +132,7 @@ class Composer:
         """
         stems = [plan for plan in plans if isinstance(plan, str)]
         if stems:
-            self._check_order(stems, files, part, ("plans",))
+            self._resolve_order(stems, files, part, ("plans",))
         taken = []
         for index, plan in enumerate(plans if stems else [*plans, *files]):
             if isinstance(plan, str) and plan in files:

@@ -123,9 +123,9 @@ def service_files(name: str) -> Iterator[tuple[str, str]]:
     yield from plan_files(name, "small")
 
 
-def _service_file(name: str, plans: str = "") -> tuple[str, str]:
+def _service_file(name: str, plans_text: str = "") -> tuple[str, str]:
     text, title = dump_string(name), dump_string(name.capitalize())  # `10` and `null` are names, too
-    return f"services/{name}.yaml", _SERVICE.format(name=name, text=text, id=fresh_id(), title=title, plans=plans)
+    return f"services/{name}.yaml", _SERVICE.format(name=name, text=text, id=fresh_id(), title=title, plans=plans_text)
 
 
 def plan_files(service_stem: str, name: str) -> Iterator[tuple[str, str]]:
