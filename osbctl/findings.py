@@ -75,6 +75,10 @@ class Fix(NamedTuple):
         }[self.action]
 
 
+MAX_OTHER_LOCATIONS = 10
+"""Maximum number of further places of a finding that are located: a group may have thousands."""
+
+
 class Finding(NamedTuple):
     """A fault or remark at one place of a document.
 
@@ -83,7 +87,7 @@ class Finding(NamedTuple):
     over time; empty if rule, source and path do. `fixes` are edits of `osbctl fix`; empty if the author must decide.
     `related_path` is the path of another place, whose line a report adds to the message. `group_summary` follows a
     number where findings of one cause are grouped; empty if each is reported alone. `other_paths` are the paths of the
-    other findings in the group.
+    other findings in the group, `other_locations` the locations of the first of them, each once.
     """
 
     rule: str
@@ -99,6 +103,7 @@ class Finding(NamedTuple):
     platform_messages: tuple[str, ...] = ()
     identity: str = ""
     other_paths: tuple[Path, ...] = ()
+    other_locations: tuple[Location, ...] = ()
 
 
 class DocumentError(OsbctlError):

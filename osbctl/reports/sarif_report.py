@@ -5,7 +5,7 @@ from typing import Any
 from urllib.parse import quote
 
 import osbctl
-from osbctl.findings import Finding, Severity
+from osbctl.findings import Finding, Location, Severity
 from osbctl.paths import pointer
 from osbctl.reports import Report
 from osbctl.reports.format_helpers import compute_fingerprints, relative_path
@@ -50,6 +50,16 @@ def _rule_as_sarif(rule: Rule) -> dict[str, Any]:
     }
 
 
+def _location_as_sarif(location: Location, root: str) -> dict[str, Any]:
+    source = relative_path(location.source, root)
+    region = {"startLine": location.line, "startColumn": location.column}
+    physical = {
+        "artifactLocation": {"uri": source if "://" in source else quote(os.fsencode(source))},
+        "region": {**region, "endColumn": location.end} if location.end else region,
+    }
+    return {"physicalLocation": physical}
+
+
 def _finding_as_sarif(finding: Finding, fingerprint: str, index: dict[str, int], root: str) -> dict[str, Any]:
     text = f"{finding.message}\nHint: {finding.hint}" if finding.hint else finding.message
     result: dict[str, Any] = {
@@ -60,14 +70,10 @@ def _finding_as_sarif(finding: Finding, fingerprint: str, index: dict[str, int],
         "partialFingerprints": {"osbctl/v1": fingerprint},
     }
     if place := finding.location:
-        source = relative_path(place.source, root)
-        region = {"startLine": place.line, "startColumn": place.column}
-        physical = {
-            "artifactLocation": {"uri": source if "://" in source else quote(os.fsencode(source))},
-            "region": {**region, "endColumn": place.end} if place.end else region,
-        }
         logical = {"fullyQualifiedName": pointer(finding.path) or "/"}
-        result["locations"] = [{"physicalLocation": physical, "logicalLocations": [logical]}]
+        result["locations"] = [{**_location_as_sarif(place, root), "logicalLocations": [logical]}]
+    if finding.other_locations:
+        result["relatedLocations"] = [_location_as_sarif(place, root) for place in finding.other_locations]
     if finding.refused_by:
         result["properties"] = {"refusedBy": [platform.value for platform in finding.refused_by]}
     return result

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 
-from osbctl.findings import Finding, Severity, ValidationResult, Verdict
+from osbctl.findings import MAX_OTHER_LOCATIONS, Finding, Location, Severity, ValidationResult, Verdict
 from osbctl.platforms import Platform, format_platforms
 from osbctl.platforms.outcome import MAX_REFUSALS, VerdictKind
 from osbctl.redaction import is_secret_name
@@ -67,6 +67,8 @@ def _finding_lines(finding: Finding, paint: AnsiStyle, width: int = 0, show_fix:
 
 
 def _detail_lines(finding: Finding, paint: AnsiStyle) -> Iterator[str]:
+    if finding.location and finding.other_locations:
+        yield f"    also at {_format_other_places(finding, finding.location)}"
     if finding.refused_by:
         how = "refused as an update by" if finding.rule == "build-id-changed" else "refused by"
         yield f"    {how} {format_platforms(finding.refused_by)}"
@@ -77,6 +79,14 @@ def _detail_lines(finding: Finding, paint: AnsiStyle) -> Iterator[str]:
     if finding.hint:
         yield f"    {paint('hint:', 'info')} {escape_line(finding.hint)}"
     yield ""
+
+
+def _format_other_places(finding: Finding, first: Location) -> str:
+    """The located places of the group as `line:column`, with the source where it is not that of the `first`."""
+    same_source = f"{first.source}:"
+    places = [escape_line(str(place).removeprefix(same_source)) for place in finding.other_locations]
+    more = len(finding.other_paths[MAX_OTHER_LOCATIONS:])
+    return ", ".join(places) + (f" and {more:,} more" if more else "")
 
 
 def _finding_headline(finding: Finding, paint: AnsiStyle, show_fix: bool = False) -> str:

@@ -12,7 +12,7 @@ from typing import Any
 
 from osbctl.catalog import parameter_holders
 from osbctl.fields import LATEST, load_schema
-from osbctl.findings import Finding, Location, Severity, ValidationResult, Verdict
+from osbctl.findings import MAX_OTHER_LOCATIONS, Finding, Location, Severity, ValidationResult, Verdict
 from osbctl.jsonschemas.dialects import make_fast_validator
 from osbctl.jsonschemas.walk import text_without_titles
 from osbctl.paths import Path, pointer
@@ -287,7 +287,13 @@ def _merge_group(group: list[Finding], message: str) -> Finding:
 
 def _locate_and_sort(findings: list[Finding], document: Document) -> list[Finding]:
     """The findings with locations, in document order; those that aliases repeat are merged."""
-    paths = {path for f in findings if f.location is None for path in (f.path, f.related_path) if path is not None}
+    paths = {
+        path
+        for finding in findings
+        if finding.location is None
+        for path in (finding.path, finding.related_path, *finding.other_paths[:MAX_OTHER_LOCATIONS])
+        if path is not None
+    }
     locations = document.locate(paths) if paths else {}
     groups: dict[object, list[Finding]] = {}
     for finding in findings:
@@ -305,13 +311,15 @@ def _merge_alias_repeats(group: list[Finding]) -> list[Finding]:
 
 
 def _set_location(finding: Finding, locations: Mapping[Path, Location]) -> Finding:
-    """The finding with its location, and with the line of the earlier place in its message."""
+    """The finding with its locations, and with the line of the earlier place in its message."""
     own = locations[finding.path]
+    others = dict.fromkeys(locations[path] for path in finding.other_paths[:MAX_OTHER_LOCATIONS])
+    finding = finding._replace(location=own, other_locations=tuple(place for place in others if place != own))
     if finding.related_path is None:
-        return finding._replace(location=own)
+        return finding
     related = locations[finding.related_path]
     line = f"line {related.line}" if related.source == own.source else f"{related.source}:{related.line}"
-    return finding._replace(location=own, message=f"{finding.message} ({line})")
+    return finding._replace(message=f"{finding.message} ({line})")
 
 
 def document_order_key(finding: Finding) -> tuple[str, int, int, int, str, str]:

@@ -129,7 +129,7 @@ def test_gitlab_has_every_field() -> None:
 
 
 def test_sarif_meets_the_standard_and_points_at_the_place() -> None:
-    ended = FINDING._replace(location=FINDING.location._replace(end=20))
+    ended = FINDING._replace(location=FINDING.location._replace(end=20), other_locations=(Location("b.yaml", 3, 5),))
     (run,) = checked_sarif(render(report(FINDING, ended, without_place()), Format.SARIF))["runs"]
     assert run["columnKind"] == "unicodeCodePoints"
     first, second, third = run["results"]
@@ -138,6 +138,7 @@ def test_sarif_meets_the_standard_and_points_at_the_place() -> None:
         "region": {"startLine": 12, "startColumn": 9},
     }
     assert second["locations"][0]["physicalLocation"]["region"]["endColumn"] == 20
+    assert second["relatedLocations"][0]["physicalLocation"]["artifactLocation"] == {"uri": "b.yaml"}
     assert run["tool"]["driver"]["rules"][first["ruleIndex"]]["id"] == first["ruleId"]
     assert "locations" not in third
 

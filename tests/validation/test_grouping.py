@@ -1,6 +1,7 @@
 """Findings with one cause are grouped, with their number; none is lost."""
 
 import statistics
+from pathlib import Path
 
 import pytest
 
@@ -8,6 +9,7 @@ from osbctl.catalog import service_and_plan_names as names
 from osbctl.findings import DocumentError, Finding, Severity
 from osbctl.platforms import ApiVersion, Platform
 from osbctl.reports.format_helpers import compute_fingerprints
+from osbctl.reports.text_report import format_findings
 from osbctl.sources.parse import parse_document
 from osbctl.sources.read import read_source
 from osbctl.validation.options import IgnoreAt, Selection, ValidationOptions
@@ -33,6 +35,30 @@ def test_a_file_has_one_word_on_free_with_the_fix_of_each_plan() -> None:
     assert (finding.path, finding.other_paths) == (("services", 0, "plans", 0), (("services", 0, "plans", 2),))
     assert [fix.path[3] for fix in finding.fixes] == [0, 2]
     assert finding.location and finding.location.line == 7
+
+
+def test_a_report_names_the_first_ten_other_places_of_a_group() -> None:
+    for count, places in (
+        (1, ""),
+        (3, "also at 8:5, 9:5\n"),
+        (13, f"{', '.join(f'{n}:5' for n in range(8, 18))} and 2 more\n"),
+    ):
+        shown = format_findings(validate_plans("".join(map(plan_line, range(count)))))
+        assert places in shown
+        assert ("also at" in shown) is (count > 1)
+    shared = [plan_line(n, f", free: true, metadata: {{bullets: {b}}}") for n, b in ((1, "&b [{}, {}]"), (2, "*b"))]
+    (finding,) = validate_plans("".join(shared))
+    assert len(finding.other_paths) == 3
+    assert [place.line for place in finding.other_locations] == [7]  # an alias has no place of its own
+
+
+def test_places_in_other_files_are_named_with_the_file(tmp_path: Path) -> None:
+    (tmp_path / "services").mkdir()
+    for name in "ab":
+        text = f"id: {name}-1\nname: {name}\ndescription: d\nbindable: true\nplans: []\n"
+        (tmp_path / "services" / f"{name}.yaml").write_text(text)
+    findings = validate_document(read_source(str(tmp_path)), ValidationOptions()).findings
+    assert f"also at {tmp_path}/services/b.yaml:1:1\n" in format_findings(findings)
 
 
 def test_of_a_plan_with_a_price_its_silence_on_free_is_told_once_and_never_mended_to_free() -> None:
