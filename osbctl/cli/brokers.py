@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from typer import Argument, Option
 
-from osbctl.cli import options as common
+from osbctl.cli import common
 from osbctl.cli.connection import NetworkOptions, User
 from osbctl.cli.output import print_note, show_progress, write_json, write_lines, write_output
 from osbctl.cli.passwords import PasswordFinder

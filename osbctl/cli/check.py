@@ -5,7 +5,7 @@ from typing import Annotated
 
 from typer import Argument, Option
 
-from osbctl.cli import options as common
+from osbctl.cli import common
 from osbctl.cli.connection import BrokerConnection
 from osbctl.cli.output import write_output
 from osbctl.cli.validate import FailingSeverity, ReportFormat

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from typer import Option
 
-from osbctl.cli.options import LocationOptions, MaxBytes
+from osbctl.cli.common import LocationOptions, MaxBytes
 from osbctl.cli.output import print_note
 from osbctl.cli.passwords import ask_password, read_password_from_stdin
 from osbctl.errors import UsageError

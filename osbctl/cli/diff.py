@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 from typer import Argument, Option
 
 from osbctl.changes import DiffFailOn
-from osbctl.cli import options as common
+from osbctl.cli import common
+from osbctl.cli.common import ColorChoice, Date, Output
 from osbctl.cli.connection import BrokerConnection, read_source_or_broker, source_name
-from osbctl.cli.options import ColorChoice, Date, Output
 from osbctl.cli.output import is_github_log, print_note, report_style, write_output
 from osbctl.errors import OsbctlError, SourceError
 from osbctl.findings import DocumentError

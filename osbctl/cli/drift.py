@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from typer import Argument, Option
 
-from osbctl.cli import options as common
+from osbctl.cli import common
 from osbctl.cli.connection import BrokerConnection, print_catalog_location, read_source_or_broker, source_name
 from osbctl.cli.diff import ChangesDisplay
 from osbctl.cli.output import print_note, show_progress, write_output

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from typer import Argument, Option
 
-from osbctl.cli import options as common
+from osbctl.cli import common
 from osbctl.cli.output import print_error, print_note, use_color, write_output
 from osbctl.errors import OsbctlError
 from osbctl.text import AnsiStyle, escape_ci_commands, escape_line, plural

@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 from typer import Argument, Option
 
-from osbctl.cli import options as common
+from osbctl.cli import common
 from osbctl.cli.connection import BrokerConnection, is_address, read_source_or_broker, source_name
 from osbctl.cli.output import write_output
 from osbctl.config import find_config, load_config

@@ -11,7 +11,7 @@ from typing import Annotated
 
 from typer import Argument, Option
 
-from osbctl.cli import options as common
+from osbctl.cli import common
 from osbctl.cli.output import print_stderr, use_color, wrap_width, write_json, write_lines, write_output
 from osbctl.errors import OsbctlError
 from osbctl.extras import command_to_install

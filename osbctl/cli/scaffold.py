@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 from typer import Argument, Option
 
-from osbctl.cli import options as common
+from osbctl.cli import common
 from osbctl.cli.output import print_note
 from osbctl.errors import SourceError, UsageError
 

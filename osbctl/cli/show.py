@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 from typer import Argument, Option
 
 from osbctl.catalog import Catalog
-from osbctl.cli import options as common
+from osbctl.cli import common
 from osbctl.cli.output import terminal_width, use_color, wrap_width, write_json, write_lines, write_output
 from osbctl.platforms.commands import Purpose
 from osbctl.tasks.options import find_by_name_or_id

@@ -5,7 +5,7 @@ from typing import Annotated
 
 from typer import Option
 
-from osbctl.cli import options as common
+from osbctl.cli import common
 from osbctl.cli.validation_report import Display, validate_and_report
 from osbctl.errors import UsageError
 from osbctl.findings import FailOn
