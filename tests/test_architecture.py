@@ -183,7 +183,8 @@ def test_a_task_needs_no_terminal() -> None:
 OPENED = {
     "write_bytes", "write_text", "touch", "mkdir", "unlink", "rename", "hardlink_to", "symlink_to", "rmdir", "mkdtemp",
     "os.replace", "os.remove", "os.makedirs", "os.fdopen", "os.truncate", "os.ftruncate", "os.O_WRONLY", "os.O_RDWR",
-    "mkstemp", "NamedTemporaryFile", "TemporaryDirectory", "shutil.move", "shutil.copy", "shutil.copyfile", "shutil.rmtree",
+    "mkstemp", "NamedTemporaryFile", "TemporaryDirectory", "TemporaryFile", "os.symlink", "os.link", "chmod", "os.chmod",
+    "shutil.move", "shutil.copy", "shutil.copy2", "shutil.copyfile", "shutil.copytree", "shutil.rmtree",
 }  # fmt: skip
 WRITERS = {
     "__main__.py": "closed standard streams become /dev/null",

@@ -266,6 +266,7 @@ class Channel(HTTPChannel):  # type: ignore[misc]
         self.handle_close()
 
     def handle_close(self) -> None:
+        """Log and count the request that was answered, end TLS, and close; do nothing if that is done."""
         if self.socket is None:
             return
         self._record_finished_request()

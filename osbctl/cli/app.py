@@ -60,7 +60,10 @@ class _Commands(TyperGroup):
 
 
 def make_command_group(arguments: list[str]) -> TyperGroup:
-    """The typer group: with one command where `arguments` names it, else with all."""
+    """The typer group: with one command where `arguments` names it, else with all.
+
+    Each option of `serve` may come from an environment variable, too.
+    """
     app = typer.Typer(
         cls=_Commands,
         help=_HELP,

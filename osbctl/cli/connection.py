@@ -63,7 +63,10 @@ class NetworkOptions:
         return self.ca_file, self.client_cert
 
     def connection_options(self, **more: Any) -> ConnectionOptions:
-        """The connection options, `more` are their other fields; prints a warning with --insecure."""
+        """The connection options, with the proxies of the environment; `more` are their other fields.
+
+        Prints a warning with --insecure.
+        """
         from urllib.request import getproxies_environment
 
         from osbctl.client.connection_options import ConnectionOptions

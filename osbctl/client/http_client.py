@@ -212,7 +212,7 @@ def _error_text(error: object) -> str:
 
 
 def read_body_chunks(response: BaseHTTPResponse, client: HttpClient) -> Iterator[bytes]:
-    """Yield the pieces of the body, decompressed; the size is limited before and after that.
+    """Yield the pieces of the body, decompressed, and close the response; the size is limited before and after that.
 
     Raises SourceError: the body is cut short, too slow or too large, or its compression is wrong or unknown.
     """

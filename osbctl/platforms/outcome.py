@@ -73,11 +73,11 @@ class Outcome(NamedTuple):
 
 
 def redact_message(message: str, path: Path) -> str:
-    """Redact the value at `path` in a platform's line that may quote it, if the value may be a secret."""
+    """Redact secrets in a platform's line about the value at `path`: the quoted value, if it may be one, and URLs."""
     from osbctl.redaction import SECRET, may_be_secret_name, redact_text  # only catalogs that are refused need it
 
     if "dashboard_client" in path or any(map(may_be_secret_name, path)):
-        return re.sub(r"but has value .*", f"but has value {SECRET}", message, flags=re.DOTALL)
+        message = re.sub(r"but has value .*", f"but has value {SECRET}", message, flags=re.DOTALL)
     return redact_text(message)
 
 

@@ -103,6 +103,7 @@ def _ensure_file(path: str, display_name: str, *, create: bool) -> None:
 
 
 def _create_engine(url: URL, wait_seconds: float) -> Engine:
+    """An engine whose transactions begin with their lock, or its time limit. Raises RegistryError: no driver."""
     # A server without an encoding (SQL_ASCII) would send bytes.
     arguments: dict[str, Any] = {"connect_timeout": max(2, round(wait_seconds)), "client_encoding": "utf8"}
     if sqlite := url.get_backend_name() == "sqlite":

@@ -139,7 +139,7 @@ class _Walk:
         return tuple(self._problems)
 
     def walk_document(self) -> None:
-        """Walk over the whole text. Raises _SuspectInputError: a fault ends the walk."""
+        """Record all spans and faults. Raises _SuspectInputError: a fault of syntax, or the depth, ends the walk."""
         offset = self._walk_value(self._skip_space(0), (), (0, 0))
         if self._text[offset : offset + 1] in ("{", "["):
             self._fail("several-documents", "a second document begins here; a catalog is one", offset)

@@ -196,7 +196,7 @@ def _is_error_or_schema_fault(finding: Finding) -> bool:
 def _join_refusals(
     findings: list[Finding], outcomes: Mapping[Platform, Outcome], options: ValidationOptions, hidden: Container[Path]
 ) -> list[Finding]:
-    """Join each refusal to the first fault at its path, or make it a finding.
+    """Join each refusal to the first fault at its path, or make it a finding: an error if the platform is chosen.
 
     A refusal below a value of the wrong type joins the fault of that value. At `hidden` paths (faults without finding),
     a refusal is a finding only if its rule was selected. The reason why the verdict of a chosen platform

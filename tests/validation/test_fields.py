@@ -152,3 +152,20 @@ def test_metadata_that_sap_knows_is_known_and_a_slip_of_it_is_told() -> None:
     assert "supportedMinOSBVersion" in known_fields("plan_metadata")
     (slip,) = field_near_miss(node({}, {"metadata": {"supportedMinOsbVersion": "2.14"}}))
     assert slip.message.endswith("did you mean supportedMinOSBVersion?")
+
+
+@pytest.mark.parametrize(
+    ("rule", "data"),
+    [
+        ("parameters-reference-external", with_schema(properties={"api_key": {"$ref": "https://u:hunter2@host/x"}})),
+        ("parameters-reference-missing", with_schema(properties={"size": {"$ref": "#/ssh://u:hunter2@host"}})),
+        ("parameters-dialect-unknown", with_schema(**{"$schema": "ldap://u:hunter2@host/schema"})),
+        ("url-invalid", with_service(metadata={"documentationUrl": "ftp://u:hunter2@host/x"})),
+    ],
+)
+def test_the_password_of_a_url_is_left_out_of_messages(rule: str, data: dict[str, Any]) -> None:
+    """The platforms' words about it, too."""
+    found = validate_document(parse_document(json.dumps(data).encode(), "c.json"), ValidationOptions())
+    assert rule in {finding.rule for finding in found.findings}
+    assert "hunter2" not in f"{[(one.message, one.hint, one.platform_messages) for one in found.findings]}"
+    assert "hunter2" not in f"{found.verdicts}"

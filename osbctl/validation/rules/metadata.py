@@ -8,7 +8,7 @@ from osbctl.catalog import objects_in_list, parse_date
 from osbctl.findings import Finding, Severity
 from osbctl.paths import Path
 from osbctl.placeholders import holds_placeholder
-from osbctl.redaction import is_secret_name
+from osbctl.redaction import is_secret_name, redact_text
 from osbctl.rule import Category, rule
 from osbctl.validation.node import CatalogNode, Node
 
@@ -159,7 +159,7 @@ def url_invalid(catalog: CatalogNode) -> Iterator[Finding]:
     for service, path, url in _service_urls(catalog):
         is_allowed_scheme = url.lower().startswith(allowed.get(path[-1], ("mailto:", "tel:")))
         if url.strip() and not is_allowed_scheme and not _WEB.match(url):
-            message = f"{path[-1]} of {service.label} is {url[:40]!r}, not an absolute URL"
+            message = f"{path[-1]} of {service.label} is {redact_text(url)[:40]!r}, not an absolute URL"
             yield service.finding(message, path, "write all of it, from https:// on")
 
 

@@ -12,6 +12,7 @@ from osbctl.jsonschemas.dialects import DRAFTS, KEYWORDS, is_valid_schema, metas
 from osbctl.jsonschemas.walk import IN_PLACE, SchemaPlace, subschemas
 from osbctl.paths import value_at
 from osbctl.placeholders import holds_placeholder
+from osbctl.redaction import redact_text
 from osbctl.rule import Category, rule
 from osbctl.text import closest_word, did_you_mean
 from osbctl.validation.node import Node
@@ -62,7 +63,9 @@ def parameters_dialect_unknown(schema: Node) -> Iterator[Finding]:
         is_slip = near.rstrip("#") in DRAFTS
         hint = f"write {near}" if is_slip else "known: draft-04, draft-06, draft-07, 2019-09, 2020-12"
         fixes = (Fix("set", (*schema.path, "$schema"), near),) if is_slip else ()
-        yield schema.finding(f"{dialect[:80]!r} is not a known draft of JSON Schema", "$schema", hint, fixes)
+        yield schema.finding(
+            f"{redact_text(dialect)[:80]!r} is not a known draft of JSON Schema", "$schema", hint, fixes
+        )
 
 
 @rule("parameters-invalid", Severity.ERROR, Category.SPEC)

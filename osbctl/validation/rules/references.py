@@ -9,6 +9,7 @@ from osbctl.findings import Finding, Severity
 from osbctl.jsonschemas.dialects import DRAFTS
 from osbctl.jsonschemas.walk import IN_PLACE, SchemaPlace, subschemas
 from osbctl.paths import resolve_pointer, value_at
+from osbctl.redaction import redact_text
 from osbctl.rule import Category, rule
 from osbctl.validation.node import Node
 
@@ -31,7 +32,7 @@ def parameters_reference_external(schema: Node) -> Iterator[Finding]:
     for place, keyword in references.all:
         reference = place.value[keyword]
         if references.resolve(place, keyword) is OUTSIDE and reference.partition("#")[0] not in DRAFTS:
-            message = f"{reference[:80]!r} leads out of the schema"
+            message = f"{redact_text(reference)[:80]!r} leads out of the schema"
             yield schema.finding(message, (*place.path, keyword), "put the definition into the schema itself")
 
 
@@ -46,7 +47,7 @@ def parameters_reference_missing(schema: Node) -> Iterator[Finding]:
     references = References(schema.value)
     for place, keyword in references.all:
         if references.resolve(place, keyword) is MISSING:
-            message = f"{place.value[keyword][:80]!r} leads nowhere"
+            message = f"{redact_text(place.value[keyword])[:80]!r} leads nowhere"
             yield schema.finding(message, (*place.path, keyword), "add the definition, or correct the reference")
 
 
