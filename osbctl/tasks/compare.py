@@ -42,7 +42,8 @@ def compare_documents(
     old_refusals = refusals_by_platform(old.data, platforms)
     if old_refusals:
         who = format_platforms(old_refusals)
-        notes.append(f"{old.name} was refused by {who}, too: a platform that has this broker stores an earlier one")
+        effect = "such a platform still has the catalog before it, so this comparison does not show what changes there"
+        notes.append(f"{old.name} is refused by {who}: {effect}")
     refused = find_refusal_changes(old.data, new.data, changes, platforms, old_refusals)
     changes = add_locations(changes + refused, old, new)
     if len(platforms) < len(Platform):
