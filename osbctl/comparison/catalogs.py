@@ -70,18 +70,20 @@ class _Comparison:
         for old, new in kept:
             self._compare_service_and_plans(old, new)
         for gone in services.gone:
-            message = f"removed, with {plural(len(gone.plans), 'plan')}"
+            message = f"removed, {self._describe_plan_count(gone)}"
             self._report_removal(identity.SERVICE_REMOVED, MatchedPair(gone), message, gone)
         for fresh in services.fresh:
-            self._to.add(
-                identity.SERVICE_ADDED,
-                MatchedPair(None, fresh),
-                f"added, with {plural(len(fresh.plans), 'plan')}",
-                new=fresh.id,
-            )
+            message = f"added, {self._describe_plan_count(fresh)}"
+            self._to.add(identity.SERVICE_ADDED, MatchedPair(None, fresh), message, new=fresh.id)
         self._report_moved_plans()
         if _is_reordered(services):
             self._to.add(fields.ORDER, MatchedPair(), "the service offerings changed order", ("services",))
+
+    def _describe_plan_count(self, service: ServiceOffering) -> str:
+        """The number of plans that a service offering brings or takes along; those that moved are counted apart."""
+        moved = sum(id(plan) in self._movers for plan in service.plans)
+        text = f"with {plural(len(service.plans) - moved, 'plan')}"
+        return f"{text}, besides {moved:,} moved" if moved else text
 
     def _report_changed_service_id(self, old: ServiceOffering, new: ServiceOffering) -> None:
         both = {plan.id for plan in old.plans if plan.id} & {plan.id for plan in new.plans}

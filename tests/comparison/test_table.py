@@ -411,6 +411,13 @@ def test_a_plan_that_moves_and_is_copied_has_moved_once() -> None:
     assert 'from service "db" to "mq"' in changes[-1].message
 
 
+def test_a_plan_that_moves_is_not_counted_as_removed_or_added() -> None:
+    old, new = only("s1", "db", SMALL, LARGE), only("s2", "mq", SMALL, plan("p3", "x"), plan("p4", "y"))
+    messages = {rule: change.message for rule, change in by_rule(old, new).items() if rule.startswith("change-service")}
+    assert messages["change-service-removed"] == "removed, with 1 plan, besides 1 moved"
+    assert messages["change-service-added"] == "added, with 2 plans, besides 1 moved"
+
+
 def test_a_change_within_an_unknown_object_is_told_where_it_is() -> None:
     old = one(provision={"inputs": {"region": "eu", "size": 1}, "env": "a"})
     change = by_rule(old, one(provision={"inputs": {"region": "us", "size": 1}, "env": "a"}))["change-other-field"]
