@@ -64,7 +64,8 @@ def compare_service_fields(
         if has_wrong_type(name, old.data, new.data):
             continue
         if before != after and plans and not any(_always_inherits(name, *both) for both in plans):
-            to.add(rules.SERVICE_FLAG, pair, describe_change(name, before, after), (name,), before, after)
+            message, *values = _describe_flag(pair, (name,), before, after)
+            to.add(rules.SERVICE_FLAG, pair, message, (name,), *values)
         else:
             _compare_flag(to, pair, (name,), before, after)
             _report_explicitness_change(to, pair, name, before == after)
@@ -143,13 +144,30 @@ def _compare_flag(to: Collector, pair: MatchedPair, path: Path, old: bool, new: 
             else e
             for e in effects
         )
-    to.add(kind, pair, describe_change(".".join(map(str, path)), old, new), path, old, new, effects=effects)
+    message, before, after = _describe_flag(pair, path, old, new)
+    to.add(kind, pair, message, path, before, after, effects=effects)
+
+
+def _describe_flag(pair: MatchedPair, path: Path, old: bool, new: bool) -> tuple[str, bool | None, bool | None]:
+    """The sentence about a boolean, and its values in the catalogs; `old` and `new` also count where it is omitted."""
+    before, after = (get_at(item.data, path) for item in _compared_objects(pair))
+    name, origin = ".".join(map(str, path)), "inherited" if pair.plan and path[-1] in INHERITED else "default"
+    if before is None and after is None:  # a plan that moved
+        return f"{describe_change(name, old, new)} ({origin})", None, None
+    omitted = f"{origin} {format_value(old if before is None else new)}"
+    return describe_change(name, before, after, if_omitted=omitted), before, after
+
+
+def _compared_objects(pair: MatchedPair) -> tuple[ServiceOffering | ServicePlan, ServiceOffering | ServicePlan]:
+    """The plans of a pair, or else its service offerings; both are there."""
+    old, new = (pair.old_plan, pair.new_plan) if pair.plan else (pair.old_service, pair.new_service)
+    assert old and new
+    return old, new
 
 
 def _report_explicitness_change(to: Collector, pair: MatchedPair, name: str, same_effect: bool) -> None:
     """Report a value that is explicit on one side only, if it means the same."""
-    old_object, new_object = (pair.old_plan, pair.new_plan) if pair.plan else (pair.old_service, pair.new_service)
-    assert old_object and new_object
+    old_object, new_object = _compared_objects(pair)
     before, after = _is_explicit(old_object, name), _is_explicit(new_object, name)
     if not same_effect or before == after:
         return
@@ -186,8 +204,8 @@ def _compare_free(to: Collector, pair: MatchedPair, old: ServicePlan, new: Servi
         effects = tuple(
             Effect(e.platform, Level.RISKY, "reads an omitted value as true: it is free now") for e in effects
         )
-    message = describe_change("free", old.data.get("free"), new.data.get("free"))
     values = old.data.get("free"), new.data.get("free")
+    message = describe_change("free", *values, if_omitted="default true")
     to.add(kind, pair, message, ("free",), *values, effects=_adapt_omitted_effects(effects, "free", pair))
 
 

@@ -48,13 +48,17 @@ def format_from_to(old: JsonValue, new: JsonValue, path: Path = ()) -> str:
     return "from {} to {}".format(*format_both(old, new, path))
 
 
-def describe_change(name: str, old: Any, new: Any, path: Path = ()) -> str:
-    """The sentence about a field that was added, removed or changed; `path` decides what is secret."""
+def describe_change(name: str, old: Any, new: Any, path: Path = (), if_omitted: str = "") -> str:
+    """The sentence about a field that was added, removed or changed; `path` decides what is secret.
+
+    `if_omitted` describes the value that counts where the field is absent, such as `default true`.
+    """
     name = format_value(name)[1:-1]
+    if_omitted = f" ({if_omitted})" if if_omitted else ""
     if old is None:
-        return f"{name} added: {format_value(new, path)}"
+        return f"{name} added{if_omitted}: {format_value(new, path)}"
     if new is None:
-        return f"{name} removed, was {format_value(old, path)}"
+        return f"{name} removed{if_omitted}, was {format_value(old, path)}"
     return f"{name} changed {format_from_to(old, new, path)}"
 
 

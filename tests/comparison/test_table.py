@@ -418,6 +418,20 @@ def test_a_plan_that_moves_is_not_counted_as_removed_or_added() -> None:
     assert messages["change-service-added"] == "added, with 2 plans, besides 1 moved"
 
 
+def test_a_boolean_that_a_catalog_omits_is_no_value_of_it() -> None:
+    on, off = {"instances_retrievable": True}, {"bindable": False}
+    for old, new, message, values in (
+        (one(**on), one(), "instances_retrievable removed (default false), was true", (True, None)),
+        (one(), one(**on), "instances_retrievable added (default false): true", (None, True)),
+        (with_plan(), with_plan(**off), "bindable added (inherited true): false", (None, False)),
+        (with_plan(**off), with_plan(), "bindable removed (inherited true), was false", (False, None)),
+        (with_plan(free=False), with_plan(), "free removed (default true), was false", (False, None)),
+        (one(), only("s2", "mq", SMALL, **off), "bindable changed from true to false (inherited)", (None, None)),
+    ):
+        (change,) = (change for change in compare_catalogs(old, new) if change.field)
+        assert (change.message, change.old, change.new) == (message, *values)
+
+
 def test_a_change_within_an_unknown_object_is_told_where_it_is() -> None:
     old = one(provision={"inputs": {"region": "eu", "size": 1}, "env": "a"})
     change = by_rule(old, one(provision={"inputs": {"region": "us", "size": 1}, "env": "a"}))["change-other-field"]

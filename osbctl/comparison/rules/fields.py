@@ -21,6 +21,7 @@ BINDINGS_RETRIEVABLE = register_kind(
     A platform needs to fetch a binding that was created asynchronously.
     """,
     reaction=breaking("no longer fetches bindings, and cannot create them asynchronously"),
+    advice="keep it true as long as the broker answers requests for a binding",
 )
 WITHDRAWN: dict[str, Kind] = {
     "bindable": BINDABLE,
@@ -35,6 +36,7 @@ WITHDRAWN: dict[str, Kind] = {
         "change-instances-retrievable-withdrawn",
         """Instances can no longer be fetched.""",
         reaction=breaking("no longer fetches the parameters of an instance"),
+        advice="keep it true as long as the broker answers requests for an instance",
     ),
     "allow_context_updates": register_kind(
         "change-context-updates-withdrawn",
