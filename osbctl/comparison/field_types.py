@@ -1,11 +1,13 @@
 """Types of the known fields. What a value of another type means is undefined: it is reported, and not compared."""
 
 from collections.abc import Mapping
+from functools import cache
 from typing import Any
 
 from osbctl.comparison.collector import Collector, MatchedPair
 from osbctl.comparison.rules import fields as rules
 from osbctl.comparison.values import equal_or_both_empty
+from osbctl.fields import known_fields
 
 FLAGS = ("instances_retrievable", "bindings_retrievable", "allow_context_updates", "binding_rotatable")
 INHERITED = ("bindable", "plan_updateable")
@@ -29,6 +31,12 @@ TYPES: dict[str, Any] = {
 WRONG_TYPE = "{} changed, and has the wrong type in one catalog or both"
 
 
+@cache
+def compared_fields(kind: str) -> frozenset[str]:
+    """The fields of a `catalog`, `service` or `plan` with a type and a comparison of their own; others are unknown."""
+    return known_fields(kind) if kind == "catalog" else known_fields(kind).union(FLAGS)
+
+
 def has_wrong_type(key: str, *sides: Mapping[str, Any]) -> bool:
     """Return whether the known field `key` has a wrong type on any side. Null counts as omitted."""
     return not all(has_type(side.get(key), TYPES[key]) for side in sides)
@@ -46,10 +54,11 @@ def has_type(value: Any, expected: Any) -> bool:
 
 
 def report_and_drop_wrong_types(
-    to: Collector, pair: MatchedPair, old: Mapping[str, Any], new: Mapping[str, Any]
+    to: Collector, pair: MatchedPair, kind: str, old: Mapping[str, Any], new: Mapping[str, Any]
 ) -> tuple[Mapping[str, Any], ...]:
-    """Report changed fields of a wrong type; return both sides without the fields of a wrong type."""
-    wrong = [key for key in TYPES if (key in old or key in new) and has_wrong_type(key, old, new)]
+    """Report changed fields of a wrong type; return both sides, objects of this kind, without them."""
+    known = compared_fields(kind)
+    wrong = [key for key in TYPES if key in known and (key in old or key in new) and has_wrong_type(key, old, new)]
     for key in wrong:
         if not equal_or_both_empty(old.get(key), new.get(key)):
             to.add(rules.OTHER, pair, WRONG_TYPE.format(key), (key,))

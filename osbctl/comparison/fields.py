@@ -1,6 +1,6 @@
 """Comparison of the fields of a service offering or plan that is in both catalogs."""
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from itertools import islice
 from typing import Any
 
@@ -11,8 +11,8 @@ from osbctl.comparison.collector import Collector, MatchedPair
 from osbctl.comparison.field_types import (
     FLAGS,
     INHERITED,
-    TYPES,
     WRONG_TYPE,
+    compared_fields,
     has_type,
     has_wrong_type,
     report_and_drop_wrong_types,
@@ -27,8 +27,6 @@ from osbctl.paths import JsonValue, Path, get_at
 from osbctl.platforms.golang import fold_case
 from osbctl.redaction import SECRET
 
-_COMPARED = {*TYPES, "description"} - {"services"}
-"""Fields with a comparison of their own."""
 _METADATA = {"description": rules.WORDING, **dict.fromkeys(CONVENTIONS, rules.WORDING), "costs": rules.COSTS}
 """The kind of change of known fields of the metadata."""
 _MOST_KEYS = 5
@@ -49,8 +47,8 @@ _OMITTED_IS_FALSE = {
 def compare_catalog_fields(to: Collector, old: Mapping[str, Any], new: Mapping[str, Any]) -> None:
     """Compare the catalog's own fields."""
     pair = MatchedPair()
-    was, now = report_and_drop_wrong_types(to, pair, old, new)
-    _compare_other_fields(to, pair, "catalog", was, now, {"services"})
+    was, now = report_and_drop_wrong_types(to, pair, "catalog", old, new)
+    _compare_other_fields(to, pair, "catalog", was, now)
 
 
 def compare_service_fields(
@@ -58,7 +56,7 @@ def compare_service_fields(
 ) -> None:
     """Compare the service offering's own fields; `plans`, those in both catalogs, may inherit some."""
     pair = MatchedPair(old, new)
-    was, now = report_and_drop_wrong_types(to, pair, old.data, new.data)
+    was, now = report_and_drop_wrong_types(to, pair, "service", old.data, new.data)
     for name in INHERITED:
         before, after = getattr(old, name), getattr(new, name)
         if has_wrong_type(name, old.data, new.data):
@@ -81,7 +79,7 @@ def compare_plan_fields(to: Collector, pair: MatchedPair, moved: bool = False) -
     assert old and new
     if not moved and equal_or_both_empty(old.data, new.data):
         return  # most plans, most of the time
-    was, now = report_and_drop_wrong_types(to, pair, old.data, new.data)
+    was, now = report_and_drop_wrong_types(to, pair, "plan", old.data, new.data)
     for name in INHERITED:
         before, after = getattr(old, name), getattr(new, name)
         # What a plan inherits is reported of its service offering.
@@ -101,20 +99,20 @@ def _compare_common_fields(to: Collector, pair: MatchedPair, old: Mapping[str, A
         _compare_flag(to, pair, (name,), old.get(name) is True, new.get(name) is True)
     _compare_field(to, rules.WORDING, pair, ("description",), old.get("description"), new.get("description"))
     _compare_metadata(to, pair, dict_or_empty(old.get("metadata")), dict_or_empty(new.get("metadata")))
-    _compare_other_fields(to, pair, "plan" if pair.plan else "service", old, new, _COMPARED)
+    _compare_other_fields(to, pair, "plan" if pair.plan else "service", old, new)
 
 
 def _compare_other_fields(
-    to: Collector, pair: MatchedPair, kind: str, old: Mapping[str, Any], new: Mapping[str, Any], known: Collection[str]
+    to: Collector, pair: MatchedPair, kind: str, old: Mapping[str, Any], new: Mapping[str, Any]
 ) -> None:
-    """Compare all fields but the `known` ones of an object of this kind: those in another case, and unknown ones."""
+    """Compare all fields of an object of this kind without a comparison of their own: unknown or in another case."""
     was, now = dict(_fields_in_other_case(old, kind)), dict(_fields_in_other_case(new, kind))
     for path in dict.fromkeys((*was, *now)):
         before, after = was.get(path), now.get(path)
         if not same_value(before, after):
             to.add(rules.FIELD_CASE, pair, describe_change(".".join(path), before, after, path), path, before, after)
     for key in _all_keys(old, new):
-        if key not in known and (key,) not in was and (key,) not in now:
+        if key not in compared_fields(kind) and (key,) not in was and (key,) not in now:
             _compare_field(to, rules.OTHER, pair, (key,), old.get(key), new.get(key))
 
 

@@ -319,6 +319,14 @@ def test_of_a_wrong_type_nothing_else_is_said(old: Any, new: Any) -> None:
         assert change.message.endswith(" changed, and has the wrong type in one catalog or both")
 
 
+@pytest.mark.parametrize(("field", "make"), [("tags", with_plan), ("dashboard_client", with_plan), ("free", one)])
+def test_a_field_of_another_kind_of_object_is_unknown_and_has_no_type(field: str, make: Any) -> None:
+    for old, new in (("(( a ))", ["b"]), (True, False)):
+        (change,) = compare_catalogs(make(**{field: old}), make(**{field: new}))
+        assert (change.rule, change.field, change.level) == ("change-other-field", field, Level.SAFE)
+        assert change.message.startswith(f"{field} changed from ")
+
+
 TYPES, NAMES, NOT = "supportedPlatforms", "supportedPlatformNames", "excludedPlatformNames"
 
 
