@@ -88,6 +88,16 @@ class Change:
         return "/".join(ref.name for ref in (self.service, self.plan) if ref)
 
     @property
+    def is_added_object(self) -> bool:
+        """Return whether the old catalog lacks the service offering or plan; its old path is then that of the list."""
+        return _is_missing_in(self.new_path, self.old_path)
+
+    @property
+    def is_removed_object(self) -> bool:
+        """Return whether the new catalog lacks the service offering or plan; its new path is then that of the list."""
+        return _is_missing_in(self.old_path, self.new_path)
+
+    @property
     def fingerprint(self) -> str:
         """Hash of rule, ids and field as 32 hexadecimal digits; independent of messages and lines."""
         ids = (ref.id if ref else "" for ref in (self.service, self.plan))
@@ -95,6 +105,11 @@ class Change:
         import hashlib  # loads OpenSSL, and most reports have no fingerprints
 
         return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:32]
+
+
+def _is_missing_in(path: Path, other: Path) -> bool:
+    """Return whether `path` is that of a service offering or plan, and `other` that of a list which lacks it."""
+    return bool(path) and isinstance(path[-1], int) and other[-1:] in (("services",), ("plans",))
 
 
 def platforms_and_effects(change: Change) -> Iterator[tuple[str, str]]:

@@ -126,14 +126,8 @@ def add_locations(changes: Sequence[Change], old: Document, new: Document) -> li
     return [
         replace(
             change,
-            old_location=None if is_added_object(change) else before[change.old_path]._replace(excerpt=""),
+            old_location=None if change.is_added_object else before[change.old_path]._replace(excerpt=""),
             new_location=after[change.new_path]._replace(excerpt=""),
         )
         for change in changes
     ]
-
-
-def is_added_object(change: Change) -> bool:
-    """Return whether the old catalog lacks the service offering or plan; its old path is then that of the list."""
-    entry = isinstance(change.new_path[-1], int) if change.new_path else False
-    return entry and change.old_path[-1:] in (("services",), ("plans",))

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 
 from osbctl.comparison.catalogs import compare_catalogs
-from osbctl.comparison.collector import add_locations, is_added_object
+from osbctl.comparison.collector import add_locations
 from osbctl.sources.document import Document
 from osbctl.sources.parse import parse_document
 from osbctl.sources.read import read_source
@@ -20,7 +20,7 @@ from .pairs import edited, real_pairs
 def assert_places(old: Document, new: Document) -> None:
     for change in add_locations(compare_catalogs(old.data, new.data), old, new):
         before = old.locate({change.old_path})[change.old_path]._replace(excerpt="")
-        assert change.old_location == (None if is_added_object(change) else before)
+        assert change.old_location == (None if change.is_added_object else before)
         assert change.new_location == new.locate({change.new_path})[change.new_path]._replace(excerpt="")
 
 

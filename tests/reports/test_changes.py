@@ -56,7 +56,7 @@ def report(*changes: Change, fail_on: DiffFailOn = DiffFailOn.BREAKING, color: b
 TEXT = """\
 refused: a platform refuses the update
   db/small: removed [change-plan-removed]
-    7:5 → 6:3
+    7:5 → –
     Cloud Foundry, Korifi: deletes it
     SAP Service Manager: refuses the whole update (409)
     hint: move its instances first
@@ -77,7 +77,7 @@ MARKDOWN = """\
 #### Refused
 
 - **db/small**: removed (`change-plan-removed`)
-  - old `old.yaml:7:5`, new `new.yaml:6:3`
+  - old `old.yaml:7:5`, new –
   - Cloud Foundry, Korifi: deletes it
   - SAP Service Manager: refuses the whole update \\(409\\)
   - **Instead:** move its instances first

@@ -53,7 +53,7 @@ def _format_group(group: list[Change], report: DiffReport) -> Iterator[tuple[str
         yield f"- {len(group):,} changes ({rule})\n", 0
     for change in group:
         old = _format_location(change.old_location, change.old_path)
-        new = _format_location(change.new_location, change.new_path)
+        new = _format_location(None if change.is_removed_object else change.new_location, change.new_path)
         places = f"{report.words.old} {old}, {report.words.new} {new}"
         head = f"**{_escape(change.object or 'catalog')}**: {_escape(change.message)}"
         yield (f"  - {head}; {places}\n" if many else f"- {head} ({rule})\n  - {places}\n"), 1

@@ -101,7 +101,8 @@ def _headline(change: Change, message: str) -> str:
 
 def _format_locations(change: Change, report: DiffReport) -> str:
     old = _format_location(change.old_location, change.old_path, report.old)
-    return f"{old} → {_format_location(change.new_location, change.new_path, report.new)}"
+    new = None if change.is_removed_object else change.new_location  # it is that of the list
+    return f"{old} → {_format_location(new, change.new_path, report.new)}"
 
 
 def _format_location(place: Location | None, path: Path, side: str) -> str:
