@@ -84,6 +84,8 @@ def list_brokers(
 ) -> int:
     """List the registered brokers, as a table or as JSON.
 
+    KEPT counts plans that the platform keeps though the broker no longer offers them.
+
     \b
     osbctl brokers list
     osbctl brokers list --format json | jq -r '.brokers[].name'

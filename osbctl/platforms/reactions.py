@@ -9,7 +9,7 @@ class Level(StrEnum):
     """Level of a change, from strict to harmless. Ordered by `rank`.
 
     `refused`: a platform refuses the update, and applies none or a part of it. `breaking`: it is applied, and existing
-    users break. `risky`: the catalogs alone do not show the impact. `safe`: no impact.
+    users break. `risky`: it may break them; the catalogs alone do not show whether it does. `safe`: no impact.
     """
 
     REFUSED = "refused"

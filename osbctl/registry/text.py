@@ -60,12 +60,13 @@ def refresh_lines(name: str, refresh: Refresh, dry_run: bool = False) -> Iterato
 
 def _refresh_headline(refresh: Refresh, dry_run: bool) -> str:
     label = refresh.platform.label
+    change = "would change" if dry_run else "changed"
     counts = ", ".join(f"{number:,} {what}" for what, number in refresh.action_counts().items()) or "wording only"
     return {
         RefreshOutcome.ADDED: "added",
         RefreshOutcome.UNCHANGED: "unchanged",
-        RefreshOutcome.CHANGED: f"{'would change' if dry_run else 'changed'} as on {label}: {counts}",
-        RefreshOutcome.REFUSED: f"refused as by {label}; "
+        RefreshOutcome.CHANGED: f"{change} the stored catalog as {label} does: {counts}",
+        RefreshOutcome.REFUSED: f"refused as {label} does; "
         + (f"saved up to the first fault: {counts}" if refresh.actions else "what is stored stays as it was"),
         RefreshOutcome.FAILED: "not fetched: " + "; ".join(escape_line(one.message) for one in refresh.remarks),
     }[refresh.outcome]

@@ -136,7 +136,7 @@ def _specification_finding(lacks_ids: bool, fault: CatalogFault, severity: Sever
     path = fault.path
     rule = "schema-empty" if fault.keyword in ("minLength", "minItems") else f"schema-{fault.keyword}"
     if lacks_ids and _is_id_path(path) and not fault.value:  # @sap/sbf, README: it keeps existing ids
-        group_summary = "service offerings and plans have no id, as if they were still to be made"
+        group_summary = "service offerings and plans have no id"
         hint = "a GUID each, for example by gen-catalog-ids of @sap/sbf; once published, it never changes"
         return Finding(rule, severity, message, path, hint=hint, group_summary=group_summary)
     hint, fixes = _suggest_repair(fault, safe=True)

@@ -125,7 +125,7 @@ def test_the_life_of_a_registered_broker_without_a_trace_of_its_password(
     server.put(NEW)
     (tmp_path / "used.txt").write_text("q\n")
     dry = osbctl("refresh", "my-db", "--instances", "used.txt", "--dry-run")
-    assert dry.startswith("my-db: would change as on Cloud Foundry: 1 created, 1 kept\n")
+    assert dry.startswith("my-db: would change the stored catalog as Cloud Foundry does: 1 created, 1 kept\n")
     assert osbctl("show", "my-db").count("\n  ") == 2
     done = osbctl("refresh", "my-db", "--instances", "used.txt")
     assert "  kept plan service-s/large: deactivated, as it has instances\n" in done
@@ -142,7 +142,7 @@ def test_the_life_of_a_registered_broker_without_a_trace_of_its_password(
 def test_a_dry_run_tells_of_a_renamed_service_offering_and_stores_nothing(added: Program, server: FakeBroker) -> None:
     for name, told, code in (
         ("SERVICE-S", "change-service-name-taken", 1),
-        ("service-s-2", "would change as on Cloud Foundry", 0),
+        ("service-s-2", "would change the stored catalog as Cloud Foundry does", 0),
     ):
         server.put({"services": [{**OLD["services"][0], "name": name}]})
         assert told in added("refresh", "my-db", "--dry-run", code=code)
@@ -302,7 +302,7 @@ def test_a_catalog_that_is_refused_leaves_the_stored_one(added: Program, server:
         server.body = content
         with case(content):
             said = added("refresh", code=1)
-            assert said.startswith("my-db: refused as by Cloud Foundry; what is stored stays as it was\n")
+            assert said.startswith("my-db: refused as Cloud Foundry does; what is stored stays as it was\n")
             assert told in said
             assert stored_now(added) == before
             if "Plan names" not in told:
@@ -346,7 +346,7 @@ def test_a_refused_catalog_and_a_dead_broker_do_not_stop_the_rest(added: Program
         assert "osbctl: 2 brokers: 1 unchanged, 1 refused\n" in added("refresh", code=1)
     server.put(NEW)
     said = added("refresh", "--jobs", "2", code=3)
-    assert "my-db: changed as on" in said
+    assert "my-db: changed the stored catalog as" in said
     assert said.count(": not fetched: ") == 1
     assert "osbctl: 2 brokers: 1 changed, 1 failed\n" in said
     assert added("refresh", "my-db", "my-db") == "my-db: unchanged\n"
@@ -392,7 +392,7 @@ def test_two_processes_that_refresh_all_at_once_lose_nothing(many: Program, serv
     both = [many.start(str(warm.command()), "brokers", "refresh") for _ in range(2)]
     said = [one.communicate(timeout=60)[0].decode() for one in both]
     assert [one.returncode for one in both] == [0, 0], said
-    assert sum(one.count(": changed as on ") for one in said) == 12  # each catalog was stored once
+    assert sum(one.count(": changed the stored catalog as ") for one in said) == 12  # each catalog was stored once
     with Registry.open(str(many.folder / "many.sqlite")) as registry:
         for row in registry.brokers():
             assert (row.outcome, row.revision) == ("unchanged", 3)
@@ -498,7 +498,7 @@ def test_a_quiet_refresh_tells_only_of_what_went_wrong(many: Program, server: Fa
     assert many("refresh", "--quiet") == ""
     server.put({"services": 5})
     said = many("refresh", "--quiet", code=1)
-    assert said.count("refused as by Cloud Foundry") == 12
+    assert said.count("refused as Cloud Foundry does") == 12
     assert "12 brokers" not in said
 
 
@@ -651,7 +651,7 @@ def test_what_the_specification_forbids_and_the_platform_takes_is_a_warning(
     server.put(TWICE)
     act_as("korifi")
     said = added("refresh", "--dry-run")
-    assert "my-db: would change as on Korifi: 1 updated" in said
+    assert "my-db: would change the stored catalog as Korifi does: 1 updated" in said
     assert "  warning: /services/0/plans/1/name: " in said
 
 
@@ -672,7 +672,7 @@ def test_kubernetes_saves_what_stands_before_the_first_fault(
     server.put(catalog(service("s", plan("n", "new"), plan("x", "none") | {"description": ""}, name="other")))
     for _ in range(2):  # it tries again
         said = added("refresh", code=1)
-        assert "my-db: refused as by Kubernetes Service Catalog; " in said
+        assert "my-db: refused as Kubernetes Service Catalog does; " in said
         assert "plan 'none': description must not be empty" in said
     stored = json.loads(added("show", "my-db", "--format", "json"))["services"][0]
     assert (stored["name"], [one["id"] for one in stored["plans"]]) == ("other", ["p", "q", "n"])

@@ -72,7 +72,7 @@ def test_the_whole_story(served: tuple[Machine, str], authority: Authority) -> N
     machine.run("drift", "data", *ca, code=1)
 
     done = machine.run("brokers", "refresh", "data", *ca)
-    assert "data: changed as on Cloud Foundry" in done
+    assert "data: changed the stored catalog as Cloud Foundry does: " in done
     assert f"deleted plan {name}" in done
     assert f"created plan {service['name']}/new" in done
     assert machine.run("drift", "data", *ca) == ""
