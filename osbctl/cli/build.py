@@ -15,6 +15,9 @@ from osbctl.errors import UsageError
 from osbctl.text import plural
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from osbctl.findings import Finding
     from osbctl.sources.folder.lock import Lock
 
 
@@ -69,16 +72,23 @@ def build(
     else:
         document = read_catalog(folder, common.LocationOptions(env=env))
         check_output(output, [part.name for part in document.parts], replaces=CATALOG)
-    if warnings := task.check_composed_catalog(document):
-        from osbctl.reports.text_report import format_findings
-
-        sys.stderr.write(format_findings(warnings))
+    _print_findings(task.check_composed_catalog(document))
     is_yaml = format == "yaml" if format else str(output).endswith((".yaml", ".yml"))
     text = task.catalog_text(document.data, yaml=is_yaml)
     target = None if output == "-" else output
     # Without -o, a build with an overlay may be a trial: it records no ids.
     lock_texts = {str(Path(folder) / LOCK): lock.text()} if lock and (target or not overlays) else {}
     return _write_outputs(text, target, lock_texts, lock, check)
+
+
+def _print_findings(findings: Sequence[Finding]) -> None:
+    """Print findings on names, which cannot change later, and the number of warnings."""
+    from osbctl.findings import Severity
+    from osbctl.reports.text_report import format_findings
+
+    sys.stderr.write(format_findings(finding for finding in findings if finding.rule == "name-characters"))
+    if warnings := sum(finding.severity is Severity.WARNING for finding in findings):
+        print_note(f"{plural(warnings, 'warning')}: see `osbctl validate`")
 
 
 def _write_outputs(text: str, target: str | None, lock_texts: dict[str, str], lock: Lock | None, check: bool) -> int:

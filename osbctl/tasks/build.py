@@ -57,11 +57,11 @@ def compose_folder(
 
 
 def check_composed_catalog(document: Document) -> tuple[Finding, ...]:
-    """Validate a composed catalog; return warnings on names, which cannot change later. Raises DocumentError."""
+    """Validate a composed catalog; return its findings. Raises DocumentError: it has errors."""
     result = validate_document(document, validation_options(Request((document.name,)), find_config(os.curdir)))
     if result.errors:
         raise DocumentError(result.errors)
-    return tuple(finding for finding in result.findings if finding.rule == "name-characters")
+    return result.findings
 
 
 def catalog_text(data: dict[str, Any], *, yaml: bool) -> str:
