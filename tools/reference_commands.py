@@ -14,7 +14,8 @@ if TYPE_CHECKING:
 HEAD = "Written from the program by `tools/make_docs.py`.\n"
 GENERAL = {"-h", "--help"}
 CODE = re.compile(
-    r"(?<![\w`/])(--?[a-z][\w-]*|[A-Z]+_[A-Z_<>]+|/[a-z][\w/]*|[\w-]+\.(?:json|toml|yaml|lock)|osbctl [a-z-]+)"
+    r"(\$\{\w+(?::-\w+)?\}"
+    r"|(?<![\w`/])(?:--?[a-z][\w-]*|[A-Z]+_[A-Z_<>]+|/[a-z][\w/]*|[\w-]+\.(?:json|toml|yaml|lock)|osbctl [a-z-]+))"
 )
 
 

@@ -1,5 +1,6 @@
 """The service of a process, built from a catalog and credentials: application, authenticator, watched files."""
 
+import logging
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -13,6 +14,8 @@ from osbctl.catalog import LoadedCatalog
 from osbctl.credentials.record import CredentialRecord
 from osbctl.errors import ConfigError
 from osbctl.text import plural
+
+_log = logging.getLogger("osbctl.broker")
 
 
 @dataclass(frozen=True)
@@ -51,16 +54,15 @@ class Service:
                 "credentials",
                 sources.credentials_paths,
                 sources.load_credentials,
-                self.authenticator.replace_records,
+                self._replace_records,
                 sources.credentials_paths(),
                 loaded=stamps[1],
             ),
         )
-        names = (record.label or f"{record.public_name} ({record.identity})" for record in records)
         self.summary = [
             *filter(None, [loaded.read_as]),
             f"serving {plural(loaded.services, 'service')} with {plural(loaded.plans, 'plan')}",
-            f"credentials: {', '.join(names)}",
+            _list_credentials(records),
         ]
 
     def _load_catalog(self) -> ServedCatalog:
@@ -74,8 +76,18 @@ class Service:
         modified = max(int(time.time()), served.modified + 1)
         return served if loaded.body == served.body else _prepare_catalog(loaded, modified)
 
+    def _replace_records(self, records: Sequence[CredentialRecord]) -> None:
+        self.authenticator.replace_records(records)
+        _log.info("%s", _list_credentials(records))
+
     def _replace_catalog(self, new: ServedCatalog) -> None:
         self.app.catalog = new
+
+
+def _list_credentials(records: Sequence[CredentialRecord]) -> str:
+    """The label of each record for the log, or else its number and identity."""
+    names = (record.label or f"{record.public_name} ({record.identity})" for record in records)
+    return f"credentials: {', '.join(names)}"
 
 
 def _prepare_catalog(loaded: LoadedCatalog, modified: int) -> ServedCatalog:

@@ -75,7 +75,7 @@ def _check_output_options(output: Path | None, append: Path | None, force: bool)
         raise UsageError("-o and --append cannot be combined")
     check_output(output, (), replaces=CREDENTIALS)
     if output and output.is_file() and output.stat().st_size and not force:
-        advice = "--append FILE adds to them, --force replaces them; a running broker picks up either at once"
+        advice = "--append FILE adds to them, --force replaces them; a running broker loads either within seconds"
         raise SourceError(f"{output} holds records already", advice)
 
 

@@ -114,9 +114,10 @@ def _parse_htpasswd(text: str, name: str) -> tuple[CredentialRecord, ...]:
 def _parse_htpasswd_line(line: str, location: str, number: int) -> CredentialRecord:
     identity, colon, hashed = line.partition(":")
     if not colon:
-        raise ConfigError(f"{location}: neither JSON nor an htpasswd line, identity:$6$…")
+        advice = "create records with `osbctl hash-password`"
+        raise ConfigError(f"{location}: neither JSON nor an htpasswd line, identity:$6$…", advice)
     if not hashed.startswith("$6$"):
-        advice = "create the line with `htpasswd -5` or `openssl passwd -6`"
+        advice = "create records with `osbctl hash-password`, or lines with `htpasswd -5` or `openssl passwd -6`"
         raise ConfigError(f"{location}: only salted SHA-512 ($6$) is accepted, no other hash and no plain text", advice)
     return _create_record(location, number, identity=identity, salt=hashed.rsplit("$", 2)[1], hash=hashed)
 

@@ -61,7 +61,7 @@ def test_unusable_files_are_an_error_before_the_catalog_is_loaded(tmp_path: Path
         assert (ran.returncode, told in ran.stderr) == (3, True), (told, ran.stderr)
 
 
-def test_a_change_during_the_start_is_loaded(tmp_path: Path) -> None:
+def test_a_change_during_the_start_is_loaded(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     """While a large catalog is loaded, seconds may pass."""
     catalog, credentials = tmp_path / "catalog", tmp_path / "credentials"
     catalog.write_bytes(b"one")
@@ -81,10 +81,13 @@ def test_a_change_during_the_start_is_loaded(tmp_path: Path) -> None:
 
     service = Service(Sources(load_catalog, load_credentials, lambda: [catalog], lambda: [credentials]))
     watcher = Watcher(service.watched, Stats(), seconds=0.01)
+    caplog.set_level("INFO", "osbctl.broker")
     try:
         watcher.start()
         assert until(lambda: service.app.catalog.body == b"two")
         assert until(lambda: service.authenticator._records.unexpired_records("platform", 0)[0].label == "two")
+        assert service.summary[-1] == "credentials: one"
+        assert until(lambda: "credentials: two" in caplog.messages)
     finally:
         watcher.close()
         service.authenticator.close()

@@ -169,6 +169,13 @@ def test_an_invalid_credentials_file_is_refused_with_its_location(text: str, say
     assert refused.value.__cause__ is None, "the error of JSON would hold the whole text"
 
 
+def test_the_hint_names_the_command_that_makes_records() -> None:
+    for text in ("services:\n- id: a\n", "nonsense"):
+        with pytest.raises(ConfigError) as refused:
+            parse_credentials(text)
+        assert refused.value.advice.startswith("create records with `osbctl hash-password`")
+
+
 @pytest.mark.parametrize(
     ("text", "seconds"),
     [("1970-01-01T00:00:10Z", 10), ("1970-01-01t01:00:10+01:00", 10), ("1970-01-01 00:00:10.5z", 10.5)],

@@ -39,6 +39,19 @@ def test_each_command_is_there_with_its_options(name: str) -> None:
     assert options - {"--help"} == set(re.findall(r"(?m)^### `(--.+)`$", text)), "a link can point to each option"
 
 
+def test_variables_are_code() -> None:
+    assert "default: `${NAME:-default}`." in page("commands/build.md")
+
+
+def test_passwords_are_written_to_private_files_and_never_overwritten() -> None:
+    texts = "".join(file.read_text(encoding="utf-8") for file in PAGES)
+    lines = re.findall(r".*osbctl hash-password .*--generate .* >.*", texts)
+    assert len(lines) == 6
+    for line in lines:
+        assert "(umask 077; " in line
+        assert " -o " not in line or " >> " in line, "a second call with -o fails, and would empty the file"
+
+
 def test_each_rule_is_there_and_in_the_index() -> None:
     pages = sorted((REFERENCE / "rules").glob("*.md"))
     headings = [heading for file in pages for heading in re.findall(r"(?m)^## (.+)$", file.read_text(encoding="utf-8"))]
