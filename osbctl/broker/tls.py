@@ -78,8 +78,9 @@ def load_certificate(cert_file: Path, key_file: Path) -> Certificate:
         context.load_cert_chain(cert_file, key_file, password=_refuse_encrypted_key)
         return Certificate(context, parse_certificate_expiry(cert_file.read_text(encoding="ascii", errors="replace")))
     except ssl.SSLError as error:
+        reason = f": {error.reason}" if error.reason else ""
         raise ConfigError(
-            f"the TLS certificate {cert_file} and key {key_file} cannot be used: {error.reason or error}",
+            f"the TLS certificate {cert_file} and key {key_file} cannot be used{reason}",
             "both must be PEM, the key unencrypted and the one that the certificate was made for",
         ) from error
     except OSError as error:

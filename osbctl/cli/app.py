@@ -1,5 +1,6 @@
 """The table of commands, and the typer application made from it: of one command, or of all for help and completion."""
 
+import re
 from importlib import import_module
 from typing import Annotated, Any
 
@@ -44,7 +45,8 @@ def run_app(arguments: list[str]) -> int:
         if error.ctx is None or type(error).__name__ == "NoArgsIsHelpError":  # a call without a command: the help
             error.show()
             return 2
-        message = error.format_message().rstrip(".")
+        message = error.format_message().rstrip(".").replace("argument(s)", "arguments")
+        message = re.sub(r"'\['(\w+)', '(\w+)'\]'", r"\1 or \2", message)  # the variables of --port
         advice = f"see {error.ctx.command_path} --help"
         return print_error(UsageError(message[:1].lower() + message[1:], advice))
     return result if isinstance(result, int) else 0

@@ -177,9 +177,8 @@ def parse_json_body(body: bytes) -> tuple[JsonValue, str]:
 
 def status_error(name: str, status: int, body: bytes, options: ConnectionOptions) -> SourceError:
     """The error of an answer with another status than 200, with the broker's description."""
-    login = "the user or the password is wrong" if options.user else "the broker asks for a password: add --user NAME"
     advice = {
-        401: login,
+        401: "" if options.user else "the broker asks for a password: add --user NAME",
         404: "check that this is the broker's address",
         412: "the broker wants another version: --api-version",
     }.get(status, "")

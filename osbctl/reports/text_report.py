@@ -29,7 +29,7 @@ def render(report: Report) -> str:
     if not report.detail.quiet:
         lines += [wrap_line(_format_totals(report), report.width)] if len(report.results) > 1 else []
         ending = _format_fixable_count(report)
-        lines += [paint(ending, "bold")] if ending else []
+        lines += [wrap_line(paint(ending, "bold"), report.width)] if ending else []
     return "\n".join(lines).rstrip("\n") + "\n" if lines else ""
 
 

@@ -106,6 +106,8 @@ def test_wrong_use_gets_a_sentence() -> None:
         (f"valdate {GOOD}", 2, "validate"),
         ("rules plan-name-duplicat", 2, "did you mean plan-name-duplicate?"),
         ("rules advise", 2, "did you mean advice?"),
+        ("rules a b", 2, "error: got unexpected extra arguments (b)\n"),
+        ("serve x --credentials y --port 80000", 2, "'--port' (env var: OSBCTL_PORT or PORT): 80000 is not in the ran"),
         ("rules unlike", 2, "osbctl rules lists them"),
         *((words, 2, once) for words in ("validate - a -", "fix - -", "params - s p -c @-", "diff - -", "page - -")),
         (f"validate --config none.toml {GOOD}", 3, "none.toml: there is no such file"),
@@ -308,7 +310,7 @@ def test_a_spelling_beside_the_right_one_is_no_slip(tmp_path: Path) -> None:
         assert [one["rule"] for one in found] == rules
 
 
-def test_it_ends_with_what_fix_would_mend(tmp_path: Path) -> None:
+def test_it_ends_with_what_fix_would_mend(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     text = NEWER.replace("free: true", "free: 'no'").replace("FIELD", "metadata: {displayNam: x}")
     (tmp_path / "c.yaml").write_text(text)
     whole = shown(tmp_path, "c.yaml")
@@ -322,6 +324,8 @@ def test_it_ends_with_what_fix_would_mend(tmp_path: Path) -> None:
     assert (
         "would fix 1, 1 more with --unsafe; 0 left for you" in osbctl("fix", "--check", "c.yaml", cwd=tmp_path).stderr
     )
+    monkeypatch.setattr("osbctl.cli.output.wrap_width", lambda _: 30)  # a narrow terminal
+    assert shown(tmp_path, "--concise c.yaml").endswith("\n1 fixable with `osbctl fix`, 1\n    more with --unsafe\n")
 
 
 def test_a_refusal_names_platforms_and_rules_and_equal_verdicts_are_one_line(tmp_path: Path) -> None:

@@ -212,4 +212,6 @@ def test_the_command_keeps_the_password_to_itself(tmp_path: Path) -> None:
         assert all(b"authorization: basic" in request.lower() for request in asked)
     with broker(http("401 Unauthorized", b"{}")) as (address, _):
         done = osbctl("fetch", address.replace("//", f"//u:{SECRET}@"))
+        plain = osbctl("fetch", address)
     assert (done.returncode, SECRET in done.stdout + done.stderr) == (3, False)
+    assert ("hint:" in done.stderr, "add --user NAME" in plain.stderr) == (False, True), "a hint says something new"
