@@ -39,7 +39,7 @@ class VerdictKind(StrEnum):
 
 
 class Refusal(NamedTuple):
-    """One reason of a platform to refuse a catalog: rule id, path and message.
+    """One reason of a platform to refuse a catalog: rule id, path, message and hint.
 
     `message` is the platform's own line without indentation if its words are known, else ours.
     """
@@ -47,6 +47,7 @@ class Refusal(NamedTuple):
     rule: str
     path: Path
     message: str
+    hint: str = ""
 
 
 class Outcome(NamedTuple):

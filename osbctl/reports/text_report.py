@@ -70,7 +70,8 @@ def _detail_lines(finding: Finding, paint: AnsiStyle) -> Iterator[str]:
     if finding.location and finding.other_locations:
         yield f"    also at {_format_other_places(finding, finding.location)}"
     if finding.refused_by:
-        how = "refused as an update by" if finding.rule == "build-id-changed" else "refused by"
+        how = "crashes" if finding.rule.endswith("-crash") else "refused by"
+        how = "refused as an update by" if finding.rule == "build-id-changed" else how
         yield f"    {how} {format_platforms(finding.refused_by)}"
     for message in finding.platform_messages:
         # Other platforms may refuse as well, but only one is quoted.
@@ -105,9 +106,10 @@ def is_safely_fixable(finding: Finding) -> bool | None:
 
 def _format_fixable_count(report: Report) -> str:
     """Number of findings that `osbctl fix` would repair; empty for none."""
-    counts = Counter(
-        is_safely_fixable(finding) for result in report.results if result.editable for finding in result.findings
-    )
+    counts: Counter[bool | None] = Counter()
+    for findings in [result.findings for result in report.results if result.editable]:
+        safely = {finding.path for finding in findings if is_safely_fixable(finding)}  # unsafe ones there vanish, too
+        counts.update(is_safely_fixable(f) for f in findings if is_safely_fixable(f) or f.path not in safely)
     if not counts[True]:
         return f"{counts[False]:,} fixable with `osbctl fix --unsafe`" if counts[False] else ""
     return f"{counts[True]:,} fixable with `osbctl fix`" + (

@@ -280,8 +280,8 @@ def _no_catalog_error(place: _Place) -> DocumentError:
     elif not is_template(place.document.text):
         if not isinstance(place.value, dict):
             return DocumentError((not_object_finding(place.document, place.value, place.path),))
-        message = "there is no catalog here, at any depth"
-        hint = "a catalog is an object with `services`; osbctl fetch URL gets the catalog of a running broker"
+        message = "there is no catalog here: no object at any depth has `plans`, or an id, a name and `bindable`"
+        hint = "a catalog is an object with `services`: name its place with --at, or get it with osbctl fetch URL"
     return _document_error(place, "no-catalog", message, hint)
 
 

@@ -213,7 +213,8 @@ def _join_refusals(
                 findings[at] = _join_refusal(findings[at], platform, refusal.message, bool(outcome.messages), is_chosen)
             elif refusal.path not in hidden or refusal.rule in (options.select or ()):
                 severity = Severity.ERROR if is_chosen else Severity.WARNING
-                findings.append(Finding(refusal.rule, severity, refusal.message, refusal.path, refused_by=(platform,)))
+                rule, path, message, hint = refusal
+                findings.append(Finding(rule, severity, message, path, hint=hint, refused_by=(platform,)))
     return findings
 
 

@@ -18,6 +18,7 @@ from osbctl.validation.node import CatalogNode
 from osbctl.validation.options import MAX_FINDINGS
 
 _LISTS = {"services", "plans", "tags", "requires", "bullets", "costs"}
+_TO_ADD = {"description": "describe it to users in a sentence", "plans": "a service offering needs a plan"}
 _NO_SPACE = re.compile(r"[a-zA-Z_]\w*:[^\s/]")
 _REST = {Severity.ERROR: "schema-other", Severity.WARNING: "metadata-type"}
 
@@ -167,8 +168,9 @@ def _is_metadata_convention(path: Path) -> bool:
 def _suggest_repair(fault: CatalogFault, safe: bool) -> tuple[str, tuple[Fix, ...]]:
     """Hint and fix for a fault; the fix is `safe` if every platform refuses the value."""
     path = fault.path
-    if fault.keyword == "required":
-        return ("a GUID is recommended; once published, it never changes" if _is_id_path(path) else ""), ()
+    if fault.keyword in ("required", "minLength", "minItems"):
+        guid = "a GUID is recommended; once published, it never changes"
+        return guid if _is_id_path(path) else _TO_ADD.get(str(path[-1]), ""), ()
     if fault.keyword == "enum":
         return did_you_mean(str(fault.value), fault.wanted), ()
     if fault.keyword != "type" or not path:

@@ -320,6 +320,8 @@ def test_it_ends_with_what_fix_would_mend(tmp_path: Path, monkeypatch: pytest.Mo
     assert "fixable with `" not in shown(tmp_path, "--quiet c.yaml")
     assert shown(tmp_path, "--concise c.yaml").endswith("1 more with --unsafe\n")
     below = "data:\n" + re.sub("(?m)^", "  ", text)
+    (tmp_path / "d.yaml").write_text(text.replace("free: 'no'", "free: no"))  # also yaml-1.1, which the same fix mends
+    assert shown(tmp_path, "d.yaml").endswith("\n\n1 fixable with `osbctl fix`, 1 more with --unsafe\n")
     assert "fixable" not in shown(tmp_path, "-", 1, stdin=below)  # fix takes it at the top
     assert (
         "would fix 1, 1 more with --unsafe; 0 left for you" in osbctl("fix", "--check", "c.yaml", cwd=tmp_path).stderr

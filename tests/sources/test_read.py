@@ -72,6 +72,11 @@ def test_a_folder_without_services(here: Path) -> None:
     with pytest.raises(DocumentError) as caught:
         read_source("empty")
     assert caught.value.findings[0].rule == "folder-without-services"
+    assert "*." not in caught.value.findings[0].hint
+    (here / "empty" / "x.yml").write_text("services: []")
+    with pytest.raises(DocumentError) as caught:
+        read_source("empty")
+    assert "name each: empty/*.yml" in caught.value.findings[0].hint
 
 
 @pytest.mark.skipif(not Path("/dev/fd").is_dir(), reason="no /dev/fd here")

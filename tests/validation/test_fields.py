@@ -135,6 +135,29 @@ def test_a_refusal_below_a_value_of_the_wrong_type_joins_its_fault() -> None:
     }
 
 
+def test_a_misplaced_field_is_to_be_moved_only_where_its_value_fits() -> None:
+    for data, hint in (
+        (with_plan(tags=["a"]), "move it there"),
+        (with_plan(tags={"a": "b"}), "there, tags must be of type array"),
+        (with_service(displayName=None), "there, displayName must be of type string"),
+    ):
+        assert messages_by_rule(data)["field-misplaced"][1] == hint
+
+
+def test_plans_of_one_name_and_id_are_named_with_their_service_offerings() -> None:
+    data = with_service()
+    (service,) = data["services"]
+    data["services"].append({**service, "name": "other"})
+    plan = service["plans"][0]["name"]
+    told = f"plan 'other/{plan}' reuses the id of plan '{service['name']}/{plan}' (line 1)"
+    assert messages_by_rule(data)["id-duplicate"][0] == told
+
+
+def test_an_invalid_type_of_a_parameter_has_a_hint_if_a_type_is_near() -> None:
+    for schema, hint in (({"type": "str"}, "did you mean string?"), ({"type": "x"}, ""), ({"required": "int"}, "")):
+        assert messages_by_rule(with_schema(properties={"a": schema}))["parameters-invalid"][1] == hint
+
+
 def test_dashboard_secrets_are_one_finding() -> None:
     data = with_service(dashboard_client={**CLIENT, "secret": "a"})
     data["services"].append(data["services"][0] | {"name": "other", "id": "B1F7C254-3B6D-4C8E-8F02-9E5D4B7A6C13"})

@@ -43,6 +43,7 @@ def test_a_refusal_joins_the_error_at_its_place() -> None:
 def test_a_lone_refusal_counts_with_its_platform(platforms: tuple[Platform, ...], severity: Severity) -> None:
     (finding,) = findings_of({"services": []}, platforms=frozenset(platforms))
     assert (finding.rule, finding.severity) == ("cloudfoundry-no-service", severity)
+    assert finding.hint == "add a service offering"
 
 
 def test_a_selected_rule_fires_also_where_its_refusal_would_join_a_finding() -> None:

@@ -164,6 +164,9 @@ def test_messages(data: dict[str, Any], expected: list[str]) -> None:
     (service(dashboard_client={"secret": "x"}), ""),
     (service(plans=[{"name": "a", "description": "x"}]), "a GUID is recommended; once published, it never changes"),
     (service(bindable=[]), ""),
+    (service(plans=[]), "a service offering needs a plan"),
+    (plan(description=""), "describe it to users in a sentence"),
+    (service(plans=[{key: PLAN[key] for key in PLAN if key != "description"}]), "describe it to users in a sentence"),
 ])  # fmt: skip
 def test_hints(data: dict[str, Any], hint: str) -> None:
     assert [finding.hint for finding in schema_findings(data, ApiVersion.V2_14)[0]] == [hint]

@@ -32,10 +32,10 @@ class Errors:
         self.nested: list[Errors] = []
         self.number = 0
 
-    def add(self, rule: str, path: Path, message: str) -> None:
+    def add(self, rule: str, path: Path, message: str, hint: str = "") -> None:
         """Add a reason, in the platform's words."""
         if len(self.own) <= MAX_REFUSALS:
-            self.own.append(Refusal(rule, path, message))
+            self.own.append(Refusal(rule, path, message, hint))
 
     def nest(self, errors: Errors) -> None:
         """Add the errors of an object inside this one, if it has any."""

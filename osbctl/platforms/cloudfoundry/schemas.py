@@ -59,7 +59,7 @@ class SchemaChecks:
     def _check_parameters(self, operation: dict[str, Any], path: Path, keys: tuple[str, ...], errors: Errors) -> None:
         """Add the faults of the parameter schema at the last of `keys`; `path` is that of the plan's `schemas`."""
         schema = _read_hash(operation, path, keys, errors)
-        for rule, inner_path, message in self._find_refusals(schema, (*path, *keys)) if schema is not None else ():
+        for rule, inner_path, message, _ in self._find_refusals(schema, (*path, *keys)) if schema is not None else ():
             text = f"Schema {'.'.join(keys)} is not valid. {message}"
             errors.add(rule, (*path, *keys, *inner_path), text)
 

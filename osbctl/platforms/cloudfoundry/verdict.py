@@ -52,7 +52,7 @@ def judge(data: dict[str, Any]) -> Outcome:
             errors.nest(_judge_service(service, ("services", number), judge_schemas))
         if not services:
             text = "Service broker must provide at least one service"
-            errors.add("cloudfoundry-no-service", ("services",), text)
+            errors.add("cloudfoundry-no-service", ("services",), text, "add a service offering")
         _check_unique_identities(errors, services)
     except RubyCrash as crash:
         refusal = Refusal("cloudfoundry-crash", crash.path, f"{_UNKNOWN_ERROR}: {crash.reason}")

@@ -48,12 +48,13 @@ def judge(data: dict[str, Any]) -> Outcome:
 def _find_panics(services: list[Struct]) -> Iterator[Refusal]:
     for service in services:
         if not isinstance((service["metadata"] or {}).get("documentationUrl", ""), str):
-            text = "Korifi's controller panics on a documentationUrl that is not a string"
-            yield Refusal("korifi-crash", (*service.field_path("metadata"), "documentationUrl"), text)
+            text = "Korifi's controller crashes on a documentationUrl that is not a string"
+            hint = "leave it out, or write a URL"
+            yield Refusal("korifi-crash", (*service.field_path("metadata"), "documentationUrl"), text, hint)
 
 
 _RULES = {
-    "crash": """Korifi's controller panics on a documentationUrl that is not a string.
+    "crash": """Korifi's controller crashes on a documentationUrl that is not a string.
     Bad: metadata: {documentationUrl: null}
     Good: metadata: {documentationUrl: "https://docs.example.com"}""",
 }

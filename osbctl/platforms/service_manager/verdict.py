@@ -79,7 +79,7 @@ def _service_refusals(service: Struct | None, path: Path) -> Iterator[Refusal]:
 
 
 def _null_refusal(path: Path, kind: str) -> Refusal:
-    return Refusal("service-manager-crash", path, f"Service Manager panics on a {kind} that is null")
+    return Refusal("service-manager-crash", path, f"Service Manager crashes on a {kind} that is null")
 
 
 def _plan_refusals(plan: Struct, service: Struct) -> Iterator[Refusal]:
@@ -202,7 +202,7 @@ _RULES = {
     It maps keys to lists of values; each value has 1 to 255 characters and occurs once.
     Bad: labels: {region: [eu, eu]}
     Good: labels: {region: [eu, us]}""",
-    "crash": """Service Manager panics on a service offering or a plan that is null.
+    "crash": """Service Manager crashes on a service offering or a plan that is null.
     Bad: plans: [null]
     Good: plans: [{name: small}]""",
 }

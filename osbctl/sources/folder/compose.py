@@ -6,7 +6,7 @@ from typing import Any
 
 from osbctl.paths import Path as ValuePath
 from osbctl.sources.document import Document
-from osbctl.sources.folder.source_tree import SourceTree
+from osbctl.sources.folder.source_tree import SUFFIXES, SourceTree
 from osbctl.sources.origins import PathOrigins
 
 SETTINGS = ("services", "defaults", "fields")
@@ -34,6 +34,9 @@ class Composer:
             folder = self._tree.folder
             what = f"no service under {folder / 'services'}"
             hint = "`osbctl init` writes a folder to start from, `osbctl new service NAME` adds a service"
+            suffixes = sorted(file.suffix for file in folder.glob("*.*") if file.suffix in SUFFIXES)
+            if suffixes and self._settings is _NO_SETTINGS:
+                hint = f"to read the files of a folder, name each: {shlex.quote(str(folder))}/*{suffixes[-1]}; {hint}"
             self.problem("folder-without-services", f"{folder}: {what}", hint=hint)
             self._tree.report_unread_files()
             self._tree.problems.raise_any()

@@ -134,16 +134,19 @@ def field_misplaced(catalog: CatalogNode) -> Iterator[Finding]:
     """
     for own_kind, other_kind, nodes in (("service", "plan", catalog.services), ("plan", "service", catalog.plans)):
         belongs_to = {
-            **dict.fromkeys(known_fields(other_kind), f"to the {other_kind}"),
-            **dict.fromkeys(known_fields(f"{own_kind}_metadata"), "into metadata"),
+            **dict.fromkeys(known_fields(other_kind), (other_kind, f"to the {other_kind}")),
+            **dict.fromkeys(known_fields(f"{own_kind}_metadata"), (f"{own_kind}_metadata", "into metadata")),
         }
         misplaced = belongs_to.keys() - known_fields(own_kind)
         for node in nodes:
             for key in filter(misplaced.__contains__, node.value):
-                where = belongs_to[key]
+                kind, where = belongs_to[key]
+                wanted_type = field_type(kind, key)
+                fits = wanted_type in ("", JSON_TYPES.get(type(node.value[key])))
+                hint = "move it there" if fits else f"there, {key} must be of type {wanted_type}"
                 group_summary = f"{own_kind}s have {key!r}, which belongs {where}"
                 message = f"{key!r} of {node.label} belongs {where}"
-                yield node.finding(message, key, "move it there", group_summary=group_summary)
+                yield node.finding(message, key, hint, group_summary=group_summary)
     for holder, path, kind in catalog.known_objects:
         for key, where in _LEVELS.get(kind, {}).items():
             if key in holder:

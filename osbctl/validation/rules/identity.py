@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 
+from osbctl.catalog import service_and_plan_names
 from osbctl.findings import Finding, Severity
 from osbctl.placeholders import holds_placeholder
 from osbctl.rule import Category, rule
@@ -28,6 +29,9 @@ def id_duplicate(catalog: CatalogNode) -> Iterator[Finding]:
     for nodes in (catalog.services, catalog.plans):
         for node, first in _find_duplicates(nodes, "id"):
             message = f"{_kind_and_label(node)} reuses the id of {_kind_and_label(first)}"
+            if nodes is catalog.plans and node.label == first.label and node.path[:2] != first.path[:2]:
+                names = [service_and_plan_names(each.path, catalog.value) for each in (node, first)]
+                message = "plan '{}/{}' reuses the id of plan '{}/{}'".format(*names[0], *names[1])
             yield node.finding(message, "id", "give it an id of its own", related_path=(*first.path, "id"))
 
 

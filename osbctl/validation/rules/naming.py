@@ -126,7 +126,9 @@ def id_not_guid(catalog: CatalogNode) -> Iterator[Finding]:
     for node, value, reason in _non_guid_ids(catalog):
         if not reason and not value.lstrip(_UNRESERVED):
             message = f"the id of {node.label} is not a GUID"
-            yield node.finding(message, "id", "keep an id that is published", group_summary="ids are not GUIDs")
+            yield node.finding(
+                message, "id", "use a GUID, unless the id is published", group_summary="ids are not GUIDs"
+            )
 
 
 @rule("id-almost-guid", Severity.WARNING, Category.ADVICE)

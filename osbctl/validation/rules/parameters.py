@@ -10,7 +10,7 @@ from typing import Any
 from osbctl.findings import Finding, Fix, Severity
 from osbctl.jsonschemas.dialects import DRAFTS, KEYWORDS, is_valid_schema, metaschema_errors, misspelled_schema_key
 from osbctl.jsonschemas.walk import IN_PLACE, SchemaPlace, subschemas
-from osbctl.paths import value_at
+from osbctl.paths import JSON_TYPES, get_at, value_at
 from osbctl.placeholders import holds_placeholder
 from osbctl.redaction import redact_text
 from osbctl.rule import Category, rule
@@ -79,7 +79,8 @@ def parameters_invalid(schema: Node) -> Iterator[Finding]:
     # Cloud Foundry treats every schema as draft-04, regardless of its $schema.
     whole = schema.value if _validator_name(schema) else {**schema.value, "$schema": _DRAFT_04}
     for path, text in metaschema_errors(whole, _validator_name(schema) or "Draft4Validator"):
-        yield schema.finding(f"not a valid JSON Schema: {text}", path)
+        value = str(get_at(schema.value, path)) if path[-1:] == ("type",) else ""
+        yield schema.finding(f"not a valid JSON Schema: {text}", path, did_you_mean(value, JSON_TYPES.values()))
 
 
 def _validator_name(schema: Node) -> str | None:
