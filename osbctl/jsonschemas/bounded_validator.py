@@ -34,10 +34,10 @@ _ROOT = "urn:osbctl:schema"
 
 
 class BoundedValidator:
-    """Judges values by the schemas of both sides, until the budget `left` is spent."""
+    """Judges values by the schemas of both sides, until the budget `left` is spent, with texts up to `max_text`."""
 
-    def __init__(self, budget: int = MAX_JUDGEMENTS) -> None:
-        self.left = budget
+    def __init__(self, budget: int = MAX_JUDGEMENTS, max_text: int = _MAX_TEXT) -> None:
+        self.left, self._max_text = budget, max_text
         self._compiled: dict[tuple[Subschema, bool], Any] = {}
         self._registries: dict[SchemaTree, Any] = {}
 
@@ -85,7 +85,7 @@ class BoundedValidator:
         heaviest, parts = node.tree.max_pattern_weight, list(_all_keys_and_values(value))
         longest = max((len(part) for part in parts if isinstance(part, str)), default=0) if heaviest else 0
         self.left -= 1 + (int(node.validation_cost) + len(parts)) // _PARTS + longest * heaviest // _WORK
-        return self.left >= 0 and longest <= _MAX_TEXT and longest * heaviest <= _MAX_WORK
+        return self.left >= 0 and longest <= self._max_text and longest * heaviest <= _MAX_WORK
 
     def _compile_validator(self, node: Subschema, formats: bool) -> Any:
         """The validator of this place; None if it cannot be made."""

@@ -72,7 +72,10 @@ def _drop_missing_parts(template: str, order: Order) -> str:
 
 
 def _fill_placeholder(name: str, order: Order, reads_files: bool) -> str:
-    """Return the quoted value of the placeholder `name`. Raises UnquotableError."""
+    """The text for the placeholder `name`, quoted: for `parameters` a file, or its content if no file is read.
+
+    Raises UnquotableError.
+    """
     if name != "parameters":
         return quote_argument(getattr(order, name))
     file = quote_argument(order.file)

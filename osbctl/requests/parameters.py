@@ -19,6 +19,9 @@ from osbctl.text import did_you_mean
 MAX_MADE = 2_000
 """Maximum number of generated values per example; a schema that refers to itself is infinite."""
 
+_LONGEST_TEXT = 65_536
+"""Characters of a text in a request beside patterns: a certificate with its chain has some 5,000."""
+
 
 @dataclass(frozen=True, slots=True)
 class Examples:
@@ -53,16 +56,17 @@ def _generate_example(tree: SchemaTree, *, full: bool) -> dict[str, JsonValue] |
 def request_errors(schema: JsonValue, request: dict[str, JsonValue]) -> list[Finding]:
     """Validate a request, including formats. Findings have the keyword as rule, and no location or secret values.
 
-    Raises SourceError: the schema is invalid, has an unknown draft, an external reference or a pattern that takes too
-    long.
+    Raises SourceError: the schema is invalid, has an unknown draft or an external reference, or a pattern would take
+    too long on the longest text of the request.
     """
     try:
         tree = build_checked_tree(schema)
     except UndecidableError as error:
         raise SourceError(f"the plan's schema cannot be applied: it {error}") from None
-    errors = BoundedValidator().errors(tree.top, request)
+    errors = BoundedValidator(max_text=_LONGEST_TEXT).errors(tree.top, request)
     if errors is None:
-        raise SourceError("the plan's schema cannot be applied: it is invalid, or has a pattern that takes too long")
+        reason = "it is invalid, or one of its patterns would take too long on the longest text of the request"
+        raise SourceError(f"the plan's schema cannot be applied: {reason}")
     names = set(Constraints().and_also(tree.top).property_names())
     return list(dict.fromkeys(finding for error in leaf_errors(errors) for finding in _findings_of_error(error, names)))
 

@@ -164,7 +164,7 @@ def _select_fixes(findings: Iterable[Finding], document: Document, unsafe: bool)
 
 
 def _explain_unfixable(wanted: list[FindingFix], failed: list[FindingFix]) -> Iterator[tuple[Finding, str]]:
-    """The findings of fixes that are still wanted after the last pass, each with the reason why it has none."""
+    """The findings of fixes that are still wanted after the last pass, each with the reason why it is not fixed."""
     known = {(finding.rule, finding.path) for finding, _ in failed}
     for finding in unique_findings(wanted):
         if (finding.rule, finding.path) in known:

@@ -79,7 +79,8 @@ def update_lock(lock: Lock, catalog: dict[str, Any], accepted: Collection[str] =
     """Update the lock after a build of `catalog`, and return findings about ids that contradict it.
 
     `accepted` names the services and plans whose id may change. Names that have gone stay remembered,
-    unless their id is now that of another name at the same place: then the thing was renamed.
+    unless their id is now that of another name at the same place: then the thing was renamed. With findings, the
+    updated lock is not for writing: it has the ids that contradict the old one.
     """
     names_with_ids = list(_names_with_ids(catalog))
     ids_now = {name: id_ for name, id_, _ in names_with_ids}
