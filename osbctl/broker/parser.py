@@ -98,7 +98,7 @@ def _check_request_head(head: bytes) -> None:
 
 
 def _check_framing_headers(fields: dict[bytes, list[bytes]], *, needs_host: bool) -> None:
-    """Raise _RefusedError for a Transfer-Encoding, and unless length and host are clear. `fields`: all values by name."""
+    """Raise _RefusedError for a Transfer-Encoding, and unless length and host are clear. `fields`: values by name."""
     if fields[b"transfer-encoding"]:
         raise _RefusedError("Transfer-Encoding is not accepted: no request of this API needs it")
     lengths = fields[b"content-length"]

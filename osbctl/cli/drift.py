@@ -60,7 +60,7 @@ class DriftSides(BrokerConnection, common.LocationOptions):
         return to_stored_catalog(registered), fetch_registered_catalog(registered, self.make_client(one_broker=True))
 
     def make_client(self, *, one_broker: bool) -> RegisteredBrokerClient:
-        """A client of registered brokers; reads the passwords that options name, and may ask for that of `one_broker`."""
+        """A client of registered brokers; reads passwords that options name, and may ask for that of `one_broker`."""
         from osbctl.tasks.registered_broker_client import RegisteredBrokerClient
 
         finder = PasswordFinder(stdin=self.password_stdin, credentials=self.credentials, one_broker=one_broker)

@@ -91,7 +91,7 @@ class SourceTree:
         return self._read_bytes(file, resolved) if resolved else None
 
     def read_optional(self, stem: str) -> Document | None:
-        """Read the file of that stem at the top of the folder; None if there is none, or if it has a problem (reported)."""
+        """Read the file of that stem at the top of the folder; None if there is none, or it has a reported problem."""
         for suffix in SUFFIXES:
             file = self.folder / (stem + suffix)
             if os.path.lexists(file) or self._root / file.name in self._unsaved:
