@@ -52,10 +52,10 @@ def compare_parameters(to: Collector, pair: MatchedPair, old: Any, new: Any) -> 
                 pair,
                 f"{place[0]}.{place[1]}: {change.message}{example}",
                 (*where, *change.field),
-                None if change.pointer_old is None else before.get_redacted((*place, *change.pointer_old)),
-                None if change.pointer_new is None else after.get_redacted((*place, *change.pointer_new)),
-                old_path=(*where, *(change.pointer_old or ())),
-                new_path=(*where, *(change.pointer_new or ())),
+                None if change.old_path is None else before.get_redacted((*place, *change.old_path)),
+                None if change.new_path is None else after.get_redacted((*place, *change.new_path)),
+                old_path=(*where, *(change.old_path or ())),
+                new_path=(*where, *(change.new_path or ())),
                 level=Level(change.level),
             )
     if len(to.changes) == already:

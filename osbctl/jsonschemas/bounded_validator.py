@@ -95,7 +95,7 @@ class BoundedValidator:
             resources = [(_ROOT, tree.copy_for_validation())]
             draft = getattr(jsonschema_rs, name.removesuffix("Validator"))
             self._registries[tree] = jsonschema_rs.Registry(resources, draft=draft, retriever=_refuse_to_fetch)
-        reference = {"$ref": f"{_ROOT}#{quote(pointer(node.pointer))}"}
+        reference = {"$ref": f"{_ROOT}#{quote(pointer(node.path))}"}
         options = {"registry": self._registries[tree], "retriever": _refuse_to_fetch, "validate_formats": formats}
         for engine in _ENGINES:
             with suppress(Exception):  # a pattern that the engine does not take, or takes for too large
@@ -117,7 +117,7 @@ def build_checked_tree(schema: JsonValue, dialect: Dialect | None = None) -> Sch
             if not isinstance(node.value, bool):
                 jsonschema_rs.meta.validate({**node.value, "$schema": tree.dialect.uri})
         except (TypeError, ValueError, jsonschema_rs.ReferencingError) as error:
-            place = pointer((*node.pointer, *getattr(error, "instance_path", ())))
+            place = pointer((*node.path, *getattr(error, "instance_path", ())))
             where = f" (at {escape_line(place[:80])})" if place else ""
             raise UndecidableError(f"is not a valid {tree.dialect.name} schema{where}") from None
     tree.check_supported()

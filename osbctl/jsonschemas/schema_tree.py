@@ -29,9 +29,9 @@ _UNSUPPORTED = {"$dynamicRef", "$recursiveRef", "unevaluatedItems", "unevaluated
 class Subschema:
     """One schema of a tree. There is one object for each place, so two are equal where they are the same place."""
 
-    def __init__(self, tree: SchemaTree, pointer: Path, value: JsonValue) -> None:
+    def __init__(self, tree: SchemaTree, path: Path, value: JsonValue) -> None:
         self.tree = tree
-        self.pointer = pointer
+        self.path = path
         self.value = value
 
     @cached_property
@@ -47,7 +47,7 @@ class Subschema:
 
     def child(self, *steps: str | int) -> Subschema:
         """The subschema that these steps lead to, which must exist."""
-        return self.tree.nodes[(*self.pointer, *steps)]
+        return self.tree.nodes[(*self.path, *steps)]
 
     def get_child(self, keyword: str) -> Subschema | None:
         """The subschema in this keyword; None if it is missing."""
@@ -112,7 +112,7 @@ class SchemaTree:
             raise UndecidableError(f"is nested deeper than {MAX_DEPTH} levels")
         self.dialect = dialect or detect_dialect(value)
         self.nodes: dict[Path, Subschema] = {}
-        """Every place that holds a schema, by pointer."""
+        """Every place that holds a schema, by path."""
         todo: list[tuple[Path, JsonValue]] = [((), value)]
         while todo:
             path, schema = todo.pop()

@@ -148,7 +148,7 @@ class ValueGenerator:
         nodes = [s.child("patternProperties", word) for s in schemas for word in s.get("patternProperties") or ()]
         for node in nodes[:_MAX_FEW]:
             values = self.valid_values(Constraints().and_also(node), 1, depth + 1) or ["text"]
-            found.update(dict.fromkeys(sample_texts(str(node.pointer[-1]))[:1], values[0]))
+            found.update(dict.fromkeys(sample_texts(str(node.path[-1]))[:1], values[0]))
         return found
 
     def _make_object(self, constraints: Constraints, names: list[str], depth: int) -> dict[str, JsonValue]:

@@ -24,7 +24,7 @@ def find_refused_values(schema: JsonValue) -> Iterator[tuple[Path, tuple[str, ..
     for node in tree.nodes.values():
         for relative_path, value in _defaults_and_examples(node.value):
             if all(validator.accepts(node, value, formats) is False for formats in (False, True)):
-                yield (*node.pointer, *relative_path), tuple(sorted(validator.refusing_keywords(node, value) or ()))
+                yield (*node.path, *relative_path), tuple(sorted(validator.refusing_keywords(node, value) or ()))
 
 
 def _defaults_and_examples(schema: JsonValue) -> Iterator[tuple[Path, JsonValue]]:

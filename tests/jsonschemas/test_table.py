@@ -166,7 +166,7 @@ def test_alternatives_are_parted_by_a_property_that_all_have(around: Any, kind: 
 def test_a_property_that_was_not_described_is_risky_when_it_is() -> None:
     [change] = compare_schemas(top(**A), top(properties={"a": STRING, "b": INTEGER}))
     assert (change.level, change.rule) == ("risky", "schema-property-described")
-    assert change.pointer_new == ("properties", "b")
+    assert change.new_path == ("properties", "b")
     confirm(top(**A), top(properties={"a": STRING, "b": INTEGER}), change)
 
 
@@ -178,7 +178,7 @@ def test_a_property_that_is_described_as_forbidden_is_breaking_alone() -> None:
 @pytest.mark.parametrize("keyword", ["minimum", "exclusiveMinimum", "maximum", "exclusiveMaximum"])
 def test_the_bound_that_refuses_a_value_is_named(keyword: str) -> None:
     [change] = compare_schemas(size(INTEGER), size({**INTEGER, keyword: 3}))
-    assert change.pointer_new == ("properties", "size", keyword)
+    assert change.new_path == ("properties", "size", keyword)
 
 
 @pytest.mark.parametrize("part", [{"allOf": [{"maximum": 4}]}, {"$ref": "#/$defs/few"}])
@@ -191,7 +191,7 @@ def test_a_value_that_a_part_of_a_schema_refuses_is_one_change(part: dict[str, A
 def test_a_value_that_is_not_judged_leaves_its_schema_undecided() -> None:
     old, new = size({"enum": ["a" * 2_000]}), size({"pattern": "^b"})
     [change] = compare_schemas(old, new)
-    assert (change.rule, change.pointer_new) == ("schema-undecided", ("properties", "size"))
+    assert (change.rule, change.new_path) == ("schema-undecided", ("properties", "size"))
 
 
 def test_other_properties_that_are_forbidden_are_named_as_others() -> None:
@@ -202,10 +202,10 @@ def test_other_properties_that_are_forbidden_are_named_as_others() -> None:
 def test_none_to_schema_and_back() -> None:
     schema = size(STRING)
     [added] = compare_schemas(None, schema)
-    assert (added.level, added.rule, added.pointer_old) == ("breaking", "schema-added", None)
+    assert (added.level, added.rule, added.old_path) == ("breaking", "schema-added", None)
     confirm(None, schema, added)
     [removed] = compare_schemas(schema, None)
-    assert (removed.level, removed.rule, removed.pointer_new) == ("safe", "schema-removed", None)
+    assert (removed.level, removed.rule, removed.new_path) == ("safe", "schema-removed", None)
     [harmless] = compare_schemas({}, {"type": "object", "title": "x"})
     assert (harmless.level, harmless.rule) == ("safe", "schema-added")
     assert compare_schemas(None, {}) == compare_schemas({}, True) == compare_schemas(None, None) == []
@@ -243,7 +243,7 @@ def test_a_branch_out_of_many_is_missed(keyword: str, gone: int) -> None:
     old = [{"properties": {"kind": {"const": i}}, "required": ["kind"]} for i in range(12)]
     schemas = {keyword: old}, {keyword: old[:gone] + old[gone + 1 :]}
     [change] = (change for change in compare_schemas(*schemas) if change.level != "safe")
-    assert (change.level, change.pointer_new) == ("breaking", (keyword,))
+    assert (change.level, change.new_path) == ("breaking", (keyword,))
     confirm(*schemas, change)
 
 
@@ -276,7 +276,7 @@ DROPPED: list[tuple[str, Any, Any]] = [
 @pytest.mark.parametrize(("name", "old", "new"), DROPPED, ids=[entry[0] for entry in DROPPED])
 def test_a_property_that_is_no_longer_described_is_told(name: str, old: Any, new: Any) -> None:
     told = [change for change in compare_schemas(old, new) if change.rule == "schema-property-dropped"]
-    assert [(change.level, change.pointer_old[-1] if change.pointer_old else "") for change in told] == [("risky", "b")]
+    assert [(change.level, change.old_path[-1] if change.old_path else "") for change in told] == [("risky", "b")]
 
 
 def test_what_is_only_written_elsewhere_was_not_dropped() -> None:
@@ -356,7 +356,7 @@ def test_an_added_schema_that_refuses_more_than_formats() -> None:
 def test_each_keyword_for_dependencies_is_told() -> None:
     demands = {"dependentRequired": {"a": ["b"]}, "dependentSchemas": {"a": {"required": ["b"]}}}
     changes = compare_schemas(top(DRAFT_2020), top(DRAFT_2020, **demands))
-    assert [(change.level, change.pointer_new) for change in changes] == [("risky", (name,)) for name in demands]
+    assert [(change.level, change.new_path) for change in changes] == [("risky", (name,)) for name in demands]
 
 
 def test_a_not_without_end_leaves_only_itself_undecided() -> None:
@@ -388,7 +388,7 @@ def test_what_only_the_drafts_see_differently_is_not_decided() -> None:
     """1.0 is an integer since draft-06."""
     few = {**INTEGER, "maximum": 9}  # a pair that no other test compares, since comparisons are remembered
     [change] = compare_schemas(size(few, DRAFT_7), size(few, DRAFT_4))
-    assert (change.rule, change.pointer_new) == ("schema-undecided", ("properties", "size", "type"))
+    assert (change.rule, change.new_path) == ("schema-undecided", ("properties", "size", "type"))
     assert "the new draft does not accept 1.0 as an integer" in change.message
     assert [change.level for change in compare_schemas(size(INTEGER, DRAFT_4), size(INTEGER, DRAFT_7))] == ["safe"]
 

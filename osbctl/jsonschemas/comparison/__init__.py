@@ -17,8 +17,8 @@ SchemaLevel: TypeAlias = Literal["breaking", "risky", "safe"]
 class SchemaChange:
     """One difference between two parameter schemas.
 
-    The pointers lead from the top of each schema to the place that decides; None if that schema is absent. `field`
-    names the difference among those of its rule: the pointer to the keyword, and where a reference leads to one place
+    The paths lead from the top of each schema to the place that decides; None if that schema is absent. `field`
+    names the difference among those of its rule: the path to the keyword, and where a reference leads to one place
     from many, or a keyword lists many names, also the steps that lead there in a request.
 
     `witness`, always present if the level is breaking, is a whole `parameters` object that the old schema accepts and
@@ -28,8 +28,8 @@ class SchemaChange:
 
     level: SchemaLevel
     rule: str
-    pointer_old: Path | None
-    pointer_new: Path | None
+    old_path: Path | None
+    new_path: Path | None
     message: str
     field: Path = ()
     witness: dict[str, JsonValue] | None = None

@@ -51,12 +51,12 @@ class PlacePair:
         """The pairs on the way from the top of the request to the value."""
         return (*self.parent.pairs_from_top, self) if self.parent else ()
 
-    def pointer_old(self, keyword: str = "") -> Path:
+    def old_path(self, keyword: str = "") -> Path:
         """The place of a keyword in the old schema; if it has none, the schema of the value, or of one around it."""
         known = [schema for schema in self.old.known if isinstance(schema.value, dict)]
-        places = [(*schema.pointer, keyword) for schema in known if keyword in schema.value]
-        around = self.parent.pointer_old() if self.parent else ()
-        return [*places, *(schema.pointer for schema in known), around][0]
+        places = [(*schema.path, keyword) for schema in known if keyword in schema.value]
+        around = self.parent.old_path() if self.parent else ()
+        return [*places, *(schema.path for schema in known), around][0]
 
     def make_candidate(self, keyword: str, *values: JsonValue, name: str = "", rule: str = "") -> Candidate:
         """This keyword of the new schema may refuse what the old accepted; `values` may show that."""
@@ -75,16 +75,16 @@ class Candidate:
     case: Constraints | None = None
 
     @property
-    def pointer_new(self) -> Path:
+    def new_path(self) -> Path:
         """The place of the keyword in the new schema; the schema itself if there is none."""
-        return (*self.pair.new.pointer, *([self.keyword] if self.keyword else []))
+        return (*self.pair.new.path, *([self.keyword] if self.keyword else []))
 
     @property
     def field(self) -> Path:
         """The name of the candidate, as `SchemaChange.field` has it."""
         steps = tuple(_format_step(step.at, step.is_wildcard) for step in self.pair.pairs_from_top)
-        is_spelled_out = steps == tuple(_steps_from_pointer(self.pointer_new))
-        return (*self.pointer_new, *(() if is_spelled_out else steps), *([self.name] if self.name else []))
+        is_spelled_out = steps == tuple(_steps_from_path(self.new_path))
+        return (*self.new_path, *(() if is_spelled_out else steps), *([self.name] if self.name else []))
 
     def undecided_message(self, secrets: Secrets) -> str:
         """The message if it was neither proved harmless nor shown to refuse a request."""
@@ -139,9 +139,9 @@ def _format_location(pairs: Sequence[PlacePair]) -> str:
     return format_path([f"[{p.at}]" if isinstance(p.at, int) else "*" if p.is_wildcard else p.at for p in pairs])
 
 
-def _steps_from_pointer(pointer: Path) -> Iterator[str]:
-    """The steps in a request that a pointer names by itself; all items stand for the first."""
-    for keyword, part in pairwise((*pointer, "")):
+def _steps_from_path(path: Path) -> Iterator[str]:
+    """The steps in a request that a path names by itself; all items stand for the first."""
+    for keyword, part in pairwise((*path, "")):
         if keyword == "properties":
             yield _format_step(str(part))
         elif keyword in ("items", "prefixItems"):

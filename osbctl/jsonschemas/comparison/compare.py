@@ -53,7 +53,7 @@ def _summarize_added_schema(changes: list[SchemaChange]) -> list[SchemaChange]:
     for change in changes:
         if change.witness is not None and change.rule != FORMAT:  # a format is not enforced everywhere
             message = "a schema was added where none was; it refuses what was accepted"
-            return [replace(change, level="breaking", rule="schema-added", pointer_old=None, message=message)]
+            return [replace(change, level="breaking", rule="schema-added", old_path=None, message=message)]
     if all(change.level == "safe" for change in changes):
         return [SchemaChange("safe", "schema-added", None, (), "a schema was added; it refuses nothing")]
     message = "a schema was added where none was; whether it refuses anything cannot be decided"
@@ -110,7 +110,7 @@ def _find_changes(old: SchemaTree, new: SchemaTree) -> list[SchemaChange]:
     search = Counterexamples(validator, old, new)
     changes = [_classify_candidate(candidate, search, secrets) for candidate in candidates]
     changes += dropped_properties(old, new, {tuple(step.at for step in c.pair.pairs_from_top) for c in candidates})
-    return [*changes, *keyword_changes(old, new, {c.pointer_new for c in candidates}, secrets)]
+    return [*changes, *keyword_changes(old, new, {c.new_path for c in candidates}, secrets)]
 
 
 def _classify_candidate(candidate: Candidate, search: Counterexamples, secrets: Secrets) -> SchemaChange:
@@ -120,7 +120,7 @@ def _classify_candidate(candidate: Candidate, search: Counterexamples, secrets: 
     level: SchemaLevel = "risky" if whole is None or candidate.rule == DESCRIBED else "breaking"
     message = candidate.undecided_message(secrets) if level == "risky" else candidate.refusal_message(value, secrets)
     rule = UNDECIDED if level == "risky" and candidate.rule == COMBINATION else candidate.rule
-    places = candidate.pair.pointer_old(candidate.keyword), candidate.pointer_new
+    places = candidate.pair.old_path(candidate.keyword), candidate.new_path
     return SchemaChange(level, rule, *places, message, candidate.field, whole, example)
 
 

@@ -51,11 +51,11 @@ def dropped_properties(old: SchemaTree, new: SchemaTree, reported: Collection[Pa
 
 def _dropped_property_change(before: Constraints, after: Constraints, path: Path) -> SchemaChange:
     around = next(schema for schema in before.known if path[-1] in (schema.get("properties") or ()))
-    place = (*around.pointer, "properties", path[-1])
+    place = (*around.path, "properties", path[-1])
     why = "is no longer described; requests may still hold it, but the broker may ignore it"
     message = f'"{redact_and_cut(".".join(map(str, path)))}" {why}'
-    pointer = after.known[0].pointer if after.known else ()
-    return SchemaChange("risky", "schema-property-dropped", place, pointer, message, place)
+    new_path = after.known[0].path if after.known else ()
+    return SchemaChange("risky", "schema-property-dropped", place, new_path, message, place)
 
 
 def _flatten(*schemas: Subschema) -> Constraints:
@@ -71,15 +71,15 @@ def _flatten(*schemas: Subschema) -> Constraints:
 
 
 def keyword_changes(old: SchemaTree, new: SchemaTree, reported: set[Path], secrets: Secrets) -> Iterator[SchemaChange]:
-    """The keywords that differ under the same pointer: defaults, keywords that allow more, one change for all wording.
+    """The keywords that differ at the same path: defaults, keywords that allow more, one change for all wording.
 
-    Skips an assertion at, above or below a reported pointer, and all definitions if anything is reported.
+    Skips an assertion at, above or below a reported path, and all definitions if anything is reported.
     """
     reworded: list[Path] = []
     read = old.dialect.keywords | new.dialect.keywords | STRUCTURE | {""}
     ancestors = {place[:length] for place in reported for length in range(len(place))}
     for before, after, keyword in _find_differing_keywords(old, new):
-        where = (*before.pointer, keyword) if keyword else before.pointer
+        where = (*before.path, keyword) if keyword else before.path
         if keyword == "default":
             yield _keyword_change("schema-default-changed", before, after, where, secrets)
         elif keyword not in read:
@@ -106,8 +106,8 @@ def _find_differing_keywords(old: SchemaTree, new: SchemaTree) -> Iterator[tuple
 
     The keyword is empty if one of the schemas is `true` or `false`.
     """
-    for pointer, before in old.nodes.items():
-        after = new.nodes.get(pointer)
+    for path, before in old.nodes.items():
+        after = new.nodes.get(path)
         if after is None or same_value(before.value, after.value):
             continue
         if not isinstance(before.value, dict) or not isinstance(after.value, dict):
@@ -121,22 +121,22 @@ def _find_differing_keywords(old: SchemaTree, new: SchemaTree) -> Iterator[tuple
 def _keyword_differs(before: Subschema, after: Subschema, keyword: str) -> bool:
     """Return whether a keyword differs, and not only in schemas that both places hold under it."""
     values = (node.value.get(keyword, _ABSENT) for node in (before, after))
-    parts = [{part.pointer for word, part in direct_subschemas(node) if word == keyword} for node in (before, after)]
+    parts = [{part.path for word, part in direct_subschemas(node) if word == keyword} for node in (before, after)]
     return not same_value(*values) and not (parts[0] and parts[0] == parts[1])
 
 
 def _keyword_change(rule: str, before: Subschema, after: Subschema, where: Path, secrets: Secrets) -> SchemaChange:
-    pointers, texts = [], []
+    paths, texts = [], []
     for node in (before, after):
         value = get_at(node.tree.value, where, _ABSENT)
-        pointers.append(before.pointer if value is _ABSENT else where)
+        paths.append(before.path if value is _ABSENT else where)
         texts.append(_format_keyword_value(value, where, secrets, is_secret=secrets.may_be_secret(before, after)))
     change = f" {SECRET}" if texts[0] == texts[1] else f" from {texts[0]} to {texts[1]}"
-    named = format_path([str(step) for word, step in pairwise(before.pointer) if word == "properties"])
+    named = format_path([str(step) for word, step in pairwise(before.path) if word == "properties"])
     if rule == "schema-default-changed":
-        return SchemaChange("risky", rule, pointers[0], pointers[1], f"the default of {named} changed{change}", where)
+        return SchemaChange("risky", rule, paths[0], paths[1], f"the default of {named} changed{change}", where)
     message = f"{named}: {redact_and_cut(str(where[-1]) if where else 'schema')} changed{change}; that refuses nothing"
-    return SchemaChange("safe", rule, pointers[0], pointers[1], message, where)
+    return SchemaChange("safe", rule, paths[0], paths[1], message, where)
 
 
 def _format_keyword_value(value: JsonValue, where: Path, secrets: Secrets, *, is_secret: bool) -> str:

@@ -58,7 +58,7 @@ class Secrets:
 
     def may_be_secret(self, *places: Subschema) -> bool:
         """Return whether the values that one of these places speaks of may be secrets."""
-        paths = [(place.pointer, self._places[place.tree]) for place in places]
+        paths = [(place.path, self._places[place.tree]) for place in places]
         return any(is_at_or_below(path, secret) or any(map(may_be_secret_name, path)) for path, secret in paths)
 
     def format_value(self, value: JsonValue, max_length: int = MAX_TEXT) -> str:
