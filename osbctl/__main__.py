@@ -17,7 +17,7 @@ _OUTPUT_FAILS = (errno.ENOSPC, errno.EBADF, errno.EIO, errno.EDQUOT, errno.EFBIG
 
 def main() -> None:
     """Run the command line and exit."""
-    # A run is short: collecting garbage would take a fifth of it. `serve` and `lsp` collect theirs.
+    # A run is short: collecting garbage would take a tenth of it. `serve` and `lsp` collect theirs.
     gc.disable()
     _replace_closed_streams()
     if sys.argv[1:2] == ["serve"]:  # SIGHUP means reload; during the start its default action would kill the process

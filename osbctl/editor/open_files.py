@@ -145,7 +145,10 @@ class OpenFiles:
                 analysis = None
             if not source.changed:
                 source.analysis = analysis
-                self._show_findings(source_name, source, unsaved)
+                try:
+                    self._show_findings(source_name, source, unsaved)
+                except Exception as error:  # nor leave those waiting who ask about the file
+                    self._report_error(error)
         source.task = None
         if not self.unsaved_texts(source_name):
             del self.sources[source_name]

@@ -65,12 +65,10 @@ class Outcome(NamedTuple):
     @property
     def redacted(self) -> Outcome:
         """The outcome with secrets in its messages redacted."""
-        redactions = {refusal.message: redact_message(refusal.message, refusal.path) for refusal in self.refusals}
-        if all(before == after for before, after in redactions.items()):
-            return self
-        refusals = tuple(refusal._replace(message=redactions[refusal.message]) for refusal in self.refusals)
+        refusals = tuple(one._replace(message=redact_message(one.message, one.path)) for one in self.refusals)
+        redactions = {old.message: new.message for old, new in zip(self.refusals, refusals, strict=True) if old != new}
         lines = (line.replace(line.strip(), redactions.get(line.strip(), line.strip())) for line in self.messages)
-        return self._replace(refusals=refusals, messages=tuple(lines))
+        return self._replace(refusals=refusals, messages=tuple(lines)) if redactions else self
 
 
 def redact_message(message: str, path: Path) -> str:

@@ -333,6 +333,20 @@ def test_a_fault_of_ours_ends_no_session_and_leaves_nothing(monkeypatch: pytest.
     assert [type(error) for error in failed] == [ZeroDivisionError]
 
 
+def test_findings_that_cannot_be_shown_keep_nobody_waiting(tmp_path: Path) -> None:
+    failed: list[Exception] = []
+
+    async def look() -> None:
+        files = OpenFiles(lambda *_: 1 // 0, failed.append)
+        uri = (tmp_path / "catalog.yaml").as_uri()
+        for version in (1, 2):  # and the file is analysed again
+            files.update(uri, f"services: {version}", version)
+            await asyncio.wait_for(files.wait_for_analysis(uri), 20)
+
+    asyncio.run(look())
+    assert [type(error) for error in failed] == [ZeroDivisionError] * 2
+
+
 def test_a_large_catalog_is_judged_while_one_types(tmp_path: Path) -> None:
     """200 kB, from the key to the findings; the promise is 100 ms, which a busy machine is given ten times."""
     catalog = json.loads((catalogs_folder() / "interface-example.json").read_text())

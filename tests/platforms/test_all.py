@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from osbctl.paths import Path
 from osbctl.platforms import Platform, judge_all
-from osbctl.platforms.outcome import Outcome, VerdictKind
+from osbctl.platforms.outcome import Outcome, Refusal, VerdictKind
 from tests.comparison.make import catalog, plan, service
 from tests.corpus import EVERY_CASE
 from tests.fragments import changed, places
@@ -149,3 +149,14 @@ def test_service_manager_stops_at_its_first_fault() -> None:
     outcome = judge_all(data)[Platform.SERVICE_MANAGER]
     assert outcome.kind.value == "refuses"
     assert [refusal.rule for refusal in outcome.refusals] == ["service-manager-required", "service-manager-crash"]
+
+
+def test_a_message_is_redacted_by_the_path_of_its_own_refusal() -> None:
+    """Two refusals may have the same words."""
+    words = "must be a string, but has value hunter2"
+    refusals = Refusal("type", ("api_key",), words), Refusal("type", ("size",), words)
+    for order in (refusals, refusals[::-1]):
+        redacted = Outcome(VerdictKind.REFUSES, order, (f"  {words}",)).redacted
+        shown = {refusal.path: refusal.message for refusal in redacted.refusals}
+        assert "hunter2" not in shown["api_key",] + redacted.messages[0]
+        assert shown["size",] == words
