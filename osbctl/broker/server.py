@@ -33,8 +33,8 @@ class Server(TcpWSGIServer):  # type: ignore[misc]
     """One listener.
 
     Several servers share one `map` (descriptor to channel) and so one loop; `ready` are the channels to run next.
-    `sock` is a bound IPv4, IPv6 or Unix socket. `handle_accept`, `readable` and `sweep` must not raise: that would
-    close the listener or end the loop.
+    `sock` is a bound IPv4, IPv6 or Unix socket. `handle_accept`, `readable` and `cut_overdue_connections` must
+    not raise: that would close the listener or end the loop.
     """
 
     accept_again = 0.0

@@ -48,7 +48,7 @@ def pop_pairs_by_name(removed: list[T], added: list[T]) -> list[tuple[T, T]]:
 
 
 def fold_name(item: Identified) -> str:
-    """The name without case and outer blanks. How platforms compare names stands in their `saving`."""
+    """The name without case and outer blanks. How platforms compare names stands in their `updates`."""
     return item.name.strip().lower()
 
 

@@ -64,7 +64,7 @@ def _is_refused_by(change: Change, platform: Platform) -> bool:
 
 
 def _prefix_field_name(field: Path, message: str) -> str:
-    """`words`, after the field unless they name it: a report shows no path."""
+    """`message`, after the field unless it names it: a report shows no path."""
     named = str(field[-1]).replace("_", " ").casefold() if field else ""
     is_named = named in message.replace("_", " ").casefold()
     return message if is_named else f"{'.'.join(map(str, field))}: {message}"

@@ -137,7 +137,7 @@ def _find_catalogs(places: Sequence[_Place]) -> list[_Place]:
 
 
 def _find_catalogs_in(place: _Place, visited: dict[int, Any]) -> Iterator[_Place]:
-    """The catalogs at a place or below it; `met` has the visited collections, as aliases may repeat them."""
+    """The catalogs at a place or below it; `visited` has the collections met so far, as aliases may repeat them."""
     value = place.value
     if isinstance(value, str):
         if _TEXT_OF_CATALOG.search(value) and place.document.text:

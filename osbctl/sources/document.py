@@ -102,7 +102,7 @@ class Document(_Read):
         return Finding(rule, Severity.ERROR, message, path, self.locate([path])[path], hint=hint)
 
     def with_data(self, data: dict[str, Any], origin_of: Callable[[Path], Path]) -> Document:
-        """The document with other `data`; `origin` maps a path of that to a path of the present data."""
+        """The document with other `data`; `origin_of` maps a path of that to a path of the present data."""
 
         def locate(paths: frozenset[Path]) -> dict[Path, Location]:
             origins = {path: origin_of(path) for path in paths}
