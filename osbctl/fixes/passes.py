@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 
 from osbctl.findings import Finding, Fix, Location
 from osbctl.fixes.edits import Edit, apply_edits, make_edit, make_quoting_edit
-from osbctl.paths import Path as Steps
+from osbctl.paths import Path as ValuePath
 from osbctl.paths import get_at, pointer, value_at
 from osbctl.sources.document import Document, Span
 from osbctl.sources.parse import decode_utf8, parse_text
@@ -51,7 +51,7 @@ class Pass:
         for finding, fix in fixes:
             self._make_edit(finding, fix, places)
 
-    def _make_edit(self, finding: Finding, fix: Fix, locations: dict[Steps, Location]) -> None:
+    def _make_edit(self, finding: Finding, fix: Fix, locations: dict[ValuePath, Location]) -> None:
         """Record the edit for a fix, and apply it to `expected`; skip it if it is impossible or clashes with one."""
         location = (locations.get(fix.path) or locations.get(fix.path[:-1])) if fix.path else finding.location
         if location is None:
@@ -107,7 +107,7 @@ class _SourceText:
     def __init__(self, name: str, data: bytes) -> None:
         self._document = parse_text(decode_utf8(data, name), name)
         self.text = self._document.text
-        self.spans: dict[Steps, Span] = self._document.source_map().spans(aliases=True)
+        self.spans: dict[ValuePath, Span] = self._document.source_map().spans(aliases=True)
         self._lines = Lines(name, self.text)
         self._keys = {span.key[0]: path for path, span in self.spans.items() if span.key[1]}
         self._items = {span.start: path for path, span in self.spans.items() if not span.key[1]}
@@ -133,7 +133,7 @@ class _SourceText:
             return None
         return make_edit(self._document, self.spans, fix, path if exists else (*path, fix.path[-1]))
 
-    def _path_in_file(self, offset: int, catalog_path: Steps) -> Steps | None:
+    def _path_in_file(self, offset: int, catalog_path: ValuePath) -> ValuePath | None:
         """Find the path in this file of the value at `catalog_path`, by its offset; None if another value is there."""
         has_key = bool(catalog_path) and isinstance(catalog_path[-1], str)
         found = (self._keys if has_key else self._items).get(offset)
@@ -151,7 +151,7 @@ def _translate_to_spring(fix: Fix) -> Fix:
     return fix._replace(path=(*above, spring_field_name(last))) if isinstance(last, str) and last else fix
 
 
-def _other_content(data: bytes, name: str, top: Steps) -> Any:
+def _other_content(data: bytes, name: str, top: ValuePath) -> Any:
     """Content of a file outside the catalog at `top`."""
     whole: Any = json.loads(json.dumps(parse_text(decode_utf8(data, name), name).data))
     get_at(whole, top[:-1])[top[-1]] = None
