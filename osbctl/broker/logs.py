@@ -92,8 +92,8 @@ LONGEST_METHOD = 32
 class Entry:
     """A request in the access log.
 
-    Before `finalize`, `started` is its monotonic arrival and `size` the number of bytes sent before its body;
-    afterwards they are the duration in seconds and the number of body bytes sent. `finalize` also truncates the
+    `started` is its monotonic arrival, and `sent_before` the number of bytes that its connection sent before its body.
+    `finalize` computes `duration`, in seconds, and `size`, the number of body bytes sent. It also truncates the
     client's texts: thousands of entries wait if the log has no reader. `client` is a normalized address or `unix`.
     """
 
@@ -103,9 +103,11 @@ class Entry:
     method: str
     path: str
     status: str
-    size: int
+    sent_before: int
     decision: Decision | None
     identity: str
+    duration: float = 0.0
+    size: int = 0
 
     @property
     def credential_label(self) -> str:
@@ -114,8 +116,8 @@ class Entry:
 
     def finalize(self, sent_bytes: int) -> None:
         """Compute duration and size, and truncate and redact texts; `sent_bytes` is the connection's total."""
-        self.started = time.monotonic() - self.started
-        self.size = max(0, sent_bytes - self.size)
+        self.duration = time.monotonic() - self.started
+        self.size = max(0, sent_bytes - self.sent_before)
         self.method = self.method[:LONGEST_METHOD]
         _, userinfo, rest = self.path.rpartition("@")
         self.path = ("***@" if userinfo else "") + rest.partition("?")[0][:LONGEST]
@@ -131,7 +133,7 @@ def format_json_line(entry: Entry) -> str:
         "path": entry.path,
         "status": int(entry.status),
         "bytes": entry.size,
-        "duration_ms": round(entry.started * 1000, 3),
+        "duration_ms": round(entry.duration * 1000, 3),
         "credential": entry.credential_label,
         "request_identity": entry.identity,
     }
@@ -141,7 +143,7 @@ def format_json_line(entry: Entry) -> str:
 def format_text_line(entry: Entry) -> str:
     path = _quote_text(f"{entry.method} {entry.path}")
     line = f"{format_timestamp(entry.time)} {entry.client} {path} {entry.status} {entry.size}"
-    line += f" {entry.started * 1000:.3f}ms"
+    line += f" {entry.duration * 1000:.3f}ms"
     if entry.credential_label:
         line += f" credential={_quote_text(entry.credential_label)}"
     if entry.identity:

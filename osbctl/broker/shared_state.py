@@ -112,7 +112,7 @@ class Shared:
         entry.finalize(sent_bytes)
         stats, decision = self.stats, entry.decision
         stats.requests[entry.status] += 1
-        stats.seconds += entry.started
+        stats.seconds += entry.duration
         if decision is not None:
             stats.authentications[decision.outcome, decision.label] += 1
         if self.access_log is not None:
