@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple, TypeAlias
 
 from osbctl.paths import Path
-from osbctl.platforms.cloudfoundry.ruby import index, inspect, is_blank
+from osbctl.platforms.cloudfoundry.ruby import get_item, inspect, is_blank
 from osbctl.platforms.outcome import MAX_REFUSALS, Refusal
 from osbctl.text import semantic_version_pattern
 
@@ -90,7 +90,7 @@ class FieldRow(NamedTuple):
 def check_fields(rows: tuple[FieldRow, ...], value: dict[str, Any] | str, path: Path, errors: Errors) -> None:
     """Check the fields of an object. A String in its place answers a lookup with what it contains."""
     for key, label, check, inside in rows:
-        field = index(value, key)
+        field = get_item(value, key)
         if problem := check(field):
             errors.add(problem.rule, (*path, key), f"{label} {problem.message}")
         if inside and isinstance(field, dict):

@@ -94,7 +94,7 @@ def normalize_plan_name(name: str) -> str:
     return strip(name).lower()
 
 
-def index(receiver: dict[str, Any] | str, key: str) -> Any:
+def get_item(receiver: dict[str, Any] | str, key: str) -> Any:
     """`receiver[key]` for a string key: a Hash is looked up and a String searched."""
     if isinstance(receiver, dict):
         return receiver.get(key)

@@ -40,7 +40,7 @@ class SchemaChecks:
         self._ids: set[str] = set()
         self.doubts: list[Refusal] = []
 
-    def __call__(self, schemas: dict[str, Any], path: Path) -> Errors:
+    def find_errors(self, schemas: dict[str, Any], path: Path) -> Errors:
         """Errors of a plan's `schemas`. Raises RubyCrash.
 
         The lines of parameters come before those of what holds them, and so on outwards.

@@ -21,7 +21,7 @@ from osbctl.platforms.cloudfoundry.fields import (
 from osbctl.platforms.cloudfoundry.ruby import (
     RubyCrash,
     equality_key,
-    index,
+    get_item,
     inspect,
     json_length,
     normalize_plan_name,
@@ -46,10 +46,10 @@ def judge(data: dict[str, Any]) -> Outcome:
     """
     try:
         services = _extract_services(data)
-        judge_schemas = SchemaChecks()
+        schema_checks = SchemaChecks()
         errors = Errors()
-        for number, service in enumerate(services):
-            errors.nest(_judge_service(service, ("services", number), judge_schemas))
+        for index, service in enumerate(services):
+            errors.nest(_judge_service(service, ("services", index), schema_checks))
         if not services:
             text = "Service broker must provide at least one service"
             errors.add("cloudfoundry-no-service", ("services",), text, "add a service offering")
@@ -60,7 +60,7 @@ def judge(data: dict[str, Any]) -> Outcome:
     if not errors:
         unstored = limit_refusals(_storage_refusals(services))
         if not unstored:
-            doubts = limit_refusals(judge_schemas.doubts)
+            doubts = limit_refusals(schema_checks.doubts)
             return Outcome(VerdictKind.UNCLEAR if doubts else VerdictKind.ACCEPTS, doubts=doubts)
         refuses = unstored[0].path[-1] == "name"  # the first that fails ends it
         return Outcome(VerdictKind.REFUSES if refuses else VerdictKind.CRASHES, unstored)
@@ -75,21 +75,21 @@ def _extract_services(data: dict[str, Any]) -> list[dict[str, Any]]:
         return []
     if not isinstance(services, list):
         raise RubyCrash(("services",), "services is no array")
-    for number, service in enumerate(services):
-        path: Path = ("services", number)
+    for index, service in enumerate(services):
+        path: Path = ("services", index)
         if not isinstance(service, dict):
             raise RubyCrash(path, "a service is no object")
         plans = service.get("plans")
         if not isinstance(plans, list | None) and plans is not False:
             raise RubyCrash((*path, "plans"), "plans is no array")
-        for plan_number, plan in enumerate(plans or ()):
+        for plan_index, plan in enumerate(plans or ()):
             # A String answers to `[]` as a Hash does: it passes here, and the check of the list names it.
             if not isinstance(plan, dict | str):
-                raise RubyCrash((*path, "plans", plan_number), "a plan is no object")
+                raise RubyCrash((*path, "plans", plan_index), "a plan is no object")
     return services
 
 
-def _judge_service(service: dict[str, Any], path: Path, judge_schemas: SchemaChecks) -> Errors:
+def _judge_service(service: dict[str, Any], path: Path, schema_checks: SchemaChecks) -> Errors:
     """Errors of a service offering and its plans. Raises RubyCrash if the platform crashes."""
     errors = Errors(f"Service {to_s(service.get('name'))}")
     check_fields(SERVICE_ROWS, service, path, errors)
@@ -102,52 +102,52 @@ def _judge_service(service: dict[str, Any], path: Path, judge_schemas: SchemaChe
     if problem := check_strings(requires):
         errors.add(problem.rule, (*path, "requires"), f'Service "requires" field {problem.message}')
     check_fields(SERVICE_OBJECT_ROWS, service, path, errors)
-    for number, item in enumerate(requires if isinstance(requires, list) else ()):
+    for index, item in enumerate(requires if isinstance(requires, list) else ()):
         if to_s(item) not in _REQUIRES:
             message = f'Service "requires" field contains unsupported value "{to_s(item)}"'
-            errors.add("cloudfoundry-requires", (*path, "requires", number), message)
-    _check_plans(service, path, errors, judge_schemas)
+            errors.add("cloudfoundry-requires", (*path, "requires", index), message)
+    _check_plans(service, path, errors, schema_checks)
     return errors
 
 
-def _check_plans(service: dict[str, Any], path: Path, errors: Errors, judge_schemas: SchemaChecks) -> None:
+def _check_plans(service: dict[str, Any], path: Path, errors: Errors, schema_checks: SchemaChecks) -> None:
     plans = service.get("plans") or []
     plans_path: Path = (*path, "plans")
     if not plans:
         errors.add("cloudfoundry-no-plan", plans_path, "At least one plan is required")
         return
-    misplaced = next((number for number, plan in enumerate(plans) if not isinstance(plan, dict)), None)
+    misplaced = next((index for index, plan in enumerate(plans) if not isinstance(plan, dict)), None)
     if misplaced is not None:
         text = f"Service plans list must be an array of hashes, but has value {inspect(plans)}"
         errors.add("cloudfoundry-type", (*plans_path, misplaced), text)
         return
-    for number, plan in enumerate(plans):
-        errors.nest(_judge_plan(plan, (*plans_path, number), judge_schemas))
+    for index, plan in enumerate(plans):
+        errors.nest(_judge_plan(plan, (*plans_path, index), schema_checks))
     _check_unique_in_service(service, plans, plans_path, errors)
 
 
 def _check_unique_in_service(service: dict[str, Any], plans: list[dict[str, Any]], path: Path, errors: Errors) -> None:
     start = f"Service {to_s(service.get('name'))} already has a plan"
-    for number, value in _find_repeated([plan.get("id") for plan in plans]):
+    for index, value in _find_repeated([plan.get("id") for plan in plans]):
         text = f"Plan ids must be unique. {start} with id '{to_s(value)}'"
-        errors.add("cloudfoundry-plan-ids", (*path, number, "id"), text)
-    for number, value in _find_repeated([plan.get("name") for plan in plans]):
+        errors.add("cloudfoundry-plan-ids", (*path, index, "id"), text)
+    for index, value in _find_repeated([plan.get("name") for plan in plans]):
         text = f"Plan names must be unique within a service. {start} named {to_s(value)}"
-        errors.add("cloudfoundry-plan-names", (*path, number, "name"), text)
+        errors.add("cloudfoundry-plan-names", (*path, index, "name"), text)
 
 
 def _find_repeated(values: list[Any]) -> Iterator[tuple[int, Any]]:
     """The index of a repeated value's second occurrence, and the value. 1 and 1.0 are equal, but both are named."""
-    numbers: dict[Any, list[int]] = {}
-    for number, value in enumerate(values):
-        numbers.setdefault(value if type(value) in (int, float) else equality_key(value), []).append(number)
-    for equal in numbers.values():
+    indexes: dict[Any, list[int]] = {}
+    for index, value in enumerate(values):
+        indexes.setdefault(value if type(value) in (int, float) else equality_key(value), []).append(index)
+    for equal in indexes.values():
         if len(equal) > 1:
-            for value in {equality_key(values[number]): values[number] for number in equal}.values():
+            for value in {equality_key(values[index]): values[index] for index in equal}.values():
                 yield equal[1], value
 
 
-def _judge_plan(plan: dict[str, Any], path: Path, judge_schemas: SchemaChecks) -> Errors:
+def _judge_plan(plan: dict[str, Any], path: Path, schema_checks: SchemaChecks) -> Errors:
     """Errors of a plan and its schemas. Raises RubyCrash if the platform crashes."""
     errors = Errors(f"Plan {to_s(plan.get('name'))}")
     check_fields(PLAN_ROWS, plan, path, errors)
@@ -156,7 +156,7 @@ def _judge_plan(plan: dict[str, Any], path: Path, judge_schemas: SchemaChecks) -
         _check_maintenance_info(info, (*path, "maintenance_info"), errors)
     schemas = plan.get("schemas")
     if isinstance(schemas, dict) and schemas:
-        errors.nest(judge_schemas(schemas, (*path, "schemas")))
+        errors.nest(schema_checks.find_errors(schemas, (*path, "schemas")))
     return errors
 
 
@@ -188,10 +188,10 @@ def _storage_refusals(services: list[dict[str, Any]]) -> Iterator[Refusal]:
 
     Measured on PostgreSQL and MariaDB: tests/platforms/cloudfoundry_database.jsonl.
     """
-    for service_number, service in enumerate(services):
+    for service_index, service in enumerate(services):
         seen = set()
-        for plan_number, plan in enumerate(service["plans"]):
-            path: Path = ("services", service_number, "plans", plan_number)
+        for plan_index, plan in enumerate(service["plans"]):
+            path: Path = ("services", service_index, "plans", plan_index)
             name = normalize_plan_name(plan["name"])
             if name in seen:
                 text = "Cloud Foundry ignores case and outer blanks in names of plans: this name is taken"
@@ -234,13 +234,13 @@ def _check_unique_values(rule: str, values: Iterable[tuple[Path, Any]], text: st
 def _check_unique_plan_ids(errors: Errors, services: list[dict[str, Any]]) -> None:
     """Report each plan whose id an earlier plan has; its message names the last of these."""
     seen: dict[str, str] = {}
-    for number, service in enumerate(services):
-        for plan_number, plan in enumerate(service.get("plans") or []):
-            identity = index(plan, "id")
-            plan_label = f"(plan name '{to_s(index(plan, 'name'))}', service name '{to_s(service.get('name'))}')"
+    for service_index, service in enumerate(services):
+        for plan_index, plan in enumerate(service.get("plans") or []):
+            identity = get_item(plan, "id")
+            plan_label = f"(plan name '{to_s(get_item(plan, 'name'))}', service name '{to_s(service.get('name'))}')"
             key = equality_key(identity)
             if key in seen:
-                path = ("services", number, "plans", plan_number, "id")
+                path = ("services", service_index, "plans", plan_index, "id")
                 text = (
                     f"Plan ids must be unique. Unable to register plan with id '{to_s(identity)}' {plan_label} because "
                     f"it uses the same id as another plan in the catalog {seen[key]}"
