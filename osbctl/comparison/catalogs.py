@@ -9,7 +9,7 @@ from osbctl.changes import Change
 from osbctl.comparison.change_kinds import Kind
 from osbctl.comparison.collector import Collector, MatchedPair
 from osbctl.comparison.fields import compare_catalog_fields, compare_plan_fields, compare_service_fields
-from osbctl.comparison.match import Match, T, match_by_id, pop_pairs_by_name
+from osbctl.comparison.match import Identified, Match, T, match_by_id, pop_pairs_by_name
 from osbctl.comparison.names import NameChanges
 from osbctl.comparison.rules import fields, identity
 from osbctl.comparison.values import equal_or_both_empty, format_value
@@ -33,11 +33,11 @@ def compare_catalogs(
     is not known. `today` decides whether a sunset has passed; the default is the current date. Never fails: values of a
     wrong type are skipped, as in `osbctl.catalog`.
     """
-    before, after = Catalog.of(old), Catalog.of(new)
+    old, new = Catalog.of(old), Catalog.of(new)
     collector = Collector(platforms or tuple(Platform), used_plans)
-    _Comparison(before, after, collector, today).run()
-    compare_catalog_fields(collector, before.data, after.data)
-    if not collector.changes and not equal_or_both_empty(before.data, after.data):
+    _Comparison(old, new, collector, today).run()
+    compare_catalog_fields(collector, old.data, new.data)
+    if not collector.changes and not equal_or_both_empty(old.data, new.data):
         collector.add(fields.OTHER, MatchedPair(), _NO_EFFECT)
     return collector.changes
 
@@ -49,39 +49,39 @@ class _Comparison:
         self._old, self._new, self._to, self._today = old, new, to, today
         self._names = NameChanges(old, new, to)
         self._services = match_by_id(old.services, new.services)
-        gone, fresh = self._services.gone, self._services.fresh
-        self._replaced = pop_pairs_by_name(gone, fresh)
-        pairs = (*self._services.kept, *self._replaced)
-        left = _find_unmatched_plans(old.services, {id(before): after for before, after in pairs})
-        came = _find_unmatched_plans(new.services, {id(after): before for before, after in pairs})
+        removed, added = self._services.removed, self._services.added
+        self._same_name_pairs = pop_pairs_by_name(removed, added)
+        pairs = (*self._services.kept, *self._same_name_pairs)
+        removed_plans = _find_unmatched_plans(old.services, {id(pair[0]): pair[1] for pair in pairs})
+        added_plans = _find_unmatched_plans(new.services, {id(pair[1]): pair[0] for pair in pairs})
         # A plan has moved if its old service offering no longer has it; otherwise the new one is a copy.
-        self._moves = [(*left[plan], *came[plan]) for plan in left if plan in came]
-        self._movers = {id(plan) for _, before, _, after in self._moves for plan in (before, after)}
+        self._moves = [(*removed_plans[key], *added_plans[key]) for key in removed_plans if key in added_plans]
+        self._moved_plans = {id(plan) for _, old_plan, _, new_plan in self._moves for plan in (old_plan, new_plan)}
 
     def run(self) -> None:
         """Add all changes but those of the catalog's own fields."""
         services = self._services
         if self._old.services and not self._new.services:
             self._to.add(identity.CATALOG_EMPTIED, MatchedPair(), "the catalog is empty")
-        kept = [*services.kept, *self._replaced]
-        self._names.report_services(kept, services.fresh)
-        for old, new in self._replaced:
+        kept = [*services.kept, *self._same_name_pairs]
+        self._names.report_services(kept, services.added)
+        for old, new in self._same_name_pairs:
             self._report_changed_service_id(old, new)
         for old, new in kept:
             self._compare_service_and_plans(old, new)
-        for gone in services.gone:
-            message = f"removed, {self._describe_plan_count(gone)}"
-            self._report_removal(identity.SERVICE_REMOVED, MatchedPair(gone), message, gone)
-        for fresh in services.fresh:
-            message = f"added, {self._describe_plan_count(fresh)}"
-            self._to.add(identity.SERVICE_ADDED, MatchedPair(None, fresh), message, new=fresh.id)
+        for removed in services.removed:
+            message = f"removed, {self._describe_plan_count(removed)}"
+            self._report_removal(identity.SERVICE_REMOVED, MatchedPair(removed), message, removed)
+        for added in services.added:
+            message = f"added, {self._describe_plan_count(added)}"
+            self._to.add(identity.SERVICE_ADDED, MatchedPair(None, added), message, new=added.id)
         self._report_moved_plans()
         if _is_reordered(services):
             self._to.add(fields.ORDER, MatchedPair(), "the service offerings changed order", ("services",))
 
     def _describe_plan_count(self, service: ServiceOffering) -> str:
         """The number of plans that a service offering brings or takes along; those that moved are counted apart."""
-        moved = sum(id(plan) in self._movers for plan in service.plans)
+        moved = sum(id(plan) in self._moved_plans for plan in service.plans)
         text = f"with {plural(len(service.plans) - moved, 'plan')}"
         return f"{text}, besides {moved:,} moved" if moved else text
 
@@ -98,41 +98,45 @@ class _Comparison:
             return
         match = match_by_id(old.plans, new.plans)
         # A plan that moves is reported once, as moved.
-        gone, fresh = ([plan for plan in plans if id(plan) not in self._movers] for plans in (match.gone, match.fresh))
-        replaced = pop_pairs_by_name(gone, fresh)
+        removed = [plan for plan in match.removed if id(plan) not in self._moved_plans]
+        added = [plan for plan in match.added if id(plan) not in self._moved_plans]
+        same_name_pairs = pop_pairs_by_name(removed, added)
         if old.plans and not new.plans:
             self._to.add(identity.SERVICE_WITHOUT_PLANS, MatchedPair(old, new), "no plan is left", ("plans",))
-        compare_service_fields(self._to, old, new, [*match.kept, *replaced])
-        self._names.report_plans(old, new, match.kept, fresh)
-        for before, after in replaced if old.id == new.id else ():
-            message = f"the id changed from {format_value(before.id)} to {format_value(after.id)} while the name stayed"
-            pair = MatchedPair(old, new, before, after)
-            self._to.add(identity.PLAN_ID, pair, message, ("id",), before.id, after.id)
-        for before, after in (*match.kept, *replaced):
-            compare_plan_fields(self._to, MatchedPair(old, new, before, after))
-        for plan in gone:
+        compare_service_fields(self._to, old, new, [*match.kept, *same_name_pairs])
+        self._names.report_plans(old, new, match.kept, added)
+        for old_plan, new_plan in same_name_pairs if old.id == new.id else ():
+            message = (
+                f"the id changed from {format_value(old_plan.id)} to {format_value(new_plan.id)} while the name stayed"
+            )
+            pair = MatchedPair(old, new, old_plan, new_plan)
+            self._to.add(identity.PLAN_ID, pair, message, ("id",), old_plan.id, new_plan.id)
+        for old_plan, new_plan in (*match.kept, *same_name_pairs):
+            compare_plan_fields(self._to, MatchedPair(old, new, old_plan, new_plan))
+        for plan in removed:
             self._report_removal(identity.PLAN_REMOVED, MatchedPair(old, new, plan), "removed", plan)
-        for plan in fresh:
+        for plan in added:
             self._to.add(identity.PLAN_ADDED, MatchedPair(old, new, None, plan), "added", new=plan.id)
         if _is_reordered(match):
             self._to.add(fields.ORDER, MatchedPair(old, new), "the plans changed order", ("plans",))
 
-    def _report_removal(self, kind: Kind, pair: MatchedPair, message: str, gone: ServiceOffering | ServicePlan) -> None:
+    def _report_removal(self, kind: Kind, pair: MatchedPair, message: str, removed: Identified) -> None:
         """Report a removal. After its sunset, an object may be removed."""
-        sunset = gone.deprecation and gone.deprecation.sunset
+        sunset = removed.deprecation and removed.deprecation.sunset
         passed = bool(sunset and sunset < (self._today or date.today()))  # the author's local date
         if sunset:
             message += f"; its sunset was {sunset}" if passed else f"; deprecated, but promised until {sunset}"
-        self._to.add(kind, pair, message, old=gone.id, expired=passed)
+        self._to.add(kind, pair, message, old=removed.id, expired=passed)
 
     def _report_moved_plans(self) -> None:
-        for old_home, before, new_home, after in self._moves:
-            pair = MatchedPair(old_home, new_home, before, after)
-            homes = [format_value(old_home.name), format_value(new_home.name)]
-            if old_home.name == new_home.name:
-                homes = [f"{format_value(home.name)} (id {format_value(home.id)})" for home in (old_home, new_home)]
-            message = f"moved from service {homes[0]} to {homes[1]}"
-            self._to.add(identity.PLAN_MOVED, pair, message, (), old_home.id, new_home.id)
+        for old_service, old_plan, new_service, new_plan in self._moves:
+            pair = MatchedPair(old_service, new_service, old_plan, new_plan)
+            owners = (old_service, new_service)
+            names = [format_value(owner.name) for owner in owners]
+            if old_service.name == new_service.name:
+                names = [f"{format_value(owner.name)} (id {format_value(owner.id)})" for owner in owners]
+            message = f"moved from service {names[0]} to {names[1]}"
+            self._to.add(identity.PLAN_MOVED, pair, message, (), old_service.id, new_service.id)
             compare_plan_fields(self._to, pair, moved=True)
 
 

@@ -121,13 +121,13 @@ def add_locations(changes: Sequence[Change], old: Document, new: Document) -> li
     """`changes` with locations, in one pass over each source; no excerpts, which may hold secrets of the catalog."""
     if not changes:
         return []
-    before = old.locate({change.old_path for change in changes})
-    after = new.locate({change.new_path for change in changes})
+    old_locations = old.locate({change.old_path for change in changes})
+    new_locations = new.locate({change.new_path for change in changes})
     return [
         replace(
             change,
-            old_location=None if change.is_added_object else before[change.old_path]._replace(excerpt=""),
-            new_location=after[change.new_path]._replace(excerpt=""),
+            old_location=None if change.is_added_object else old_locations[change.old_path]._replace(excerpt=""),
+            new_location=new_locations[change.new_path]._replace(excerpt=""),
         )
         for change in changes
     ]

@@ -45,9 +45,9 @@ def find_drift(
         _check_same_broker(stored, broker, shape)
         false_defaults, platforms = stored.platform.record.omitted_is_false, (stored.platform,)
         as_written = stored.platform.record.normalize_field_names(broker.data)
-        before, after = (reduce_to_stored(data, shape, false_defaults) for data in (old.data, as_written))
-        drop_inherited_values(before, after, as_written, false_defaults)
-        old, new = Catalog.of(before), Catalog.of(after)
+        old_data, new_data = (reduce_to_stored(data, shape, false_defaults) for data in (old.data, as_written))
+        drop_inherited_values(old_data, new_data, as_written, false_defaults)
+        old, new = Catalog.of(old_data), Catalog.of(new_data)
     changes = compare_catalogs(old, new, platforms=platforms, used_plans=used_plans)
     found = []
     for change in changes:
@@ -80,9 +80,9 @@ def stored_catalog_notes(stored: StoredCatalog, broker: Mapping[str, Any] | Cata
     broker, shape = Catalog.of(broker), stored.shape
     offered = {(service.id, "") for service in broker.services}  # as `StoredCatalog.kept` has them
     offered |= {(service.id, plan.id) for service in broker.services for plan in service.plans}
-    gone = [name for ids, name in stored.kept.items() if ids not in offered]
+    removed = [name for ids, name in stored.kept.items() if ids not in offered]
     head = "not compared, as the platform keeps them though the catalog does not have them"
-    sentences = [f"{head}: {', '.join(gone)}"] if gone else []
+    sentences = [f"{head}: {', '.join(removed)}"] if removed else []
     return [*sentences, *_export_notes(stored, broker, shape)] if shape else sentences
 
 
@@ -153,11 +153,11 @@ def drop_inherited_values(
     before `reduce_to_stored`.
     """
     for old, new, original in _match_by_id(stored, broker, as_written, "services"):
-        for before, after, plan in _match_by_id(old, new, original, "plans"):
+        for old_plan, new_plan, plan in _match_by_id(old, new, original, "plans"):
             for name in INHERITED:
-                if name not in false_defaults and plan.get(name) is None and before.get(name) == old.get(name):
-                    before.pop(name, None)
-                    after.pop(name, None)
+                if name not in false_defaults and plan.get(name) is None and old_plan.get(name) == old.get(name):
+                    old_plan.pop(name, None)
+                    new_plan.pop(name, None)
 
 
 def _match_by_id(

@@ -47,8 +47,8 @@ _OMITTED_IS_FALSE = {
 def compare_catalog_fields(to: Collector, old: Mapping[str, Any], new: Mapping[str, Any]) -> None:
     """Compare the catalog's own fields."""
     pair = MatchedPair()
-    was, now = report_and_drop_wrong_types(to, pair, "catalog", old, new)
-    _compare_other_fields(to, pair, "catalog", was, now)
+    old, new = report_and_drop_wrong_types(to, pair, "catalog", old, new)
+    _compare_other_fields(to, pair, "catalog", old, new)
 
 
 def compare_service_fields(
@@ -56,21 +56,22 @@ def compare_service_fields(
 ) -> None:
     """Compare the service offering's own fields; `plans`, those in both catalogs, may inherit some."""
     pair = MatchedPair(old, new)
-    was, now = report_and_drop_wrong_types(to, pair, "service", old.data, new.data)
+    old_data, new_data = report_and_drop_wrong_types(to, pair, "service", old.data, new.data)
     for name in INHERITED:
-        before, after = getattr(old, name), getattr(new, name)
+        old_value, new_value = getattr(old, name), getattr(new, name)
         if has_wrong_type(name, old.data, new.data):
             continue
-        if before != after and plans and not any(_always_inherits(name, *both) for both in plans):
-            message, *values = _describe_flag(pair, (name,), before, after)
+        if old_value != new_value and plans and not any(_always_inherits(name, *both) for both in plans):
+            message, *values = _describe_flag(pair, (name,), old_value, new_value)
             to.add(rules.SERVICE_FLAG, pair, message, (name,), *values)
         else:
-            _compare_flag(to, pair, (name,), before, after)
-            _report_explicitness_change(to, pair, name, before == after)
-    _compare_common_fields(to, pair, was, now)
+            _compare_flag(to, pair, (name,), old_value, new_value)
+            _report_explicitness_change(to, pair, name, old_value == new_value)
+    _compare_common_fields(to, pair, old_data, new_data)
     for key in TEXT_LISTS:
-        compare_text_list(to, pair, key, was.get(key), now.get(key))
-    _compare_dashboard(to, pair, dict_or_empty(was.get("dashboard_client")), dict_or_empty(now.get("dashboard_client")))
+        compare_text_list(to, pair, key, old_data.get(key), new_data.get(key))
+    old_client, new_client = (dict_or_empty(data.get("dashboard_client")) for data in (old_data, new_data))
+    _compare_dashboard(to, pair, old_client, new_client)
 
 
 def compare_plan_fields(to: Collector, pair: MatchedPair, moved: bool = False) -> None:
@@ -79,19 +80,21 @@ def compare_plan_fields(to: Collector, pair: MatchedPair, moved: bool = False) -
     assert old and new
     if not moved and equal_or_both_empty(old.data, new.data):
         return  # most plans, most of the time
-    was, now = report_and_drop_wrong_types(to, pair, "plan", old.data, new.data)
+    old_data, new_data = report_and_drop_wrong_types(to, pair, "plan", old.data, new.data)
     for name in INHERITED:
-        before, after = getattr(old, name), getattr(new, name)
+        old_value, new_value = getattr(old, name), getattr(new, name)
         # What a plan inherits is reported of its service offering.
         if (moved or not _always_inherits(name, old, new)) and not has_wrong_type(name, old.data, new.data):
-            _compare_flag(to, pair, (name,), before, after)
-            _report_explicitness_change(to, pair, name, before == after)
+            _compare_flag(to, pair, (name,), old_value, new_value)
+            _report_explicitness_change(to, pair, name, old_value == new_value)
     if not has_wrong_type("free", old.data, new.data):
         _compare_free(to, pair, old, new)
-    _compare_common_fields(to, pair, was, now)
-    _compare_maintenance_info(to, pair, was.get("maintenance_info"), now.get("maintenance_info"))
-    _compare_polling_duration(to, pair, was.get("maximum_polling_duration"), now.get("maximum_polling_duration"))
-    compare_parameters(to, pair, was.get("schemas"), now.get("schemas"))
+    _compare_common_fields(to, pair, old_data, new_data)
+    _compare_maintenance_info(to, pair, old_data.get("maintenance_info"), new_data.get("maintenance_info"))
+    _compare_polling_duration(
+        to, pair, old_data.get("maximum_polling_duration"), new_data.get("maximum_polling_duration")
+    )
+    compare_parameters(to, pair, old_data.get("schemas"), new_data.get("schemas"))
 
 
 def _compare_common_fields(to: Collector, pair: MatchedPair, old: Mapping[str, Any], new: Mapping[str, Any]) -> None:
@@ -106,13 +109,14 @@ def _compare_other_fields(
     to: Collector, pair: MatchedPair, kind: str, old: Mapping[str, Any], new: Mapping[str, Any]
 ) -> None:
     """Compare all fields of an object of this kind without a comparison of their own: unknown or in another case."""
-    was, now = dict(_fields_in_other_case(old, kind)), dict(_fields_in_other_case(new, kind))
-    for path in dict.fromkeys((*was, *now)):
-        before, after = was.get(path), now.get(path)
-        if not same_value(before, after):
-            to.add(rules.FIELD_CASE, pair, describe_change(".".join(path), before, after, path), path, before, after)
+    old_fields, new_fields = dict(_fields_in_other_case(old, kind)), dict(_fields_in_other_case(new, kind))
+    for path in dict.fromkeys((*old_fields, *new_fields)):
+        old_value, new_value = old_fields.get(path), new_fields.get(path)
+        if not same_value(old_value, new_value):
+            message = describe_change(".".join(path), old_value, new_value, path)
+            to.add(rules.FIELD_CASE, pair, message, path, old_value, new_value)
     for key in _all_keys(old, new):
-        if key not in compared_fields(kind) and (key,) not in was and (key,) not in now:
+        if key not in compared_fields(kind) and (key,) not in old_fields and (key,) not in new_fields:
             _compare_field(to, rules.OTHER, pair, (key,), old.get(key), new.get(key))
 
 
@@ -142,18 +146,18 @@ def _compare_flag(to: Collector, pair: MatchedPair, path: Path, old: bool, new: 
             else e
             for e in effects
         )
-    message, before, after = _describe_flag(pair, path, old, new)
-    to.add(kind, pair, message, path, before, after, effects=effects)
+    message, old_value, new_value = _describe_flag(pair, path, old, new)
+    to.add(kind, pair, message, path, old_value, new_value, effects=effects)
 
 
 def _describe_flag(pair: MatchedPair, path: Path, old: bool, new: bool) -> tuple[str, bool | None, bool | None]:
     """The sentence about a boolean, and its values in the catalogs; `old` and `new` also count where it is omitted."""
-    before, after = (get_at(item.data, path) for item in _compared_objects(pair))
+    old_value, new_value = (get_at(item.data, path) for item in _compared_objects(pair))
     name, origin = ".".join(map(str, path)), "inherited" if pair.plan and path[-1] in INHERITED else "default"
-    if before is None and after is None:  # a plan that moved
+    if old_value is None and new_value is None:  # a plan that moved
         return f"{describe_change(name, old, new)} ({origin})", None, None
-    omitted = f"{origin} {format_value(old if before is None else new)}"
-    return describe_change(name, before, after, if_omitted=omitted), before, after
+    omitted = f"{origin} {format_value(old if old_value is None else new)}"
+    return describe_change(name, old_value, new_value, if_omitted=omitted), old_value, new_value
 
 
 def _compared_objects(pair: MatchedPair) -> tuple[ServiceOffering | ServicePlan, ServiceOffering | ServicePlan]:
@@ -166,13 +170,13 @@ def _compared_objects(pair: MatchedPair) -> tuple[ServiceOffering | ServicePlan,
 def _report_explicitness_change(to: Collector, pair: MatchedPair, name: str, same_effect: bool) -> None:
     """Report a value that is explicit on one side only, if it means the same."""
     old_object, new_object = _compared_objects(pair)
-    before, after = _is_explicit(old_object, name), _is_explicit(new_object, name)
-    if not same_effect or before == after:
+    old_is_explicit, new_is_explicit = _is_explicit(old_object, name), _is_explicit(new_object, name)
+    if not same_effect or old_is_explicit == new_is_explicit:
         return
     value = getattr(old_object, name)
-    kind = rules.EXPLICIT_ADDED if after else rules.EXPLICIT_DROPPED
-    message = f"{name}: {format_value(value)} is " + ("now set explicitly" if after else "no longer set explicitly")
-    values = (None, value) if after else (value, None)
+    kind = rules.EXPLICIT_ADDED if new_is_explicit else rules.EXPLICIT_DROPPED
+    message = f"{name}: {format_value(value)} is {'now' if new_is_explicit else 'no longer'} set explicitly"
+    values = (None, value) if new_is_explicit else (value, None)
     effects = _adapt_omitted_effects(kind.effects(to.platforms, None), name, pair)
     to.add(kind, pair, message, (name,), *values, effects=effects)
 
@@ -214,27 +218,28 @@ def _compare_metadata(to: Collector, pair: MatchedPair, old: dict[str, Any], new
         path: Path = ("metadata", key)
         if key in skipped:
             continue
-        before, after = old.get(key), new.get(key)
+        old_value, new_value = old.get(key), new.get(key)
         if key != flag:
-            _compare_field(to, _METADATA.get(key, rules.METADATA), pair, path, before, after)
-        elif has_type(before, bool) and has_type(after, bool):
-            _compare_flag(to, pair, path, before is True, after is True)
-        elif not equal_or_both_empty(before, after):
+            _compare_field(to, _METADATA.get(key, rules.METADATA), pair, path, old_value, new_value)
+        elif has_type(old_value, bool) and has_type(new_value, bool):
+            _compare_flag(to, pair, path, old_value is True, new_value is True)
+        elif not equal_or_both_empty(old_value, new_value):
             to.add(rules.OTHER, pair, WRONG_TYPE.format(f"metadata.{key}"), path)
 
 
 def _report_hidden_plan(to: Collector, pair: MatchedPair, old: Mapping[str, Any], new: Mapping[str, Any]) -> bool:
     """Report platforms that lose the plan, by its metadata before and after; return whether there are any."""
-    (was, before), (now, after) = _effective_visibility_list(old), _effective_visibility_list(new)
-    if was == now:
-        old_side, new_side = (after, before) if now == _EXCLUDED else (before, after)
-        whom = ", ".join(format_value(entry) for entry in old_side if entry not in new_side)
+    (old_key, old_list), (new_key, new_list) = _effective_visibility_list(old), _effective_visibility_list(new)
+    if old_key == new_key:
+        entries, others = (new_list, old_list) if new_key == _EXCLUDED else (old_list, new_list)
+        whom = ", ".join(format_value(entry) for entry in entries if entry not in others)
     else:
-        whom = f"{'' if now == _EXCLUDED else 'all platforms but '}{', '.join(map(format_value, after))}" if now else ""
+        prefix = "" if new_key in (_EXCLUDED, "") else "all platforms but "
+        whom = prefix + ", ".join(map(format_value, new_list))
     if whom:
-        message = f"metadata.{now} hides the plan from {whom}"
-        path, old_path = ("metadata", now), ("metadata", was or now)
-        to.add(rules.PLATFORMS_WITHDRAWN, pair, message, path, old.get(was), new.get(now), old_path=old_path)
+        message = f"metadata.{new_key} hides the plan from {whom}"
+        path, old_path = ("metadata", new_key), ("metadata", old_key or new_key)
+        to.add(rules.PLATFORMS_WITHDRAWN, pair, message, path, old.get(old_key), new.get(new_key), old_path=old_path)
     return bool(whom)
 
 
@@ -253,14 +258,14 @@ def _compare_dashboard(to: Collector, pair: MatchedPair, old: dict[str, Any], ne
         to.add(rules.DASHBOARD, pair, message, ("dashboard_client",), _mask(old or None), _mask(new or None))
         return
     for key in _all_keys(old, new):
-        before, after = old.get(key), new.get(key)
-        if equal_or_both_empty(before, after):
+        old_value, new_value = old.get(key), new.get(key)
+        if equal_or_both_empty(old_value, new_value):
             continue
-        message = describe_change(key, before, after)
+        message = describe_change(key, old_value, new_value)
         # Only these two fields are known to hold no secret, and a URI only where it names no user.
-        if key not in ("id", "redirect_uri") or "@" in f"{before}{after}":
-            message, before, after = f"{format_value(key)} changed (secret)", _mask(before), _mask(after)
-        to.add(rules.DASHBOARD, pair, f"dashboard client: {message}", ("dashboard_client", key), before, after)
+        if key not in ("id", "redirect_uri") or "@" in f"{old_value}{new_value}":
+            message, old_value, new_value = f"{format_value(key)} changed (secret)", _mask(old_value), _mask(new_value)
+        to.add(rules.DASHBOARD, pair, f"dashboard client: {message}", ("dashboard_client", key), old_value, new_value)
 
 
 def _mask(value: Any) -> str | None:
@@ -278,10 +283,10 @@ def _compare_maintenance_info(to: Collector, pair: MatchedPair, old: Any, new: A
 
 def _compare_polling_duration(to: Collector, pair: MatchedPair, old: Any, new: Any) -> None:
     # None means the platform's default, about a week: longer than any value.
-    before, after = (float("inf") if value is None else value for value in (old, new))
-    if before == after:
+    old_seconds, new_seconds = (float("inf") if value is None else value for value in (old, new))
+    if old_seconds == new_seconds:
         return
-    kind = rules.POLLING_LOWERED if after < before else rules.POLLING_RAISED
+    kind = rules.POLLING_LOWERED if new_seconds < old_seconds else rules.POLLING_RAISED
     path: Path = ("maximum_polling_duration",)
     to.add(kind, pair, describe_change("maximum_polling_duration", old, new), path, old, new)
 
@@ -292,14 +297,14 @@ def _compare_field(to: Collector, kind: Kind, pair: MatchedPair, path: Path, old
         return
     depth = len(path)
     path, keys = _narrow_path(path, old, new)
-    before, after = get_at(old, path[depth:]), get_at(new, path[depth:])
+    old_value, new_value = get_at(old, path[depth:]), get_at(new, path[depth:])
     name = ".".join(map(str, path))
-    message = describe_change(name, before, after, path)
+    message = describe_change(name, old_value, new_value, path)
     if len(keys) > 1:
         fates = [f"{format_value(key)[1:-1]} {fate}" for key, fate in islice(keys.items(), _MOST_KEYS)]
         more = f", and {len(keys) - _MOST_KEYS} more" if len(keys) > _MOST_KEYS else ""
         message = f"{format_value(name)[1:-1]} changed: {', '.join(fates)}{more}"
-    to.add(kind, pair, message, path, before, after)
+    to.add(kind, pair, message, path, old_value, new_value)
 
 
 def _narrow_path(path: Path, old: Any, new: Any) -> tuple[Path, dict[str, str]]:

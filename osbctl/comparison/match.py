@@ -15,21 +15,21 @@ T = TypeVar("T", bound="Identified")
 
 @dataclass(frozen=True, slots=True)
 class Match(Generic[T]):
-    """`kept` in both, `gone` from the new side, `fresh` on it, each in order."""
+    """`kept` in both, `removed` only on the old side, `added` only on the new one, each in order."""
 
     kept: list[tuple[T, T]]
-    gone: list[T]
-    fresh: list[T]
+    removed: list[T]
+    added: list[T]
 
 
 def match_by_id(old: Sequence[T], new: Sequence[T]) -> Match[T]:
     """Match by id. Of several objects of one id (or none), those of one name are matched first, the others in order."""
     both = {(item.id, item.name) for item in old} & {(item.id, item.name) for item in new}
-    before, after = _index_by_id_and_number(old, both), _index_by_id_and_number(new, both)
+    old_by_key, new_by_key = _index_by_id_and_number(old, both), _index_by_id_and_number(new, both)
     return Match(
-        [(item, after[key]) for key, item in before.items() if key in after],
-        [item for key, item in before.items() if key not in after],
-        [item for key, item in after.items() if key not in before],
+        [(item, new_by_key[key]) for key, item in old_by_key.items() if key in new_by_key],
+        [item for key, item in old_by_key.items() if key not in new_by_key],
+        [item for key, item in new_by_key.items() if key not in old_by_key],
     )
 
 

@@ -49,7 +49,7 @@ class NameChanges:
         added: Iterable[ServicePlan],
     ) -> None:
         """Report those of the plans of a service offering."""
-        pairs = [MatchedPair(old, new, before, after) for before, after in kept]
+        pairs = [MatchedPair(old, new, old_plan, new_plan) for old_plan, new_plan in kept]
         self._report_names(_OF_PLANS, old.plans, [*pairs, *(MatchedPair(old, new, None, plan) for plan in added)])
 
     def _report_names(self, kinds: _Kinds, old_objects: Iterable[Identified], pairs: Sequence[MatchedPair]) -> None:

@@ -41,7 +41,7 @@ def compare_parameters(to: Collector, pair: MatchedPair, old: Any, new: Any) -> 
     # It takes a while to load; the schemas of most plans are equal.
     from osbctl.jsonschemas.comparison.compare import compare_schemas
 
-    before, after = _RedactedSchemas(old), _RedactedSchemas(new)
+    old_schemas, new_schemas = _RedactedSchemas(old), _RedactedSchemas(new)
     already = len(to.changes)
     for place in _PLACES:
         where: Path = ("schemas", *place)
@@ -52,14 +52,14 @@ def compare_parameters(to: Collector, pair: MatchedPair, old: Any, new: Any) -> 
                 pair,
                 f"{place[0]}.{place[1]}: {change.message}{example}",
                 (*where, *change.field),
-                None if change.old_path is None else before.get_redacted((*place, *change.old_path)),
-                None if change.new_path is None else after.get_redacted((*place, *change.new_path)),
+                None if change.old_path is None else old_schemas.get_redacted((*place, *change.old_path)),
+                None if change.new_path is None else new_schemas.get_redacted((*place, *change.new_path)),
                 old_path=(*where, *(change.old_path or ())),
                 new_path=(*where, *(change.new_path or ())),
                 level=Level(change.level),
             )
     if len(to.changes) == already:
-        values = before.get_redacted(()), after.get_redacted(())
+        values = old_schemas.get_redacted(()), new_schemas.get_redacted(())
         message = f"schemas changed {format_from_to(*values)} in parts that platforms do not read"
         to.add(OTHER, pair, message, ("schemas",), *values)
 

@@ -18,16 +18,16 @@ def compare_text_list(to: Collector, pair: MatchedPair, key: str, old: Any, new:
     if equal_or_both_empty(old, new):
         return
     word, removed, added, _ = TEXT_LISTS[key]
-    before, after = _first_indexes(old), _first_indexes(new)
-    for text, index in before.items():
-        if text not in after:
+    old_indexes, new_indexes = _first_indexes(old), _first_indexes(new)
+    for text, index in old_indexes.items():
+        if text not in new_indexes:
             message = f"{word} {format_value(text)} removed"
             to.add(removed, pair, message, (key, text), text, None, old_path=(key, index), new_path=(key,))
-    for text, index in after.items():
-        if text not in before:
+    for text, index in new_indexes.items():
+        if text not in old_indexes:
             message = f"{word} {format_value(text)} added"
             to.add(added, pair, message, (key, text), None, text, old_path=(key,), new_path=(key, index))
-    if before.keys() == after.keys():
+    if old_indexes.keys() == new_indexes.keys():
         _report_order_or_repeats(to, pair, key, old, new)
 
 

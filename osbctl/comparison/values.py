@@ -33,12 +33,12 @@ def format_value(value: JsonValue, path: Path = ()) -> str:
 
 def format_both(old: JsonValue, new: JsonValue, path: Path = ()) -> tuple[str, str]:
     """Both values as `format_value` does; long ones are cut around the first difference."""
-    before, after = _redacted_json(old, path), _redacted_json(new, path)
-    if max(len(before), len(after)) <= MAX_TEXT:
-        return before, after
-    difference = next((i for i, (a, b) in enumerate(zip(before, after, strict=False)) if a != b), 0)
+    old_text, new_text = _redacted_json(old, path), _redacted_json(new, path)
+    if max(len(old_text), len(new_text)) <= MAX_TEXT:
+        return old_text, new_text
+    difference = next((i for i, (a, b) in enumerate(zip(old_text, new_text, strict=False)) if a != b), 0)
     start = max(0, difference - MAX_TEXT // 2)
-    return _shorten(before, start), _shorten(after, start)
+    return _shorten(old_text, start), _shorten(new_text, start)
 
 
 def format_from_to(old: JsonValue, new: JsonValue, path: Path = ()) -> str:
