@@ -45,9 +45,9 @@ def compare_catalogs(
 class _Comparison:
     """Reports the changes of service offerings and plans to a collector."""
 
-    def __init__(self, old: Catalog, new: Catalog, to: Collector, today: date | None) -> None:
-        self._old, self._new, self._to, self._today = old, new, to, today
-        self._names = NameChanges(old, new, to)
+    def __init__(self, old: Catalog, new: Catalog, collector: Collector, today: date | None) -> None:
+        self._old, self._new, self._collector, self._today = old, new, collector, today
+        self._names = NameChanges(old, new, collector)
         self._services = match_by_id(old.services, new.services)
         removed, added = self._services.removed, self._services.added
         self._same_name_pairs = pop_pairs_by_name(removed, added)
@@ -62,7 +62,7 @@ class _Comparison:
         """Add all changes but those of the catalog's own fields."""
         services = self._services
         if self._old.services and not self._new.services:
-            self._to.add(identity.CATALOG_EMPTIED, MatchedPair(), "the catalog is empty")
+            self._collector.add(identity.CATALOG_EMPTIED, MatchedPair(), "the catalog is empty")
         kept = [*services.kept, *self._same_name_pairs]
         self._names.report_services(kept, services.added)
         for old, new in self._same_name_pairs:
@@ -74,10 +74,10 @@ class _Comparison:
             self._report_removal(identity.SERVICE_REMOVED, MatchedPair(removed), message, removed)
         for added in services.added:
             message = f"added, {self._describe_plan_count(added)}"
-            self._to.add(identity.SERVICE_ADDED, MatchedPair(None, added), message, new=added.id)
+            self._collector.add(identity.SERVICE_ADDED, MatchedPair(None, added), message, new=added.id)
         self._report_moved_plans()
         if _is_reordered(services):
-            self._to.add(fields.ORDER, MatchedPair(), "the service offerings changed order", ("services",))
+            self._collector.add(fields.ORDER, MatchedPair(), "the service offerings changed order", ("services",))
 
     def _describe_plan_count(self, service: ServiceOffering) -> str:
         """The number of plans that a service offering brings or takes along; those that moved are counted apart."""
@@ -90,7 +90,7 @@ class _Comparison:
         rule = identity.SERVICE_ID_PLANS_KEPT if both else identity.SERVICE_ID
         text = ", and plans kept theirs" if both else ""
         message = f"the id changed from {format_value(old.id)} to {format_value(new.id)} while the name stayed{text}"
-        self._to.add(rule, MatchedPair(old, new), message, ("id",), old.id, new.id)
+        self._collector.add(rule, MatchedPair(old, new), message, ("id",), old.id, new.id)
 
     def _compare_service_and_plans(self, old: ServiceOffering, new: ServiceOffering) -> None:
         """Compare a service offering that is in both catalogs, with its plans."""
@@ -102,23 +102,23 @@ class _Comparison:
         added = [plan for plan in match.added if id(plan) not in self._moved_plans]
         same_name_pairs = pop_pairs_by_name(removed, added)
         if old.plans and not new.plans:
-            self._to.add(identity.SERVICE_WITHOUT_PLANS, MatchedPair(old, new), "no plan is left", ("plans",))
-        compare_service_fields(self._to, old, new, [*match.kept, *same_name_pairs])
+            self._collector.add(identity.SERVICE_WITHOUT_PLANS, MatchedPair(old, new), "no plan is left", ("plans",))
+        compare_service_fields(self._collector, old, new, [*match.kept, *same_name_pairs])
         self._names.report_plans(old, new, match.kept, added)
         for old_plan, new_plan in same_name_pairs if old.id == new.id else ():
             message = (
                 f"the id changed from {format_value(old_plan.id)} to {format_value(new_plan.id)} while the name stayed"
             )
             pair = MatchedPair(old, new, old_plan, new_plan)
-            self._to.add(identity.PLAN_ID, pair, message, ("id",), old_plan.id, new_plan.id)
+            self._collector.add(identity.PLAN_ID, pair, message, ("id",), old_plan.id, new_plan.id)
         for old_plan, new_plan in (*match.kept, *same_name_pairs):
-            compare_plan_fields(self._to, MatchedPair(old, new, old_plan, new_plan))
+            compare_plan_fields(self._collector, MatchedPair(old, new, old_plan, new_plan))
         for plan in removed:
             self._report_removal(identity.PLAN_REMOVED, MatchedPair(old, new, plan), "removed", plan)
         for plan in added:
-            self._to.add(identity.PLAN_ADDED, MatchedPair(old, new, None, plan), "added", new=plan.id)
+            self._collector.add(identity.PLAN_ADDED, MatchedPair(old, new, None, plan), "added", new=plan.id)
         if _is_reordered(match):
-            self._to.add(fields.ORDER, MatchedPair(old, new), "the plans changed order", ("plans",))
+            self._collector.add(fields.ORDER, MatchedPair(old, new), "the plans changed order", ("plans",))
 
     def _report_removal(self, kind: Kind, pair: MatchedPair, message: str, removed: Identified) -> None:
         """Report a removal. After its sunset, an object may be removed."""
@@ -126,7 +126,7 @@ class _Comparison:
         passed = bool(sunset and sunset < (self._today or date.today()))  # the author's local date
         if sunset:
             message += f"; its sunset was {sunset}" if passed else f"; deprecated, but promised until {sunset}"
-        self._to.add(kind, pair, message, old=removed.id, expired=passed)
+        self._collector.add(kind, pair, message, old=removed.id, expired=passed)
 
     def _report_moved_plans(self) -> None:
         for old_service, old_plan, new_service, new_plan in self._moves:
@@ -136,8 +136,8 @@ class _Comparison:
             if old_service.name == new_service.name:
                 names = [f"{format_value(owner.name)} (id {format_value(owner.id)})" for owner in owners]
             message = f"moved from service {names[0]} to {names[1]}"
-            self._to.add(identity.PLAN_MOVED, pair, message, (), old_service.id, new_service.id)
-            compare_plan_fields(self._to, pair, moved=True)
+            self._collector.add(identity.PLAN_MOVED, pair, message, (), old_service.id, new_service.id)
+            compare_plan_fields(self._collector, pair, moved=True)
 
 
 def _is_reordered(match: Match[T]) -> bool:

@@ -54,12 +54,12 @@ def has_type(value: Any, expected: Any) -> bool:
 
 
 def report_and_drop_wrong_types(
-    to: Collector, pair: MatchedPair, kind: str, old: Mapping[str, Any], new: Mapping[str, Any]
+    collector: Collector, pair: MatchedPair, kind: str, old: Mapping[str, Any], new: Mapping[str, Any]
 ) -> tuple[Mapping[str, Any], ...]:
     """Report changed fields of a wrong type; return both sides, objects of this kind, without them."""
     known = compared_fields(kind)
     wrong = [key for key in TYPES if key in known and (key in old or key in new) and has_wrong_type(key, old, new)]
     for key in wrong:
         if not equal_or_both_empty(old.get(key), new.get(key)):
-            to.add(rules.OTHER, pair, WRONG_TYPE.format(key), (key,))
+            collector.add(rules.OTHER, pair, WRONG_TYPE.format(key), (key,))
     return tuple({key: value for key, value in side.items() if key not in wrong} for side in (old, new))

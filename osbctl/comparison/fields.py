@@ -44,69 +44,71 @@ _OMITTED_IS_FALSE = {
 """Reaction of a platform that reads omitted values as false, by old and new value."""
 
 
-def compare_catalog_fields(to: Collector, old: Mapping[str, Any], new: Mapping[str, Any]) -> None:
+def compare_catalog_fields(collector: Collector, old: Mapping[str, Any], new: Mapping[str, Any]) -> None:
     """Compare the catalog's own fields."""
     pair = MatchedPair()
-    old, new = report_and_drop_wrong_types(to, pair, "catalog", old, new)
-    _compare_other_fields(to, pair, "catalog", old, new)
+    old, new = report_and_drop_wrong_types(collector, pair, "catalog", old, new)
+    _compare_other_fields(collector, pair, "catalog", old, new)
 
 
 def compare_service_fields(
-    to: Collector, old: ServiceOffering, new: ServiceOffering, plans: list[tuple[ServicePlan, ServicePlan]]
+    collector: Collector, old: ServiceOffering, new: ServiceOffering, plans: list[tuple[ServicePlan, ServicePlan]]
 ) -> None:
     """Compare the service offering's own fields; `plans`, those in both catalogs, may inherit some."""
     pair = MatchedPair(old, new)
-    old_data, new_data = report_and_drop_wrong_types(to, pair, "service", old.data, new.data)
+    old_data, new_data = report_and_drop_wrong_types(collector, pair, "service", old.data, new.data)
     for name in INHERITED:
         old_value, new_value = getattr(old, name), getattr(new, name)
         if has_wrong_type(name, old.data, new.data):
             continue
         if old_value != new_value and plans and not any(_always_inherits(name, *both) for both in plans):
             message, *values = _describe_flag(pair, (name,), old_value, new_value)
-            to.add(rules.SERVICE_FLAG, pair, message, (name,), *values)
+            collector.add(rules.SERVICE_FLAG, pair, message, (name,), *values)
         else:
-            _compare_flag(to, pair, (name,), old_value, new_value)
-            _report_explicitness_change(to, pair, name, old_value == new_value)
-    _compare_common_fields(to, pair, old_data, new_data)
+            _compare_flag(collector, pair, (name,), old_value, new_value)
+            _report_explicitness_change(collector, pair, name, old_value == new_value)
+    _compare_common_fields(collector, pair, old_data, new_data)
     for key in TEXT_LISTS:
-        compare_text_list(to, pair, key, old_data.get(key), new_data.get(key))
+        compare_text_list(collector, pair, key, old_data.get(key), new_data.get(key))
     old_client, new_client = (dict_or_empty(data.get("dashboard_client")) for data in (old_data, new_data))
-    _compare_dashboard(to, pair, old_client, new_client)
+    _compare_dashboard(collector, pair, old_client, new_client)
 
 
-def compare_plan_fields(to: Collector, pair: MatchedPair, moved: bool = False) -> None:
+def compare_plan_fields(collector: Collector, pair: MatchedPair, moved: bool = False) -> None:
     """Compare the plan's own fields; `moved`: it belonged to another service offering before."""
     old, new = pair.old_plan, pair.new_plan
     assert old and new
     if not moved and equal_or_both_empty(old.data, new.data):
         return  # most plans, most of the time
-    old_data, new_data = report_and_drop_wrong_types(to, pair, "plan", old.data, new.data)
+    old_data, new_data = report_and_drop_wrong_types(collector, pair, "plan", old.data, new.data)
     for name in INHERITED:
         old_value, new_value = getattr(old, name), getattr(new, name)
         # What a plan inherits is reported of its service offering.
         if (moved or not _always_inherits(name, old, new)) and not has_wrong_type(name, old.data, new.data):
-            _compare_flag(to, pair, (name,), old_value, new_value)
-            _report_explicitness_change(to, pair, name, old_value == new_value)
+            _compare_flag(collector, pair, (name,), old_value, new_value)
+            _report_explicitness_change(collector, pair, name, old_value == new_value)
     if not has_wrong_type("free", old.data, new.data):
-        _compare_free(to, pair, old, new)
-    _compare_common_fields(to, pair, old_data, new_data)
-    _compare_maintenance_info(to, pair, old_data.get("maintenance_info"), new_data.get("maintenance_info"))
+        _compare_free(collector, pair, old, new)
+    _compare_common_fields(collector, pair, old_data, new_data)
+    _compare_maintenance_info(collector, pair, old_data.get("maintenance_info"), new_data.get("maintenance_info"))
     _compare_polling_duration(
-        to, pair, old_data.get("maximum_polling_duration"), new_data.get("maximum_polling_duration")
+        collector, pair, old_data.get("maximum_polling_duration"), new_data.get("maximum_polling_duration")
     )
-    compare_parameters(to, pair, old_data.get("schemas"), new_data.get("schemas"))
+    compare_parameters(collector, pair, old_data.get("schemas"), new_data.get("schemas"))
 
 
-def _compare_common_fields(to: Collector, pair: MatchedPair, old: Mapping[str, Any], new: Mapping[str, Any]) -> None:
+def _compare_common_fields(
+    collector: Collector, pair: MatchedPair, old: Mapping[str, Any], new: Mapping[str, Any]
+) -> None:
     for name in FLAGS:
-        _compare_flag(to, pair, (name,), old.get(name) is True, new.get(name) is True)
-    _compare_field(to, rules.WORDING, pair, ("description",), old.get("description"), new.get("description"))
-    _compare_metadata(to, pair, dict_or_empty(old.get("metadata")), dict_or_empty(new.get("metadata")))
-    _compare_other_fields(to, pair, "plan" if pair.plan else "service", old, new)
+        _compare_flag(collector, pair, (name,), old.get(name) is True, new.get(name) is True)
+    _compare_field(collector, rules.WORDING, pair, ("description",), old.get("description"), new.get("description"))
+    _compare_metadata(collector, pair, dict_or_empty(old.get("metadata")), dict_or_empty(new.get("metadata")))
+    _compare_other_fields(collector, pair, "plan" if pair.plan else "service", old, new)
 
 
 def _compare_other_fields(
-    to: Collector, pair: MatchedPair, kind: str, old: Mapping[str, Any], new: Mapping[str, Any]
+    collector: Collector, pair: MatchedPair, kind: str, old: Mapping[str, Any], new: Mapping[str, Any]
 ) -> None:
     """Compare all fields of an object of this kind without a comparison of their own: unknown or in another case."""
     old_fields, new_fields = dict(_fields_in_other_case(old, kind)), dict(_fields_in_other_case(new, kind))
@@ -114,10 +116,10 @@ def _compare_other_fields(
         old_value, new_value = old_fields.get(path), new_fields.get(path)
         if not same_value(old_value, new_value):
             message = describe_change(".".join(path), old_value, new_value, path)
-            to.add(rules.FIELD_CASE, pair, message, path, old_value, new_value)
+            collector.add(rules.FIELD_CASE, pair, message, path, old_value, new_value)
     for key in _all_keys(old, new):
         if key not in compared_fields(kind) and (key,) not in old_fields and (key,) not in new_fields:
-            _compare_field(to, rules.OTHER, pair, (key,), old.get(key), new.get(key))
+            _compare_field(collector, rules.OTHER, pair, (key,), old.get(key), new.get(key))
 
 
 def _fields_in_other_case(
@@ -132,13 +134,13 @@ def _fields_in_other_case(
             yield from _fields_in_other_case(value, inner, (*path, key))
 
 
-def _compare_flag(to: Collector, pair: MatchedPair, path: Path, old: bool, new: bool) -> None:
+def _compare_flag(collector: Collector, pair: MatchedPair, path: Path, old: bool, new: bool) -> None:
     """Report a boolean that differs, with the effects of platforms that read or store it in their own way."""
     if old == new:
         return
     name = "/".join(map(str, path))
     kind = rules.GRANTED if new else rules.WITHDRAWN[name]
-    effects = _adapt_omitted_effects(kind.effects(to.platforms, None), name, pair)
+    effects = _adapt_omitted_effects(kind.effects(collector.platforms, None), name, pair)
     if pair.plan:
         effects = tuple(
             Effect(e.platform, Level.SAFE, "does not store it for plans")
@@ -147,7 +149,7 @@ def _compare_flag(to: Collector, pair: MatchedPair, path: Path, old: bool, new: 
             for e in effects
         )
     message, old_value, new_value = _describe_flag(pair, path, old, new)
-    to.add(kind, pair, message, path, old_value, new_value, effects=effects)
+    collector.add(kind, pair, message, path, old_value, new_value, effects=effects)
 
 
 def _describe_flag(pair: MatchedPair, path: Path, old: bool, new: bool) -> tuple[str, bool | None, bool | None]:
@@ -167,7 +169,7 @@ def _compared_objects(pair: MatchedPair) -> tuple[ServiceOffering | ServicePlan,
     return old, new
 
 
-def _report_explicitness_change(to: Collector, pair: MatchedPair, name: str, same_effect: bool) -> None:
+def _report_explicitness_change(collector: Collector, pair: MatchedPair, name: str, same_effect: bool) -> None:
     """Report a value that is explicit on one side only, if it means the same."""
     old_object, new_object = _compared_objects(pair)
     old_is_explicit, new_is_explicit = _is_explicit(old_object, name), _is_explicit(new_object, name)
@@ -177,8 +179,8 @@ def _report_explicitness_change(to: Collector, pair: MatchedPair, name: str, sam
     kind = rules.EXPLICIT_ADDED if new_is_explicit else rules.EXPLICIT_DROPPED
     message = f"{name}: {format_value(value)} is {'now' if new_is_explicit else 'no longer'} set explicitly"
     values = (None, value) if new_is_explicit else (value, None)
-    effects = _adapt_omitted_effects(kind.effects(to.platforms, None), name, pair)
-    to.add(kind, pair, message, (name,), *values, effects=effects)
+    effects = _adapt_omitted_effects(kind.effects(collector.platforms, None), name, pair)
+    collector.add(kind, pair, message, (name,), *values, effects=effects)
 
 
 def _adapt_omitted_effects(effects: tuple[Effect, ...], name: str, pair: MatchedPair) -> tuple[Effect, ...]:
@@ -194,13 +196,13 @@ def _adapt_omitted_effects(effects: tuple[Effect, ...], name: str, pair: Matched
     return tuple(Effect(e.platform, level, does) if e.platform in differ else e for e in effects)
 
 
-def _compare_free(to: Collector, pair: MatchedPair, old: ServicePlan, new: ServicePlan) -> None:
+def _compare_free(collector: Collector, pair: MatchedPair, old: ServicePlan, new: ServicePlan) -> None:
     """Compare `free`; an omitted one is true, and for platforms that differ see `_adapt_omitted_effects`."""
-    _report_explicitness_change(to, pair, "free", old.free == new.free)
+    _report_explicitness_change(collector, pair, "free", old.free == new.free)
     if old.free == new.free:
         return
     kind = rules.FREE if new.free else rules.PAID
-    effects = kind.effects(to.platforms, None)
+    effects = kind.effects(collector.platforms, None)
     if not _is_explicit(new, "free"):
         # The new catalog does not say that the plan is free: a line may be lost.
         effects = tuple(
@@ -208,11 +210,11 @@ def _compare_free(to: Collector, pair: MatchedPair, old: ServicePlan, new: Servi
         )
     values = old.data.get("free"), new.data.get("free")
     message = describe_change("free", *values, if_omitted="default true")
-    to.add(kind, pair, message, ("free",), *values, effects=_adapt_omitted_effects(effects, "free", pair))
+    collector.add(kind, pair, message, ("free",), *values, effects=_adapt_omitted_effects(effects, "free", pair))
 
 
-def _compare_metadata(to: Collector, pair: MatchedPair, old: dict[str, Any], new: dict[str, Any]) -> None:
-    skipped = _VISIBILITY_LISTS if pair.plan and _report_hidden_plan(to, pair, old, new) else ()
+def _compare_metadata(collector: Collector, pair: MatchedPair, old: dict[str, Any], new: dict[str, Any]) -> None:
+    skipped = _VISIBILITY_LISTS if pair.plan and _report_hidden_plan(collector, pair, old, new) else ()
     flag = "supportsInstanceSharing" if pair.plan else "shareable"
     for key in _all_keys(old, new):
         path: Path = ("metadata", key)
@@ -220,14 +222,16 @@ def _compare_metadata(to: Collector, pair: MatchedPair, old: dict[str, Any], new
             continue
         old_value, new_value = old.get(key), new.get(key)
         if key != flag:
-            _compare_field(to, _METADATA.get(key, rules.METADATA), pair, path, old_value, new_value)
+            _compare_field(collector, _METADATA.get(key, rules.METADATA), pair, path, old_value, new_value)
         elif has_type(old_value, bool) and has_type(new_value, bool):
-            _compare_flag(to, pair, path, old_value is True, new_value is True)
+            _compare_flag(collector, pair, path, old_value is True, new_value is True)
         elif not equal_or_both_empty(old_value, new_value):
-            to.add(rules.OTHER, pair, WRONG_TYPE.format(f"metadata.{key}"), path)
+            collector.add(rules.OTHER, pair, WRONG_TYPE.format(f"metadata.{key}"), path)
 
 
-def _report_hidden_plan(to: Collector, pair: MatchedPair, old: Mapping[str, Any], new: Mapping[str, Any]) -> bool:
+def _report_hidden_plan(
+    collector: Collector, pair: MatchedPair, old: Mapping[str, Any], new: Mapping[str, Any]
+) -> bool:
     """Report platforms that lose the plan, by its metadata before and after; return whether there are any."""
     (old_key, old_list), (new_key, new_list) = _effective_visibility_list(old), _effective_visibility_list(new)
     if old_key == new_key:
@@ -239,7 +243,9 @@ def _report_hidden_plan(to: Collector, pair: MatchedPair, old: Mapping[str, Any]
     if whom:
         message = f"metadata.{new_key} hides the plan from {whom}"
         path, old_path = ("metadata", new_key), ("metadata", old_key or new_key)
-        to.add(rules.PLATFORMS_WITHDRAWN, pair, message, path, old.get(old_key), new.get(new_key), old_path=old_path)
+        collector.add(
+            rules.PLATFORMS_WITHDRAWN, pair, message, path, old.get(old_key), new.get(new_key), old_path=old_path
+        )
     return bool(whom)
 
 
@@ -252,10 +258,10 @@ def _effective_visibility_list(metadata: Mapping[str, Any]) -> tuple[str, list[A
     return "", []
 
 
-def _compare_dashboard(to: Collector, pair: MatchedPair, old: dict[str, Any], new: dict[str, Any]) -> None:
+def _compare_dashboard(collector: Collector, pair: MatchedPair, old: dict[str, Any], new: dict[str, Any]) -> None:
     if bool(old) != bool(new):
         message = f"dashboard client {'added' if new else 'removed'}"
-        to.add(rules.DASHBOARD, pair, message, ("dashboard_client",), _mask(old or None), _mask(new or None))
+        collector.add(rules.DASHBOARD, pair, message, ("dashboard_client",), _mask(old or None), _mask(new or None))
         return
     for key in _all_keys(old, new):
         old_value, new_value = old.get(key), new.get(key)
@@ -265,7 +271,9 @@ def _compare_dashboard(to: Collector, pair: MatchedPair, old: dict[str, Any], ne
         # Only these two fields are known to hold no secret, and a URI only where it names no user.
         if key not in ("id", "redirect_uri") or "@" in f"{old_value}{new_value}":
             message, old_value, new_value = f"{format_value(key)} changed (secret)", _mask(old_value), _mask(new_value)
-        to.add(rules.DASHBOARD, pair, f"dashboard client: {message}", ("dashboard_client", key), old_value, new_value)
+        collector.add(
+            rules.DASHBOARD, pair, f"dashboard client: {message}", ("dashboard_client", key), old_value, new_value
+        )
 
 
 def _mask(value: Any) -> str | None:
@@ -273,25 +281,25 @@ def _mask(value: Any) -> str | None:
     return None if value is None else SECRET
 
 
-def _compare_maintenance_info(to: Collector, pair: MatchedPair, old: Any, new: Any) -> None:
+def _compare_maintenance_info(collector: Collector, pair: MatchedPair, old: Any, new: Any) -> None:
     # Platforms treat an empty version like none.
     old, new = ({key: value for key, value in dict_or_empty(side).items() if value != ""} for side in (old, new))
     for key in _all_keys(old, new):
         kind = rules.MAINTENANCE if key == "version" else rules.WORDING if key == "description" else rules.OTHER
-        _compare_field(to, kind, pair, ("maintenance_info", key), old.get(key), new.get(key))
+        _compare_field(collector, kind, pair, ("maintenance_info", key), old.get(key), new.get(key))
 
 
-def _compare_polling_duration(to: Collector, pair: MatchedPair, old: Any, new: Any) -> None:
+def _compare_polling_duration(collector: Collector, pair: MatchedPair, old: Any, new: Any) -> None:
     # None means the platform's default, about a week: longer than any value.
     old_seconds, new_seconds = (float("inf") if value is None else value for value in (old, new))
     if old_seconds == new_seconds:
         return
     kind = rules.POLLING_LOWERED if new_seconds < old_seconds else rules.POLLING_RAISED
     path: Path = ("maximum_polling_duration",)
-    to.add(kind, pair, describe_change("maximum_polling_duration", old, new), path, old, new)
+    collector.add(kind, pair, describe_change("maximum_polling_duration", old, new), path, old, new)
 
 
-def _compare_field(to: Collector, kind: Kind, pair: MatchedPair, path: Path, old: Any, new: Any) -> None:
+def _compare_field(collector: Collector, kind: Kind, pair: MatchedPair, path: Path, old: Any, new: Any) -> None:
     """Report a field that differs, at the innermost path around all differences."""
     if equal_or_both_empty(old, new):
         return
@@ -304,7 +312,7 @@ def _compare_field(to: Collector, kind: Kind, pair: MatchedPair, path: Path, old
         fates = [f"{format_value(key)[1:-1]} {fate}" for key, fate in islice(keys.items(), _MOST_KEYS)]
         more = f", and {len(keys) - _MOST_KEYS} more" if len(keys) > _MOST_KEYS else ""
         message = f"{format_value(name)[1:-1]} changed: {', '.join(fates)}{more}"
-    to.add(kind, pair, message, path, old_value, new_value)
+    collector.add(kind, pair, message, path, old_value, new_value)
 
 
 def _narrow_path(path: Path, old: Any, new: Any) -> tuple[Path, dict[str, str]]:

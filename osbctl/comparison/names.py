@@ -31,8 +31,8 @@ _OF_PLANS = _Kinds(identity.PLAN_ADDED, identity.PLAN_RENAMED, identity.PLAN_NAM
 class NameChanges:
     """Reports the changes of names between two catalogs to a collector."""
 
-    def __init__(self, old: Catalog, new: Catalog, to: Collector) -> None:
-        self._old, self._new, self._to = old, new, to
+    def __init__(self, old: Catalog, new: Catalog, collector: Collector) -> None:
+        self._old, self._new, self._collector = old, new, collector
 
     def report_services(
         self, kept: Iterable[tuple[ServiceOffering, ServiceOffering]], added: Iterable[ServiceOffering]
@@ -74,7 +74,7 @@ class NameChanges:
         effects = self._effects_with_clashes(kinds.taken if is_passed_on else usual, clashes)
         kind = kinds.taken if is_passed_on or clashes else usual
         name = old.name if old else None
-        self._to.add(kind, pair, _name_message(old, new, holder), ("name",), name, new.name, effects=effects)
+        self._collector.add(kind, pair, _name_message(old, new, holder), ("name",), name, new.name, effects=effects)
 
     def _effects_with_clashes(self, kind: Kind, clashes: dict[Platform, Clash]) -> tuple[Effect, ...]:
         """The effects of `kind`, but that platforms refuse an object that clashes."""
@@ -82,7 +82,7 @@ class NameChanges:
             Effect(effect.platform, Level.REFUSED, clashes[effect.platform].words)
             if effect.platform in clashes
             else effect
-            for effect in kind.effects(self._to.platforms, None)
+            for effect in kind.effects(self._collector.platforms, None)
         )
 
     def _find_clashes(self, new: Identified) -> dict[Platform, Clash]:
@@ -91,7 +91,7 @@ class NameChanges:
     @cached_property
     def _all_clashes(self) -> dict[Platform, dict[Path, Clash]]:
         """Conflicts over names, by the path of the object that would take the name."""
-        used = self._to.used_plans or ()
+        used = self._collector.used_plans or ()
         saved = {platform: simulate_update(platform, self._old, self._new, used) for platform in Platform}
         return {
             platform: {clash.path: clash for clash in update.clashes if clash.is_of_name}

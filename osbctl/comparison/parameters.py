@@ -34,7 +34,7 @@ class _RedactedSchemas:
         return [self._redact(inner, (*path, i)) for i, inner in enumerate(value)] if isinstance(value, list) else value
 
 
-def compare_parameters(to: Collector, pair: MatchedPair, old: Any, new: Any) -> None:
+def compare_parameters(collector: Collector, pair: MatchedPair, old: Any, new: Any) -> None:
     """Compare two `schemas` objects (OSB, Schemas Object), requests first."""
     if equal_or_both_empty(old, new):
         return
@@ -42,12 +42,12 @@ def compare_parameters(to: Collector, pair: MatchedPair, old: Any, new: Any) -> 
     from osbctl.jsonschemas.comparison.compare import compare_schemas
 
     old_schemas, new_schemas = _RedactedSchemas(old), _RedactedSchemas(new)
-    already = len(to.changes)
+    already = len(collector.changes)
     for place in _PLACES:
         where: Path = ("schemas", *place)
         for change in compare_schemas(_schema_or_none(get_at(old, place)), _schema_or_none(get_at(new, place))):
             example = f"; for example {change.example}" if change.example else ""
-            to.add(
+            collector.add(
                 SCHEMA_KINDS[change.rule],
                 pair,
                 f"{place[0]}.{place[1]}: {change.message}{example}",
@@ -58,10 +58,10 @@ def compare_parameters(to: Collector, pair: MatchedPair, old: Any, new: Any) -> 
                 new_path=(*where, *(change.new_path or ())),
                 level=Level(change.level),
             )
-    if len(to.changes) == already:
+    if len(collector.changes) == already:
         values = old_schemas.get_redacted(()), new_schemas.get_redacted(())
         message = f"schemas changed {format_from_to(*values)} in parts that platforms do not read"
-        to.add(OTHER, pair, message, ("schemas",), *values)
+        collector.add(OTHER, pair, message, ("schemas",), *values)
 
 
 def _schema_or_none(value: Any) -> Any:

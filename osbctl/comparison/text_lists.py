@@ -13,7 +13,7 @@ TEXT_LISTS = {
 """Lists of texts: the word for an entry, the kinds of change to lose and to gain one, the words for all of them."""
 
 
-def compare_text_list(to: Collector, pair: MatchedPair, key: str, old: Any, new: Any) -> None:
+def compare_text_list(collector: Collector, pair: MatchedPair, key: str, old: Any, new: Any) -> None:
     """Report added and removed entries of a list of texts. A change's field has the text, its paths the index."""
     if equal_or_both_empty(old, new):
         return
@@ -22,28 +22,28 @@ def compare_text_list(to: Collector, pair: MatchedPair, key: str, old: Any, new:
     for text, index in old_indexes.items():
         if text not in new_indexes:
             message = f"{word} {format_value(text)} removed"
-            to.add(removed, pair, message, (key, text), text, None, old_path=(key, index), new_path=(key,))
+            collector.add(removed, pair, message, (key, text), text, None, old_path=(key, index), new_path=(key,))
     for text, index in new_indexes.items():
         if text not in old_indexes:
             message = f"{word} {format_value(text)} added"
-            to.add(added, pair, message, (key, text), None, text, old_path=(key,), new_path=(key, index))
+            collector.add(added, pair, message, (key, text), None, text, old_path=(key,), new_path=(key, index))
     if old_indexes.keys() == new_indexes.keys():
-        _report_order_or_repeats(to, pair, key, old, new)
+        _report_order_or_repeats(collector, pair, key, old, new)
 
 
-def _report_order_or_repeats(to: Collector, pair: MatchedPair, key: str, old: Any, new: Any) -> None:
+def _report_order_or_repeats(collector: Collector, pair: MatchedPair, key: str, old: Any, new: Any) -> None:
     """Report a list of the same texts in another order, or not as often, or with other values between them."""
     all_of_them = TEXT_LISTS[key][-1]
     if not all(isinstance(value, str) for value in (*(old or ()), *(new or ()))):
-        to.add(rules.OTHER, pair, describe_change(key, old, new, (key,)), (key,), old, new)
+        collector.add(rules.OTHER, pair, describe_change(key, old, new, (key,)), (key,), old, new)
     elif sorted(old or ()) == sorted(new or ()):
-        to.add(rules.ORDER, pair, f"{all_of_them} changed order", (key,), old, new)
+        collector.add(rules.ORDER, pair, f"{all_of_them} changed order", (key,), old, new)
     else:
         repeated = ", ".join(
             format_value(text) for text in _first_indexes(old) if (old or ()).count(text) != (new or ()).count(text)
         )
         message = f"{all_of_them} are the same, except for how often {repeated} is listed"
-        to.add(rules.ORDER, pair, message, (key,), old, new)
+        collector.add(rules.ORDER, pair, message, (key,), old, new)
 
 
 def _first_indexes(values: list[Any] | None) -> dict[str, int]:
