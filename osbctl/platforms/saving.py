@@ -60,7 +60,7 @@ class Update:
 
     `used` are the ids of the plans that have instances, `others` the ids of other brokers on the platform, each with
     the broker's name. `refusals` are the platform's reasons to refuse the new catalog alone. `moved` maps the new key
-    of each moved plan to its old one.
+    of each moved plan to its old one. `before` are the rows before the update.
     """
 
     rows: dict[Key, StoredRow]
@@ -70,6 +70,10 @@ class Update:
     others: Mapping[tuple[Identity, str], str] = field(default_factory=dict)
     clashes: list[Clash] = field(default_factory=list)
     moved: dict[Key, Key] = field(default_factory=dict)
+    before: dict[Key, StoredRow] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.before = dict(self.rows)
 
     def store(self, service_id: str, obj: ServiceOffering | ServicePlan, data: Mapping[str, Any] | None = None) -> None:
         """Store an object as offered, with `data` if its own are not stored as they are."""
@@ -149,7 +153,8 @@ def simulate_update(
 
 def is_partly_applied(platform: Platform, old: Catalog, new: Catalog, refusals: Collection[Refusal]) -> bool:
     """Return whether the platform saves a part of an update that it refuses for `refusals`."""
-    return simulate_update(platform, old, new, refusals=refusals).rows != rows_by_key(catalog_rows(old))
+    update = simulate_update(platform, old, new, refusals=refusals)
+    return update.rows != update.before
 
 
 def catalog_rows(catalog: Catalog) -> Iterator[StoredRow]:

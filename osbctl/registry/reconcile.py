@@ -63,11 +63,10 @@ def reconcile(
     used = frozenset(row.plan_id for row in broker.kept) if used_plans is None else used_plans
     old, new = (Catalog.of(platform.record.normalize_field_names(data)) for data in (broker.data, catalog.data))
     kept = (StoredRow(row.service_id, row.plan_id or None, row.data, row.state) for row in broker.kept)
-    before = rows_by_key([*catalog_rows(old), *kept])
-    update = Update(dict(before), new, used, catalog.refusals, catalog.taken_ids)
+    update = Update(rows_by_key([*catalog_rows(old), *kept]), new, used, catalog.refusals, catalog.taken_ids)
     platform.record.apply_update(update)
     changes = compare_catalogs(broker.document.catalog, Catalog.of(catalog.data), platforms=[platform], used_plans=used)
-    actions = tuple(_platform_actions(before, update, platform))
+    actions = tuple(_platform_actions(update, platform))
     if update.clashes:
         refused = [change for change in changes if change.level is Level.REFUSED]
         remarks = _change_remarks(refused) or _clash_remarks(update)
@@ -112,9 +111,9 @@ def _build_saved_catalog(update: Update, base: dict[str, Any], base_as_read: Cat
     return {**base, "services": list(services.values())}
 
 
-def _platform_actions(rows_before: Mapping[Key, StoredRow], update: Update, platform: Platform) -> Iterator[Action]:
+def _platform_actions(update: Update, platform: Platform) -> Iterator[Action]:
     """Action on each row, in the order of the new catalog, then on missing ones."""
-    after, moved = update.rows, update.moved
+    rows_before, after, moved = update.before, update.rows, update.moved
     for key in dict.fromkeys([*(row.key for row in catalog_rows(update.catalog)), *rows_before, *after]):
         old, new = rows_before.get(moved.get(key, key)), after.get(key)
         kind = _action_kind(old, new) if new or key not in moved.values() else None

@@ -4,6 +4,8 @@ import json
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from osbctl.platforms import Identity, Platform, State
 from osbctl.registry import reconcile as module
@@ -155,6 +157,41 @@ def test_a_plan_that_moves_stays_under_its_class_on_kubernetes_and_moves_on_kori
     assert moves.stored == new
     assert did(moves) == ["updated service-t/large"]
     assert did(run(new, SM, set())) == ["created service-t/large", "deleted service-s/large"]
+
+
+def test_korifi_has_one_of_several_plans_of_one_id() -> None:
+    both = catalog(service("s", plan("p", "first")), service("t", plan("p", "second")))
+    left = catalog(service("t", plan("p", "second")))
+    result = reconcile(stored(both), NewCatalog(left), KORIFI, None, LATER)
+    assert (did(result), states(result), result.stored) == (["kept service-s"], [("s", "", "offered", LATER)], left)
+    moved = reconcile(stored(both), NewCatalog(catalog(both["services"][0])), KORIFI, None, LATER)
+    assert did(moved) == ["updated service-s/first", "kept service-t"]
+
+
+CATALOGS = st.dictionaries(
+    st.sampled_from("stu"), st.lists(st.sampled_from("pqr"), min_size=1, unique=True), min_size=1
+).map(
+    lambda services: catalog(
+        *(service(one, *(plan(each, one + each) for each in plans)) for one, plans in services.items())
+    )
+)
+
+
+@given(st.sampled_from(Platform), st.lists(CATALOGS, min_size=2, max_size=4), st.none() | st.frozensets(st.just("p")))
+def test_a_catalog_that_comes_again_does_nothing(
+    platform: Platform, catalogs: list[dict[str, Any]], used: frozenset[str] | None
+) -> None:
+    """Plan ids may be repeated, which Korifi accepts."""
+    first, *later = catalogs
+    if platform.record.judge(first).refusals:
+        return
+    broker = stored(first, platform=platform)
+    for data in later:
+        new = NewCatalog(data, platform.record.judge(data).refusals)
+        result = reconcile(broker, new, platform, used, LATER)
+        broker = stored(result.stored, *result.kept, platform=platform)
+        again = reconcile(broker, new, platform, used, LATER)
+        assert (again.actions, again.stored, again.kept) == ((), result.stored, result.kept)
 
 
 def test_kubernetes_applies_what_stands_before_the_first_fault_and_leaves_orphans() -> None:

@@ -70,7 +70,6 @@ def apply_update(update: Update) -> None:
     """Apply the update: save the catalog, or note why it is refused."""
     if update.add_first_refusal():
         return
-    before = dict(update.rows)
     _check_service_names(update)
     _check_plan_ids(update)
     _check_dashboard_clients(update)
@@ -79,7 +78,7 @@ def apply_update(update: Update) -> None:
         update.store(service.id, service, {**data, "name": strip(service.name)} if service.name else data)
     plans = [(service, plan) for service in update.catalog.services for plan in service.plans]
     names = NameOwners(update.rows, normalize_plan_name)
-    for service, plan in sorted(plans, key=lambda home: (home[0].id, home[1].id) not in before):
+    for service, plan in sorted(plans, key=lambda home: (home[0].id, home[1].id) not in update.before):
         holder = names.claim((service.id, plan.id), plan.name)
         if holder:
             taken = f"Service {service.name} already has a plan named {plan.name}"
@@ -88,7 +87,7 @@ def apply_update(update: Update) -> None:
         update.store(service.id, plan, {**plan.data, "name": strip(plan.name)} if plan.name else dict(plan.data))
     _deactivate_or_delete_missing(update)
     if update.clashes:
-        update.rows = before
+        update.rows = dict(update.before)
 
 
 def _check_service_names(update: Update) -> None:

@@ -4,10 +4,12 @@ It stops at the one at which it panics. It keeps removed objects, and identifies
 moves keeps its instances (korifi fb0a00b25db6, controllers/controllers/services/brokers/controller.go).
 """
 
-from osbctl.catalog import ServiceOffering, ServicePlan
+from collections.abc import Sequence
+
+from osbctl.catalog import ServiceOffering
 from osbctl.platforms import State
 from osbctl.platforms.reactions import NO_ACT, NOT_STORED, breaking, refused, risky, safe
-from osbctl.platforms.saving import StoredRow, Update
+from osbctl.platforms.saving import Update
 
 _KEEPS = breaking("keeps and still offers it, though the broker no longer knows it")
 _TAKES = breaking("accepts it; users of the name get another object, or find two: it keeps a removed one")
@@ -53,22 +55,30 @@ def apply_update(update: Update) -> None:
     crash_path = min(crash_paths, default=None)
     if crash_path is not None:
         update.add_clash(crash_path, next(iter(update.refusals)).message)
-    rows = {row.plan: row for row in update.plan_rows()}
-    for service in update.catalog.services:
-        if crash_path is None or service.path < crash_path:
-            update.store(service.id, service)
-            for plan in service.plans:
-                _save_plan(update, rows, service, plan)
+    _drop_repeated_plans(update)
+    services = [service for service in update.catalog.services if crash_path is None or service.path < crash_path]
+    for service in services:
+        update.store(service.id, service)
+    _save_plans(update, services)
     for row in [*update.removed_service_rows(), *update.removed_plan_rows()] if crash_path is None else ():
         update.keep_or_delete(row, State.OFFERED)
 
 
-def _save_plan(update: Update, rows: dict[str | None, StoredRow], service: ServiceOffering, plan: ServicePlan) -> None:
-    """Save a plan, or move it to `service` with its instances. `rows` are the stored plans by id."""
-    key = service.id, plan.id
-    stored = rows.get(plan.id)
-    if stored and stored.key != key:
-        update.keep_or_delete(stored, None)
-        update.moved[key] = stored.key
-    update.store(service.id, plan)
-    rows[plan.id] = update.rows[key]
+def _drop_repeated_plans(update: Update) -> None:
+    """Keep the last of several stored plans of one id: a stored catalog may repeat an id, but Korifi has one plan."""
+    last = {row.plan: row.key for row in update.plan_rows()}
+    for row in update.plan_rows():
+        if row.key != last[row.plan]:
+            del update.rows[row.key], update.before[row.key]
+
+
+def _save_plans(update: Update, services: Sequence[ServiceOffering]) -> None:
+    """Save the plans of `services`, the last of several of one id; a plan that moves takes its instances along."""
+    stored = {row.plan: row for row in update.plan_rows()}
+    plans = {plan.id: (service.id, plan) for service in services for plan in service.plans}
+    for plan_id, (service_id, plan) in plans.items():
+        old, key = stored.get(plan_id), (service_id, plan_id)
+        if old and old.key != key:
+            update.keep_or_delete(old, None)
+            update.moved[key] = old.key
+        update.store(service_id, plan)

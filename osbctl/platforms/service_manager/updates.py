@@ -76,7 +76,6 @@ def apply_update(update: Update) -> None:
     """Apply the update: save the catalog, or note why it is refused."""
     if update.add_first_refusal():
         return
-    before = dict(update.rows)
     services: dict[Key, ServiceOffering] = {(service.id, None): service for service in update.catalog.services}
     _sync_objects(update, services, update.service_rows())
     plans: dict[Key, ServicePlan] = {
@@ -86,7 +85,7 @@ def apply_update(update: Update) -> None:
     for service in update.catalog.services:
         _keep_or_delete_reference_plan(update, service)
     if update.clashes:
-        update.rows = before
+        update.rows = dict(update.before)
 
 
 def _sync_objects(
