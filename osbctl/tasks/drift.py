@@ -77,10 +77,10 @@ def compare_registered_brokers(
 
 def fetch_registered_catalog(broker: RegisteredBroker, client: RegisteredBrokerClient) -> Document:
     """The catalog of a registered broker now. Raises SourceError: also if it or the stored one has the password."""
-    answer = client.fetch(broker.row)
+    answer, sent = client.fetch(broker.row)
     document = parse_catalog_response(answer, client.options.max_bytes)
-    client.check_no_password(answer.body, document.data, broker.row)
-    client.check_no_password(broker.catalog, broker.data, broker.row)
+    client.check_no_password(answer.body, document.data, sent)
+    client.check_no_password(broker.catalog, broker.data, sent)
     return document
 
 

@@ -32,7 +32,8 @@ def register_broker(registry: Registry, new: Registration, client: RegisteredBro
     Raises UsageError (the name cannot be used or is taken), SourceError (the broker cannot be reached).
     """
     registry.check_name_available(new.name)
-    catalog = client.validate(client.fetch(new).body, new)
+    answer, sent = client.fetch(new)
+    catalog = client.validate(answer.body, new, sent)
     refused = catalog.refused or (catalog.errors if catalog.refusals else ())
     refused = refused or find_registration_refusals(catalog.data, new.platform, _find_taken_ids(registry, new, catalog))
     if refused:
@@ -110,13 +111,13 @@ def _fetch_and_reconcile(
     notes = tuple(Remark("", "", "", sentence) for sentence in platform.record.notes_on_changes(()))
     base = Refresh(utc_timestamp(), RefreshOutcome.UNCHANGED, platform, remarks=notes)
     try:
-        answer = client.fetch(row)
+        answer, sent = client.fetch(row)
     except (SourceError, UsageError) as error:  # the latter: an address that osbctl has not written
         words = error.message + (f" ({error.advice})" if error.advice else "")
         failure = Remark("not-fetched", "error", row.name, words)
         return replace(base, outcome=RefreshOutcome.FAILED, remarks=(failure,)), {}
-    catalog = client.validate(answer.body, row)
-    refused = client.find_password_in_stored_catalog(broker) or catalog.refused
+    catalog = client.validate(answer.body, row, sent)
+    refused = client.find_password_in_stored_catalog(broker, sent) or catalog.refused
     if refused:
         return replace(base, outcome=RefreshOutcome.REFUSED, remarks=refused), {}
     return _reconcile_catalog(registry, broker, catalog, policy, base)

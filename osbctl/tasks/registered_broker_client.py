@@ -1,7 +1,7 @@
 """A client of registered brokers: it finds the password, fetches the catalog and validates it."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from osbctl.client.catalog_client import CatalogResponse, fetch_catalog, parse_broker_url
@@ -30,21 +30,19 @@ class RegisteredBrokerClient:
 
     options: ConnectionOptions
     password_of: Callable[[Registration], str]
-    _sent_options: dict[str, ConnectionOptions] = field(default_factory=dict, repr=False)
 
-    def fetch(self, broker: Registration) -> CatalogResponse:
-        """The answer of the broker. Raises SourceError."""
+    def fetch(self, broker: Registration) -> tuple[CatalogResponse, ConnectionOptions]:
+        """The answer of the broker, and the options sent, whose password is searched for below. Raises SourceError."""
         address, _, _ = parse_broker_url(broker.url)
         options = replace(
             self.options, user=broker.username, password=self.password_of(broker), api_version=broker.api_version
         )
-        self._sent_options[broker.name] = options
         try:
-            return fetch_catalog(address, options)
+            return fetch_catalog(address, options), options
         except SourceError as error:  # it may quote the broker, and a broker may quote the password
             raise SourceError(options.redact_credentials(error.message), error.advice) from None
 
-    def validate(self, body: bytes, broker: Registration) -> BrokerCatalog:
+    def validate(self, body: bytes, broker: Registration, sent: ConnectionOptions) -> BrokerCatalog:
         """The catalog in `body`, with its errors, the refusals of the broker's platform, and reasons not to store it.
 
         These are: it cannot be read, or contains the password of the broker, which would be stored and shown with it.
@@ -58,36 +56,36 @@ class RegisteredBrokerClient:
             data = document.data
         except DocumentError as error:
             unreadable = tuple(_to_remark(one) for one in error.findings if one.severity is Severity.ERROR)
-        refused = self._find_password(body, data, broker) or unreadable
+        refused = _find_password(body, data, sent) or unreadable
         if refused:
             return BrokerCatalog(body, data, refused)
         errors = tuple(map(_to_remark, validate_document(document, options).errors))
         refusals = broker.platform.record.judge(data).redacted.refusals if errors else ()
         return BrokerCatalog(body, data, errors=errors, refusals=refusals)
 
-    def find_password_in_stored_catalog(self, broker: RegisteredBroker) -> tuple[Remark, ...]:
+    def find_password_in_stored_catalog(self, broker: RegisteredBroker, sent: ConnectionOptions) -> tuple[Remark, ...]:
         """The reason to show and compare nothing: the stored catalog contains the password of the broker."""
         message = "the stored catalog contains the broker's password: `osbctl brokers remove` it, and add it again"
-        found = self._find_password(broker.catalog, broker.data, broker.row)
+        found = _find_password(broker.catalog, broker.data, sent)
         return tuple(replace(one, message=message) for one in found)
 
-    def check_no_password(self, body: bytes, data: dict[str, Any], broker: Registration) -> None:
+    def check_no_password(self, body: bytes, data: dict[str, Any], sent: ConnectionOptions) -> None:
         """Raise SourceError if the catalog must not be shown, because it contains the password sent to the broker."""
-        for held in self._find_password(body, data, broker):
+        for held in _find_password(body, data, sent):
             raise SourceError(held.message)
 
-    def _find_password(self, body: bytes, data: dict[str, Any], broker: Registration) -> tuple[Remark, ...]:
-        """The refusal of a catalog that contains the password, plain or as sent; a short one is not searched for."""
-        sent = self._sent_options[broker.name]
-        if len(sent.password) < SURE_LENGTH:
-            return ()
-        secrets = (sent.encoded_credentials, sent.password)
-        places = find_secret_pointers(secrets, data)
-        if not places and (data or sent.password.encode() not in body):
-            return ()
-        place = "" if not places or find_secret_pointers(secrets, places[0]) else places[0]
-        message = "the catalog contains the broker's own password: remove it, and change the password"
-        return (Remark(_HELD, "error", place, message),)
+
+def _find_password(body: bytes, data: dict[str, Any], sent: ConnectionOptions) -> tuple[Remark, ...]:
+    """The refusal of a catalog that contains the password, plain or as sent; a short one is not searched for."""
+    if len(sent.password) < SURE_LENGTH:
+        return ()
+    secrets = (sent.encoded_credentials, sent.password)
+    places = find_secret_pointers(secrets, data)
+    if not places and (data or sent.password.encode() not in body):
+        return ()
+    place = "" if not places or find_secret_pointers(secrets, places[0]) else places[0]
+    message = "the catalog contains the broker's own password: remove it, and change the password"
+    return (Remark(_HELD, "error", place, message),)
 
 
 def _to_remark(finding: Finding) -> Remark:

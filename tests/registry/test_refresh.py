@@ -3,11 +3,12 @@
 from collections.abc import Callable
 from dataclasses import replace
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, NoReturn
 
 import pytest
 
 from osbctl.client.catalog_client import CatalogResponse
+from osbctl.client.connection_options import ConnectionOptions
 from osbctl.errors import SourceError
 from osbctl.registry.errors import OutdatedError, UnknownBrokerError
 from osbctl.registry.records import (
@@ -28,31 +29,31 @@ NEW = body(service("s", "p", "q"))
 EMPTY = body(service("t", "r"))
 
 
-def giving(content: bytes = SMALL, during: Callable[[], object] = lambda: None) -> Callable[..., CatalogResponse]:
+def giving(content: bytes = SMALL, during: Callable[[], object] = lambda: None) -> Callable[..., Any]:
     """A broker that has one catalog; `during` happens whenever it is asked."""
 
-    def fetch(broker: Registration) -> CatalogResponse:
+    def fetch(broker: Registration) -> tuple[CatalogResponse, ConnectionOptions]:
         during()
-        return CatalogResponse("x", content)
+        return CatalogResponse("x", content), ConnectionOptions()
 
     return fetch
 
 
-def fine(body: bytes, broker: Registration) -> BrokerCatalog:
+def fine(body: bytes, broker: Registration, sent: ConnectionOptions) -> BrokerCatalog:
     return read(body)
 
 
-def faulty(body: bytes, broker: Registration) -> BrokerCatalog:
+def faulty(body: bytes, broker: Registration, sent: ConnectionOptions) -> BrokerCatalog:
     return replace(read(body), refused=(Remark("some-rule", "error", "/services/0", f"not on {broker.platform}"),))
 
 
-def down(broker: Registration) -> CatalogResponse:
+def down(broker: Registration) -> NoReturn:
     raise SourceError("https://x: the connection was refused", "check that the broker runs there")
 
 
 def client(fetch: Callable[..., Any], validate: Callable[..., Any]) -> Any:
     """Stands for the client of registered brokers."""
-    return SimpleNamespace(fetch=fetch, validate=validate, find_password_in_stored_catalog=lambda broker: ())
+    return SimpleNamespace(fetch=fetch, validate=validate, find_password_in_stored_catalog=lambda broker, sent: ())
 
 
 def test_registering_stores_the_catalog(registry: Registry) -> None:
