@@ -19,7 +19,7 @@ from osbctl.broker.decision import BUSY, LONGEST_HEADER, REFUSED, Decision, Requ
 from osbctl.broker.hashing_process import HashingError, HashingProcess
 from osbctl.broker.proxy import client_prefix
 from osbctl.broker.records import KnownRecords
-from osbctl.broker.throttle import Clients, LruCache
+from osbctl.broker.throttle import BoundedCache, Clients
 from osbctl.credentials.record import LONGEST, CredentialRecord
 
 _log = logging.getLogger("osbctl.broker")
@@ -68,8 +68,8 @@ class Authenticator:
         self._now, self._clock = now, clock
         self._clients = Clients(clock=clock)
         self._key = os.urandom(32)
-        self._verified: LruCache[CredentialRecord] = LruCache(CACHE_SIZE)
-        self._refused: LruCache[float] = LruCache(CACHE_SIZE)
+        self._verified: BoundedCache[CredentialRecord] = BoundedCache(CACHE_SIZE)
+        self._refused: BoundedCache[float] = BoundedCache(CACHE_SIZE)
         """Digest to the monotonic time until which it is refused."""
         self._waiting: dict[bytes, _Job] = {}
         self._changed = threading.Condition()

@@ -11,15 +11,18 @@ from osbctl.broker.proxy import network_prefix
 Value = TypeVar("Value")
 
 
-class LruCache(OrderedDict[Any, Value]):
-    """A mapping of at most `limit` keys that drops the least recently used one."""
+class BoundedCache(OrderedDict[Any, Value]):
+    """A mapping of at most `limit` keys that drops the one whose last `put` is longest ago.
+
+    Reads change nothing, so that the main loop can read without a lock while another thread writes.
+    """
 
     def __init__(self, limit: int) -> None:
         super().__init__()
         self._limit = limit
 
     def put(self, key: Any, value: Value) -> None:
-        """Set a value, as the most recent."""
+        """Set a value, as the newest."""
         self[key] = value
         self.move_to_end(key)
         if len(self) > self._limit:
@@ -44,7 +47,7 @@ class Clients:
         self, rate: float = 2.0, burst: int = 10, limit: int = 10_000, clock: Callable[[], float] = time.monotonic
     ) -> None:
         self._rate, self._burst, self._clock = rate, burst, clock
-        self._known: LruCache[_Client] = LruCache(limit)
+        self._known: BoundedCache[_Client] = BoundedCache(limit)
 
     def take_token(self, client: str) -> bool:
         """Take a token of the client, refilling its bucket before; False if it has none left."""

@@ -31,7 +31,7 @@ from osbctl.broker.hashing_process import HashingError, HashingProcess
 from osbctl.broker.hashing_worker import find_matching_hash
 from osbctl.broker.proxy import client_prefix, network_prefix, normalize_address
 from osbctl.broker.records import KnownRecords
-from osbctl.broker.throttle import Clients, LruCache
+from osbctl.broker.throttle import BoundedCache, Clients
 from osbctl.credentials.record import CredentialRecord, make_record
 from tests.broker.harness import until
 
@@ -436,10 +436,10 @@ def test_caches_are_bounded() -> None:
     for _ in range(2):
         clients.record_result("10.0.0.1", accepted=False)
     assert clients.queue_rank("10.0.0.2") == (0, 2), "two refusals in its network"
-    remembered: LruCache[int] = LruCache(2)
+    remembered: BoundedCache[int] = BoundedCache(2)
     for key in (b"a", b"b", b"a", b"c"):
         remembered.put(key, 0)
-    assert list(remembered) == [b"a", b"c"]
+    assert (remembered.get(b"a"), list(remembered)) == (0, [b"a", b"c"]), "a read changes no order"
     assert CACHE_SIZE == 4096
     clients = Clients(burst=1, clock=Clock())
     assert all(clients.take_token(str(n)) for n in range(10_001))
