@@ -8,7 +8,7 @@ import json
 from collections.abc import Callable, Collection, Container, Mapping
 from functools import cache
 from itertools import chain
-from typing import Any
+from typing import Any, NamedTuple
 
 from osbctl.catalog import parameter_holders
 from osbctl.fields import LATEST, load_schema
@@ -30,32 +30,29 @@ from osbctl.validation.rules import PARAMETERS, load_rules_with_checks
 
 def validate_document(document: Document, options: ValidationOptions) -> ValidationResult:
     """Validate a catalog: schema, rules and verdicts of platforms. Raises ConfigError: a user schema is invalid."""
-    selection = Selection(options)
     options = options._replace(literal=options.literal or document.syntax == "brokerpak")  # its broker sends `${…}`
-    platforms = options.platforms if options.errors_only else tuple(Platform)
-    judged = (judge_all if options.literal else judge_template)(document.data, platforms)
-    outcomes = {platform: outcome.redacted for platform, outcome in judged.items()}
+    outcomes = _judge_on_platforms(document, options)
     found, omitted_paths = _collect_findings(document, options)
-    selected, others = _split_by_selection(found, selection)
-    hidden = omitted_paths.union(finding.path for finding in filter(_is_error_or_schema_fault, others))
-    joined = _join_refusals(selected, outcomes, options, hidden)
-    instead = sum(finding.path in hidden for finding in joined[len(selected) :] if finding.refused_by)
-    _, others = _split_by_selection(_drop_too_new_beside_faults([*others, *joined]), selection)
-    selected, _ = _split_by_selection(_drop_too_new_beside_faults(joined), selection)
-    comments = find_comments(document)
-    wanted = drop_ignored_findings(selection.filter_findings(selected, document.data), document, comments)
-    wanted += selection.filter_findings(check_comments(comments), document.data)
-    shown = _group_findings(apply_severities(wanted, options))
-    left_out = max(0, len(_group_findings(apply_severities([*others, *selected], options))) - instead - len(shown))
+    joined = _select_and_join(found, omitted_paths, outcomes, options)
+    kept = _drop_ignored(joined.selected, document, options)
+    findings = _group_findings(apply_severities(kept, options))
+    left_out = _count_left_out(joined, len(findings), options)
     verdicts = {platform: _verdict_from_outcome(outcome) for platform, outcome in outcomes.items()}
-    name, data, read_as = document.name, document.data, document.read_as
-    located = tuple(_locate_and_sort(shown, document))
-    return ValidationResult(name, located, verdicts, left_out, data, outcomes=outcomes, read_as=read_as)
+    located = tuple(_locate_and_sort(findings, document))
+    data, read_as = document.data, document.read_as
+    return ValidationResult(document.name, located, verdicts, left_out, data, outcomes=outcomes, read_as=read_as)
 
 
 def unreadable_result(name: str, findings: tuple[Finding, ...]) -> ValidationResult:
     """The result for a source that cannot be read; `findings` are the reasons."""
     return ValidationResult(name, findings, dict.fromkeys(Platform, Verdict(VerdictKind.UNREADABLE)))
+
+
+def _judge_on_platforms(document: Document, options: ValidationOptions) -> dict[Platform, Outcome]:
+    """Decisions of all platforms, or of the chosen ones with `errors_only`, without secrets."""
+    platforms = options.platforms if options.errors_only else tuple(Platform)
+    judge = judge_all if options.literal else judge_template
+    return {platform: outcome.redacted for platform, outcome in judge(document.data, platforms).items()}
 
 
 def judge_template(data: dict[str, Any], platforms: Collection[Platform] = tuple(Platform)) -> dict[Platform, Outcome]:
@@ -184,7 +181,34 @@ def is_rule_enabled(rule: Rule, options: ValidationOptions) -> bool:
     return rule.only_for is None or rule.only_for in options.platforms or rule.id in (options.select or ())
 
 
-def _split_by_selection(findings: list[Finding], selection: Selection) -> tuple[list[Finding], list[Finding]]:
+class _JoinedFindings(NamedTuple):
+    """Findings of selected rules, and of `others`, once refusals have joined them.
+
+    `refusals_at_hidden_paths` counts the findings for refusals that would have joined one of `others`.
+    """
+
+    selected: list[Finding]
+    others: list[Finding]
+    refusals_at_hidden_paths: int
+
+
+def _select_and_join(
+    findings: list[Finding], omitted_paths: set[Path], outcomes: Mapping[Platform, Outcome], options: ValidationOptions
+) -> _JoinedFindings:
+    """Split findings by the selection of rules, and join the refusals of platforms to the selected ones."""
+    selected, others = _split_by_selection(findings, options)
+    hidden_paths = omitted_paths.union(finding.path for finding in filter(_is_error_or_schema_fault, others))
+    joined, unjoined = _join_refusals(selected, outcomes, options, hidden_paths)
+    selected_unjoined, other_unjoined = _split_by_selection(unjoined, options)
+    return _JoinedFindings(
+        _drop_too_new_beside_faults([*joined, *selected_unjoined], [*joined, *unjoined]),
+        _drop_too_new_beside_faults([*others, *other_unjoined], [*others, *joined, *unjoined]),
+        sum(finding.path in hidden_paths for finding in unjoined if finding.refused_by),
+    )
+
+
+def _split_by_selection(findings: list[Finding], options: ValidationOptions) -> tuple[list[Finding], list[Finding]]:
+    selection = Selection(options)
     selected = [finding for finding in findings if selection.is_selected(finding.rule)]
     return selected, [finding for finding in findings if not selection.is_selected(finding.rule)]
 
@@ -194,28 +218,32 @@ def _is_error_or_schema_fault(finding: Finding) -> bool:
 
 
 def _join_refusals(
-    findings: list[Finding], outcomes: Mapping[Platform, Outcome], options: ValidationOptions, hidden: Container[Path]
-) -> list[Finding]:
+    findings: list[Finding],
+    outcomes: Mapping[Platform, Outcome],
+    options: ValidationOptions,
+    hidden_paths: Container[Path],
+) -> tuple[list[Finding], list[Finding]]:
     """Join each refusal to the first fault at its path, or make it a finding: an error if the platform is chosen.
 
-    A refusal below a value of the wrong type joins the fault of that value. At `hidden` paths (faults without finding),
-    a refusal is a finding only if its rule was selected. The reason why the verdict of a chosen platform
-    is unclear is a warning, unless there is a finding of its rule.
+    Returns the findings with their refusals, and the new findings. A refusal below a value of the wrong type joins the
+    fault of that value. At `hidden_paths` (of faults without finding), a refusal is a finding only if its rule was
+    selected. The reason why the verdict of a chosen platform is unclear is a warning, unless there is a finding of its
+    rule.
     """
-    findings = list(findings)
+    joined, new = list(findings), list[Finding]()
     faults = _fault_indexes_by_path(findings)
     for platform, outcome in outcomes.items():
         is_chosen = platform in options.platforms
-        findings += _unclear_verdict_findings(platform, outcome, findings) if is_chosen else ()
+        new += _unclear_verdict_findings(platform, outcome, [*joined, *new]) if is_chosen else ()
         for refusal in outcome.refusals:
             at = _find_fault_index(refusal.path, faults, findings)
             if at is not None:
-                findings[at] = _join_refusal(findings[at], platform, refusal.message, bool(outcome.messages), is_chosen)
-            elif refusal.path not in hidden or refusal.rule in (options.select or ()):
+                joined[at] = _join_refusal(joined[at], platform, refusal.message, bool(outcome.messages), is_chosen)
+            elif refusal.path not in hidden_paths or refusal.rule in (options.select or ()):
                 severity = Severity.ERROR if is_chosen else Severity.WARNING
                 rule, path, message, hint = refusal
-                findings.append(Finding(rule, severity, message, path, hint=hint, refused_by=(platform,)))
-    return findings
+                new.append(Finding(rule, severity, message, path, hint=hint, refused_by=(platform,)))
+    return joined, new
 
 
 def _fault_indexes_by_path(findings: list[Finding]) -> dict[Path, int]:
@@ -249,11 +277,24 @@ def _join_refusal(finding: Finding, platform: Platform, message: str, is_own_mes
     return finding._replace(refused_by=refused_by, platform_messages=messages, severity=severity)
 
 
-def _drop_too_new_beside_faults(findings: list[Finding]) -> list[Finding]:
-    """The findings without `field-too-new` at fields in which there is a fault."""
-    fault_paths = [finding.path for finding in findings if _is_error_or_schema_fault(finding) or finding.refused_by]
+def _drop_too_new_beside_faults(findings: list[Finding], faults: list[Finding]) -> list[Finding]:
+    """The findings without `field-too-new` at fields in which `faults` has an error, schema fault or refusal."""
+    fault_paths = [fault.path for fault in faults if _is_error_or_schema_fault(fault) or fault.refused_by]
     with_ancestors = {path[:depth] for path in fault_paths for depth in range(len(path) + 1)}
     return [finding for finding in findings if finding.rule != "field-too-new" or finding.path not in with_ancestors]
+
+
+def _drop_ignored(findings: list[Finding], document: Document, options: ValidationOptions) -> list[Finding]:
+    """The findings that neither options nor comments ignore, and those about comments themselves."""
+    selection, comments = Selection(options), find_comments(document)
+    kept = drop_ignored_findings(selection.filter_findings(findings, document.data), document, comments)
+    return kept + selection.filter_findings(check_comments(comments), document.data)
+
+
+def _count_left_out(joined: _JoinedFindings, reported: int, options: ValidationOptions) -> int:
+    """The number of findings, grouped as in a report, beyond the `reported` ones: not selected, or ignored."""
+    grouped = _group_findings(apply_severities([*joined.others, *joined.selected], options))
+    return max(0, len(grouped) - joined.refusals_at_hidden_paths - reported)
 
 
 def apply_severities(findings: list[Finding], options: ValidationOptions) -> list[Finding]:
