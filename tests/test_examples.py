@@ -198,7 +198,7 @@ def snapshot(rules: list[str]) -> Iterator[str]:
             assert (rule in found) is breaks, rule
             if breaks and RULES[rule].check and RULES[rule].bad:
                 assert found == {rule} | BESIDE.get(rule, set())
-            text = render(Report([judgement], RULES, FailOn.ERROR, "", False), Format.TEXT)
+            text = render(Report([judgement], lambda: RULES, FailOn.ERROR, "", False), Format.TEXT)
             yield f"=== {heading} {rule}\n{text}"
 
 

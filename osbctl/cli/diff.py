@@ -18,7 +18,7 @@ from osbctl.errors import OsbctlError, SourceError
 from osbctl.findings import DocumentError
 from osbctl.platforms import Platform
 from osbctl.reports.changes import DIFF, ComparisonNames, DiffFormat, DiffReport, render
-from osbctl.tasks.options import LazyRules
+from osbctl.tasks.options import all_rules
 
 if TYPE_CHECKING:
     from osbctl.tasks.compare import Comparison
@@ -51,7 +51,7 @@ class ChangesDisplay:
             old_name,
             new_name,
             content.pop("changes", ()),
-            LazyRules(),
+            all_rules,
             fail_on=self.fail_on,
             root=os.getcwd(),  # noqa: PTH109
             color=color,

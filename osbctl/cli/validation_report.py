@@ -8,7 +8,7 @@ from osbctl.cli.output import is_github_log, print_note, report_style, write_out
 from osbctl.config import load_config
 from osbctl.findings import ValidationResult
 from osbctl.reports import WHOLE, Format, Report, TextDetail, render
-from osbctl.tasks.options import LazyRules, Request
+from osbctl.tasks.options import Request, all_rules
 from osbctl.tasks.validate import validate
 
 
@@ -48,6 +48,6 @@ def write_report(results: Sequence[ValidationResult], display: Display) -> int:
     """Write the report; 1 if a finding makes the run fail, else 0."""
     color, width = report_style(display.output, display.color)
     root = os.getcwd()  # noqa: PTH109
-    report = Report(results, LazyRules(), root=root, color=color, width=width, detail=display.detail)
+    report = Report(results, all_rules, root=root, color=color, width=width, detail=display.detail)
     write_output(render(report, display.effective_format), display.output)
     return int(report.failed)

@@ -3,7 +3,7 @@
 Machine formats never change shape without a new version; `schemas/report-1.json` describes `json`.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from enum import StrEnum
 from importlib import import_module
 from typing import NamedTuple
@@ -37,12 +37,12 @@ WHOLE = TextDetail()
 class Report(NamedTuple):
     """Content of a report, and data that formats may need.
 
-    `rules` maps ids to rules, loaded on access. Paths in machine formats are relative to `root`. `color`, `width`
-    (columns of the terminal, 0 for none) and `detail` apply only to `text`.
+    `load_rules` returns all rules by id; most formats need none. Paths in machine formats are relative to `root`.
+    `color`, `width` (columns of the terminal, 0 for none) and `detail` apply only to `text`.
     """
 
     results: Sequence[ValidationResult]
-    rules: Mapping[str, Rule]
+    load_rules: Callable[[], Mapping[str, Rule]]
     fail_on: FailOn = FailOn.ERROR
     root: str = ""
     color: bool = False

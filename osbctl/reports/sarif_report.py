@@ -19,6 +19,7 @@ _LEVELS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: 
 def render(report: Report) -> str:
     """Render a SARIF log with one run, which describes only the rules with findings."""
     used = sorted({finding.rule for finding in report.findings()})
+    rules = report.load_rules() if used else {}
     index = {rule: number for number, rule in enumerate(used)}
     run = {
         "tool": {
@@ -26,7 +27,7 @@ def render(report: Report) -> str:
                 "name": "osbctl",
                 "semanticVersion": osbctl.__version__,
                 **({"informationUri": osbctl.REPOSITORY} if osbctl.REPOSITORY else {}),
-                "rules": [_rule_as_sarif(report.rules[rule]) for rule in used],
+                "rules": [_rule_as_sarif(rules[rule]) for rule in used],
             }
         },
         "columnKind": "unicodeCodePoints",

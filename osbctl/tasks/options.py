@@ -155,14 +155,6 @@ def _parse_choice(choices: type[_Choice], value: str, config: Config, key: str) 
 CatalogObject = TypeVar("CatalogObject", ServiceOffering, ServicePlan)
 
 
-class LazyRules(dict[str, "Rule"]):
-    """All rules, loaded at the first use, because most reports need none."""
-
-    def __missing__(self, key: str) -> Rule:
-        self.update(all_rules())
-        return self[key]
-
-
 def all_rules() -> Mapping[str, Rule]:
     """Every rule of the product by id."""
     from osbctl.comparison.change_kinds import load_all as load_comparison

@@ -30,7 +30,7 @@ def changes(**fields: str) -> list:
 
 def test_diff_shows_the_changes_before_the_new_catalog() -> None:
     accepted = [(changes(description="Other words")[0], "nobody has it")]
-    report = DiffReport("old.yaml", "new.yaml", changes(), {}, accepted=accepted, catalog=SHIPPED.data)
+    report = DiffReport("old.yaml", "new.yaml", changes(), dict, accepted=accepted, catalog=SHIPPED.data)
     front, behind = render(report, DiffFormat.HTML).split('id="services"')
     for words in ("old.yaml → new.yaml", changes()[0].message, "nobody has it"):
         assert words in Read(front).text
@@ -41,7 +41,7 @@ def test_validate_shows_findings_at_the_top_and_at_the_services() -> None:
     faulty = read_source(str(catalogs_folder() / "faulty.yaml"))
     judgement = validate_document(faulty, ValidationOptions())
     lost = unreadable_result("lost.yaml", (judgement.findings[0]._replace(message="it is lost"),))
-    html = render_findings(Report([judgement, lost], {}), Format.HTML)
+    html = render_findings(Report([judgement, lost], dict), Format.HTML)
     front, behind = html.split('id="services"')
     assert all(finding.message in Read(front).text for finding in (*judgement.findings, *lost.findings))
     assert f"{judgement.findings[0].location.source}:" in front

@@ -50,7 +50,7 @@ def at_level(level: Level) -> Change:
 
 
 def report(*changes: Change, fail_on: DiffFailOn = DiffFailOn.BREAKING, color: bool = False) -> DiffReport:
-    return DiffReport("old.yaml", "new.yaml", changes, all_rules(), fail_on=fail_on, root="/r", color=color)
+    return DiffReport("old.yaml", "new.yaml", changes, all_rules, fail_on=fail_on, root="/r", color=color)
 
 
 TEXT = """\

@@ -41,7 +41,7 @@ VERDICTS = {
 
 def report(*findings: Finding, fail_on: FailOn = FailOn.ERROR, color: bool = False) -> Report:
     judgement = ValidationResult("a dir/cat,alog.yaml", findings, VERDICTS)
-    return Report([judgement], {RULE.id: RULE}, fail_on, "/repository", color)
+    return Report([judgement], lambda: {RULE.id: RULE}, fail_on, "/repository", color)
 
 
 EXPECTED = {
@@ -190,7 +190,7 @@ def hostile_text(format: Format, severity: Severity = Severity.ERROR) -> str:
     place = Location(HOSTILE, 1, 1, HOSTILE)
     texts = {"message": HOSTILE, "hint": HOSTILE, "location": place, "platform_messages": (HOSTILE,)}
     judgement = ValidationResult(HOSTILE, (FINDING._replace(severity=severity, **texts),), VERDICTS)
-    return render(Report([judgement], {RULE.id: RULE}), format)
+    return render(Report([judgement], lambda: {RULE.id: RULE}), format)
 
 
 @pytest.mark.parametrize("severity", Severity)

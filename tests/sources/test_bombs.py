@@ -125,7 +125,7 @@ for name, text in json.load(sys.stdin).items():
     judgement = validate_document(document, ValidationOptions())
     assert all(finding.location for finding in judgement.findings)
     for format in Format:
-        render(Report([judgement], load_all()), format)
+        render(Report([judgement], load_all), format)
     print(name, flush=True)
 """
 

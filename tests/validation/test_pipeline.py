@@ -116,7 +116,7 @@ def test_a_report_tells_that_refusals_were_left_out() -> None:
     judgement = validated({"services": [{}] * 2_001})
     assert judgement.verdicts[Platform.CLOUD_FOUNDRY].reasons == MAX_REFUSALS + 1
     assert LEFT_OUT in [words for one in judgement.findings for words in (one.message, *one.platform_messages)]
-    text = render(Report([judgement._replace(findings=())], RULES), Format.TEXT)
+    text = render(Report([judgement._replace(findings=())], lambda: RULES), Format.TEXT)
     assert "Cloud Foundry               refuses (more than 10,000 reasons)" in text
 
 

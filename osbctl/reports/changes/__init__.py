@@ -4,7 +4,7 @@ The other formats (GitHub, GitLab, JUnit, SARIF) get the changes as findings. Ma
 a new version; `schemas/diff-1.json` describes `json`.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from importlib import import_module
@@ -55,14 +55,14 @@ class DiffReport:
 
     `changes` are those not accepted, `accepted` the others with their reasons. `problems` are sentences
     about entries of the allow file, `notes` about the catalogs. `errors` say why a catalog cannot be read: then
-    nothing was compared. `catalog` (the new one) and `date` are for html. `rules`, `root`, `color` and `width` are as
-    in `osbctl.reports.Report`.
+    nothing was compared. `catalog` (the new one) and `date` are for html. `load_rules`, `root`, `color` and `width` are
+    as in `osbctl.reports.Report`.
     """
 
     old: str
     new: str
     changes: Sequence[Change]
-    rules: Mapping[str, Rule]
+    load_rules: Callable[[], Mapping[str, Rule]]
     accepted: Sequence[tuple[Change, str]] = ()
     problems: Sequence[str] = ()
     fail_on: DiffFailOn = DiffFailOn.BREAKING
@@ -145,7 +145,7 @@ def _render_as_findings(report: DiffReport, format: Format) -> str:
         return ""
     result = ValidationResult(f"{report.old}..{report.new}", findings, {})
     fail_on = FailOn.ERROR if report.errors else _FAIL_ON[report.fail_on]
-    whole = Report([result], report.rules, fail_on, report.root, report.color)
+    whole = Report([result], report.load_rules, fail_on, report.root, report.color)
     return render_findings(whole, format)
 
 
