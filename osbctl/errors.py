@@ -5,7 +5,7 @@ OsbctlError             3  base class
 ├── SourceError         3  a source cannot be opened: missing, forbidden, no such revision
 ├── RegistryError       3  the database of registered brokers cannot be used
 ├── ConfigError         3  osbctl.toml, pyproject.toml, a user schema or an option file is invalid
-└── DocumentError       1  a source cannot be parsed (in `osbctl.findings`)
+└── DocumentError       1  a document cannot be parsed, or is not valid (in `osbctl.findings`)
 """
 
 from typing import ClassVar

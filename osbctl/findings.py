@@ -107,7 +107,7 @@ class Finding(NamedTuple):
 
 
 class DocumentError(OsbctlError):
-    """A source cannot be parsed as a JSON or YAML object.
+    """A document has errors: it cannot be parsed or composed, or is not valid where a valid one is needed.
 
     `findings` (at least one, all with locations) are the reasons; the message is that of the first.
     """

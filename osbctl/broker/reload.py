@@ -126,10 +126,15 @@ class Watcher:
         except OsbctlError as error:
             findings = getattr(error, "findings", ())
             rule = f" [{findings[0].rule}]" if findings else ""  # the message is that of the first
-            _log.error("cannot reload the %s, the old version stays in use: %s%s", item.name, error.message, rule)
+            text = f"{error.message}{rule}{_format_hint(error.advice)}"
+            _log.error("cannot reload the %s, the old version stays in use: %s", item.name, text)
             for finding in findings[1:FINDINGS_LOGGED]:
                 where = f"{finding.location}: " if finding.location else ""
-                _log.error("%s%s [%s]", where, finding.message, finding.rule)
+                _log.error("%s%s [%s]%s", where, finding.message, finding.rule, _format_hint(finding.hint))
         except Exception:
             _log.exception("cannot reload the %s, the old version stays in use", item.name)
         self._stats.reloads[item.name, result] += 1
+
+
+def _format_hint(hint: str) -> str:
+    return f"; hint: {hint}" if hint else ""

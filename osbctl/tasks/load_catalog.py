@@ -99,8 +99,8 @@ def load_in_subprocess(source: CatalogSource) -> LoadedCatalog:
         raise ConfigError(reply["message"], reply["advice"])
     if "findings" in reply:
         found = (
-            Finding(rule, Severity.ERROR, message, location=Location(*place) if place else None)
-            for rule, message, place in reply["findings"]
+            Finding(rule, Severity.ERROR, message, location=Location(*place) if place else None, hint=hint)
+            for rule, message, place, hint in reply["findings"]
         )
         raise DocumentError(tuple(found))
     return LoadedCatalog(body, **reply)

@@ -28,7 +28,8 @@ def _main() -> None:
         loaded = load(source)
         head, body = {"services": loaded.services, "plans": loaded.plans, "read_as": loaded.read_as}, loaded.body
     except DocumentError as error:
-        head = {"findings": [(one.rule, one.message, one.location and one.location[:3]) for one in error.findings]}
+        found = [(one.rule, one.message, one.location and one.location[:3], one.hint) for one in error.findings]
+        head = {"findings": found}
     except OsbctlError as error:
         head = {"message": error.message, "advice": error.advice}
     except MemoryError:

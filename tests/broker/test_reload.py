@@ -30,7 +30,8 @@ class Held:
         text = self.path.read_text()
         if text == "bad":
             place = Location("catalog.json", 3, 7)
-            raise DocumentError((Finding("rule-x", Severity.ERROR, "no such thing", location=place),))
+            fault = Finding("rule-x", Severity.ERROR, "no such thing", location=place, hint="remove it")
+            raise DocumentError((fault, fault._replace(message="nor this")))
         if text == "crash":
             raise RuntimeError("crash")
         return text
@@ -98,7 +99,8 @@ def test_invalid_version_is_logged_and_the_old_one_stays(file: Path, caplog: pyt
         assert held.value == "one"
         file.write_text("good again")
         assert until(lambda: held.value == "good again")
-    assert "catalog.json:3:7: no such thing [rule-x]" in caplog.text
+    assert "catalog.json:3:7: no such thing [rule-x]; hint: remove it\n" in caplog.text
+    assert "catalog.json:3:7: nor this [rule-x]; hint: remove it\n" in caplog.text
     assert "catalog.json:3:7: no such thing\n" not in caplog.text  # once, with its rule
 
 

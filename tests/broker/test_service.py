@@ -156,6 +156,12 @@ def test_invalid_catalog_error_has_locations(tmp_path: Path) -> None:
     assert str(caught.value.findings[0].location) == f"{tmp_path}/catalog.yaml:2:3"
 
 
+def test_invalid_catalog_error_has_hints(tmp_path: Path) -> None:
+    with pytest.raises(DocumentError) as caught:
+        load_in_subprocess(source(tmp_path, '{"services": [{"bindable": "true"}]}'))
+    assert "write true, without quotes" in {finding.hint for finding in caught.value.findings}
+
+
 def test_catalog_over_the_size_limit_is_refused(tmp_path: Path) -> None:
     with pytest.raises(DocumentError, match="larger than 500 bytes"):
         load_in_subprocess(source(tmp_path, '{"services": []}' + " " * 1000, max_bytes=500))
