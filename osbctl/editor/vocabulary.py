@@ -6,6 +6,7 @@ from pathlib import PurePath
 from typing import Any, NamedTuple
 
 from osbctl.fields import load_schema
+from osbctl.jsonschemas.dialects import DRAFT_4_ADDRESS
 from osbctl.paths import JsonValue, Path
 from osbctl.platforms import ApiVersion
 
@@ -87,7 +88,7 @@ def _draft_04_schema() -> dict[str, Any]:
     import jsonschema
 
     schema: dict[str, Any] = dict(jsonschema.Draft4Validator.META_SCHEMA)
-    known = ["http://json-schema.org/draft-04/schema#", "http://json-schema.org/draft-06/schema#"]
+    known = [DRAFT_4_ADDRESS, "http://json-schema.org/draft-06/schema#"]
     object_fields = {**schema["properties"], "$schema": {"enum": known}, "$ref": {"type": "string"}}
     return {**schema, "properties": {name: below for name, below in object_fields.items() if name != "id"}}
 

@@ -43,6 +43,7 @@ class Dialect(NamedTuple):
 
 _OLD, _NEW = "http://json-schema.org/draft-{}/schema", "https://json-schema.org/draft/{}/schema"
 DRAFT_4 = Dialect("draft-04", 2013, _OLD.format("04"), "Draft4Validator", _DRAFT_4)
+DRAFT_4_ADDRESS = f"{DRAFT_4.uri}#"  # as schemas write it
 DRAFT_7 = Dialect("draft-07", 2018, _OLD.format("07"), "Draft7Validator", _DRAFT_7)
 _ALL = (
     DRAFT_4,
@@ -86,10 +87,9 @@ def detect_dialect(schema: JsonValue) -> Dialect:
         has_later = any(not (_DRAFT_7 - _DRAFT_4).isdisjoint(place.value) for place in subschemas(schema))
         is_draft_4 = not has_later and _meets_metaschema({**schema, "$schema": DRAFT_4.uri})
         return DRAFT_4 if is_draft_4 else DRAFT_7
-    known = find_dialect(schema["$schema"])
-    if not known:
-        raise UndecidableError("has a $schema that names no draft from 04 to 2020-12")
-    return known
+    if known := find_dialect(schema["$schema"]):
+        return known
+    raise UndecidableError("has a $schema that names no draft from 04 to 2020-12")
 
 
 def make_fast_validator(schema: dict[str, Any]) -> Callable[[Any], bool]:

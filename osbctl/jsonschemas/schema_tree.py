@@ -19,7 +19,6 @@ MAX_DEPTH = 64
 
 _ONE = ("additionalItems", "additionalProperties", "contains", "else", "if", "items", "not", "propertyNames", "then")
 _LIST = ("allOf", "anyOf", "items", "oneOf", "prefixItems")
-_SAME_VALUE = (*IN_PLACE, "dependencies", "dependentSchemas")
 _IDENTITIES = ("$id", "id")
 STRUCTURE = frozenset({*_ONE, *_LIST, *BY_NAME, *_IDENTITIES, "$schema", "default"})
 """The keywords that are kept beside those that the draft asserts."""
@@ -170,7 +169,7 @@ class SchemaTree:
 
         Infinite if they run in a loop that never enters a part of the value.
         """
-        graph = {n: [inner for word, inner in direct_subschemas(n) if word in _SAME_VALUE] for n in self.nodes.values()}
+        graph = {n: [inner for word, inner in direct_subschemas(n) if word in IN_PLACE] for n in self.nodes.values()}
         for node, applied in graph.items():
             if isinstance(node.value, dict) and "$ref" in node.value:
                 applied.append(self.resolve(node.value["$ref"]))

@@ -15,7 +15,7 @@ LITERALS = frozenset(("enum", "const", "default", "example", "examples"))
 BY_NAME = frozenset(("properties", "patternProperties", "definitions", "$defs", "dependencies", "dependentSchemas"))
 """Keywords whose keys are names: a property may be called `$ref`."""
 
-IN_PLACE = ("allOf", "anyOf", "oneOf", "not", "if", "then", "else")
+IN_PLACE = ("allOf", "anyOf", "oneOf", "not", "if", "then", "else", "dependencies", "dependentSchemas")
 """Keywords whose schemas judge the same value as the schema they stand in."""
 
 

@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from typing import Any
 from urllib.parse import unquote
 
-from osbctl.jsonschemas.dialects import metaschema_errors
+from osbctl.jsonschemas.dialects import DRAFT_4, DRAFT_4_ADDRESS, metaschema_errors
 from osbctl.jsonschemas.walk import text_without_titles
 from osbctl.paths import Path, entries, resolve_pointer, value_at
 from osbctl.platforms.cloudfoundry.fields import Errors
@@ -24,7 +24,6 @@ from osbctl.platforms.cloudfoundry.ruby import RubyCrash, equality_key, inspect,
 from osbctl.platforms.outcome import Refusal
 
 _LONGEST_SCHEMA = 65_536
-_DRAFT_04 = "http://json-schema.org/draft-04/schema#"
 _PLACES = {"service_instance": ("create", "update"), "service_binding": ("create",)}
 _MUST_CONFORM = "Must conform to JSON Schema Draft 04 (experimental support for later versions): "
 
@@ -89,8 +88,8 @@ class SchemaChecks:
             text = "Schema must have $schema key but was not present"
             return (Refusal("cloudfoundry-schema-dialect", ("$schema",), text),)
         # Cloud Foundry treats every schema as draft-04, regardless of its `$schema`.
-        as_draft_04 = {**schema, "$schema": _DRAFT_04} if isinstance(schema["$schema"], str) else schema
-        found = metaschema_errors(as_draft_04, "Draft4Validator")
+        as_draft_04 = {**schema, "$schema": DRAFT_4_ADDRESS} if isinstance(schema["$schema"], str) else schema
+        found = metaschema_errors(as_draft_04, DRAFT_4.validator)
         wrong = tuple(
             Refusal("cloudfoundry-schema-metaschema", path, _MUST_CONFORM + message)
             for path, message in found
@@ -123,7 +122,6 @@ def _read_hash(parent: dict[str, Any], path: Path, keys: tuple[str, ...], errors
 
 # The library.
 
-_METASCHEMA = "http://json-schema.org/draft-04/schema"
 _DRAFT = re.compile(r"http://json-schema\.org/draft-0([12346])/(?:hyper-)?schema(?:[?#].*)?")
 
 _MOVED_BASE = "id moves the base of references"
@@ -210,7 +208,7 @@ def _check_reference(schema: dict[str, Any], path: Path, loaded_ids: set[str]) -
     if not isinstance(reference, str):
         raise _RefusedError("reference", (*path, "$ref"), "$ref must be a string")
     document = reference.partition("#")[0]
-    if not document or document == _METASCHEMA:
+    if not document or document == DRAFT_4.uri:
         return
     if any(document.endswith(name.rstrip("#")) or name.rstrip("#").endswith(document) for name in loaded_ids):
         raise UnclearSchemaError((*path, "$ref"), _MOVED_BASE)
@@ -281,14 +279,14 @@ class _Evaluation:
             raise _RefusedError("reference", path, "$ref must be a string")
         document, _, fragment = reference.partition("#")
         if document:
-            if document == _METASCHEMA and fragment:
+            if document == DRAFT_4.uri and fragment:
                 raise UnclearSchemaError(path, "it refers into the metaschema")
-            return document == _METASCHEMA
+            return document == DRAFT_4.uri
         target = resolve_pointer(self._root, "".join(f"/{step}" for step in unquote(fragment).split("/") if step))
         value = None if target is None else value_at(self._root, target)
         if target is None or not isinstance(value, dict):
             raise _RefusedError("reference", path, "The reference leads to no schema.")
-        if any(metaschema_errors(value, "Draft4Validator")):
+        if any(metaschema_errors(value, DRAFT_4.validator)):
             raise UnclearSchemaError(path, "the reference leads to a schema that is not valid")
         return self.accepts_empty_object(value, target)
 

@@ -15,6 +15,7 @@ from typing import Any
 from osbctl.catalog import objects_in_list
 from osbctl.errors import SourceError
 from osbctl.findings import DocumentError, Finding
+from osbctl.jsonschemas.dialects import DRAFT_4_ADDRESS
 from osbctl.paths import Path as ValuePath
 from osbctl.paths import get_at
 from osbctl.sources.document import Document
@@ -218,7 +219,7 @@ class _BrokerpakCatalog:
             self.origins.put(properties, name, self._property_schema(definition, user_input, path), (definition, path))
             if is_true_in_go(user_input.get("required")):
                 required.add(name)
-        schema = {"$schema": "http://json-schema.org/draft-04/schema#", "type": "object", "properties": properties}
+        schema = {"$schema": DRAFT_4_ADDRESS, "type": "object", "properties": properties}
         schema |= {"required": sorted(required)} if required else {}
         self.origins.set_object_origin(schema, (definition, (action, "user_inputs")))
         return schema

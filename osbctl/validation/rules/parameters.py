@@ -8,7 +8,15 @@ from functools import lru_cache
 from typing import Any
 
 from osbctl.findings import Finding, Fix, Severity
-from osbctl.jsonschemas.dialects import DRAFTS, KEYWORDS, is_valid_schema, metaschema_errors, misspelled_schema_key
+from osbctl.jsonschemas.dialects import (
+    DRAFT_4,
+    DRAFT_4_ADDRESS,
+    DRAFTS,
+    KEYWORDS,
+    is_valid_schema,
+    metaschema_errors,
+    misspelled_schema_key,
+)
 from osbctl.jsonschemas.walk import IN_PLACE, SchemaPlace, subschemas
 from osbctl.paths import JSON_TYPES, get_at, value_at
 from osbctl.placeholders import holds_placeholder
@@ -20,9 +28,7 @@ from osbctl.validation.node import Node
 MAX_BYTES = 65_536
 """64 kB (OSB 2.13, Schemas Object: Platforms MUST support schemas of that size)."""
 
-_DRAFT_04 = "http://json-schema.org/draft-04/schema#"
-
-_COMBINED = {*IN_PLACE, "$ref", "patternProperties", "dependencies", "dependentSchemas"}
+_COMBINED = {*IN_PLACE, "$ref", "patternProperties"}
 """Keywords by which a schema describes properties in other places than its own `properties`."""
 
 _ECMA_ONLY = ("(?<", "\\p{", "\\P{", "\\c", "\\u", "[^]", "[]")
@@ -40,7 +46,7 @@ def parameters_dialect_missing(schema: Node) -> Iterator[Finding]:
     """
     if "$schema" not in schema:
         slip = misspelled_schema_key(schema.value)
-        hint = f"rename {slip} to $schema" if slip else 'add "$schema": "http://json-schema.org/draft-04/schema#"'
+        hint = f"rename {slip} to $schema" if slip else f'add "$schema": "{DRAFT_4_ADDRESS}"'
         yield schema.finding("the parameter schema has no $schema", "$schema", hint)
 
 
@@ -57,7 +63,7 @@ def parameters_dialect_unknown(schema: Node) -> Iterator[Finding]:
     """
     dialect = schema.text("$schema")
     if dialect is None and "$schema" in schema:
-        yield schema.finding("$schema must be a string", "$schema", f"write {_DRAFT_04}")
+        yield schema.finding("$schema must be a string", "$schema", f"write {DRAFT_4_ADDRESS}")
     elif dialect is not None and _validator_name(schema) is None:
         near = "http:" + dialect.removeprefix("https:") if dialect.startswith("https:") else "https:" + dialect[5:]
         is_slip = near.rstrip("#") in DRAFTS
@@ -77,8 +83,8 @@ def parameters_invalid(schema: Node) -> Iterator[Finding]:
     Source: OSB 2.13, Input Parameters Schema Object: parameters MUST be a valid JSON Schema
     """
     # Cloud Foundry treats every schema as draft-04, regardless of its $schema.
-    whole = schema.value if _validator_name(schema) else {**schema.value, "$schema": _DRAFT_04}
-    for path, text in metaschema_errors(whole, _validator_name(schema) or "Draft4Validator"):
+    whole = schema.value if _validator_name(schema) else {**schema.value, "$schema": DRAFT_4_ADDRESS}
+    for path, text in metaschema_errors(whole, _validator_name(schema) or DRAFT_4.validator):
         value = str(get_at(schema.value, path)) if path[-1:] == ("type",) else ""
         yield schema.finding(f"not a valid JSON Schema: {text}", path, did_you_mean(value, JSON_TYPES.values()))
 
@@ -113,7 +119,7 @@ def parameters_keyword(schema: Node) -> Iterator[Finding]:
     Fix: renames the keyword, with --unsafe.
     Source: JSON Schema Core: unknown keywords are ignored
     """
-    dialect, validator = schema.text("$schema") or _DRAFT_04, _validator_name(schema) or "Draft4Validator"
+    dialect, validator = schema.text("$schema") or DRAFT_4_ADDRESS, _validator_name(schema) or DRAFT_4.validator
     for place in _subschemas_through(schema.value, KEYWORDS | {"definitions", "$defs"}):
         for key, value in place.value.items():
             meant = _closest_keyword(key)

@@ -6,14 +6,13 @@ from typing import Any
 from urllib.parse import unquote
 
 from osbctl.findings import Finding, Severity
-from osbctl.jsonschemas.dialects import DRAFTS
-from osbctl.jsonschemas.walk import IN_PLACE, SchemaPlace, subschemas
+from osbctl.jsonschemas.dialects import DRAFT_4, DRAFTS
+from osbctl.jsonschemas.walk import BY_NAME, IN_PLACE, SchemaPlace, subschemas
 from osbctl.paths import resolve_pointer, value_at
 from osbctl.redaction import redact_text
 from osbctl.rule import Category, rule
 from osbctl.validation.node import Node
 
-_DRAFT_4 = "http://json-schema.org/draft-04/schema"
 _KEYWORDS = ("$ref", "$dynamicRef")
 _MOST_CIRCLES = 20
 
@@ -75,7 +74,7 @@ class References:
 
     def __init__(self, schema: dict[str, Any]) -> None:
         dialect = schema.get("$schema")
-        old = isinstance(dialect, str) and dialect.removesuffix("#") == _DRAFT_4
+        old = isinstance(dialect, str) and dialect.removesuffix("#") == DRAFT_4.uri
         self._id = "id" if old else "$id"
         self._resources: dict[str, Any] = {"": schema}
         self._anchors: dict[tuple[str, str], Any] = {}
@@ -137,7 +136,7 @@ class References:
         if isinstance(place.value.get("$ref"), str):
             schemas = [self.resolve(place)]  # up to draft-07 nothing beside it counts
         else:
-            values = [place.value.get(keyword) for keyword in IN_PLACE]
+            values = [place.value.get(keyword) for keyword in IN_PLACE if keyword not in BY_NAME]
             schemas = [item for value in values for item in (value if isinstance(value, list) else [value])]
         for value in schemas:
             if id(value) in place_by_id:
