@@ -36,7 +36,7 @@ def validate_document(document: Document, options: ValidationOptions) -> Validat
     joined = _select_and_join(found, omitted_paths, outcomes, options)
     kept = _drop_ignored(joined.selected, document, options)
     findings = _group_findings(apply_severities(kept, options))
-    left_out = _count_left_out(joined, len(findings), options)
+    left_out = _count_left_out(joined, findings, options)
     verdicts = {platform: _verdict_from_outcome(outcome) for platform, outcome in outcomes.items()}
     located = tuple(_locate_and_sort(findings, document))
     data, read_as = document.data, document.read_as
@@ -291,8 +291,9 @@ def _drop_ignored(findings: list[Finding], document: Document, options: Validati
     return kept + selection.filter_findings(check_comments(comments), document.data)
 
 
-def _count_left_out(joined: _JoinedFindings, reported: int, options: ValidationOptions) -> int:
-    """The number of findings, grouped as in a report, beyond the `reported` ones: not selected, or ignored."""
+def _count_left_out(joined: _JoinedFindings, findings: list[Finding], options: ValidationOptions) -> int:
+    """The number of findings, grouped as in a report, beyond the reported `findings`: not selected, or ignored."""
+    reported = sum(finding.rule != "ignore-unknown" for finding in findings)  # those about comments came later
     grouped = _group_findings(apply_severities([*joined.others, *joined.selected], options))
     return max(0, len(grouped) - joined.refusals_at_hidden_paths - reported)
 

@@ -53,6 +53,14 @@ def test_an_unknown_rule_is_told_where_its_finding_is_selected() -> None:
     assert rules_with_lines(text, ValidationOptions(ignore=frozenset({"ignore-unknown"}))) == [("default-implicit", 15)]
 
 
+def test_an_unknown_rule_in_a_comment_hides_nothing() -> None:
+    """The number of hidden findings stays."""
+    options = ValidationOptions(ignore=frozenset({"default-implicit"}))
+    for comment in ("", "  # osbctl: ignore[nosuch]"):
+        document = parse_document(TEXT.replace("c_d", f"cd{comment}").encode(), "c.yaml")
+        assert validate_document(document, options).left_out == 2
+
+
 def test_an_unknown_rule_in_a_comment_has_a_suggestion() -> None:
     text = b"services: []  # osbctl: ignore[nme-characters, zzz]\n"
     findings = validate_document(parse_document(text, "c.yaml"), ValidationOptions()).findings
