@@ -18,8 +18,8 @@ class KnownRecords:
         self._cost: Counter[int] = Counter()
         for group in self._by_identity.values():
             self._cost |= _rounds_by_salt_length(group)  # the maximum for each length
-        if not self._cost:
-            self._cost[_USUAL_SALT] = MINIMUM_ROUNDS
+        # One hash more than any identity has: so what is missing of it is never too little for a hash.
+        self._cost.update(dict.fromkeys(self._cost or (_USUAL_SALT,), MINIMUM_ROUNDS))
 
     @property
     def wrong_guess_rounds(self) -> int:
@@ -38,7 +38,7 @@ class KnownRecords:
         """
         missing = self._cost - _rounds_by_salt_length(tried_records)
         end = "." * 86
-        return [f"$6$rounds={max(rounds, MINIMUM_ROUNDS)}${'.' * length}${end}" for length, rounds in missing.items()]
+        return [f"$6$rounds={rounds}${'.' * length}${end}" for length, rounds in missing.items()]
 
     def find_same_hash(self, record: CredentialRecord) -> CredentialRecord | None:
         """Find the record with the same identity and hash; label and expiry may differ."""

@@ -188,8 +188,8 @@ def test_known_and_unknown_identities_cost_the_same(short: int) -> None:
         for identity in ("admin", "other", "third", "short", "nobody"):
             assert b.ask(basic(identity, "wrong")) == REFUSED
     costs = [cost(hashes) for hashes in b.hashing.asked]
-    assert costs[0] == costs[1] == costs[3] == costs[4] == {16: 2000, short: 3000}
-    assert costs[2] == {16: 1200 + 1000, short: 3000}, "the missing rounds, but never fewer than crypt(3) can do"
+    # 1,000 are the fewest of crypt(3): where only 800 are missing, all others cost more, too.
+    assert costs == [{16: 2000 + 1000, short: 3000 + 1000}] * 5
 
 
 def test_a_record_is_found_by_its_identity_and_hash() -> None:
@@ -355,12 +355,12 @@ def test_waiting_request_is_answered_as_busy_after_the_maximum() -> None:
         assert b.hashing.passwords == ["begun"]
 
 
-@pytest.mark.parametrize(("rounds", "seconds"), [(1000, 10.01), (2_000_000, 30), (5_000_000, 60)])
+@pytest.mark.parametrize(("rounds", "seconds"), [(1000, 10.02), (2_000_000, 30.01), (5_000_000, 60.01)])
 def test_time_limit_of_a_hash_depends_on_its_rounds(rounds: int, seconds: float) -> None:
     with bench(CredentialRecord("admin", "saltsalt", slow_hash(rounds))) as b:
         b.hashing.error = HashingError("it died")
         b.ask(basic("admin", "x"))
-        assert b.hashing.seconds[0] == pytest.approx(seconds)
+        assert b.hashing.seconds[0] == pytest.approx(seconds, abs=1e-6)
 
 
 def test_equal_headers_share_one_hash() -> None:
