@@ -5,8 +5,9 @@ from osbctl.conformance.check import check_broker
 from osbctl.findings import DocumentError, ValidationResult, Verdict
 from osbctl.platforms.outcome import VerdictKind
 from osbctl.sources.parse import parse_document
+from osbctl.validation.grouping import apply_severities
 from osbctl.validation.options import Selection, ValidationOptions
-from osbctl.validation.pipeline import apply_severities, unreadable_result, validate_document
+from osbctl.validation.pipeline import unreadable_result, validate_document
 
 _FOR_FILES = "dashboard-secret-literal"
 """A rule for files only: a file should not hold the secret, but a broker must send it."""

@@ -12,9 +12,9 @@ from osbctl.platforms.outcome import VerdictKind
 from osbctl.platforms.shared_identities import SharedIdentity, describe_reactions, find_shared_identities
 from osbctl.rule import RULES
 from osbctl.sources.document import Document
+from osbctl.validation.grouping import apply_severities, document_order_key
 from osbctl.validation.ignore_comments import drop_ignored_findings, find_comments
 from osbctl.validation.options import Selection, ValidationOptions
-from osbctl.validation.pipeline import apply_severities, document_order_key
 from osbctl.validation.rules import SHARED, load_all
 
 _RULES = {

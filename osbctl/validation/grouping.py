@@ -1,0 +1,84 @@
+"""Findings as a report shows them: with their severities, one for each cause, with locations, in order."""
+
+from collections.abc import Mapping
+from itertools import chain
+
+from osbctl.findings import MAX_OTHER_LOCATIONS, Finding, Location
+from osbctl.paths import Path
+from osbctl.sources.document import Document
+from osbctl.text import plural
+from osbctl.validation.options import ValidationOptions
+
+
+def apply_severities(findings: list[Finding], options: ValidationOptions) -> list[Finding]:
+    """The findings with the configured severities of their rules."""
+    severity = dict(options.severity)
+    return [f._replace(severity=severity[f.rule]) if f.rule in severity else f for f in findings]
+
+
+def group_findings(findings: list[Finding]) -> list[Finding]:
+    """Join findings of one rule with the same group text (`Finding.group_summary`) to the first of them."""
+    groups: dict[object, list[Finding]] = {}
+    for number, finding in enumerate(findings):
+        key = (finding.rule, finding.severity, finding.group_summary, finding.hint) if finding.group_summary else number
+        groups.setdefault(key, []).append(finding)
+    return [_merge_group(group, f"{len(group):,} {group[0].group_summary}") for group in groups.values()]
+
+
+def _merge_group(group: list[Finding], message: str) -> Finding:
+    """The first finding, with the paths of the others, and the fixes and platform messages of all."""
+    first = group[0]
+    if len(group) == 1:
+        return first
+    other_paths = (path for finding in group[1:] for path in (finding.path, *finding.other_paths))
+    return first._replace(
+        message=message,
+        other_paths=(*first.other_paths, *other_paths),
+        fixes=tuple(fix for finding in group for fix in finding.fixes),
+        refused_by=tuple(dict.fromkeys(platform for finding in group for platform in finding.refused_by)),
+        platform_messages=tuple(dict.fromkeys(text for finding in group for text in finding.platform_messages)),
+    )
+
+
+def locate_and_sort(findings: list[Finding], document: Document) -> list[Finding]:
+    """The findings with locations, in document order; those that aliases repeat are merged."""
+    paths = {
+        path
+        for finding in findings
+        if finding.location is None
+        for path in (finding.path, finding.related_path, *finding.other_paths[:MAX_OTHER_LOCATIONS])
+        if path is not None
+    }
+    locations = document.locate(paths) if paths else {}
+    groups: dict[object, list[Finding]] = {}
+    for finding in findings:
+        located = finding if finding.location else _set_location(finding, locations)
+        groups.setdefault((located.rule, located.severity, located.location, located.path[-1:]), []).append(located)
+    return sorted(chain.from_iterable(map(_merge_alias_repeats, groups.values())), key=document_order_key)
+
+
+def _merge_alias_repeats(group: list[Finding]) -> list[Finding]:
+    """Join findings of one rule and field at one location, which aliases or merges repeat."""
+    if not 1 < len({finding.path for finding in group}) == len(group):
+        return group
+    more = plural(len(group) - 1, "more place")
+    return [_merge_group(group, f"{group[0].message} (an alias or a merge repeats it in {more})")]
+
+
+def _set_location(finding: Finding, locations: Mapping[Path, Location]) -> Finding:
+    """The finding with its locations, and with the line of the earlier place in its message."""
+    own = locations[finding.path]
+    others = dict.fromkeys(locations[path] for path in finding.other_paths[:MAX_OTHER_LOCATIONS])
+    finding = finding._replace(location=own, other_locations=tuple(place for place in others if place != own))
+    if finding.related_path is None:
+        return finding
+    related = locations[finding.related_path]
+    line = f"line {related.line}" if related.source == own.source else f"{related.source}:{related.line}"
+    return finding._replace(message=f"{finding.message} ({line})")
+
+
+def document_order_key(finding: Finding) -> tuple[str, int, int, int, str, str]:
+    """Sort key for located findings, in document order."""
+    location = finding.location
+    where = (location.source, location.line, location.column) if location else ("", 0, 0)
+    return (*where, -finding.severity.rank, finding.rule, finding.message)
