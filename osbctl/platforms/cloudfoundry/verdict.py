@@ -4,7 +4,7 @@ Volume and route services are assumed to be on, so that no catalog is incompatib
 Source: cloud_controller_ng, lib/services/service_brokers/v2/catalog.rb, catalog_service.rb and catalog_plan.rb.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 from osbctl.paths import Path
@@ -18,16 +18,9 @@ from osbctl.platforms.cloudfoundry.fields import (
     check_strings,
     type_problem,
 )  # fmt: skip
-from osbctl.platforms.cloudfoundry.ruby import (
-    RubyCrash,
-    equality_key,
-    get_item,
-    inspect,
-    json_length,
-    normalize_plan_name,
-    to_s,
-)
+from osbctl.platforms.cloudfoundry.ruby import RubyCrash, inspect, json_length, normalize_plan_name, to_s
 from osbctl.platforms.cloudfoundry.schemas import SchemaChecks
+from osbctl.platforms.cloudfoundry.uniqueness import check_unique_identities, check_unique_in_service
 from osbctl.platforms.outcome import SHARED_PLAN_ID, Outcome, Refusal, VerdictKind, limit_refusals
 
 _LONGEST_TAGS = 2048
@@ -53,7 +46,7 @@ def judge(data: dict[str, Any]) -> Outcome:
         if not services:
             text = "Service broker must provide at least one service"
             errors.add("cloudfoundry-no-service", ("services",), text, "add a service offering")
-        _check_unique_identities(errors, services)
+        check_unique_identities(errors, services)
     except RubyCrash as crash:
         refusal = Refusal("cloudfoundry-crash", crash.path, f"{_UNKNOWN_ERROR}: {crash.reason}")
         return Outcome(VerdictKind.CRASHES, (refusal,))
@@ -123,28 +116,7 @@ def _check_plans(service: dict[str, Any], path: Path, errors: Errors, schema_che
         return
     for index, plan in enumerate(plans):
         errors.nest(_judge_plan(plan, (*plans_path, index), schema_checks))
-    _check_unique_in_service(service, plans, plans_path, errors)
-
-
-def _check_unique_in_service(service: dict[str, Any], plans: list[dict[str, Any]], path: Path, errors: Errors) -> None:
-    start = f"Service {to_s(service.get('name'))} already has a plan"
-    for index, value in _find_repeated([plan.get("id") for plan in plans]):
-        text = f"Plan ids must be unique. {start} with id '{to_s(value)}'"
-        errors.add("cloudfoundry-plan-ids", (*path, index, "id"), text)
-    for index, value in _find_repeated([plan.get("name") for plan in plans]):
-        text = f"Plan names must be unique within a service. {start} named {to_s(value)}"
-        errors.add("cloudfoundry-plan-names", (*path, index, "name"), text)
-
-
-def _find_repeated(values: list[Any]) -> Iterator[tuple[int, Any]]:
-    """The index of a repeated value's second occurrence, and the value. 1 and 1.0 are equal, but both are named."""
-    indexes: dict[Any, list[int]] = {}
-    for index, value in enumerate(values):
-        indexes.setdefault(value if type(value) in (int, float) else equality_key(value), []).append(index)
-    for equal in indexes.values():
-        if len(equal) > 1:
-            for value in {equality_key(values[index]): values[index] for index in equal}.values():
-                yield equal[1], value
+    check_unique_in_service(service, plans, plans_path, errors)
 
 
 def _judge_plan(plan: dict[str, Any], path: Path, schema_checks: SchemaChecks) -> Errors:
@@ -200,53 +172,6 @@ def _storage_refusals(services: list[dict[str, Any]]) -> Iterator[Refusal]:
             if (plan.get("maximum_polling_duration") or 0) not in _INT_32:
                 text = "Cloud Foundry stores a polling duration in 32 bits, and crashes if one does not fit"
                 yield Refusal("cloudfoundry-storage", (*path, "maximum_polling_duration"), text)
-
-
-def _check_unique_identities(errors: Errors, services: list[dict[str, Any]]) -> None:
-    ids = [
-        (("services", n, "id"), service["id"]) for n, service in enumerate(services) if service.get("id") is not None
-    ]
-    names = [(("services", n, "name"), service.get("name")) for n, service in enumerate(services)]
-    _check_unique_values("cloudfoundry-service-ids", ids, "Service ids must be unique", errors)
-    _check_unique_values("cloudfoundry-service-names", names, "Service names must be unique within a broker", errors)
-    _check_unique_plan_ids(errors, services)
-    clients = ((n, service.get("dashboard_client")) for n, service in enumerate(services))
-    client_ids = [
-        (("services", n, "dashboard_client", "id"), client["id"])
-        for n, client in clients
-        if isinstance(client, dict) and client.get("id") is not None
-    ]
-    text = "Service dashboard_client id must be unique"
-    _check_unique_values("cloudfoundry-dashboard-client-ids", client_ids, text, errors)
-
-
-def _check_unique_values(rule: str, values: Iterable[tuple[Path, Any]], text: str, errors: Errors) -> None:
-    """Report the first value that an earlier one repeats."""
-    seen = set()
-    for path, value in values:
-        key = equality_key(value)
-        if key in seen:
-            errors.add(rule, path, text)
-            return
-        seen.add(key)
-
-
-def _check_unique_plan_ids(errors: Errors, services: list[dict[str, Any]]) -> None:
-    """Report each plan whose id an earlier plan has; its message names the last of these."""
-    seen: dict[str, str] = {}
-    for service_index, service in enumerate(services):
-        for plan_index, plan in enumerate(service.get("plans") or []):
-            identity = get_item(plan, "id")
-            plan_label = f"(plan name '{to_s(get_item(plan, 'name'))}', service name '{to_s(service.get('name'))}')"
-            key = equality_key(identity)
-            if key in seen:
-                path = ("services", service_index, "plans", plan_index, "id")
-                text = (
-                    f"Plan ids must be unique. Unable to register plan with id '{to_s(identity)}' {plan_label} because "
-                    f"it uses the same id as another plan in the catalog {seen[key]}"
-                )
-                errors.add("cloudfoundry-plan-ids", path, text)
-            seen[key] = plan_label
 
 
 REFUSALS = {
