@@ -84,9 +84,11 @@ def build(
 def _print_findings(findings: Sequence[Finding]) -> None:
     """Print findings on names, which cannot change later, and the number of warnings."""
     from osbctl.findings import Severity
-    from osbctl.reports.text_report import format_findings
 
-    sys.stderr.write(format_findings(finding for finding in findings if finding.rule == "name-characters"))
+    if names := [finding for finding in findings if finding.rule == "name-characters"]:
+        from osbctl.reports.text_report import format_findings
+
+        sys.stderr.write(format_findings(names))
     if warnings := sum(finding.severity is Severity.WARNING for finding in findings):
         print_note(f"{plural(warnings, 'warning')}: see `osbctl validate`")
 

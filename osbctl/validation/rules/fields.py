@@ -5,7 +5,7 @@ from functools import cache
 
 from osbctl.fields import BOOLEAN_WORDS, field_type, known_fields, version_introduced
 from osbctl.findings import Finding, Fix, Severity
-from osbctl.paths import JSON_TYPES
+from osbctl.paths import JSON_TYPES, JsonValue
 from osbctl.placeholders import holds_placeholder
 from osbctl.platforms import ApiVersion, Platform
 from osbctl.rule import Category, rule
@@ -40,12 +40,17 @@ def _normalize_key(key: str) -> str:
     return key.replace("_", "").replace("-", "").replace(" ", "").lower()
 
 
+def _fits_type(value: JsonValue, wanted_type: str) -> bool:
+    """Return whether a value has the type of a known field (see `field_type`)."""
+    return wanted_type in ("", JSON_TYPES.get(type(value)))
+
+
 def _near_miss_finding(catalog: CatalogNode, known_object: KnownObject, key: str) -> Finding | None:
     """The finding for an unknown key of an object; None if it resembles no field that the object lacks."""
     holder, path, kind = known_object
     meant = _closest_field(kind, key)
     value, wanted_type = holder[key], field_type(kind, meant)
-    fits = wanted_type in ("", JSON_TYPES.get(type(value)))
+    fits = _fits_type(value, wanted_type)
     if not meant or meant in holder or (kind in _FREE and not fits):
         return None
     at, hint = (*path, key), f"rename to {meant}"
@@ -142,7 +147,7 @@ def field_misplaced(catalog: CatalogNode) -> Iterator[Finding]:
             for key in filter(misplaced.__contains__, node.value):
                 kind, where = belongs_to[key]
                 wanted_type = field_type(kind, key)
-                fits = wanted_type in ("", JSON_TYPES.get(type(node.value[key])))
+                fits = _fits_type(node.value[key], wanted_type)
                 hint = "move it there" if fits else f"there, {key} must be of type {wanted_type}"
                 group_summary = f"{own_kind}s have {key!r}, which belongs {where}"
                 message = f"{key!r} of {node.label} belongs {where}"
