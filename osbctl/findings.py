@@ -6,12 +6,12 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from osbctl.errors import OsbctlError
+from osbctl.platforms import Platform, format_platforms
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from osbctl.paths import Path
-    from osbctl.platforms import Platform
     from osbctl.platforms.outcome import Outcome, VerdictKind
 
 
@@ -104,6 +104,13 @@ class Finding(NamedTuple):
     identity: str = ""
     other_paths: tuple[Path, ...] = ()
     other_locations: tuple[Location, ...] = ()
+
+    @property
+    def refused_by_text(self) -> str:
+        """The platforms of `refused_by` in words: `refused by Korifi`, `crashes Korifi`; empty without any."""
+        what = "crashes" if self.rule.endswith("-crash") else "refused by"
+        what = "refused as an update by" if self.rule == "build-id-changed" else what
+        return f"{what} {format_platforms(self.refused_by)}" if self.refused_by else ""
 
 
 class DocumentError(OsbctlError):

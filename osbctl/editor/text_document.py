@@ -8,7 +8,6 @@ from lsprotocol import types
 
 from osbctl.findings import DocumentError, Finding, Location, Severity
 from osbctl.paths import Path
-from osbctl.platforms import format_platforms
 from osbctl.sources.document import Document, Span
 from osbctl.sources.parse import decode_utf8, parse_text
 from osbctl.sources.text_lines import LINE_END
@@ -125,8 +124,8 @@ def make_diagnostic(finding: Finding, file: TextDocument) -> types.Diagnostic:
     lines = [escape_line(finding.message)]
     if finding.hint:
         lines.append(f"hint: {escape_line(finding.hint)}")
-    if finding.refused_by:
-        lines.append(f"refused by {format_platforms(finding.refused_by)}")
+    if finding.refused_by_text:
+        lines.append(finding.refused_by_text)
     rule = all_rules().get(finding.rule)
     return types.Diagnostic(
         code_description=types.CodeDescription(rule.documentation_url) if rule and rule.documentation_url else None,

@@ -13,7 +13,7 @@ from osbctl.pages.content import Part, PlanRequests
 from osbctl.pages.links import MAX_LENGTH, Anchors, fragment, safe_web_address
 from osbctl.parameter_table import Parameter, parameters
 from osbctl.paths import pointer
-from osbctl.platforms import Platform, format_platforms
+from osbctl.platforms import Platform
 from osbctl.platforms.outcome import Outcome, VerdictKind
 from osbctl.redaction import SECRET, Redactor
 from osbctl.views import words
@@ -62,11 +62,6 @@ class FindingNote(NamedTuple):
     def place(self) -> str:
         """Source, line and column, else the JSON pointer."""
         return str(self.finding.location or pointer(self.finding.path))
-
-    @property
-    def refusing_platforms(self) -> str:
-        """Platforms that refuse the catalog because of the finding."""
-        return format_platforms(self.finding.refused_by)
 
 
 class VerdictView(NamedTuple):

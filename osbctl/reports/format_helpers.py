@@ -7,7 +7,6 @@ from typing import Any
 
 from osbctl.findings import Finding, Location
 from osbctl.paths import Path, pointer
-from osbctl.platforms import format_platforms
 from osbctl.text import escape_line, join_sentences
 
 
@@ -49,6 +48,6 @@ def compute_fingerprints(findings: Iterable[Finding], root: str) -> Iterator[tup
 
 def one_line_message(finding: Finding) -> str:
     """The message of a finding with refusing platforms and hint, in one line."""
-    refused_by = [f"Refused by {format_platforms(finding.refused_by)}"] if finding.refused_by else []
-    hint = [f"Hint: {escape_line(finding.hint)}"] if finding.hint else []
-    return join_sentences([escape_line(finding.message), *refused_by, *hint])
+    hint = f"Hint: {escape_line(finding.hint)}" if finding.hint else ""
+    refusal = finding.refused_by_text[:1].upper() + finding.refused_by_text[1:]
+    return join_sentences(filter(None, [escape_line(finding.message), refusal, hint]))

@@ -69,10 +69,8 @@ def _finding_lines(finding: Finding, paint: AnsiStyle, width: int = 0, show_fix:
 def _detail_lines(finding: Finding, paint: AnsiStyle) -> Iterator[str]:
     if finding.location and finding.other_locations:
         yield f"    also at {_format_other_places(finding, finding.location)}"
-    if finding.refused_by:
-        how = "crashes" if finding.rule.endswith("-crash") else "refused by"
-        how = "refused as an update by" if finding.rule == "build-id-changed" else how
-        yield f"    {how} {format_platforms(finding.refused_by)}"
+    if finding.refused_by_text:
+        yield f"    {finding.refused_by_text}"
     for message in finding.platform_messages:
         # Other platforms may refuse as well, but only one is quoted.
         speaker = next(platform for platform in chain(finding.refused_by, Platform) if platform.record.is_quoted)

@@ -83,6 +83,14 @@ def test_one_finding_in_each_text_format(format: Format) -> None:
     assert render(report(FINDING), format) == EXPECTED[format]
 
 
+@pytest.mark.parametrize("format", EXPECTED)
+def test_a_crash_is_not_called_a_refusal(format: Format) -> None:
+    crash = FINDING._replace(rule="cloudfoundry-crash", platform_messages=())
+    findings = render(report(crash), format).partition("SAP Service Manager")[0]
+    assert re.search("crashes Cloud Foundry", findings, re.IGNORECASE)
+    assert "refused by" not in findings.lower()
+
+
 def test_each_format_has_an_expected_text_or_tests_of_its_own() -> None:
     assert {*EXPECTED} | DOCUMENTS == {*Format}
 
