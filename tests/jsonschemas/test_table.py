@@ -269,6 +269,8 @@ DROPPED: list[tuple[str, Any, Any]] = [
     ("within", size({"type": "object", **B}), size({"type": "object"})),
     ("behind a reference", top(**{"$ref": "#/definitions/b", "definitions": {"b": B}}), top()),
     ("in a branch", top(anyOf=[B, {}]), top()),
+    ("beside a property", top(dependencies={"a": B}), top()),
+    ("where the draft does not look", top(**B), top(dependentSchemas={"a": B})),
     ("of an item", size({"type": "array", "items": B}), size({"type": "array", "items": {}})),
 ]  # fmt: skip
 
@@ -283,6 +285,8 @@ def test_what_is_only_written_elsewhere_was_not_dropped() -> None:
     old = top(properties={"a": {"$ref": "#/definitions/b"}, "c": {"$ref": "#/definitions/b"}}, definitions={"b": B})
     new = top(properties={"c": B, "a": {"anyOf": [B]}})
     assert {change.rule for change in compare_schemas(old, new)} == {"schema-relaxed"}
+    moved = compare_schemas(top(**B), top(dependencies={"a": B}))
+    assert "schema-property-dropped" not in {change.rule for change in moved}
 
 
 def test_a_schema_that_is_none_is_named_with_the_place() -> None:

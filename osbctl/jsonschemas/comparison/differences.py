@@ -9,14 +9,14 @@ from osbctl.jsonschemas.comparison.secrets import Secrets, is_at_or_below, redac
 from osbctl.jsonschemas.comparison.subsumption import TOGETHER
 from osbctl.jsonschemas.constraints import Constraints
 from osbctl.jsonschemas.schema_tree import STRUCTURE, SchemaTree, Subschema, direct_subschemas
-from osbctl.jsonschemas.walk import BY_NAME, same_value
+from osbctl.jsonschemas.walk import BY_NAME, IN_PLACE, same_value
 from osbctl.paths import JsonValue, Path, get_at
 from osbctl.redaction import SECRET
 
 _MAX_PAIRS = 5_000
 """Pairs of places that are looked at for what they describe."""
 
-_OF_SAME_VALUE = ("anyOf", "oneOf", "if", "then", "else", "dependentSchemas")
+_DESCRIBING = frozenset(IN_PLACE) - {"not"}
 _DEFINITIONS = frozenset(("definitions", "$defs"))
 _UNREPORTED = frozenset((*_DEFINITIONS, "$schema", "$id", "id"))
 _ABSENT = object()
@@ -66,7 +66,8 @@ def _flatten(*schemas: Subschema) -> Constraints:
         for part in todo.pop().conjuncts:
             if part not in found:
                 found[part] = None
-                todo += [inner for keyword, inner in direct_subschemas(part) if keyword in _OF_SAME_VALUE]
+                read = _DESCRIBING & part.assertions.keys()
+                todo += [inner for keyword, inner in direct_subschemas(part) if keyword in read]
     return Constraints(tuple(found))
 
 
