@@ -26,7 +26,8 @@ class Deprecation(NamedTuple):
 class ServicePlan(NamedTuple):
     """A service plan. `free`, `bindable` and `plan_updateable` are effective values (OSB, Service Plan Object).
 
-    `unclear` names those of them that the catalog gives as something else than a boolean; they have their defaults.
+    `unclear` names those of them that the catalog gives as something else than a boolean, and `free` if it is left
+    out beside a price; they have their defaults.
     `metadata` is the display information, empty where there is none; `deprecation` is found in it.
     `data` is the object in the document, including unknown fields; `path` is its location there.
     """
@@ -129,6 +130,8 @@ def _parse_plan(
 ) -> ServicePlan:
     own = _unclear_flags(data, "free", "bindable", "plan_updateable")
     metadata = _get_object(data, "metadata")
+    if data.get("free") is None and has_price(metadata):  # its author may not know that it is free by default
+        own |= {"free"}
     return ServicePlan(
         id=_get_text(data, "id"),
         name=_get_text(data, "name"),
@@ -142,6 +145,12 @@ def _parse_plan(
         path=path,
         unclear=own.union(key for key in inherited_unclear if data.get(key) is None),
     )
+
+
+def has_price(metadata: Mapping[str, Any]) -> bool:
+    """Return whether a cost in the `metadata` of a plan has an amount above zero."""
+    amounts = (_get_object(cost, "amount").values() for cost, _ in objects_in_list(metadata, "costs"))
+    return any(isinstance(price, int | float) and price > 0 for prices in amounts for price in prices)
 
 
 def parameter_holders(plan: Mapping[str, Any]) -> Iterator[tuple[tuple[str, str], dict[str, Any]]]:

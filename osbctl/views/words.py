@@ -88,7 +88,7 @@ def bullets(plan: ServicePlan) -> list[str]:
 
 
 def plan_status(plan: ServicePlan) -> str:
-    """`free`, `paid` or `unclear` (not a boolean), and the deprecation of the plan."""
+    """`free`, `paid` or `unclear` (see `ServicePlan.unclear`), and the deprecation of the plan."""
     word = "unclear" if "free" in plan.unclear else "free" if plan.free else "paid"
     return ", ".join([word, *_deprecation_phrases(plan)])
 

@@ -269,3 +269,11 @@ def test_a_flag_that_is_no_boolean_is_unclear(view: str) -> None:
     assert text.count("unclear") == (2 if view == "plain" else 3)  # the others have a line on the service
     assert "paid" in text
     assert " free" not in text.casefold()
+
+
+@pytest.mark.parametrize(("price", "word"), [(9.5, "unclear"), (0, "free")])
+def test_a_plan_with_a_price_is_not_free_by_default(price: float, word: str) -> None:
+    plan = {"name": "a", "metadata": {"costs": [{"amount": {"usd": price}, "unit": "MONTHLY"}]}}
+    for free, shown in ({}, word), ({"free": None}, word), ({"free": True}, "free"), ({"free": False}, "paid"):
+        catalog = Catalog.of({"services": [{"name": "s", "plans": [plan | free]}]})
+        assert shown in "\n".join(all_views(catalog)["plain"]).split()

@@ -54,8 +54,7 @@ def parse(text: str, name: str) -> Lock:
             raise ConfigError(
                 f"{place}: there is a merge conflict here", "keep the lines of both sides, not the markers"
             )
-        # osbctl 1.0 also recorded ids that were given up.
-        if line and not line.startswith("#") and not line.endswith(', "retired"]'):
+        if line and not line.startswith("#"):
             object_name, id_ = _parse_entry(line, place)
             if lock.ids.setdefault(object_name, id_) != id_:
                 message = f"{place}: {object_name!r} has another id in line {places[object_name]}"

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from osbctl.catalog import objects_in_list, parse_date
+from osbctl.catalog import has_price, objects_in_list, parse_date
 from osbctl.findings import Finding, Severity
 from osbctl.paths import Path
 from osbctl.placeholders import holds_placeholder
@@ -57,16 +57,10 @@ def cost_of_free_plan(catalog: CatalogNode) -> Iterator[Finding]:
     """
     for plan in catalog.plans:
         free = plan.get("free")
-        if free in (None, True) and has_price(plan):
+        if free in (None, True) and has_price(plan.child("metadata").value):
             state = "free" if free else "free by default"
             message, summary = f"plan {plan.label} is {state}, but has a price", f"plans are {state}, but have a price"
             yield plan.finding(message, "free", "set `free: false`, or remove the costs", group_summary=summary)
-
-
-def has_price(plan: Node) -> bool:
-    """Return whether a cost of the plan has an amount above zero."""
-    costs = objects_in_list(plan.child("metadata").value, "costs")
-    return any(isinstance(price, int | float) and price > 0 for cost, _ in costs for _, price in _cost_amounts(cost))
 
 
 def _cost_amounts(cost: dict[str, Any]) -> Iterable[tuple[str, Any]]:

@@ -4,12 +4,12 @@ import re
 from collections.abc import Iterator
 from string import ascii_letters, ascii_lowercase, digits, hexdigits
 
+from osbctl.catalog import has_price
 from osbctl.findings import Finding, Fix, Severity
 from osbctl.placeholders import holds_placeholder
 from osbctl.platforms import ApiVersion, Platform
 from osbctl.rule import Category, rule
 from osbctl.validation.node import CatalogNode, Node
-from osbctl.validation.rules.metadata import has_price
 
 _LOWER = f"{ascii_lowercase}{digits}-"
 _FRIENDLY = f"{ascii_letters}{digits}-."
@@ -183,7 +183,8 @@ def default_implicit(catalog: CatalogNode) -> Iterator[Finding]:
     Source: OSB 2.14, Service Plan Object: free, default true; Service Catalog and Korifi default it to false
     """
     for plan in catalog.plans:
-        if "free" not in plan and not has_price(plan):  # cost-of-free-plan reports plans with a price
+        # The rule cost-of-free-plan reports plans with a price.
+        if "free" not in plan and not has_price(plan.child("metadata").value):
             yield _implicit_field_finding(plan, "free", "platforms disagree on the default")
 
 
