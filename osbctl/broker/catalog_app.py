@@ -91,7 +91,7 @@ BUSY = error_response(
     "Too many new credentials are being checked. Try again in a few seconds.",
     ("Retry-After", "5"),
 )
-REFUSALS = {RequestOutcome.REFUSED: UNAUTHORIZED, RequestOutcome.BUSY: BUSY}
+AUTHENTICATION_ERRORS = {RequestOutcome.REFUSED: UNAUTHORIZED, RequestOutcome.BUSY: BUSY}
 """Responses to requests without valid credentials; they reveal nothing about the broker."""
 
 NOT_FOUND = error_response("404 Not Found", "NotFound", "This broker offers its catalog only, at /v2/catalog.")

@@ -8,7 +8,7 @@ from waitress.buffers import ReadOnlyFileBasedBuffer  # type: ignore[import-unty
 from waitress.task import Task  # type: ignore[import-untyped]
 from waitress.utilities import build_http_date  # type: ignore[import-untyped]
 
-from osbctl.broker.catalog_app import REFUSALS, Response, error_response
+from osbctl.broker.catalog_app import AUTHENTICATION_ERRORS, Response, error_response
 from osbctl.broker.decision import REFUSED
 from osbctl.broker.logs import Entry
 
@@ -82,7 +82,11 @@ class ResponseTask(Task):  # type: ignore[misc]
     def create_response(self) -> Response:
         """Call the application, or refuse: unless the decision accepts, or the listener requires no credentials."""
         channel, request = self.channel, self.request
-        refusal = None if channel.shared.authenticate is None else REFUSALS.get((request.decision or REFUSED).outcome)
+        refusal = (
+            None
+            if channel.shared.authenticate is None
+            else AUTHENTICATION_ERRORS.get((request.decision or REFUSED).outcome)
+        )
         response: Response = refusal or channel.server.application(request)
         return response
 

@@ -22,7 +22,7 @@ class Kind:
         """Effects on the `platforms`; `is_used` as in `DependsOnInstances.choose_reaction`."""
         effects = []
         for platform in Platform:
-            if platform in platforms and platform in self.reactions:
+            if platform in platforms:
                 reaction = self.reactions[platform]
                 if isinstance(reaction, DependsOnInstances):
                     reaction = reaction.choose_reaction(is_used)
@@ -43,7 +43,7 @@ def register_kind(
     level: Level | None = None,
 ) -> Kind:
     """Register a kind of change and its rule; `reaction` is the usual one, `level` by default the strictest."""
-    reactions = {platform: found for platform in Platform if (found := platform.record.reactions.get(id, reaction))}
+    reactions = {platform: _reaction_of(platform, id, reaction) for platform in Platform}
     usual = {platform: r.unknown if isinstance(r, DependsOnInstances) else r for platform, r in reactions.items()}
     levels = {platform: r.level for platform, r in usual.items()}
     level = level or max(levels.values(), key=lambda each: each.rank)
@@ -52,6 +52,15 @@ def register_kind(
     register_rules({id: text}, SEVERITIES[level], Category.CHANGE, refused_by)
     KINDS[id] = Kind(id, reactions, advice)
     return KINDS[id]
+
+
+def _reaction_of(
+    platform: Platform, kind: str, usual: Reaction | DependsOnInstances | None
+) -> Reaction | DependsOnInstances:
+    reaction = platform.record.reactions.get(kind, usual)
+    if reaction is None:
+        raise LookupError(f"REACTIONS of {platform.label} needs {kind}, which has no reaction common to all platforms")
+    return reaction
 
 
 def load_all() -> None:

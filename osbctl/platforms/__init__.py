@@ -140,13 +140,13 @@ class PlatformRecord(NamedTuple):
         return outcome
 
     def normalize_field_names(self, data: Mapping[str, Any]) -> Mapping[str, Any]:
-        """The catalog `data` with the field names that it reads; programs in Go (`SHAPE` of `verdict`) ignore case."""
-        shape = getattr(self._load_module("verdict"), "SHAPE", None)
-        if shape is None:
+        """The catalog `data` with the field names that it reads; programs in Go (with a `CATALOG_TYPE`) ignore case."""
+        catalog_type = self._load_module("verdict").CATALOG_TYPE
+        if catalog_type is None:
             return data
         from osbctl.platforms.golang import normalize_field_names
 
-        normalized: Mapping[str, Any] = normalize_field_names(data, shape)
+        normalized: Mapping[str, Any] = normalize_field_names(data, catalog_type)
         return data if normalized == data else normalized
 
     def apply_update(self, update: Any) -> None:
@@ -167,7 +167,7 @@ class PlatformRecord(NamedTuple):
 
     def notes_on_changes(self, kinds: Collection[str]) -> list[str]:
         """Notes on facts that two catalogs do not show and changes of these `kinds` may depend on; from `updates`."""
-        found: Mapping[str, frozenset[str]] = getattr(self._load_module("updates"), "NOTES", {})
+        found: Mapping[str, frozenset[str]] = self._load_module("updates").NOTES
         return [sentence for sentence, when in found.items() if not when or not when.isdisjoint(kinds)]
 
     @property

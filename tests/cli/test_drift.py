@@ -20,7 +20,7 @@ from tests.cli import program
 from tests.cli.broker_server import Answer, listening
 from tests.cli.machine import registered
 from tests.comparison.make import catalog, plan, service
-from tests.drift.test_fields import CATALOG, with_field
+from tests.drift.make import CATALOG, with_field
 from tests.reports.standards import checked_json
 from tests.sources.exports.make import export_as
 

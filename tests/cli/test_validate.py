@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from osbctl.reports import Format
 from tests.case import case
 from tests.cli.program import ROOT, failure, osbctl, process
 from tests.folders import catalogs_folder, schemas_folder
@@ -258,7 +259,7 @@ def test_a_wrong_indentation_has_a_hint(tmp_path: Path) -> None:
 def test_a_secret_is_not_shown(tmp_path: Path) -> None:
     client = "  dashboard_client: {id: ui, secret: 7772345, redirect_uri: https://ui.example.com}\n  plans: []\n"
     (tmp_path / "c.yaml").write_text(NEWER.partition("  plans:")[0] + client)
-    for form in ("text", "json", "sarif", "html"):
+    for form in Format:
         told = shown(tmp_path, f"c.yaml --format {form}", 1)
         assert "secret must be a string, not a number" in told, form
         assert "777" not in told, form

@@ -12,7 +12,7 @@ from osbctl.comparison.allow import AllowEntry, load_allow_entries, triage_chang
 from osbctl.comparison.instances import check_plan_ids, read_used_plans
 from osbctl.errors import ConfigError
 from osbctl.platforms import Platform
-from tests.drift.test_fields import CATALOG
+from tests.drift.make import CATALOG
 from tests.sources.exports.make import export_as
 
 TODAY = datetime.date(2030, 1, 31)

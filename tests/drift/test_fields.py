@@ -13,50 +13,17 @@ from osbctl.platforms import Platform
 from osbctl.sources.exports import StoredCatalog
 from osbctl.sources.parse import parse_document
 from tests.comparison.make import catalog, plan, service
+from tests.drift.make import CATALOG, full_plan, with_field
 from tests.drift.test_round_trip import stored
-from tests.fragments import changed
 
-CF, K8S, SM, KORIFI = Platform
+CF, K8S, SM, KORIFI = (
+    Platform.CLOUD_FOUNDRY,
+    Platform.KUBERNETES,
+    Platform.SERVICE_MANAGER,
+    Platform.KORIFI,
+)
 ALL = {CF, K8S, SM, KORIFI}
 
-
-def accepts(**properties: Any) -> dict[str, Any]:
-    schema = {"$schema": "http://json-schema.org/draft-04/schema#", "type": "object", "properties": properties}
-    return {"parameters": schema}
-
-
-def full_plan(id: str, name: str) -> dict[str, Any]:
-    return plan(
-        id,
-        name,
-        free=True,
-        metadata={"displayName": "Plan", "bullets": ["one"], "costs": [{"amount": {"eur": 1}, "unit": "MONTHLY"}]},
-        schemas={
-            "service_instance": {way: accepts(size={"type": "integer"}) for way in ("create", "update")},
-            "service_binding": {"create": accepts(role={"type": "string"})},
-        },
-        maintenance_info={"version": "1.2.3"},
-        maximum_polling_duration=600,
-        binding_rotatable=True,
-    )
-
-
-FLAGS = ("plan_updateable", "instances_retrievable", "bindings_retrievable", "allow_context_updates")
-CATALOG: dict[str, Any] = catalog(
-    service(
-        "s1",
-        "db",
-        full_plan("p1", "small"),
-        full_plan("p2", "large"),
-        **dict.fromkeys(FLAGS, True),
-        tags=["sql", "fast"],
-        requires=["syslog_drain"],
-        metadata={"displayName": "DB", "shareable": True, "other": {"deep": [1, {"x": None}]}},
-        dashboard_client={"id": "c", "secret": "hunter2", "redirect_uri": "https://x.example"},
-        **{"x-unknown": 1},
-    ),
-    service("s2", "queue", full_plan("p3", "only"), bindable=False),
-)
 
 SERVICE: list[tuple[str, Any, set[Platform]]] = [
     ("id", "another", ALL),
@@ -95,12 +62,6 @@ PLAN: list[tuple[str, Any, set[Platform]]] = [
     ("maximum_polling_duration", 60, {CF, SM}),
     ("binding_rotatable", False, set()),
 ]
-
-
-def with_field(field: str, value: Any, of_plan: bool) -> Any:
-    """The catalog with another value in a field, or without the field for None."""
-    above = ("services", 0, "plans", 1) if of_plan else ("services", 0)
-    return changed(CATALOG, (*above, *field.split("/")), ... if value is None else value)
 
 
 CASES = [(case, of_plan) for of_plan, cases in ((False, SERVICE), (True, PLAN)) for case in cases]

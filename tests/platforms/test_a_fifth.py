@@ -43,17 +43,26 @@ def judge(data):
     )
     return Outcome(VerdictKind.REFUSES if found else VerdictKind.ACCEPTS, found)
 
+CATALOG_TYPE = None
 REFUSALS = {"lego": "A service offering is called lego.\\n\\nBad: name: lego\\nGood: name: bricks\\nSource: the lid of the box"}
 """,
     "updates.py": """
 from osbctl.platforms import State
-from osbctl.platforms.reactions import breaking
+from osbctl.platforms.reactions import breaking, safe
 
+NOTES = {}
 REACTIONS = {
     "change-tag-added": breaking("throws the tag away"),
     **dict.fromkeys(
-        ("change-service-removed", "change-plan-removed", "change-service-id", "change-plan-id"),
+        ("change-service-removed", "change-plan-removed", "change-service-id", "change-plan-id", "change-plan-moved"),
         breaking("keeps what is in the box, and sells no more of it"),
+    ),
+    **dict.fromkeys(
+        (
+            "change-catalog-emptied", "change-service-without-plans", "change-service-added", "change-plan-added",
+            "change-service-id-plans-kept", "change-requires-added", "change-requires-removed", "change-dashboard-client",
+        ),
+        safe("shrugs"),
     ),
 }
 
@@ -67,7 +76,7 @@ def apply_update(update):
     "export.py": """
 from osbctl.platforms.export import Export, ExportRow, Page, RowFields, checked_rows
 
-SHAPE = RowFields(
+ROWS = RowFields(
     service={("id",): (("box",),), ("name",): (("word",),), ("description",): (("description",),)},
     plan={("id",): (("box",),), ("name",): (("word",),), ("description",): (("description",),), ("free",): (("free",),)},
     key=(("box",),),
@@ -84,7 +93,7 @@ def read_page(document):
     rows = [ExportRow(document, path, data, "inside" in data) for path, data in checked_rows(document, ("toys",))]
     return Page(rows)
 
-EXPORT = Export(SHAPE, is_export, read_page)
+EXPORT = Export(ROWS, is_export, read_page)
 """,
     "commands.py": """
 from osbctl.platforms.commands import INSTANCE, Purpose, Tool

@@ -28,6 +28,9 @@ _LONGEST_MAINTENANCE_INFO = 2000
 _MAINTENANCE_INFO_KEYS = ("version", "description")
 _REQUIRES = frozenset({"syslog_drain", "route_forwarding", "volume_mount"})
 
+CATALOG_TYPE = None
+"""It is no program in Go."""
+
 _INT_32 = range(-(2**31), 2**31)
 _UNKNOWN_ERROR = 'the Cloud Controller crashes here, and the operator reads "An unknown error occurred"'
 

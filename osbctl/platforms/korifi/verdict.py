@@ -32,13 +32,13 @@ _SERVICE = {
     "dashboard_client": struct_fields(string="id secret redirect_url"),
     "plans": [_PLAN],
 }
-SHAPE = {"services": [_SERVICE]}
-"""The structs that it reads a catalog into."""
+CATALOG_TYPE = {"services": [_SERVICE]}
+"""The structs of Go that it reads a catalog into."""
 
 
 def judge(data: dict[str, Any]) -> Outcome:
     """Verdict of Korifi on the catalog `data`."""
-    catalog, read = decode(data, SHAPE, "korifi", "Korifi")
+    catalog, read = decode(data, CATALOG_TYPE, "korifi", "Korifi")
     if read.kind is not VerdictKind.ACCEPTS:
         return read
     panics = limit_refusals(_find_panics(catalog["services"] or []))

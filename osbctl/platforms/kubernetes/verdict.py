@@ -29,13 +29,13 @@ _SERVICE = {
     "dashboard_client": struct_fields(string="id secret redirect_uri"),
     "plans": [_PLAN],
 }
-SHAPE = {"services": [_SERVICE]}
-"""The structs that it reads a catalog into."""
+CATALOG_TYPE = {"services": [_SERVICE]}
+"""The structs of Go that it reads a catalog into."""
 
 
 def judge(data: dict[str, Any]) -> Outcome:
     """Verdict of Service Catalog on the catalog `data`."""
-    catalog, read = decode(data, SHAPE, "kubernetes", "Service Catalog")
+    catalog, read = decode(data, CATALOG_TYPE, "kubernetes", "Service Catalog")
     if read.kind is not VerdictKind.ACCEPTS:
         return read
     refusals = limit_refusals(_find_refusals(catalog["services"] or []))

@@ -16,6 +16,8 @@ from osbctl.platforms.service_manager.verdict import RESERVED_PLAN
 
 _IN_USE = refused("refuses the whole update (409)")
 
+NOTES: dict[str, frozenset[str]] = {}
+
 REACTIONS: dict[str, Reaction | DependsOnInstances] = {
     "change-catalog-emptied": DependsOnInstances(
         breaking("refuses the whole update (409) if any plan has instances, otherwise deletes everything"),

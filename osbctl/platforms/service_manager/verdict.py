@@ -44,13 +44,13 @@ _SERVICE = {
     ),
     "plans": Pointers(_PLAN),
 }
-SHAPE = {"services": Pointers(_SERVICE)}
-"""The structs that it reads a catalog into."""
+CATALOG_TYPE = {"services": Pointers(_SERVICE)}
+"""The structs of Go that it reads a catalog into."""
 
 
 def judge(data: dict[str, Any]) -> Outcome:
     """Verdict of Service Manager on the catalog `data`."""
-    catalog, read = decode(data, SHAPE, "service-manager", "Service Manager")
+    catalog, read = decode(data, CATALOG_TYPE, "service-manager", "Service Manager")
     refusals = limit_refusals(_find_refusals(list(enumerate(catalog["services"] or ()))))
     if read.kind is not VerdictKind.ACCEPTS or not refusals:
         return read

@@ -121,10 +121,7 @@ def render(report: DiffReport, format: DiffFormat) -> str:  # the option's own n
     """
     if format not in OWN:
         return _render_as_findings(report, Format(format.value))
-    if format is DiffFormat.HTML:
-        text: str = import_module("osbctl.reports.html_report").render_changes(report)
-    else:
-        text = import_module(f"osbctl.reports.changes.{format.value}_changes").render(report)
+    text: str = import_module(f"osbctl.reports.changes.{format.value}_changes").render(report)
     return text
 
 

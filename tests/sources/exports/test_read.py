@@ -19,7 +19,7 @@ from osbctl.sources.parse import parse_document
 from osbctl.sources.yaml_text import dump
 from tests.case import each
 from tests.corpus import EVERY_CASE
-from tests.drift.test_fields import CATALOG
+from tests.drift.make import CATALOG
 from tests.fragments import changed, places
 from tests.sources.exports.make import export_as, page
 
