@@ -94,7 +94,6 @@ BUSY = error_response(
 AUTHENTICATION_ERRORS = {RequestOutcome.REFUSED: UNAUTHORIZED, RequestOutcome.BUSY: BUSY}
 """Responses to requests without valid credentials; they reveal nothing about the broker."""
 
-NOT_FOUND = error_response("404 Not Found", "NotFound", "This broker offers its catalog only, at /v2/catalog.")
 METHOD_NOT_ALLOWED = error_response(
     "405 Method Not Allowed", "MethodNotAllowed", "The catalog is read with GET.", ("Allow", "GET, HEAD")
 )
@@ -118,6 +117,9 @@ class CatalogApp:
     ) -> None:
         self.catalog = catalog
         self._path = _normalize_path(f"{base_path}/v2/catalog")
+        self._not_found = error_response(
+            "404 Not Found", "NotFound", f"This broker offers its catalog only, at {self._path}."
+        )
         self._minimum = minimum_version
         accepted = f"2.x from {minimum_version[0]}.{minimum_version[1]} on"
         self._no_version = error_response(
@@ -138,7 +140,7 @@ class CatalogApp:
     def _validate_request(self, request: HttpRequest) -> Response | None:
         """Return an error response; None for a request of the catalog in an accepted version."""
         if _normalize_path(request.path) != self._path:
-            return NOT_FOUND
+            return self._not_found
         if request.command not in ("GET", "HEAD"):
             return METHOD_NOT_ALLOWED
         text = request.headers.get("X_BROKER_API_VERSION", "").strip(" \t")

@@ -21,6 +21,7 @@ from osbctl.broker.decision import Decision
 from osbctl.text import escape_ci_commands
 
 T = TypeVar("T")
+_log = logging.getLogger("osbctl.broker")
 
 
 class LineWriter(Generic[T]):
@@ -33,6 +34,7 @@ class LineWriter(Generic[T]):
         self._output, self._to_line, self._seconds, self._limit = output, to_line, seconds, limit
         self._items: deque[T] = deque()
         self._lost = 0
+        self._is_failing = False
         self._some = threading.Event()
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._write_until_closed, name="lines", daemon=True)
@@ -78,8 +80,12 @@ class LineWriter(Generic[T]):
                 written = 0
                 while written < len(part):
                     written += os.write(self._output, part[written:])
-        except OSError:
-            self._lost += len(lines)
+            self._is_failing = False
+        except OSError as error:
+            self._lost += lost + len(lines) - bool(lost)
+            if not self._is_failing:
+                _log.warning("the access log cannot be written, lines are lost: %s", error.strerror)
+            self._is_failing = True
 
 
 LONGEST = 1024
@@ -119,7 +125,8 @@ class Entry:
         self.duration = time.monotonic() - self.started
         self.size = max(0, sent_bytes - self.sent_before)
         self.method = self.method[:LONGEST_METHOD]
-        _, userinfo, rest = self.path.rpartition("@")
+        is_path = self.path.startswith("/") and not self.path.startswith("//")
+        _, userinfo, rest = (self.path.partition("?")[0] if is_path else self.path).rpartition("@")
         self.path = ("***@" if userinfo else "") + rest.partition("?")[0][:LONGEST]
         self.identity = self.identity[:LONGEST]
 

@@ -25,6 +25,7 @@ from osbctl.broker.settings import ADMIN_CONNECTIONS, ServeOptions, Settings
 from osbctl.broker.shared_state import ProcessStatus, Shared, Stats
 from osbctl.broker.tls import Certificate, Tls, load_certificate
 from osbctl.errors import UsageError
+from osbctl.text import plural
 
 _log = logging.getLogger("osbctl.broker")
 
@@ -154,7 +155,7 @@ def load_tls(options: ServeOptions) -> tuple[Tls | None, list[WatchedFiles[Certi
     tls = Tls(load_certificate(cert, key))
 
     def reload_certificate() -> Certificate:
-        return tls.check_not_expired(load_certificate(cert, key))
+        return tls.check_dates(load_certificate(cert, key))
 
     apply = tls.replace_certificate
     return tls, [WatchedFiles("certificate", lambda: (cert, key), reload_certificate, apply, (key,), loaded=stamp)]
@@ -194,7 +195,7 @@ def _run_until_stopped(
         for sentence in service.summary:
             _log.info("%s", sentence)
         left = loop.run()
-        _log.info("stopped" if not left else f"stopped; {left} connections were cut")
+        _log.info("stopped" if not left else f"stopped; {plural(left, 'connection')} cut off")
     finally:
         # A late signal must not change the exit code: the interpreter restores the default action before it has ended.
         for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):

@@ -46,6 +46,7 @@ class Service:
         stamps = stamp_files(sources.catalog_paths), stamp_files(sources.credentials_paths)
         records, loaded = sources.load_credentials(), sources.load_catalog()  # the cheaper first
         self._sources = sources
+        self._records = records
         self.authenticator = Authenticator(records)
         self.app = sources.make_app(_prepare_catalog(loaded, int(time.time())))
         self.watched: Sequence[WatchedFiles[Any]] = (
@@ -53,7 +54,7 @@ class Service:
             WatchedFiles(
                 "credentials",
                 sources.credentials_paths,
-                sources.load_credentials,
+                self._load_credentials,
                 self._replace_records,
                 sources.credentials_paths(),
                 loaded=stamps[1],
@@ -64,6 +65,8 @@ class Service:
             f"serving {plural(loaded.services, 'service')} with {plural(loaded.plans, 'plan')}",
             _list_credentials(records),
         ]
+        if _have_all_expired(records):
+            _log.error("all credentials have expired: every request will be refused")
 
     def _load_catalog(self) -> ServedCatalog:
         """Load the catalog to serve next. Raises OsbctlError."""
@@ -76,7 +79,15 @@ class Service:
         modified = max(int(time.time()), served.modified + 1)
         return served if loaded.body == served.body else _prepare_catalog(loaded, modified)
 
+    def _load_credentials(self) -> Sequence[CredentialRecord]:
+        """Load the credentials to use next. Raises OsbctlError."""
+        records = self._sources.load_credentials()
+        if _have_all_expired(records) and not _have_all_expired(self._records):
+            raise ConfigError("all of them have expired, and nobody could log in", "add one with osbctl hash-password")
+        return records
+
     def _replace_records(self, records: Sequence[CredentialRecord]) -> None:
+        self._records = records
         self.authenticator.replace_records(records)
         _log.info("%s", _list_credentials(records))
 
@@ -85,9 +96,20 @@ class Service:
 
 
 def _list_credentials(records: Sequence[CredentialRecord]) -> str:
-    """The label of each record for the log, or else its number and identity."""
-    names = (record.label or f"{record.public_name} ({record.identity})" for record in records)
+    """The label of each record for the log, or else its number and identity; and which of them have expired."""
+    names = (
+        (record.label or f"{record.public_name} ({record.identity})") + (" (expired)" if _has_expired(record) else "")
+        for record in records
+    )
     return f"credentials: {', '.join(names)}"
+
+
+def _has_expired(record: CredentialRecord) -> bool:
+    return record.expires_at <= time.time()
+
+
+def _have_all_expired(records: Sequence[CredentialRecord]) -> bool:
+    return all(map(_has_expired, records))
 
 
 def _prepare_catalog(loaded: LoadedCatalog, modified: int) -> ServedCatalog:

@@ -4,7 +4,7 @@ import logging
 import re
 import ssl
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from math import floor
 from pathlib import Path
 
@@ -16,20 +16,36 @@ _log = logging.getLogger("osbctl.broker")
 SOON_DAYS = 14
 """Warn of a certificate that expires sooner."""
 
+_DATE = "%Y-%m-%d %H:%M UTC"
+_CLOCK_SKEW = timedelta(minutes=5)  # of the authority, which may have issued a certificate just now
+
 
 @dataclass(frozen=True, slots=True)
 class Certificate:
-    """A loaded certificate: its context and its expiry (UTC)."""
+    """A loaded certificate: its context, and when it begins and ceases to be valid (UTC)."""
 
     context: ssl.SSLContext
+    not_before: datetime
     not_after: datetime
+
+    @property
+    def is_too_early(self) -> bool:
+        """Return whether it is not valid yet."""
+        return self.not_before > datetime.now(UTC) + _CLOCK_SKEW
+
+    @property
+    def is_valid(self) -> bool:
+        """Return whether clients accept its dates now."""
+        return self.days_left() >= 0 and not self.is_too_early
 
     def days_left(self) -> float:
         """Days until expiry; negative afterwards."""
         return (self.not_after - datetime.now(UTC)).total_seconds() / 86400
 
     def __str__(self) -> str:
-        days, until = self.days_left(), self.not_after.strftime("%Y-%m-%d %H:%M UTC")
+        days, until = self.days_left(), self.not_after.strftime(_DATE)
+        if self.is_too_early:
+            return f"the certificate is not valid before {self.not_before.strftime(_DATE)}"
         if days < 0:
             return f"the certificate expired on {until}"
         return f"the certificate lasts {days:.0f} days, until {until}"
@@ -44,7 +60,8 @@ class Tls:
 
     def log_expiry(self) -> None:
         days = floor(self.certificate.days_left())
-        level = logging.INFO if days >= SOON_DAYS else logging.WARNING if days >= 0 else logging.ERROR
+        level = logging.INFO if days >= SOON_DAYS else logging.WARNING
+        level = level if self.certificate.is_valid else logging.ERROR
         _log.log(level, "%s", self.certificate)
         self._logged_days = days
 
@@ -58,10 +75,10 @@ class Tls:
         self.certificate = new
         self.log_expiry()
 
-    def check_not_expired(self, new: Certificate) -> Certificate:
-        """Return `new`. Raises ConfigError if it has expired while the current one has not."""
-        if new.days_left() < 0 <= self.certificate.days_left():
-            raise ConfigError(f"{new}", "renew it")
+    def check_dates(self, new: Certificate) -> Certificate:
+        """Return `new`. Raises ConfigError if it is not valid now while the current one is."""
+        if self.certificate.is_valid and not new.is_valid:
+            raise ConfigError(f"{new}", "renew it" if new.days_left() < 0 else "send SIGHUP once it is valid")
         return new
 
 
@@ -76,7 +93,7 @@ def load_certificate(cert_file: Path, key_file: Path) -> Certificate:
         for file in (cert_file, key_file):
             check_regular_file(file)
         context.load_cert_chain(cert_file, key_file, password=_refuse_encrypted_key)
-        return Certificate(context, parse_certificate_expiry(cert_file.read_text(encoding="ascii", errors="replace")))
+        return Certificate(context, *parse_certificate_dates(cert_file.read_text(encoding="ascii", errors="replace")))
     except ssl.SSLError as error:
         reason = f": {error.reason}" if error.reason else ""
         raise ConfigError(
@@ -93,8 +110,8 @@ def _refuse_encrypted_key() -> str:
     raise ConfigError("the TLS key is encrypted", "give a key without a passphrase, readable by this user only")
 
 
-def parse_certificate_expiry(pem: str) -> datetime:
-    """Parse the end of validity of the first certificate in `pem`. Raises ConfigError if there is none.
+def parse_certificate_dates(pem: str) -> tuple[datetime, datetime]:
+    """Parse begin and end of validity of the first certificate in `pem`. Raises ConfigError if there is none.
 
     RFC 5280 §4.1.2.5: a certificate has two adjacent times, begin and end. Their years have two digits
     (tag 0x17, below 50 they are 20YY) or four (0x18).
@@ -103,9 +120,17 @@ def parse_certificate_expiry(pem: str) -> datetime:
     first = pem.find(begin)
     try:
         der = ssl.PEM_cert_to_DER_cert(pem[first : pem.index(end, first) + len(end)])
-        times = re.search(rb"(?:\x17\r\d{12}Z|\x18\x0f\d{14}Z)(?:\x17\r(\d{12}Z)|\x18\x0f(\d{14}Z))", der)
-        short, long = times.groups() if times else (b"", b"")
-        digits = (long or (b"20" if short[:2] < b"50" else b"19") + short).decode()
-        return datetime.strptime(digits, "%Y%m%d%H%M%SZ").replace(tzinfo=UTC)
+        one_time = rb"(\x17\r\d{12}Z|\x18\x0f\d{14}Z)"
+        times = re.search(one_time * 2, der)
+        not_before, not_after = times.groups() if times else (b"", b"")
+        return _parse_time(not_before), _parse_time(not_after)
     except ValueError as error:
         raise ConfigError("the certificate file contains no readable certificate") from error
+
+
+def _parse_time(der: bytes) -> datetime:
+    """Parse a time with its tag and length. Raises ValueError."""
+    digits = der[2:].decode()
+    if len(digits) == len("YYMMDDhhmmssZ"):
+        digits = ("20" if digits[:2] < "50" else "19") + digits
+    return datetime.strptime(digits, "%Y%m%d%H%M%SZ").replace(tzinfo=UTC)

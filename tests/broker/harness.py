@@ -64,9 +64,9 @@ class Authority:
         own = certificate(self.key, self.key, "test authority", ca=True, days=50)
         self.cert.write_bytes(own.public_bytes(serialization.Encoding.PEM))
 
-    def issue(self, name: str, *, days: float = 20, dns: str = "localhost") -> tuple[Path, Path]:
+    def issue(self, name: str, *, days: float = 20, begins: float = -0.1, dns: str = "localhost") -> tuple[Path, Path]:
         key = ec.generate_private_key(ec.SECP256R1())
-        cert = certificate(key, self.key, name, ca=False, days=days, dns=dns)
+        cert = certificate(key, self.key, name, ca=False, days=days, begins=begins, dns=dns)
         cert_file, key_file = self.folder / f"{name}.pem", self.folder / f"{name}.key"
         cert_file.write_bytes(cert.public_bytes(serialization.Encoding.PEM))
         key_file.write_bytes(_pem(key))
@@ -83,7 +83,9 @@ def encrypted(key: Path) -> bytes:
     return _pem(loaded, serialization.BestAvailableEncryption(b"hidden"))
 
 
-def certificate(key: Any, signer: Any, name: str, *, ca: bool, days: float, dns: str = "localhost") -> Any:
+def certificate(
+    key: Any, signer: Any, name: str, *, ca: bool, days: float, begins: float = -0.1, dns: str = "localhost"
+) -> Any:
     now = datetime.datetime.now(datetime.UTC)
     named = x509.SubjectAlternativeName([x509.DNSName(dns), x509.IPAddress(ipaddress.ip_address("127.0.0.1"))])
     others = ("content_commitment", "key_encipherment", "data_encipherment", "key_agreement")
@@ -95,7 +97,7 @@ def certificate(key: Any, signer: Any, name: str, *, ca: bool, days: float, dns:
         .issuer_name(x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "test authority")]))
         .public_key(key.public_key())
         .serial_number(x509.random_serial_number())
-        .not_valid_before(now - datetime.timedelta(hours=1))
+        .not_valid_before(now + datetime.timedelta(days=begins))
         .not_valid_after(now + datetime.timedelta(days=days))
         .add_extension(named, critical=False)
         .add_extension(x509.BasicConstraints(ca=ca, path_length=None), critical=True)

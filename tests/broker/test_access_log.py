@@ -38,6 +38,7 @@ def entry(method: str = "GET", path: str = "/v2/catalog", identity: str = "") ->
     ("https://platform:se?cr/et:secret@host/", "***@host/"),
     ("https://platform:p@ss@host/v2/catalog", "***@host/v2/catalog"),
     ("//v2/catalog", "//v2/catalog"),
+    ("/v2/catalog?token=p@ss", "/v2/catalog"),
 ])  # fmt: skip
 def test_a_target_is_logged_without_userinfo_and_query(target: str, shown: str) -> None:
     assert json.loads(format_json_line(entry(path=target)))["path"] == shown

@@ -29,7 +29,12 @@ def test_certificate_is_reloaded_if_valid(tmp_path: Path, authority: Authority, 
         authority.issue("served", days=-0.01)
         stays = "cannot reload the certificate, the old version stays in use: the certificate expired"
         assert until(lambda: stays in broker.log)
+        authority.issue("served", begins=5)
+        assert until(lambda: "stays in use: the certificate is not valid before" in broker.log)
         assert over_tls(trust, broker.port())[0] == 200
+        authority.issue("served", begins=0.002, days=8)  # by a clock that is three minutes ahead
+        assert until(lambda: "the certificate lasts 8 days" in broker.log)
+        authority.issue("served", days=-0.01)
     with process(tmp_path, **told) as broker:  # at the start an expired certificate is logged, and served
         assert "ERROR the certificate expired on" in broker.log
         assert admin(broker.port("admin on"), "/readyz") == (200, b"ready\n")
@@ -49,7 +54,8 @@ def test_a_certificate_renewed_during_the_start_is_loaded(authority: Authority) 
 
 
 def test_certificate_expiry_is_logged_daily(caplog: pytest.LogCaptureFixture) -> None:
-    certificate = Certificate(ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER), datetime(2030, 1, 31, 12, tzinfo=UTC))
+    context, begin = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER), datetime(2020, 1, 1, tzinfo=UTC)
+    certificate = Certificate(context, begin, datetime(2030, 1, 31, 12, tzinfo=UTC))
     served = Tls(certificate)
     with pytest.MonkeyPatch.context() as patch:
         for days in (20.0, 14.1, 13.9, 13.2, 12.9, 0.1, -0.1, -0.2, -1.1):

@@ -20,6 +20,7 @@ from typing import Any
 
 import pytest
 
+from osbctl.broker.logs import LineWriter
 from osbctl.broker.settings import ServeOptions
 from osbctl.errors import UsageError
 from tests.broker.harness import Authority, ask, until
@@ -151,6 +152,22 @@ def test_access_log_continues_after_a_write_error(tmp_path: Path) -> None:
             lines = read_lines(reading, lambda seen: "lost" in seen)
     assert '"GET /v2/catalog" 200' in lines[0]
     assert lines[1] == '{"event": "lost", "lines": 3}'
+
+
+def test_lost_lines_of_several_writes_are_added_up_and_warned_of_once(caplog: pytest.LogCaptureFixture) -> None:
+    with full_pipe() as (out, fill_out, reading):
+        os.set_blocking(out, False)
+        fill(fill_out)
+        writer = LineWriter(out, str, seconds=0.01)
+        for number in range(3):
+            writer.add("lost")
+            assert until(lambda number=number: writer._lost == number + 1)
+        drain(reading)
+        writer.add("kept")
+        lines = read_lines(reading, lambda seen: "event" in seen)
+        writer.close()
+    assert lines == ["kept", '{"event": "lost", "lines": 3}']
+    assert [record.levelname for record in caplog.records] == ["WARNING"]
 
 
 def test_log_writes_are_whole_lines_of_at_most_4096_bytes(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ import os
 import sys
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,7 @@ import pytest
 
 from osbctl.broker.catalog_app import ServedCatalog
 from osbctl.broker.reload import Watcher
-from osbctl.broker.service import Service, Sources
+from osbctl.broker.service import Service, Sources, _list_credentials
 from osbctl.broker.shared_state import Stats
 from osbctl.broker.tls import load_certificate
 from osbctl.catalog import LoadedCatalog
@@ -98,9 +99,8 @@ class Held:
 
     def __init__(self, **options: Any) -> None:
         self.loaded = LoadedCatalog(b"one", 1, 1)
-        self.service = Service(
-            Sources(lambda: self.loaded, lambda: [make_record("u", "p", rounds=1000)], list, list, **options)
-        )
+        self.records = [make_record("u", "p", rounds=1000)]
+        self.service = Service(Sources(lambda: self.loaded, lambda: self.records, list, list, **options))
 
     def served(self) -> ServedCatalog:
         return self.service.app.catalog
@@ -136,6 +136,17 @@ def test_reload_without_services_is_refused(held: Held) -> None:
     held = Held(allow_empty=True)
     assert held.reload(b"none", services=0).body == b"none"
     held.service.authenticator.close()
+
+
+def test_credentials_that_have_all_expired_do_not_replace_good_ones(held: Held) -> None:
+    _, credentials = held.service.watched
+    old = replace(held.records[0], label="old", expires="2020-01-01T00:00:00Z")
+    held.records = [old]
+    with pytest.raises(ConfigError, match="all of them have expired"):
+        credentials.load()
+    assert "credentials: old (expired)" in _list_credentials([old])
+    held.records = [old, make_record("u", "q", rounds=1000)]
+    credentials.apply(credentials.load())
 
 
 def source(folder: Path, text: str, **options: Any) -> CatalogSource:

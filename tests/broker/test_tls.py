@@ -15,7 +15,7 @@ import pytest
 from osbctl.broker.catalog_app import HttpRequest, Response
 from osbctl.broker.serve import Loop
 from osbctl.broker.settings import Settings
-from osbctl.broker.tls import load_certificate, parse_certificate_expiry
+from osbctl.broker.tls import load_certificate, parse_certificate_dates
 from osbctl.broker.tls_channel import TlsChannel
 from osbctl.errors import ConfigError
 from tests.broker.harness import GET, LARGE, SMALL, Authority, Broker, Reader, app, ask, digest, running, until
@@ -283,4 +283,4 @@ def test_certificate_expiry_is_read(authority: Authority) -> None:
     certificate = load_certificate(*authority.issue("short", days=3))
     assert 2.9 < certificate.days_left() < 3.1
     with pytest.raises(ConfigError, match="no readable certificate"):
-        parse_certificate_expiry("-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----")
+        parse_certificate_dates("-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----")
