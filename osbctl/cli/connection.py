@@ -101,6 +101,8 @@ class BrokerConnection(NetworkOptions):
 
         address, named, password = parse_broker_url(url)
         user = self.user or named
+        if ":" in user:
+            raise UsageError("the user contains a colon", "HTTP Basic ends a username at the first colon (RFC 7617)")
         if not password and self.password_stdin:
             password = _read_password_once()
         elif not password and "OSBCTL_PASSWORD" in os.environ:

@@ -126,8 +126,21 @@ def request_headers(options: ConnectionOptions) -> dict[str, str]:
 
 
 def is_same_origin(address: str, target: str) -> bool:
-    """Return whether both have the same scheme, host and port, so that credentials may be sent."""
-    return urlsplit(target)[:2] == urlsplit(address)[:2]
+    """Return whether both have the same scheme, host and port, so that credentials may be sent.
+
+    The host is compared in any case, and a default port may be written (RFC 9110 §4.2.3).
+    """
+    try:
+        return _parse_origin(target) == _parse_origin(address)
+    except ValueError:  # no port number
+        return False
+
+
+def _parse_origin(url: str) -> tuple[str, str, str | None, int]:
+    """Scheme, user information, host and port of an address. Raises ValueError."""
+    parts = urlsplit(url)
+    default_port = 443 if parts.scheme == "https" else 80
+    return parts.scheme, parts.netloc.rpartition("@")[0], parts.hostname, parts.port or default_port
 
 
 def format_origin(url: str) -> str:
@@ -167,7 +180,8 @@ def parse_json_body(body: bytes) -> tuple[JsonValue, str]:
     except UnicodeDecodeError:
         return None, "it is not UTF-8"
     except json.JSONDecodeError as error:
-        return None, f"{error.msg[0].lower()}{error.msg[1:]} at line {error.lineno}, column {error.colno}"
+        reason = error.msg[0].lower() + error.msg[1:].removesuffix(" at")
+        return None, f"{reason} at line {error.lineno}, column {error.colno}"
     except (ValueError, RecursionError):
         return None, ""  # beyond what this Python reads; the reader of catalogs says so
     if constants:

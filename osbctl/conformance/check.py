@@ -15,9 +15,6 @@ from osbctl.conformance.exchange import Exchange, Fault, Reply, merge_faults
 from osbctl.findings import Finding, Severity
 from osbctl.platforms import Platform
 
-_TOO_MANY = 429
-"""The status of a broker that limits requests (RFC 6585 §4)."""
-
 MOST_SILENT = 2
 """After so many requests without a whole answer no more are sent."""
 
@@ -104,8 +101,8 @@ def _run_probes(exchange: Exchange, first_reply: Reply, probe_seconds: float) ->
     failed, table = 0, list(probes.probe_table(exchange, first_reply))
     for number, probe in enumerate(table):
         reply = exchange.send_request(probe.variation, probe.header_changes, path=probe.path, max_seconds=probe_seconds)
-        if reply.status == _TOO_MANY != first_reply.status:
-            message = f"stopped by 429 after {number} of {len(table)} probes"
+        if _is_limited(reply) and reply.status != first_reply.status:
+            message = f"stopped by {reply.status} after {number} of {len(table)} probes"
             yield Fault("wire-limited", message, reply, hint="ask again later, or lift the limit")
             return
         says_new = reply.status == 200 or reply.status != first_reply.status
@@ -118,3 +115,8 @@ def _run_probes(exchange: Exchange, first_reply: Reply, probe_seconds: float) ->
         failed += bool(reply.fault)
         if failed >= MOST_SILENT:
             return
+
+
+def _is_limited(reply: Reply) -> bool:
+    """Return whether the broker limits requests (RFC 6585 §4, RFC 9110 §15.6.4)."""
+    return reply.status == 429 or (reply.status == 503 and "retry-after" in reply.headers)

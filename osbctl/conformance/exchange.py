@@ -136,10 +136,18 @@ def _finding_from_faults(group: list[Fault]) -> Finding:
     variations: dict[str, list[str]] = {}
     for reply in (fault.reply for fault in group if fault.reply):
         variations.setdefault(reply.request, []).append(reply.variation)
-    text = " and ".join(f"{request} {', '.join(filter(None, each))}".strip() for request, each in variations.items())
+    text = " and ".join(_format_request(request, each) for request, each in variations.items())
     message = escape_line(f"{text}: {fault_text}" if text else fault_text)
     refusing = {platform for fault in group for platform in fault.refused_by or ()}
     if any(fault.refused_by is None for fault in group):
         refusing |= set(record.refused_by)
     refused = tuple(platform for platform in EVERY if platform in refusing)
     return Finding(rule, severity or record.severity, message, refused_by=refused, hint=hint)
+
+
+def _format_request(request: str, variations: list[str]) -> str:
+    """A request with its variations, of which an empty one is the request as it should be."""
+    special = ", ".join(filter(None, variations))
+    if not special:
+        return request
+    return f"{request}, also {special}" if "" in variations else f"{request} {special}"

@@ -60,10 +60,14 @@ def _platforms_sending(version: str) -> list[Platform]:
 def _check_password_leak(reply: Reply, options: ConnectionOptions) -> Iterator[Fault]:
     """Check that the catalog, which everybody may read, does not hold the password that was sent."""
     secrets = (options.password, options.encoded_credentials)
-    places = find_secret_pointers(secrets, reply.json) if len(options.password) >= SURE_LENGTH else []
-    if places:
+    if len(options.password) < SURE_LENGTH:
+        return
+    hint = "take it out of the answer, and change it"
+    if find_secret_pointers(secrets, [*reply.headers.values()]):
+        yield Fault("wire-secret", "a header of the answer holds the password that was sent", reply, hint=hint)
+    if places := find_secret_pointers(secrets, reply.json):
         location = "" if find_secret_pointers(secrets, places[0]) else f", at {places[0]}"
-        yield Fault("wire-secret", f"the catalog holds the password that was sent{location}", reply, hint="change it")
+        yield Fault("wire-secret", f"the catalog holds the password that was sent{location}", reply, hint=hint)
 
 
 def _check_body(reply: Reply, platforms: Collection[Platform]) -> Iterator[Fault]:
@@ -81,7 +85,8 @@ def _check_body(reply: Reply, platforms: Collection[Platform]) -> Iterator[Fault
         said = f"the body is not a JSON object: {reply.redact(why)}"
         yield Fault("wire-not-json", said, reply, refused_by=platforms)
     elif reply.media_type != "application/json":
-        said = f"called {reply.redact(reply.media_type) or 'nothing'}, not application/json"
+        called = f"called {reply.redact(reply.media_type)}" if reply.media_type else "without a Content-Type"
+        said = f"{called}, not application/json"
         yield Fault("wire-content-type", said, reply)
 
 
@@ -107,7 +112,8 @@ def check_error_reply(reply: Reply) -> Iterator[Fault]:
     if not (isinstance(description, str) and description.strip()):
         yield Fault("wire-error-body", "the body of the error is not JSON with a description", reply)
     elif reply.media_type != "application/json":
-        said = f"the body of the error is called {reply.redact(reply.media_type) or 'nothing'}"
+        called = f"is called {reply.redact(reply.media_type)}" if reply.media_type else "has no Content-Type"
+        said = f"the body of the error {called}"
         yield Fault("wire-content-type", said, reply)
 
 

@@ -54,6 +54,7 @@ def test_what_is_no_json_is_not_written(tmp_path: Path, body: bytes, told: str) 
     [
         *(((command, "--user", USER), f"there is no password for {USER}") for command in ("fetch", "check")),
         (("fetch", "--user", USER), "OSBCTL_PASSWORD"),
+        (("fetch", "--user", "a:b"), "the user contains a colon"),
         (("fetch", "--timeout", "nan"), "error: --timeout "),
         *(
             (("fetch", "--api-version", version), "error: invalid value for '--api-version'")

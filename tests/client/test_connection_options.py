@@ -224,6 +224,13 @@ def test_where_credentials_may_follow() -> None:
     others = ["http://b/v2/catalog", "https://b:8443/v2/catalog", "https://c/v2/catalog", "https://b@c/v2/catalog"]
     assert [other for other in (same, *others) if is_same_origin(one, other)] == [same]
     assert not is_same_origin("http://b/v2/catalog", one)
+    for written, is_same in (
+        ("https://b:443/x", True),
+        ("https://B/x", True),
+        ("https://u@b/x", False),
+        ("https://b:x/", False),
+    ):
+        assert is_same_origin(one, written) is is_same, written
 
 
 def test_a_redirect_is_followed_on_the_same_host() -> None:

@@ -86,6 +86,8 @@ class Handler(BaseHTTPRequestHandler):
             self.close_connection = True
         elif fault == "limits" and self.count >= 4:
             self._send_error(429)
+        elif fault == "throttles" and self.count >= 4:
+            self._send(503, b'{"description": "Later."}', {"Retry-After": "5"})
         elif fault == "loops":
             self._send(302, b"", {"Location": "/elsewhere/v2/catalog"})
         elif fault == "gateway":
@@ -204,6 +206,8 @@ class Handler(BaseHTTPRequestHandler):
         headers = {"Content-Type": "text/html" if html else "application/json"}
         if fault != "no-echo" and (identity := self.headers.get("X-Broker-API-Request-Identity")):
             headers["X-Broker-API-Request-Identity"] = identity
+        if fault == "own-header":
+            headers["X-Debug"] = self.headers.get("Authorization", "")
         if fault == "leaks":
             headers["X-Broker-API-Request-Identity"] = self.headers.get("Authorization", "")
         body, packing = self._compress_body(body)

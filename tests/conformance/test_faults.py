@@ -52,7 +52,7 @@ BREAKS = {
     "wire-version-status": ["version-400", "version-500"],
     "wire-gzip-unasked": ["gzip-unasked", "br", "deflate"],
     "wire-gzip-broken": ["gzip-broken", "gzip-half"],
-    "wire-secret": ["own-password", "echoes", "echoes-401"],
+    "wire-secret": ["own-password", "own-header", "echoes", "echoes-401"],
     "wire-unstable": ["unstable", "updated", "reorders"],
     "wire-version-differs": ["empty-when-new", "less-when-new"],
     "wire-not-json": ["html-when-new", "html-when-old", "not-json", "a-list", "mark", "trailing", "nan"],
@@ -70,11 +70,12 @@ BREAKS = {
     "wire-error-body wire-status": ["not-200", "gateway"],
     "wire-content-type": ["content-type"],
     "wire-double-slash": ["double-slash"],
-    "wire-request-identity": ["no-echo", "leaks"],
+    "wire-request-identity": ["no-echo"],
+    "wire-request-identity wire-secret": ["leaks"],
     "wire-redirect wire-status": ["loops"],
     "wire-status": ["not-modified", "created"],
     "wire-no-answer wire-open": ["open-and-closes"],
-    "wire-limited": ["limits"],
+    "wire-limited": ["limits", "throttles"],
     "wire-version-refused": ["version-old"],
     "wire-status wire-version-refused": ["version-new"],
 }
@@ -159,6 +160,14 @@ def test_what_moves_between_two_requests_counts_as_much_as_it_hurts(name: str, s
         (found,) = (one for one in check_broker(address, OPTIONS, **PATIENCE).findings if one.rule == "wire-unstable")
     assert found.severity is severity
     assert re.search(f"two requests in a row got different catalogs: {told}$", found.message), found.message
+
+
+def test_a_fault_of_every_request_is_told_from_one_of_a_version() -> None:
+    with faulty("content-type") as (address, _):
+        found = next(
+            one for one in check_broker(address, OPTIONS, **PATIENCE).findings if one.rule == "wire-content-type"
+        )
+    assert found.message.startswith("GET /v2/catalog, also with X-Broker-API-Version: ")
 
 
 @pytest.mark.parametrize(
