@@ -130,6 +130,10 @@ class Channel(HTTPChannel):  # type: ignore[misc]
         while self.unparsed and self.phase in _WAITING:
             request = self.request = self.request or self.parser_class(self.adj)
             self.unparsed = self.unparsed[request.received(self.unparsed) :]
+            if request.headers_finished and request.expect_continue and not request.completed:
+                # The client waits before it sends the body, which no answer needs (RFC 9110 §10.1.1).
+                request.completed = True
+                request.connection_close = True
             if request.completed:
                 self._queue_complete_request(request)
             elif self.phase is Phase.IDLE:

@@ -82,12 +82,9 @@ class ResponseTask(Task):  # type: ignore[misc]
     def create_response(self) -> Response:
         """Call the application, or refuse: unless the decision accepts, or the listener requires no credentials."""
         channel, request = self.channel, self.request
-        refusal = (
-            None
-            if channel.shared.authenticate is None
-            else AUTHENTICATION_ERRORS.get((request.decision or REFUSED).outcome)
-        )
-        response: Response = refusal or channel.server.application(request)
+        outcome = (request.decision or REFUSED).outcome
+        error = None if channel.shared.authenticate is None else AUTHENTICATION_ERRORS.get(outcome)
+        response: Response = error or channel.server.application(request)
         return response
 
     def build_response_header(self) -> bytes:

@@ -33,6 +33,8 @@ def make_sources(
         raise UsageError(f"{minimum_version!r} is not an API version", "write MAJOR.MINOR, for example 2.14")
     if not re.fullmatch(r"[A-Za-z0-9/._~!$&'()*+,;=:@-]*", base_path):
         raise UsageError(f"--base-path {base_path!a} is not the path of a URL", "write it like /brokers/data")
+    if {".", ".."} & set(base_path.split("/")):  # clients remove them (RFC 3986 §5.2.4)
+        raise UsageError(f"--base-path {base_path!a} has dot segments", "write it like /brokers/data")
 
     def load_checked() -> LoadedCatalog:
         for path in _watched_files(catalog.source):

@@ -230,3 +230,16 @@ def test_urgent_data_closes_the_connection(trust: ssl.SSLContext) -> None:
     with running(trust, None) as broker, broker.raw() as sock:
         sock.send(b"!", socket.MSG_OOB)
         assert Reader(sock).at_end()
+
+
+@pytest.mark.parametrize("path", [b"/v2/catalog", b"/v2/service_instances/one"])
+def test_a_client_that_waits_for_100_continue_gets_the_answer_at_once(broker: Broker, path: bytes) -> None:
+    """No answer needs a body (RFC 9110 10.1.1)."""
+    head = b"PUT " + path + b" HTTP/1.1\r\nHost: b\r\nContent-Length: 5\r\nExpect: 100-continue\r\n\r\n"
+    with broker.connect() as sock:
+        sock.settimeout(2)
+        status, headers, _ = ask(sock, head)
+        assert status in (200, 404, 405)
+        assert headers["connection"] == "close"
+        sock.sendall(b"hello")
+        assert Reader(sock).at_end()
