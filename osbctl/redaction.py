@@ -45,6 +45,20 @@ def may_be_secret_name(name: str | int) -> bool:
     return isinstance(name, str) and any(word in name.lower() for word in (*_SURE, *_PERHAPS))
 
 
+_SURE_NAMES = "|".join(word.replace("_", "[_-]") for word in _SURE)
+_SECRET_FIELD = re.compile(
+    rf"""(["']?(?<![\w-])[\w-]{{0,40}}(?:{_SURE_NAMES})[\w-]{{0,40}}["']?\s{{0,9}}:\s{{0,9}})"""
+    r"""("(?:[^"\\]|\\.)*"?|'[^']*'?|\[[^\]]*|\{[^}]*|[^,}\]]+)""",
+    re.IGNORECASE,
+)
+
+
+@lru_cache(16)
+def mask_secret_fields(line: str) -> str:
+    """A line of JSON or YAML with as many asterisks in place of each value whose field certainly holds a secret."""
+    return _SECRET_FIELD.sub(lambda match: match[1] + "*" * len(match[2]), line)
+
+
 def redact_text(text: str) -> str:
     """Redact secrets in a text: the userinfo of URLs, and parameters like `token=…`."""
     if "://" in text and "@" in text:

@@ -10,6 +10,7 @@ from osbctl.redaction import (
     Redactor,
     find_secret_pointers,
     is_secret_name,
+    mask_secret_fields,
     may_be_secret_name,
     redact,
     redact_text,
@@ -129,3 +130,17 @@ def test_a_long_text_of_a_page_is_cut() -> None:
     assert redactor.redact("x" * 1_200, limit=1_200) == "x" * 1_200
     assert redactor.redact("x" * 1_201, limit=1_200) == "x" * 1_200 + " … (1,201 characters)"
     assert redactor.left_out == 0
+
+
+def test_secret_fields_of_a_line_are_masked_in_their_width() -> None:
+    for line, shown in {
+        '{"id": 7, "secret": "a, \\"b", "x": 1}': '{"id": 7, "secret": ********, "x": 1}',
+        "{client_secret: hunter2, id: 7}": "{client_secret: *******, id: 7}",
+        "  my-Api-Key : 'a b' # c": "  my-Api-Key : ***** # c",
+        "{schema: {password: [a, b]}}": "{schema: {password: *****]}}",
+        "description: no secret here": "description: no secret here",
+    }.items():
+        assert mask_secret_fields(line) == shown
+    began = time.process_time()
+    mask_secret_fields("a" * 400_000 + '"secret":' * 10_000)
+    assert time.process_time() - began < 5

@@ -84,7 +84,7 @@ def apply_edits(text: str, edits: Iterable[Edit]) -> str:
 
 
 def _make_insertion(document: Document, spans: Mapping[Path, Span], path: Path, value: Any) -> Edit | None:
-    """Insert an entry before a neighbour, on a line of its own if that one is."""
+    """Insert an entry before a neighbour and the comments above it, on a line of its own if that one is."""
     text = document.text
     keys = [key for key, _ in entries(get_at(document.data, path[:-1])) if (*path[:-1], key) in spans]
     known = sorted((spans[*path[:-1], key].key[0], key) for key in keys)
@@ -92,7 +92,18 @@ def _make_insertion(document: Document, spans: Mapping[Path, Span], path: Path, 
         return None
     at = next((at for at, key in known if key not in _FIRST), known[-1][0])
     flow = document.syntax == "json" or spans[path[:-1]].flow
+    at = at if flow else _before_comments(text, at)
     return Edit(at, at, _format_entry(path[-1], value, flow, text[at]) + _separator_before(text, at, flow))
+
+
+def _before_comments(text: str, offset: int) -> int:
+    """The offset of the comment lines directly above the key at `offset`, indented like it; `offset` without any."""
+    line_start = text.rfind("\n", 0, offset) + 1
+    indent = text[line_start:offset]
+    if indent.strip(" "):
+        return offset
+    comments = re.compile(rf"(?:^{indent}#.*\n)+\Z", re.MULTILINE).search(text, max(0, line_start - 5_000), line_start)
+    return comments.start() + len(indent) if comments else offset
 
 
 def _separator_before(text: str, offset: int, flow: bool) -> str:

@@ -64,7 +64,8 @@ KEYWORDS = frozenset[str]().union(*(dialect.keywords for dialect in _ALL))
 
 def find_dialect(uri: JsonValue) -> Dialect | None:
     """The draft that a value of `$schema` names; None if it names none."""
-    return DIALECTS.get(uri.removesuffix("#").split("://")[-1]) if isinstance(uri, str) else None
+    scheme, _, rest = uri.removesuffix("#").rpartition("://") if isinstance(uri, str) else ("", "", "")
+    return DIALECTS.get(rest) if scheme in ("", "http", "https") else None
 
 
 def misspelled_schema_key(schema: dict[str, JsonValue]) -> str:

@@ -7,7 +7,7 @@ from itertools import chain
 from osbctl.findings import MAX_OTHER_LOCATIONS, Finding, Location, Severity, ValidationResult, Verdict
 from osbctl.platforms import Platform, format_platforms
 from osbctl.platforms.outcome import MAX_REFUSALS, VerdictKind
-from osbctl.redaction import is_secret_name
+from osbctl.redaction import is_secret_name, mask_secret_fields
 from osbctl.reports import Report
 from osbctl.text import AnsiStyle, escape_line, excerpt_with_carets, plural, wrap_line
 
@@ -60,7 +60,7 @@ def _finding_lines(finding: Finding, paint: AnsiStyle, width: int = 0, show_fix:
     if place and place.excerpt.strip() and not is_secret:
         margin = f"  {place.line} |"
         room = max(20, width - len(margin) - 3) if width else 100
-        shown, carets = excerpt_with_carets(place.excerpt, place.column, place.end, min(room, 100))
+        shown, carets = excerpt_with_carets(mask_secret_fields(place.excerpt), place.column, place.end, min(room, 100))
         yield f"{paint(margin, 'dim')} {shown}"
         yield f"{paint(' ' * (len(margin) - 1) + '|', 'dim')} {paint(carets, 'bold')}"
     yield from (wrap_line(line, width, " " * 6) for line in _detail_lines(finding, paint))

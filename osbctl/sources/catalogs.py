@@ -91,14 +91,18 @@ def _catalog_shape(value: Any) -> Literal["catalog", "list", "offering", ""]:
         return "list" if _is_offering_list(value) else ""
     if not isinstance(value, dict):
         return ""
-    return "catalog" if _is_offering_list(value.get("services")) else "offering" if _is_offering(value) else ""
+    return "catalog" if _holds_offering(value.get("services")) else "offering" if _is_offering(value) else ""
 
 
 def _is_offering_list(value: Any) -> bool:
     """Return whether a value is a list of objects, at least one of them with `plans` or a service offering."""
-    if not isinstance(value, list) or not all(isinstance(item, dict) for item in value):
-        return False
-    return any(isinstance(item.get("plans"), list) or _is_offering(item) for item in value)
+    return isinstance(value, list) and all(isinstance(item, dict) for item in value) and _holds_offering(value)
+
+
+def _holds_offering(value: Any) -> bool:
+    """Return whether a value is a list with an object that has `plans` or is a service offering, whatever else."""
+    items = [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
+    return any(isinstance(item.get("plans"), list) or _is_offering(item) for item in items)
 
 
 def _is_offering(value: Any) -> bool:

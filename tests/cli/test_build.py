@@ -153,6 +153,8 @@ def test_a_catalog_without_services_that_are_objects_is_not_split(tmp_path: Path
     told = failure("split", "c.yaml", "parts", cwd=tmp_path, code=1)
     assert told.startswith("c.yaml:1:1: error: `services` must be a list of objects, to be split")
     assert not (tmp_path / "parts").exists()
+    (tmp_path / "c.yaml").write_text("services:\n- name: a\n  plans: [small]\n")
+    assert "c.yaml:3:3: error: `plans` must be a list" in failure("split", "c.yaml", "parts", cwd=tmp_path, code=1)
 
 
 def test_a_changed_id_is_refused_as_an_update_and_an_accepted_one_must_be_there(folder: Path) -> None:

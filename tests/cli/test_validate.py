@@ -263,6 +263,11 @@ def test_a_secret_is_not_shown(tmp_path: Path) -> None:
         told = shown(tmp_path, f"c.yaml --format {form}", 1)
         assert "secret must be a string, not a number" in told, form
         assert "777" not in told, form
+    (tmp_path / "c.yaml").write_text(
+        (tmp_path / "c.yaml").read_text().replace("id: ui, secret: 7772345", "id: 7, secret: x777")
+    )
+    for form in Format:
+        assert "777" not in shown(tmp_path, f"c.yaml --format {form}", 1), form
 
 
 def test_a_field_newer_than_the_version_is_checked_for_the_platforms_that_ask_for_it(tmp_path: Path) -> None:

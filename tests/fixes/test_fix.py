@@ -398,3 +398,13 @@ def test_an_entry_before_the_first_of_an_item_is_indented_as_that_one(end: str) 
     old = HEAD + "  bindable: true\n  plans:\n  - schemas:\n      service_instance: {}\n"
     new = old.replace("- schemas", "- free: true\n    schemas")
     assert fix_text(old.replace("\n", end), unsafe=True)[0] == new.replace("\n", end)
+
+
+@pytest.mark.parametrize(
+    "comment", ["    # of the metadata\n", "    # osbctl: ignore[metadata-type] why\n    # and more\n"]
+)
+def test_a_new_entry_stands_above_the_comments_of_the_next(comment: str) -> None:
+    plan = "  bindable: true\n  plans:\n  - name: p\n    id: 1D0E6C3B-8A4F-4E57-9B1C-2D7F5A90E3B4\n    description: d\n"
+    metadata = comment + "    metadata: {bullets: []}\n"
+    after, _ = fix_text(HEAD + plan + metadata, unsafe=True)
+    assert after == HEAD + plan + "    free: true\n" + metadata

@@ -8,7 +8,10 @@ from jsonschema.validators import validator_for
 
 from osbctl.jsonschemas.comparison import SchemaChange
 from osbctl.jsonschemas.comparison.compare import compare_schemas
+from osbctl.jsonschemas.dialects import find_dialect
 from osbctl.text import is_safe_character
+from osbctl.validation.options import ValidationOptions
+from osbctl.validation.pipeline import run_rules
 
 from .strategies import DRAFT_4, DRAFT_6, DRAFT_7
 
@@ -411,3 +414,11 @@ def test_what_all_drafts_take_alike_is_the_same_under_two(body: dict[str, Any]) 
     assert [change.level for change in compare_schemas(top(DRAFT_7, **body), top(DRAFT_4, **body))] == ["safe"]
     odd = {"not": {"properties": {"a": {"type": "integer"}}, "required": ["a"]}}  # which takes 1.0 since draft-06
     assert [change.level for change in compare_schemas(top(DRAFT_4, **odd), top(DRAFT_7, **odd))] != ["safe"]
+
+
+def test_only_addresses_of_the_web_name_a_draft() -> None:
+    for before, is_known in {"http://": True, "https://": True, "": True, " http://": False, "{{x}}://": False}.items():
+        assert bool(find_dialect(f"{before}json-schema.org/draft-04/schema#")) is is_known, before
+    default = {"$schema": " http://json-schema.org/draft-04/schema#", "properties": {"a": {"default": 1}}}
+    catalog = {"services": [{"plans": [{"schemas": {"service_instance": {"create": {"parameters": default}}}}]}]}
+    assert any(found.rule == "parameters-dialect-unknown" for found in run_rules(catalog, ValidationOptions()))

@@ -110,6 +110,7 @@ for _ in range(80):
     DEEP = {"x": DEEP}
 FOUND: dict[str, tuple[Any, list[str]]] = {
     "below a key": ({"catalog": CATALOG}, ["/catalog"]),
+    "services with one that is none": ({"catalog": {"services": [*OFFERINGS, None]}}, ["/catalog"]),
     "a bare list": ({"offerings": OFFERINGS}, ["/offerings"]),
     "an offering": ({"x": {"y": ONE}}, ["/x/y"]),
     "an offering that is bindable": ({"x": {"id": "1", "name": "x", "bindable": True}}, ["/x"]),

@@ -11,6 +11,7 @@ from osbctl.catalog import objects_in_list, parameter_holders
 from osbctl.errors import SourceError
 from osbctl.files import write_file
 from osbctl.findings import DocumentError
+from osbctl.paths import Path as ValuePath
 from osbctl.sources.document import Document
 from osbctl.sources.folder.lock import fresh_id
 from osbctl.sources.folder.source_tree import escape_dollars
@@ -135,12 +136,19 @@ def plan_files(service_stem: str, name: str) -> Iterator[tuple[str, str]]:
 
 
 def check_splittable(document: Document) -> None:
-    """Raise DocumentError where `services` is not a list of objects, each of which becomes a file."""
+    """Raise DocumentError where `services` or `plans` is not a list of objects, of which each becomes a file."""
     services = document.data.get("services")
-    if isinstance(services, list) and all(isinstance(service, dict) for service in services):
-        return
-    text, hint = "`services` must be a list of objects, to be split", "osbctl validate says more"
-    raise DocumentError((document.error("schema-type", text, ("services",), hint),))
+    if not isinstance(services, list) or not all(isinstance(service, dict) for service in services):
+        raise _not_splittable_error(document, ("services",))
+    for index, service in enumerate(services):
+        plans = service.get("plans")
+        if isinstance(plans, list) and not all(isinstance(plan, dict) for plan in plans):
+            raise _not_splittable_error(document, ("services", index, "plans"))
+
+
+def _not_splittable_error(document: Document, path: ValuePath) -> DocumentError:
+    message = f"`{path[-1]}` must be a list of objects, to be split"
+    return DocumentError((document.error("schema-type", message, path, "osbctl validate says more"),))
 
 
 def split_catalog(catalog: dict[str, Any]) -> Iterator[tuple[str, str]]:
