@@ -83,7 +83,7 @@ class Service:
         """Load the credentials to use next. Raises OsbctlError."""
         records = self._sources.load_credentials()
         if _have_all_expired(records) and not _have_all_expired(self._records):
-            raise ConfigError("all of them have expired, and nobody could log in", "add one with osbctl hash-password")
+            raise ConfigError("all of them have expired", "add one with osbctl hash-password")
         return records
 
     def _replace_records(self, records: Sequence[CredentialRecord]) -> None:
