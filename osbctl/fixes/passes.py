@@ -57,6 +57,8 @@ class Pass:
         wanted = fix if not is_in_spring_catalog(pointer(top)) else _translate_to_spring(fix)
         text = self._load_text(location.source)
         made = text.make_edit(wanted, location, exists=fix.path in locations, protect_aliases=bool(top))
+        if made and "${" in text.text[made.start : made.end] and "${" not in made.new:
+            return  # a variable of the build would be replaced by its present value
         edits = self._edits.setdefault(location.source, {})
         # One text may stand in several places of the catalog; two edits at one place are made in two passes.
         if made and edits.get(made.start, made) == made and _apply_to_catalog(self.expected, fix, made):

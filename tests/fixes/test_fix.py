@@ -207,6 +207,15 @@ def test_a_folder_is_mended_in_its_files(tmp_path: Path) -> None:
     assert not fix_source(str(tmp_path), OPTIONS, unsafe=True).changed_files
 
 
+def test_a_variable_of_the_build_stays(tmp_path: Path) -> None:
+    (tmp_path / "services").mkdir()
+    text = HEAD.partition("\n")[2].replace("- name", "name").replace("  ", "") + PLAN.replace("  plans", "plans", 1)
+    (tmp_path / "services/a.yaml").write_text(text + "tags: ${T:-sql}\nbindable: ${B:-true}\n")
+    found = fix_source(str(tmp_path), OPTIONS, unsafe=True)
+    assert {finding.path[-1] for finding in found.remaining} >= {"tags", "bindable"}
+    assert not found.changed_files
+
+
 def test_a_value_that_many_share_is_left(tmp_path: Path) -> None:
     (tmp_path / "services").mkdir()
     (tmp_path / "catalog.yaml").write_text("defaults:\n  service:\n    bindable: 'yes'\n")
