@@ -201,17 +201,27 @@ class RegisteredBroker:
 
 
 def mask_client_secrets(data: dict[str, Any]) -> dict[str, Any]:
-    """Replace the secret of each dashboard client (OSB, Dashboard Client Object); return the same object if none."""
-    services = data.get("services")
-    if not isinstance(services, list) or not any(map(_has_secret, services)):
-        return data
-    return {**data, "services": [_mask_secret(service) if _has_secret(service) else service for service in services]}
+    """Replace the secret of each dashboard client (OSB, Dashboard Client Object); return the same object if none.
+
+    Names of fields count in any case, as programs in Go read them.
+    """
+    masked = {
+        key: list(map(_mask_service, value)) if key.casefold() == "services" and isinstance(value, list) else value
+        for key, value in data.items()
+    }
+    return data if masked == data else masked
 
 
-def _has_secret(service: Any) -> bool:
-    client = service.get("dashboard_client") if isinstance(service, dict) else None
-    return isinstance(client, dict) and client.get("secret") not in (None, PLACEHOLDER)
+def _mask_service(service: Any) -> Any:
+    if not isinstance(service, dict):
+        return service
+    return {
+        key: _mask_client(value) if key.casefold() == "dashboard_client" and isinstance(value, dict) else value
+        for key, value in service.items()
+    }
 
 
-def _mask_secret(service: dict[str, Any]) -> dict[str, Any]:
-    return {**service, "dashboard_client": {**service["dashboard_client"], "secret": PLACEHOLDER}}
+def _mask_client(client: dict[str, Any]) -> dict[str, Any]:
+    return {
+        key: PLACEHOLDER if key.casefold() == "secret" and value is not None else value for key, value in client.items()
+    }

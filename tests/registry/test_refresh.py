@@ -171,3 +171,5 @@ def test_a_catalog_without_secrets_is_stored_to_the_byte() -> None:
     odd = b'{"services": [ {"dashboard_client": null}, 3, {"dashboard_client": {"id": "c"}} ] , "x": 1.0}'
     assert read(odd).storable.body == odd
     assert mask_client_secrets({"services": 1}) == {"services": 1}
+    client = {"dashboard_client": {"Secret": SECRET, "id": "c"}, "Dashboard_Client": {"secret": SECRET}}
+    assert SECRET not in str(mask_client_secrets({"services": [client, None], "Services": [client]}))
