@@ -13,8 +13,8 @@ SYSTEMD_FIRST = 3
 """The first descriptor that systemd passes (sd_listen_fds(3))."""
 
 _ADVICE = {
-    errno.EADDRINUSE: "another program listens there; choose another --port",
-    errno.EACCES: "ports below 1024 need a privilege; use socket activation or a higher --port",
+    errno.EADDRINUSE: "another program listens there; choose another port",
+    errno.EACCES: "ports below 1024 need a privilege; use socket activation or a higher port",
     errno.EADDRNOTAVAIL: "this machine does not have that address",
 }
 

@@ -28,13 +28,22 @@ class LineWriter(Generic[T]):
     """A bounded queue and the thread that writes it to `output`, a descriptor. Lost items are counted and reported.
 
     `to_line` formats an item, in that thread. `seconds` is the interval of writes, `limit` the maximum queue length.
+    `on_failure` gets the reason when writing begins to fail, in that thread, too.
     """
 
-    def __init__(self, output: int, to_line: Callable[[T], str], *, seconds: float = 0.1, limit: int = 10_000) -> None:
+    def __init__(
+        self,
+        output: int,
+        to_line: Callable[[T], str],
+        on_failure: Callable[[str], None] = lambda _: None,
+        *,
+        seconds: float = 0.1,
+        limit: int = 10_000,
+    ) -> None:
         self._output, self._to_line, self._seconds, self._limit = output, to_line, seconds, limit
         self._items: deque[T] = deque()
         self._lost = 0
-        self._is_failing = False
+        self._on_failure, self._is_failing = on_failure, False
         self._some = threading.Event()
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._write_until_closed, name="lines", daemon=True)
@@ -84,8 +93,13 @@ class LineWriter(Generic[T]):
         except OSError as error:
             self._lost += lost + len(lines) - bool(lost)
             if not self._is_failing:
-                _log.warning("the access log cannot be written, lines are lost: %s", error.strerror)
+                self._on_failure(error.strerror or "")
             self._is_failing = True
+
+
+def warn_of_lost_requests(reason: str) -> None:
+    """Warn that the access log cannot be written."""
+    _log.warning("the access log cannot be written, lines are lost: %s", reason)
 
 
 LONGEST = 1024
@@ -125,10 +139,18 @@ class Entry:
         self.duration = time.monotonic() - self.started
         self.size = max(0, sent_bytes - self.sent_before)
         self.method = self.method[:LONGEST_METHOD]
-        is_path = self.path.startswith("/") and not self.path.startswith("//")
-        _, userinfo, rest = (self.path.partition("?")[0] if is_path else self.path).rpartition("@")
-        self.path = ("***@" if userinfo else "") + rest.partition("?")[0][:LONGEST]
+        self.path = _redact_target(self.path)
         self.identity = self.identity[:LONGEST]
+
+
+def _redact_target(target: str) -> str:
+    """The target of a request without userinfo and query, cut short."""
+    if target.startswith("/") and not target.startswith("//"):  # a path has no userinfo
+        target = target.partition("?")[0]
+    userinfo, at, rest = target.rpartition("@")
+    if "?" in userinfo:  # a query that holds an @, or userinfo that holds a ?
+        return "***"
+    return ("***@" if at else "") + rest.partition("?")[0][:LONGEST]
 
 
 def format_json_line(entry: Entry) -> str:

@@ -16,7 +16,7 @@ from osbctl.broker import listeners
 from osbctl.broker.admin import AdminApp
 from osbctl.broker.catalog_app import Application
 from osbctl.broker.channel import Channel
-from osbctl.broker.logs import LineWriter, format_json_line, format_text_line
+from osbctl.broker.logs import LineWriter, format_json_line, format_text_line, warn_of_lost_requests
 from osbctl.broker.proxy import ProxyRule
 from osbctl.broker.reload import WatchedFiles, Watcher, stamp_files
 from osbctl.broker.server import Server
@@ -187,7 +187,9 @@ def _run_until_stopped(
     shared.authenticate = service.authenticator.check
     if options.access_log:
         to_line = format_json_line if options.log_format == "json" else format_text_line
-        shared.access_log = LineWriter(STANDARD_OUTPUT, to_line, seconds=limits.log_seconds, limit=limits.log_lines)
+        shared.access_log = LineWriter(
+            STANDARD_OUTPUT, to_line, warn_of_lost_requests, seconds=limits.log_seconds, limit=limits.log_lines
+        )
     try:
         _add_servers_to_loop(options, sockets, shared, service, loop)
         watcher.start()

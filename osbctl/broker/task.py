@@ -1,5 +1,6 @@
 """Answers one request: with the application, or with a refusal."""
 
+import logging
 from functools import lru_cache
 from io import BytesIO
 from typing import Any
@@ -19,6 +20,8 @@ _NAMES = {
     431: ("HeaderTooLarge", "the header of the request is too large"),
     500: ("InternalError", "the broker failed to answer; its log says why"),
 }
+
+_log = logging.getLogger("osbctl.broker")
 
 LARGE_BODY = 65_536
 """A body up to this size (bytes) is copied into the send buffer."""
@@ -108,4 +111,6 @@ class RefusalTask(ResponseTask):
         self.set_close_on_finish()
         error = self.request.error
         name, usual = _NAMES.get(error.code, _NAMES[400])  # waitress's own text repeats the request
-        return error_response(f"{error.code} {error.reason}", name, self.request.refusal or usual)
+        reason = self.request.refusal or usual
+        _log.debug("refused a request: %s", reason)
+        return error_response(f"{error.code} {error.reason}", name, reason)

@@ -2,6 +2,9 @@
 
 import json
 import logging
+import os
+import subprocess
+import sys
 import time
 from unittest import mock
 
@@ -35,7 +38,9 @@ def entry(method: str = "GET", path: str = "/v2/catalog", identity: str = "") ->
     ("https://platform:secret@host/v2/catalog?x", "***@host/v2/catalog"),
     ("//platform:secret@host/v2/catalog", "***@host/v2/catalog"),
     ("platform:secret@host:443", "***@host:443"),
-    ("https://platform:se?cr/et:secret@host/", "***@host/"),
+    ("https://platform:se?cr/et:secret@host/", "***"),
+    ("https://host/v2/catalog?token=p@ss", "***"),
+    ("//v2/catalog?token=p@ss", "***"),
     ("https://platform:p@ss@host/v2/catalog", "***@host/v2/catalog"),
     ("//v2/catalog", "//v2/catalog"),
     ("/v2/catalog?token=p@ss", "/v2/catalog"),
@@ -102,3 +107,22 @@ def test_messages_of_waitress_do_not_name_the_path_of_a_request(capfd: pytest.Ca
     assert "ERROR Exception while serving a request" in written
     assert "a fault" in written
     assert "hunter2" not in written
+
+
+def test_a_broken_standard_error_does_not_delay_the_end() -> None:
+    """The thread that writes it must log nothing: `logging.shutdown` holds a lock while it waits for that thread."""
+    script = """
+import logging, threading
+from osbctl.broker.logs import configure_logging
+configure_logging("text")
+logging.getLogger("osbctl.broker").info("lost")
+logging.shutdown()
+print([thread.name for thread in threading.enumerate() if thread.name == "lines"])
+"""
+    reading, writing = os.pipe()
+    os.close(reading)
+    ended = subprocess.run(
+        [sys.executable, "-c", script], stdout=subprocess.PIPE, stderr=writing, check=False, text=True
+    )
+    os.close(writing)
+    assert ended.stdout == "[]\n"

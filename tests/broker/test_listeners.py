@@ -58,12 +58,12 @@ def test_port_in_use() -> None:
     with socket.create_server(("127.0.0.1", 0)) as other:
         port = other.getsockname()[1]
         told = f"cannot listen on 127.0.0.1:{port}: Address already in use"
-        advice = "another program listens there; choose another --port"
+        advice = "another program listens there; choose another port"
         assert refusal(listen_tcp, "127.0.0.1", port) == (told, advice)
 
 
 @pytest.mark.parametrize(("number", "advice"), [
-    (errno.EACCES, "ports below 1024 need a privilege; use socket activation or a higher --port"),
+    (errno.EACCES, "ports below 1024 need a privilege; use socket activation or a higher port"),
     (errno.EADDRNOTAVAIL, "this machine does not have that address"),
     (errno.ENOBUFS, ""),
     (None, ""),

@@ -20,7 +20,7 @@ from typing import Any
 
 import pytest
 
-from osbctl.broker.logs import LineWriter
+from osbctl.broker.logs import LineWriter, warn_of_lost_requests
 from osbctl.broker.settings import ServeOptions
 from osbctl.errors import UsageError
 from tests.broker.harness import Authority, ask, until
@@ -158,7 +158,7 @@ def test_lost_lines_of_several_writes_are_added_up_and_warned_of_once(caplog: py
     with full_pipe() as (out, fill_out, reading):
         os.set_blocking(out, False)
         fill(fill_out)
-        writer = LineWriter(out, str, seconds=0.01)
+        writer = LineWriter(out, str, warn_of_lost_requests, seconds=0.01)
         for number in range(3):
             writer.add("lost")
             assert until(lambda number=number: writer._lost == number + 1)
