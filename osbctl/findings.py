@@ -6,12 +6,12 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from osbctl.errors import OsbctlError
-from osbctl.platforms import Platform, format_platforms
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from osbctl.paths import Path
+    from osbctl.platforms import Platform
     from osbctl.platforms.outcome import Outcome, VerdictKind
 
 
@@ -108,6 +108,8 @@ class Finding(NamedTuple):
     @property
     def refused_by_text(self) -> str:
         """The platforms of `refused_by` in words: `refused by Korifi`, `crashes Korifi`; empty without any."""
+        from osbctl.platforms import format_platforms  # commands without findings load this module, too
+
         what = "crashes" if self.rule.endswith("-crash") else "refused by"
         what = "refused as an update by" if self.rule == "build-id-changed" else what
         return f"{what} {format_platforms(self.refused_by)}" if self.refused_by else ""
