@@ -92,8 +92,8 @@ def _make_insertion(document: Document, spans: Mapping[Path, Span], path: Path, 
         return None
     at = next((at for at, key in known if key not in _FIRST), known[-1][0])
     flow = document.syntax == "json" or spans[path[:-1]].flow
-    at = at if flow else _before_comments(text, at)
-    return Edit(at, at, _format_entry(path[-1], value, flow, text[at]) + _separator_before(text, at, flow))
+    place = at if flow else _before_comments(text, at)
+    return Edit(place, place, _format_entry(path[-1], value, flow, text[at]) + _separator_before(text, place, flow))
 
 
 def _before_comments(text: str, offset: int) -> int:

@@ -417,3 +417,6 @@ def test_a_new_entry_stands_above_the_comments_of_the_next(comment: str) -> None
     metadata = comment + "    metadata: {bullets: []}\n"
     after, _ = fix_text(HEAD + plan + metadata, unsafe=True)
     assert after == HEAD + plan + "    free: true\n" + metadata
+    quoted = metadata.replace("metadata: {", '"metadata": {')
+    after, _ = fix_text(HEAD + plan + quoted, unsafe=True)
+    assert after == HEAD + plan + '    "free": true\n' + quoted  # keys are written as the next one is
