@@ -75,6 +75,7 @@ class LineWriter(Generic[T]):
     def _write_queued_lines(self) -> None:
         lines = [self._to_line(self._items.popleft()) for _ in range(len(self._items))]
         lost, self._lost = self._lost, 0
+        unwritten = lost + len(lines)
         if lost:
             lines.append(json.dumps({"event": "lost", "lines": lost}))
         parts = [b""]
@@ -91,7 +92,7 @@ class LineWriter(Generic[T]):
                     written += os.write(self._output, part[written:])
             self._is_failing = False
         except OSError as error:
-            self._lost += lost + len(lines) - bool(lost)
+            self._lost += unwritten
             if not self._is_failing:
                 self._on_failure(error.strerror or "")
             self._is_failing = True

@@ -98,18 +98,14 @@ class Service:
 def _list_credentials(records: Sequence[CredentialRecord]) -> str:
     """The label of each record for the log, or else its number and identity; and which of them have expired."""
     names = (
-        (record.label or f"{record.public_name} ({record.identity})") + (" (expired)" if _has_expired(record) else "")
+        (record.label or f"{record.public_name} ({record.identity})") + (" (expired)" if record.has_expired else "")
         for record in records
     )
     return f"credentials: {', '.join(names)}"
 
 
-def _has_expired(record: CredentialRecord) -> bool:
-    return record.expires_at <= time.time()
-
-
 def _have_all_expired(records: Sequence[CredentialRecord]) -> bool:
-    return all(map(_has_expired, records))
+    return all(record.has_expired for record in records)
 
 
 def _prepare_catalog(loaded: LoadedCatalog, modified: int) -> ServedCatalog:

@@ -153,7 +153,7 @@ def verify_password(
     if not fitting:
         _exit_with_failure(f"the password matches no record of {identity!a} ({len(records)} tried)")
     best = max(fitting, key=lambda record: record.expires_at)
-    if best.expires_at <= time.time():
+    if best.has_expired:
         _exit_with_failure(f"the password matches {best.display_name!a}, which expired at {best.expires}")
     typer.echo(f"the password matches {best.display_name!a}")
     _warn_of_few_rounds(best)

@@ -121,14 +121,13 @@ def _warn_unconfirmed_address(broker: Registration) -> None:
 
 def _read_passwords(file: str) -> dict[str, dict[str, str]]:
     """Valid passwords in a credentials file by identity and label (maybe a broker's name); the first without, too."""
-    import time
     from pathlib import Path
 
     from osbctl.credentials.file import read_credentials
 
     passwords: dict[str, dict[str, str]] = {}
     for record in read_credentials(Path(file)):
-        if record.password is not None and record.expires_at > time.time():
+        if record.password is not None and not record.has_expired:
             by_label = passwords.setdefault(record.identity, {"": record.password})
             by_label.setdefault(record.label or "", record.password)
     if not passwords:

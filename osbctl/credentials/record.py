@@ -5,6 +5,7 @@ normalization, because platforms do not normalize either.
 """
 
 import re
+import time
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -130,6 +131,10 @@ class CredentialRecord:
     def expires_at(self) -> float:
         """Expiry of the record in seconds since 1970; infinity without one."""
         return float("inf") if self.expires is None else parse_expiry(self.expires)
+
+    @property
+    def has_expired(self) -> bool:
+        return self.expires_at <= time.time()
 
     @property
     def display_name(self) -> str:
