@@ -58,7 +58,7 @@ def _platforms_sending(version: str) -> list[Platform]:
 
 
 def _check_password_leak(reply: Reply, options: ConnectionOptions) -> Iterator[Fault]:
-    """Check that the catalog, which everybody may read, does not hold the password that was sent."""
+    """Check that neither the catalog, which everybody may read, nor a header holds the password that was sent."""
     secrets = (options.password, options.encoded_credentials)
     if len(options.password) < SURE_LENGTH:
         return

@@ -83,7 +83,7 @@ _ERRORS = {
 
     An operator who mistypes a password then reads of something else.
     Source: OSB, Platform to Service Broker Authentication""",
-    "wire-secret": """The catalog, or the answer to a request that failed, holds the password that was sent.
+    "wire-secret": """An answer holds the password that was sent: the catalog, a header, or an error.
 
     A catalog is shown to every user; other answers end in logs and on screens.
     Source: OSB, Security Considerations""",
@@ -97,8 +97,8 @@ _ERRORS = {
     Source: RFC 9110 §8.4.1""",
 }
 _NOTES = {
-    "wire-limited": """The broker answers 429 to the few requests of a check, so that not all of it was checked.
-    Source: RFC 6585 §4""",
+    "wire-limited": """The broker limits the few requests of a check (429, or 503 with Retry-After): it stopped.
+    Source: RFC 6585 §4; RFC 9110 §15.6.4""",
 }
 
 register_rules(_REFUSED, Severity.ERROR, Category.WIRE, EVERY)
