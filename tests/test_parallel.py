@@ -18,12 +18,14 @@ def test_each_item_comes_back_with_its_result(jobs: int, number: int) -> None:
 
 def test_no_more_than_the_bound_are_at_work_or_waiting() -> None:
     lock, now, most, taken = threading.Lock(), 0, 0, 0
+    all_at_work = threading.Barrier(5)
 
     def work(item: int) -> int:
         nonlocal now, most
         with lock:
             now += 1
             most = max(most, now)
+        all_at_work.wait(20)  # threads may start slowly
         time.sleep(0.002)
         with lock:
             now -= 1
