@@ -97,8 +97,10 @@ class LoadedCatalog(NamedTuple):
 
 def parse_date(value: JsonValue) -> date | None:
     """Parse a date such as `2027-03-31` (RFC 3339, full-date); None for anything else."""
+    if not isinstance(value, str) or len(value) != len("2027-03-31") or value[7] != "-":  # 2027-W13-3 is another form
+        return None
     try:
-        return date.fromisoformat(value) if isinstance(value, str) and len(value) == len("2027-03-31") else None
+        return date.fromisoformat(value)
     except ValueError:
         return None
 
@@ -168,6 +170,11 @@ def service_and_plan_names(path: Path, data: JsonValue) -> tuple[JsonValue, Json
     service = get_at(data, (*path[:2], "name")) if path[:1] == ("services",) else None
     plan = get_at(data, (*path[:4], "name")) if path[:1] == ("services",) and path[2:3] == ("plans",) else None
     return service, plan
+
+
+def object_path(path: Path) -> Path:
+    """The path of the plan or service offering that `path` leads into."""
+    return path[:4] if path[2:3] == ("plans",) else path[:2]
 
 
 def objects_in_list(data: Mapping[str, Any], key: str, path: Path = ()) -> Iterator[tuple[dict[str, Any], Path]]:

@@ -20,7 +20,7 @@ _ANGLES = re.compile(r"[^\s<>]*(<(?!(?:b|i|u|p|br|hr|li|ul|ol)>)[A-Za-z][\w.-]*>
 _BRACKETS = (("{{", "}}"), ("${", "}"), ("<%", "%>"))
 """Found with `str.find`: a regular expression would search for the end from each start, in quadratic time."""
 
-_SIGNS = ("((", "{{", "${", "<", "%s", "%d", "%v", "REPLACE_")
+_SIGN = re.compile(r"\(\(|\{\{|\$\{|<|%[sdv]|REPLACE_")
 _PASSED_ON = ("service_metadata", "plan_metadata", "cost")
 _LITERAL = {"pattern", "default", "examples", "enum", "const"}
 """Keywords of a parameter schema whose text may contain `${…}` for the service."""
@@ -33,15 +33,14 @@ def holds_placeholder(text: str) -> bool:
 
 def find_placeholders(catalog: dict[str, Any]) -> dict[Path, str]:
     """The first placeholder of each string that a platform reads, by its path."""
-    whole = json.dumps(catalog, ensure_ascii=False)
-    if not any(sign in whole for sign in _SIGNS):  # as in most catalogs
+    if not _SIGN.search(json.dumps(catalog, ensure_ascii=False)):  # as in most catalogs
         return {}
     found = ((path, _first_placeholder(text)) for path, text in _strings_read_by_platforms(catalog))
     return {path: placeholder for path, placeholder in found if placeholder}
 
 
 def _first_placeholder(text: str) -> str | None:
-    if not any(map(text.__contains__, _SIGNS)):
+    if not _SIGN.search(text):
         return None
     if _WHOLE.fullmatch(text):
         return text

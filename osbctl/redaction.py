@@ -53,9 +53,16 @@ _SECRET_FIELD = re.compile(
 )
 
 
+_USER_IN_LINE = re.compile(r"""(?<=://)[^\s/?#"'@:]*:[^\s/?#"'@]*(?=@)""")
+
+
 @lru_cache(16)
-def mask_secret_fields(line: str) -> str:
-    """A line of JSON or YAML with as many asterisks in place of each value whose field certainly holds a secret."""
+def mask_secrets(line: str) -> str:
+    """A line of JSON or YAML with as many asterisks in place of each secret.
+
+    Secrets are the values of fields that certainly hold one, and the user and password of a URL.
+    """
+    line = _USER_IN_LINE.sub(lambda match: "*" * len(match[0]), line)
     return _SECRET_FIELD.sub(lambda match: match[1] + "*" * len(match[2]), line)
 
 

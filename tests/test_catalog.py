@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from osbctl.catalog import Catalog
+from osbctl.catalog import Catalog, parse_date
 from tests.folders import catalogs_folder
 
 KEYS = ["services", "plans", "id", "name", "tags", "metadata", "schemas", "service_instance", "create", "parameters"]
@@ -42,6 +42,11 @@ def test_any_object_is_accepted(data: dict[str, Any]) -> None:
 def test_effective_values(service: dict[str, Any], plan: dict[str, Any], effective: tuple[bool, bool, bool]) -> None:
     (found,) = Catalog.of({"services": [{**service, "plans": [plan]}]}).plans
     assert (found.free, found.bindable, found.plan_updateable) == effective
+
+
+def test_a_date_has_one_form() -> None:
+    forms = "2027-03-31", "2027-W13-3", "20270331", "2027-02-30", " 2027-3-31"
+    assert [bool(parse_date(form)) for form in forms] == [True, False, False, False, False]
 
 
 def test_a_whole_catalog() -> None:

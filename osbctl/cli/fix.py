@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Annotated
 
 from typer import Argument, Option
@@ -72,7 +72,8 @@ def fix(
             write_output(result.after[name].decode())
         elif not dry_run:
             write_fixed_files(result)
-        print_note(*_result_notes(result, "would fix" if dry_run else "fixed", unsafe))
+        unfixable = result.unfixable_before if dry_run else result.unfixable
+        print_note(*_result_notes(result, "would fix" if dry_run else "fixed", unfixable))
         return bool(result.changed_files)
 
     exit_code = 0
@@ -84,13 +85,13 @@ def fix(
     return exit_code
 
 
-def _result_notes(result: FixResult, verb: str, unsafe: bool) -> Iterator[str]:
-    """A line for each fix, then the number of findings that are left."""
+def _result_notes(result: FixResult, verb: str, unfixable: Iterable[tuple[Finding, str]]) -> Iterator[str]:
+    """A line for each fix, and for each that cannot be made, then the number of findings that are left."""
     if result.read_as:
         yield result.read_as
     for finding in result.fixed:
-        yield f"{finding.location or result.source}: {verb}: {_describe_fixes(finding, unsafe)} [{finding.rule}]"
-    for finding, why in result.unfixable:
+        yield f"{finding.location or result.source}: {verb}: {_describe_fixes(finding)} [{finding.rule}]"
+    for finding, why in unfixable:
         yield f"{finding.location or result.source}: not fixed: {finding.message} [{finding.rule}]: {why}"
     more = f", {len(result.unsafe)} more with --unsafe" if result.unsafe else ""
     left = len(result.remaining) - len(result.unsafe)
@@ -100,11 +101,10 @@ def _result_notes(result: FixResult, verb: str, unsafe: bool) -> Iterator[str]:
     yield f"{result.source}: {verb} {len(result.fixed)}{more}; {left} left for you"
 
 
-def _describe_fixes(finding: Finding, unsafe: bool) -> str:
-    """The applied fixes of a finding in words, with their number if there are several."""
-    applied = [fix for fix in finding.fixes if fix.safe or unsafe]
-    texts = list(dict.fromkeys(map(str, applied)))
-    where = f" ({plural(len(applied), 'place')})" if len(applied) > 1 else ""
+def _describe_fixes(finding: Finding) -> str:
+    """The fixes of a finding in words, with their number if there are several."""
+    texts = list(dict.fromkeys(map(str, finding.fixes)))
+    where = f" ({plural(len(finding.fixes), 'place')})" if len(finding.fixes) > 1 else ""
     return f"{'; '.join(texts[:3])}{'; …' if len(texts) > 3 else ''}{where}"
 
 

@@ -74,14 +74,10 @@ def _is_catalog(path: str, text: str) -> bool:
 
 def _is_started_catalog(data: JsonValue, is_named_catalog: bool) -> bool:
     """Return whether a catalog is being started; only a file with `catalog` in its name may be empty so far."""
-    if isinstance(data, str):
-        return is_named_catalog
     services = data.get("services") if isinstance(data, dict) else None
-    if not services or not isinstance(services, list):
-        return is_named_catalog and isinstance(data, dict) and data.keys() == {"services"}
-    if not all(isinstance(service, dict) for service in services):
-        return is_named_catalog
-    return all(service.keys() <= _OFFERING_FIELDS for service in services)
+    if services and isinstance(services, list) and all(isinstance(service, dict) for service in services):
+        return all(service.keys() <= _OFFERING_FIELDS for service in services)
+    return is_named_catalog and (isinstance(data, str) or (isinstance(data, dict) and data.keys() == {"services"}))
 
 
 _OFFERING_FIELDS = known_fields("catalog") | known_fields("service")

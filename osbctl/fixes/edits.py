@@ -6,7 +6,7 @@ last one. It is written like this neighbour: on a line of its own or not, in JSO
 
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from osbctl.findings import Fix
@@ -76,11 +76,32 @@ def make_quoting_edit(text: str, scalar_range: tuple[int, int] | None) -> Edit |
 def apply_edits(text: str, edits: Iterable[Edit]) -> str:
     """Apply edits to a text; of two that overlap, the first."""
     pieces, offset = [], 0
-    for each in sorted(set(edits)):
-        if each.start >= offset:
-            pieces += [text[offset : each.start], each.new]
-            offset = each.end
+    for each in _without_overlaps(edits):
+        pieces += [text[offset : each.start], each.new]
+        offset = each.end
     return "".join([*pieces, text[offset:]])
+
+
+def offset_before(edits: Iterable[Edit], offset: int) -> int:
+    """The offset in a text of what is at `offset` once the edits are applied; of new text, where that was put."""
+    growth = 0
+    for each in _without_overlaps(edits):
+        start = each.start + growth
+        if offset < start:
+            break
+        if offset < start + len(each.new):
+            return each.start
+        growth += len(each.new) - (each.end - each.start)
+    return offset - growth
+
+
+def _without_overlaps(edits: Iterable[Edit]) -> Iterator[Edit]:
+    """The edits in the order of the text; of two that overlap, the first."""
+    end = 0
+    for each in sorted(set(edits)):
+        if each.start >= end:
+            yield each
+            end = each.end
 
 
 def _make_insertion(document: Document, spans: Mapping[Path, Span], path: Path, value: Any) -> Edit | None:

@@ -20,6 +20,7 @@ from osbctl.sources.text_lines import Lines
 FindingFix: TypeAlias = tuple[Finding, Fix]
 
 _BOM = b"\xef\xbb\xbf"
+_COMPUTED = "the value is computed, so there is no text to edit"
 
 MISSING, NOT_TAKEN = "parameters-dialect-missing", "cloudfoundry-schema-dialect"
 
@@ -36,6 +37,8 @@ class Pass:
         self.document = document
         self.expected = json.loads(json.dumps(document.data))  # without shared values, which aliases make
         self.fixes_by_edit: dict[tuple[str, Edit], list[FindingFix]] = {}
+        self.obstacles: dict[int, str] = {}
+        """Reasons why fixes have no edit, by the `id()` of the finding."""
         self._files = dict(files)
         self._texts: dict[str, _SourceText] = {}
         self._edits: dict[str, dict[int, Edit]] = {}
@@ -46,29 +49,37 @@ class Pass:
         paths = {path for path in paths if get_at(self.document.data, path, self) is not self}
         places = self.document.locate(paths) if paths else {}
         for finding, fix in fixes:
-            self._make_edit(finding, fix, places)
+            if obstacle := self._make_edit(finding, fix, places):
+                self.obstacles.setdefault(id(finding), obstacle)
 
-    def _make_edit(self, finding: Finding, fix: Fix, locations: dict[ValuePath, Location]) -> None:
-        """Record the edit for a fix, and apply it to `expected`; skip it if it is impossible or clashes with one."""
+    def _make_edit(self, finding: Finding, fix: Fix, locations: dict[ValuePath, Location]) -> str:
+        """Record the edit for a fix, and apply it to `expected`; return why it is impossible, or an empty text."""
         location = (locations.get(fix.path) or locations.get(fix.path[:-1])) if fix.path else finding.location
         if location is None:
-            return
+            return _COMPUTED
         top = self.document.top
         wanted = fix if not is_in_spring_catalog(pointer(top)) else _translate_to_spring(fix)
         text = self._load_text(location.source)
         made = text.make_edit(wanted, location, exists=fix.path in locations, protect_aliases=bool(top))
-        if made and "${" in text.text[made.start : made.end] and "${" not in made.new:
-            return  # a variable of the build would be replaced by its present value
+        if made is None:
+            return _COMPUTED
+        if "${" in text.text[made.start : made.end] and "${" not in made.new:
+            return "its text has a variable of the build"
         edits = self._edits.setdefault(location.source, {})
         # One text may stand in several places of the catalog; two edits at one place are made in two passes.
-        if made and edits.get(made.start, made) == made and _apply_to_catalog(self.expected, fix, made):
-            edits[made.start] = made
-            self.fixes_by_edit.setdefault((location.source, made), []).append((finding, fix))
+        if edits.get(made.start, made) != made or not _apply_to_catalog(self.expected, fix, made):
+            return "another fix or key is in the way"
+        edits[made.start] = made
+        self.fixes_by_edit.setdefault((location.source, made), []).append((finding, fix))
+        return ""
 
     @property
     def fixed_findings(self) -> list[Finding]:
-        """The findings that this pass fixes, each once."""
-        return unique_findings(chain(*self.fixes_by_edit.values()))
+        """The findings that this pass fixes, each once, with the fixes that it makes."""
+        made: dict[int, tuple[Finding, list[Fix]]] = {}
+        for finding, fix in chain(*self.fixes_by_edit.values()):
+            made.setdefault(id(finding), (finding, []))[1].append(fix)
+        return [finding._replace(fixes=tuple(fixes)) for finding, fixes in made.values()]
 
     def changes_only_catalog(self) -> bool:
         """Return whether files stay unchanged outside of the catalog, which may be a part of a larger document."""
@@ -89,6 +100,10 @@ class Pass:
             self._files[name] = Path(name).read_bytes()
         return self._files[name]
 
+    def offset_of(self, location: Location) -> int:
+        """Offset of a location in the text of its file before this pass."""
+        return self._load_text(location.source).lines.offset_of(location)
+
     def edits_by_file(self) -> dict[str, list[Edit]]:
         """The edits of this pass, by file."""
         return {name: list(edits.values()) for name, edits in self._edits.items() if edits}
@@ -107,7 +122,7 @@ class _SourceText:
         self._document = parse_text(decode_utf8(data, name), name)
         self.text = self._document.text
         self.spans: dict[ValuePath, Span] = self._document.source_map().spans(aliases=True)
-        self._lines = Lines(name, self.text)
+        self.lines = Lines(name, self.text)
         self._keys = {span.key[0]: path for path, span in self.spans.items() if span.key[1]}
         self._items = {span.start: path for path, span in self.spans.items() if not span.key[1]}
         self._plain = {}  # what begins with a key begins where that does: the key comes last
@@ -122,7 +137,7 @@ class _SourceText:
         `location` is that of the value, or of the object that it is added to if it does not exist yet.
         `protect_aliases`: do not quote a scalar that an alias may refer to.
         """
-        offset = self._lines.offset_of(location)
+        offset = self.lines.offset_of(location)
         if not fix.path:
             spans = self.spans.values()
             in_alias = protect_aliases and any(span.anchored and span.start <= offset < span.end for span in spans)

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from osbctl.findings import Finding, Severity, Verdict
+from osbctl.findings import Finding, Severity
 from osbctl.paths import pointer
 from osbctl.reports import Report
 from osbctl.reports.format_helpers import location_as_json
@@ -22,7 +22,15 @@ def render(report: Report) -> str:
                 "name": result.name,
                 "findings": [_finding_as_json(finding) for finding in result.findings],
                 "left_out": result.left_out,
-                "platforms": {platform.value: _verdict_as_json(v) for platform, v in result.verdicts.items()},
+                "platforms": {
+                    platform.value: {
+                        "verdict": verdict.kind.value,
+                        "reasons": verdict.reasons,
+                        "messages": list(verdict.messages),
+                        "why": verdict.why,
+                    }
+                    for platform, verdict in result.verdicts.items()
+                },
             }
             for result in report.results
         ],
@@ -42,13 +50,4 @@ def _finding_as_json(finding: Finding) -> dict[str, Any]:
         "refused_by": [platform.value for platform in finding.refused_by],
         "platform_messages": list(finding.platform_messages),
         "hint": finding.hint,
-    }
-
-
-def _verdict_as_json(verdict: Verdict) -> dict[str, Any]:
-    return {
-        "verdict": verdict.kind.value,
-        "reasons": verdict.reasons,
-        "messages": list(verdict.messages),
-        "why": verdict.why,
     }

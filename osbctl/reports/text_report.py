@@ -7,7 +7,7 @@ from itertools import chain
 from osbctl.findings import MAX_OTHER_LOCATIONS, Finding, Location, Severity, ValidationResult, Verdict
 from osbctl.platforms import Platform, format_platforms
 from osbctl.platforms.outcome import MAX_REFUSALS, VerdictKind
-from osbctl.redaction import is_secret_name, mask_secret_fields
+from osbctl.redaction import is_secret_name, mask_secrets
 from osbctl.reports import Report
 from osbctl.text import AnsiStyle, escape_line, excerpt_with_carets, plural, wrap_line
 
@@ -27,7 +27,10 @@ def render(report: Report) -> str:
     paint = AnsiStyle(report.color)
     lines = [*_document_lines(report, paint)]
     if not report.detail.quiet:
-        lines += [wrap_line(_format_totals(report), report.width)] if len(report.results) > 1 else []
+        if len(report.results) > 1:
+            left_out = sum(result.left_out for result in report.results)
+            counts = _format_counts(list(report.findings()), left_out)
+            lines.append(wrap_line(f"{plural(len(report.results), 'document')}: {counts}", report.width))
         ending = _format_fixable_count(report)
         lines += [wrap_line(paint(ending, "bold"), report.width)] if ending else []
     return "\n".join(lines).rstrip("\n") + "\n" if lines else ""
@@ -60,7 +63,7 @@ def _finding_lines(finding: Finding, paint: AnsiStyle, width: int = 0, show_fix:
     if place and place.excerpt.strip() and not is_secret:
         margin = f"  {place.line} |"
         room = max(20, width - len(margin) - 3) if width else 100
-        shown, carets = excerpt_with_carets(mask_secret_fields(place.excerpt), place.column, place.end, min(room, 100))
+        shown, carets = excerpt_with_carets(mask_secrets(place.excerpt), place.column, place.end, min(room, 100))
         yield f"{paint(margin, 'dim')} {shown}"
         yield f"{paint(' ' * (len(margin) - 1) + '|', 'dim')} {paint(carets, 'bold')}"
     yield from (wrap_line(line, width, " " * 6) for line in _detail_lines(finding, paint))
@@ -162,8 +165,3 @@ def _format_counts(findings: Sequence[Finding], left_out: int) -> str:
     if left_out:
         parts = [*(parts or ["nothing shown"]), f"{left_out:,} hidden"]
     return ", ".join(parts) or "no findings"
-
-
-def _format_totals(report: Report) -> str:
-    left_out = sum(result.left_out for result in report.results)
-    return f"{plural(len(report.results), 'document')}: {_format_counts(list(report.findings()), left_out)}"

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import suppress
 from functools import cache
 from typing import Any, Literal, NamedTuple
 
@@ -23,6 +22,8 @@ from osbctl.sources.text_lines import LINE_END
 from osbctl.text import closest_word, did_you_mean
 
 _TEXT_OF_CATALOG = re.compile(r"\b(?:plans|bindable)\b")
+_KEY_OF_CATALOG = re.compile(r'^[ -]*(?:services|plans) *:|"(?:services|plans)" *:', re.MULTILINE)
+_LINE_IN_MESSAGE = re.compile(r"\bat line (\d+)(, column )?(\d+)?$")
 
 
 class _Place(NamedTuple):
@@ -60,13 +61,16 @@ def find_only_catalog(documents: Sequence[Document], at: str = "", *, allow_nest
     found = _find_catalogs(places)
     if not found:
         raise _no_catalog_error(places[0])
-    first, *others = (place.pointer for place in found)
-    if others:
-        message = f"there are {len(found)} catalogs here: at {', '.join([first, *others[:-1]])} and {others[-1]}"
+    first = found[0].pointer
+    if len(found) > 1:
+        *pointers, last = (one.pointer + " (not readable)" * isinstance(one.value, str) for one in found)
+        message = f"there are {len(found)} catalogs here: at {', '.join(pointers)} and {last}"
         raise _document_error(found[0], "catalog-elsewhere", message, f"name the one that is meant: --at {first}")
     if first != at and not allow_nested:
         message = f"there is no `services` here, but there is a catalog at {first}"
         raise _document_error(found[0], "catalog-elsewhere", message, f"add --at {first}")
+    if isinstance(found[0].value, str):
+        _parse_embedded_text(found[0])  # raises why it cannot be read
     document = _to_catalog_document(found[0], at)
     return rename_spring_fields(document) if is_in_spring_catalog(first) else document
 
@@ -88,15 +92,10 @@ def _top_places(documents: Sequence[Document], pointer_prefix: str = "") -> list
 def _catalog_shape(value: Any) -> Literal["catalog", "list", "offering", ""]:
     """Shape of a value with service offerings; empty if it has none."""
     if isinstance(value, list):
-        return "list" if _is_offering_list(value) else ""
+        return "list" if _holds_offering(value) and all(isinstance(item, dict) for item in value) else ""
     if not isinstance(value, dict):
         return ""
     return "catalog" if _holds_offering(value.get("services")) else "offering" if _is_offering(value) else ""
-
-
-def _is_offering_list(value: Any) -> bool:
-    """Return whether a value is a list of objects, at least one of them with `plans` or a service offering."""
-    return isinstance(value, list) and all(isinstance(item, dict) for item in value) and _holds_offering(value)
 
 
 def _holds_offering(value: Any) -> bool:
@@ -145,9 +144,12 @@ def _find_catalogs_in(place: _Place, visited: dict[int, Any]) -> Iterator[_Place
     value = place.value
     if isinstance(value, str):
         if _TEXT_OF_CATALOG.search(value) and place.document.text:
-            with suppress(DocumentError):  # then it is no catalog
+            try:
                 for inner in _parse_embedded_text(place):
                     yield from _find_catalogs_in(inner, visited)
+            except DocumentError:
+                if _KEY_OF_CATALOG.search(value) and not value.startswith("#!"):
+                    yield place  # meant as a catalog, so it counts as one: the user is to decide, or to correct it
     elif isinstance(value, dict | list) and id(value) not in visited:
         visited[id(value)] = value
         if _catalog_shape(value):
@@ -181,10 +183,21 @@ def _resolve_pointer(places: list[_Place], at: str) -> list[_Place]:
 
 def _parse_embedded_text(place: _Place) -> list[_Place]:
     """Parse the text in a string to documents with locations in the file. Raises DocumentError: it cannot be read."""
-    to_file_location = _location_mapper(place)
+    to_file_location, lines = _location_mapper(place), LINE_END.split(place.value)
+
+    def move_line(found: re.Match[str]) -> str:
+        line, comma, column = found.groups("")
+        there = to_file_location(Location("", int(line), int(column or 1), lines[int(line) - 1]))
+        return f"at line {there.line}{comma}{there.column if comma else ''}"
 
     def move_findings(findings: Iterable[Finding]) -> tuple[Finding, ...]:
-        return tuple(one._replace(location=one.location and to_file_location(one.location)) for one in findings)
+        return tuple(
+            one._replace(
+                location=one.location and to_file_location(one.location),
+                message=_LINE_IN_MESSAGE.sub(move_line, one.message),
+            )
+            for one in findings
+        )
 
     def as_embedded(document: Document) -> Document:
         def locate(paths: frozenset[Path]) -> dict[Path, Location]:
@@ -221,6 +234,8 @@ def _location_mapper(place: _Place) -> Callable[[Location], Location]:
     def to_file_location(inner: Location) -> Location:
         start, lines, first = locate_string_in_file()
         line = first + inner.line
+        if lines and not inner.excerpt:  # the end of the text: the line after it is of something else
+            return Location(start.source, line - 1, len(lines[line - 2]) + 1, lines[line - 2])
         outer = lines[line - 1] if line <= len(lines) else ""
         if not outer or not outer.endswith(inner.excerpt):
             return start

@@ -1,7 +1,6 @@
 """Parse bytes to a `Document`: UTF-8, then JSON or YAML; and a text to several documents."""
 
 import re
-from collections.abc import Iterator
 from functools import cache
 from itertools import pairwise
 from typing import Any
@@ -135,7 +134,9 @@ def parse_stream(text: str, name: str, limits: Limits = DEFAULT_LIMITS) -> list[
     try:
         return [parse_text(text, name, limits)]
     except DocumentError:
-        spans = [] if text.lstrip()[:1] in ("{", "[") else [*_find_document_ranges(text)]
+        starts = [] if text.lstrip()[:1] in ("{", "[") else [found.start() for found in _YAML_START.finditer(text)]
+        ends = pairwise([0, *starts, len(text)])
+        spans = [(start, end) for start, end in ends if starts and _CONTENT.search(text, start, end)]
         if not spans or len(spans) * text.count("\n") > limits.nodes:
             raise
     documents, lines, done = [], 0, 0
@@ -146,11 +147,3 @@ def parse_stream(text: str, name: str, limits: Limits = DEFAULT_LIMITS) -> list[
         document = parse_text("\n" * lines + text[start:end], name, limits)
         documents.append(document._replace(embedded=True))
     return documents
-
-
-def _find_document_ranges(text: str) -> Iterator[tuple[int, int]]:
-    """The ranges of the documents in a YAML stream."""
-    starts = [0, *(found.start() for found in _YAML_START.finditer(text))]
-    for start, end in pairwise([*starts, len(text)]):
-        if _CONTENT.search(text, start, end):
-            yield start, end

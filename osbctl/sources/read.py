@@ -1,5 +1,7 @@
 """Resolve a SOURCE argument (path, folder, standard input, git revision) to a `Document`."""
 
+from typing import Any
+
 from osbctl.errors import SourceError
 from osbctl.sources.document import Document
 from osbctl.sources.limits import DEFAULT_LIMITS, Limits
@@ -29,10 +31,18 @@ def read_source(
         # The bytes are gone before the text is parsed.
         text = decode_utf8(*read_bytes(source, limits=limits, stdin_filename=stdin_filename))
     except IsADirectoryError:
-        from osbctl.sources.folder import read_folder
-
-        return read_folder(source, limits=limits, variables_of=variables_of)
+        return read_whole_folder(source, at, limits=limits, variables_of=variables_of)
     return parse_catalog(text, report_name(source, stdin_filename), limits, at=at, allow_nested=allow_nested)
+
+
+def read_whole_folder(folder: str, at: str, **options: Any) -> Document:
+    """Read a folder as `folder.read_folder`. With `at`, `read_as` says that it is only for files."""
+    from osbctl.sources.folder import read_folder
+
+    document = read_folder(folder, **options)
+    if not at:
+        return document
+    return document._replace(read_as=f"{document.read_as or f'{folder}: read as a folder'}; --at is for files")
 
 
 def read_object(source: str) -> Document:

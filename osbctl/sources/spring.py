@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from osbctl.fields import PARTS, known_fields
+from osbctl.fields import BOOLEAN_WORDS, PARTS, field_type, known_fields
 from osbctl.paths import Path
 from osbctl.sources.document import Document
 
@@ -37,7 +37,8 @@ def rename_spring_fields(document: Document) -> Document:
     Spring binds `planUpdateable`, `plan-updateable` and `PLANUPDATEABLE` to one property, sent as `plan_updateable`
     (Spring Boot reference, Relaxed Binding); `parameters[$schema]` is the key `$schema` of `parameters`, and what is
     in `properties` of metadata is sent as metadata. Keys of parameter schemas and of other maps stay. `bindable`
-    is false by default. A field that is also present under the sent name keeps its own. Locations are in the text.
+    is false by default, and a word for a boolean is one (Spring, StringToBooleanConverter). A field that is also
+    present under the sent name keeps its own. Locations are in the text.
     """
     from osbctl.sources.origins import PathOrigins
 
@@ -65,6 +66,7 @@ def _rename_object(
         written = parts[1] if parts else key
         name = _sent_names_by_normalized(kind).get(_normalize_name(written), written)
         name = written if name in value else name
+        item = _bind_boolean(item, kind, name)
         below = _rename_value(item, PARTS.get(kind, {}).get(name, ""), document, place, origins)
         if parts and isinstance(holder := sent.setdefault(name, {}), dict):
             origins.put(holder, parts[2], item, (document, place))
@@ -74,6 +76,12 @@ def _rename_object(
         else:
             origins.put(sent, name, below, (document, place))
     return sent
+
+
+def _bind_boolean(value: Any, kind: str, field: str) -> Any:
+    """The boolean that Spring reads from a word such as `yes` or "true" in a field; another value is unchanged."""
+    is_word = kind in ("service", "plan") and isinstance(value, str) and field_type(kind, field) == "boolean"
+    return BOOLEAN_WORDS.get(value.lower(), value) if is_word else value
 
 
 def _entries_with_paths(value: dict[str, Any], kind: str, path: Path) -> Iterator[tuple[str, Path, Any]]:

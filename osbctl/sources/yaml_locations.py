@@ -6,7 +6,6 @@ The location of a value that comes from an alias or a merge key is the text of i
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -19,7 +18,6 @@ from osbctl.sources.document import SourceMap, Span
 from osbctl.sources.text_lines import Lines
 
 
-@dataclass(slots=True, eq=False)
 class _Place:
     """The location of one value: its span, the end of the underlined part, and the locations of the values in it.
 
@@ -27,11 +25,14 @@ class _Place:
     alias.
     """
 
-    span: Span
-    shown_end: int
-    below: dict[Any, _Place] = field(default_factory=dict)
-    foreign: dict[Any, _Place] = field(default_factory=dict)
-    target: _Place | None = None
+    __slots__ = ("below", "foreign", "shown_end", "span", "target")
+
+    def __init__(self, span: Span, shown_end: int, target: _Place | None = None) -> None:
+        self.span = span  # no dataclass: to load these takes as long as the pass over an ordinary catalog
+        self.shown_end = shown_end
+        self.below: dict[Any, _Place] = {}
+        self.foreign: dict[Any, _Place] = {}
+        self.target = target
 
     def child(self, key: str | int) -> _Place | None:
         """The location of the value at a key or index, also through an alias."""

@@ -8,12 +8,12 @@ from typing import Any, NoReturn
 
 import yaml
 from yaml import AliasEvent, MappingEndEvent, MappingStartEvent, ScalarEvent, SequenceEndEvent
+from yaml.scanner import ScannerError
 
 from osbctl.findings import DocumentError, Finding, Fix, Severity
 from osbctl.paths import entries
 from osbctl.sources.limits import MAX_DIGITS, MAX_PROBLEMS, TOO_DEEP_HINT, Limits
 from osbctl.sources.text_lines import DECIMAL_COMMA, Lines, is_decimal_comma
-from osbctl.sources.yaml_syntax import find_no_break_space, syntax_finding
 from osbctl.sources.yaml_text import BOOLEANS_OF_1_1, CONSTANTS, NUMERIC, OutOfRangeError, meaning_in_1_1, parse_number
 
 _TEXT_TAGS = ("!", "tag:yaml.org,2002:str")
@@ -24,18 +24,6 @@ _MERGE = object()
 def parse(text: str, name: str, limits: Limits) -> tuple[Any, tuple[Finding, ...]]:
     """The value, and warnings about scalars that differ in YAML 1.1. Raises DocumentError: not YAML, or not JSON."""
     return _Builder(text, name, limits).build()
-
-
-class _Chunks:
-    """A text as a stream; of a string libyaml makes a copy in UTF-8."""
-
-    def __init__(self, text: str) -> None:
-        self._text = text
-        self._at = 0
-
-    def read(self, size: int = 0, /) -> str:
-        self._at += size
-        return self._text[self._at - size : self._at]
 
 
 class _Builder:
@@ -58,17 +46,24 @@ class _Builder:
         try:
             value = self._build_only_document()
         except yaml.YAMLError as error:
+            # libyaml 0.2.6 refuses 1,000 levels itself, before it returns an event of a line that it has to read ahead.
+            if isinstance(error, ScannerError) and error.problem == "exceeded maximum nesting depth":
+                self._fail_too_deep(error.problem_mark)
+            from osbctl.sources.yaml_syntax import syntax_finding  # its patterns take long to compile
+
             raise DocumentError((*self._problems, syntax_finding(error, self._text, self._lines))) from error
         if self._last_alias and _nesting_depth(value) > self._limits.depth:
-            self._fail_too_deep(self._last_alias)
+            self._fail_too_deep(self._last_alias.start_mark)
         if isinstance(value, dict) and any(key.startswith("\u00a0") for key in value):
+            from osbctl.sources.yaml_syntax import find_no_break_space
+
             self._problems += filter(None, [find_no_break_space(self._text, self._lines)])
         if self._problems:
             raise DocumentError(tuple(self._problems))
         return value, tuple(self._notes)
 
     def _build_only_document(self) -> Any:
-        loader = yaml.CSafeLoader(_Chunks(self._text))
+        loader = yaml.CSafeLoader(self._text)
         get: Any = loader.get_event
         self._get = get
         try:
@@ -99,7 +94,7 @@ class _Builder:
         if event.tag is not None:
             self._report_unknown_tag(event)
         if len(self._path) >= self._limits.depth:
-            self._fail_too_deep(event)
+            self._fail_too_deep(event.start_mark)
         value: Any = {} if type(event) is MappingStartEvent else []
         anchor, before, opened = event.anchor, self._nodes, (value, 0)
         if anchor is not None:
@@ -109,17 +104,14 @@ class _Builder:
         if isinstance(value, dict):
             self._fill_mapping(value)
         else:
-            self._fill_list(value)
+            while type(event := self._get()) is not SequenceEndEvent:
+                value.append(self._build_value(event))
+                self._path[-1] += 1
         self._path.pop()
         # An equal anchor inside of it is the later one, and stays (YAML 1.2, 7.1).
         if anchor is not None and self._anchors[anchor] is opened:
             self._anchors[anchor] = (value, self._nodes - before)
         return value
-
-    def _fill_list(self, container: list[Any]) -> None:
-        while type(event := self._get()) is not SequenceEndEvent:
-            container.append(self._build_value(event))
-            self._path[-1] += 1
 
     def _fill_mapping(self, container: dict[str, Any]) -> None:
         marks: dict[str, Any] = {}
@@ -127,7 +119,7 @@ class _Builder:
         while type(event := self._get()) is not MappingEndEvent:
             key = self._path[-1] = self._build_key(event, marks)
             event = self._get()
-            value = self._build_value(event)
+            value = self._build_scalar(event) if type(event) is ScalarEvent else self._build_value(event)
             if key is not _MERGE:
                 container[key] = value
                 continue
@@ -175,26 +167,23 @@ class _Builder:
         self._fail("key-not-string", "a key must be a string, not a collection", event.start_mark, hint)
 
     def _build_scalar(self, event: Any) -> Any:
+        """The value of a scalar: a plain one is null, a boolean, a number, or its text."""
         self._nodes += 1
-        value: Any = self._strings.setdefault(event.value, event.value)
+        text = event.value
+        value: Any = self._strings.setdefault(text, text)
         if event.tag is not None:
             if event.tag not in _TEXT_TAGS:
                 self._report_unknown_tag(event)
         elif event.implicit[0]:  # plain, not in quotes
-            value = self._convert_plain_scalar(value, event)
+            if text in CONSTANTS:
+                value = CONSTANTS[text]
+            elif text[0] in NUMERIC:
+                value = self._convert_numeric_scalar(event)
+            elif text in BOOLEANS_OF_1_1:
+                self._add_1_1_note(event, meaning_in_1_1(text), text)
         if event.anchor is not None:
             self._anchors[event.anchor] = (value, 1)
         return value
-
-    def _convert_plain_scalar(self, text: str, event: Any) -> Any:
-        """The value of a plain scalar: null, a boolean, a number, or its text."""
-        if text in CONSTANTS:
-            return CONSTANTS[text]
-        if text[0] in NUMERIC:
-            return self._convert_numeric_scalar(event)
-        if text in BOOLEANS_OF_1_1:
-            self._add_1_1_note(event, meaning_in_1_1(text), text)
-        return text
 
     def _resolve_alias(self, event: Any) -> Any:
         """The value of an alias. Raises DocumentError: no such anchor, recursion, or too many values."""
@@ -231,9 +220,9 @@ class _Builder:
         message = f"the tag {tag} does not fit here: a catalog is JSON, which has no tags"
         self._add_problem("unknown-tag", message, event.start_mark, "remove the tag")
 
-    def _fail_too_deep(self, event: Any) -> NoReturn:
+    def _fail_too_deep(self, mark: Any) -> NoReturn:
         message = f"nested deeper than {self._limits.depth} levels"
-        self._fail("nesting-too-deep", message, event.start_mark, TOO_DEEP_HINT)
+        self._fail("nesting-too-deep", message, mark, TOO_DEEP_HINT)
 
     def _add_1_1_note(self, event: Any, meaning: str, value: Any) -> None:
         """Warn that YAML 1.1 reads a scalar as `meaning`, not as `value`."""

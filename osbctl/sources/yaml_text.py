@@ -13,8 +13,6 @@ import yaml
 from osbctl.text import escape_ci_commands, escape_text, is_safe_character
 
 _PLAIN = re.compile(r"[A-Za-z][A-Za-z0-9_-]*")
-_ASCII = re.compile(r"[ -~\n]*")
-_WIDE = re.compile("[\U00010000-\U0010ffff]")
 
 CONSTANTS: dict[str, Any] = {
     **dict.fromkeys(("", "~", "null", "Null", "NULL")),
@@ -29,21 +27,24 @@ BOOLEANS_OF_1_1 = frozenset(
     form for word in ("y", "n", "yes", "no", "on", "off") for form in (word, word.capitalize(), word.upper())
 )
 
-_INTEGER = re.compile(r"[-+]?[0-9]+|0o[0-7]+|0x[0-9a-fA-F]+")
-_FLOAT = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?")
-_NOT_FINITE = re.compile(r"[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN)")
-
-_OTHERWISE_IN_1_1 = (
-    (re.compile(r"[-+]?0[0-7]+"), 8),
-    (re.compile(r"[-+]?0[0-9]+|0o[0-7]+"), "text"),
-    (re.compile(r"[-+]?0x(?=[0-9a-fA-F]*_|[-+])[0-9a-fA-F_]+|[-+]0x[0-9a-fA-F_]+"), 16),
-    (re.compile(r"[-+]?0b[01_]+"), 2),
-    (re.compile(r"[-+]?(?=[0-9_]*_)[0-9][0-9_]*(?:\.[0-9_]*)?"), 10),
-    (re.compile(r"[-+]?[0-9][0-9_]*(?::[0-5]?[0-9])+(?:\.[0-9_]*)?"), "a number of base 60"),
-    (re.compile(r"[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}(?:[Tt \t].*)?"), "a date"),
-    (re.compile(r"[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)[eE][0-9]+|[-+]?[0-9]+[eE][-+][0-9]+"), "text"),
+_NUMBER = re.compile(
+    r"(?P<integer>[-+]?[0-9]+|0o[0-7]+|0x[0-9a-fA-F]+)"
+    r"|(?P<float>[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?)"
+    r"|[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN)"
 )
-"""YAML 1.1 meaning of a scalar: an integer of that base, or the words."""
+
+_OTHERWISE_IN_1_1 = re.compile(
+    r"(?=[-+]?(?:0|[0-9.]*[_:eE]|[0-9]{4}-))"  # excludes most scalars at once
+    r"(?:(?P<octal>[-+]?0[0-7]+)"
+    r"|(?P<text>[-+]?0[0-9]+|0o[0-7]+|[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)[eE][0-9]+|[-+]?[0-9]+[eE][-+][0-9]+)"
+    r"|(?P<hexadecimal>[-+]?0x(?=[0-9a-fA-F]*_|[-+])[0-9a-fA-F_]+|[-+]0x[0-9a-fA-F_]+)"
+    r"|(?P<binary>[-+]?0b[01_]+)"
+    r"|(?P<decimal>[-+]?(?=[0-9_]*_)[0-9][0-9_]*(?:\.[0-9_]*)?)"
+    r"|(?P<sexagesimal>[-+]?[0-9][0-9_]*(?::[0-5]?[0-9])+(?:\.[0-9_]*)?)"
+    r"|(?P<date>[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}(?:[Tt \t].*)?))"
+)
+_MEANINGS = {"text": "text", "date": "a date", "sexagesimal": "a number of base 60"}
+_BASES = {"octal": 8, "hexadecimal": 16, "binary": 2, "decimal": 10}
 
 
 class OutOfRangeError(ValueError):  # reads as what it says of the scalar
@@ -52,52 +53,44 @@ class OutOfRangeError(ValueError):  # reads as what it says of the scalar
 
 def parse_number(text: str, max_digits: int) -> int | float | str:
     """The number of a plain scalar, else `text` itself. Raises OutOfRangeError: not finite, or over `max_digits`."""
-    if _INTEGER.fullmatch(text):
+    match = _NUMBER.fullmatch(text)
+    if match is None:
+        return text
+    if match["integer"]:
         if len(text) > max_digits:
             raise OutOfRangeError(f"an integer of {len(text)} digits; at most {max_digits} are read")
         return int(text, {"0o": 8, "0x": 16}.get(text[:2], 10))
-    if _FLOAT.fullmatch(text):
-        value = float(text)
-        if value - value != 0:
-            raise OutOfRangeError(f"{text[:60]} is larger than any number that readers keep")
-        return value
-    if _NOT_FINITE.fullmatch(text):
+    if match["float"] is None:
         raise OutOfRangeError(f"{text} is not a number that JSON can hold")
-    return text
+    value = float(text)
+    if value - value != 0:
+        raise OutOfRangeError(f"{text[:60]} is larger than any number that readers keep")
+    return value
 
 
 def meaning_in_1_1(text: str) -> str:
     """YAML 1.1 meaning of a plain scalar, in words; empty if it does not differ."""
     if text in BOOLEANS_OF_1_1:
         return "true" if text.lower() in ("y", "yes", "on") else "false"
-    found = next((seen for pattern, seen in _OTHERWISE_IN_1_1 if pattern.fullmatch(text)), "")
-    if isinstance(found, str):
-        return found
+    match = _OTHERWISE_IN_1_1.fullmatch(text)
+    if match is None or match.lastgroup in _MEANINGS:
+        return _MEANINGS[match.lastgroup or ""] if match else ""
     try:
-        return str(int(text.replace("_", ""), found))
+        return str(int(text.replace("_", ""), _BASES[match.lastgroup or ""]))
     except ValueError:  # a fraction, no digit at all, or thousands of them
         return "a number"
 
 
-class _Dumper(yaml.CSafeDumper):
-    """Block style, keys in order, no aliases; ambiguous strings are quoted."""
+class _Dumper(yaml.SafeDumper):
+    """Block style, keys in order, no aliases; ambiguous strings are quoted. libyaml's would escape emoji."""
 
     def ignore_aliases(self, data: Any) -> bool:  # noqa: ARG002  # the name of the base class
         return True
 
 
-class _WideDumper(yaml.SafeDumper):
-    """The same for text beyond U+FFFF, such as emoji, which the faster writer of libyaml would escape."""
-
-    def ignore_aliases(self, data: Any) -> bool:  # noqa: ARG002
-        return True
-
-
 def _represent_string(dumper: Any, value: str) -> Any:
     style = None
-    if escape_ci_commands(value) != value or not (
-        _ASCII.fullmatch(value) or all(c == "\n" or is_safe_character(c) for c in value)
-    ):
+    if escape_ci_commands(value) != value or not all(c == "\n" or is_safe_character(c) for c in value):
         style = '"'
     elif "\n" in value and not value[0].isspace() and all(c.isprintable() or c == "\n" for c in value):
         style = "|"
@@ -115,18 +108,16 @@ def _represent_float(dumper: Any, value: float) -> Any:
     return dumper.represent_scalar("tag:yaml.org,2002:float", text)
 
 
-for _dumper in (_Dumper, _WideDumper):
-    _dumper.add_representer(str, _represent_string)
-    _dumper.add_representer(float, _represent_float)
+_Dumper.add_representer(str, _represent_string)
+_Dumper.add_representer(float, _represent_float)
 
 
 def dump(data: Any) -> str:
     """A JSON value as YAML, the same bytes for the same value; control characters and direction marks are escaped."""
-    dumper = _WideDumper if _WIDE.search(json.dumps(data, ensure_ascii=False)) else _Dumper
     text: str = yaml.dump(
-        data, Dumper=dumper, sort_keys=False, allow_unicode=True, width=10_000, default_flow_style=False
+        data, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=10_000, default_flow_style=False
     )
-    if text.endswith("\n...\n"):  # libyaml ends a document whose last text ends with empty lines
+    if text.endswith("\n...\n"):  # PyYAML ends a document whose last text ends with empty lines
         text = text[:-4]
     return escape_text(text)
 

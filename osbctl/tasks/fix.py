@@ -13,14 +13,14 @@ from typing import TypeAlias
 from osbctl.errors import OsbctlError, SourceError, UsageError
 from osbctl.files import write_file
 from osbctl.findings import Finding
-from osbctl.fixes.edits import Edit
+from osbctl.fixes.edits import Edit, offset_before
 from osbctl.fixes.passes import FindingFix, Pass, find_draft_fix, unique_findings
-from osbctl.sources.catalogs import parse_catalog
+from osbctl.sources.catalogs import find_only_catalog
 from osbctl.sources.document import Document
-from osbctl.sources.folder import read_folder
-from osbctl.sources.parse import decode_utf8
-from osbctl.sources.read import read_source
+from osbctl.sources.parse import decode_utf8, parse_stream
+from osbctl.sources.read import read_source, read_whole_folder
 from osbctl.sources.read_bytes import read_bytes
+from osbctl.sources.text_lines import Lines
 from osbctl.sources.variables import VariablesOf, no_variables
 from osbctl.validation.options import ValidationOptions
 from osbctl.validation.pipeline import validate_document
@@ -35,7 +35,8 @@ MAX_PASSES = 100
 class FixResult:
     """One source: its files before and after, and findings by fate: fixed, fixed only with `--unsafe`, left.
 
-    `unfixable` are findings whose fix cannot be made, with the reason; `read_as` as in `Document`.
+    Locations of fixed findings are in the files before. `unfixable` are findings whose fix cannot be made, with the
+    reason, and with locations in the files after; with `unfixable_before`, in those before. `read_as` as in `Document`.
     """
 
     source: str
@@ -46,6 +47,7 @@ class FixResult:
     remaining: tuple[Finding, ...]
     read_as: str = ""
     unfixable: tuple[tuple[Finding, str], ...] = ()
+    unfixable_before: tuple[tuple[Finding, str], ...] = ()
 
     @property
     def changed_files(self) -> dict[str, tuple[bytes, bytes]]:
@@ -70,7 +72,7 @@ def fix_source(
 
     def read(files: dict[str, bytes]) -> Document:
         unsaved = {Path(name).resolve(): data for name, data in files.items()}
-        return read_folder(source, unsaved=unsaved, variables_of=variables_of)
+        return read_whole_folder(source, at, unsaved=unsaved, variables_of=variables_of)
 
     return _fix_in_passes(source, {}, read, options, unsafe)
 
@@ -79,10 +81,11 @@ def fix_bytes(name: str, data: bytes, options: ValidationOptions, *, unsafe: boo
     """Fix the catalog in `data`, which reports call `name`; raises as `fix_source`."""
 
     def read(files: dict[str, bytes]) -> Document:
-        document = parse_catalog(decode_utf8(files[name], name), name, at=at, allow_nested=False)
-        if document.embedded:
-            raise UsageError(f"{name}: osbctl fix edits no text inside a string or a stream of documents")
-        return document
+        documents = parse_stream(decode_utf8(files[name], name), name)
+        if find_only_catalog(documents, at).embedded:
+            message = f"{name}: osbctl fix edits no text inside a string or a stream of documents"
+            raise UsageError(message, "fix it in a file of its own")
+        return find_only_catalog(documents, at, allow_nested=False)
 
     return _fix_in_passes(name, {name: data}, read, options, unsafe)
 
@@ -128,6 +131,7 @@ def _fix_in_passes(
     before, after = dict(files), dict(files)
     fixed: list[Finding] = []
     failed: list[FindingFix] = []
+    made: list[dict[str, list[Edit]]] = []
     tried_at = 0
     document = read(after)
     findings = add_schema_draft_fixes(validate_document(document, options).findings, document)
@@ -146,12 +150,36 @@ def _fix_in_passes(
         step, document = possible
         changes = step.changed_files()
         before, after = {name: step.original_content(name) for name in changes} | before, after | changes
-        fixed += step.fixed_findings
+        fixed += _locate_before(step.fixed_findings, step, made, before)
+        made.append(step.edits_by_file())
         findings = add_schema_draft_fixes(validate_document(document, options).findings, document)
     with_unsafe = [] if unsafe else _select_fixes(findings, document, True)
     unsafe_only = unique_findings(each for each in with_unsafe if not each[1].safe)
-    stuck = tuple(_explain_unfixable(_select_fixes(findings, document, unsafe), failed))
-    return FixResult(source, before, after, tuple(fixed), tuple(unsafe_only), findings, document.read_as, stuck)
+    last = Pass(document, after)
+    stuck = tuple(_explain_unfixable(_select_fixes(findings, document, unsafe), last))
+    places_before = _locate_before((finding for finding, _ in stuck), last, made, before)
+    stuck_before = tuple(zip(places_before, (why for _, why in stuck), strict=True))
+    read_as = document.read_as
+    return FixResult(source, before, after, tuple(fixed), tuple(unsafe_only), findings, read_as, stuck, stuck_before)
+
+
+def _locate_before(
+    findings: Iterable[Finding], step: Pass, earlier: list[dict[str, list[Edit]]], before: dict[str, bytes]
+) -> Iterator[Finding]:
+    """The findings of a pass with locations in the files `before` the `earlier` passes, by the edits of these."""
+    lines: dict[str, Lines] = {}
+    for finding in findings:
+        location = finding.location
+        edits = [by_file[location.source] for by_file in earlier if location and location.source in by_file]
+        if location is None or not edits:
+            yield finding
+            continue
+        name, offset = location.source, step.offset_of(location)
+        for each in reversed(edits):
+            offset = offset_before(each, offset)
+        if name not in lines:
+            lines[name] = Lines(name, decode_utf8(before[name], name))
+        yield finding._replace(location=lines[name].at(offset))
 
 
 def _select_fixes(findings: Iterable[Finding], document: Document, unsafe: bool) -> list[FindingFix]:
@@ -163,14 +191,11 @@ def _select_fixes(findings: Iterable[Finding], document: Document, unsafe: bool)
     return [each for each in found if each[1].path or (is_catalog and each[0].path[:1] == ("services",))]
 
 
-def _explain_unfixable(wanted: list[FindingFix], failed: list[FindingFix]) -> Iterator[tuple[Finding, str]]:
+def _explain_unfixable(wanted: list[FindingFix], step: Pass) -> Iterator[tuple[Finding, str]]:
     """The findings of fixes that are still wanted after the last pass, each with the reason why it is not fixed."""
-    known = {(finding.rule, finding.path) for finding, _ in failed}
+    step.make_edits(wanted)
     for finding in unique_findings(wanted):
-        if (finding.rule, finding.path) in known:
-            yield finding, "the same text is used elsewhere, too"
-        else:
-            yield finding, "the value is computed, so there is no text to edit"
+        yield finding, step.obstacles.get(id(finding), "the same text is used elsewhere, too")
 
 
 def _find_working_pass(

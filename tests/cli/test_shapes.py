@@ -135,12 +135,16 @@ def folder_in(parent: Path, name: str) -> Path:
 def read_or_refused(folder: Path, command: str, words: str, name: str, shape: RowFields, plain: Any) -> None:
     done = run(folder, words, shape.write)
     whole = shape.places == ("",)
+    if command == "fix" and len(shape.places) == 1 and (name.startswith("B3") or "stream" in name):
+        for more in ([], ["--at", shape.places[0]]):
+            told = run(folder, words, shape.write, *more)
+            assert (told.returncode, "edits no text inside a string" in told.stderr) == (2, True), told.stderr
+        return
     if len(shape.places) != 1 or (command in WRITING and not whole):
         refused(done, shape, 3 if command.startswith("drift") else 1)  # to a script, 1 would be a drift
         if shape.places:
             pointed = run(folder, words, shape.write, "--at", shape.places[0])
-            embedded = name.startswith("B3") or "stream" in name
-            assert pointed.returncode == (2 if command == "fix" and embedded else 0), pointed.stderr
+            assert pointed.returncode == (2 if command == "fix" and "stream" in name else 0), pointed.stderr
         return
     assert done.returncode == 0, done.stderr
     assert (shape.said or f" at {shape.places[0]}" if shape.said or not whole else "") in done.stderr

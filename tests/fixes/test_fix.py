@@ -9,8 +9,9 @@ import pytest
 import yaml
 
 from osbctl.errors import SourceError, UsageError
-from osbctl.findings import DocumentError, Fix
-from osbctl.fixes.edits import Edit, apply_edits, make_edit
+from osbctl.findings import DocumentError, Finding, Fix, Severity
+from osbctl.fixes.edits import Edit, apply_edits, make_edit, offset_before
+from osbctl.fixes.passes import Pass
 from osbctl.platforms.outcome import VerdictKind
 from osbctl.sources.document import Span
 from osbctl.sources.parse import parse_document
@@ -213,6 +214,7 @@ def test_a_variable_of_the_build_stays(tmp_path: Path) -> None:
     (tmp_path / "services/a.yaml").write_text(text + "tags: ${T:-sql}\nbindable: ${B:-true}\n")
     found = fix_source(str(tmp_path), OPTIONS, unsafe=True)
     assert {finding.path[-1] for finding in found.remaining} >= {"tags", "bindable"}
+    assert {why for _, why in found.unfixable} == {"its text has a variable of the build"}
     assert not found.changed_files
 
 
@@ -234,9 +236,29 @@ def test_of_two_edits_that_overlap_the_first_is_made() -> None:
     assert apply_edits("abcd", [Edit(1, 3, "y"), Edit(0, 2, "x"), Edit(3, 4, "z"), Edit(0, 2, "x")]) == "xcz"
 
 
+def test_an_offset_is_followed_back_through_edits() -> None:
+    edits = [Edit(1, 3, "long"), Edit(2, 4, "overlaps"), Edit(5, 5, "new"), Edit(6, 8, "")]
+    after = apply_edits("abcdefghij", edits)
+    assert after == "alongdenewfij"
+    before = [offset_before(edits, offset) for offset in range(len(after))]
+    assert before == [0, 1, 1, 1, 1, 3, 4, 5, 5, 5, 5, 8, 9]
+
+
+def test_lines_are_those_of_the_file_before_the_passes() -> None:
+    shared = "  plan_updateable: &f 'no'\n  x: *f\n"
+    plan = "  plans:\n  - id: 1D0E6C3B-8A4F-4E57-9B1C-2D7F5A90E3B4\n    name: yes\n    metadata: {}\n    description: 1:30\n"
+    _, found = fix_text(HEAD + "  bindable: true\n" + plan + shared, unsafe=True)
+    assert [str(one.location) for one in found.fixed] == ["c.yaml:7:5", "c.yaml:8:11", "c.yaml:10:18"]
+    assert [str(one.location) for one, _ in found.unfixable] == ["c.yaml:12:3"]
+    assert [str(one.location) for one, _ in found.unfixable_before] == ["c.yaml:11:3"]
+
+
 def test_what_is_no_file_cannot_be_mended() -> None:
     with pytest.raises(UsageError, match="not a file that can be edited"):
         fix_source("HEAD:catalogs/faulty.yaml", OPTIONS)
+    for text in ("---\na: 1\n---\n" + HEAD + PLAN, json.dumps({"catalog.yaml": HEAD + PLAN})):
+        with pytest.raises(UsageError, match="no text inside a string or a stream"):
+            fix_text(text)
 
 
 def fix_file(source: Path, **asked: Any) -> FixResult:
@@ -285,6 +307,16 @@ def test_a_text_that_counts_in_two_places_stays_and_the_others_are_mended() -> N
     stuck = [(one.path[-1], why) for one, why in found.unfixable]
     assert stuck == [(field, ELSEWHERE) for field in ("plan_updateable", "bullets", "shareable")]
     assert after == HEAD + "  bindable: false\n" + shared + PLAN + plan.replace("'no'", "false")
+
+
+def test_only_the_fixes_that_were_made_are_counted() -> None:
+    document = parse_document(b'{"a": "no", "b": "no"}', __file__)
+    fixes = tuple(Fix("set", path, False, True) for path in (("x", "y"), ("a",), ("b",)))
+    finding = Finding("schema-type", Severity.ERROR, "m", ("x", "y"), fixes=fixes)
+    step = Pass(document, {__file__: document.text.encode()})
+    step.make_edits([(finding, fix) for fix in fixes])
+    assert [found.fixes for found in step.fixed_findings] == [fixes[1:]]
+    assert step.obstacles == {id(finding): "the value is computed, so there is no text to edit"}
 
 
 def test_a_folder_that_cannot_be_read_is_told_by_its_own_name(tmp_path: Path) -> None:
@@ -392,11 +424,12 @@ def test_a_spring_configuration_is_mended_in_its_own_spelling() -> None:
     plan = PLAN.replace("  plans:", "    plans:").replace("  - ", "    - ")
     head = HEAD.replace("\n", "\n  ").rstrip(" ").replace("services", "  services")
     head = f"spring.cloud.openservicebroker.catalog:\n{head}"
-    text = f'{head}    planUpdateable: "true"\n    instanceRetrievable: true\n{plan}'
+    text = f"{head}    instanceRetrievable: true\n{plan}"
+    text = text.replace("free: true", 'free: true, maximumPollingDuration: "60"')
     at = "/spring.cloud.openservicebroker.catalog"
     found = fix_bytes("application.yml", text.encode(), OPTIONS, unsafe=True, at=at)
     after = found.after["application.yml"].decode()
-    assert "planUpdateable: true\n" in after
+    assert "maximumPollingDuration: 60," in after
     assert "instancesRetrievable: true\n" in after
     assert "_" not in after.replace("openservicebroker", "")
     assert {finding.rule for finding in found.fixed} == {"schema-type", "field-near-miss"}

@@ -3,14 +3,10 @@
 import json
 import subprocess
 import sys
-import tracemalloc
 from pathlib import Path
 from typing import Any
 
-from osbctl.sources.limits import MAX_DEPTH, Limits
-from osbctl.sources.parse import parse_document
-from osbctl.sources.read import read_source
-from tests.case import each
+from osbctl.sources.limits import MAX_DEPTH
 
 ROOT = Path(__file__).parents[2]
 DEEP = 30_000
@@ -149,26 +145,3 @@ def test_the_deepest_levels_that_are_taken() -> None:
         for place in INSIDE
     }
     assert lines_of(JUDGING, texts) == [*texts]
-
-
-SIZE = 3_000_000
-
-
-@each("name, text", [("a.json", '{"services": "%s"}'), ("a.yaml", 'services: "%s"')])
-def test_reading_holds_the_text_and_the_values_once(tmp_path: Path, name: str, text: str) -> None:
-    file = tmp_path / name
-    file.write_text(text % "x")
-    read_source(str(file))  # what is imported
-    file.write_text(text % ("x" * SIZE))
-    tracemalloc.start()
-    try:
-        read_source(str(file), limits=Limits(bytes=SIZE + 100))  # a buffer of the limit is asked for
-        peak = tracemalloc.get_traced_memory()[1]
-    finally:
-        tracemalloc.stop()
-    assert peak < 2.5 * SIZE
-
-
-def test_a_text_that_repeats_in_yaml_is_kept_once() -> None:
-    data = parse_document(b"a: [some text, 'some text']\nb: some text\n", "a.yaml").data
-    assert data["a"][0] is data["a"][1] is data["b"]

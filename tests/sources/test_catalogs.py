@@ -224,6 +224,30 @@ def test_places_in_other_strings_are_where_these_begin(text: str) -> None:
     assert place(parse_catalog(text, "cm.yaml", at="/data/catalog"), "services", 0, "plans")[:2] == (4, 3)
 
 
+BROKEN = "services:\n- name: a\n  plans: [{id: x\n"
+
+
+def test_a_text_meant_as_a_catalog_that_cannot_be_read() -> None:
+    finding = refusal(config_map(BROKEN) + "  other: x\n", "cm.yaml")
+    assert (finding.rule, str(finding.location)) == ("syntax", "cm.yaml:7:21")
+    assert "that began at line 7" in finding.message
+    good = "  good: |\n    services: [{plans: []}]\n"
+    assert "at /data/catalog (not readable) and /data/good" in refusal(config_map(BROKEN) + good, "cm.yaml").message
+    assert parse_catalog(config_map(BROKEN) + good, "cm.yaml", at="/data/good").data
+    for program in ('#!/bin/sh\n"plans": {\n', 'echo "plans: {"\n{\n'):
+        assert parse_catalog(config_map(program) + good, "cm.yaml").data
+
+
+def test_lines_in_messages_about_a_text_are_those_of_the_file() -> None:
+    twice = "services:\n- plans: []\n  name: a\n  name: b\n"
+    found = refusal(config_map(twice), "cm.yaml")
+    assert (str(found.location), found.message[-25:]) == ("cm.yaml:8:7", "first at line 7, column 7")
+    named = refusal(config_map(twice.replace("name", "'at line 99'")), "cm.yaml")
+    assert named.message.startswith("the key 'at line 99' appears")
+    found = refusal(config_map(json.dumps(twice), ""), "cm.yaml")
+    assert (str(found.location), found.message[-25:]) == ("cm.yaml:4:3", "first at line 4, column 3")
+
+
 def test_a_text_that_was_pointed_at_and_cannot_be_read() -> None:
     broken = config_map('{"services": [}\n')
     assert refusal(broken, "cm.yaml").rule == "no-catalog"
@@ -302,7 +326,7 @@ spring:
         - name: s
           metadata:
             displayName: S
-            properties: {region: eu, costs: [1]}
+            properties: {region: eu, costs: [1], shareable: yes}
           plans:
           - metadata: {properties: {x: {y: 1}}}
             schemas:
@@ -310,6 +334,8 @@ spring:
                 create:
                   parameters[$schema]: http://json-schema.org/draft-04/schema#
                   parameters: {type: object}
+          planUpdateable: "true"
+          instances-retrievable: yes
 """
 
 
@@ -317,7 +343,9 @@ def test_what_a_broker_of_spring_sends() -> None:
     document = parse_catalog(SENT, "application.yml")
     (service,) = document.data["services"]
     assert service["bindable"] is False  # autoconfigure, ServiceDefinition.java
-    assert service["metadata"] == {"displayName": "S", "region": "eu", "costs": [1]}  # ServiceMetadata.toModel
+    assert (service["plan_updateable"], service["instances_retrievable"]) == (True, True)
+    metadata = {"displayName": "S", "region": "eu", "costs": [1], "shareable": "yes"}  # ServiceMetadata.toModel
+    assert service["metadata"] == metadata
     (plan,) = service["plans"]
     assert plan["metadata"] == {"x": {"y": 1}}
     draft = {"$schema": "http://json-schema.org/draft-04/schema#", "type": "object"}

@@ -14,6 +14,8 @@ from osbctl.errors import SourceError, UsageError
 from osbctl.findings import DocumentError
 from osbctl.sources.limits import Limits
 from osbctl.sources.read import read_source
+from osbctl.tasks.fix import fix_source
+from osbctl.validation.options import ValidationOptions
 from tests.case import each
 from tests.git import commit, git
 
@@ -39,6 +41,14 @@ def test_a_file(here: Path) -> None:
     (here / "catalog.json").write_text(CATALOG)
     document = read_source("catalog.json")
     assert (document.name, document.data, document.syntax) == ("catalog.json", {"services": []}, "json")
+
+
+def test_a_place_in_a_folder_is_not_ignored_silently(here: Path) -> None:
+    (here / "services").mkdir()
+    (here / "services" / "a.yaml").write_text("name: a\nplans: []\n")
+    for read in (read_source, lambda source, at: fix_source(source, ValidationOptions(), at=at)):
+        told = [read(".", at=at).read_as for at in ("", "/x")]
+        assert told == ["", ".: read as a folder; --at is for files"]
 
 
 @each("asked, there, advice", [

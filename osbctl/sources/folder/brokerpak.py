@@ -142,10 +142,14 @@ class _BrokerpakCatalog:
 
     def _read_definitions(self) -> Iterator[Document]:
         """Read the files that the manifest names. Raises DocumentError: one cannot be read."""
-        names = self._manifest.data.get("service_definitions")
-        for index, name in enumerate(names if isinstance(names, list) else []):
+        names = self._manifest.data.get("service_definitions") or []
+        if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+            message = "service_definitions is not a list of file names"
+            add_refusal(self.refusals, self._manifest, ("service_definitions",), message, "write - FILE for each")
+            return
+        for index, name in enumerate(names):
             try:
-                definition = self._tree.read(self._tree.folder / str(name))
+                definition = self._tree.read(self._tree.folder / name)
             except SourceError as error:
                 path = ("service_definitions", index)
                 self._tree.problems.add("folder-order", error.message, self._manifest, path, error.advice)

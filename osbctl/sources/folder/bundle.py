@@ -27,22 +27,22 @@ def bundle_schemas(tree: SourceTree, origins: PathOrigins) -> None:
     for service, service_path in objects_in_list(origins.data, "services"):
         for plan, path in objects_in_list(service, "plans", service_path):
             for place, holder in parameter_holders(plan):
-                _Bundle(tree, origins).bundle_schema(holder["parameters"], (*path, "schemas", *place, "parameters"))
+                schema_path = (*path, "schemas", *place, "parameters")
+                _Bundle(tree, origins, holder["parameters"]).bundle_schema(schema_path)
 
 
 class _Bundle:
     """The bundling of one parameter schema. `_above` are the targets around the present reference."""
 
-    def __init__(self, tree: SourceTree, origins: PathOrigins) -> None:
-        self._tree, self._origins = tree, origins
-        self._dialect = ""
+    def __init__(self, tree: SourceTree, origins: PathOrigins, schema: dict[str, Any]) -> None:
+        self._tree, self._origins, self._schema = tree, origins, schema
+        self._dialect = str(schema.get("$schema") or "")
         self._above: list[Origin] = []
         self._left = _MOST
 
-    def bundle_schema(self, schema: dict[str, Any], path: Path) -> None:
-        """Bundle the schema at `path` of the catalog, in place."""
-        self._dialect = str(schema.get("$schema") or "")
-        self._replace_refs(schema, lambda inner: self._origins.find_origin((*path, *inner)), is_whole=True)
+    def bundle_schema(self, path: Path) -> None:
+        """Bundle the schema, which is at `path` of the catalog, in place."""
+        self._replace_refs(self._schema, lambda inner: self._origins.find_origin((*path, *inner)), is_whole=True)
 
     def _replace_refs(self, schema: dict[str, Any], origin_of: Callable[[Path], Origin], *, is_whole: bool) -> None:
         """Replace the references in a schema; `origin_of` maps paths in it to files. `is_whole`: it is the bundle."""
@@ -107,7 +107,7 @@ class _Bundle:
         if os.path.isabs(name):  # noqa: PTH117
             self._add_problem(part, path, f"{name!r} is an absolute path", "write it relative to this file")
             return None
-        file, folder = _real_path(part).parent / name, self._tree.folder
+        file, folder = pathlib.Path(os.path.realpath(part.name)).parent / name, self._tree.folder
         try:
             resolved = file.resolve()
             if resolved.is_relative_to(folder.resolve()):
@@ -119,7 +119,3 @@ class _Bundle:
 
     def _add_problem(self, part: Document, path: Path, message: str, hint: str = "") -> None:
         self._tree.problems.add("build-reference", message, part, path, hint)
-
-
-def _real_path(part: Document) -> pathlib.Path:
-    return pathlib.Path(os.path.realpath(part.name))

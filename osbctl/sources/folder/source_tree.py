@@ -91,15 +91,21 @@ class SourceTree:
         return self._read_bytes(file, resolved) if resolved else None
 
     def read_optional(self, stem: str) -> Document | None:
-        """Read the file of that stem at the top of the folder; None if there is none, or it has a reported problem."""
-        for suffix in SUFFIXES:
-            file = self.folder / (stem + suffix)
-            if os.path.lexists(file) or self._root / file.name in self._unsaved:
-                return self.read(file)
-        return None
+        """Read the file of that stem at the top of the folder; None if there is none, or it has a reported problem.
+
+        A JSON file beside one in YAML is left alone: it may be the catalog that was built of the folder.
+        """
+        files = [file for file in (self.folder / (stem + suffix) for suffix in SUFFIXES) if self._exists(file)]
+        for other in files[1:]:
+            if other.suffix != ".json":
+                self.problems.add("folder-two-files", f"{other} and {files[0].name} define the same thing")
+        return self.read(files[0]) if files else None
+
+    def _exists(self, file: Path) -> bool:
+        return os.path.lexists(file) or self._root / file.name in self._unsaved
 
     def report_unread_files(self) -> None:
-        """Report each file, in services/ and folders of similar names, that looks like a part and was not read."""
+        """Add a problem for each file in services/, plans/ or the like that looks like a part and was not read."""
         tops = next(os.walk(self.folder), ("", [], []))[1]
         for top in sorted(name for name in tops if name.lower() in ("services", "service", "plans", "plan")):
             for folder, folders, names in os.walk(self.folder / top):
@@ -131,7 +137,7 @@ class SourceTree:
         def replace_references(text: str, path: ValuePath) -> str:
             return _REFERENCE.sub(lambda match: self._replace_reference(match, part, path), text)
 
-        return _map_strings(value, replace_references, path)
+        return _map_templates(value, replace_references, path)
 
     def _replace_reference(self, match: re.Match[str], part: Document, path: ValuePath) -> str:
         if match[0] == "$${":
@@ -165,13 +171,13 @@ class SourceTree:
 
 def escape_dollars(value: Any) -> Any:
     """Escape `${` in the strings of a value, so that `SourceTree.copy_with_variables` returns the value."""
-    return _map_strings(value, lambda text, _: text.replace("${", "$${"))
+    return _map_templates(value, lambda text, _: text.replace("${", "$${"))
 
 
-def _map_strings(value: Any, change: Callable[[str, ValuePath], str], path: ValuePath = ()) -> Any:
+def _map_templates(value: Any, change: Callable[[str, ValuePath], str], path: ValuePath = ()) -> Any:
     """Copy `value`, with `change` applied to each string with `${` and its path."""
     if isinstance(value, dict):
-        return {key: _map_strings(item, change, (*path, key)) for key, item in value.items()}
+        return {key: _map_templates(item, change, (*path, key)) for key, item in value.items()}
     if isinstance(value, list):
-        return [_map_strings(item, change, (*path, index)) for index, item in enumerate(value)]
+        return [_map_templates(item, change, (*path, index)) for index, item in enumerate(value)]
     return change(value, path) if isinstance(value, str) and "${" in value else value

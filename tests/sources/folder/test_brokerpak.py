@@ -163,6 +163,9 @@ REFUSED = {
     "a plan without id": ("envrc", ("guid", "gui"), ".envrc:8:3", "id must be a UUID"),
     "no list": ("envrc", ("PLANS='[", "PLANS='"), ".envrc:7:109", "text after the end"),
     "a text": ("envrc", ("PLANS='[{", "PLANS='3' #"), ".envrc:7:38", "is not a list of plans"),
+    "definitions that are no list": ("manifest", ("- definitions/database.yml\n- redis.yml", "  a: redis.yml"),
+        "manifest.yml:11:1", "service_definitions is not a list of file names"),
+    "a definition that is no name": ("manifest", ("- redis.yml", "- 1"), "manifest.yml:11:1", "is not a list of file names"),
     "no plan": ("envrc", (ENVRC, "GSB_COMPATIBILITY_ENABLE_BETA_SERVICES=1"), "redis.yml:1:1",
         "service 'acme-cache' has no plan"),
 }  # fmt: skip

@@ -385,6 +385,15 @@ def test_bad_folders_get_findings(tmp_path: Path, texts: dict[str, str], rule: s
     assert rule in {finding.rule for finding in faults(tmp_path)}
 
 
+def test_two_files_of_settings_but_not_a_built_catalog(tmp_path: Path) -> None:
+    write(tmp_path, catalog="{}", catalog_json='{"services": []}', services__a=SERVICE)
+    assert built(tmp_path)["services"]
+    (tmp_path / "catalog.yml").write_text("fields: {x: 1}\n")
+    assert [finding.message for finding in faults(tmp_path)] == [
+        f"{tmp_path / 'catalog.yml'} and catalog.yaml define the same thing"
+    ]
+
+
 def test_a_service_file_that_leads_out_of_the_folder(tmp_path: Path) -> None:
     outside = tmp_path / "outside.yaml"
     outside.write_text(SERVICE)
