@@ -23,10 +23,10 @@ _MAX_BYTES = 10_000_000
 
 
 class PerPath(NamedTuple):
-    """Settings for files that match one of `paths`: shell patterns, relative to the configuration file."""
+    """Fields of `Config` for files that match one of `paths`: shell patterns, relative to the configuration file."""
 
     paths: tuple[str, ...]
-    settings: Config
+    settings: Mapping[str, Any]
 
 
 class Config(NamedTuple):
@@ -52,11 +52,11 @@ class Config(NamedTuple):
         relative = os.path.relpath(file, os.path.dirname(self.origin) or os.curdir).replace(os.sep, "/")  # noqa: PTH120
         prefixes = ("", relative), ("", f"./{relative}"), ("*/", f"/{relative}")
         found = self
-        for paths, entry in self.per_path:
+        for paths, settings in self.per_path:
             if any(fnmatchcase(name, before + pattern) for pattern in paths for before, name in prefixes):
-                overrides = {name: value for name, value in entry._asdict().items() if value}
-                merged = {"ignore": (*found.ignore, *entry.ignore), "severity": {**found.severity, **entry.severity}}
-                found = found._replace(**overrides | merged)
+                ignore = (*found.ignore, *settings.get("ignore", ()))
+                severity = {**found.severity, **settings.get("severity", {})}
+                found = found._replace(**{**settings, "ignore": ignore, "severity": severity})
         return found
 
 
@@ -155,7 +155,7 @@ def _parse_per_path(origin: str, entry: dict[str, Any]) -> PerPath:
     _check_table(origin, entry, ("paths", *_SETTINGS), "per-path: ")
     if not entry.get("paths"):
         raise ConfigError(f"{origin}: per-path: an entry has no `paths`", 'for example: paths = ["test/*"]')
-    return PerPath(tuple(entry["paths"]), Config(**_parse_settings(origin, entry)))
+    return PerPath(tuple(entry["paths"]), _parse_settings(origin, entry))
 
 
 def _parse_ignore_entry(origin: str, entry: dict[str, Any]) -> IgnoreEntry:

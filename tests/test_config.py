@@ -53,7 +53,7 @@ def test_every_key_is_read(tmp_path: Path) -> None:
         ignore_at=(("c", "s", "p"),),
         severity={"spec": "info"},
         per_path=(
-            PerPath(("test/*",), Config(ignore=("d",), severity={"e": "error"}, env=str(tmp_path / "b" / ".env"))),
+            PerPath(("test/*",), {"ignore": ("d",), "severity": {"e": "error"}, "env": str(tmp_path / "b" / ".env")}),
         ),
         env=str(tmp_path / ".envrc"),
         page={"title": "t", "logo": str(tmp_path / "l.svg"), "accent": "#00aa77"},
@@ -154,6 +154,11 @@ def test_settings_of_a_path_add_to_those_of_all(tmp_path: Path) -> None:
     assert (old.api_version, old.ignore, old.severity) == ("2.13", ("a", "b"), {"s": "info", "t": "error"})
     assert config.for_file(str(tmp_path / "old/new/c.yaml")).api_version == "2.17"
     assert config.for_file(str(tmp_path / "deep/x.yaml")).ignore == ("a", "b")
+    file.write_text(
+        "select = ['a']\nplatform = ['korifi']\n[[per-path]]\npaths = ['x.yaml']\nselect = []\nplatform = []\n"
+    )
+    found = load_config(str(file)).for_file(str(tmp_path / "x.yaml"))
+    assert (found.select, found.platform) == ((), ()), "an empty list takes back one of all files"
     file.write_text("[[per-path]]\npaths = ['./x.yaml', './old/*']\nignore = ['b']\n")
     config = load_config(str(file))
     found = [bool(config.for_file(str(tmp_path / name)).ignore) for name in ("x.yaml", "old/c.yaml", "deep/x.yaml")]

@@ -2,13 +2,11 @@
 
 import contextlib
 import difflib
-import os
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from osbctl.config import find_config
 from osbctl.errors import SourceError, UsageError
 from osbctl.fields import LATEST, field_schemas
 from osbctl.files import write_file, write_on_success
@@ -16,7 +14,7 @@ from osbctl.findings import DocumentError, Finding
 from osbctl.sources.document import Document
 from osbctl.sources.folder import compose
 from osbctl.sources.folder.lock import Lock
-from osbctl.tasks.options import Request, validation_options
+from osbctl.tasks.options import Request, resolve_config, validation_options
 from osbctl.text import did_you_mean, escape_line, json_text
 from osbctl.validation.pipeline import validate_document
 
@@ -58,7 +56,8 @@ def compose_folder(
 
 def check_composed_catalog(document: Document) -> tuple[Finding, ...]:
     """Validate a composed catalog; return its findings. Raises DocumentError: it has errors."""
-    result = validate_document(document, validation_options(Request((document.name,)), find_config(os.curdir)))
+    options = validation_options(Request((document.name,)), resolve_config(document.name))
+    result = validate_document(document, options)
     if result.errors:
         raise DocumentError(result.errors)
     return result.findings

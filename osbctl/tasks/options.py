@@ -1,7 +1,7 @@
 """Options of a validation, completed by the configuration closest to each source, and valid values of options."""
 
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
 from importlib import import_module
 from typing import NamedTuple, TypeVar
@@ -80,7 +80,8 @@ def variables_lookup(
 
 def effective_fail_on(request: Request, config: Config) -> FailOn:
     """The lowest severity that makes the run fail: that of the request, else of the configuration."""
-    return request.fail_on or _parse_choice(FailOn, config.fail_on or FailOn.ERROR, config, "fail-on")
+    configured = FailOn.ERROR if config.fail_on is None else config.fail_on
+    return request.fail_on or _parse_choice(FailOn, configured, config, "fail-on")
 
 
 def validation_options(request: Request, config: Config) -> ValidationOptions:
@@ -93,9 +94,9 @@ def validation_options(request: Request, config: Config) -> ValidationOptions:
     select = selected or _configured_rules(config, "select", config.select)
     ignore = _requested_rules(request.ignore) | (_configured_rules(config, "ignore", config.ignore) - selected)
     _check_selection(select, ignore)
+    api_version = DEFAULT_API_VERSION if config.api_version is None else config.api_version
     return ValidationOptions(
-        api_version=request.api_version
-        or _parse_choice(ApiVersion, config.api_version or DEFAULT_API_VERSION, config, "api-version"),
+        api_version=request.api_version or _parse_choice(ApiVersion, api_version, config, "api-version"),
         platforms=frozenset(platforms),
         select=select or None,
         ignore=ignore,
@@ -176,10 +177,20 @@ def resolve_rule_ids(pattern: str, error: type[OsbctlError] = UsageError, origin
     return found
 
 
-def find_by_name_or_id(objects: Iterable[CatalogObject], name: str, error_prefix: str) -> CatalogObject:
-    """The service offering or plan of that name, else of that id. Raises UsageError with the given prefix."""
-    objects = tuple(objects)
+def find_by_name_or_id(objects: Sequence[CatalogObject], name: str, error_prefix: str) -> CatalogObject:
+    """The service offering or plan of that name, else of that id.
+
+    Raises UsageError: there is none, in a sentence that begins with `error_prefix`, or there are several.
+    """
     if found := [one for one in objects if one.name == name] or [one for one in objects if one.id == name]:
+        _check_only_one(found, name)
         return found[0]
     names = [one.name for one in objects]
     raise UsageError(f"{error_prefix} {name!r}", did_you_mean(name, names) or f"there are: {', '.join(names)}")
+
+
+def _check_only_one(found: Sequence[ServiceOffering | ServicePlan], name: str) -> None:
+    ids = {one.id: one for one in found}
+    if len(found) > 1:
+        advice = "correct the catalog first" if len(ids) < len(found) else f"choose one by its id: {', '.join(ids)}"
+        raise UsageError(f"{len(found)} have the name or id {name!r}", advice)

@@ -119,6 +119,12 @@ def test_a_name_that_counted_platforms_take_does_not_stop_a_build(folder: Path) 
     assert not (folder / "other.json").exists()
 
 
+def test_the_closest_configuration_counts(folder: Path) -> None:
+    (folder / "osbctl.toml").write_text('[severity]\nplaceholder-unresolved = "error"\n')
+    (folder / "elsewhere").mkdir()
+    assert "[placeholder-unresolved]" in failure("build", "../source", cwd=folder / "elsewhere", code=1)
+
+
 def test_variables_come_from_options(folder: Path) -> None:
     edit(folder / "source/services/postgres.yaml", "REPLACE_WITH_ONE_SENTENCE", "In ${REGION} of ${CLOUD:-none}")
     assert "In eu of none" in run(folder, "build source --set REGION=eu")

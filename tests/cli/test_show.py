@@ -54,6 +54,17 @@ def test_a_name_goes_before_an_id_of_another(tmp_path: Path) -> None:
     assert [json.loads(each)["id"] for each in found] == ["1", "1"]
 
 
+def test_of_several_with_a_name_none_is_chosen_silently() -> None:
+    plans = [{"name": "small", "id": "p"}, {"name": "small", "id": "p"}]
+    data = {"services": [{"name": "redis", "id": "1", "plans": plans}, {"name": "redis", "id": "2"}]}
+    for words, told in (
+        ("show -s redis -", "2 have the name or id 'redis'\n  hint: choose one by its id: 1, 2\n"),
+        ("params - 1 small", "2 have the name or id 'small'\n  hint: correct the catalog first\n"),
+    ):
+        assert told in failure(*words.split(), stdin=json.dumps(data), code=2)
+    assert osbctl("show", "-s", "2", "-", stdin=json.dumps(data), code=0).stdout
+
+
 def test_one_service_in_full() -> None:
     shown = osbctl("show", "--service", "message-queue", GOOD, code=0).stdout
     assert shown.startswith("message-queue\n")
