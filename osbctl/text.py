@@ -65,6 +65,11 @@ def escape_line(text: str) -> str:
     return "".join(map(_escape_character, _mark_ci_commands(text)))
 
 
+def format_key(key: str) -> str:
+    """The key of a field, cut short, safe to print."""
+    return escape_line(key) if len(key) <= 60 else escape_line(key[:59]) + ELLIPSIS
+
+
 def _mark_ci_commands(text: str) -> str:
     """Replace the second character of CI commands by a surrogate, which is then escaped."""
     return _COMMAND.sub(lambda found: found[0][0] + chr(0xDC00 + ord(found[0][0])), text)

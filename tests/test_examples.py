@@ -15,7 +15,8 @@ import pytest
 import yaml
 
 from osbctl.findings import DocumentError, FailOn, ValidationResult
-from osbctl.platforms import Platform
+from osbctl.platforms import Platform, platforms_refusing
+from osbctl.platforms.outcome import VerdictKind
 from osbctl.reports import Format, Report, render
 from osbctl.rule import Category, Rule
 from osbctl.sources.catalogs import parse_catalog
@@ -238,3 +239,9 @@ def test_a_rule_says_how_it_is_mended_where_it_is() -> None:
         if isinstance(example.text, str) and rule != "too-large":
             mended |= {finding.rule for finding in judged(example, rule).findings if finding.fixes}
     assert mended == {rule.id for rule in RULES.values() if rule.fix}
+
+
+def test_platforms_refuse_the_examples_of_the_rules_in_their_records() -> None:
+    for rule in SHOWN:
+        verdicts = judged(examples(RULES[rule])[0], rule).verdicts
+        assert [each for each in platforms_refusing(rule) if verdicts[each].kind is VerdictKind.ACCEPTS] == [], rule

@@ -86,7 +86,8 @@ def test_the_wheel_contains_exactly_the_needed_files(built: dict[str, Path]) -> 
     assets = {f"osbctl/{file.relative_to(ROOT / 'osbctl')}" for file in (ROOT / "osbctl/pages/assets").iterdir()}
     about = {name for name in names if name.startswith("osbctl-") and ".dist-info/" in name}
     assert {"osbctl/schemas/report-1.json", "osbctl/catalogs/source/catalog.lock"} <= data
-    assert names == code | data | assets | about | {"osbctl/py.typed"}
+    beside = {"osbctl/py.typed", "osbctl/platforms/ordinary.json"}
+    assert names == code | data | assets | about | beside
     assert {name.rpartition("/")[2] for name in about} == {"METADATA", "WHEEL", "RECORD", "entry_points.txt", "LICENSE"}
 
 

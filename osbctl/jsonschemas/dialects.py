@@ -55,8 +55,8 @@ _ALL = (
 DIALECTS = {dialect.uri.partition("://")[2]: dialect for dialect in _ALL}
 """By URI, without the scheme: both are written."""
 
-DRAFTS = {dialect.uri: dialect.validator for dialect in _ALL}
-"""The validators of the drafts, by `$schema` without its empty fragment."""
+DRAFTS = {dialect.uri: dialect for dialect in _ALL}
+"""By `$schema` without its empty fragment."""
 
 KEYWORDS = frozenset[str]().union(*(dialect.keywords for dialect in _ALL))
 """The keywords of all drafts that can refuse a value."""
@@ -86,21 +86,21 @@ def detect_dialect(schema: JsonValue) -> Dialect:
         return DRAFT_4 if isinstance(schema, bool) else DRAFT_7
     if "$schema" not in schema:
         has_later = any(not (_DRAFT_7 - _DRAFT_4).isdisjoint(place.value) for place in subschemas(schema))
-        is_draft_4 = not has_later and _meets_metaschema({**schema, "$schema": DRAFT_4.uri})
+        is_draft_4 = not has_later and _meets_metaschema(schema, DRAFT_4)
         return DRAFT_4 if is_draft_4 else DRAFT_7
     if known := find_dialect(schema["$schema"]):
         return known
     raise UndecidableError("has a $schema that names no draft from 04 to 2020-12")
 
 
-def make_fast_validator(schema: dict[str, Any]) -> Callable[[Any], bool]:
-    """A function that returns whether a value meets a draft-07 schema: in milliseconds for a whole catalog.
+def make_fast_validator(schema: dict[str, Any], dialect: Dialect = DRAFT_7) -> Callable[[Any], bool]:
+    """A function that returns whether a value meets a schema: in milliseconds for a whole catalog.
 
-    It ignores `format`, and refuses values that are nested too deeply.
+    It ignores `format`, and refuses values that are nested too deeply or hold a lone surrogate.
     """
     import jsonschema_rs
 
-    validator = jsonschema_rs.Draft7Validator(schema, validate_formats=False)
+    validator = getattr(jsonschema_rs, dialect.validator)(schema, validate_formats=False)
 
     def is_accepted(value: Any) -> bool:
         try:
@@ -111,21 +111,22 @@ def make_fast_validator(schema: dict[str, Any]) -> Callable[[Any], bool]:
     return is_accepted
 
 
-def metaschema_errors(schema: dict[str, Any], validator: str) -> Iterator[tuple[Path, str]]:
-    """The invalid places of a schema, each with a reason; `validator` is a value of `DRAFTS`."""
-    if is_valid_schema(schema, validator):
+def metaschema_errors(schema: dict[str, Any], dialect: Dialect) -> Iterator[tuple[Path, str]]:
+    """The places of a schema that are not valid under a draft, whichever it names, each with a reason."""
+    if is_valid_schema(schema, dialect):
         return
     import jsonschema
     import jsonschema_rs
 
-    from osbctl.jsonschemas.sentences import describe_error
+    from osbctl.jsonschemas.sentences import describe_error, error_path
 
-    metaschema = getattr(jsonschema, validator).META_SCHEMA
-    judge = getattr(jsonschema_rs, validator)(metaschema, validate_formats=False)
+    metaschema = getattr(jsonschema, dialect.validator).META_SCHEMA
+    judge = getattr(jsonschema_rs, dialect.validator)(metaschema, validate_formats=False)
     # A lone surrogate is no fault of a schema, but jsonschema-rs reads none.
     value = json.loads(json.dumps(schema, ensure_ascii=False).encode("utf-8", "replace"))
     # From 2019-09 on a metaschema has several parts, and each says the same of a wrong type.
-    found = {(tuple(e.instance_path), describe_error(_best_match(e), "the schema")) for e in judge.iter_errors(value)}
+    errors = [(error, _best_match(error)) for error in judge.iter_errors(value)]
+    found = {(error_path(e, value), describe_error(best, error_path(best, value), "the schema")) for e, best in errors}
     yield from sorted(found, key=lambda fault: (list(map(str, fault[0])), fault[1]))
 
 
@@ -135,20 +136,22 @@ def _best_match(error: ValidationError) -> ValidationError:
     return max(inner_errors, key=lambda e: (len(e.instance_path), e.kind.name not in ("type", "enum")), default=error)
 
 
-def is_valid_schema(schema: dict[str, Any], validator: str) -> bool:
-    """Return whether a schema that names its draft is valid; faster than `metaschema_errors`."""
+def is_valid_schema(schema: dict[str, Any], dialect: Dialect) -> bool:
+    """Return whether a schema is valid under a draft, whichever it names; faster than `metaschema_errors`."""
     import jsonschema_rs
 
     # Its draft-04 takes an enum that is empty or holds an item twice.
-    enums = [p.value["enum"] for p in subschemas(schema) if "enum" in p.value] if validator == DRAFT_4.validator else []
+    enums = [place.value["enum"] for place in subschemas(schema) if "enum" in place.value and dialect == DRAFT_4]
     enum_validator = jsonschema_rs.Draft4Validator({"type": "array", "minItems": 1, "uniqueItems": True})
-    return _meets_metaschema(schema) and all(map(enum_validator.is_valid, enums))
+    return _meets_metaschema(schema, dialect) and all(map(enum_validator.is_valid, enums))
 
 
-def _meets_metaschema(schema: dict[str, Any]) -> bool:
+def _meets_metaschema(schema: dict[str, Any], dialect: Dialect) -> bool:
     import jsonschema_rs
 
+    # The library chooses the metaschema by `$schema`; one that is not a string is an error.
+    named = {**schema, "$schema": dialect.uri} if isinstance(schema.get("$schema", ""), str) else schema
     try:
-        return bool(jsonschema_rs.meta.is_valid(schema))
+        return bool(jsonschema_rs.meta.is_valid(named))
     except (ValueError, jsonschema_rs.ReferencingError):
         return False

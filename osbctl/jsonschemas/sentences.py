@@ -6,9 +6,9 @@ import json
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from osbctl.paths import Path
-from osbctl.redaction import SECRET, may_be_secret_name
-from osbctl.text import escape_line
+from osbctl.paths import JsonValue, Path, get_at
+from osbctl.redaction import SECRET, may_be_secret_name, redact_text
+from osbctl.text import escape_line, format_key
 
 if TYPE_CHECKING:
     from jsonschema_rs import ValidationError
@@ -61,13 +61,25 @@ def _is_type_mismatch(inner: ValidationError, error: ValidationError) -> bool:
     return inner.kind.name == "type" and list(inner.instance_path) == list(error.instance_path)
 
 
-def describe_error(error: ValidationError, top_name: str) -> str:
-    """The message for one error; `top_name` is what the top is called."""
+def error_path(error: ValidationError, whole: JsonValue) -> Path:
+    """The path of an error in the `whole` value that was validated: jsonschema-rs takes a key `"8080"` for an index."""
+    path: Path = ()
+    for step in error.instance_path:
+        if isinstance(whole, dict) and isinstance(step, int):
+            keys = [key for key in whole if key.isdecimal() and key.lstrip("0") == str(step).lstrip("0")]
+            step = min(keys, key=len, default=step)
+        path = (*path, step)
+        whole = get_at(whole, (step,))
+    return path
+
+
+def describe_error(error: ValidationError, path: Path, top_name: str) -> str:
+    """The message for one error at `path`; `top_name` is what the top is called."""
     kind = error.kind
     if kind.name == "required":
         return f"{format_key(kind.value)} is missing"
     keyword = "None" if kind.name == "falseSchema" else kind.name
-    return describe_violation(keyword, kind.value, error.instance, tuple(error.instance_path), top_name)
+    return describe_violation(keyword, kind.value, error.instance, path, top_name)
 
 
 def _value_name(path: Path, top_name: str) -> str:
@@ -101,11 +113,6 @@ def _format_keyword_value(keyword: str, value: Any) -> str:
     return ", ".join(map(_short_json, value)) if keyword == "enum" else _short_json(value)
 
 
-def format_key(key: str) -> str:
-    """The key of a field, cut short, safe to print."""
-    return escape_line(key) if len(key) <= 60 else escape_line(key[:59]) + "…"
-
-
 def _is_secret_value(instance: Any, path: Path) -> bool:
     """Return whether the value stands under the name of a secret, itself or in a list."""
     name = next((step for step in reversed(path) if isinstance(step, str)), "")
@@ -115,7 +122,7 @@ def _is_secret_value(instance: Any, path: Path) -> bool:
 def _describe_value(instance: Any) -> str:
     if isinstance(instance, dict | list):
         return "an object" if isinstance(instance, dict) else "an array"
-    return f"the string {_short_json(instance)}" if isinstance(instance, str) else _short_json(instance)
+    return f"the string {_short_json(redact_text(instance))}" if isinstance(instance, str) else _short_json(instance)
 
 
 def _short_json(value: Any) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from typing import Any
 from urllib.parse import unquote
@@ -72,16 +71,6 @@ def same_value(left: JsonValue, right: JsonValue) -> bool:
     if not isinstance(left, dict | list):
         return isinstance(left, bool) == isinstance(right, bool)
     return all(same_value(value, right[key]) for key, value in entries(left))
-
-
-def text_without_titles(schema: JsonValue) -> str:
-    """The schema as JSON, with empty titles and descriptions: plans often repeat a schema with texts of their own."""
-    copy = json.loads(json.dumps(schema))
-    for place in subschemas(copy):
-        for key in ("title", "description"):
-            if isinstance(place.value.get(key), str):
-                place.value[key] = ""
-    return json.dumps(copy)
 
 
 class UndecidableError(Exception):

@@ -62,7 +62,12 @@ def format_platforms(platforms: Collection[Platform]) -> str:
 
 def judge_all(data: dict[str, Any], platforms: Collection[Platform] = tuple(Platform)) -> dict[Platform, Outcome]:
     """Verdicts of `platforms` on the catalog `data`, in the order of `Platform`."""
-    return {platform: platform.record.judge(data) for platform in Platform if platform in platforms}
+    from osbctl.platforms.ordinary import is_ordinary
+    from osbctl.platforms.outcome import Outcome, VerdictKind
+
+    accepted = Outcome(VerdictKind.ACCEPTS) if is_ordinary(data) else None
+    chosen = (platform for platform in Platform if platform in platforms)
+    return {each: accepted if accepted and each.record.accepts_ordinary else each.record.judge(data) for each in chosen}
 
 
 class ApiVersion(StrEnum):
@@ -119,6 +124,7 @@ class PlatformRecord(NamedTuple):
     `timeout` is for the request of a catalog, in seconds. `accepted_statuses` are the HTTP statuses whose body it reads
     as a catalog, `unfollowed_redirects` the redirects that it does not follow. `is_quoted`: its own messages are known,
     and reports quote them.
+    `accepts_ordinary`: it accepts every ordinary catalog (`ordinary`).
     """
 
     folder: str
@@ -133,6 +139,7 @@ class PlatformRecord(NamedTuple):
     accepted_statuses: range = range(200, 201)
     unfollowed_redirects: frozenset[int] = frozenset()
     is_quoted: bool = False
+    accepts_ordinary: bool = False
 
     def judge(self, data: dict[str, Any]) -> Outcome:
         """Verdict on the catalog `data`, from the module `verdict`."""

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 MAX_REFUSALS = 10_000
 """Maximum number of reasons of one platform: a few megabytes can cause millions."""
 
+_RUBY_KEY = re.compile(r'"((?:[^"\\]|\\.)*)"=>')
+"""A key of an object as Cloud Foundry quotes it."""
 
 SHARED_PLAN_ID = """\
     Bad:
@@ -72,11 +74,12 @@ class Outcome(NamedTuple):
 
 
 def redact_message(message: str, path: Path) -> str:
-    """Redact secrets in a platform's line about the value at `path`: the quoted value, if it may be one, and URLs."""
+    """Redact secrets in a platform's line about the value at `path`: the quoted value, if it may hold one, and URLs."""
     from osbctl.redaction import SECRET, may_be_secret_name, redact_text  # only catalogs that are refused need it
 
-    if "dashboard_client" in path or any(map(may_be_secret_name, path)):
-        message = re.sub(r"but has value .*", f"but has value {SECRET}", message, flags=re.DOTALL)
+    names = (*path, *_RUBY_KEY.findall(message))
+    if "dashboard_client" in path or any(map(may_be_secret_name, names)):
+        message = re.sub(r"(but has|unsupported) value .*", rf"\1 value {SECRET}", message, flags=re.DOTALL)
     return redact_text(message)
 
 

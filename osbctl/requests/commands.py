@@ -50,7 +50,12 @@ def _build_tool_commands(tool: Tool, order: Order, purpose: Purpose) -> Iterator
     if callable(tool.sends):
         sent = tool.sends(order, purpose)
         if isinstance(sent, Manifest):
-            yield Command(tool.name, "", sent.command, sent.file, _fill_manifest(sent, order))
+            from osbctl.sources.yaml_text import dump, dump_string
+
+            given = "" if order.parameters is None else indent(dump({"parameters": order.parameters}), "  ")
+            service, plan = dump_string(order.service), dump_string(order.plan)
+            content = sent.content.format(service=service, plan=plan, parameters=given)
+            yield Command(tool.name, "", sent.command, sent.file, content)
         else:
             yield Command(tool.name, "", sent, *file)
     elif template := _drop_missing_parts(tool.sends.get(purpose, ""), order):
@@ -80,13 +85,6 @@ def _fill_placeholder(name: str, order: Order, reads_files: bool) -> str:
         return quote_argument(getattr(order, name))
     file = quote_argument(order.file)
     return file if reads_files else f'"$(cat {file})"'
-
-
-def _fill_manifest(manifest: Manifest, order: Order) -> str:
-    from osbctl.sources.yaml_text import dump, dump_string
-
-    given = "" if order.parameters is None else indent(dump({"parameters": order.parameters}), "  ")
-    return manifest.content.format(service=dump_string(order.service), plan=dump_string(order.plan), parameters=given)
 
 
 def quote_argument(word: str) -> str:

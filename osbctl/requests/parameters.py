@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 from osbctl.errors import SourceError
@@ -9,12 +10,12 @@ from osbctl.findings import Finding, Severity
 from osbctl.jsonschemas.bounded_validator import BoundedValidator, build_checked_tree
 from osbctl.jsonschemas.constraints import OBJECT, Constraints
 from osbctl.jsonschemas.schema_tree import SchemaTree
-from osbctl.jsonschemas.sentences import describe_error, describe_violation, format_key, leaf_errors
+from osbctl.jsonschemas.sentences import describe_error, describe_violation, error_path, leaf_errors
 from osbctl.jsonschemas.value_generator import ValueGenerator
 from osbctl.jsonschemas.walk import UndecidableError
 from osbctl.paths import JsonValue, Path
 from osbctl.redaction import may_be_secret_name
-from osbctl.text import did_you_mean
+from osbctl.text import did_you_mean, format_key
 
 MAX_MADE = 2_000
 """Maximum number of generated values per example; a schema that refers to itself is infinite."""
@@ -68,12 +69,12 @@ def request_errors(schema: JsonValue, request: dict[str, JsonValue]) -> list[Fin
         reason = "it is invalid, or one of its patterns would take too long on the longest text of the request"
         raise SourceError(f"the plan's schema cannot be applied: {reason}")
     names = set(Constraints().and_also(tree.top).property_names())
-    return list(dict.fromkeys(finding for error in leaf_errors(errors) for finding in _findings_of_error(error, names)))
+    found = (_findings_of_error(error, error_path(error, request), names) for error in leaf_errors(errors))
+    return list(dict.fromkeys(chain.from_iterable(found)))
 
 
-def _findings_of_error(error: Any, names: set[str]) -> Iterator[Finding]:
-    """Convert an error of the validator; `names` are the parameters at the top of the schema."""
-    path: Path = tuple(error.instance_path)
+def _findings_of_error(error: Any, path: Path, names: set[str]) -> Iterator[Finding]:
+    """Convert an error of the validator at `path`; `names` are the parameters at the top of the schema."""
     kind = error.kind
     if kind.name == "required":
         yield _create_finding(kind.name, (*path, kind.property), f"{format_key(kind.property)} is missing")
@@ -88,7 +89,7 @@ def _findings_of_error(error: Any, names: set[str]) -> Iterator[Finding]:
     elif any(map(may_be_secret_name, path)):
         yield _create_finding(kind.name, path, f"{format_key(str(path[-1]))} does not meet `{kind.name}` of the schema")
     else:
-        yield _create_finding(kind.name, path, describe_error(error, "the request"))
+        yield _create_finding(kind.name, path, describe_error(error, path, "the request"))
 
 
 def _create_finding(keyword: str, path: Path, message: str, hint: str = "") -> Finding:

@@ -4,9 +4,10 @@ from osbctl.client.connection_options import ConnectionOptions, redact_query
 from osbctl.conformance.check import check_broker
 from osbctl.findings import DocumentError, ValidationResult, Verdict
 from osbctl.platforms.outcome import VerdictKind
+from osbctl.sources.limits import Limits
 from osbctl.sources.parse import parse_document
 from osbctl.validation.grouping import apply_severities
-from osbctl.validation.options import Selection, ValidationOptions
+from osbctl.validation.options import ValidationOptions, select_findings
 from osbctl.validation.pipeline import unreadable_result, validate_document
 
 _FOR_FILES = "dashboard-secret-literal"
@@ -20,8 +21,8 @@ def check_running_broker(address: str, connection: ConnectionOptions, options: V
     """
     checked = check_broker(address, connection)
     name = redact_query(address)
-    main = _validate_catalog(name, checked.catalog, options)
-    wire = apply_severities(Selection(options).filter_findings(checked.findings, {}), options)
+    main = _validate_catalog(name, checked.catalog, options, Limits(bytes=connection.max_bytes))
+    wire = apply_severities(select_findings(checked.findings, {}, options), options)
     findings, left_out = [*wire, *main.findings], main.left_out + len(checked.findings) - len(wire)
     verdicts = dict(main.verdicts)
     for platform, verdict in verdicts.items():
@@ -32,12 +33,12 @@ def check_running_broker(address: str, connection: ConnectionOptions, options: V
     return ValidationResult(name, tuple(findings), verdicts, left_out)
 
 
-def _validate_catalog(name: str, body: bytes | None, options: ValidationOptions) -> ValidationResult:
+def _validate_catalog(name: str, body: bytes | None, options: ValidationOptions, limits: Limits) -> ValidationResult:
     """Validate a broker's catalog; `body` is None if there was no answer to validate."""
     if body is None:
         return unreadable_result(name, ())
     try:
-        judgement = validate_document(parse_document(body, name), options._replace(literal=True))
+        judgement = validate_document(parse_document(body, name, limits=limits), options._replace(literal=True))
     except DocumentError as error:
         judgement = unreadable_result(name, error.findings)
     findings = []

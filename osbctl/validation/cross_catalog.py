@@ -14,7 +14,7 @@ from osbctl.rule import RULES
 from osbctl.sources.document import Document
 from osbctl.validation.grouping import apply_severities, document_order_key
 from osbctl.validation.ignore_comments import drop_ignored_findings, find_comments
-from osbctl.validation.options import Selection, ValidationOptions
+from osbctl.validation.options import ValidationOptions, select_findings
 from osbctl.validation.rules import SHARED, load_all
 
 _RULES = {
@@ -72,7 +72,7 @@ def _shared_identity_finding(
 def _add_findings(catalog: ValidatedCatalog, found: list[Finding]) -> ValidationResult:
     """The catalog's result with the new findings that are selected and not ignored; all of them change verdicts."""
     document, result, options = catalog
-    selected = Selection(options).filter_findings(found, document.data)
+    selected = select_findings(found, document.data, options)
     wanted = apply_severities(drop_ignored_findings(selected, document, find_comments(document)), options)
     refused = Counter(platform for finding in found for platform in finding.refused_by)
     verdicts = {platform: _add_refusals(verdict, refused[platform]) for platform, verdict in result.verdicts.items()}

@@ -39,24 +39,15 @@ class ValidationOptions(NamedTuple):
     literal: bool = False
 
 
-class Selection:
-    """A filter of findings."""
+def select_findings(findings: Iterable[Finding], data: dict[str, Any], options: ValidationOptions) -> list[Finding]:
+    """The findings on the catalog `data` that are selected and not ignored."""
+    entries = (*map(IgnoreAt, options.ignore), *options.ignore_at)
+    ignored = {entry.rule for entry in entries}
 
-    def __init__(self, options: ValidationOptions) -> None:
-        self._select = options.select
-        self._entries = (*map(IgnoreAt, sorted(options.ignore)), *options.ignore_at)
-
-    def is_selected(self, rule: str) -> bool:
-        """Return whether `rule` is selected."""
-        return self._select is None or rule in self._select
-
-    def filter_findings(self, findings: Iterable[Finding], data: dict[str, Any]) -> list[Finding]:
-        """The selected findings that are not ignored, in the given order."""
-        ignored = {entry.rule for entry in self._entries}
-        selected = (finding for finding in findings if self.is_selected(finding.rule))
-        return [finding for finding in selected if finding.rule not in ignored or not self._is_ignored(finding, data)]
-
-    def _is_ignored(self, finding: Finding, data: dict[str, Any]) -> bool:
+    def is_ignored(finding: Finding) -> bool:
         service, plan = service_and_plan_names(finding.path, data)
-        entries = (entry for entry in self._entries if entry.rule == finding.rule)
-        return any(entry.service in (None, service) and entry.plan in (None, plan) for entry in entries)
+        at_rule = (entry for entry in entries if entry.rule == finding.rule)
+        return any(entry.service in (None, service) and entry.plan in (None, plan) for entry in at_rule)
+
+    selected = (finding for finding in findings if options.select is None or finding.rule in options.select)
+    return [finding for finding in selected if finding.rule not in ignored or not is_ignored(finding)]

@@ -4,28 +4,23 @@ A fault is reported once: the words of a platform that refuses a fault of the sp
 of something that the specification allows is a finding of its own.
 """
 
-import json
 from collections.abc import Callable, Collection, Mapping
 from functools import cache
 from typing import Any
 
-from osbctl.catalog import parameter_holders
 from osbctl.fields import LATEST, load_schema
 from osbctl.findings import Finding, Severity, ValidationResult, Verdict
 from osbctl.jsonschemas.dialects import make_fast_validator
-from osbctl.jsonschemas.walk import text_without_titles
 from osbctl.paths import Path, pointer
 from osbctl.placeholders import fill_placeholders, find_placeholders
 from osbctl.platforms import ApiVersion, Platform, judge_all
 from osbctl.platforms.outcome import Outcome, Refusal, VerdictKind, limit_refusals
-from osbctl.rule import Rule
 from osbctl.sources.document import Document
 from osbctl.validation.grouping import apply_severities, group_findings, locate_and_sort
 from osbctl.validation.ignore_comments import check_comments, drop_ignored_findings, find_comments
-from osbctl.validation.node import CatalogNode, Node
-from osbctl.validation.options import Selection, ValidationOptions
+from osbctl.validation.options import ValidationOptions, select_findings
 from osbctl.validation.refusals import JoinedFindings, select_and_join
-from osbctl.validation.rules import PARAMETERS, load_rules_with_checks
+from osbctl.validation.run_rules import run_rules
 
 
 def validate_document(document: Document, options: ValidationOptions) -> ValidationResult:
@@ -132,60 +127,11 @@ def _latest_schema_validator() -> Callable[[Any], bool]:
     return make_fast_validator(load_schema(LATEST))
 
 
-def run_rules(data: dict[str, Any], options: ValidationOptions) -> list[Finding]:
-    """Run the rules on the catalog `data`; they skip values of the wrong type, which the schema reports."""
-    catalog = CatalogNode(data, options.api_version)
-    catalog_rules, parameter_rules = list[Rule](), list[Rule]()
-    for rule in load_rules_with_checks():
-        if is_rule_enabled(rule, options):
-            (parameter_rules if rule.id.startswith(PARAMETERS) else catalog_rules).append(rule)
-    return _run_checks(catalog_rules, catalog) + _run_parameter_rules(parameter_rules, catalog)
-
-
-def _run_parameter_rules(rules: list[Rule], catalog: CatalogNode) -> list[Finding]:
-    """Run `rules` once on the parameter schemas that are the same to them; report each occurrence."""
-    from osbctl.validation.rules.parameters import MAX_BYTES  # rules are loaded when the first catalog is checked
-
-    found: list[Finding] = []
-    known: dict[tuple[str, int], list[Finding]] = {}
-    for plan in catalog.plans:
-        for holder_path, holder in parameter_holders(plan.value):
-            schema = holder["parameters"]
-            # No rule reads titles and descriptions; but they count for the size of the whole.
-            content = text_without_titles(schema), max(len(json.dumps(schema)), MAX_BYTES)
-            if content not in known:
-                known[content] = _run_checks(rules, Node(schema))
-            path = (*plan.path, "schemas", *holder_path, "parameters")
-            found += [_prefix_paths(path, finding) for finding in known[content]]
-    return found
-
-
-def _run_checks(rules: list[Rule], node: Node) -> list[Finding]:
-    return [
-        finding._replace(rule=rule.id, severity=rule.severity)
-        for rule in rules
-        for finding in (rule.check(node) if rule.check else ())
-    ]
-
-
-def _prefix_paths(parent_path: Path, finding: Finding) -> Finding:
-    """The finding with its paths, and those of its fixes, put below `parent_path`."""
-    fixes = tuple(fix._replace(path=(*parent_path, *fix.path)) for fix in finding.fixes)
-    return finding._replace(path=(*parent_path, *finding.path), fixes=fixes)
-
-
-def is_rule_enabled(rule: Rule, options: ValidationOptions) -> bool:
-    """Return whether `rule` is checked with these options."""
-    if options.errors_only and rule.severity is not Severity.ERROR:
-        return False
-    return rule.only_for is None or rule.only_for in options.platforms or rule.id in (options.select or ())
-
-
 def _drop_ignored(findings: list[Finding], document: Document, options: ValidationOptions) -> list[Finding]:
     """The findings that neither options nor comments ignore, and those about comments themselves."""
-    selection, comments = Selection(options), find_comments(document)
-    kept = drop_ignored_findings(selection.filter_findings(findings, document.data), document, comments)
-    return kept + selection.filter_findings(check_comments(comments), document.data)
+    comments = find_comments(document)
+    kept = drop_ignored_findings(select_findings(findings, document.data, options), document, comments)
+    return kept + select_findings(check_comments(comments), document.data, options)
 
 
 def _count_left_out(joined: JoinedFindings, findings: list[Finding], options: ValidationOptions) -> int:

@@ -7,7 +7,7 @@ from osbctl.findings import Finding, Severity
 from osbctl.paths import Path
 from osbctl.platforms import Platform
 from osbctl.platforms.outcome import Outcome
-from osbctl.validation.options import Selection, ValidationOptions
+from osbctl.validation.options import ValidationOptions
 
 
 class JoinedFindings(NamedTuple):
@@ -27,7 +27,7 @@ def select_and_join(
     """Split findings by the selection of rules, and join the refusals of platforms to the selected ones."""
     selected, others = _split_by_selection(findings, options)
     hidden_paths = omitted_paths.union(finding.path for finding in filter(_is_error_or_schema_fault, others))
-    joined, unjoined = _join_refusals(selected, outcomes, options, hidden_paths)
+    joined, unjoined = _join_refusals(selected, others, outcomes, options, hidden_paths)
     selected_unjoined, other_unjoined = _split_by_selection(unjoined, options)
     return JoinedFindings(
         _drop_too_new_beside_faults([*joined, *selected_unjoined], [*joined, *unjoined]),
@@ -37,11 +37,10 @@ def select_and_join(
 
 
 def _split_by_selection(findings: list[Finding], options: ValidationOptions) -> tuple[list[Finding], list[Finding]]:
-    selection = Selection(options)
-    selected, others = list[Finding](), list[Finding]()
-    for finding in findings:
-        (selected if selection.is_selected(finding.rule) else others).append(finding)
-    return selected, others
+    if options.select is None:
+        return findings, []
+    selected = [finding for finding in findings if finding.rule in options.select]
+    return selected, [finding for finding in findings if finding.rule not in options.select]
 
 
 def _is_error_or_schema_fault(finding: Finding) -> bool:
@@ -50,6 +49,7 @@ def _is_error_or_schema_fault(finding: Finding) -> bool:
 
 def _join_refusals(
     findings: list[Finding],
+    others: list[Finding],
     outcomes: Mapping[Platform, Outcome],
     options: ValidationOptions,
     hidden_paths: Container[Path],
@@ -59,14 +59,14 @@ def _join_refusals(
     Returns the findings with their refusals, and the new findings. A refusal below a value of the wrong type joins the
     fault of that value. At `hidden_paths` (of faults without finding), a refusal is a finding only if its rule was
     selected. The reason why the verdict of a chosen platform is unclear is a warning, unless there is a finding of its
-    rule.
+    rule, also among `others`, which are not selected.
     """
     joined, new = list(findings), list[Finding]()
     faults = _fault_indexes_by_path(findings)
     for platform, outcome in outcomes.items():
         is_chosen = platform in options.platforms
         if is_chosen and outcome.doubts:
-            new += _unclear_verdict_findings(platform, outcome, [*joined, *new])
+            new += _unclear_verdict_findings(platform, outcome, [*joined, *others, *new])
         for refusal in outcome.refusals:
             at = _find_fault_index(refusal.path, faults, findings)
             if at is not None:

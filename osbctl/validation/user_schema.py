@@ -10,9 +10,9 @@ from jsonschema_rs import ValidationErrorKind
 from osbctl.errors import ConfigError
 from osbctl.findings import Finding, Severity
 from osbctl.jsonschemas.dialects import DIALECTS, find_dialect
-from osbctl.jsonschemas.sentences import describe_error, describe_violation, format_key, leaf_errors
-from osbctl.paths import Path, pointer
-from osbctl.text import escape_line
+from osbctl.jsonschemas.sentences import describe_error, describe_violation, error_path, leaf_errors
+from osbctl.paths import JsonValue, Path, pointer
+from osbctl.text import escape_line, format_key
 from osbctl.validation.options import MAX_FINDINGS
 from osbctl.validation.rules.references import References
 from osbctl.validation.schema_errors import omission_note, service_and_plan_prefix
@@ -36,7 +36,7 @@ def check_user_schema(data: dict[str, Any], schema: Any, name: str) -> list[Find
     found = [
         Finding("house-schema", Severity.ERROR, f"{service_and_plan_prefix(data, path)}{text} ({name})", path)
         for error in errors
-        for path, text in error_sentences(error)
+        for path, text in error_sentences(error, data)
     ]
     rest = [omission_note("house-schema", Severity.ERROR)] if len(found) > MAX_FINDINGS else []
     return found[:MAX_FINDINGS] + rest
@@ -66,9 +66,9 @@ def _refuse_fetch(uri: str) -> NoReturn:
     raise ValueError(uri)
 
 
-def error_sentences(error: jsonschema_rs.ValidationError) -> Iterator[tuple[Path, str]]:
-    """Path and sentence of an error; one for each missing or additional field."""
-    path, kind = tuple(error.instance_path), error.kind
+def error_sentences(error: jsonschema_rs.ValidationError, data: JsonValue) -> Iterator[tuple[Path, str]]:
+    """Path and sentence of an error of the catalog `data`; one for each missing or additional field."""
+    path, kind = error_path(error, data), error.kind
     if isinstance(kind, ValidationErrorKind.Required):
         yield (*path, kind.property), f"{format_key(kind.property)} is missing"
     elif isinstance(kind, ValidationErrorKind.AdditionalProperties):
@@ -78,4 +78,4 @@ def error_sentences(error: jsonschema_rs.ValidationError) -> Iterator[tuple[Path
         text = describe_violation(inner.kind.name, inner.kind.value, inner.instance, ("the name of a field",))
         yield (*path, str(inner.instance)), text
     else:
-        yield path, describe_error(error, "the catalog")
+        yield path, describe_error(error, path, "the catalog")

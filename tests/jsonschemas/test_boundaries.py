@@ -22,7 +22,6 @@ EQUAL_ALONE = {"propertyNames", "dependencies"}
 T, F, U = True, False, None
 """Safe; breaking; undecided, so risky."""
 AB = {"properties": {"a": {}, "b": {}}}
-AN = {"a": S, "b": S}
 
 
 def row(old: dict[str, Any], new: Any, safe: bool | None, draft: str = DRAFT_7) -> Any:

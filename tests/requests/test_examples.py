@@ -9,6 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 from osbctl.errors import SourceError
+from osbctl.jsonschemas.dialects import DRAFT_7, metaschema_errors
 from osbctl.paths import pointer
 from osbctl.requests.parameters import generate_examples, request_errors
 from tests.corpus import EVERY_CASE
@@ -138,6 +139,17 @@ REQUESTS: list[tuple[Any, list[tuple[str, str]]]] = [
 @pytest.mark.parametrize(("sent", "wanted"), REQUESTS)
 def test_each_fault_is_reported_once_at_its_path(sent: dict[str, Any], wanted: list[tuple[str, str]]) -> None:
     assert [(pointer(fault.path), fault.message) for fault in request_errors(SCHEMA, sent)] == wanted
+
+
+def test_a_key_of_digits_is_no_index() -> None:
+    numbers = {"additionalProperties": {"type": "integer"}}
+    schema = {"properties": {"ports": numbers, "list": {"items": numbers}}}
+    sent = {"ports": {"8080": "a", "007": "b"}, "list": [{}, {"0": "c"}]}
+    found = {fault.path: fault.message.partition(" ")[0] for fault in request_errors(schema, sent)}
+    assert found == {("ports", "8080"): "8080", ("ports", "007"): "007", ("list", 1, "0"): "0"}
+    assert [path for path, _ in metaschema_errors({"properties": {"8080": {"type": "int"}}}, DRAFT_7)] == [
+        ("properties", "8080", "type")
+    ]
 
 
 def test_a_name_that_is_nearly_known_gets_a_hint() -> None:

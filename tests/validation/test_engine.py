@@ -16,8 +16,8 @@ from osbctl.paths import value_at
 from osbctl.platforms import DEFAULT_API_VERSION, ApiVersion, Platform
 from osbctl.sources.parse import parse_document
 from osbctl.validation.options import ValidationOptions
-from osbctl.validation.pipeline import run_rules
 from osbctl.validation.rules import load_all, load_rules_with_checks
+from osbctl.validation.run_rules import run_rules
 from osbctl.validation.schema_errors import explain_schema_errors
 from tests.fragments import DRAFT_04, PLAN, catalog, places, validated, with_parameters
 

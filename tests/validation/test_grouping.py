@@ -12,7 +12,7 @@ from osbctl.reports.format_helpers import compute_fingerprints
 from osbctl.reports.text_report import format_findings
 from osbctl.sources.parse import parse_document
 from osbctl.sources.read import read_source
-from osbctl.validation.options import IgnoreAt, Selection, ValidationOptions
+from osbctl.validation.options import IgnoreAt, ValidationOptions, select_findings
 from osbctl.validation.pipeline import validate_document
 from tests.corpus import catalogs, needs_corpus
 
@@ -182,7 +182,7 @@ FINDINGS = [
     (ValidationOptions(ignore_at=(IgnoreAt("b", plan="p"),)), [0, 1, 2, 3]),
 ])  # fmt: skip
 def test_selection(options: ValidationOptions, kept: list[int]) -> None:
-    assert Selection(options).filter_findings(FINDINGS, DATA) == [FINDINGS[index] for index in kept]
+    assert select_findings(FINDINGS, DATA, options) == [FINDINGS[index] for index in kept]
 
 
 @pytest.mark.parametrize(("path", "expected"), [

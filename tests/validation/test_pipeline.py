@@ -82,6 +82,13 @@ def test_a_finding_that_is_selected_stays_where_the_one_that_replaces_it_is_not(
         assert ([finding.rule for finding in result.findings], result.left_out) == (rules, left_out), select
 
 
+def test_a_doubt_is_hidden_once() -> None:
+    data = changed(GOOD, ("services", 0, "bindable"), "((x))")
+    chosen = {"platforms": frozenset(Platform)}
+    whole = validated(data, **chosen)
+    assert validated(data, select=frozenset({"url-invalid"}), **chosen).left_out == len(whole.findings)
+
+
 def test_what_cannot_be_read_is_unreadable_to_all() -> None:
     verdicts = unreadable_result("x", ()).verdicts
     assert {verdict.kind for verdict in verdicts.values()} == {VerdictKind.UNREADABLE}

@@ -128,6 +128,7 @@ def test_a_good_catalog_has_no_fault(version: ApiVersion) -> None:
     ({"services": 1}, ["schema-type: services must be an array, not 1"]),
     ({"services": ["x"]}, ['schema-type: item 1 of services must be an object, not the string "x"']),
     (service(bindable="yes"), [f'schema-type: {DB}bindable must be a boolean, not the string "yes"']),
+    (service(tags="http://u:hunter2@h"), [f'schema-type: {DB}tags must be an array, not the string "http://***@h"']),
     (service(name=""), ["schema-empty: name must not be empty"]),
     (service(plans=[]), [f"schema-empty: {DB}plans must not be empty"]),
     (service(requires=["x"]), [f'schema-enum: {DB}item 1 of requires must be one of {REQUIRES}, not the string "x"']),
@@ -272,7 +273,7 @@ def test_our_walk_says_what_jsonschema_rs_says(version: ApiVersion) -> None:
     validator = jsonschema_rs.Draft7Validator(SCHEMAS[version], validate_formats=False)
     for number in range(60):
         data = generated.catalog(Random(number))
-        theirs = [said for error in validator.iter_errors(data) for said in error_sentences(error)]
+        theirs = [said for error in validator.iter_errors(data) for said in error_sentences(error, data)]
         assert sorted((fault.path, fault.sentence) for fault in schema_errors(data, version)) == sorted(theirs)
 
 

@@ -13,7 +13,7 @@ from osbctl.validation.user_schema import check_user_schema
 from tests.fragments import DRAFT_04
 
 DRAFT_07 = "http://json-schema.org/draft-07/schema#"
-DATA: dict[str, Any] = {"services": [{"name": "db", "size": 5, "tags": ["a", "a"], "metadata": {"x": 1}}]}
+DATA: dict[str, Any] = {"services": [{"name": "db", "size": 5, "tags": ["a", "a"], "metadata": {"x": 1}, "8080": "a"}]}
 
 
 def service_schema(**keywords: Any) -> dict[str, Any]:
@@ -38,9 +38,10 @@ def messages(house: Any) -> list[str]:
 
 @pytest.mark.parametrize(("house", "expected"), [
     (False, ": the catalog holds what the schema does not allow: an object"),
+    (service_schema(patternProperties={"^8": {"type": "null"}}), '8080: 8080 must be null, not the string "a"'),
     (service_schema(dependentRequired={"name": ["id"]}), "id: id is missing"),
     ({"$schema": DRAFT_07, **service_schema(dependencies={"name": ["id"], "size": True})}, "id: id is missing"),
-    (service_schema(properties={"name": {}, "tags": {}}, patternProperties={"^m": {}}, additionalProperties=False),
+    (service_schema(properties={"name": {}, "tags": {}}, patternProperties={"^[m8]": {}}, additionalProperties=False),
         "size: size is not allowed here"),
     (field_schema("size", **{"not": {}}), "size: size must not be what the schema rules out"),
     (service_schema(properties={"size": False}), "size: size holds what the schema does not allow: 5"),

@@ -50,6 +50,7 @@ def compare_schemas(old: JsonValue, new: JsonValue) -> list[SchemaChange]:
 
 
 def _summarize_added_schema(changes: list[SchemaChange]) -> list[SchemaChange]:
+    """The one change that stands for all; safe if there are none."""
     for change in changes:
         if change.witness is not None and change.rule != FORMAT:  # a format is not enforced everywhere
             message = "a schema was added where none was; it refuses what was accepted"

@@ -21,4 +21,5 @@ PLATFORM = PlatformRecord(
     unique=frozenset({Identity.CLIENT_ID}),
     unfollowed_redirects=frozenset({308}),
     is_quoted=True,
+    accepts_ordinary=True,
 )

@@ -16,8 +16,7 @@ from collections.abc import Iterator
 from typing import Any
 from urllib.parse import unquote
 
-from osbctl.jsonschemas.dialects import DRAFT_4, DRAFT_4_ADDRESS, metaschema_errors
-from osbctl.jsonschemas.walk import text_without_titles
+from osbctl.jsonschemas.dialects import DRAFT_4, metaschema_errors
 from osbctl.paths import Path, entries, resolve_pointer, value_at
 from osbctl.platforms.cloudfoundry.fields import Errors
 from osbctl.platforms.cloudfoundry.ruby import RubyCrash, equality_key, inspect, json_length
@@ -29,13 +28,12 @@ _MUST_CONFORM = "Must conform to JSON Schema Draft 04 (experimental support for 
 
 
 class SchemaChecks:
-    """Judges the schemas of one plan after another; one like an accepted one is accepted.
+    """Judges the schemas of one plan after another, since the library remembers their ids.
 
     `doubts` are the reasons why the platform's answer on a schema is unclear.
     """
 
     def __init__(self) -> None:
-        self._accepted: set[tuple[str, int]] = set()
         self._ids: set[str] = set()
         self.doubts: list[Refusal] = []
 
@@ -67,12 +65,7 @@ class SchemaChecks:
         try:
             if json_length(schema) > _LONGEST_SCHEMA:
                 return (Refusal("cloudfoundry-schema-size", (), "Must not be larger than 64KB"),)
-            # What a reference finds depends on the names of schemas that were loaded before.
-            key = text_without_titles(schema), len(self._ids)
-            refusals = () if key in self._accepted else self._judge_schema(schema)
-            if not refusals:
-                self._accepted.add(key)
-            return refusals
+            return self._judge_schema(schema)
         except RubyCrash as crash:
             raise RubyCrash(path) from crash
         except UnclearSchemaError as unclear:
@@ -88,11 +81,9 @@ class SchemaChecks:
             text = "Schema must have $schema key but was not present"
             return (Refusal("cloudfoundry-schema-dialect", ("$schema",), text),)
         # Cloud Foundry treats every schema as draft-04, regardless of its `$schema`.
-        as_draft_04 = {**schema, "$schema": DRAFT_4_ADDRESS} if isinstance(schema["$schema"], str) else schema
-        found = metaschema_errors(as_draft_04, DRAFT_4.validator)
         wrong = tuple(
             Refusal("cloudfoundry-schema-metaschema", path, _MUST_CONFORM + message)
-            for path, message in found
+            for path, message in metaschema_errors(schema, DRAFT_4)
             if not _is_tolerated_error(schema, path)
         )
         if wrong:
@@ -286,7 +277,7 @@ class _Evaluation:
         value = None if target is None else value_at(self._root, target)
         if target is None or not isinstance(value, dict):
             raise _RefusedError("reference", path, "The reference leads to no schema.")
-        if any(metaschema_errors(value, DRAFT_4.validator)):
+        if any(metaschema_errors(value, DRAFT_4)):
             raise UnclearSchemaError(path, "the reference leads to a schema that is not valid")
         return self.accepts_empty_object(value, target)
 

@@ -11,4 +11,5 @@ PLATFORM = PlatformRecord(
     sharing=BY_BROKER,
     omitted_is_false=frozenset({"free", "bindable", "plan_updateable"}),
     accepted_statuses=range(300),
+    accepts_ordinary=True,
 )

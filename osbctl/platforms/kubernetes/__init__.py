@@ -20,4 +20,5 @@ PLATFORM = PlatformRecord(
     omitted_is_false=frozenset({"free"}),
     service_only=frozenset({"plan_updateable"}),
     unique=frozenset({Identity.SERVICE_ID, Identity.PLAN_ID}),
+    accepts_ordinary=True,
 )

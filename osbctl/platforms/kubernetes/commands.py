@@ -3,7 +3,7 @@
 Source: svcat `provision` and `bind` (kubernetes-retired/service-catalog, docs/cli.md).
 """
 
-from osbctl.platforms.commands import BINDING, INSTANCE, Manifest, Order, Purpose, Tool
+from osbctl.platforms.commands import BINDING, INSTANCE, Manifest, Purpose, Tool
 
 # svcat has no command for updates; the manifest is applied again.
 _SVCAT = {
@@ -23,9 +23,7 @@ _BINDING = Manifest(
     _HEAD.format("ServiceBinding", BINDING) + f"  instanceRef:\n    name: {INSTANCE}\n{{parameters}}",
 )
 
-
-def _kubectl_manifest(_order: Order, purpose: Purpose) -> Manifest:
-    return _BINDING if purpose is Purpose.BIND else _INSTANCE
-
-
-TOOLS = (Tool("svcat", _SVCAT, reads_files=False), Tool("kubectl", _kubectl_manifest))
+TOOLS = (
+    Tool("svcat", _SVCAT, reads_files=False),
+    Tool("kubectl", lambda _order, purpose: _BINDING if purpose is Purpose.BIND else _INSTANCE),
+)

@@ -56,7 +56,7 @@ def _find_refusals(services: list[Struct]) -> Iterator[Refusal]:
 
 def _field_refusals(struct: Struct, kind: str) -> Iterator[Refusal]:
     for key in ("id", "name"):
-        if not 0 < len((struct[key] or "").encode()) <= MAX_NAME:
+        if not 0 < len((struct[key] or "").encode("utf-8", "surrogatepass")) <= MAX_NAME:
             text = f"Service Catalog requires 1 to {MAX_NAME} bytes as the {key} of a {kind}"
             yield Refusal("kubernetes-name", struct.field_path(key), text)
     if not struct["description"]:

@@ -15,4 +15,5 @@ PLATFORM = PlatformRecord(
     # 003_catalog.up.sql (unique within a broker) and smctl's help.
     sharing=BY_BROKER,
     timeout=15.0,
+    accepts_ordinary=True,
 )

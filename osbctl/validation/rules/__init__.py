@@ -19,7 +19,7 @@ SHARED = "shared-"
 
 
 def load_rules_with_checks() -> tuple[Rule, ...]:
-    """The rules with a check, in the order of their modules."""
+    """Load the modules of rules; return the rules with a check, in the order in which their modules were loaded."""
     for name in CHECKED:
         import_module(f"{__name__}.{name}")
     return tuple(rule for rule in list(RULES.values()) if rule.check)

@@ -1,7 +1,7 @@
 """Display information: costs, links, and what should not stand in a catalog at all."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 from osbctl.catalog import has_price, objects_in_list, parse_date
@@ -63,12 +63,6 @@ def cost_of_free_plan(catalog: CatalogNode) -> Iterator[Finding]:
             yield plan.finding(message, "free", "set `free: false`, or remove the costs", group_summary=summary)
 
 
-def _cost_amounts(cost: dict[str, Any]) -> Iterable[tuple[str, Any]]:
-    """The currencies of a cost, each with its amount."""
-    amount = cost.get("amount")
-    return amount.items() if isinstance(amount, dict) else ()
-
-
 @rule("cost-amount", Severity.WARNING, Category.ADVICE)
 def cost_amount(catalog: CatalogNode) -> Iterator[Finding]:
     """An amount of a cost is negative, or its currency is no code of three letters or there in two spellings.
@@ -81,7 +75,8 @@ def cost_amount(catalog: CatalogNode) -> Iterator[Finding]:
     """
     for plan, cost, path in _plan_costs(catalog):
         seen_currencies: set[str] = set()
-        for currency, amount in _cost_amounts(cost):
+        amounts = cost.get("amount")
+        for currency, amount in amounts.items() if isinstance(amounts, dict) else ():
             fault = _amount_fault(currency, amount, seen_currencies)
             seen_currencies.add(currency.casefold())
             if fault:

@@ -13,6 +13,7 @@ from osbctl.jsonschemas.dialects import (
     DRAFT_4_ADDRESS,
     DRAFTS,
     KEYWORDS,
+    Dialect,
     is_valid_schema,
     metaschema_errors,
     misspelled_schema_key,
@@ -64,7 +65,7 @@ def parameters_dialect_unknown(schema: Node) -> Iterator[Finding]:
     dialect = schema.text("$schema")
     if dialect is None and "$schema" in schema:
         yield schema.finding("$schema must be a string", "$schema", f"write {DRAFT_4_ADDRESS}")
-    elif dialect is not None and _validator_name(schema) is None:
+    elif dialect is not None and _find_draft(schema) is None:
         near = "http:" + dialect.removeprefix("https:") if dialect.startswith("https:") else "https:" + dialect[5:]
         is_slip = near.rstrip("#") in DRAFTS
         hint = f"write {near}" if is_slip else "known: draft-04, draft-06, draft-07, 2019-09, 2020-12"
@@ -83,14 +84,15 @@ def parameters_invalid(schema: Node) -> Iterator[Finding]:
     Source: OSB 2.13, Input Parameters Schema Object: parameters MUST be a valid JSON Schema
     """
     # Cloud Foundry treats every schema as draft-04, regardless of its $schema.
-    whole = schema.value if _validator_name(schema) else {**schema.value, "$schema": DRAFT_4_ADDRESS}
-    for path, text in metaschema_errors(whole, _validator_name(schema) or DRAFT_4.validator):
+    for path, text in metaschema_errors(schema.value, _find_draft(schema) or DRAFT_4):
+        if path == ("$schema",):  # `parameters-dialect-unknown` reports it
+            continue
         value = str(get_at(schema.value, path)) if path[-1:] == ("type",) else ""
         yield schema.finding(f"not a valid JSON Schema: {text}", path, did_you_mean(value, JSON_TYPES.values()))
 
 
-def _validator_name(schema: Node) -> str | None:
-    """Name of the validator for the draft in `$schema`; None if it is missing or unknown."""
+def _find_draft(schema: Node) -> Dialect | None:
+    """The draft that `$schema` names exactly; None if it is missing or unknown."""
     return DRAFTS.get((schema.text("$schema") or "").removesuffix("#"))
 
 
@@ -119,11 +121,11 @@ def parameters_keyword(schema: Node) -> Iterator[Finding]:
     Fix: renames the keyword, with --unsafe.
     Source: JSON Schema Core: unknown keywords are ignored
     """
-    dialect, validator = schema.text("$schema") or DRAFT_4_ADDRESS, _validator_name(schema) or DRAFT_4.validator
+    draft = _find_draft(schema) or DRAFT_4
     for place in _subschemas_through(schema.value, KEYWORDS | {"definitions", "$defs"}):
         for key, value in place.value.items():
             meant = _closest_keyword(key)
-            if not meant or meant in place.value or not is_valid_schema({"$schema": dialect, meant: value}, validator):
+            if not meant or meant in place.value or not is_valid_schema({meant: value}, draft):
                 continue
             path = (*place.path, key)
             message = f"unknown keyword {key[:60]!r}: did you mean {meant}?"

@@ -1,0 +1,83 @@
+"""Run the rules of `validate`, each on the catalog or on its distinct parameter schemas."""
+
+import json
+from typing import Any
+
+from osbctl.catalog import parameter_holders
+from osbctl.findings import Finding, Severity
+from osbctl.jsonschemas.walk import BY_NAME, LITERALS
+from osbctl.paths import JsonValue, Path
+from osbctl.rule import Rule
+from osbctl.validation.node import CatalogNode, Node
+from osbctl.validation.options import ValidationOptions
+from osbctl.validation.rules import PARAMETERS, load_rules_with_checks
+
+
+def run_rules(data: dict[str, Any], options: ValidationOptions) -> list[Finding]:
+    """Run the rules on the catalog `data`; they skip values of the wrong type, which the schema reports."""
+    catalog = CatalogNode(data, options.api_version)
+    catalog_rules, parameter_rules = list[Rule](), list[Rule]()
+    for rule in load_rules_with_checks():
+        if _is_rule_enabled(rule, options):
+            (parameter_rules if rule.id.startswith(PARAMETERS) else catalog_rules).append(rule)
+    return _run_checks(catalog_rules, catalog) + _run_parameter_rules(parameter_rules, catalog)
+
+
+def _run_parameter_rules(rules: list[Rule], catalog: CatalogNode) -> list[Finding]:
+    """Run `rules` once on the parameter schemas that are the same to them; report each occurrence."""
+    from osbctl.validation.rules.parameters import MAX_BYTES  # rules are loaded when the first catalog is checked
+
+    found: list[Finding] = []
+    known: dict[tuple[str, int], list[Finding]] = {}
+    for plan in catalog.plans:
+        for holder_path, holder in parameter_holders(plan.value):
+            schema = holder["parameters"]
+            # No rule reads titles and descriptions; but they count for the size of the whole.
+            content = _text_without_titles(schema), max(len(json.dumps(schema)), MAX_BYTES)
+            if content not in known:
+                known[content] = _run_checks(rules, Node(schema))
+            path = (*plan.path, "schemas", *holder_path, "parameters")
+            found += [_prefix_paths(path, finding) for finding in known[content]]
+    return found
+
+
+def _text_without_titles(schema: JsonValue) -> str:
+    """The schema as JSON, with empty titles and descriptions: plans often repeat a schema with texts of their own."""
+    return json.dumps(_copy_without_titles(schema))
+
+
+def _copy_without_titles(schema: JsonValue) -> JsonValue:
+    if isinstance(schema, list):
+        return [_copy_without_titles(item) for item in schema]
+    if not isinstance(schema, dict):
+        return schema
+    copy: dict[str, JsonValue] = {}
+    for key, value in schema.items():
+        if key in ("title", "description") and isinstance(value, str):
+            copy[key] = ""
+        elif key in BY_NAME and isinstance(value, dict):
+            copy[key] = {name: _copy_without_titles(inner) for name, inner in value.items()}
+        else:
+            copy[key] = value if key in LITERALS else _copy_without_titles(value)
+    return copy
+
+
+def _run_checks(rules: list[Rule], node: Node) -> list[Finding]:
+    return [
+        finding._replace(rule=rule.id, severity=rule.severity)
+        for rule in rules
+        for finding in (rule.check(node) if rule.check else ())
+    ]
+
+
+def _prefix_paths(parent_path: Path, finding: Finding) -> Finding:
+    """The finding with its paths, and those of its fixes, put below `parent_path`."""
+    fixes = tuple(fix._replace(path=(*parent_path, *fix.path)) for fix in finding.fixes)
+    return finding._replace(path=(*parent_path, *finding.path), fixes=fixes)
+
+
+def _is_rule_enabled(rule: Rule, options: ValidationOptions) -> bool:
+    """Return whether `rule` is checked with these options."""
+    if options.errors_only and rule.severity is not Severity.ERROR:
+        return False
+    return rule.only_for is None or rule.only_for in options.platforms or rule.id in (options.select or ())
