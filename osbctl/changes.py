@@ -59,8 +59,8 @@ class Change:
 
     `field` is the JSON pointer of the field in its object without the leading slash, empty for the whole object.
     `old` and `new` are values to display, with secrets replaced; None if the field is absent. On a side without the
-    field, the path is that of its parent. Locations are set only in reports; a new object has no old one. `effects`
-    are those of the chosen platforms.
+    object or the entry of a list, the path is that of the list. Locations are set only in reports; a new object has no
+    old one. `effects` are those of the chosen platforms.
     """
 
     rule: str

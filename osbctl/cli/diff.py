@@ -85,11 +85,15 @@ class ChangesDisplay:
 
     def print_error_report(self, error: OsbctlError, old_name: str, new_name: str) -> None:
         """Print why a side cannot be read, in the machine formats; else an empty report would look like no change."""
+        if self.effective_format not in (DiffFormat.TEXT, DiffFormat.ALLOW):
+            report = self.make_error_report(error, old_name, new_name)
+            write_output(render(report, self.effective_format), self.output)
+
+    def make_error_report(self, error: OsbctlError, old_name: str, new_name: str) -> DiffReport:
+        """The report that says why nothing was compared."""
         from osbctl.tasks.validate import error_findings
 
-        if self.effective_format not in (DiffFormat.TEXT, DiffFormat.ALLOW):
-            report = self._build_report(old_name, new_name, errors=error_findings(error))
-            write_output(render(report, self.effective_format), self.output)
+        return self._build_report(old_name, new_name, errors=error_findings(error))
 
 
 @common.expand_option_groups

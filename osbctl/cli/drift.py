@@ -50,14 +50,13 @@ class DriftSides(BrokerConnection, common.LocationOptions):
             found = find_stored_catalog(documents, self.stored_as, self.stored_broker, self.at)
             print_catalog_location(found.document)
             return found, read_source_or_broker(self, broker, self)
-        from osbctl.tasks.drift import fetch_registered_catalog, to_stored_catalog
+        from osbctl.tasks.drift import read_registered_sides
 
         if not location.is_registered_broker(broker, self.database):
             name = "at an address" if "://" in broker else repr(broker)  # an address may hold a password
             raise UsageError(f"no registered broker {name}, and no STORED is named", "osbctl drift BROKER STORED...")
         with location.open_registry(self.database) as registry:
-            registered = registry.broker(broker)
-        return to_stored_catalog(registered), fetch_registered_catalog(registered, self.make_client(one_broker=True))
+            return read_registered_sides(registry, broker, self.make_client(one_broker=True))
 
     def make_client(self, *, one_broker: bool) -> RegisteredBrokerClient:
         """A client of registered brokers; reads passwords that options name, and may ask for that of `one_broker`."""
@@ -156,7 +155,9 @@ def _report_all_brokers(
         results = compare_registered_brokers(registry, client, platforms, used_plans, jobs)
         checked = sorted(show_progress(results, total, "checking"), key=lambda result: result[0])
     reports = [
-        BrokerReport(name, None, found) if isinstance(found, str) else BrokerReport(name, display.make_report(found))
+        BrokerReport(name, display.make_error_report(SourceError(f"{name}: {found}"), name, name), found)
+        if isinstance(found, str)
+        else BrokerReport(name, display.make_report(found))
         for name, found in checked
     ]
     write_output(render_all(reports, display.effective_format), display.output)

@@ -43,7 +43,14 @@ def register_kind(
     level: Level | None = None,
 ) -> Kind:
     """Register a kind of change and its rule; `reaction` is the usual one, `level` by default the strictest."""
-    reactions = {platform: _reaction_of(platform, id, reaction) for platform in Platform}
+    reactions: dict[Platform, Reaction | DependsOnInstances] = {}
+    for platform in Platform:
+        own = platform.record.reactions.get(id, reaction)
+        if own is None:
+            raise LookupError(
+                f"REACTIONS of {platform.label} needs {id}, which has no reaction common to all platforms"
+            )
+        reactions[platform] = own
     usual = {platform: r.unknown if isinstance(r, DependsOnInstances) else r for platform, r in reactions.items()}
     levels = {platform: r.level for platform, r in usual.items()}
     level = level or max(levels.values(), key=lambda each: each.rank)
@@ -52,15 +59,6 @@ def register_kind(
     register_rules({id: text}, SEVERITIES[level], Category.CHANGE, refused_by)
     KINDS[id] = Kind(id, reactions, advice)
     return KINDS[id]
-
-
-def _reaction_of(
-    platform: Platform, kind: str, usual: Reaction | DependsOnInstances | None
-) -> Reaction | DependsOnInstances:
-    reaction = platform.record.reactions.get(kind, usual)
-    if reaction is None:
-        raise LookupError(f"REACTIONS of {platform.label} needs {kind}, which has no reaction common to all platforms")
-    return reaction
 
 
 def load_all() -> None:

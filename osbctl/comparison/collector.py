@@ -1,8 +1,9 @@
 """Collector of changes: makes a `Change` from a kind and a pair of objects, and adds locations."""
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from types import MappingProxyType
 
 from osbctl.catalog import ServiceOffering, ServicePlan
 from osbctl.changes import Change, Effect, Level, ObjectRef
@@ -53,16 +54,19 @@ class Collector:
         old_path: Path | None = None,
         new_path: Path | None = None,
         effects: tuple[Effect, ...] | None = None,
+        overrides: Mapping[Platform, Effect] = MappingProxyType({}),
         level: Level | None = None,
         expired: bool = False,
     ) -> None:
         """Add a change of `kind` in the field `path` of the object.
 
         `old_path` and `new_path` are those on each side, if they differ from `path`. `effects` replaces those of the
-        kind, `level` that of each; `expired`: the sunset of the object has passed, so what breaks users is only risky.
+        kind, `overrides` some of them, `level` that of each; `expired`: the sunset of the object has passed, so what
+        breaks users is only risky.
         """
         if effects is None:
             effects = tuple(_fill_in_names(kind.effects(self.platforms, self._is_used(pair)), pair))
+        effects = tuple(overrides.get(effect.platform, effect) for effect in effects)
         if expired:
             effects = tuple(replace(e, level=Level.RISKY) if e.level is Level.BREAKING else e for e in effects)
         if level:

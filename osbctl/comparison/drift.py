@@ -11,15 +11,16 @@ from dataclasses import replace
 from typing import Any
 
 from osbctl.catalog import Catalog
-from osbctl.changes import Change
+from osbctl.changes import Change, Level
 from osbctl.comparison.catalogs import compare_catalogs
 from osbctl.comparison.field_types import FLAGS, INHERITED
 from osbctl.comparison.match import Identified
-from osbctl.comparison.rules import fields
+from osbctl.comparison.rules import fields, identity
 from osbctl.errors import SourceError
 from osbctl.paths import get_at
 from osbctl.platforms import Platform
 from osbctl.platforms.export import Fields, RowFields
+from osbctl.platforms.saving import catalog_rows, row_labels, rows_by_key
 from osbctl.sources.exports import StoredCatalog
 from osbctl.text import plural
 
@@ -49,12 +50,12 @@ def find_drift(
         drop_inherited_values(old_data, new_data, as_written, false_defaults)
         old, new = Catalog.of(old_data), Catalog.of(new_data)
     changes = compare_catalogs(old, new, platforms=platforms, used_plans=used_plans)
+    kept = {row.key for row in stored.kept}
     found = []
     for change in changes:
-        ids = (change.service.id if change.service else "", change.plan.id if change.plan else "")
-        if ids in stored.kept:
+        if change.service and (change.service.id, change.plan.id if change.plan else None) in kept:
             found.append(replace(change, message=_BACK))
-        elif shape is None or not _is_storage_artifact(change):
+        elif not _is_storage_artifact(change, stored):
             found.append(change)
     return found
 
@@ -62,7 +63,7 @@ def find_drift(
 def _check_same_broker(stored: StoredCatalog, broker: Catalog, shape: RowFields) -> None:
     """Raise SourceError if neither side is empty and they have no id or name in common."""
     broker_marks, stored_marks = _ids_and_names(broker), _ids_and_names(stored.document.catalog)
-    stored_marks |= {mark for ids in stored.kept for mark in ids if mark}
+    stored_marks |= {mark for row in stored.kept for mark in row.key if mark}
     if broker_marks and stored_marks and not broker_marks & stored_marks:
         raise SourceError(
             f"{stored.document.name}: the export has no id or name of this broker's catalog",
@@ -78,9 +79,9 @@ def _ids_and_names(catalog: Catalog) -> set[str]:
 def stored_catalog_notes(stored: StoredCatalog, broker: Mapping[str, Any] | Catalog) -> list[str]:
     """Notes on the stored side: removed objects that the platform keeps, and fields that it does not store."""
     broker, shape = Catalog.of(broker), stored.shape
-    offered = {(service.id, "") for service in broker.services}  # as `StoredCatalog.kept` has them
-    offered |= {(service.id, plan.id) for service in broker.services for plan in service.plans}
-    removed = [name for ids, name in stored.kept.items() if ids not in offered]
+    offered = rows_by_key(catalog_rows(broker))
+    labels = row_labels(stored.kept, stored.document.catalog)
+    removed = [name for key, name in labels.items() if key not in offered]
     head = "not compared, as the platform keeps them though the catalog does not have them"
     sentences = [f"{head}: {', '.join(removed)}"] if removed else []
     return [*sentences, *_export_notes(stored, broker, shape)] if shape else sentences
@@ -99,8 +100,15 @@ def _export_notes(stored: StoredCatalog, broker: Catalog, shape: RowFields) -> I
         yield f"not compared, as {stored.platform.label} does not store or show it: {', '.join(left_out)}"
 
 
-def _is_storage_artifact(change: Change) -> bool:
-    """Return whether a change is no drift: platforms keep no order of objects, and treat absent and empty alike."""
+def _is_storage_artifact(change: Change, stored: StoredCatalog) -> bool:
+    """Return whether a change is no drift: no update of the platform would make both sides equal.
+
+    Cloud Foundry removes blanks around names; exports keep no order of objects, and treat absent and empty alike.
+    """
+    if change.rule in (identity.SERVICE_RENAMED.id, identity.PLAN_RENAMED.id):
+        return stored.platform is not None and change.level is Level.SAFE
+    if stored.shape is None:
+        return False
     if change.rule == fields.ORDER.id:
         return change.field in ("services", "plans")
     return change.rule == fields.OTHER.id and change.service is None and not change.field
@@ -146,7 +154,9 @@ def _list_at_key(data: Mapping[str, Any], key: str) -> list[Any]:
 def drop_inherited_values(
     stored: dict[str, Any], broker: dict[str, Any], as_written: Mapping[str, Any], false_defaults: Collection[str]
 ) -> None:
-    """Remove values that plans inherit from both sides, so that a changed service offering is one change.
+    """Remove values that plans inherit or omit, so that they are compared as in two catalogs.
+
+    Inherited ones are removed from both sides, so that a changed service offering is one change.
 
     The platform shows inherited values as the plan's own. If the broker's plan omits a value, and the stored plan has
     the inherited one, the stored catalog is assumed to have omitted it, too. `as_written` is the broker's catalog
@@ -158,6 +168,9 @@ def drop_inherited_values(
                 if name not in false_defaults and plan.get(name) is None and old_plan.get(name) == old.get(name):
                     old_plan.pop(name, None)
                     new_plan.pop(name, None)
+            # A plan may be free now because a line was lost: the comparison must see that nothing says so.
+            if "free" not in false_defaults and plan.get("free") is None and old_plan.get("free") is False:
+                new_plan.pop("free")
 
 
 def _match_by_id(

@@ -20,7 +20,14 @@ from osbctl.comparison.field_types import (
 from osbctl.comparison.parameters import compare_parameters
 from osbctl.comparison.rules import fields as rules
 from osbctl.comparison.text_lists import TEXT_LISTS, compare_text_list
-from osbctl.comparison.values import describe_change, dict_or_empty, equal_or_both_empty, format_value
+from osbctl.comparison.values import (
+    all_keys,
+    describe_change,
+    dict_or_empty,
+    equal_or_both_empty,
+    format_value,
+    narrow_path,
+)
 from osbctl.fields import CONVENTIONS, PARTS, known_fields
 from osbctl.jsonschemas.walk import same_value
 from osbctl.paths import JsonValue, Path, get_at
@@ -78,8 +85,6 @@ def compare_plan_fields(collector: Collector, pair: MatchedPair, moved: bool = F
     """Compare the plan's own fields; `moved`: it belonged to another service offering before."""
     old, new = pair.old_plan, pair.new_plan
     assert old and new
-    if not moved and equal_or_both_empty(old.data, new.data):
-        return  # most plans, most of the time
     old_data, new_data = report_and_drop_wrong_types(collector, pair, "plan", old.data, new.data)
     for name in INHERITED:
         old_value, new_value = getattr(old, name), getattr(new, name)
@@ -117,7 +122,7 @@ def _compare_other_fields(
         if not same_value(old_value, new_value):
             message = describe_change(".".join(path), old_value, new_value, path)
             collector.add(rules.FIELD_CASE, pair, message, path, old_value, new_value)
-    for key in _all_keys(old, new):
+    for key in all_keys(old, new):
         if key not in compared_fields(kind) and (key,) not in old_fields and (key,) not in new_fields:
             _compare_field(collector, rules.OTHER, pair, (key,), old.get(key), new.get(key))
 
@@ -128,10 +133,15 @@ def _fields_in_other_case(
     """The known fields in another case, with their paths; names in metadata and parameters are no fields."""
     for key, value in data.items():
         inner = PARTS.get(kind, {}).get(key)
-        if key != fold_case(key) and fold_case(key) in known_fields(kind):
+        if _is_in_other_case(key, kind):
             yield (*path, key), value
         elif inner and key != "metadata" and isinstance(value, dict):
             yield from _fields_in_other_case(value, inner, (*path, key))
+
+
+def _is_in_other_case(key: str, kind: str) -> bool:
+    """Return whether `key` is a field of this kind of object, but for its case."""
+    return key != fold_case(key) and fold_case(key) in known_fields(kind)
 
 
 def _compare_flag(collector: Collector, pair: MatchedPair, path: Path, old: bool, new: bool) -> None:
@@ -216,7 +226,7 @@ def _compare_free(collector: Collector, pair: MatchedPair, old: ServicePlan, new
 def _compare_metadata(collector: Collector, pair: MatchedPair, old: dict[str, Any], new: dict[str, Any]) -> None:
     skipped = _VISIBILITY_LISTS if pair.plan and _report_hidden_plan(collector, pair, old, new) else ()
     flag = "supportsInstanceSharing" if pair.plan else "shareable"
-    for key in _all_keys(old, new):
+    for key in all_keys(old, new):
         path: Path = ("metadata", key)
         if key in skipped:
             continue
@@ -263,9 +273,9 @@ def _compare_dashboard(collector: Collector, pair: MatchedPair, old: dict[str, A
         message = f"dashboard client {'added' if new else 'removed'}"
         collector.add(rules.DASHBOARD, pair, message, ("dashboard_client",), _mask(old or None), _mask(new or None))
         return
-    for key in _all_keys(old, new):
+    for key in all_keys(old, new):
         old_value, new_value = old.get(key), new.get(key)
-        if equal_or_both_empty(old_value, new_value):
+        if equal_or_both_empty(old_value, new_value) or _is_in_other_case(key, "dashboard_client"):
             continue
         message = describe_change(key, old_value, new_value)
         # Only these two fields are known to hold no secret, and a URI only where it names no user.
@@ -284,7 +294,9 @@ def _mask(value: Any) -> str | None:
 def _compare_maintenance_info(collector: Collector, pair: MatchedPair, old: Any, new: Any) -> None:
     # Platforms treat an empty version like none.
     old, new = ({key: value for key, value in dict_or_empty(side).items() if value != ""} for side in (old, new))
-    for key in _all_keys(old, new):
+    for key in all_keys(old, new):
+        if _is_in_other_case(key, "maintenance_info"):
+            continue  # reported as such
         kind = rules.MAINTENANCE if key == "version" else rules.WORDING if key == "description" else rules.OTHER
         _compare_field(collector, kind, pair, ("maintenance_info", key), old.get(key), new.get(key))
 
@@ -304,7 +316,7 @@ def _compare_field(collector: Collector, kind: Kind, pair: MatchedPair, path: Pa
     if equal_or_both_empty(old, new):
         return
     depth = len(path)
-    path, keys = _narrow_path(path, old, new)
+    path, keys = narrow_path(path, old, new)
     old_value, new_value = get_at(old, path[depth:]), get_at(new, path[depth:])
     name = ".".join(map(str, path))
     message = describe_change(name, old_value, new_value, path)
@@ -315,21 +327,6 @@ def _compare_field(collector: Collector, kind: Kind, pair: MatchedPair, path: Pa
     collector.add(kind, pair, message, path, old_value, new_value)
 
 
-def _narrow_path(path: Path, old: Any, new: Any) -> tuple[Path, dict[str, str]]:
-    """The path into objects that differ at only one key, and the fate of each differing key at its end."""
-    while isinstance(old, dict) and isinstance(new, dict) and old and new:
-        keys = {
-            key: "added" if old.get(key) is None else "removed" if new.get(key) is None else "changed"
-            for key in _all_keys(old, new)
-            if not equal_or_both_empty(old.get(key), new.get(key))
-        }
-        if len(keys) != 1:
-            return path, keys
-        (key,) = keys
-        path, old, new = (*path, key), old.get(key), new.get(key)
-    return path, {}
-
-
 def _always_inherits(name: str, old: ServicePlan, new: ServicePlan) -> bool:
     """Return whether the plan leaves this to its service offering, before and after."""
     return not _is_explicit(old, name) and not _is_explicit(new, name)
@@ -337,8 +334,3 @@ def _always_inherits(name: str, old: ServicePlan, new: ServicePlan) -> bool:
 
 def _is_explicit(item: ServiceOffering | ServicePlan, name: str) -> bool:
     return isinstance(item.data.get(name), bool)
-
-
-def _all_keys(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[str]:
-    yield from old
-    yield from (key for key in new if key not in old)

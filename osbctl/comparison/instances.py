@@ -15,6 +15,8 @@ _MAX_BYTES = 256 * 1024 * 1024
 NO_INSTANCES = "none"
 """The value instead of a file if no plan has instances."""
 _IF_NONE = f"if no plan has instances, use --instances {NO_INSTANCES}"
+_NEXT_PAGE = (("pagination", "next"), ("metadata", "continue"), ("token",))
+"""Places in a page of an export, of which one is set if another page follows."""
 
 
 def read_used_plans(file: str) -> frozenset[str]:
@@ -82,31 +84,63 @@ def check_plan_ids(ids: Collection[str], known: Collection[str], file: str, owne
 
 def _parse_export(value: Any, file: str) -> frozenset[str]:
     """The plan ids of an export, read as the platform that finds most; only used ones if it has instances."""
-    found = [_collect_plans_and_used_keys(value, shape) for shape in export_shapes()]
+    objects = list(_objects_within(value))
+    found = [_collect_plans_and_used_keys(objects, shape) for shape in export_shapes()]
     plans, used = max(found, key=lambda candidate: (len(candidate[1]), len(candidate[0])))
-    if used - plans.keys() or not (plans or used):
+    if not plans and not used:
+        raise ConfigError(f"{file}: the file has no plan ids of the catalog", "list one id on each line")
+    if used - plans.keys():
         raise ConfigError(
-            f"{file}: the file has no plan ids of the catalog",
-            "export the plans, too: cf curl '/v3/service_plans?per_page=5000'; or list one id on each line",
+            f"{file}: the file has instances, but not all of their plans",
+            "export both: kubectl get serviceinstances,clusterserviceplans -A -o json; or join the answers of "
+            "/v3/service_plans and /v3/service_instances with jq -s; or list one id on each line",
         )
+    _check_last_page(objects, file)
     return frozenset(plans[key] for key in used or plans)
 
 
-def _collect_plans_and_used_keys(value: Any, shape: RowFields) -> tuple[dict[str, str], set[str]]:
-    """The catalog ids of rows by their key on the platform, and the keys of plans that instances name."""
-    plans: dict[str, str] = {}
-    used: set[str] = set()
+def _objects_within(value: Any) -> Iterator[dict[str, Any]]:
+    """All objects in `value`, and itself if it is one."""
     todo = [value]
     while todo:
         node = todo.pop()
         if isinstance(node, list):
             todo.extend(node)
         elif isinstance(node, dict):
+            yield node
             todo.extend(node.values())
-            catalog_id = get_at(node, shape.plan[("id",)][0])
-            plan = next(filter(None, (row_name(node, places) for places in shape.instance)), "")
-            if plan:
-                used.add(plan)
-            elif isinstance(catalog_id, str):
-                plans[row_name(node, shape.key) or catalog_id] = catalog_id
+
+
+def _collect_plans_and_used_keys(objects: list[dict[str, Any]], shape: RowFields) -> tuple[dict[str, str], set[str]]:
+    """The catalog ids of rows by their key on the platform, and the keys of plans that instances name."""
+    plans: dict[str, str] = {}
+    used: set[str] = set()
+    to_service = [place for place in shape.parent if place not in shape.key]
+    for node in objects:
+        catalog_id = get_at(node, shape.plan[("id",)][0])
+        plan = _plan_of_instance(node, shape)
+        if plan:
+            used.add(plan)
+        elif isinstance(catalog_id, str) and any(get_at(node, place) for place in to_service):
+            plans[row_name(node, shape.key) or catalog_id] = catalog_id
     return plans, used
+
+
+def _plan_of_instance(row: Any, shape: RowFields) -> str:
+    """The key of the plan that a row of an instance names; empty for other rows."""
+    return next(filter(None, (row_name(row, places) for places in shape.instance)), "")
+
+
+def _check_last_page(objects: list[dict[str, Any]], file: str) -> None:
+    """Raise ConfigError if the last page of instances or of plans is missing: their plans would look unused."""
+    another_follows: dict[bool, list[bool]] = {False: [], True: []}
+    for page in objects:
+        rows = page.get("resources") or page.get("items")
+        if isinstance(rows, list):
+            has_instances = any(_plan_of_instance(row, shape) for row in rows for shape in export_shapes())
+            another_follows[has_instances].append(any(get_at(page, place) for place in _NEXT_PAGE))
+    for pages in another_follows.values():
+        if pages and all(pages):
+            raise ConfigError(
+                f"{file}: the list was cut: more pages follow", "add them; per_page=5000 asks for more rows"
+            )

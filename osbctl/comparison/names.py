@@ -4,10 +4,11 @@ from collections.abc import Iterable, Sequence
 from functools import cached_property
 from typing import NamedTuple
 
-from osbctl.catalog import Catalog, ServiceOffering, ServicePlan
+from osbctl.catalog import Catalog
 from osbctl.changes import Effect, Level
 from osbctl.comparison.change_kinds import Kind
 from osbctl.comparison.collector import Collector, MatchedPair
+from osbctl.comparison.field_types import has_wrong_type
 from osbctl.comparison.match import Identified, fold_name
 from osbctl.comparison.rules import identity
 from osbctl.comparison.values import format_value
@@ -24,8 +25,11 @@ class _Kinds(NamedTuple):
     taken: Kind
 
 
-_OF_SERVICES = _Kinds(identity.SERVICE_ADDED, identity.SERVICE_RENAMED, identity.SERVICE_NAME_TAKEN)
-_OF_PLANS = _Kinds(identity.PLAN_ADDED, identity.PLAN_RENAMED, identity.PLAN_NAME_TAKEN)
+_KINDS = {
+    False: _Kinds(identity.SERVICE_ADDED, identity.SERVICE_RENAMED, identity.SERVICE_NAME_TAKEN),
+    True: _Kinds(identity.PLAN_ADDED, identity.PLAN_RENAMED, identity.PLAN_NAME_TAKEN),
+}
+"""By whether the object is a plan."""
 
 
 class NameChanges:
@@ -34,59 +38,44 @@ class NameChanges:
     def __init__(self, old: Catalog, new: Catalog, collector: Collector) -> None:
         self._old, self._new, self._collector = old, new, collector
 
-    def report_services(
-        self, kept: Iterable[tuple[ServiceOffering, ServiceOffering]], added: Iterable[ServiceOffering]
-    ) -> None:
-        """Report those of service offerings."""
-        pairs = [MatchedPair(old, new) for old, new in kept]
-        self._report_names(_OF_SERVICES, self._old.services, [*pairs, *(MatchedPair(None, new) for new in added)])
-
-    def report_plans(
-        self,
-        old: ServiceOffering,
-        new: ServiceOffering,
-        kept: Iterable[tuple[ServicePlan, ServicePlan]],
-        added: Iterable[ServicePlan],
-    ) -> None:
-        """Report those of the plans of a service offering."""
-        pairs = [MatchedPair(old, new, old_plan, new_plan) for old_plan, new_plan in kept]
-        self._report_names(_OF_PLANS, old.plans, [*pairs, *(MatchedPair(old, new, None, plan) for plan in added)])
-
-    def _report_names(self, kinds: _Kinds, old_objects: Iterable[Identified], pairs: Sequence[MatchedPair]) -> None:
+    def report_names(self, old_objects: Iterable[Identified], pairs: Sequence[MatchedPair]) -> None:
+        """Report those of all service offerings, or of the plans of one; `pairs` are kept objects, then new ones."""
         holders = {fold_name(old): old for old in old_objects if old.name}
         staying = {fold_name(new) for old, new in map(_old_and_new, pairs) if old and fold_name(old) == fold_name(new)}
         for pair in pairs:
             old, new = _old_and_new(pair)
             if old is None or _is_renamed(old, new):
                 holder = holders.get(fold_name(new))
-                self._report_name(
-                    kinds, pair, None if holder is old else holder, given_up=fold_name(new) not in staying
-                )
+                self._report_name(pair, None if holder is old else holder, given_up=fold_name(new) not in staying)
 
-    def _report_name(self, kinds: _Kinds, pair: MatchedPair, holder: Identified | None, *, given_up: bool) -> None:
+    def _report_name(self, pair: MatchedPair, holder: Identified | None, *, given_up: bool) -> None:
         """Report the new name of an object; `holder` had it before, and `given_up`: has it no more."""
         old, new = _old_and_new(pair)
+        kinds = _KINDS[pair.new_plan is not None]
         is_passed_on = holder is not None and given_up
-        clashes = self._find_clashes(new)
-        if not (old or is_passed_on or clashes):
+        refusals = self.refusals_of_name(new)
+        if not (old or is_passed_on or refusals):
             return  # a new object with a name of its own is reported as such
         usual = kinds.renamed if old else kinds.added
-        effects = self._effects_with_clashes(kinds.taken if is_passed_on else usual, clashes)
-        kind = kinds.taken if is_passed_on or clashes else usual
-        name = old.name if old else None
-        self._collector.add(kind, pair, _name_message(old, new, holder), ("name",), name, new.name, effects=effects)
-
-    def _effects_with_clashes(self, kind: Kind, clashes: dict[Platform, Clash]) -> tuple[Effect, ...]:
-        """The effects of `kind`, but that platforms refuse an object that clashes."""
-        return tuple(
-            Effect(effect.platform, Level.REFUSED, clashes[effect.platform].words)
-            if effect.platform in clashes
-            else effect
-            for effect in kind.effects(self._collector.platforms, None)
+        kind = kinds.taken if is_passed_on or refusals else usual
+        self._collector.add(
+            kind,
+            pair,
+            _name_message(old, new, holder),
+            ("name",),
+            old.name if old else None,
+            new.name,
+            effects=(kinds.taken if is_passed_on else usual).effects(self._collector.platforms, None),
+            overrides=_effects_of_same_name(pair) | refusals,
         )
 
-    def _find_clashes(self, new: Identified) -> dict[Platform, Clash]:
-        return {platform: clashes[new.path] for platform, clashes in self._all_clashes.items() if new.path in clashes}
+    def refusals_of_name(self, new: Identified) -> dict[Platform, Effect]:
+        """The effects on platforms that refuse the update for the name of `new`."""
+        return {
+            platform: Effect(platform, Level.REFUSED, clashes[new.path].words)
+            for platform, clashes in self._all_clashes.items()
+            if new.path in clashes
+        }
 
     @cached_property
     def _all_clashes(self) -> dict[Platform, dict[Path, Clash]]:
@@ -109,7 +98,19 @@ def _old_and_new(pair: MatchedPair) -> tuple[Identified | None, Identified]:
 
 def _is_renamed(old: Identified, new: Identified) -> bool:
     """Return whether the names differ. Values of a wrong type are no names."""
-    return old.name != new.name and all(isinstance(item.data.get("name"), str | None) for item in (old, new))
+    return old.name != new.name and not has_wrong_type("name", old.data, new.data)
+
+
+def _effects_of_same_name(pair: MatchedPair) -> dict[Platform, Effect]:
+    """The effects on platforms that store the old and the new name as the same text."""
+    old, new = _old_and_new(pair)
+    found = {}
+    for platform in Platform:
+        blanks = platform.record.stripped_from_names
+        if blanks and old and old.name.strip(blanks) == new.name.strip(blanks):
+            does = "removes the blanks around the name, so it stays the same"
+            found[platform] = Effect(platform, Level.SAFE, does)
+    return found
 
 
 def _name_message(old: Identified | None, new: Identified, holder: Identified | None) -> str:

@@ -3,15 +3,21 @@
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
-from osbctl.changes import Change, Level, ObjectRef
-from osbctl.comparison.rules.identity import NOW_REFUSED, REFUSED_IN_PART
-from osbctl.comparison.values import dict_or_empty
-from osbctl.paths import Path, get_at, pointer
+from osbctl.catalog import Catalog, object_path
+from osbctl.changes import Change, Effect, Level, ObjectRef
+from osbctl.comparison.change_kinds import Kind
+from osbctl.comparison.match import Identified
+from osbctl.comparison.rules.identity import NOW_REFUSED, PLAN_NAME_TAKEN, REFUSED_IN_PART, SERVICE_NAME_TAKEN
+from osbctl.comparison.values import format_value
+from osbctl.paths import Path, pointer
 from osbctl.platforms import Platform
 from osbctl.platforms.outcome import Refusal, redact_message
+from osbctl.platforms.saving import Clash, Update
 
 Refusals: TypeAlias = Mapping[Platform, Sequence[Refusal]]
 """The refusals of one catalog by the platforms that refuse it."""
+
+_OTHER_ID = "choose another id; no other object on the platform may have it"
 
 
 class _Place(NamedTuple):
@@ -34,12 +40,14 @@ def find_new_refusals(
     ids and field are. Refusals that one of `changes` reports, by the same platform at the same path, are omitted.
     """
     found = []
+    old_catalog, old_objects, new_objects = Catalog.of(old), _objects_by_path(old), _objects_by_path(new)
     for platform, refusals in new_refusals.items():
-        known = {(each.rule, *_place_key(_find_place(old, each.path))) for each in old_refusals.get(platform, ())}
+        reasons = old_refusals.get(platform, ())
+        known = {(each.rule, *_place_key(_find_place(old_objects, each.path))) for each in reasons}
         reported = {c.new_path for c in changes if _is_refused_by(c, platform)}
         kind = REFUSED_IN_PART if platform in partly_applying else NOW_REFUSED
         for refusal in refusals:
-            place = _find_place(new, refusal.path)
+            place = _find_place(new_objects, refusal.path)
             key = (refusal.rule, *_place_key(place))
             if key not in known and refusal.path not in reported:
                 known.add(key)
@@ -51,12 +59,60 @@ def find_new_refusals(
                     service=place.service,
                     plan=place.plan,
                     field="/".join((pointer(place.field)[1:], platform, refusal.rule)).lstrip("/"),
-                    old_path=_find_old_path(place, old),
+                    old_path=_find_old_path(place, old_catalog),
                     new_path=refusal.path,
                     advice=kind.advice,
                 )
                 found.append(change)
     return found
+
+
+def find_clashes(
+    old: Mapping[str, Any], new: Mapping[str, Any], updates: Mapping[Platform, Update], changes: Sequence[Change]
+) -> list[Change]:
+    """The objects of the catalog `new` that cannot be saved beside stored ones, unless one of `changes` says so.
+
+    `updates` are those of the platforms that would accept the catalog at registration, simulated.
+    """
+    found = []
+    objects = _objects_by_path(new)
+    for platform, update in updates.items():
+        reported = {object_path(change.new_path) for change in changes if _is_refused_by(change, platform)}
+        for clash in update.clashes:
+            # An empty path is that of a removal, which is a change; a refused service offering includes its plans.
+            if clash.path and not reported & {clash.path, clash.path[:2]}:
+                kind = REFUSED_IN_PART if update.is_applied_in_part else NOW_REFUSED
+                effect = Effect(platform, Level.REFUSED, clash.words)
+                found.append(_clash_change(clash, effect, kind, _find_place(objects, clash.path), Catalog.of(old)))
+    return found
+
+
+def _clash_change(clash: Clash, effect: Effect, kind: Kind, place: _Place, old: Catalog) -> Change:
+    """The change for a clash at a `place`: of `kind`, unless it is one of names."""
+    advice = _OTHER_ID
+    if clash.is_of_name:
+        kind = PLAN_NAME_TAKEN if place.plan else SERVICE_NAME_TAKEN
+        place, advice = place._replace(field=("name",)), kind.advice
+    return Change(
+        rule=kind.id,
+        message=_describe_clash(clash),
+        effects=(effect,),
+        service=place.service,
+        plan=place.plan,
+        field=pointer(place.field)[1:],
+        old_path=_find_old_path(place, old),
+        new_path=(*clash.path, *place.field),
+        advice=advice,
+    )
+
+
+def _describe_clash(clash: Clash) -> str:
+    """Name what is taken, and by which object."""
+    what = "its name" if clash.is_of_name else "an id of it"
+    if clash.holder is None:
+        return f"{what} is taken by another broker"
+    holder = f"{format_value(clash.holder.name)} (id {format_value(clash.holder.plan or clash.holder.service)})"
+    return f"{what} is that of {holder}" + (", which the platform keeps" if clash.holder.state else "")
 
 
 def _is_refused_by(change: Change, platform: Platform) -> bool:
@@ -70,18 +126,17 @@ def _prefix_field_name(field: Path, message: str) -> str:
     return message if is_named else f"{'.'.join(map(str, field))}: {message}"
 
 
-def _find_place(data: Mapping[str, Any], path: Path) -> _Place:
+def _objects_by_path(data: Mapping[str, Any]) -> dict[Path, Identified]:
+    catalog = Catalog.of(data)
+    objects: list[Identified] = [*catalog.services, *catalog.plans]
+    return {item.path: item for item in objects}
+
+
+def _find_place(objects: Mapping[Path, Identified], path: Path) -> _Place:
     """Split a path into the service offering, the plan and the field that it leads to."""
-    objects: list[ObjectRef | None] = []
-    remainder, value = path, data
-    for key in ("services", "plans"):
-        if len(remainder) < 2 or remainder[0] != key:
-            break
-        value = dict_or_empty(get_at(value, remainder[:2]))
-        objects.append(ObjectRef(_text_or_empty(value.get("id")), _text_or_empty(value.get("name"))))
-        remainder = remainder[2:]
-    service, plan = (*objects, None, None)[:2]
-    return _Place(service, plan, remainder)
+    service, plan = objects.get(path[:2]), objects.get(path[:4]) if path[2:3] == ("plans",) else None
+    service_ref, plan_ref = (ObjectRef(item.id, item.name) if item else None for item in (service, plan))
+    return _Place(service_ref, plan_ref, path[4:] if plan else path[2:] if service else path)
 
 
 def _place_key(place: _Place) -> tuple[str, str, Path]:
@@ -91,22 +146,12 @@ def _place_key(place: _Place) -> tuple[str, str, Path]:
     return place.service.id if place.service else "", "", place.field
 
 
-def _find_old_path(place: _Place, old: Mapping[str, Any]) -> Path:
+def _find_old_path(place: _Place, old: Catalog) -> Path:
     """The path of the same place in the old catalog, or of the list that lacks its object."""
-    path: Path = ()
-    node = old
-    for key, item in (("services", place.service), ("plans", place.plan)):
-        if item is None:
-            break
-        values = node.get(key)
-        values = values if isinstance(values, list) else []
-        ids = (_text_or_empty(dict_or_empty(value).get("id")) for value in values)
-        index = next((i for i, found in enumerate(ids) if found == item.id), None)
-        if index is None:
-            return (*path, key)
-        path, node = (*path, key, index), dict_or_empty(values[index])
-    return (*path, *place.field)
-
-
-def _text_or_empty(value: object) -> str:
-    return value if isinstance(value, str) else ""
+    if place.service is None:
+        return place.field[:1]
+    service = next((item for item in old.services if item.id == place.service.id), None)
+    if service is None or place.plan is None:
+        return (*service.path, *place.field) if service else ("services",)
+    plan = next((item for item in service.plans if item.id == place.plan.id), None)
+    return (*plan.path, *place.field) if plan else (*service.path, "plans")

@@ -1,6 +1,7 @@
 """Values of catalogs as text: secrets redacted, long values cut."""
 
 import json
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from osbctl.jsonschemas.walk import same_value
@@ -12,8 +13,6 @@ MAX_TEXT = 80
 
 def equal_or_both_empty(left: JsonValue, right: JsonValue) -> bool:
     """Return whether two values of a field mean the same; absent, null, `{}` and `[]` do."""
-    if type(left) is type(right) is str:
-        return bool(left == right)  # the most frequent case by far
     return same_value(_none_if_empty(left), _none_if_empty(right))
 
 
@@ -78,3 +77,24 @@ def dict_or_empty(value: JsonValue) -> dict[str, Any]:
 
 def _none_if_empty(value: JsonValue) -> JsonValue:
     return None if value in ({}, []) else value
+
+
+def narrow_path(path: Path, old: Any, new: Any) -> tuple[Path, dict[str, str]]:
+    """The path into objects that differ at only one key, and the fate of each differing key at its end."""
+    while isinstance(old, dict) and isinstance(new, dict) and old and new:
+        keys = {
+            key: "added" if old.get(key) is None else "removed" if new.get(key) is None else "changed"
+            for key in all_keys(old, new)
+            if not equal_or_both_empty(old.get(key), new.get(key))
+        }
+        if len(keys) != 1:
+            return path, keys
+        (key,) = keys
+        path, old, new = (*path, key), old.get(key), new.get(key)
+    return path, {}
+
+
+def all_keys(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[str]:
+    """The keys of `old`, then those of `new` alone."""
+    yield from old
+    yield from (key for key in new if key not in old)

@@ -121,9 +121,10 @@ class PlatformRecord(NamedTuple):
     rules whose findings make it refuse a catalog. `sharing` is its reaction, a phrase, to two catalogs that share an
     identity; `unique` are the identities that no two brokers may share. `omitted_is_false` are the booleans of a plan
     that it reads as false if a catalog omits them, `service_only` those that it reads in service offerings only.
+    `merges_same_ids`: of several service offerings, or plans, of one id in a catalog it has one, the last.
     `timeout` is for the request of a catalog, in seconds. `accepted_statuses` are the HTTP statuses whose body it reads
     as a catalog, `unfollowed_redirects` the redirects that it does not follow. `is_quoted`: its own messages are known,
-    and reports quote them.
+    and reports quote them. `stripped_from_names` are the characters that it removes around names before it stores them.
     `accepts_ordinary`: it accepts every ordinary catalog (`ordinary`).
     """
 
@@ -134,11 +135,13 @@ class PlatformRecord(NamedTuple):
     sharing: Mapping[Identity, str] = MappingProxyType({})
     omitted_is_false: frozenset[str] = frozenset()
     service_only: frozenset[str] = frozenset()
+    merges_same_ids: bool = False
     unique: frozenset[Identity] = frozenset()
     timeout: float = 60.0
     accepted_statuses: range = range(200, 201)
     unfollowed_redirects: frozenset[int] = frozenset()
     is_quoted: bool = False
+    stripped_from_names: str = ""
     accepts_ordinary: bool = False
 
     def judge(self, data: dict[str, Any]) -> Outcome:
@@ -156,9 +159,9 @@ class PlatformRecord(NamedTuple):
         normalized: Mapping[str, Any] = normalize_field_names(data, catalog_type)
         return data if normalized == data else normalized
 
-    def apply_update(self, update: Any) -> None:
-        """Apply an `Update` of `osbctl.platforms.saving` to its rows in the platform's order, up to the first fault."""
-        self._load_module("updates").apply_update(update)
+    def change_rows(self, update: Any) -> None:
+        """Simulate an `Update` of `osbctl.platforms.saving`: change its rows, or add its clashes, in platform order."""
+        self._load_module("updates").change_rows(update)
 
     @property
     def rule_texts(self) -> Mapping[str, str]:

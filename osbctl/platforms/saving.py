@@ -5,6 +5,7 @@ The module `updates` of each platform has its order of saving, and how it compar
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from types import MappingProxyType
 from typing import Any, TypeAlias
 
 from osbctl.catalog import Catalog, ServiceOffering, ServicePlan
@@ -20,13 +21,15 @@ Key: TypeAlias = tuple[str, str | None]
 class StoredRow:
     """A stored service offering or plan. `data` is the object as the catalog had it, without its plans.
 
-    `plan` is None for a service offering, `state` for an object that is offered.
+    `plan` is None for a service offering, `state` for an object that is offered. `since` is the time of the refresh
+    that first missed an object in this state; empty if it is not known.
     """
 
     service: str
     plan: str | None
     data: Mapping[str, Any]
     state: State | None = None
+    since: str = ""
 
     @property
     def key(self) -> Key:
@@ -75,6 +78,11 @@ class Update:
     def __post_init__(self) -> None:
         self.before = dict(self.rows)
 
+    @property
+    def is_applied_in_part(self) -> bool:
+        """True if rows changed, though there is a clash."""
+        return bool(self.clashes) and self.rows != self.before
+
     def store(self, service_id: str, obj: ServiceOffering | ServicePlan, data: Mapping[str, Any] | None = None) -> None:
         """Store an object as offered, with `data` if its own are not stored as they are."""
         plan = obj.id if isinstance(obj, ServicePlan) else None
@@ -106,9 +114,14 @@ class Update:
     def keep_or_delete(self, row: StoredRow, state: State | None) -> None:
         """Keep a row in that state, or delete it if `state` is None."""
         if state:
-            self.rows[row.key] = replace(row, state=state)
+            self.rows[row.key] = replace(row, state=state, since=row.since if row.state is state else "")
         else:
             del self.rows[row.key]
+
+    def kept_rows(self, timestamp: str) -> tuple[StoredRow, ...]:
+        """The removed objects that the platform keeps; those that this update removes have the `timestamp`."""
+        removed = (row for row in self.rows.values() if row.state and row.plan != "")
+        return tuple(replace(row, since=row.since or timestamp) for row in removed)
 
     def add_first_refusal(self) -> bool:
         """Add the first refusal of the new catalog to the clashes; return whether there is one."""
@@ -143,18 +156,19 @@ class NameOwners:
 
 
 def simulate_update(
-    platform: Platform, old: Catalog, new: Catalog, used: Collection[str] = (), refusals: Collection[Refusal] = ()
+    platform: Platform,
+    old: Catalog,
+    new: Catalog,
+    used: Collection[str] = (),
+    refusals: Collection[Refusal] = (),
+    *,
+    kept: Iterable[StoredRow] = (),
+    others: Mapping[tuple[Identity, str], str] = MappingProxyType({}),
 ) -> Update:
-    """The platform's update from the catalog `old`, stored as it is, to `new`; `used`, `refusals` as in `Update`."""
-    update = Update(rows_by_key(catalog_rows(old)), new, used, refusals)
-    platform.record.apply_update(update)
+    """The platform's update from the catalog `old`, stored as it is beside `kept` rows, to `new`; as in `Update`."""
+    update = Update(rows_by_key([*catalog_rows(old), *kept]), new, used, refusals, others)
+    platform.record.change_rows(update)
     return update
-
-
-def is_partly_applied(platform: Platform, old: Catalog, new: Catalog, refusals: Collection[Refusal]) -> bool:
-    """Return whether the platform saves a part of an update that it refuses for `refusals`."""
-    update = simulate_update(platform, old, new, refusals=refusals)
-    return update.rows != update.before
 
 
 def catalog_rows(catalog: Catalog) -> Iterator[StoredRow]:
@@ -163,6 +177,17 @@ def catalog_rows(catalog: Catalog) -> Iterator[StoredRow]:
         yield StoredRow(service.id, None, copy_without_plans(service.data))
         for plan in service.plans:
             yield StoredRow(service.id, plan.id, dict(plan.data))
+
+
+def row_labels(rows: Iterable[StoredRow], catalog: Catalog) -> dict[Key, str]:
+    """`service` or `service/plan` by names, for each of the `rows`; service offerings may be in `catalog` instead."""
+    rows = list(rows)
+    services = {row.service: row.name for row in rows if row.plan is None}
+    services |= {service.id: service.name for service in catalog.services}
+    return {
+        row.key: services.get(row.service, row.service) + (f"/{row.name}" if row.plan is not None else "")
+        for row in rows
+    }
 
 
 def copy_without_plans(data: Mapping[str, Any]) -> dict[str, Any]:

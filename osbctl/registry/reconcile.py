@@ -5,7 +5,8 @@ A platform may save a part of a catalog that it refuses.
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 
 from osbctl.catalog import Catalog
@@ -15,8 +16,8 @@ from osbctl.comparison.values import equal_or_both_empty
 from osbctl.paths import get_at
 from osbctl.platforms import Identity, Platform, State
 from osbctl.platforms.outcome import Refusal
-from osbctl.platforms.saving import Key, StoredRow, Update, catalog_rows, rows_by_key
-from osbctl.registry.records import Action, ActionKind, RegisteredBroker, Remark, RetainedObject
+from osbctl.platforms.saving import Key, StoredRow, Update, catalog_rows, rows_by_key, simulate_update
+from osbctl.registry.records import Action, ActionKind, RegisteredBroker, Remark
 
 _NOTES = {
     State.INACTIVE: "deactivated, as it has instances",
@@ -27,15 +28,6 @@ _NOTES = {
 
 MAX_TOLD = 500
 """Maximum number of changes of one refresh that are listed."""
-
-
-@dataclass(frozen=True, slots=True)
-class NewCatalog:
-    """A catalog to save, with its refusals by the platform, and the ids of other brokers on the platform."""
-
-    data: dict[str, Any]
-    refusals: Collection[Refusal] = ()
-    taken_ids: Mapping[tuple[Identity, str], str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,31 +42,36 @@ class Reconciliation:
     actions: tuple[Action, ...]
     remarks: tuple[Remark, ...]
     stored: dict[str, Any]
-    kept: tuple[RetainedObject, ...]
+    kept: tuple[StoredRow, ...]
 
 
 def reconcile(
-    broker: RegisteredBroker, catalog: NewCatalog, platform: Platform, used_plans: frozenset[str] | None, timestamp: str
+    broker: RegisteredBroker,
+    new_data: dict[str, Any],
+    platform: Platform,
+    used_plans: frozenset[str] | None,
+    timestamp: str,
+    *,
+    refusals: Collection[Refusal] = (),
+    taken_ids: Mapping[tuple[Identity, str], str] = MappingProxyType({}),
 ) -> Reconciliation:
-    """Compute the reaction of `platform` to a new `catalog` of `broker`; `timestamp` is the time of its refresh.
+    """Compute the reaction of `platform` to a new catalog of `broker`; `timestamp` is the time of its refresh.
 
     `used_plans` are the ids of the plans that have instances; None: not known, so only those of plans kept already.
+    `refusals` are the platform's reasons to refuse the catalog, `taken_ids` the ids of other brokers on it.
     """
-    used = frozenset(row.plan_id for row in broker.kept) if used_plans is None else used_plans
-    old, new = (Catalog.of(platform.record.normalize_field_names(data)) for data in (broker.data, catalog.data))
-    kept = (StoredRow(row.service_id, row.plan_id or None, row.data, row.state) for row in broker.kept)
-    update = Update(rows_by_key([*catalog_rows(old), *kept]), new, used, catalog.refusals, catalog.taken_ids)
-    platform.record.apply_update(update)
-    changes = compare_catalogs(broker.document.catalog, Catalog.of(catalog.data), platforms=[platform], used_plans=used)
+    used = frozenset(row.plan or "" for row in broker.kept) if used_plans is None else used_plans
+    old, new = (Catalog.of(platform.record.normalize_field_names(data)) for data in (broker.data, new_data))
+    update = simulate_update(platform, old, new, used, refusals, kept=broker.kept, others=taken_ids)
+    changes = compare_catalogs(broker.document.catalog, new_data, platforms=[platform], used_plans=used)
     actions = tuple(_platform_actions(update, platform))
     if update.clashes:
         refused = [change for change in changes if change.level is Level.REFUSED]
         remarks = _change_remarks(refused) or _clash_remarks(update)
         data = _build_saved_catalog(update, broker.data, old)
     else:
-        remarks, data = _change_remarks(changes), _build_saved_catalog(update, catalog.data, new)
-    retained = tuple(_retained_objects(update.rows, broker.kept, timestamp))
-    return Reconciliation(bool(update.clashes), actions, remarks, data, retained)
+        remarks, data = _change_remarks(changes), _build_saved_catalog(update, new_data, new)
+    return Reconciliation(bool(update.clashes), actions, remarks, data, update.kept_rows(timestamp))
 
 
 def find_registration_refusals(
@@ -82,20 +79,8 @@ def find_registration_refusals(
 ) -> tuple[Remark, ...]:
     """Reasons why `platform` refuses a valid catalog at registration: another broker has one of its ids."""
     update = Update({}, Catalog.of(platform.record.normalize_field_names(data)), others=taken_ids)
-    platform.record.apply_update(update)
+    platform.record.change_rows(update)
     return _clash_remarks(update)
-
-
-def _retained_objects(
-    rows: Mapping[Key, StoredRow], earlier: Sequence[RetainedObject], timestamp: str
-) -> Iterator[RetainedObject]:
-    """The objects that the platform keeps, each with the time of the refresh that first missed it."""
-    known = {(previous.service_id, previous.plan_id): previous for previous in earlier}
-    for row in rows.values():
-        if row.state and row.plan != "":
-            previous = known.get((row.service, row.plan or ""))
-            since = previous.since if previous and previous.state is row.state else timestamp
-            yield RetainedObject(row.service, row.plan or "", row.state, since, dict(row.data))
 
 
 def _build_saved_catalog(update: Update, base: dict[str, Any], base_as_read: Catalog) -> dict[str, Any]:
@@ -114,19 +99,19 @@ def _build_saved_catalog(update: Update, base: dict[str, Any], base_as_read: Cat
 def _platform_actions(update: Update, platform: Platform) -> Iterator[Action]:
     """Action on each row, in the order of the new catalog, then on missing ones."""
     rows_before, after, moved = update.before, update.rows, update.moved
+    rows = rows_before | after
     for key in dict.fromkeys([*(row.key for row in catalog_rows(update.catalog)), *rows_before, *after]):
         old, new = rows_before.get(moved.get(key, key)), after.get(key)
         kind = _action_kind(old, new) if new or key not in moved.values() else None
         if kind:
             note = _NOTES[new.state].format(platform.label) if kind is ActionKind.KEPT and new and new.state else ""
-            yield Action(kind, *_object_names(key, after, rows_before), note)
+            yield Action(kind, *_object_names(key, rows), note)
 
 
-def _object_names(key: Key, *sides: Mapping[Key, StoredRow]) -> tuple[str, str]:
-    """The names of the service offering and the plan, by the first side that has them."""
-    keys = (key[0], None), key
-    service, plan = (next((rows[each].name for rows in sides if each in rows), "") for each in keys)
-    return service or key[0], plan if key[1] is not None else ""
+def _object_names(key: Key, rows: Mapping[Key, StoredRow]) -> tuple[str, str]:
+    """The names of the service offering and the plan, empty without one."""
+    service = rows.get((key[0], None))
+    return (service and service.name) or key[0], "" if key[1] is None else rows[key].name
 
 
 def _action_kind(old: StoredRow | None, new: StoredRow | None) -> ActionKind | None:

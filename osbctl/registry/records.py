@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
+from copy import deepcopy
 from dataclasses import asdict, dataclass, field, replace
 from enum import StrEnum
 from functools import cached_property
@@ -12,8 +13,9 @@ from typing import Any
 
 from osbctl.errors import RegistryError
 from osbctl.findings import DocumentError
-from osbctl.platforms import Platform, State
+from osbctl.platforms import Platform
 from osbctl.platforms.outcome import Refusal
+from osbctl.platforms.saving import StoredRow
 from osbctl.sources.document import Document
 from osbctl.sources.parse import parse_document
 
@@ -86,26 +88,6 @@ class Refresh:
 
 
 @dataclass(frozen=True, slots=True)
-class RetainedObject:
-    """A service offering or plan that the platform keeps, though the catalog no longer has it.
-
-    `data` is the object as the catalog last had it, a service offering without its plans. `plan_id` is empty for a
-    service offering. `since` is the time of the refresh that first missed it.
-    """
-
-    service_id: str
-    plan_id: str
-    state: State
-    since: str
-    data: dict[str, Any]
-
-    @property
-    def name(self) -> str:
-        name = self.data.get("name")
-        return name if isinstance(name, str) else ""
-
-
-@dataclass(frozen=True, slots=True)
 class Registration:
     """Data of a broker at registration: its `url` without userinfo, and the `platform` whose rules apply."""
 
@@ -171,7 +153,7 @@ class RegisteredBroker:
 
     row: BrokerRow
     catalog: bytes
-    kept: tuple[RetainedObject, ...] = ()
+    kept: tuple[StoredRow, ...] = ()
 
     @cached_property
     def document(self) -> Document:
@@ -188,40 +170,22 @@ class RegisteredBroker:
         """The stored catalog as JSON values; raises as `document`."""
         return self.document.data
 
-    @property
-    def kept_object_names(self) -> dict[tuple[str, str], str]:
-        """The names of the kept objects, `service` or `service/plan`, by their ids; raises as `document`."""
-        services = {one.service_id: one.name for one in self.kept if not one.plan_id}
-        services |= {service.id: service.name for service in self.document.catalog.services}
-        return {
-            (one.service_id, one.plan_id): services.get(one.service_id, one.service_id)
-            + (f"/{one.name}" if one.plan_id else "")
-            for one in self.kept
-        }
-
 
 def mask_client_secrets(data: dict[str, Any]) -> dict[str, Any]:
     """Replace the secret of each dashboard client (OSB, Dashboard Client Object); return the same object if none.
 
     Names of fields count in any case, as programs in Go read them.
     """
-    masked = {
-        key: list(map(_mask_service, value)) if key.casefold() == "services" and isinstance(value, list) else value
-        for key, value in data.items()
-    }
+    masked = deepcopy(data)
+    for services in _values_of_field(masked, "services"):
+        for service in services if isinstance(services, list) else ():
+            for client in _values_of_field(service, "dashboard_client"):
+                for key, value in client.items() if isinstance(client, dict) else ():
+                    if key.casefold() == "secret" and value is not None:
+                        client[key] = PLACEHOLDER
     return data if masked == data else masked
 
 
-def _mask_service(service: Any) -> Any:
-    if not isinstance(service, dict):
-        return service
-    return {
-        key: _mask_client(value) if key.casefold() == "dashboard_client" and isinstance(value, dict) else value
-        for key, value in service.items()
-    }
-
-
-def _mask_client(client: dict[str, Any]) -> dict[str, Any]:
-    return {
-        key: PLACEHOLDER if key.casefold() == "secret" and value is not None else value for key, value in client.items()
-    }
+def _values_of_field(value: Any, name: str) -> list[Any]:
+    """The values of a field of an object, in any case of its name."""
+    return [inner for key, inner in value.items() if key.casefold() == name] if isinstance(value, dict) else []

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import datetime
-import json
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import asdict
 from typing import Any
 
 from osbctl.errors import SourceError, UsageError
+from osbctl.platforms import Identity
+from osbctl.platforms.saving import StoredRow
+from osbctl.platforms.shared_identities import ids_unique_on_platform
 from osbctl.registry.database import WAIT_SECONDS, Database
 from osbctl.registry.errors import NameTakenError, OutdatedError, UnknownBrokerError
 from osbctl.registry.records import (
@@ -21,7 +23,6 @@ from osbctl.registry.records import (
     RefreshOutcome,
     RegisteredBroker,
     Registration,
-    RetainedObject,
 )
 
 # `database` says what to install where SQLAlchemy is missing; so it is imported first.
@@ -29,7 +30,7 @@ from sqlalchemy import Connection, delete, insert, select, update  # isort: skip
 from sqlalchemy.exc import IntegrityError  # isort: skip
 
 from osbctl.registry.tables import BROKERS, LIGHT, catalog_column_values, check_bytes, ensure_table  # isort: skip
-from osbctl.registry.tables import parse_broker_row, parse_kept_objects  # isort: skip
+from osbctl.registry.tables import format_kept_objects, parse_broker_row, parse_kept_objects  # isort: skip
 
 
 class Registry(AbstractContextManager["Registry"]):
@@ -88,6 +89,23 @@ class Registry(AbstractContextManager["Registry"]):
             return RegisteredBroker(parse_broker_row(row), check_bytes(row.previous))
         return RegisteredBroker(parse_broker_row(row), check_bytes(row.catalog), parse_kept_objects(row.kept))
 
+    def find_taken_ids(
+        self, registration: Registration, new: Mapping[str, Any], stored: RegisteredBroker | None = None
+    ) -> dict[tuple[Identity, str], str]:
+        """The other broker on the platform that has each id of the catalog `new`, except for ids of the `stored` one.
+
+        Empty on a platform on which brokers may share ids. Raises RegistryError as `RegisteredBroker.document`.
+        """
+        platform = registration.platform
+        known = set(ids_unique_on_platform(stored.document.catalog, platform)) if stored else set()
+        wanted = set(ids_unique_on_platform(new, platform)) - known
+        found: dict[tuple[Identity, str], str] = {}
+        for row in self.brokers() if wanted else ():
+            if row.platform is platform and row.name != registration.name:
+                ids_of_other = ids_unique_on_platform(self.broker(row.name).document.catalog, platform)
+                found |= dict.fromkeys(wanted.intersection(ids_of_other), row.name)
+        return found
+
     def add(self, new: Registration, catalog: BrokerCatalog, refresh: Refresh) -> None:
         """Register a broker with its first, valid catalog, which `refresh` describes. Raises NameTakenError."""
         row = asdict(new) | {
@@ -120,7 +138,7 @@ class Registry(AbstractContextManager["Registry"]):
         refresh: Refresh,
         *,
         catalog: BrokerCatalog | None = None,
-        kept: Sequence[RetainedObject] | None = None,
+        kept: Sequence[StoredRow] | None = None,
     ) -> None:
         """Store `refresh` of the broker that was read as `row`, with a new `catalog` and `kept` objects.
 
@@ -136,8 +154,8 @@ class Registry(AbstractContextManager["Registry"]):
         elif refresh.outcome in (RefreshOutcome.UNCHANGED, RefreshOutcome.CHANGED):
             values["refreshed_at"] = refresh.at
         if kept is not None:
-            values["kept_plans"] = sum(1 for retained in kept if retained.plan_id)
-            values["kept"] = json.dumps([asdict(retained) for retained in kept])
+            values["kept_plans"] = sum(1 for one in kept if one.plan)
+            values["kept"] = format_kept_objects(kept)
         unchanged = (BROKERS.c.id == row.id) & (BROKERS.c.revision == row.revision)
         with self._database.write_transaction() as connection:
             if connection.execute(update(BROKERS).where(unchanged).values(values)).rowcount != 1:

@@ -1,7 +1,7 @@
 """The table of registered brokers, and its rows as values. What the rows hold is not trusted."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -11,9 +11,10 @@ from sqlalchemy import Column, Integer, LargeBinary, MetaData, Row, String, Tabl
 from osbctl.catalog import Catalog
 from osbctl.errors import RegistryError
 from osbctl.platforms import ApiVersion, Platform, State
+from osbctl.platforms.saving import StoredRow
 from osbctl.registry.database import Database
 from osbctl.registry.errors import ADD_MAKES_ONE
-from osbctl.registry.records import BrokerCatalog, BrokerRow, Refresh, RefreshOutcome, RetainedObject
+from osbctl.registry.records import BrokerCatalog, BrokerRow, Refresh, RefreshOutcome
 from osbctl.text import escape_line
 
 METADATA = MetaData()
@@ -89,10 +90,22 @@ def check_bytes(value: Any) -> bytes:
         return value
 
 
-def parse_kept_objects(text: Any) -> tuple[RetainedObject, ...]:
+def parse_kept_objects(text: Any) -> tuple[StoredRow, ...]:
     """Kept objects from the JSON in their column."""
     with _reject_foreign_rows():
-        return tuple(RetainedObject(**value | {"state": State(value["state"])}) for value in json.loads(text))
+        return tuple(
+            StoredRow(one["service_id"], one["plan_id"] or None, one["data"], State(one["state"]), one["since"])
+            for one in json.loads(text)
+        )
+
+
+def format_kept_objects(rows: Iterable[StoredRow]) -> str:
+    """Kept objects as the JSON in their column."""
+    values = []
+    for row in rows:
+        ids = {"service_id": row.service, "plan_id": row.plan or ""}
+        values.append({**ids, "state": row.state, "since": row.since, "data": row.data})
+    return json.dumps(values)
 
 
 def catalog_column_values(catalog: BrokerCatalog, refresh: Refresh) -> dict[str, Any]:

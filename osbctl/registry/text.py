@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 
+from osbctl.platforms.saving import row_labels
 from osbctl.registry.records import BrokerRow, Refresh, RefreshOutcome, RegisteredBroker
 from osbctl.text import align_columns, escape_line
 
@@ -10,13 +11,12 @@ _COLUMNS = ("NAME", "URL", "USER", "PLATFORM", "SERVICES", "PLANS", "KEPT", "REF
 
 def broker_table(brokers: Iterable[BrokerRow]) -> Iterator[str]:
     """Lines of a table of brokers."""
-    return align_columns([_COLUMNS, *map(_table_cells, brokers)])
-
-
-def _table_cells(row: BrokerRow) -> tuple[str, ...]:
-    counts = (f"{row.services:,}", f"{row.plans:,}", f"{row.kept_plans:,}")
-    words = (row.name, row.url, row.username or "-", row.platform.value)
-    return (*map(escape_line, words), *counts, escape_line(row.refreshed_at), row.outcome.value)
+    rows: list[tuple[str, ...]] = [_COLUMNS]
+    for row in brokers:
+        counts = (f"{row.services:,}", f"{row.plans:,}", f"{row.kept_plans:,}")
+        words = (row.name, row.url, row.username or "-", row.platform.value)
+        rows.append((*map(escape_line, words), *counts, escape_line(row.refreshed_at), row.outcome.value))
+    return align_columns(rows)
 
 
 def broker_lines(broker: RegisteredBroker) -> Iterator[str]:
@@ -36,12 +36,12 @@ def broker_lines(broker: RegisteredBroker) -> Iterator[str]:
     for service in broker.document.catalog.services:
         yield f"\n{escape_line(service.name)}  {escape_line(service.id)}"
         yield from (f"  {escape_line(plan.name)}  {escape_line(plan.id)}" for plan in service.plans)
-    names = broker.kept_object_names
+    names = row_labels(broker.kept, broker.document.catalog)
     if names:
         yield "\nkept, though gone from the catalog:"
     for kept in broker.kept:
-        name, identity = names[kept.service_id, kept.plan_id], kept.plan_id or kept.service_id
-        yield f"  {escape_line(name)}  {escape_line(identity)}  {kept.state.value} since {escape_line(kept.since)}"
+        name, identity = names[kept.key], kept.plan or kept.service
+        yield f"  {escape_line(name)}  {escape_line(identity)}  {kept.state} since {escape_line(kept.since)}"
 
 
 def refresh_lines(name: str, refresh: Refresh, dry_run: bool = False) -> Iterator[str]:

@@ -13,8 +13,9 @@ from typing import Any, TypeAlias
 from osbctl.errors import SourceError, UsageError
 from osbctl.findings import DocumentError
 from osbctl.paths import Path, get_at
-from osbctl.platforms import Platform
+from osbctl.platforms import Identity, Platform, State
 from osbctl.platforms.export import ExportRow, Fields, Page, RowFields, row_name
+from osbctl.platforms.saving import StoredRow
 from osbctl.sources.catalogs import find_only_catalog, has_service_offering
 from osbctl.sources.document import Document
 from osbctl.sources.limits import DEFAULT_LIMITS, Limits
@@ -46,18 +47,19 @@ class StoredCatalog:
     """The catalog that a platform has stored, as far as it is known.
 
     `document` is in the shape of a catalog; its places lead into what it was read from. `platform` is the one that has
-    it, None where that is not known; `shape` that of its export, None for a catalog that was kept whole. `kept` has the
-    names, `service` or `service/plan`, of what was gone from the broker's catalog and stays, by the ids of service
-    offering and plan (empty for a service offering); these are not in the document. `public`: every plan in the export
-    is one that everybody sees. `without_secrets`: secrets were replaced when it was stored.
+    it, None where that is not known; `shape` that of its export, None for a catalog that was kept whole. `kept` are the
+    rows of what was gone from the broker's catalog and stays; these are not in the document. `public`: every plan in
+    the export is one that everybody sees. `without_secrets`: secrets were replaced when it was stored. `taken_ids` are
+    the ids of other brokers on the platform, each with the broker's name.
     """
 
     document: Document
     platform: Platform | None = None
     shape: RowFields | None = None
-    kept: Mapping[tuple[str, str], str] = dataclasses.field(default_factory=dict)
+    kept: tuple[StoredRow, ...] = ()
     public: bool = False
     without_secrets: bool = False
+    taken_ids: Mapping[tuple[Identity, str], str] = dataclasses.field(default_factory=dict)
 
 
 # The documents of an export.
@@ -171,7 +173,9 @@ def _merge_pages(platform: Platform, pages: Sequence[Page], broker: str) -> Stor
     rows = [row for page in pages for row in page.rows]
     shape = platform.record.export_format.shape
     services = _index_rows_by_name(shape, rows, is_plan=False)
-    plans = _group_plans_by_service(shape, _index_rows_by_name(shape, rows, is_plan=True).values())
+    plans: dict[str, list[ExportRow]] = defaultdict(list)
+    for plan in _index_rows_by_name(shape, rows, is_plan=True).values():
+        plans["/".join(plan.texts_at(shape.parent))].append(plan)
     if gaps := [*_describe_missing_parts(shape, pages, services, plans)]:
         raise SourceError(f"the export does not hold all: {'; '.join(gaps)}", f"export it again: {shape.whole}")
     offerings = [
@@ -188,13 +192,6 @@ def _all_plans_public(offerings: OfferingRows) -> bool:
     return bool(seen) and all(kind == "public" for kind in seen)
 
 
-def _group_plans_by_service(shape: RowFields, plans: Iterable[ExportRow]) -> dict[str, list[ExportRow]]:
-    found: dict[str, list[ExportRow]] = defaultdict(list)
-    for plan in plans:
-        found["/".join(plan.texts_at(shape.parent))].append(plan)
-    return found
-
-
 def _index_rows_by_name(shape: RowFields, rows: Iterable[ExportRow], *, is_plan: bool) -> dict[str, ExportRow]:
     """The service offerings or plans, by their names on the platform; of a row that comes twice, the first."""
     found: dict[str, ExportRow] = {}
@@ -206,23 +203,24 @@ def _index_rows_by_name(shape: RowFields, rows: Iterable[ExportRow], *, is_plan:
     return found
 
 
-def _split_live_and_kept(shape: RowFields, offerings: OfferingRows) -> tuple[OfferingRows, dict[tuple[str, str], str]]:
+def _split_live_and_kept(shape: RowFields, offerings: OfferingRows) -> tuple[OfferingRows, tuple[StoredRow, ...]]:
     """Split the rows into those of the broker's catalog and the `kept` of `StoredCatalog`."""
     live: OfferingRows = []
-    kept: dict[tuple[str, str], str] = {}
+    kept: list[StoredRow] = []
     for service, plans in offerings:
-        name, id_ = _name_or_id(shape.service, service), service.required_text(shape.service[_ID][0])
+        id_ = service.required_text(shape.service[_ID][0])
         there: list[ExportRow] = []
         if is_gone := _is_gone_from_broker(shape, service):
-            kept[id_, ""] = name
+            kept.append(StoredRow(id_, None, {"name": _name_or_id(shape.service, service)}, State.FLAGGED))
         else:
             live.append((service, there))
         for plan in plans:
             if is_gone or _is_gone_from_broker(shape, plan):
-                kept[id_, plan.required_text(shape.plan[_ID][0])] = f"{name}/{_name_or_id(shape.plan, plan)}"
+                plan_id, data = plan.required_text(shape.plan[_ID][0]), {"name": _name_or_id(shape.plan, plan)}
+                kept.append(StoredRow(id_, plan_id, data, State.FLAGGED))
             else:
                 there.append(plan)
-    return live, kept
+    return live, tuple(kept)
 
 
 def _is_gone_from_broker(shape: RowFields, row: ExportRow) -> bool:

@@ -1,14 +1,17 @@
 """Work of `osbctl diff`: changes between two catalogs, and new refusals."""
 
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 
 from osbctl.catalog import Catalog
 from osbctl.changes import Change
 from osbctl.comparison.catalogs import compare_catalogs
 from osbctl.comparison.collector import add_locations
-from osbctl.comparison.refusals import Refusals, find_new_refusals
-from osbctl.platforms import Platform, format_platforms
+from osbctl.comparison.refusals import Refusals, find_clashes, find_new_refusals
+from osbctl.platforms import Identity, Platform, format_platforms
+from osbctl.platforms.saving import StoredRow, simulate_update
 from osbctl.sources.document import Document
 
 
@@ -37,15 +40,17 @@ def compare_documents(
         used_plans = read_used_plans(instances_file)
         notes = check_plan_ids(used_plans, plan_ids(old, new), instances_file)
     changes = compare_catalogs(old.catalog, new.catalog, platforms=platforms, used_plans=used_plans)
-    if not changes:
+    if not changes and repr(old.data) == repr(new.data):  # 60.0 is 60 to JSON, and a duration that platforms refuse
         return Comparison(old.name, new.name, [], notes)
     old_refusals = refusals_by_platform(old.data, platforms)
+    changes += find_refusal_changes(old.data, new.data, changes, platforms, old_refusals, used=used_plans or ())
+    if not changes:
+        return Comparison(old.name, new.name, [], notes)
     if old_refusals:
         who = format_platforms(old_refusals)
         effect = "such a platform still has the catalog before it, so this comparison does not show what changes there"
         notes.append(f"{old.name} is refused by {who}: {effect}")
-    refused = find_refusal_changes(old.data, new.data, changes, platforms, old_refusals)
-    changes = add_locations(changes + refused, old, new)
+    changes = add_locations(changes, old, new)
     if len(platforms) < len(Platform):
         notes += _platform_notes(changes, platforms)
     return Comparison(old.name, new.name, changes, notes)
@@ -67,17 +72,32 @@ def find_refusal_changes(
     changes: list[Change],
     platforms: frozenset[Platform],
     old_refusals: Refusals | None = None,
+    *,
+    is_stored: bool = False,
+    used: Collection[str] = (),
+    kept: Collection[StoredRow] = (),
+    others: Mapping[tuple[Identity, str], str] = MappingProxyType({}),
 ) -> list[Change]:
-    """Refusals of `new` but not of `old` (`old_refusals`) by `platforms`, unless `changes` cover them."""
-    refused = refusals_by_platform(new, platforms)
-    if not refused:
-        return []
-    from osbctl.platforms.saving import is_partly_applied
+    """Refusals of `new` but not of `old` (`old_refusals`) by `platforms`, unless `changes` cover them.
 
-    old_refusals = refusals_by_platform(old, platforms) if old_refusals is None else old_refusals
-    before, after = Catalog.of(old), Catalog.of(new)
-    partly = [platform for platform, reasons in refused.items() if is_partly_applied(platform, before, after, reasons)]
-    return find_new_refusals(old, new, old_refusals, refused, changes, partly)
+    `is_stored`: the platforms are known to have `old`, else only those that accept it have it; the rest as in
+    `simulate_update`.
+    """
+    refused = refusals_by_platform(new, platforms)
+    updates = {}
+    for platform in platforms:
+        before, after = (Catalog.of(platform.record.normalize_field_names(data)) for data in (old, new))
+        reasons = refused.get(platform, ())
+        updates[platform] = simulate_update(platform, before, after, used, reasons, kept=kept, others=others)
+    if not refused and not any(update.clashes for update in updates.values()):
+        return []
+    if old_refusals is None:
+        old_refusals = refusals_by_platform(old, platforms)
+    partly = [platform for platform in refused if updates[platform].is_applied_in_part]
+    found = find_new_refusals(old, new, old_refusals, refused, changes, partly)
+    unknown = () if is_stored else old_refusals
+    updates = {platform: update for platform, update in updates.items() if platform not in (*refused, *unknown)}
+    return found + find_clashes(old, new, updates, changes)
 
 
 def refusals_by_platform(data: dict[str, Any], platforms: frozenset[Platform]) -> Refusals:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from osbctl.client.catalog_client import parse_catalog_response
@@ -17,7 +18,6 @@ from osbctl.sources.exports import StoredCatalog
 from osbctl.tasks.compare import Comparison, find_refusal_changes, plan_ids
 
 if TYPE_CHECKING:
-    from osbctl.registry.records import RegisteredBroker
     from osbctl.registry.store import Registry
     from osbctl.tasks.registered_broker_client import RegisteredBrokerClient
 
@@ -41,7 +41,7 @@ def compare_with_stored(
     if used_plans and instances_file:
         from osbctl.comparison.instances import check_plan_ids
 
-        plans = plan_ids(stored.document, current) | {plan for _, plan in stored.kept}
+        plans = plan_ids(stored.document, current) | {row.plan or "" for row in stored.kept}
         sentences += check_plan_ids(used_plans, plans, instances_file)
     if stored.without_secrets:
         data = mask_client_secrets(current.data)
@@ -49,8 +49,20 @@ def compare_with_stored(
             sentences.append("secrets of dashboard clients are not stored, so they are not compared")
             current = current._replace(data=data)
     changes = find_drift(stored, current.catalog, platforms=compared, used_plans=used_plans)
-    if changes:
-        changes += find_refusal_changes(stored.document.data, current.data, changes, compared)
+    if compared != {stored.platform}:
+        stored = replace(stored, kept=(), taken_ids={})
+    used = {row.plan or "" for row in stored.kept} if used_plans is None else used_plans
+    # The platform may refuse a field that it does not store, which no change shows.
+    changes += find_refusal_changes(
+        stored.document.data,
+        current.data,
+        changes,
+        compared,
+        is_stored=True,
+        used=used,
+        kept=stored.kept,
+        others=stored.taken_ids,
+    )
     return Comparison(stored.document.name, current.name, add_locations(changes, stored.document, current), sentences)
 
 
@@ -66,27 +78,34 @@ def compare_registered_brokers(
 
     def compare_broker(name: str) -> Comparison | str:
         try:
-            stored = registry.broker(name)
-            current = fetch_registered_catalog(stored, client)
+            stored, current = read_registered_sides(registry, name, client)
         except (SourceError, UnknownBrokerError) as error:  # the latter: removed since the names were read
             return error.message + (f" ({error.advice})" if error.advice else "")
-        return compare_with_stored(to_stored_catalog(stored), current, platforms, used_plans)
+        return compare_with_stored(stored, current, platforms, used_plans)
 
     return run_in_parallel(compare_broker, registry.names(), jobs)
 
 
-def fetch_registered_catalog(broker: RegisteredBroker, client: RegisteredBrokerClient) -> Document:
-    """The catalog of a registered broker now. Raises SourceError: also if it or the stored one has the password."""
+def read_registered_sides(
+    registry: Registry, name: str, client: RegisteredBrokerClient
+) -> tuple[StoredCatalog, Document]:
+    """The stored catalog of a registered broker, as its platform keeps it, and its catalog now.
+
+    Raises UnknownBrokerError, SourceError (also if a catalog has the password).
+    """
+    broker = registry.broker(name)
     answer, sent = client.fetch(broker.row)
     document = parse_catalog_response(answer, client.options.max_bytes)
     client.check_no_password(answer.body, document.data, sent)
     client.check_no_password(broker.catalog, broker.data, sent)
-    return document
-
-
-def to_stored_catalog(broker: RegisteredBroker) -> StoredCatalog:
-    """The stored catalog of a registered broker, as its platform keeps it."""
-    return StoredCatalog(broker.document, broker.row.platform, kept=broker.kept_object_names, without_secrets=True)
+    stored = StoredCatalog(
+        broker.document,
+        broker.row.platform,
+        kept=broker.kept,
+        without_secrets=True,
+        taken_ids=registry.find_taken_ids(broker.row, document.data, broker),
+    )
+    return stored, document
 
 
 def _select_platforms(stored: StoredCatalog, platforms: frozenset[Platform]) -> frozenset[Platform]:

@@ -4,13 +4,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from osbctl.catalog import Catalog
 from osbctl.errors import SourceError, UsageError
 from osbctl.parallel import run_in_parallel
-from osbctl.platforms import DEFAULT_PLATFORM, Identity
-from osbctl.platforms.shared_identities import ids_unique_on_platform
+from osbctl.platforms import DEFAULT_PLATFORM
 from osbctl.registry.errors import OutdatedError, UnknownBrokerError
-from osbctl.registry.reconcile import NewCatalog, find_registration_refusals, reconcile
+from osbctl.registry.reconcile import find_registration_refusals, reconcile
 from osbctl.registry.records import BrokerCatalog, Refresh, RefreshOutcome, RegisteredBroker, Registration, Remark
 from osbctl.registry.store import Registry, utc_timestamp
 from osbctl.tasks.registered_broker_client import RegisteredBrokerClient
@@ -35,7 +33,9 @@ def register_broker(registry: Registry, new: Registration, client: RegisteredBro
     answer, sent = client.fetch(new)
     catalog = client.validate(answer.body, new, sent)
     refused = catalog.refused or (catalog.errors if catalog.refusals else ())
-    refused = refused or find_registration_refusals(catalog.data, new.platform, _find_taken_ids(registry, new, catalog))
+    refused = refused or find_registration_refusals(
+        catalog.data, new.platform, registry.find_taken_ids(new, catalog.data)
+    )
     if refused:
         return Refresh(utc_timestamp(), RefreshOutcome.REFUSED, new.platform, remarks=refused)
     added = Refresh(utc_timestamp(), RefreshOutcome.ADDED, new.platform, remarks=_warning_remarks(catalog))
@@ -62,7 +62,7 @@ def unknown_plan_notes(registry: Registry, used_plans: frozenset[str] | None, in
     for name in registry.names():
         broker = registry.broker(name)
         plans.update(plan.id for plan in broker.document.catalog.plans)
-        plans.update(kept.plan_id for kept in broker.kept)
+        plans.update(kept.plan or "" for kept in broker.kept)
     return check_plan_ids(used_plans, plans, instances_file, "any registered broker")
 
 
@@ -131,8 +131,10 @@ def _reconcile_catalog(
     fit = catalog.storable
     if fit.body == broker.catalog and not (catalog.refusals or broker.kept):
         return base, {}  # nothing is new, and nothing waits for its last instance
-    sent = NewCatalog(fit.data, catalog.refusals, _find_taken_ids(registry, row, catalog, broker))
-    result = reconcile(broker, sent, platform, policy.used_plans, base.at)
+    taken_ids = registry.find_taken_ids(row, catalog.data, broker)
+    result = reconcile(
+        broker, fit.data, platform, policy.used_plans, base.at, refusals=catalog.refusals, taken_ids=taken_ids
+    )
     new = fit.with_data(result.stored)
     if not (result.refused or result.actions) and broker.catalog in (fit.body, new.body):
         return base, {}
@@ -149,18 +151,3 @@ def _reconcile_catalog(
 def _warning_remarks(catalog: BrokerCatalog) -> tuple[Remark, ...]:
     """Violations of the specification that the platform accepts."""
     return tuple(replace(error, level="warning") for error in catalog.errors)
-
-
-def _find_taken_ids(
-    registry: Registry, registration: Registration, catalog: BrokerCatalog, stored: RegisteredBroker | None = None
-) -> dict[tuple[Identity, str], str]:
-    """The broker of each new id that another broker of the platform has; empty where brokers may share ids."""
-    platform = registration.platform
-    known = set(ids_unique_on_platform(stored.document.catalog, platform)) if stored else set()
-    wanted = set(ids_unique_on_platform(Catalog.of(catalog.data), platform)) - known
-    found: dict[tuple[Identity, str], str] = {}
-    for row in registry.brokers() if wanted else ():
-        if row.platform is platform and row.name != registration.name:
-            ids_of_other = ids_unique_on_platform(registry.broker(row.name).document.catalog, platform)
-            found |= dict.fromkeys(wanted.intersection(ids_of_other), row.name)
-    return found

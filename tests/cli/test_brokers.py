@@ -371,7 +371,7 @@ def many(osbctl: Program, server: FakeBroker, with_many: bytes) -> Iterator[Prog
 
 
 def test_many_are_asked_at_once_and_no_more_than_the_bound(many: Program, server: FakeBroker) -> None:
-    server.delay = 0.03
+    server.delay = 0.1
     said = many("refresh", "--jobs", "3")
     assert said.count(": unchanged\n") == 12
     assert "osbctl: 12 brokers: 12 unchanged\n" in said

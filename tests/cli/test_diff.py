@@ -63,6 +63,11 @@ def test_nothing_is_said_of_the_same(tmp_path: Path, format: DiffFormat) -> None
     assert (done.stdout, done.stderr) == ("", "")
 
 
+def test_a_number_written_another_way_may_be_refused(tmp_path: Path) -> None:
+    old, new = (large(maximum_polling_duration=seconds) for seconds in (60, 60.0))
+    assert [change["level"] for change in changes(tmp_path, new, old=old)] == ["refused", "refused"]
+
+
 @each("fail_on, failing", zip(DiffFailOn, (1, 2, 3, 4, 0), strict=True))
 def test_fail_on(tmp_path: Path, fail_on: DiffFailOn, failing: int) -> None:
     """`failing` of one change of each level, the gravest first."""
@@ -127,6 +132,20 @@ def test_a_new_refusal_is_told_unless_it_was_there(tmp_path: Path) -> None:
     assert ("change-now-refused", "description") in {(c["rule"], c["field"].split("/")[0]) for c in found}
     faulty = large(description="")
     assert [c["rule"] for c in changes(tmp_path, {**faulty, "x": 1}, old=faulty)] == ["change-other-field"]
+
+
+def test_a_name_of_an_unchanged_service_that_now_crashes_the_platform(tmp_path: Path) -> None:
+    capital, same = service("s1", "Redis", plan("p1", "small")), service("s2", "redis", plan("p2", "small"))
+    (found,) = (c for c in changes(tmp_path, catalog(same), "-p", "cloudfoundry", old=catalog(capital, same))
+        if c["level"] == "refused")  # fmt: skip
+    assert (found["rule"], found["object"]) == ("change-service-name-taken", "redis")
+    assert found["message"] == 'its name is that of "Redis" (id "s1")'
+
+
+def test_what_a_platform_refused_before_is_not_in_the_way_of_a_name(tmp_path: Path) -> None:
+    first, same_plan = service("s1", "db", plan("p1", "small")), service("s2", "mq", plan("p1", "small"))
+    found = changes(tmp_path, catalog(first), "-p", "cloudfoundry", old=catalog(first, same_plan))
+    assert [change["rule"] for change in found] == ["change-service-removed"]
 
 
 def test_accepted_changes(tmp_path: Path) -> None:

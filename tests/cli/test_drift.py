@@ -273,6 +273,56 @@ def test_what_the_registry_keeps_is_named(osbctl: Run, brokers: Brokers) -> None
     assert done.stderr == kept
 
 
+NAME_OF_KEPT = catalog(service(f"{GUID}1", "db", SMALL, plan(f"{GUID}4", "large", free=True)))
+
+
+def test_a_kept_plan_holds_its_name(osbctl: Run, brokers: Brokers) -> None:
+    larger = catalog(service(f"{GUID}1", "db", SMALL, plan(f"{GUID}3", "large", free=True)))
+    osbctl("brokers", "add", "data", brokers.put("data", larger))
+    brokers.put("data", GOOD)
+    Path("plans.txt").write_text(f"{GUID}3")
+    osbctl("brokers", "refresh", "data", "--instances", "plans.txt", code=0)
+    brokers.put("data", NAME_OF_KEPT)
+    words = f'its name is that of "large" (id "{GUID}3"), which the platform keeps'
+    assert words in osbctl("drift", "data", code=1).stdout
+    assert words not in osbctl("drift", "data", "-p", "service-manager", code=0).stdout
+    services, plans = export_as(Platform.CLOUD_FOUNDRY, larger)
+    plans["resources"][1]["available"] = False
+    assert words in osbctl("drift", put(NAME_OF_KEPT), put(services, "s.json"), put(plans, "p.json"), code=1).stdout
+
+
+def test_a_kept_service_whose_plans_have_instances_holds_its_name(osbctl: Run) -> None:
+    old, new = (service(f"s{n}", "mq", plan(f"p{n}", "small")) for n in "23")
+    services, plans = export_as(Platform.CLOUD_FOUNDRY, catalog(GOOD["services"][0], old))
+    services["resources"][1]["available"] = plans["resources"][1]["available"] = False
+    files = put(services, "services.json"), put(plans, "plans.json")
+    call = "drift", put(catalog(GOOD["services"][0], new)), *files
+    assert 'Services with names ["mq"] already exist' in osbctl(*call, code=1).stdout
+    Path("plans.txt").write_text(f"{GUID}2")
+    assert "refused" not in osbctl(*call, "--instances", "plans.txt", code=0).stdout
+
+
+def test_an_id_of_another_registered_broker(osbctl: Run, brokers: Brokers) -> None:
+    osbctl("brokers", "add", "one", brokers.put("one", GOOD), "--as", "kubernetes", code=0)
+    mine = catalog(service(f"{GUID}5", "mq", plan(f"{GUID}6", "small", free=True)))
+    osbctl("brokers", "add", "two", brokers.put("two", mine), "--as", "kubernetes", code=0)
+    brokers.put("two", catalog(mine["services"][0], GOOD["services"][0]))
+    for call in (["two"], ["--all"]):
+        said = osbctl("drift", *call, code=1).stdout
+        assert 'already exists for Broker "one"' in said
+        assert "an id of it is taken by another broker" in said
+    assert "already exists" in osbctl("brokers", "refresh", "two", code=1).stdout
+
+
+def test_blanks_that_the_platform_removes_are_no_drift(osbctl: Run, brokers: Brokers) -> None:
+    osbctl("brokers", "add", "data", brokers.put("data", GOOD), code=0)
+    blank = catalog(service(f"{GUID}1", "db ", {**SMALL, "name": "small\n"}))
+    brokers.put("data", blank)
+    osbctl("drift", "data", "--fail-on", "any", code=0)
+    osbctl("drift", put(blank), *write(Platform.CLOUD_FOUNDRY, GOOD), "--fail-on", "any", code=0)
+    osbctl("drift", put(blank), *write(Platform.SERVICE_MANAGER, GOOD), "--fail-on", "any", code=1)
+
+
 @pytest.fixture(scope="module")
 def with_four(one_server: Brokers) -> bytes:
     """A database with four registered brokers, whose catalog is `GOOD`."""
@@ -306,6 +356,8 @@ def test_all_brokers_and_a_dead_one_does_not_stop_the_rest(osbctl: Run, several:
 
 
 def test_all_brokers_exit_codes_and_accepted_drift(osbctl: Run, several: Brokers) -> None:
+    Path("allow.toml").write_text('[[allow]]\nrule = "change-plan-id"\nobject = "of-down"\nreason = "agreed"\n')
+    assert "matches no change" not in osbctl("drift", "--all", "--allow", "allow.toml", code=3).stderr
     for name in ("down", "odd"):
         osbctl("brokers", "remove", name, code=0)
     osbctl("drift", "--all", code=1)
@@ -345,6 +397,8 @@ def test_all_brokers_in_every_format(osbctl: Run, several: Brokers) -> None:
         assert osbctl("drift", "--all", "--format", form, "-o", "report", code=3).stdout == "", form
         texts[form] = Path("report").read_text()
         assert "change-free-to-paid" in texts[form], form
+        if form in (DiffFormat.MARKDOWN, DiffFormat.GITHUB):
+            assert "status 503" in texts[form]
     found = {one["name"]: one for one in checked_json(texts[DiffFormat.JSON], "drift-all-1")["brokers"]}
     assert list(found) == ["calm", "dear", "down", "odd"]
     assert found["calm"]["report"]["same"] is True

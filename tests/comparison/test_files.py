@@ -73,7 +73,8 @@ def test_a_wrong_allow_file_is_refused(tmp_path: Path, text: str) -> None:
         load_allow_entries(str(tmp_path / "missing.toml"))
 
 
-PLANS = {"resources": [{"guid": "g1", "broker_catalog": {"id": "p1"}}, {"guid": "g2", "broker_catalog": {"id": "p2"}}]}
+OF_SERVICE = {"relationships": {"service_offering": {"data": {"guid": "s"}}}}
+PLANS = {"resources": [{"guid": f"g{n}", "broker_catalog": {"id": f"p{n}"}, **OF_SERVICE} for n in "12"]}
 INSTANCE = {"guid": "i", "relationships": {"service_plan": {"data": {"guid": "g2"}}}}
 
 USED = {
@@ -96,8 +97,9 @@ USED = {
         ('["p1", "a plan"]', {"p1", "a plan"}),
         (json.dumps(PLANS), {"p1", "p2"}),
         (json.dumps({"plans": PLANS, "instances": [INSTANCE]}), {"p2"}),
+        (json.dumps([{**PLANS, "pagination": {"next": {"href": "x"}}}, {**PLANS, "pagination": {}}]), {"p1", "p2"}),
         *((json.dumps([*export_as(platform, CATALOG), *used]), {"p2"}) for platform, used in USED.items()),
-        (json.dumps(export_as(Platform.SERVICE_MANAGER, CATALOG)[1]), {"p1", "p2", "p3"}),
+        *((json.dumps(export_as(platform, CATALOG)), {"p1", "p2", "p3"}) for platform in Platform),
     ],
 )
 def test_instances(tmp_path: Path, text: str, ids: set[str]) -> None:
@@ -114,6 +116,14 @@ def test_instances(tmp_path: Path, text: str, ids: set[str]) -> None:
         ("<!DOCTYPE html>\n<html></html>", 'line 1 is not a plan id: "<!DOCTYPE html>"'),
         ("p1\0\n", "line 1 is not a plan id"),
         *((text, "the file has no plan id") for text in ("", "# none\n", "[]")),
+        (json.dumps({"items": USED[Platform.KUBERNETES]}), "the file has instances, but not all of their plans"),
+        (json.dumps([PLANS, {"resources": [INSTANCE], "pagination": {"next": {"href": "x"}}}]), "more pages follow"),
+        (json.dumps({**PLANS, "pagination": {"next": {"href": "x"}}}), "more pages follow"),
+        (
+            json.dumps({**export_as(Platform.KUBERNETES, CATALOG)[0], "metadata": {"continue": "x"}}),
+            "more pages follow",
+        ),
+        (json.dumps({**export_as(Platform.SERVICE_MANAGER, CATALOG)[1], "token": "x"}), "more pages follow"),
     ],
 )
 def test_wrong_instances_are_refused(tmp_path: Path, text: str, told: str) -> None:

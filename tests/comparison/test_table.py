@@ -192,8 +192,8 @@ ROWS = [
         "new service, the old name in another case",
         one(),
         only("s2", "DB", OTHER_SMALL),
-        "service-name-taken",
-        "RBBB",
+        "service-id",
+        "RBYB",
         NONE,
     ),
     Row(
@@ -229,6 +229,8 @@ ROWS = [
     Row("renamed", TWO, two(TINY, LARGE), "plan-renamed", "BBBB"),
     Row("only the case", TWO, two(plan("p1", "Small"), LARGE), "plan-renamed", "BBBB"),
     Row("service renamed", one(), only("s1", "sql", SMALL), "service-renamed", "BBBB"),
+    Row("blanks around a name", TWO, two(plan("p1", "small "), LARGE), "plan-renamed", "SBBB"),
+    Row("no blanks around a name", only("s1", "\tdb", SMALL), one(), "service-renamed", "SBBB"),
     Row("new plan", two(SMALL), TWO, "plan-added", "SSSS"),
     Row("new service", one(), TWO_SERVICES, "service-added", "SSSS"),
     Row("service removed", TWO_SERVICES, one(), "service-removed", "BBBB"),
@@ -358,7 +360,7 @@ def test_words_name_what_differs() -> None:
         'moved from service "queue" (id "s1") to "queue" (id "s2")'
     )
     twice = by_rule(one(tags=["a", "b"]), one(tags=["b", "a", "b"]))["change-order"]
-    assert twice.message == 'the tags are the same, except for how often "b" is listed'
+    assert twice.message == "the tags are the same, except for how often one is listed"
 
 
 def test_every_rule_stands_in_the_table() -> None:
@@ -370,6 +372,15 @@ def test_every_rule_stands_in_the_table() -> None:
     for rules, level in ((of_schemas, S), (of_refusals, R)):  # platforms store schemas; the comparison has their levels
         effects = [(effect.platform, effect.level) for rule in rules for effect in KINDS[rule].effects(Platform, None)]
         assert sorted(effects) == sorted([(platform, level) for platform in Platform] * len(rules))
+
+
+def test_what_is_in_another_case_is_reported_once() -> None:
+    (changed_id,) = compare_catalogs(one(), only("s2", "DB", OTHER_SMALL))
+    assert changed_id.message == 'the id changed from "s1" to "s2" while the name stayed (now written "DB")'
+    for parent, key in (("maintenance_info", "Version"), ("dashboard_client", "Id")):
+        make = with_plan if parent == "maintenance_info" else one
+        old, new = ({parent: {"description": "x", key: value}} for value in ("1", "2"))
+        assert [change.rule for change in compare_catalogs(make(**old), make(**new))] == ["change-field-case"]
 
 
 def test_a_taken_name_says_who_had_it() -> None:
@@ -405,7 +416,10 @@ COPIES = [
 @pytest.mark.parametrize(("new", "rule"), [row[1:] for row in COPIES], ids=[row[0] for row in COPIES])
 def test_a_copy_with_its_ids_kept_has_not_moved(new: Any, rule: str) -> None:
     first = catalog(*({"db": DB, "mq": MQ}[one["name"]] for one in new["services"] if one["name"] != "copy"))
-    assert set(by_rule(first, new)) == {f"change-{rule}"}
+    found = by_rule(first, new)
+    assert set(found) == {f"change-{rule}"}
+    levels = {effect.platform: effect.level for effect in found[f"change-{rule}"].effects}
+    assert levels == {**dict.fromkeys(Platform, Level.SAFE), KORIFI: B}, "Korifi overwrites the original"
     back = {"plan-added": "plan-removed", "service-added": "service-removed"}[rule]
     assert set(by_rule(new, first)) == {f"change-{back}"}
 
@@ -466,6 +480,12 @@ def test_a_removal_after_its_sunset_is_risky_before_it_breaking(day: str, level:
     services = catalog(service("s1", "db", SMALL, metadata=mark), service("s2", "mq", OTHER_SMALL))
     (gone,) = compare_catalogs(services, catalog(service("s2", "mq", OTHER_SMALL)), today=today, used_plans=NONE)
     assert gone.level is level
+
+
+def test_instances_of_another_broker_do_not_keep_a_catalog_from_being_emptied() -> None:
+    for used in (NONE, frozenset({"of another broker"})):
+        (emptied, _) = compare_catalogs(one(), catalog(), platforms=(SM,), used_plans=used)
+        assert (emptied.level, emptied.effects[0].does) == (B, "deletes everything")
 
 
 def refused_by(old: Any, new: Any, instances: frozenset[str] | None = NONE) -> set[Platform]:

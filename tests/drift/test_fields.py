@@ -6,12 +6,14 @@ from typing import Any
 
 import pytest
 
+from osbctl.changes import Level
 from osbctl.comparison.catalogs import compare_catalogs
 from osbctl.comparison.drift import find_drift, stored_catalog_notes
 from osbctl.paths import pointer
 from osbctl.platforms import Platform
 from osbctl.sources.exports import StoredCatalog
 from osbctl.sources.parse import parse_document
+from osbctl.tasks.drift import compare_with_stored
 from tests.comparison.make import catalog, plan, service
 from tests.drift.make import CATALOG, full_plan, with_field
 from tests.drift.test_round_trip import stored
@@ -147,6 +149,21 @@ def test_what_a_plan_leaves_out_is_taken_as_the_platform_takes_it(platform: Plat
         assert [pointer(c.new_path) for c in find_drift(stored(platform, silent), other)] == [
             f"/services/0/plans/0/{name}"
         ]
+
+
+@pytest.mark.parametrize("platform", [CF, SM])
+def test_a_plan_that_no_longer_says_what_it_costs_is_risky_as_in_diff(platform: Platform) -> None:
+    paid = with_field("free", False, True)
+    (change,) = find_drift(stored(platform, paid), with_field("free", None, True))
+    assert (change.rule, change.level) == ("change-paid-to-free", Level.RISKY)
+
+
+def test_a_refusal_for_a_field_that_is_not_stored_is_drift() -> None:
+    broker = with_field("instances_retrievable", "yes", False)
+    assert find_drift(stored(K8S, CATALOG), broker) == []
+    current = parse_document(json.dumps(broker).encode(), "broker.json")
+    (change,) = compare_with_stored(stored(K8S, CATALOG), current, frozenset()).changes
+    assert (change.level, pointer(change.new_path)) == (Level.REFUSED, "/services/0/instances_retrievable")
 
 
 def test_whole_catalogs_are_compared_as_diff_does() -> None:

@@ -66,7 +66,7 @@ REACTIONS = {
     ),
 }
 
-def apply_update(update):
+def change_rows(update):
     offered = {service.id for service in update.catalog.services}
     for row in update.service_rows():
         update.keep_or_delete(row, None if row.service in offered else State.INACTIVE)

@@ -19,9 +19,12 @@ from osbctl.changes import Level
 from osbctl.comparison.catalogs import compare_catalogs
 from osbctl.platforms import Identity, Platform, State
 from osbctl.platforms.shared_identities import ids_unique_on_platform
-from osbctl.registry.reconcile import NewCatalog, reconcile
+from osbctl.registry.reconcile import reconcile
 from osbctl.registry.records import BrokerRow, RefreshOutcome, RegisteredBroker
+from osbctl.sources.exports import StoredCatalog
+from osbctl.sources.parse import parse_document
 from osbctl.tasks.compare import find_refusal_changes
+from osbctl.tasks.drift import compare_with_stored
 from tests.corpus import CORPUS, EVERY_CASE, needs_corpus
 
 REFERENCE = "reference-instance"
@@ -127,10 +130,20 @@ class Broker(NamedTuple):
         self, catalog: dict[str, Any], used: frozenset[str], others: dict[tuple[Identity, str], str]
     ) -> tuple[Broker, bool]:
         platform = self.stored.row.platform
-        sent = NewCatalog(catalog, platform.record.judge(catalog).refusals, others)
-        result = reconcile(self.stored, sent, platform, used, AT)
+        refusals = platform.record.judge(catalog).refusals
+        result = reconcile(self.stored, catalog, platform, used, AT, refusals=refusals, taken_ids=others)
         stored = RegisteredBroker(self.stored.row, json.dumps(result.stored).encode(), result.kept)
         return Broker(stored), result.refused
+
+    def drift_is_refused(
+        self, catalog: dict[str, Any], used: frozenset[str], others: dict[tuple[Identity, str], str]
+    ) -> bool | None:
+        """Return whether `drift` says that an update is refused; None if it finds no change."""
+        row, current = self.stored.row, parse_document(json.dumps(catalog).encode(), "now")
+        kept = self.stored.kept
+        stored = StoredCatalog(self.stored.document, row.platform, kept=kept, without_secrets=True, taken_ids=others)
+        found = compare_with_stored(stored, current, frozenset(), used)
+        return any(change.level is Level.REFUSED for change in found.changes) if found.changes else None
 
     def active_objects(self) -> set[tuple[str, str | None, str]]:
         """Service offering, plan and name of all that is active; an orphan has no service offering."""
@@ -143,7 +156,7 @@ class Broker(NamedTuple):
             found |= {(service.get("id") or "", plan.get("id") or "", plan.get("name") or "") for plan in plans}
         for one in self.stored.kept:
             if one.state in (State.OFFERED, State.ORPHANED):
-                found.add((one.service_id, one.plan_id or None, one.name))
+                found.add((*one.key, one.name))
         return found
 
 
@@ -169,7 +182,7 @@ def clear_missing_services(found: set[tuple[str, str | None, str]]) -> set[tuple
 @needs_corpus
 @pytest.mark.fuzz
 @pytest.mark.parametrize("platform", Platform)
-def test_the_registry_plays_the_platform(platform: Platform) -> None:
+def test_registry_and_drift_play_the_platform(platform: Platform) -> None:
     wrong, unknown, count = [], Counter[str](), 0
     for row in platform_rows(platform):
         brokers: dict[str, Broker] = {}
@@ -180,16 +193,20 @@ def test_the_registry_plays_the_platform(platform: Platform) -> None:
             if "references" in step or "shared" in step:
                 leftovers = True
             if "catalog" in step:
+                is_update = name in brokers
                 broker = brokers.get(name) or Broker.new(name, platform)
+                used = used_plan_ids(state, name)
                 others = {
                     identity: other
                     for other, theirs in brokers.items() if other != name
                     for identity in ids_unique_on_platform(theirs.stored.document.catalog, platform)
                 }  # fmt: skip
-                brokers[name], refused = broker.refresh(step["catalog"], used_plan_ids(state, name), others)
+                brokers[name], refused = broker.refresh(step["catalog"], used, others)
                 ours, theirs = brokers[name].active_objects(), recorded_objects(outcome["state"], name, platform)
                 count += 1
                 told = refused == (outcome["outcome"] != "accepted")
+                drift = broker.drift_is_refused(step["catalog"], used, others) if is_update else None
+                wrong += [f"drift: {row['case']}"] if drift not in (refused, None) else []
                 if not told or clear_missing_services(ours) != clear_missing_services(theirs):
                     unknown["what is known"] += 1
                     wrong += [row["case"]] if not leftovers else []

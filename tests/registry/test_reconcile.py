@@ -8,9 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from osbctl.platforms import Identity, Platform, State
+from osbctl.platforms.saving import StoredRow
 from osbctl.registry import reconcile as module
-from osbctl.registry.reconcile import NewCatalog, Reconciliation, reconcile
-from osbctl.registry.records import ActionKind, BrokerRow, RefreshOutcome, RegisteredBroker, RetainedObject
+from osbctl.registry.reconcile import Reconciliation, reconcile
+from osbctl.registry.records import ActionKind, BrokerRow, RefreshOutcome, RegisteredBroker
 from tests.registry.make import AT, catalog, plan, service
 
 CF, K8S, SM, KORIFI = Platform.CLOUD_FOUNDRY, Platform.KUBERNETES, Platform.SERVICE_MANAGER, Platform.KORIFI
@@ -18,14 +19,14 @@ LATER = "2026-09-09T00:00:00Z"
 OLD = catalog(service("s", plan("p", "small"), plan("q", "large")), service("t", plan("r", "only")))
 
 
-def stored(data: dict[str, Any], *kept: RetainedObject, platform: Platform = CF) -> RegisteredBroker:
+def stored(data: dict[str, Any], *kept: StoredRow, platform: Platform = CF) -> RegisteredBroker:
     row = BrokerRow("db", "https://x", "u", "2.14", platform, 1, 0, 0, 0, AT, AT, RefreshOutcome.ADDED, 1)
     return RegisteredBroker(row, json.dumps(data).encode(), kept)
 
 
-def run(new: dict[str, Any], platform: Platform, used: set[str] | None = None, *kept: RetainedObject) -> Reconciliation:
+def run(new: dict[str, Any], platform: Platform, used: set[str] | None = None, *kept: StoredRow) -> Reconciliation:
     instances = None if used is None else frozenset(used)
-    return reconcile(stored(OLD, *kept), NewCatalog(new), platform, instances, LATER)
+    return reconcile(stored(OLD, *kept), new, platform, instances, LATER)
 
 
 def did(result: Reconciliation) -> list[str]:
@@ -33,7 +34,7 @@ def did(result: Reconciliation) -> list[str]:
 
 
 def states(result: Reconciliation) -> list[tuple[str, str, str, str]]:
-    return [(one.service_id, one.plan_id, one.state.value, one.since) for one in result.kept]
+    return [(one.service, one.plan or "", str(one.state), one.since) for one in result.kept]
 
 
 PLAN_GONE = catalog(service("s", plan("p", "small")), service("t", plan("r", "only")))
@@ -65,7 +66,7 @@ REFUSED = "refused"
 def test_what_is_gone(new: dict[str, Any], used: set[str] | None, platform: Platform, expected: Any) -> None:
     result = run(new, platform, used)
     assert (REFUSED if result.refused else did(result)) == expected
-    assert {one.plan_id for one in result.kept if one.plan_id} <= (used or set()) or platform is KORIFI
+    assert {one.plan for one in result.kept if one.plan} <= (used or set()) or platform is KORIFI
     if result.refused:
         assert result.remarks
         assert all(one.level == "refused" for one in result.remarks)
@@ -120,28 +121,28 @@ def test_what_is_kept_stays_until_its_last_instance_is_gone(platform: Platform, 
     assert states(first) == [("s", "q", state, LATER)]
     assert first.kept[0].data == plan("q", "large")
     broker = stored(PLAN_GONE, *first.kept)
-    again = reconcile(broker, NewCatalog(PLAN_GONE), platform, None, "2027-01-01T00:00:00Z")
+    again = reconcile(broker, PLAN_GONE, platform, None, "2027-01-01T00:00:00Z")
     # The user has not confirmed that the instances are gone.
     assert (again.kept, again.actions, again.remarks) == (first.kept, (), ())
-    empty = reconcile(broker, NewCatalog(PLAN_GONE), platform, frozenset(), "2027-01-01T00:00:00Z")
+    empty = reconcile(broker, PLAN_GONE, platform, frozenset(), "2027-01-01T00:00:00Z")
     if platform is KORIFI:
         assert (empty.kept, empty.actions) == (first.kept, ())
     else:
         assert (empty.kept, did(empty)) == ((), ["deleted service-s/large"])
-    back = reconcile(broker, NewCatalog(OLD), platform, None, LATER)
+    back = reconcile(broker, OLD, platform, None, LATER)
     assert (did(back), back.kept) == (["reactivated service-s/large"], ())
 
 
 def test_a_service_that_comes_back_leaves_its_kept_plan_beside_it() -> None:
     gone = run(catalog(service("t", plan("r", "only"))), CF, {"q"})
     broker = stored(catalog(service("t", plan("r", "only"))), *gone.kept)
-    back = reconcile(broker, NewCatalog(PLAN_GONE), CF, frozenset({"q"}), LATER)
+    back = reconcile(broker, PLAN_GONE, CF, frozenset({"q"}), LATER)
     assert did(back) == ["reactivated service-s", "created service-s/small"]
     assert states(back) == [("s", "q", "inactive", LATER)]
 
 
 def test_a_kept_plan_still_holds_its_name() -> None:
-    kept = RetainedObject("s", "x", State.INACTIVE, AT, plan("x", "extra"))
+    kept = StoredRow("s", "x", plan("x", "extra"), State.INACTIVE, AT)
     new = changed(s=[plan("p", "small"), plan("q", "large"), plan("n", "Extra")])
     result = run(new, CF, {"x"}, kept)
     assert (result.refused, result.kept) == (True, (kept,))
@@ -162,9 +163,9 @@ def test_a_plan_that_moves_stays_under_its_class_on_kubernetes_and_moves_on_kori
 def test_korifi_has_one_of_several_plans_of_one_id() -> None:
     both = catalog(service("s", plan("p", "first")), service("t", plan("p", "second")))
     left = catalog(service("t", plan("p", "second")))
-    result = reconcile(stored(both), NewCatalog(left), KORIFI, None, LATER)
+    result = reconcile(stored(both), left, KORIFI, None, LATER)
     assert (did(result), states(result), result.stored) == (["kept service-s"], [("s", "", "offered", LATER)], left)
-    moved = reconcile(stored(both), NewCatalog(catalog(both["services"][0])), KORIFI, None, LATER)
+    moved = reconcile(stored(both), catalog(both["services"][0]), KORIFI, None, LATER)
     assert did(moved) == ["updated service-s/first", "kept service-t"]
 
 
@@ -187,30 +188,30 @@ def test_a_catalog_that_comes_again_does_nothing(
         return
     broker = stored(first, platform=platform)
     for data in later:
-        new = NewCatalog(data, platform.record.judge(data).refusals)
-        result = reconcile(broker, new, platform, used, LATER)
+        refusals = platform.record.judge(data).refusals
+        result = reconcile(broker, data, platform, used, LATER, refusals=refusals)
         broker = stored(result.stored, *result.kept, platform=platform)
-        again = reconcile(broker, new, platform, used, LATER)
+        again = reconcile(broker, data, platform, used, LATER, refusals=refusals)
         assert (again.actions, again.stored, again.kept) == ((), result.stored, result.kept)
 
 
 def test_kubernetes_applies_what_stands_before_the_first_fault_and_leaves_orphans() -> None:
     new = catalog(service("s", plan("n", "new"), {**plan("x"), "description": ""}, plan("p", "small"), name="other"))
-    result = reconcile(stored(OLD), NewCatalog(new, K8S.record.judge(new).refusals), K8S, frozenset(), LATER)
+    result = reconcile(stored(OLD), new, K8S, frozenset(), LATER, refusals=K8S.record.judge(new).refusals)
     assert result.refused
     assert did(result) == ["updated other", "created other/new", "deleted service-t", "kept service-t/only"]
     assert states(result) == [("t", "r", "orphaned", LATER)]
     (left,) = result.stored["services"]
     assert (left["name"], [one["id"] for one in left["plans"]]) == ("other", ["p", "q", "n"])
-    broker, sent = stored(result.stored, *result.kept, platform=K8S), NewCatalog(new, K8S.record.judge(new).refusals)
-    again = reconcile(broker, sent, K8S, None, AT)
+    broker = stored(result.stored, *result.kept, platform=K8S)
+    again = reconcile(broker, new, K8S, None, AT, refusals=K8S.record.judge(new).refusals)
     assert (again.refused, again.actions, again.kept, again.stored) == (True, (), result.kept, result.stored)
 
 
 def test_korifi_applies_what_stands_before_the_service_offering_at_which_it_panics() -> None:
     faulty = service("t", plan("r", "other"), metadata={"documentationUrl": 5})
     new = catalog(service("s", plan("p", "first")), faulty)
-    result = reconcile(stored(OLD), NewCatalog(new, KORIFI.record.judge(new).refusals), KORIFI, frozenset(), LATER)
+    result = reconcile(stored(OLD), new, KORIFI, frozenset(), LATER, refusals=KORIFI.record.judge(new).refusals)
     assert result.refused
     assert did(result) == ["updated service-s/first"]
     assert "documentationUrl" not in json.dumps(result.stored)
@@ -218,14 +219,14 @@ def test_korifi_applies_what_stands_before_the_service_offering_at_which_it_pani
 
 def test_an_id_of_another_broker_is_refused_in_the_words_of_the_platform() -> None:
     new = changed(u=[plan("v")])
-    sent = NewCatalog(new, taken_ids={(Identity.SERVICE_ID, "u"): "other"})
-    result = reconcile(stored(OLD), sent, K8S, None, LATER)
+    taken_ids = {(Identity.SERVICE_ID, "u"): "other"}
+    result = reconcile(stored(OLD), new, K8S, None, LATER, taken_ids=taken_ids)
     assert (result.refused, [one.message for one in result.remarks]) == (True, ['already exists for Broker "other"'])
 
 
 def test_a_view_of_another_platform_renames_what_is_kept() -> None:
     first = run(PLAN_GONE, CF, {"q"})
-    result = reconcile(stored(PLAN_GONE, *first.kept), NewCatalog(PLAN_GONE), K8S, None, "2027-01-01T00:00:00Z")
+    result = reconcile(stored(PLAN_GONE, *first.kept), PLAN_GONE, K8S, None, "2027-01-01T00:00:00Z")
     assert states(result) == [("s", "q", "flagged", "2027-01-01T00:00:00Z")]
 
 
@@ -246,9 +247,9 @@ def test_a_secret_that_changed_is_not_told() -> None:
 def test_every_what_and_state_is_reached() -> None:
     results = [run(PLAN_GONE, platform, used) for platform in Platform for used in ({"q"}, set())]
     results += [run(changed(s=[plan("p", "x"), plan("n")]), CF)]
-    kept = RetainedObject("s", "n", State.INACTIVE, AT, plan("n"))
+    kept = StoredRow("s", "n", plan("n"), State.INACTIVE, AT)
     results += [run(changed(s=[plan("p", "small"), plan("q", "large"), plan("n")]), CF, None, kept)]
     empty = catalog(service("s", {**plan("p"), "name": ""}, plan("q", "large")))
-    results += [reconcile(stored(OLD), NewCatalog(empty, K8S.record.judge(empty).refusals), K8S, frozenset(), LATER)]
+    results += [reconcile(stored(OLD), empty, K8S, frozenset(), LATER, refusals=K8S.record.judge(empty).refusals)]
     assert {one.what for result in results for one in result.actions} == set(ActionKind)
     assert {one.state for result in results for one in result.kept} == set(State)

@@ -14,10 +14,11 @@ from sqlalchemy import event
 
 from osbctl.errors import RegistryError, SourceError, UsageError
 from osbctl.platforms import Platform, State
+from osbctl.platforms.saving import StoredRow
 from osbctl.registry import store
 from osbctl.registry.database import Database
 from osbctl.registry.errors import NameTakenError, OutdatedError, UnknownBrokerError
-from osbctl.registry.records import Action, ActionKind, RefreshOutcome, Remark, RetainedObject
+from osbctl.registry.records import Action, ActionKind, RefreshOutcome, Remark
 from osbctl.registry.store import Registry
 from tests.registry.make import AT, SMALL, add, body, names, read, refresh, registration, service
 
@@ -97,8 +98,8 @@ def test_who_comes_in_between_takes_the_name(registry: Registry, monkeypatch: py
 def test_a_refresh_stores_catalog_and_kept_objects_together(registry: Registry) -> None:
     add(registry, "db", "other")
     kept = (
-        RetainedObject("s", "", State.INACTIVE, AT, {"id": "s", "name": ODD}),
-        RetainedObject("s", "p", State.INACTIVE, AT, {"id": "p", "name": ODD, "metadata": {ODD: [1.5, None]}}),
+        StoredRow("s", None, {"id": "s", "name": ODD}, State.INACTIVE, AT),
+        StoredRow("s", "p", {"id": "p", "name": ODD, "metadata": {ODD: [1.5, None]}}, State.INACTIVE, AT),
     )
     done = refresh(actions=(Action(ActionKind.KEPT, ODD, ODD, ODD),), remarks=(Remark("rule", "breaking", ODD, ODD),))
     content = body(service("t", "q"))
@@ -168,7 +169,7 @@ def test_a_refresh_is_one_statement(registry: Registry) -> None:
     seen, statements = registry.broker("db").row, []
     with registry._database.write_transaction() as connection:
         event.listen(connection.engine, "before_cursor_execute", lambda *words: statements.append(words[2]))
-    kept = (RetainedObject("s", "p", State.INACTIVE, AT, {}),)
+    kept = (StoredRow("s", "p", {}, State.INACTIVE, AT),)
     registry.store_refresh(seen, refresh(), catalog=read(body(service("t", "q"))), kept=kept)
     assert [one.split()[0] for one in statements if one.split()[0] in ("INSERT", "UPDATE", "DELETE")] == ["UPDATE"]
 

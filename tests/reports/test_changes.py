@@ -246,6 +246,7 @@ def test_markdown_fits_a_comment() -> None:
     text = render(replace(report(*many), accepted=[(REMOVED, "y" * 200)] * 1000), DiffFormat.MARKDOWN)
     assert len(text) < 65_536
     assert re.search(r"[\d,]+ more changes are not shown", text)
+    assert "1,000 more accepted changes are not shown" in text
 
 
 BROKEN = Finding(

@@ -21,5 +21,6 @@ PLATFORM = PlatformRecord(
     unique=frozenset({Identity.CLIENT_ID}),
     unfollowed_redirects=frozenset({308}),
     is_quoted=True,
+    stripped_from_names="\0\t\n\v\f\r ",
     accepts_ordinary=True,
 )

@@ -11,6 +11,7 @@ from decimal import Decimal
 from typing import Any
 
 from osbctl.paths import Path
+from osbctl.platforms.cloudfoundry import PLATFORM
 
 _SEPARATORS = "\x1c\x1d\x1e\x1f"
 """White space in Python, not in Ruby's `[[:space:]]`."""
@@ -82,7 +83,7 @@ def _big_decimal_to_s(number: str) -> str:
 
 def strip(name: str) -> str:
     """`name.strip`: a name as `strip_attributes` of service.rb and service_plan.rb stores it."""
-    return name.strip("\0\t\n\v\f\r ")
+    return name.strip(PLATFORM.stripped_from_names)
 
 
 def normalize_plan_name(name: str) -> str:

@@ -66,8 +66,8 @@ REACTIONS: dict[str, Reaction | DependsOnInstances] = {
 }
 
 
-def apply_update(update: Update) -> None:
-    """Apply the update: save the catalog, or note why it is refused."""
+def change_rows(update: Update) -> None:
+    """Change the rows of the update as the platform does, or add the clashes for which it refuses all of it."""
     if update.add_first_refusal():
         return
     _check_service_names(update)

@@ -10,6 +10,7 @@ PLATFORM = PlatformRecord(
     # brokers/controller.go names its objects by broker and id and keeps no dashboard client.
     sharing=BY_BROKER,
     omitted_is_false=frozenset({"free", "bindable", "plan_updateable"}),
+    merges_same_ids=True,
     accepted_statuses=range(300),
     accepts_ordinary=True,
 )

@@ -49,8 +49,8 @@ REACTIONS = {
 }
 
 
-def apply_update(update: Update) -> None:
-    """Apply the update: save the catalog up to the first service offering at which it panics."""
+def change_rows(update: Update) -> None:
+    """Change the rows of the update as the platform does, up to the service offering at which it panics."""
     crash_paths = [refusal.path[:2] if refusal.rule == "korifi-crash" else () for refusal in update.refusals]
     crash_path = min(crash_paths, default=None)
     if crash_path is not None:

@@ -8,8 +8,7 @@ by their ids: it never moves a plan to another class. A flagged object is delete
 from collections.abc import Sequence
 from typing import TypeVar
 
-from osbctl.catalog import ServiceOffering, ServicePlan
-from osbctl.paths import Path
+from osbctl.catalog import ServiceOffering, ServicePlan, object_path
 from osbctl.platforms import Identity, State
 from osbctl.platforms.reactions import NO_ACT, NOT_STORED, breaking, refused, safe
 from osbctl.platforms.saving import Update
@@ -61,8 +60,8 @@ _OF_THE_WHOLE = ("kubernetes-type", "kubernetes-no-plan")
 """Refused while it reads the catalog, before anything is saved."""
 
 
-def apply_update(update: Update) -> None:
-    """Apply the update: save the catalog up to the first fault."""
+def change_rows(update: Update) -> None:
+    """Change the rows of the update as the platform does, up to the first clash."""
     for refusal in update.refusals:
         if refusal.rule in _OF_THE_WHOLE:
             update.add_clash(refusal.path, refusal.message)
@@ -98,17 +97,12 @@ def _save_plans(update: Update) -> None:
 
 def _objects_before_fault(update: Update, objects: Sequence[T], depth: int) -> Sequence[T]:
     """The objects before the first refused one, which becomes a clash; `depth` is the length of their paths."""
-    refusals = [refusal for refusal in update.refusals if len(_object_path(refusal.path)) == depth]
-    first = min(refusals, key=lambda refusal: _object_path(refusal.path), default=None)
+    refusals = [refusal for refusal in update.refusals if len(object_path(refusal.path)) == depth]
+    first = min(refusals, key=lambda refusal: object_path(refusal.path), default=None)
     if first is None:
         return objects
-    update.add_clash(_object_path(first.path), first.message)
-    return [obj for obj in objects if obj.path < _object_path(first.path)]
-
-
-def _object_path(path: Path) -> Path:
-    """The path of the plan or service offering that `path` leads into."""
-    return path[:4] if path[2:3] == ("plans",) else path[:2]
+    update.add_clash(object_path(first.path), first.message)
+    return [obj for obj in objects if obj.path < object_path(first.path)]
 
 
 def _refuse_taken_id(update: Update, obj: ServiceOffering | ServicePlan, identity: Identity) -> bool:

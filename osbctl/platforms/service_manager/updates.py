@@ -74,8 +74,8 @@ REACTIONS: dict[str, Reaction | DependsOnInstances] = {
 }
 
 
-def apply_update(update: Update) -> None:
-    """Apply the update: save the catalog, or note why it is refused."""
+def change_rows(update: Update) -> None:
+    """Change the rows of the update as the platform does, or add the clashes for which it refuses all of it."""
     if update.add_first_refusal():
         return
     services: dict[Key, ServiceOffering] = {(service.id, None): service for service in update.catalog.services}
@@ -123,6 +123,6 @@ def _keep_or_delete_reference_plan(update: Update, service: ServiceOffering) -> 
     """Keep or delete the platform's own plan of a service offering, through which shared instances are used."""
     key = service.id, RESERVED_PLAN
     if any(plan.metadata.get("supportsInstanceSharing") is True for plan in service.plans):
-        update.rows[key] = StoredRow(*key, {"id": RESERVED_PLAN, "name": RESERVED_PLAN}, State.OFFERED)
+        update.rows.setdefault(key, StoredRow(*key, {"id": RESERVED_PLAN, "name": RESERVED_PLAN}, State.OFFERED))
     elif key in update.rows:
         _delete_rows(update, [update.rows[key]])

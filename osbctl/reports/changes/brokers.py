@@ -1,6 +1,6 @@
 """The drift of every registered broker as one report."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from osbctl.changes import Level
@@ -16,55 +16,58 @@ _COLUMNS = ("NAME", "RESULT", *(level.value.upper() for level in Level), "ACCEPT
 
 @dataclass(frozen=True, slots=True)
 class BrokerReport:
-    """Report of one broker, or the error why there is none."""
+    """Report of one broker; `error` says why nothing was compared."""
 
     name: str
-    report: DiffReport | None
+    report: DiffReport
     error: str = ""
 
     @property
     def exit_code(self) -> int:
-        """3 without a report, 1 if a change makes the run fail, else 0."""
-        return int(self.report.failed) if self.report else 3
+        """3 with an error, 1 if a change makes the run fail, else 0."""
+        return 3 if self.error else int(self.report.failed)
 
     def notes(self) -> list[str]:
         """Sentences with the broker's name, shown beside the report."""
-        return [f"{self.name}: {sentence}" for sentence in (self.report.notes if self.report else [self.error])]
+        return [f"{self.name}: {sentence}" for sentence in ([self.error] if self.error else self.report.notes)]
 
 
 def common_problems(all_brokers: Sequence[BrokerReport]) -> list[str]:
-    """Problems of the allow file for all brokers: unused and expired entries."""
-    problems = [broker.report.problems for broker in all_brokers if broker.report]
+    """Problems of the allow file for all brokers: unused and expired entries.
+
+    None if a broker was not compared: an entry may be for its changes.
+    """
+    if any(broker.error for broker in all_brokers):
+        return []
+    problems = [broker.report.problems for broker in all_brokers]
     return [text for text in (problems[0] if problems else ()) if all(text in other for other in problems)]
 
 
 def render_all(all_brokers: Sequence[BrokerReport], format: DiffFormat) -> str:  # the option's name
     """Render the reports of all brokers in one of `FORMATS`."""
-    reports = {broker.name: replace(broker.report, problems=()) for broker in all_brokers if broker.report}
+    reports = {broker.name: replace(broker.report, problems=()) for broker in all_brokers}
     if format is DiffFormat.JSON:
         brokers = [
             {
                 "name": broker.name,
                 "error": broker.error or None,
-                "report": report_as_json(reports[broker.name]) if broker.name in reports else None,
+                "report": None if broker.error else report_as_json(reports[broker.name]),
             }
             for broker in all_brokers
         ]
         return json_text({"version": 1, "brokers": brokers})
+    if format is DiffFormat.TEXT:  # the table has the others
+        reports = {name: report for name, report in reports.items() if not report.errors}
     texts = [text for report in reports.values() if (text := render(report, format))]
     if format is DiffFormat.TEXT:
-        texts.append("\n".join(_summary_table(all_brokers)) + "\n")
+        rows = [(escape_line(broker.name), *_summary_cells(broker)) for broker in all_brokers]
+        texts.append("\n".join(align_columns([_COLUMNS, *rows])) + "\n")
     return "\n".join(texts) if format in (DiffFormat.TEXT, DiffFormat.MARKDOWN) else "".join(texts)
 
 
-def _summary_table(all_brokers: Sequence[BrokerReport]) -> Iterator[str]:
-    return align_columns(
-        [_COLUMNS, *((escape_line(broker.name), *_summary_cells(broker.report)) for broker in all_brokers)]
-    )
-
-
-def _summary_cells(report: DiffReport | None) -> list[str]:
-    if report is None:
+def _summary_cells(broker: BrokerReport) -> list[str]:
+    report = broker.report
+    if broker.error:
         return ["failed", *("-" for _ in _COLUMNS[2:])]
     counts = [sum(change.level is level for change in report.changes) for level in Level]
     return ["same" if report.same else "drift", *map(str, counts), str(len(report.accepted))]

@@ -25,25 +25,19 @@ def render(report: DiffReport) -> str:
         return "\n".join([head, *(line for finding in report.errors for line in _format_error(finding)), ""])
     parts, length, hidden = [head], len(head), len(report.changes)
     for level, changes in report.changes_by_level():
-        before, after = _section_start_and_end(level, len(changes))
-        parts.append(before)
+        summary = f"<details><summary>{len(changes):,} safe</summary>"
+        parts.append(f"\n{summary}\n\n" if level is Level.SAFE else f"\n#### {level.value.capitalize()}\n\n")
         for group in group_changes(changes):
             for entry, number in _format_group(group, report):
                 length += len(entry)
                 if length <= MAX_CHARACTERS:
                     parts.append(entry)
                     hidden -= number
-        parts.append(after)
+        parts += ["\n</details>\n"] if level is Level.SAFE else []
     parts += [f"\n{hidden:,} more changes are not shown.\n"] if hidden else []
     parts += _format_accepted(report, MAX_CHARACTERS - length)
     parts += [f"\n{_escape(note)}\n" for note in report.notes]
     return "".join(parts)
-
-
-def _section_start_and_end(level: Level, number: int) -> tuple[str, str]:
-    if level is Level.SAFE:
-        return f"\n<details><summary>{number:,} safe</summary>\n\n", "\n</details>\n"
-    return f"\n#### {level.value.capitalize()}\n\n", ""
 
 
 def _format_group(group: list[Change], report: DiffReport) -> Iterator[tuple[str, int]]:
@@ -73,10 +67,11 @@ def _format_accepted(report: DiffReport, max_length: int) -> Iterator[str]:
     if not report.accepted:
         return
     yield "\n#### Accepted\n\n"
-    for change, reason in report.accepted:
+    for number, (change, reason) in enumerate(report.accepted):
         entry = f"- **{_escape(change.object or 'catalog')}**: {_escape(change.message)} — {_escape(reason)}\n"
         max_length -= len(entry)
         if max_length < 0:
+            yield f"\n{len(report.accepted) - number:,} more accepted changes are not shown.\n"
             return
         yield entry
 

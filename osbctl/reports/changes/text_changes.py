@@ -64,7 +64,7 @@ def _group_lines(group: list[Change], report: DiffReport) -> Iterator[str]:
 
 def _change_lines(change: Change, report: DiffReport, margin: str, rule: str = "") -> Iterator[str]:
     paint = AnsiStyle(report.color)
-    excerpt = _old_and_new_lines(change) if report.words is DIFF else ()  # messages of a drift name the sides
+    excerpt = _old_and_new_lines(change) if report.words is DIFF else []  # messages of a drift name the sides
     # The excerpt shows the values, so the message ends before them.
     message = change.message
     old, new = _json(change.old), _json(change.new)
@@ -77,18 +77,17 @@ def _change_lines(change: Change, report: DiffReport, margin: str, rule: str = "
             yield f"{margin}  {paint(line, style)}"
 
 
-def _old_and_new_lines(change: Change) -> tuple[str, ...]:
+def _old_and_new_lines(change: Change) -> list[str]:
     """Lines with the old and new value of a field; a line is empty if its side has no value.
 
     No lines for a whole object, for values that look the same, or for long ones.
     """
     sides = (("-", change.old, change.old_path), ("+", change.new, change.new_path)) if change.field else ()
-    lines = tuple("" if value is None else f"{sign} {_last_key(path)}: {_json(value)}" for sign, value, path in sides)
-    return lines if lines and lines[0][1:] != lines[1][1:] and max(map(len, lines)) <= _EXCERPT else ()
-
-
-def _last_key(path: Path) -> str:
-    return escape_line(next((step for step in reversed(path) if isinstance(step, str)), ""))
+    lines = []
+    for sign, value, path in sides:
+        key = next((step for step in reversed(path) if isinstance(step, str)), "")
+        lines.append("" if value is None else f"{sign} {escape_line(key)}: {_json(value)}")
+    return lines if lines and lines[0][1:] != lines[1][1:] and max(map(len, lines)) <= _EXCERPT else []
 
 
 def _json(value: object) -> str:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from osbctl.comparison.drift import find_drift, stored_catalog_notes
 from osbctl.errors import OsbctlError, SourceError, UsageError
 from osbctl.findings import DocumentError
-from osbctl.platforms import Platform
+from osbctl.platforms import Platform, State
 from osbctl.sources.document import Document
 from osbctl.sources.exports import StoredAs, StoredCatalog, find_stored_catalog, parse_documents, recognise_platform
 from osbctl.sources.parse import parse_document
@@ -78,7 +78,11 @@ def test_rows_that_are_kept_for_their_instances() -> None:
     plans[1]["available"] = False
     offerings[1]["available"] = False
     kept = read(page(offerings), page(plans))
-    assert kept.kept == {("s1", "p2"): "db/large", ("s2", ""): "queue", ("s2", "p3"): "queue/only"}
+    assert [(row.key, row.name, row.state) for row in kept.kept] == [
+        (("s1", "p2"), "large", State.FLAGGED),
+        (("s2", None), "queue", State.FLAGGED),
+        (("s2", "p3"), "only", State.FLAGGED),
+    ]
     broker = copy.deepcopy(CATALOG)
     del broker["services"][1], broker["services"][0]["plans"][1]
     assert find_drift(kept, broker) == []
@@ -96,9 +100,9 @@ def test_rows_that_are_kept_for_their_instances() -> None:
 def test_what_kubernetes_and_korifi_keep_for_instances() -> None:
     (whole,) = export_as(K8S, CATALOG)
     whole["items"][1]["status"]["removedFromBrokerCatalog"] = True
-    assert read(whole).kept == {("s1", "p1"): "db/small"}
+    assert [(row.key, row.name, row.state) for row in read(whole).kept] == [(("s1", "p1"), "small", State.FLAGGED)]
     kept = read(*export_as(KORIFI, CATALOG))
-    assert kept.kept == {}
+    assert kept.kept == ()
     assert len(kept.document.data["services"][0]["plans"]) == 2
 
 
