@@ -9,7 +9,8 @@ from ipaddress import ip_address
 from typing import TYPE_CHECKING
 
 from osbctl.broker.catalog_app import HttpRequest, Response
-from osbctl.broker.shared_state import ProcessStatus
+from osbctl.broker.service import Service
+from osbctl.broker.shared_state import Shared
 
 if TYPE_CHECKING:
     from prometheus_client.core import Metric
@@ -18,12 +19,12 @@ if TYPE_CHECKING:
 class AdminApp:
     """Serves /livez (the loop runs), /readyz (503 while draining) and /metrics.
 
-    `get_status()` must not block. `allowed_hosts` are accepted in a Host header, besides `localhost` and IP addresses:
-    this stops DNS rebinding, where a web page resolves its own name to this listener.
+    `shared` is that of the catalog listeners. `allowed_hosts` are accepted in a Host header, besides `localhost` and
+    IP addresses: this stops DNS rebinding, where a web page resolves its own name to this listener.
     """
 
-    def __init__(self, get_status: Callable[[], ProcessStatus], allowed_hosts: Iterable[str] = ()) -> None:
-        self._get_status = get_status
+    def __init__(self, shared: Shared, service: Service, allowed_hosts: Iterable[str]) -> None:
+        self._shared, self._service = shared, service
         self._allowed_hosts = frozenset(("localhost", *(host.lower() for host in allowed_hosts)))
         self._pages: dict[str, Callable[[], Response]] = {
             "/livez": lambda: _text_response("200 OK", "ok"),
@@ -48,7 +49,7 @@ class AdminApp:
         return False
 
     def _readiness_response(self) -> Response:
-        if self._get_status().draining:
+        if self._shared.draining:
             return _text_response("503 Service Unavailable", "draining")
         return _text_response("200 OK", "ready")
 
@@ -64,8 +65,7 @@ class AdminApp:
         """Yield the metrics; prometheus_client calls this."""
         from prometheus_client import core
 
-        status = self._get_status()
-        stats = status.stats
+        stats = self._shared.stats
         requests = core.CounterMetricFamily("osbctl_requests", "Requests by status.", labels=["status"])
         checks = "Checks of credentials by result and label."
         authentications = core.CounterMetricFamily("osbctl_authentications", checks, labels=["result", "credential"])
@@ -86,16 +86,18 @@ class AdminApp:
         total = stats.requests.total()
         duration = "From request to answer."
         yield core.SummaryMetricFamily("osbctl_request_duration_seconds", duration, total, stats.seconds)
-        yield core.GaugeMetricFamily("osbctl_connections", "Open connections.", value=status.connections)
-        yield core.GaugeMetricFamily("osbctl_queue", "Requests whose password is being hashed.", value=status.waiting)
-        days = status.days_left
-        if days is not None:
+        connections = len(self._shared.slots.channels)
+        yield core.GaugeMetricFamily("osbctl_connections", "Open connections.", value=connections)
+        waiting = self._service.authenticator.queue_length
+        yield core.GaugeMetricFamily("osbctl_queue", "Requests whose password is being hashed.", value=waiting)
+        if self._shared.tls:
+            days = self._shared.tls.certificate.days_left()
             yield core.GaugeMetricFamily("osbctl_certificate_days_left", "Days until the certificate ends.", value=days)
-        etag, modified = status.catalog
-        age = max(0.0, time.time() - modified)
+        catalog = self._service.app.catalog
+        age = max(0.0, time.time() - catalog.modified)
         yield core.GaugeMetricFamily("osbctl_catalog_age_seconds", "Seconds since the catalog was loaded.", value=age)
         info = core.InfoMetricFamily("osbctl_catalog", "The catalog that is served.")
-        info.add_metric([], {"etag": etag.strip('"')})
+        info.add_metric([], {"etag": catalog.etag.strip('"')})
         yield info
 
 

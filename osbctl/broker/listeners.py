@@ -82,12 +82,12 @@ def systemd_sockets(environ: Mapping[str, str]) -> list[socket.socket]:
     for descriptor in range(SYSTEMD_FIRST, SYSTEMD_FIRST + (int(count) if count.isdecimal() else 0)):
         try:
             sock = socket.socket(fileno=descriptor)
-        except OSError as error:
-            raise ConfigError(f"descriptor {descriptor} from systemd is not a socket") from error
-        if sock.type != socket.SOCK_STREAM:
-            raise ConfigError(f"descriptor {descriptor} from systemd is not a stream socket", "use ListenStream=")
-        if not sock.getsockopt(socket.SOL_SOCKET, socket.SO_ACCEPTCONN):
-            raise ConfigError(f"descriptor {descriptor} from systemd is a connection, not a listener", "use Accept=no")
+            listens = sock.type == socket.SOCK_STREAM and sock.getsockopt(socket.SOL_SOCKET, socket.SO_ACCEPTCONN)
+        except OSError:
+            listens = False
+        if not listens:
+            message = f"descriptor {descriptor} from systemd is not a listening stream socket"
+            raise ConfigError(message, "use ListenStream= and Accept=no")
         sock.set_inheritable(False)
         sockets.append(sock)
     return sockets

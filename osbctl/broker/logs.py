@@ -18,7 +18,7 @@ from select import PIPE_BUF
 from typing import Generic, TypeVar
 
 from osbctl.broker.decision import Decision
-from osbctl.text import escape_ci_commands
+from osbctl.text import escape_ci_commands, escape_line
 
 T = TypeVar("T")
 _log = logging.getLogger("osbctl.broker")
@@ -28,22 +28,22 @@ class LineWriter(Generic[T]):
     """A bounded queue and the thread that writes it to `output`, a descriptor. Lost items are counted and reported.
 
     `to_line` formats an item, in that thread. `seconds` is the interval of writes, `limit` the maximum queue length.
-    `on_failure` gets the reason when writing begins to fail, in that thread, too.
+    `name` is for the warning when writing begins to fail; empty for none.
     """
 
     def __init__(
         self,
         output: int,
         to_line: Callable[[T], str],
-        on_failure: Callable[[str], None] = lambda _: None,
         *,
+        name: str = "",
         seconds: float = 0.1,
         limit: int = 10_000,
     ) -> None:
         self._output, self._to_line, self._seconds, self._limit = output, to_line, seconds, limit
         self._items: deque[T] = deque()
         self._lost = 0
-        self._on_failure, self._is_failing = on_failure, False
+        self._name, self._is_failing = name, False
         self._some = threading.Event()
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._write_until_closed, name="lines", daemon=True)
@@ -93,14 +93,9 @@ class LineWriter(Generic[T]):
             self._is_failing = False
         except OSError as error:
             self._lost += unwritten
-            if not self._is_failing:
-                self._on_failure(error.strerror or "")
+            if self._name and not self._is_failing:
+                _log.warning("%s cannot be written, lines are lost: %s", self._name, error.strerror)
             self._is_failing = True
-
-
-def warn_of_lost_requests(reason: str) -> None:
-    """Warn that the access log cannot be written."""
-    _log.warning("the access log cannot be written, lines are lost: %s", reason)
 
 
 LONGEST = 1024
@@ -202,9 +197,7 @@ class TextFormatter(logging.Formatter):
     """`time LEVEL message`, control characters escaped so that a request cannot forge a line."""
 
     def format(self, record: logging.LogRecord) -> str:
-        text = super().format(record)
-        text = "".join(char if char.isprintable() else char.encode("unicode_escape").decode() for char in text)
-        return f"{format_timestamp(record.created)} {record.levelname} {text}"
+        return f"{format_timestamp(record.created)} {record.levelname} {escape_line(super().format(record))}"
 
 
 class JsonFormatter(logging.Formatter):

@@ -8,7 +8,7 @@ HTTP/0.9, blanks around the request line.
 import re
 
 from waitress.parser import HTTPRequestParser, ParsingError  # type: ignore[import-untyped]
-from waitress.utilities import BadRequest  # type: ignore[import-untyped]
+from waitress.utilities import BadRequest, RequestHeaderFieldsTooLarge  # type: ignore[import-untyped]
 
 from osbctl.broker.decision import Decision
 
@@ -39,6 +39,8 @@ class StrictParser(HTTPRequestParser):  # type: ignore[misc]
         except ValueError:  # raised by urlsplit and int() for input that waitress does not expect
             self._refuse_request("the request cannot be read")
             return len(data)
+        if isinstance(self.error, RequestHeaderFieldsTooLarge):
+            self.command = self.request_uri = "-"  # waitress parses "GET /" in place of a header that is too large
         return taken
 
     def parse_header(self, header_plus: bytes) -> None:

@@ -65,18 +65,18 @@ class Watcher:
     """A thread that checks the files every `seconds`, and reloads them on request (SIGHUP).
 
     A change counts once two checks agree, so that a file is not read while it is written. The stamp from before the
-    reading is kept, so that a change during the reading is read again. `on_check` is called at each check.
+    reading is kept, so that a change during the reading is read again. `tasks` are called at each check.
     """
 
     def __init__(
         self,
         watched: Sequence[WatchedFiles[Any]],
         stats: Stats,
-        on_check: Callable[[], None] | None = None,
+        tasks: Sequence[Callable[[], None]] = (),
         *,
         seconds: float = 1.0,
     ) -> None:
-        self._watched, self._stats, self._on_check, self._seconds = watched, stats, on_check, seconds
+        self._watched, self._stats, self._tasks, self._seconds = watched, stats, tasks, seconds
         self._asked = False
         self._end = threading.Event()
         self._seen = [stamp_files(item.paths) for item in watched]
@@ -102,8 +102,8 @@ class Watcher:
             forced = self._asked
             if forced:  # a request that comes now is met by the same reload
                 self._asked = False
-            if self._on_check:
-                self._on_check()
+            for task in self._tasks:
+                task()
             for index, item in enumerate(self._watched):
                 self._reload_if_changed(index, item, forced)
 

@@ -16,13 +16,13 @@ from osbctl.broker import listeners
 from osbctl.broker.admin import AdminApp
 from osbctl.broker.catalog_app import Application
 from osbctl.broker.channel import Channel
-from osbctl.broker.logs import LineWriter, format_json_line, format_text_line, warn_of_lost_requests
+from osbctl.broker.logs import LineWriter, format_json_line, format_text_line
 from osbctl.broker.proxy import ProxyRule
 from osbctl.broker.reload import WatchedFiles, Watcher, stamp_files
 from osbctl.broker.server import Server
 from osbctl.broker.service import Service
 from osbctl.broker.settings import ADMIN_CONNECTIONS, ServeOptions, Settings
-from osbctl.broker.shared_state import ProcessStatus, Shared, Stats
+from osbctl.broker.shared_state import Shared, Stats
 from osbctl.broker.tls import Certificate, Tls, load_certificate
 from osbctl.errors import UsageError
 from osbctl.text import plural
@@ -44,7 +44,6 @@ class Loop:
         self.servers: list[Server] = []
         self.admin: list[Server] = []
         self.ready: deque[Channel] = deque()
-        self.draining = False
         self._stops = 0
         self._next_sweep = 0.0
 
@@ -89,7 +88,6 @@ class Loop:
 
     def drain(self) -> int:
         """Stop accepting, close idle connections, finish responses. Returns the number of remaining connections."""
-        self.draining = True
         for server in self.servers:
             server.stop_accepting()
         began = time.monotonic()
@@ -111,10 +109,6 @@ class Loop:
             for channel in list(server.active_channels.values()):
                 channel.handle_close()
             server.close()
-
-    def count_connections(self) -> int:
-        """Open connections to the catalog listeners."""
-        return sum(len(server.active_channels) for server in self.servers)
 
     def _open_channels(self) -> list[Channel]:
         return [channel for server in self.servers for channel in list(server.active_channels.values())]
@@ -138,7 +132,10 @@ def serve(options: ServeOptions, load_service: Callable[[], Service], environ: M
             sockets = [listeners.listen_unix(options.unix_socket)]
         sockets = sockets or listeners.listen_tcp(options.host, options.port)
         try:
-            _require_loopback_for_plain_http(options, sockets)
+            for sock in sockets:
+                if options.insecure_http and not listeners.is_loopback_socket(sock):
+                    name = listeners.socket_url(sock, options.scheme)
+                    raise UsageError(f"--insecure-http is for loopback only, not for {name}", "listen on 127.0.0.1")
             _run_until_stopped(options, sockets, shared, service, certificate_files)
             return 0  # connections left after the drain had enough time
         finally:
@@ -153,20 +150,15 @@ def load_tls(options: ServeOptions) -> tuple[Tls | None, list[WatchedFiles[Certi
         return None, []
     stamp = stamp_files(lambda: (cert, key))
     tls = Tls(load_certificate(cert, key))
-
-    def reload_certificate() -> Certificate:
-        return tls.check_dates(load_certificate(cert, key))
-
-    apply = tls.replace_certificate
-    return tls, [WatchedFiles("certificate", lambda: (cert, key), reload_certificate, apply, (key,), loaded=stamp)]
-
-
-def _require_loopback_for_plain_http(options: ServeOptions, sockets: Sequence[socket.socket]) -> None:
-    """Raise UsageError if `--insecure-http` would listen on another address."""
-    for sock in sockets:
-        if options.insecure_http and not listeners.is_loopback_socket(sock):
-            name = listeners.socket_url(sock, options.scheme)
-            raise UsageError(f"--insecure-http is for loopback only, not for {name}", "listen on 127.0.0.1")
+    watched = WatchedFiles(
+        "certificate",
+        lambda: (cert, key),
+        lambda: tls.check_dates(load_certificate(cert, key)),
+        tls.replace_certificate,
+        secrets=(key,),
+        loaded=stamp,
+    )
+    return tls, [watched]
 
 
 def _run_until_stopped(
@@ -178,8 +170,8 @@ def _run_until_stopped(
 ) -> None:
     limits = options.settings
     loop = Loop(limits)
-    log_expiry = shared.tls.log_expiry_if_soon if shared.tls else None
-    watcher = Watcher([*service.watched, *certificate_files], shared.stats, log_expiry, seconds=limits.reload_seconds)
+    tasks = [service.log_new_expiry, *([shared.tls.log_expiry_if_soon] if shared.tls else ())]
+    watcher = Watcher([*service.watched, *certificate_files], shared.stats, tasks, seconds=limits.reload_seconds)
     # A signal may interrupt a handler, which would wait forever for a lock that it holds: these take none.
     signal.signal(signal.SIGTERM, lambda *_: loop.stop())
     signal.signal(signal.SIGINT, lambda *_: loop.stop())
@@ -188,7 +180,7 @@ def _run_until_stopped(
     if options.access_log:
         to_line = format_json_line if options.log_format == "json" else format_text_line
         shared.access_log = LineWriter(
-            STANDARD_OUTPUT, to_line, warn_of_lost_requests, seconds=limits.log_seconds, limit=limits.log_lines
+            STANDARD_OUTPUT, to_line, name="the access log", seconds=limits.log_seconds, limit=limits.log_lines
         )
     try:
         _add_servers_to_loop(options, sockets, shared, service, loop)
@@ -213,22 +205,11 @@ def _add_servers_to_loop(
     def create_server(app: Application, sock: socket.socket, shared: Shared) -> Server:
         return Server(app, sock, loop_map=loop.map, ready=loop.ready, shared=shared)
 
-    def process_status() -> ProcessStatus:
-        catalog, tls, authenticator = service.app.catalog, shared.tls, service.authenticator
-        return ProcessStatus(
-            shared.stats,
-            loop.count_connections(),
-            authenticator.queue_length,
-            tls.certificate.days_left() if tls else None,
-            (catalog.etag, catalog.modified),
-            loop.draining,
-        )
-
     loop.servers += [create_server(service.app, sock, shared) for sock in sockets]
     if options.admin_listen:
         # The admin listener has its own limit, independent of the service's connections.
         admin_shared = Shared(replace(options.settings, connections=ADMIN_CONNECTIONS), Stats())
-        app = AdminApp(process_status, options.admin_hosts)
+        app = AdminApp(shared, service, options.admin_hosts)
         for sock in listeners.listen_tcp(*listeners.parse_listen_address(options.admin_listen)):
             loop.admin.append(create_server(app, sock, admin_shared))
             _log.info("admin on %s", listeners.socket_url(sock, "http"))

@@ -3,7 +3,6 @@
 import logging
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -18,45 +17,39 @@ from osbctl.text import plural
 _log = logging.getLogger("osbctl.broker")
 
 
-@dataclass(frozen=True)
-class Sources:
-    """Sources of catalog and credentials, and the application that serves them.
-
-    `load_catalog` and `load_credentials` read and check; they raise OsbctlError. A change of one of the paths means
-    a reload (none for a source that is not a file). `allow_empty` allows a reload to remove every service.
-    `make_app` creates the application.
-    """
-
-    load_catalog: Callable[[], LoadedCatalog]
-    load_credentials: Callable[[], Sequence[CredentialRecord]]
-    catalog_paths: Callable[[], Sequence[Path]]
-    credentials_paths: Callable[[], Sequence[Path]]
-    allow_empty: bool = False
-    make_app: Callable[[ServedCatalog], CatalogApp] = CatalogApp
-
-
 class Service:
     """The application, the authenticator before it, and the files that are watched for both.
 
-    Loads everything once and starts the authenticator. `summary` are sentences for the log at the start. Raises
+    Loads everything once and starts the authenticator. `read_catalog` and `read_records` read and check. A change of
+    one of the paths means a reload (none for a source that is not a file). `make_app` creates the application.
+    `allow_empty` allows a reload to remove every service. `summary` are sentences for the log at the start. Raises
     OsbctlError.
     """
 
-    def __init__(self, sources: Sources) -> None:
-        stamps = stamp_files(sources.catalog_paths), stamp_files(sources.credentials_paths)
-        records, loaded = sources.load_credentials(), sources.load_catalog()  # the cheaper first
-        self._sources = sources
-        self._records = records
+    def __init__(
+        self,
+        read_catalog: Callable[[], LoadedCatalog],
+        read_records: Callable[[], Sequence[CredentialRecord]],
+        catalog_paths: Callable[[], Sequence[Path]],
+        credentials_paths: Callable[[], Sequence[Path]],
+        make_app: Callable[[ServedCatalog], CatalogApp] = CatalogApp,
+        *,
+        allow_empty: bool = False,
+    ) -> None:
+        stamps = stamp_files(catalog_paths), stamp_files(credentials_paths)
+        records, loaded = read_records(), read_catalog()  # the cheaper first
+        self._read_catalog, self._read_records, self._allow_empty = read_catalog, read_records, allow_empty
+        self._set_records(records)
         self.authenticator = Authenticator(records)
-        self.app = sources.make_app(_prepare_catalog(loaded, int(time.time())))
+        self.app = make_app(_prepare_catalog(loaded, int(time.time())))
         self.watched: Sequence[WatchedFiles[Any]] = (
-            WatchedFiles("catalog", sources.catalog_paths, self._load_catalog, self._replace_catalog, loaded=stamps[0]),
+            WatchedFiles("catalog", catalog_paths, self._load_catalog, self._replace_catalog, loaded=stamps[0]),
             WatchedFiles(
                 "credentials",
-                sources.credentials_paths,
+                credentials_paths,
                 self._load_credentials,
                 self._replace_records,
-                sources.credentials_paths(),
+                credentials_paths(),
                 loaded=stamps[1],
             ),
         )
@@ -70,8 +63,8 @@ class Service:
 
     def _load_catalog(self) -> ServedCatalog:
         """Load the catalog to serve next. Raises OsbctlError."""
-        served, loaded = self.app.catalog, self._sources.load_catalog()
-        if served.services and not loaded.services and not self._sources.allow_empty:
+        served, loaded = self.app.catalog, self._read_catalog()
+        if served.services and not loaded.services and not self._allow_empty:
             raise ConfigError(
                 "it has no services, and would remove all of them", "if this is intended, use --allow-empty"
             )
@@ -81,13 +74,23 @@ class Service:
 
     def _load_credentials(self) -> Sequence[CredentialRecord]:
         """Load the credentials to use next. Raises OsbctlError."""
-        records = self._sources.load_credentials()
+        records = self._read_records()
         if _have_all_expired(records) and not _have_all_expired(self._records):
             raise ConfigError("all of them have expired", "add one with osbctl hash-password")
         return records
 
-    def _replace_records(self, records: Sequence[CredentialRecord]) -> None:
+    def log_new_expiry(self) -> None:
+        """Log each credential that has expired since it was loaded, once."""
+        for record in [record for record in self._unexpired if record.has_expired]:
+            self._unexpired.remove(record)
+            _log.warning("a credential has expired, its requests are refused from now on: %s", _describe_record(record))
+
+    def _set_records(self, records: Sequence[CredentialRecord]) -> None:
         self._records = records
+        self._unexpired = [record for record in records if not record.has_expired]
+
+    def _replace_records(self, records: Sequence[CredentialRecord]) -> None:
+        self._set_records(records)
         self.authenticator.replace_records(records)
         _log.info("%s", _list_credentials(records))
 
@@ -97,11 +100,12 @@ class Service:
 
 def _list_credentials(records: Sequence[CredentialRecord]) -> str:
     """The label of each record for the log, or else its number and identity; and which of them have expired."""
-    names = (
-        (record.label or f"{record.public_name} ({record.identity})") + (" (expired)" if record.has_expired else "")
-        for record in records
-    )
+    names = (_describe_record(record) + (" (expired)" if record.has_expired else "") for record in records)
     return f"credentials: {', '.join(names)}"
+
+
+def _describe_record(record: CredentialRecord) -> str:
+    return record.label or f"{record.public_name} ({record.identity})"
 
 
 def _have_all_expired(records: Sequence[CredentialRecord]) -> bool:

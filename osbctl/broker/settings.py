@@ -4,7 +4,7 @@ The defaults were measured (`make soak`): 1,250 silent connections, reopened as 
 1,000 delay another client by less than a tenth of a second.
 """
 
-import sys
+import resource
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -54,15 +54,10 @@ class Settings:
 
     def connection_limit(self) -> int:
         """`connections`, or fewer if the descriptor limit is lower: a server without descriptors spins."""
-        return max(1, min(self.connections, descriptor_limit() - FILES_KEPT))
-
-
-def descriptor_limit() -> int:
-    """Number of descriptors that this process may open (RLIMIT_NOFILE)."""
-    import resource
-
-    soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
-    return sys.maxsize if soft == resource.RLIM_INFINITY else soft
+        limit, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+        return (
+            self.connections if limit == resource.RLIM_INFINITY else max(1, min(self.connections, limit - FILES_KEPT))
+        )
 
 
 @dataclass(frozen=True)
@@ -101,6 +96,8 @@ class ServeOptions:
         """Raise UsageError unless the options choose one way to HTTPS."""
         if bool(self.tls_cert) != bool(self.tls_key):
             raise UsageError("--tls-cert and --tls-key must be given together")
+        if self.admin_hosts and not self.admin_listen:
+            raise UsageError("--admin-host is for --admin-listen, which is missing")
         ways = (self.tls_cert, self.insecure_http, self.behind_proxy)
         chosen = sum(map(bool, ways))
         if chosen != 1:

@@ -1,4 +1,4 @@
-"""State shared by the connections of a listener: limits, rules, counters, and the status of the process."""
+"""State shared by the connections of a listener: limits, rules and counters."""
 
 from __future__ import annotations
 
@@ -24,22 +24,6 @@ class Stats:
     handshakes_failed: int = 0
     rejected: int = 0
     cut: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class ProcessStatus:
-    """Status of the process.
-
-    `waiting` is the number of headers in the queue of the authenticator; `days_left` is for the certificate, None
-    without one. `catalog` is the tag of the served catalog and the time of its last change (seconds since 1970).
-    """
-
-    stats: Stats
-    connections: int = 0
-    waiting: int = 0
-    days_left: float | None = None
-    catalog: tuple[str, int] = ("", 0)
-    draining: bool = False
 
 
 class ConnectionSlots:

@@ -65,7 +65,8 @@ def hash_password(
     _write_record(record, output, append, password if generate else "")
     if record.password is not None:
         typer.echo("warning: the record holds the password in clear text: keep it in a credential store only", err=True)
-    _warn_of_few_rounds(record)
+    if not generate:
+        _warn_of_few_rounds(record)
 
 
 def _check_output_options(output: Path | None, append: Path | None, force: bool) -> None:
@@ -73,6 +74,8 @@ def _check_output_options(output: Path | None, append: Path | None, force: bool)
 
     if output and append:
         raise UsageError("-o and --append cannot be combined")
+    if force and not output:
+        raise UsageError("--force is for -o")
     check_output(output, (), replaces=CREDENTIALS)
     if output and output.is_file() and output.stat().st_size and not force:
         advice = "--append FILE adds to them, --force replaces them; a running broker loads either within seconds"
@@ -87,18 +90,16 @@ def _obtain_password(identity: str, *, stdin: bool, generate: bool) -> str:
         return generate_password()
     if stdin:
         return read_password_from_stdin()
-    for _ in range(3):
-        password = ask_password(f"Password of {identity}: ")
-        check_password(password)
-        if ask_password("Repeat the password: ") == password:
-            return password
-        typer.echo("the two passwords differ", err=True)
-    raise UsageError("the two passwords differed three times")
+    password = ask_password(f"Password of {identity}: ")
+    check_password(password)
+    if ask_password("Repeat the password: ") != password:
+        raise UsageError("the two passwords differ")
+    return password
 
 
 def _write_record(record: CredentialRecord, output: Path | None, append: Path | None, generated: str) -> None:
     """Write the record, and print a generated password. If that cannot be printed, no record is written."""
-    from osbctl.credentials.file import append_record, format_records, write_record
+    from osbctl.credentials.file import format_records, write_record
 
     def print_generated() -> None:
         try:
@@ -108,7 +109,7 @@ def _write_record(record: CredentialRecord, output: Path | None, append: Path | 
             raise handle_output_error(error) from error
 
     if append:
-        count = append_record(append, record, print_generated)
+        count = write_record(append, record, print_generated, append=True)
         typer.echo(f"{append} holds {plural(count, 'record')}", err=True)
     elif output:
         write_record(output, record, print_generated)

@@ -12,6 +12,9 @@ from osbctl.errors import SourceError, UsageError
 if TYPE_CHECKING:
     from osbctl.registry.records import Registration
 
+_LONGEST = 8192
+"""Bytes; such a header is more than most servers accept."""
+
 
 def ask_password(prompt: str) -> str:
     """Ask at the terminal, without echo. Raises UsageError: there is no terminal, or no input."""
@@ -26,8 +29,10 @@ def ask_password(prompt: str) -> str:
 
 
 def read_password_from_stdin() -> str:
-    """The password on standard input, without its line end. Raises UsageError: it is not UTF-8."""
-    raw = sys.stdin.buffer.read(4096)
+    """The password on standard input, without its line end. Raises UsageError: it is too long, or not UTF-8."""
+    raw = sys.stdin.buffer.read(_LONGEST + 1)
+    if len(raw) > _LONGEST:
+        raise UsageError(f"standard input has more than {_LONGEST} bytes: this is not a password")
     try:
         return raw.decode("utf-8").removesuffix("\n").removesuffix("\r")
     except UnicodeDecodeError:

@@ -2,7 +2,6 @@
 
 import gc
 import os
-from functools import partial
 from logging import getLevelNamesMapping
 from pathlib import Path
 from typing import Annotated, Literal
@@ -66,11 +65,11 @@ def serve(
     """
     from osbctl.broker import logs
     from osbctl.broker.serve import serve as run
-    from osbctl.broker.service import Service
     from osbctl.broker.settings import ServeOptions, Settings
     from osbctl.findings import DocumentError
     from osbctl.tasks.load_catalog import CatalogSource, load
-    from osbctl.tasks.serve import make_sources
+    from osbctl.tasks.options import variables_lookup
+    from osbctl.tasks.serve import service_factory
 
     gc.enable()
     options = ServeOptions(
@@ -90,11 +89,11 @@ def serve(
     options.check()
     logs.configure_logging(log_format, getLevelNamesMapping()[log_level.upper()])
     catalog = CatalogSource(source, at, api_version, tuple(platforms or ()), max_bytes)
-    made = make_sources(
+    load_service = service_factory(
         catalog, credentials, base_path, minimum_version, missing_version_status, allow_empty=allow_empty
     )
     try:
-        return run(options, partial(Service, made), os.environ)
+        return run(options, load_service, os.environ)
     except DocumentError:
-        load(catalog)  # once more, here: the report shows the lines
+        load(catalog, variables_lookup(os.environ))  # once more, here: the report shows the lines
         raise

@@ -137,33 +137,29 @@ def format_records(records: CredentialRecord | Sequence[CredentialRecord]) -> st
     return json.dumps(records, indent=2, ensure_ascii=False, default=record_fields) + "\n"
 
 
-def write_record(path: Path, record: CredentialRecord, before_write: Callable[[], None] = lambda: None) -> None:
-    """Write a file of one record, mode 0600, replacing an existing one. Raises SourceError.
+def write_record(
+    path: Path, record: CredentialRecord, before_write: Callable[[], None] = lambda: None, *, append: bool = False
+) -> int:
+    """Write a file of one record, mode 0600, replacing an existing one; return the number of its records.
 
-    `before_write` is called just before; if it raises, the file is unchanged.
+    `append` adds the record to those of the file, which becomes a list. `before_write` is called just before; if it
+    raises, the file is unchanged. Concurrent calls do not lose records. Raises SourceError and ConfigError.
     """
-    content = format_records(record).encode("utf-8")
-    with _translate_write_errors(path), _lock_folder(path.resolve().parent), write_on_success(path, content, 0o600):
-        before_write()
-
-
-def append_record(path: Path, record: CredentialRecord, before_write: Callable[[], None] = lambda: None) -> int:
-    """Append a record to a file, which becomes a list; creates a missing one. Returns the number of records.
-
-    `before_write` is as in `write_record`. Concurrent calls do not lose records. Raises SourceError and ConfigError.
-    """
-    with _translate_write_errors(path):
+    try:
         target = path.resolve()  # replace the target of a symbolic link
-        if target.exists() and not target.is_file():
+        if append and target.exists() and not target.is_file():
             raise SourceError(f"{path} is not a regular file")
         with _lock_folder(target.parent):
-            present = read_credentials(target) if target.exists() else ()
+            present = read_credentials(target) if append and target.exists() else ()
             if present and not looks_like_json(target.read_text("utf-8-sig")):
                 advice = "append to it with `htpasswd -5`, or start a new file"
                 raise ConfigError(f"{target} is an htpasswd file", advice)
-            with write_on_success(path, format_records([*present, record]).encode("utf-8"), 0o600):
+            text = format_records([*present, record] if append else record)
+            with write_on_success(path, text.encode("utf-8"), 0o600):
                 before_write()
             return len(present) + 1
+    except OSError as error:
+        raise SourceError(f"cannot write {path}: {error.strerror}") from error
 
 
 @contextlib.contextmanager
@@ -193,11 +189,3 @@ def _try_lock(descriptor: int) -> bool:
     except BlockingIOError:
         return False
     return True
-
-
-@contextlib.contextmanager
-def _translate_write_errors(path: Path) -> Iterator[None]:
-    try:
-        yield
-    except OSError as error:
-        raise SourceError(f"cannot write {path}: {error.strerror}") from error

@@ -1,7 +1,6 @@
 """Load the catalog of `osbctl serve`, also in a child process: so the service neither blocks nor lacks memory."""
 
 import json
-import os
 import signal
 from typing import Any, NamedTuple
 
@@ -9,6 +8,7 @@ from osbctl.catalog import LoadedCatalog
 from osbctl.errors import ConfigError
 from osbctl.findings import DocumentError, Finding, Location, Severity
 from osbctl.platforms import ApiVersion, Platform
+from osbctl.sources.variables import VariablesOf, no_variables
 
 LARGEST = 10_000_000
 """Default limit in bytes. Validating a catalog of this size takes seconds and 100 to 200 MB."""
@@ -36,48 +36,30 @@ class CatalogSource(NamedTuple):
     max_bytes: int = LARGEST
 
 
-def load(source: CatalogSource) -> LoadedCatalog:
+def load(source: CatalogSource, variables_of: VariablesOf = no_variables) -> LoadedCatalog:
     """Read and validate it in this process. Raises OsbctlError; DocumentError with the errors of the validation."""
-    from osbctl.config import find_config
     from osbctl.sources.limits import Limits
     from osbctl.sources.read import read_source
-    from osbctl.tasks.options import Request, validation_options
+    from osbctl.tasks.options import Request, resolve_config, validation_options
     from osbctl.validation.pipeline import validate_document
 
     # The smallest value takes two bytes, a digit and a comma.
     limits = Limits(bytes=source.max_bytes, nodes=source.max_bytes // 2)
-    document = read_source(source.source, at=source.at, limits=limits, allow_nested=False)
-    if not _may_fit(document.data, source.max_bytes):
-        raise _too_large_error(source)
+    document = read_source(source.source, at=source.at, limits=limits, allow_nested=False, variables_of=variables_of)
+    body = bytearray()
+    # Piece by piece, because expanded YAML aliases can be much larger than the source.
+    for piece in json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).iterencode(document.data):
+        body += piece.encode()
+        if len(body) > source.max_bytes:
+            message = f"as JSON the catalog is larger than {source.max_bytes:,} bytes"
+            raise ConfigError(message, "raise --max-bytes")
     request = Request((source.source,), api_version=source.api_version, platforms=source.platforms)
-    options = validation_options(request, find_config(os.curdir))._replace(literal=True)
+    options = validation_options(request, resolve_config(source.source))._replace(literal=True)
     result = validate_document(document, options)
     if result.errors:
         raise DocumentError(result.errors)
-    body = json.dumps(document.data, ensure_ascii=False, separators=(",", ":")).encode("utf-8")
-    if len(body) > source.max_bytes:
-        raise _too_large_error(source)
     catalog = document.catalog
-    return LoadedCatalog(body, len(catalog.services), sum(1 for _ in catalog.plans), document.read_as)
-
-
-def _may_fit(data: Any, bytes_left: int) -> bool:
-    """Return whether `data` may fit in as many bytes of JSON: expanded YAML aliases can be larger than the source."""
-    stack = [data]
-    while stack and bytes_left >= 0:
-        value = stack.pop()
-        if isinstance(value, str | list | dict):
-            bytes_left -= len(value) + 2
-        if isinstance(value, dict):
-            bytes_left -= sum(len(str(key)) + 3 for key in value)
-            stack += value.values()
-        elif isinstance(value, list):
-            stack += value
-    return bytes_left >= 0
-
-
-def _too_large_error(source: CatalogSource) -> ConfigError:
-    return ConfigError(f"as JSON the catalog is larger than {source.max_bytes:,} bytes", "raise --max-bytes")
+    return LoadedCatalog(bytes(body), len(catalog.services), sum(1 for _ in catalog.plans), document.read_as)
 
 
 def load_in_subprocess(source: CatalogSource) -> LoadedCatalog:

@@ -11,6 +11,7 @@ from osbctl.errors import OsbctlError
 from osbctl.findings import DocumentError
 from osbctl.platforms import ApiVersion, Platform
 from osbctl.tasks.load_catalog import CatalogSource, load, memory_limit
+from osbctl.tasks.options import variables_lookup
 
 
 def _main() -> None:
@@ -25,7 +26,7 @@ def _main() -> None:
     head: dict[str, Any] = {}
     body = b""
     try:
-        loaded = load(source)
+        loaded = load(source, variables_lookup(os.environ))
         head, body = {"services": loaded.services, "plans": loaded.plans, "read_as": loaded.read_as}, loaded.body
     except DocumentError as error:
         found = [(one.rule, one.message, one.location and one.location[:3], one.hint) for one in error.findings]

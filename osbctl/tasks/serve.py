@@ -1,19 +1,21 @@
-"""Sources of `osbctl serve`: a valid catalog, and credential records."""
+"""The service of `osbctl serve`: a valid catalog, and credential records."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 
 from osbctl.broker.catalog_app import CatalogApp, parse_api_version
-from osbctl.broker.service import Sources
+from osbctl.broker.service import Service
 from osbctl.catalog import LoadedCatalog
 from osbctl.credentials.file import read_credentials
 from osbctl.errors import SourceError, UsageError
+from osbctl.sources.folder import LOCK
+from osbctl.sources.folder.source_tree import SUFFIXES
 from osbctl.tasks.load_catalog import CatalogSource, load, load_in_subprocess
 
 
-def make_sources(
+def service_factory(
     catalog: CatalogSource,
     credentials: Path,
     base_path: str,
@@ -21,8 +23,8 @@ def make_sources(
     missing_version_status: int,
     *,
     allow_empty: bool,
-) -> Sources:
-    """Make the sources of catalog and credentials, with the options of their answers.
+) -> Callable[[], Service]:
+    """Return a function that loads catalog and credentials, with the options of their answers.
 
     Raises UsageError: the minimum version is not `2.N`, the status not 412 or 400, or the path not a valid one.
     """
@@ -43,9 +45,10 @@ def make_sources(
 
     # Standard input can be read once only, so a reload gets the same catalog.
     loaded = load(catalog) if catalog.source == "-" else None
-    return Sources(
-        load_catalog=(lambda: loaded) if loaded else load_checked,
-        load_credentials=lambda: read_credentials(_check_not_special(credentials)),
+    return partial(
+        Service,
+        read_catalog=(lambda: loaded) if loaded else load_checked,
+        read_records=lambda: read_credentials(_check_not_special(credentials)),
         catalog_paths=lambda: list(_watched_files(catalog.source)),
         credentials_paths=lambda: [credentials],
         allow_empty=allow_empty,
@@ -66,8 +69,8 @@ def _watched_files(source: str) -> Iterator[Path]:
     """Files whose change causes a reload; none for standard input and git."""
     path = Path(source)
     if path.is_dir():
-        found = (file for file in path.rglob("*") if file.is_file())
-        # Hidden files, such as .git, are no part of a source folder.
-        yield from sorted(file for file in found if not any(part[0] == "." for part in file.relative_to(path).parts))
+        # Other files, and hidden ones, are no part of a source folder: the log of this broker may be among them.
+        parts = (file for file in path.rglob("*") if (file.suffix in SUFFIXES or file.name == LOCK) and file.is_file())
+        yield from sorted(file for file in parts if not any(part[0] == "." for part in file.relative_to(path).parts))
     elif path.exists():
         yield path

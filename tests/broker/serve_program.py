@@ -52,7 +52,11 @@ def main() -> int:
         decision = Decision(RequestOutcome.ACCEPTED, "main")
         authenticator = SimpleNamespace(check=lambda *_: decision, queue_length=0, close=lambda: None)
         return SimpleNamespace(
-            app=catalog, authenticator=authenticator, watched=[watched], summary=["1 service, 2 plans"]
+            app=catalog,
+            authenticator=authenticator,
+            watched=[watched],
+            summary=["1 service, 2 plans"],
+            log_new_expiry=lambda: None,
         )
 
     try:

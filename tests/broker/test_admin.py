@@ -11,7 +11,6 @@ from types import SimpleNamespace
 import pytest
 
 from osbctl.broker.admin import AdminApp
-from osbctl.broker.shared_state import ProcessStatus, Stats
 from tests.broker.harness import GET, until
 from tests.broker.processes import admin, over_tls, process
 
@@ -27,7 +26,7 @@ from tests.broker.processes import admin, over_tls, process
     *((host, 421) for host in ("evil.metrics.internal", "metrics.internal.evil")),
 ])  # fmt: skip
 def test_admin_listener_checks_the_host_header(host: str, status: int) -> None:
-    app = AdminApp(lambda: ProcessStatus(Stats()), ["metrics.internal"])
+    app = AdminApp(SimpleNamespace(draining=False), SimpleNamespace(), ["metrics.internal"])  # type: ignore[arg-type]
     request = SimpleNamespace(command="GET", path="/readyz", headers={"HOST": host})
     phrase = {200: "OK", 421: "Misdirected Request"}[status]
     assert app(request).status == f"{status} {phrase}"

@@ -3,7 +3,6 @@
 import gzip
 import json
 from base64 import b64encode
-from http import HTTPStatus
 from types import SimpleNamespace
 from typing import Any
 
@@ -15,7 +14,6 @@ from osbctl.broker.catalog_app import (
     CatalogApp,
     ServedCatalog,
     etag_matches,
-    parse_api_version,
     parse_http_date,
     prefers_gzip,
 )
@@ -77,21 +75,6 @@ def ask(method: str = "GET", path: str = "/v2/catalog", *, app: Any = None, **ch
     return Answered(app or CatalogApp(CATALOG), method, path, present)
 
 
-def test_reason_phrases() -> None:
-    told = [
-        ask(),
-        ask(if_none_match="*"),
-        ask(authorization=None),
-        ask(authorization="Basic later"),
-        ask(path="/"),
-        ask("POST"),
-        ask(x_broker_api_version=None),
-        ask(app=answers(missing_version_status=400), x_broker_api_version=None),
-    ]
-    for answer in told:
-        assert answer.line == f"HTTP/1.1 {answer.status} {HTTPStatus(answer.status).phrase}"
-
-
 def answers(**options: Any) -> CatalogApp:
     return CatalogApp(CATALOG, **options)
 
@@ -121,16 +104,11 @@ def test_every_minor_version_is_accepted(version: str) -> None:
     }
 
 
-@pytest.mark.parametrize("path", ["/v2/catalog", "//v2/catalog", "/v2/catalog/", "///v2//catalog//"])
-def test_extra_slashes_in_the_path_are_accepted(path: str) -> None:
-    assert ask(path=path).status == 200
-
-
 @pytest.mark.parametrize("base", ["/brokers/one", "/brokers/one/", "brokers/one"])
 def test_base_path_is_a_prefix(base: str) -> None:
     app = answers(base_path=base)
     assert ask(app=app, path="/brokers/one/v2/catalog").status == 200
-    assert ask(app=app, path="/brokers/one//v2/catalog").status == 200
+    assert ask(app=app, path="//brokers/one//v2///catalog//").status == 200
     elsewhere = ask(app=app, path="/v2/catalog")
     assert elsewhere.status == 404
     assert b"at /brokers/one/v2/catalog." in elsewhere.body
@@ -151,14 +129,6 @@ def test_an_unsupported_version_is_412_and_names_the_range(version: str) -> None
     answer = ask(app=answers(missing_version_status=400), x_broker_api_version=version)
     assert (answer.status, problem(answer)) == (412, "UnsupportedAPIVersion")
     assert "2.x from 2.0 on" in answer.body.decode()
-
-
-def test_version_below_the_minimum_is_412() -> None:
-    app = answers(minimum_version=(2, 13))
-    assert ask(app=app, x_broker_api_version="2.13").status == 200
-    answer = ask(app=app, x_broker_api_version="2.9")
-    assert answer.status == 412
-    assert "2.x from 2.13 on" in answer.body.decode()
 
 
 @pytest.mark.parametrize("header", [None, "", GOOD + "x", "Basic ungated"])
@@ -267,12 +237,6 @@ def test_if_modified_since(date: str, status: int) -> None:
     assert ask(if_modified_since=date).status == status
 
 
-def test_date_is_not_parsed_without_if_modified_since(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Three attempts to parse an empty text would cost a third of a request."""
-    monkeypatch.setattr("osbctl.broker.catalog_app.parse_http_date", None)
-    assert ask().status == 200
-
-
 def test_etag_takes_precedence_over_date() -> None:
     late, early = "Wed, 15 Nov 2023 22:13:20 GMT", "Mon, 13 Nov 2023 22:13:20 GMT"
     assert ask(if_none_match='"other"', if_modified_since=late).status == 200
@@ -292,14 +256,6 @@ def test_long_or_unprintable_request_identity_is_not_returned(value: str) -> Non
     answer = ask(x_broker_api_request_identity=value)
     assert answer.status == 200
     assert "X-Broker-API-Request-Identity" not in answer.headers
-
-
-def test_replaced_catalog_is_served_at_once() -> None:
-    app = answers()
-    before = ask(app=app)
-    app.catalog = ServedCatalog.from_body(b'{"services": []}', MODIFIED)
-    after = ask(app=app, if_none_match=before.headers["ETag"])
-    assert (after.status, after.body) == (200, b'{"services": []}')
 
 
 def test_etag_depends_only_on_content() -> None:
@@ -333,9 +289,3 @@ def test_gzip_is_never_sent_unrequested(header: str) -> None:
     if CATALOG.etag not in header and header.strip(" \t") != "*":
         assert not etag_matches(header, CATALOG.etag)
     assert parse_http_date(header) is None or any(character.isdigit() for character in header)
-
-
-@pytest.mark.fuzz
-@given(st.integers(0, 999), st.integers(0, 999))
-def test_versions_are_compared_as_numbers(major: int, minor: int) -> None:
-    assert parse_api_version(f"{major}.{minor}") == (major, minor)

@@ -41,15 +41,15 @@ def test_idle_connections_are_closed_despite_blank_lines(trust: ssl.SSLContext, 
 def test_silent_handshakes_are_closed(trust: ssl.SSLContext, pair: Pair) -> None:
     with running(trust, pair, Settings(handshake_seconds=0.2)) as broker, broker.raw(), broker.raw() as half:
         half.sendall(b"\x16\x03\x01")
-        assert until(lambda: broker.loop.count_connections() == 2)
-        assert until(lambda: broker.loop.count_connections() == 0)
+        assert until(lambda: len(broker.server.active_channels) == 2)
+        assert until(lambda: len(broker.server.active_channels) == 0)
 
 
 def test_connections_per_address_are_limited(trust: ssl.SSLContext, pair: Pair) -> None:
     with running(trust, pair, Settings(connections_per_address=3)) as broker, broker.connect(), broker.connect():
         with broker.connect(), broker.raw() as refused:
             assert Reader(refused).at_end()
-        assert until(lambda: broker.loop.count_connections() == 2)
+        assert until(lambda: len(broker.server.active_channels) == 2)
         with broker.connect() as sock:
             assert ask(sock)[0] == 200
 
@@ -78,7 +78,7 @@ def test_silent_clients_are_evicted_at_the_limit(trust: ssl.SSLContext, pair: Pa
         with broker.connect() as sock:
             assert ask(sock)[0] == 200
         assert time.monotonic() - began < 8  # every deadline is longer
-        assert broker.loop.count_connections() <= 6
+        assert len(broker.server.active_channels) <= 6
 
 
 def test_client_being_answered_is_not_evicted(trust: ssl.SSLContext, pair: Pair) -> None:
@@ -210,7 +210,7 @@ def test_second_signal_ends_the_drain(broker: Broker) -> None:
         sock.sendall(GET.replace(b"/v2/catalog", b"/large"))
         time.sleep(0.1)
         broker.loop.stop()
-        assert until(lambda: broker.loop.draining)
+        assert until(lambda: broker.server.shared.draining)
         assert broker.stop() == 1
 
 

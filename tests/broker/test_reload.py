@@ -8,6 +8,7 @@ import ssl
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,8 @@ import pytest
 
 from osbctl.broker.reload import WatchedFiles, Watcher
 from osbctl.broker.shared_state import Stats
+from osbctl.credentials.file import write_record
+from osbctl.credentials.record import make_record
 from osbctl.findings import DocumentError, Finding, Location, Severity
 from tests.broker.harness import ask, until
 from tests.broker.processes import PAUSE, Crowd
@@ -133,6 +136,18 @@ def test_readable_secrets_are_a_warning(file: Path, caplog: pytest.LogCaptureFix
     file.chmod(mode)
     WatchedFiles("key", lambda: [file], lambda: "", lambda _: None, [file]).warn_of_exposed_secrets()
     assert (f"(mode {mode:04o}): chmod 640" in caplog.text) is told
+
+
+def test_a_credential_that_expires_meanwhile_is_logged_once(tmp_path: Path) -> None:
+    options = serve_options(tmp_path)
+    until_then = datetime.now(UTC) + timedelta(seconds=3)
+    record = make_record("platform", "right", rounds=1000, label="ci", expires=f"{until_then:%Y-%m-%dT%H:%M:%SZ}")
+    write_record(tmp_path / "credentials.json", record)
+    with serving(tmp_path, *options) as broker:
+        assert "credentials: ci\n" in broker.log
+        words = "a credential has expired, its requests are refused from now on: ci"
+        assert until(lambda: words in broker.log)
+        assert not until(lambda: broker.log.count(words) > 1, 1.5)
 
 
 LINES = "".join(f"{name}: {value}\r\n" for name, value in GOOD.items())

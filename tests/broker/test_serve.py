@@ -20,7 +20,7 @@ from typing import Any
 
 import pytest
 
-from osbctl.broker.logs import LineWriter, warn_of_lost_requests
+from osbctl.broker.logs import LineWriter
 from osbctl.broker.settings import ServeOptions
 from osbctl.errors import UsageError
 from tests.broker.harness import Authority, ask, until
@@ -158,7 +158,7 @@ def test_lost_lines_of_several_writes_are_added_up_and_warned_of_once(caplog: py
     with full_pipe() as (out, fill_out, reading):
         os.set_blocking(out, False)
         fill(fill_out)
-        writer = LineWriter(out, str, warn_of_lost_requests, seconds=0.01)
+        writer = LineWriter(out, str, name="the log", seconds=0.01)
         for number in range(3):
             writer.add("lost")
             assert until(lambda number=number: writer._lost == number + 1)
@@ -242,7 +242,15 @@ def test_closed_standard_stream_is_not_reused_by_a_socket(tmp_path: Path, closed
     assert ast.literal_eval((tmp_path / "seen").read_text())[int(closed)] == os.devnull
 
 
-@each("told", [{}, {"tls_cert": Path("c")}, {"trusted_proxies": ("10.0.0.1",), "insecure_http": True}])
+@each(
+    "told",
+    [
+        {},
+        {"tls_cert": Path("c")},
+        {"trusted_proxies": ("10.0.0.1",), "insecure_http": True},
+        {"insecure_http": True, "admin_hosts": ("a",)},
+    ],
+)
 def test_conflicting_options_are_refused(told: dict[str, Any]) -> None:
     with pytest.raises(UsageError):
         ServeOptions(**told).check()

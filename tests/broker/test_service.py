@@ -13,7 +13,7 @@ import pytest
 
 from osbctl.broker.catalog_app import ServedCatalog
 from osbctl.broker.reload import Watcher
-from osbctl.broker.service import Service, Sources, _list_credentials
+from osbctl.broker.service import Service, _list_credentials
 from osbctl.broker.shared_state import Stats
 from osbctl.broker.tls import load_certificate
 from osbctl.catalog import LoadedCatalog
@@ -24,9 +24,10 @@ from osbctl.findings import DocumentError
 from osbctl.platforms import Platform
 from osbctl.tasks import load_catalog as loading
 from osbctl.tasks.load_catalog import CatalogSource, load, load_in_subprocess
-from osbctl.tasks.serve import make_sources
+from osbctl.tasks.serve import service_factory
 from tests.broker.harness import until
 from tests.cli.program import osbctl
+from tests.sources.folder.brokerpaks import brokerpak
 
 ROOT = Path(__file__).parents[2]
 
@@ -80,7 +81,7 @@ def test_a_change_during_the_start_is_loaded(tmp_path: Path, caplog: pytest.LogC
     def load_credentials() -> list[CredentialRecord]:
         return [make_record("platform", "right", rounds=1000, label=credentials.read_text())]
 
-    service = Service(Sources(load_catalog, load_credentials, lambda: [catalog], lambda: [credentials]))
+    service = Service(load_catalog, load_credentials, lambda: [catalog], lambda: [credentials])
     watcher = Watcher(service.watched, Stats(), seconds=0.01)
     caplog.set_level("INFO", "osbctl.broker")
     try:
@@ -100,7 +101,7 @@ class Held:
     def __init__(self, **options: Any) -> None:
         self.loaded = LoadedCatalog(b"one", 1, 1)
         self.records = [make_record("u", "p", rounds=1000)]
-        self.service = Service(Sources(lambda: self.loaded, lambda: self.records, list, list, **options))
+        self.service = Service(lambda: self.loaded, lambda: self.records, list, list, **options)
 
     def served(self) -> ServedCatalog:
         return self.service.app.catalog
@@ -161,15 +162,10 @@ def test_catalog_refused_by_a_chosen_platform_is_not_loaded(tmp_path: Path) -> N
         load_in_subprocess(source(tmp_path, '{"services": []}', platforms=(Platform.CLOUD_FOUNDRY,)))
 
 
-def test_invalid_catalog_error_has_locations(tmp_path: Path) -> None:
+def test_invalid_catalog_error_has_locations_and_hints(tmp_path: Path) -> None:
     with pytest.raises(DocumentError) as caught:
-        load_in_subprocess(source(tmp_path, '{"services":\n [{"id": "A"}]}'))
+        load_in_subprocess(source(tmp_path, '{"services":\n [{"bindable": "true"}]}'))
     assert str(caught.value.findings[0].location) == f"{tmp_path}/catalog.yaml:2:3"
-
-
-def test_invalid_catalog_error_has_hints(tmp_path: Path) -> None:
-    with pytest.raises(DocumentError) as caught:
-        load_in_subprocess(source(tmp_path, '{"services": [{"bindable": "true"}]}'))
     assert "write true, without quotes" in {finding.hint for finding in caught.value.findings}
 
 
@@ -206,6 +202,32 @@ def test_catalog_over_the_memory_limit_is_refused(tmp_path: Path) -> None:
     assert "--max-bytes" in caught.value.advice
 
 
+def test_the_closest_configuration_counts(tmp_path: Path) -> None:
+    (tmp_path / "osbctl.toml").write_text('ignore = ["schema-*"]\n')
+    (tmp_path / "below").mkdir()
+    text = '{"services": [{"id": "7", "name": "n", "bindable": true, "plans": []}]}'
+    assert load_in_subprocess(source(tmp_path / "below", text)).services == 1
+
+
+def test_a_brokerpak_is_read_with_the_variables_of_the_environment(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pak = CatalogSource(str(brokerpak(tmp_path / "pak")))
+    plan = '[{"name": "tiny", "id": "7400cd8f-5f98-4457-8de0-03232ec12f62", "description": "T."}]'
+    monkeypatch.setenv("GSB_SERVICE_ACME_CACHE_PLANS", plan)
+    assert "GSB_SERVICE_ACME_CACHE_PLANS from the environment" in load_in_subprocess(pak).read_as
+
+
+def test_only_parts_of_a_source_folder_are_watched(tmp_path: Path) -> None:
+    """The log of the broker may be among them: each line would cause a reload, and each reload a line."""
+    for name in ("catalog.yaml", "catalog.lock", "services/a.json", "serve.log", ".git/config.json"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).touch()
+    made: Any = service_factory(CatalogSource(str(tmp_path)), tmp_path, "", "2.0", 412, allow_empty=False)
+    names = [str(path.relative_to(tmp_path)) for path in made.keywords["catalog_paths"]()]
+    assert names == ["catalog.lock", "catalog.yaml", "services/a.json"]
+
+
 def test_loading_has_a_timeout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The child has its own timeout, so that it ends even without its parent."""
     fifo = tmp_path / "catalog.json"
@@ -220,10 +242,10 @@ def test_loading_has_a_timeout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
 def test_fifo_is_refused_at_once(tmp_path: Path, pair: tuple[Path, Path]) -> None:
     fifo = tmp_path / "fifo"
     os.mkfifo(fifo)
-    made = make_sources(CatalogSource(str(fifo)), fifo, "", "2.0", 412, allow_empty=False)
+    made: Any = service_factory(CatalogSource(str(fifo)), fifo, "", "2.0", 412, allow_empty=False)
     for read in (
-        made.load_catalog,
-        made.load_credentials,
+        made.keywords["read_catalog"],
+        made.keywords["read_records"],
         lambda: load_certificate(fifo, pair[1]),
         lambda: load_certificate(pair[0], fifo),
     ):

@@ -66,7 +66,7 @@ USED = {
         status version wrote_header""",
     ),
     "parser.py": ([parser.HTTPRequestParser],
-        "body_rcv completed connection_close error header_plus headers parse_header received"),
+        "body_rcv command completed connection_close error header_plus headers parse_header received request_uri"),
 }  # fmt: skip
 """Names of waitress's classes that each file uses, without those of `object`."""
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from osbctl.credentials.file import append_record
+from osbctl.credentials.file import write_record
 from osbctl.credentials.record import make_record
 from osbctl.sources.read import read_source
 from tests.broker.harness import Authority
@@ -22,7 +22,7 @@ def served(tmp_path_factory: pytest.TempPathFactory, authority: Authority) -> It
     (machine.folder / "catalog.yaml").write_bytes((ROOT / "catalogs" / "data-services.yaml").read_bytes())
     record = machine.run("hash-password", "platform", "--password-stdin", "--rounds", "1000", stdin=PASSWORD)
     (machine.folder / "credentials.json").write_text(record)
-    append_record(machine.folder / "credentials.json", make_record("jürgen", UNUSUAL, rounds=1000))
+    write_record(machine.folder / "credentials.json", make_record("jürgen", UNUSUAL, rounds=1000), append=True)
     with machine.serving(*authority.issue("story")) as url:
         yield machine, url
     assert PASSWORD not in machine.output

@@ -10,6 +10,7 @@ import stat
 import subprocess
 import traceback
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from itertools import count
 from pathlib import Path
 
@@ -20,7 +21,7 @@ from hypothesis import strategies as st
 
 from osbctl.broker.hashing_worker import find_matching_hash
 from osbctl.credentials import file
-from osbctl.credentials.file import append_record, format_records, parse_credentials, read_credentials, write_record
+from osbctl.credentials.file import format_records, parse_credentials, read_credentials, write_record
 from osbctl.credentials.record import CredentialRecord, generate_password, make_record, password_matches
 from osbctl.errors import ConfigError, SourceError
 from tests.case import case
@@ -30,6 +31,7 @@ from tests.folders import schemas_folder
 PASSWORD = "hunter2-Grüße-🔑"
 RECORD = make_record("admin", PASSWORD, rounds=1000)
 HASH = RECORD.hash
+append_record = partial(write_record, append=True)
 SCHEMA = json.loads((schemas_folder() / "credentials.json").read_text("utf-8"))
 
 
