@@ -1,6 +1,7 @@
 """`osbctl check` and `osbctl fetch`: check a running broker, and fetch its catalog."""
 
 import os
+from dataclasses import replace
 from typing import Annotated
 
 from typer import Argument, Option
@@ -50,6 +51,7 @@ def check(
     )
     config = find_config(os.curdir)
     options, severity = validation_options(request, config), effective_fail_on(request, config)
+    connection = replace(connection, api_version=options.api_version)
     result = check_running_broker(*connection.resolve_connection(url), options)
     code = write_report([result._replace(fail_on=severity)], Display(format, output, color))
     return SourceError.exit_code if any(finding.rule == "wire-limited" for finding in result.findings) else code

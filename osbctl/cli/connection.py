@@ -92,7 +92,7 @@ class BrokerConnection(NetworkOptions):
         bool,
         Option("--password-stdin", help="Read the password from standard input, not OSBCTL_PASSWORD or a prompt."),
     ] = False
-    api_version: Annotated[ApiVersion, Option(help="API version to request.")] = DEFAULT_API_VERSION
+    api_version: Annotated[ApiVersion | None, Option(help="API version to request.  [default: 2.14]")] = None
     max_bytes: MaxBytes = MAX_BYTES
 
     def resolve_connection(self, url: str) -> tuple[str, ConnectionOptions]:
@@ -103,16 +103,19 @@ class BrokerConnection(NetworkOptions):
         user = self.user or named
         if ":" in user:
             raise UsageError("the user contains a colon", "HTTP Basic ends a username at the first colon (RFC 7617)")
-        if not password and self.password_stdin:
-            password = _read_password_once()
-        elif not password and "OSBCTL_PASSWORD" in os.environ:
-            password = os.environ["OSBCTL_PASSWORD"]
-        elif not password and user:
-            if not sys.stdin.isatty():
-                raise UsageError(f"there is no password for {user}", "set OSBCTL_PASSWORD, or use --password-stdin")
-            password = ask_password(f"Password of {user}: ")
-        more = {"api_version": self.api_version, "max_bytes": self.max_bytes}
-        return address, self.connection_options(user=user, password=password, **more)
+        if not password:
+            if self.password_stdin:
+                password = _read_password_once()
+            elif "OSBCTL_PASSWORD" in os.environ:
+                password = os.environ["OSBCTL_PASSWORD"]
+            elif user:
+                if not sys.stdin.isatty():
+                    raise UsageError(f"there is no password for {user}", "set OSBCTL_PASSWORD, or use --password-stdin")
+                password = ask_password(f"Password of {user}: ")
+        version = self.api_version or DEFAULT_API_VERSION
+        return address, self.connection_options(
+            user=user, password=password, api_version=version, max_bytes=self.max_bytes
+        )
 
     def check_stdin(self, *sources: str) -> None:
         """Raise UsageError if standard input would be read twice."""

@@ -6,6 +6,7 @@ of the answer is limited, before and after decompression.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from urllib.parse import unquote, urljoin, urlsplit, urlunsplit
@@ -41,10 +42,15 @@ def parse_broker_url(url: str) -> tuple[str, str, str]:
 
     Raises UsageError: it is no http or https URL.
     """
+    if re.search("//[^/?#]*[/?#].*@", url):  # to URLs, the rest of such a password is a path, which messages show
+        raise UsageError(
+            "the address has an @ behind its host",
+            "in a password, write / as %2F, ? as %3F and # as %23; behind the host, write @ as %40",
+        )
     try:
         parts = urlsplit(url)
         known = parts.scheme in ("http", "https") and bool((parts.hostname or "").encode("idna"))
-        known = known and (parts.port is None or parts.port > 0)
+        known = known and parts.port != 0
     except ValueError:  # a port that is none, half an IPv6 address, a name that no host can have
         known = False
     if not known:

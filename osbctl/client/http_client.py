@@ -162,7 +162,7 @@ def _explain_error(error: Exception, client: HttpClient) -> tuple[Failure, str, 
         return Failure.NO_RESPONSE, *(_TOO_SLOW if client.connected else _STALLED)
     if isinstance(error, faults.SSLError):
         return Failure.TLS, *_explain_tls_error(error.args[0], client)
-    if isinstance(error, faults.ProtocolError):
+    if isinstance(error, faults.ProtocolError | faults.InvalidHeader):
         return Failure.NO_RESPONSE, *_explain_protocol_error(error)
     if isinstance(error, OSError):
         return Failure.NO_RESPONSE, f"the connection failed: {_error_text(error)}", ""
@@ -179,8 +179,8 @@ def _explain_connect_error(error: Exception) -> tuple[str, str]:
 
 def _explain_protocol_error(error: Exception) -> tuple[str, str]:
     """Return a message and advice."""
-    inner = error.args[1] if len(error.args) > 1 else None
-    if isinstance(inner, HTTPException) and not isinstance(inner, RemoteDisconnected):
+    inner = error.args[1] if len(error.args) > 1 else error
+    if isinstance(inner, HTTPException | faults.InvalidHeader) and not isinstance(inner, RemoteDisconnected):
         return f"its answer is not proper HTTP: {_error_text(inner)}", "check that this is the broker's port"
     return "it closed the connection without an answer", "check that this port speaks TLS"
 

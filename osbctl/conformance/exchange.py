@@ -88,7 +88,7 @@ class Exchange:
         options = self.options
         usual = {**request_headers(options), "Accept-Encoding": SKIP_HEADER, "Connection": "close"}
         sent = {name: value for name, value in {**usual, **(header_changes or {})}.items() if value is not None}
-        url = urlunsplit((*urlsplit(self.address)[:2], path, "", "")) if path else self.address
+        url = urlunsplit(urlsplit(self.address)._replace(path=path)) if path else self.address
         reply = Reply(f"GET {path or self.path}", variation, sent=sent.get("Authorization", ""), options=options)
         bounded = replace(options, total_seconds=min(max_seconds, options.total_seconds))
         body = bytearray()

@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from osbctl.changes import SEVERITIES
-from osbctl.client.catalog_client import CATALOG_PATH, error_description
+from osbctl.client.catalog_client import CATALOG_PATH, error_description, redirect_target
 from osbctl.client.connection_options import ConnectionOptions, basic_auth
 from osbctl.client.http_client import normalize_content_encoding
 from osbctl.comparison.catalogs import compare_catalogs
@@ -143,7 +143,6 @@ class Probe(NamedTuple):
     compare: Callable[[Reply, Reply], Iterable[Fault]] | None = None
     path: str = ""
     open_rule: str = ""
-    hint: str = ""
     always: bool = False
 
     def find_faults(self, first_reply: Reply, reply: Reply) -> Iterable[Fault]:
@@ -153,7 +152,7 @@ class Probe(NamedTuple):
         rule = self.open_rule if self.open_rule and reply.status < 300 else self.rule
         wanted = self.allowed[0]
         severity = Severity.ERROR if reply.status >= 500 and wanted != 200 else None
-        return [Fault(rule, f"answered {reply.status}, not {wanted}", reply, severity, hint=self.hint)]
+        return [Fault(rule, f"answered {reply.status}, not {wanted}", reply, severity)]
 
 
 def probe_table(exchange: Exchange, first_reply: Reply) -> Iterator[Probe]:
@@ -165,8 +164,7 @@ def probe_table(exchange: Exchange, first_reply: Reply) -> Iterator[Probe]:
     yield from _version_probes(exchange.options, first_reply)
     if is_served and path.endswith(CATALOG_PATH):
         doubled = f"{path.removesuffix(CATALOG_PATH)}/{CATALOG_PATH}"
-        hint = "serve it, or register the broker without a slash at the end of its address"
-        yield Probe(rule="wire-double-slash", allowed=(200,), path=doubled, hint=hint)
+        yield Probe(path=doubled, compare=partial(_check_doubled_slash, exchange.address))
     yield from _login_probes(exchange.options)
 
 
@@ -213,6 +211,15 @@ def _describe_difference(before: Any, after: Any) -> tuple[Severity, str]:
     sentences = [f"{change.object}: {change.message}".removeprefix(": ") for change in changes[:_MOST_TOLD]]
     more = [f"and {len(changes) - _MOST_TOLD} more"] if len(changes) > _MOST_TOLD else []
     return SEVERITIES[changes[0].level], "; ".join([*sentences, *more])
+
+
+def _check_doubled_slash(address: str, _: Reply, reply: Reply) -> Iterator[Fault]:
+    """Check that the catalog is served, or that a redirect which every platform follows leads to its address."""
+    followed = not any(reply.status in platform.record.unfollowed_redirects for platform in Platform)
+    leads_back = followed and redirect_target(address, reply.status, reply.headers.get("location")) == address
+    if reply.status != 200 and not leads_back:
+        hint = "serve it, or register the broker without a slash at the end of its address"
+        yield Fault("wire-double-slash", f"answered {reply.status}, not 200", reply, hint=hint)
 
 
 def _check_status_400(_: Reply, reply: Reply) -> Iterator[Fault]:

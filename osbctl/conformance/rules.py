@@ -53,7 +53,8 @@ _WARNINGS = {
     Source: OSB, Service Broker Errors""",
     "wire-double-slash": """`//v2/catalog` is not served.
 
-    Cloud Controller asks so where the broker was registered with a slash at the end of its address.
+    Cloud Controller asks so where the broker was registered with a slash at the end of its address. A redirect to
+    `/v2/catalog` is fine, except 308, which it does not follow.
     Source: How Cloud Controller joins addresses""",
     "wire-request-identity": """`X-Broker-API-Request-Identity` does not come back as it was sent.
     Source: OSB 2.15, Request Identity Header""",

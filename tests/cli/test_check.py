@@ -60,6 +60,11 @@ def test_options_and_the_configuration_have_a_say(machine: Machine) -> None:
     check(machine, "version-400", "--fail-on error", code=0)
     settings.write_text('[severity]\nwire-open = "info"\n')
     assert "info: GET /v2/catalog without credentials" in check(machine, "open", code=0)
+    settings.write_text('api-version = "2.16"\n')
+    assert "warning: GET /v2/catalog: X-Broker-API-Request-Identity" in check(machine, "no-echo", code=0)
+    assert "info: GET /v2/catalog: X-Broker-API-Request-Identity" in check(
+        machine, "no-echo", "--api-version 2.14", code=0
+    )
 
 
 def test_no_answer_gives_findings_and_verdicts(machine: Machine) -> None:

@@ -12,9 +12,11 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from urllib3.exceptions import InvalidHeader
 
 from osbctl.client.catalog_client import MAX_REDIRECTS, fetch_catalog, parse_broker_url, redirect_target
 from osbctl.client.connection_options import ConnectionOptions
+from osbctl.client.http_client import HttpClient, NoResponseError
 from osbctl.errors import SourceError, UsageError
 from tests.cli.program import osbctl
 
@@ -131,6 +133,15 @@ def test_each_fault_has_its_sentence(answer: bytes, told: str) -> None:
     assert not re.search(f"hunter2|{SECRET}", caught.value.message + caught.value.advice)
 
 
+def test_a_length_that_contradicts_itself_is_told() -> None:
+    """Without an answer of a broker, since urllib3 leaves its socket to the garbage collection."""
+    with HttpClient("http://127.0.0.1:1/v2/catalog", OPTIONS) as client:
+        told = NoResponseError(InvalidHeader("Content-Length contained multiple unmatching values (2, 5)"), client)
+    assert told.message.endswith(
+        ": its answer is not proper HTTP: Content-Length contained multiple unmatching values (2, 5)"
+    )
+
+
 def test_redirects_end() -> None:
     answer = http("302 Found", b"", "Location: /v2/catalog")
     with broker(answer) as (address, asked), pytest.raises(SourceError, match="more than 5 redirects"):
@@ -201,6 +212,15 @@ def test_addresses(url: str, address: str, user: str, password: str) -> None:
 def test_what_is_no_address(url: str) -> None:
     with pytest.raises(UsageError):
         parse_broker_url(url)
+
+
+@pytest.mark.parametrize("sign", "/?#")
+def test_the_end_of_a_password_is_no_path(sign: str) -> None:
+    """To a URL, the host of the first is `u`: its request would go there, and messages would show the password."""
+    for url in (f"https://u:12{sign}{SECRET}@b.example.com", f"https://u:12{sign}{SECRET}@b.example.com/x?a=1"):
+        done = osbctl("fetch", url)
+        assert (done.returncode, SECRET in done.stderr) == (2, False)
+        assert "write / as %2F, ? as %3F and # as %23" in done.stderr
 
 
 def test_the_command_keeps_the_password_to_itself(tmp_path: Path) -> None:

@@ -106,9 +106,11 @@ class Handler(BaseHTTPRequestHandler):
         path = asked.replace("//", "/") if fault != "double-slash" else asked
         if fault.startswith("redirects") and path in HOPS.get(fault, {}):
             return self._send(308 if fault.endswith("308") else 301, b"", {"Location": HOPS[fault][path]})
+        if fault.startswith("cleans-") and "//" in asked:
+            return self._send(int(fault[-3:]), b"", {"Location": "/v2/catalog"})
         if fault in PLACES:
             return self._send(302, b"", {"Location": PLACES[fault]})
-        if path.removeprefix("/elsewhere") != "/v2/catalog":
+        if path.removeprefix("/elsewhere") != "/v2/catalog" or (fault == "keyed" and "?key=" not in self.requestline):
             return self._send_error(404)
         version = self.headers.get("X-Broker-API-Version")
         if fault == "empty-version" and version == "":

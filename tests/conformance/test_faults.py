@@ -43,7 +43,7 @@ IMPATIENCE = {**PATIENCE, "slow_seconds": SLOW_SECONDS - 0.1}
 HTTP = "wire-plain-http"
 
 BREAKS = {
-    "": ["", "identity", "malformed-400", "locks", "two-challenges"],
+    "": ["", "identity", "malformed-400", "locks", "two-challenges", "cleans-301"],
     "wire-open": ["open", "any-password", "any-user"],
     "wire-error-body": ["plain-401", "bare-errors"],
     "wire-challenge": ["no-challenge"],
@@ -69,7 +69,7 @@ BREAKS = {
     "wire-no-answer": ["hangs", "hangs-later", "closes", "garbage", "drips-head"],
     "wire-error-body wire-status": ["not-200", "gateway"],
     "wire-content-type": ["content-type"],
-    "wire-double-slash": ["double-slash"],
+    "wire-double-slash": ["double-slash", "cleans-308"],
     "wire-request-identity": ["no-echo"],
     "wire-request-identity wire-secret": ["leaks"],
     "wire-redirect wire-status": ["loops"],
@@ -289,6 +289,11 @@ def test_a_connection_that_comes_too_late_is_not_used() -> None:
         until(lambda: client.expired, 5)
         with pytest.raises(TimeoutError):
             client.cut_at_deadline(sock)
+
+
+def test_a_query_is_sent_with_every_request() -> None:
+    with faulty("keyed") as (address, _):
+        assert found_rules(check_broker(f"{address}?key=1", OPTIONS, **PATIENCE)) == set()
 
 
 def test_wrong_credentials_are_no_finding() -> None:
