@@ -53,11 +53,6 @@ def written(folder: Path, catalogs: list[PageCatalog], **options: Any) -> Path:
     return path
 
 
-def form_page(folder: Path, schema: Any) -> Path:
-    data = {"services": [{"id": "s", "name": "s", "description": "d", "bindable": True, "plans": [plan("p", schema)]}]}
-    return written(folder, [PageCatalog("a", document(data))])
-
-
 def names(page: Page) -> list[str]:
     return [text.strip() for text in page.locator("article:visible h2").all_text_contents()]
 
@@ -410,30 +405,12 @@ def thousand(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return written(tmp_path_factory.mktemp("thousand"), [PageCatalog("a", document({"services": services}))])
 
 
-def test_a_thousand_services_are_filtered_at_once(browser: Browser, thousand: Path) -> None:
-    """A key stroke takes under 100 ms of the browser's main thread, layout and paint included; the clock has no say."""
-    with opened(browser, thousand) as page:
-        wire = page.context.new_cdp_session(page)
-        wire.send("Performance.enable", {"timeDomain": "threadTicks"})
-
-        def spent() -> float:
-            metrics = wire.send("Performance.getMetrics")["metrics"]
-            return next(float(one["value"]) * 1000 for one in metrics if one["name"] == "TaskDuration")
-
-        times = []
-        for text in ("s", "service-1", "service-12", "service-123", "", "p-77", "p-7", "p-", "x", "t1"):
-            before = spent()
-            page.evaluate(STROKE, text)
-            times.append(spent() - before)
-        assert sorted(times)[len(times) // 2] < 100, times
-        # What is in the document and is shown is what each change of style passes through.
-        assert page.evaluate("document.querySelectorAll('*').length") < 40_000
-
-
 def test_the_next_cards_come_as_one_scrolls_and_links_find_what_is_put_away(browser: Browser, thousand: Path) -> None:
     shown = "document.querySelectorAll('article:not([hidden])').length"
     with opened(browser, thousand) as page:
         assert page.evaluate(shown) == 60
+        # What is in the document and is shown is what each change of style passes through.
+        assert page.evaluate("document.querySelectorAll('*').length") < 40_000
         page.get_by_role("button", name="Show more services").press("Enter")
         until(page, f"{shown} >= 120")
         page.keyboard.press("End")
@@ -456,11 +433,3 @@ def test_the_next_cards_come_as_one_scrolls_and_links_find_what_is_put_away(brow
         page.evaluate("location.hash = '#service/s-998/p-998-1'")
         until(page, "document.getElementById('service/s-998/p-998-1')?.checkVisibility()")
         assert names(page) == ["service-998"]
-
-
-STROKE = """async (text) => {
-  const box = document.getElementById("q");
-  box.value = text;
-  box.dispatchEvent(new Event("input", { bubbles: true }));
-  await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done))));
-}"""
