@@ -20,7 +20,7 @@ from osbctl.sources.text_lines import Lines
 FindingFix: TypeAlias = tuple[Finding, Fix]
 
 _BOM = b"\xef\xbb\xbf"
-_COMPUTED = "the value is computed, so there is no text to edit"
+_NO_TEXT = "there is no text that can be edited safely"
 
 MISSING, NOT_TAKEN = "parameters-dialect-missing", "cloudfoundry-schema-dialect"
 
@@ -56,13 +56,13 @@ class Pass:
         """Record the edit for a fix, and apply it to `expected`; return why it is impossible, or an empty text."""
         location = (locations.get(fix.path) or locations.get(fix.path[:-1])) if fix.path else finding.location
         if location is None:
-            return _COMPUTED
+            return _NO_TEXT
         top = self.document.top
         wanted = fix if not is_in_spring_catalog(pointer(top)) else _translate_to_spring(fix)
         text = self._load_text(location.source)
         made = text.make_edit(wanted, location, exists=fix.path in locations, protect_aliases=bool(top))
         if made is None:
-            return _COMPUTED
+            return _NO_TEXT
         if "${" in text.text[made.start : made.end] and "${" not in made.new:
             return "its text has a variable of the build"
         edits = self._edits.setdefault(location.source, {})

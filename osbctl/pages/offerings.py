@@ -15,7 +15,7 @@ from osbctl.parameter_table import Parameter, parameters
 from osbctl.paths import pointer
 from osbctl.platforms import Platform
 from osbctl.platforms.outcome import Outcome, VerdictKind
-from osbctl.redaction import SECRET, Redactor
+from osbctl.redaction import SECRET, Redactor, mask_secrets
 from osbctl.views import words
 from osbctl.views.words import Prices, bullets, format_amount, parse_prices
 
@@ -208,7 +208,7 @@ def _redacted_parameters(schema: Mapping[str, Any], redactor: Redactor) -> Itera
     for row in parameters(schema):
         seen[row.name] += 1
         anchor = fragment(row.name) + (f"~{seen[row.name]}" if seen[row.name] > 1 else "")
-        default = redact(row.default, 1_000)
+        default = redact(mask_secrets(row.default), 1_000)  # an object may hold one
         default = SECRET if default and redactor.must_redact(row.name) else default
         kind, limits, description = redact(row.type, 2_000), redact(row.limits, 1_000), redact(row.description)
         yield anchor, row._replace(type=kind, limits=limits, default=default, description=description)

@@ -92,7 +92,7 @@ def _top_places(documents: Sequence[Document], pointer_prefix: str = "") -> list
 def _catalog_shape(value: Any) -> Literal["catalog", "list", "offering", ""]:
     """Shape of a value with service offerings; empty if it has none."""
     if isinstance(value, list):
-        return "list" if _holds_offering(value) and all(isinstance(item, dict) for item in value) else ""
+        return "list" if _holds_offering(value) else ""
     if not isinstance(value, dict):
         return ""
     return "catalog" if _holds_offering(value.get("services")) else "offering" if _is_offering(value) else ""

@@ -75,8 +75,8 @@ class Document(_Read):
     `name` is its name in reports. `data` is the catalog as plain JSON values; always a dict, except from `parse_text`.
     `notes` are findings of the reader (for example a scalar that other YAML readers take for a boolean), with
     locations. `locator` maps paths to places; call `locate`. `text` is the whole text that `data`
-    was read from, and `top` the path in it at which `data` stands; `parts` are the files, each as it was read, where
-    it came from several. `embedded`: the file is more than the text, which is in a string or in a stream of documents.
+    was read from, and `top` the path in it at which `data` stands; `parts` are the files as they were read, where
+    `data` differs from them. `embedded`: the file is more than the text, which is in a string or a stream of documents.
     `read_as` is a sentence for the user, where a catalog was not at the top or not in the usual shape. `source_map`
     gives the map of the whole text. Documents are equal by identity.
     """

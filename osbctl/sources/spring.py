@@ -44,8 +44,10 @@ def rename_spring_fields(document: Document) -> Document:
 
     origins = PathOrigins({}, (document, ()))
     data = origins.data = _rename_value(document.data, "catalog", document, (), origins)
+    if data == document.data:
+        return document
     # Without `text`, which has other names than `data`.
-    return document._replace(data=data, locator=origins.locate, text="") if data != document.data else document
+    return document._replace(data=data, locator=origins.locate, text="", parts=(document,))
 
 
 def _rename_value(value: Any, kind: str, document: Document, path: Path, origins: PathOrigins) -> Any:

@@ -185,7 +185,7 @@ def _locate_before(
 def _select_fixes(findings: Iterable[Finding], document: Document, unsafe: bool) -> list[FindingFix]:
     """The fixes to make. In a file, scalars are quoted only inside its list of service offerings."""
     found = [(finding, fix) for finding in findings for fix in finding.fixes if fix.safe or unsafe]
-    if document.parts:
+    if document.syntax in ("folder", "brokerpak"):
         return found
     is_catalog = isinstance(document.data.get("services"), list)
     return [each for each in found if each[1].path or (is_catalog and each[0].path[:1] == ("services",))]

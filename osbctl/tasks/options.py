@@ -51,7 +51,7 @@ def resolve_config(source: str, stdin_filename: str | None = None, config: Confi
         config = find_config(closest)
         if not config.origin and closest != os.curdir:
             config = find_config(os.curdir)
-    return config.for_file(file) if config.per_path else config
+    return config.for_file(file) if file and config.per_path else config
 
 
 def _source_path(source: str) -> str:

@@ -90,14 +90,19 @@ def _lines_of_entry_below(lines: list[str], line_number: int) -> range:
     first = next(content, 0)
     if not first:
         return range(0)
-    indent, is_item = _indent(lines[first - 1]), lines[first - 1].lstrip().startswith("- ")
+    indent, is_item = _indent(lines[first - 1]), _begins_item(lines[first - 1])
     for n in content:
         line = lines[n - 1]
         # The items of a list may stand in the column of its key.
-        below = _indent(line) > indent or (_indent(line) == indent and not is_item and line.lstrip().startswith("- "))
+        below = _indent(line) > indent or (_indent(line) == indent and not is_item and _begins_item(line))
         if not below:
             return range(first, n)
     return range(first, len(lines) + 1)
+
+
+def _begins_item(line: str) -> bool:
+    """Return whether an item of a list begins in the line; its first key may stand in the next one."""
+    return f"{line.strip()} ".startswith("- ")
 
 
 def _indent(line: str) -> int:

@@ -113,6 +113,13 @@ OF_PLAN: list[tuple[str, dict[str, Any], dict[str, Any], str, str]] = [
     ("explicit bindable dropped", {"bindable": True}, {}, "explicit-dropped", "SSSY"),
     ("no version", version(""), {"maintenance_info": None}, "other-field", "SSSS"),
     ("sharing of instances", SHARING, {"metadata": {}}, "instance-sharing-withdrawn", "SSYS"),
+    (
+        "sharing in quotes",
+        SHARING,
+        {"metadata": {"supportsInstanceSharing": "true"}},
+        "instance-sharing-withdrawn",
+        "SSYS",
+    ),
     ("sharing of instances comes", {}, SHARING, "capability-granted", "SSSS"),
     ("platforms lost", offered_to(["a", "b"]), offered_to(["b"]), "platforms-withdrawn", "SSBS"),
     ("platforms gained", offered_to(["b"]), offered_to([]), "metadata", "SSSS"),

@@ -316,7 +316,7 @@ def test_only_the_fixes_that_were_made_are_counted() -> None:
     step = Pass(document, {__file__: document.text.encode()})
     step.make_edits([(finding, fix) for fix in fixes])
     assert [found.fixes for found in step.fixed_findings] == [fixes[1:]]
-    assert step.obstacles == {id(finding): "the value is computed, so there is no text to edit"}
+    assert step.obstacles == {id(finding): "there is no text that can be edited safely"}
 
 
 def test_a_folder_that_cannot_be_read_is_told_by_its_own_name(tmp_path: Path) -> None:
@@ -423,7 +423,7 @@ def test_a_null_that_a_platform_refuses_stays_an_error(field: str) -> None:
 def test_a_spring_configuration_is_mended_in_its_own_spelling() -> None:
     plan = PLAN.replace("  plans:", "    plans:").replace("  - ", "    - ")
     head = HEAD.replace("\n", "\n  ").rstrip(" ").replace("services", "  services")
-    head = f"spring.cloud.openservicebroker.catalog:\n{head}"
+    head = f"spring.cloud.openservicebroker.catalog:\n  other: no\n{head}"
     text = f"{head}    instanceRetrievable: true\n{plan}"
     text = text.replace("free: true", 'free: true, maximumPollingDuration: "60"')
     at = "/spring.cloud.openservicebroker.catalog"
@@ -432,6 +432,7 @@ def test_a_spring_configuration_is_mended_in_its_own_spelling() -> None:
     assert "maximumPollingDuration: 60," in after
     assert "instancesRetrievable: true\n" in after
     assert "_" not in after.replace("openservicebroker", "")
+    assert "  other: no\n" in after, "only the service offerings are mended"
     assert {finding.rule for finding in found.fixed} == {"schema-type", "field-near-miss"}
 
 

@@ -202,7 +202,12 @@ def test_secrets_are_left_out_and_counted() -> None:
     secret = {"type": "string", "default": "hunter2", "examples": ["hunter2"]}
     schema = {
         "definitions": {"plain": {"type": "string", "default": "hunter2"}},
-        "properties": {"password": secret, "token": {"$ref": "#/definitions/plain"}, "name": {"default": "me"}},
+        "properties": {
+            "password": secret,
+            "token": {"$ref": "#/definitions/plain"},
+            "name": {"default": "me"},
+            "smtp": {"default": {"password": "hunter2"}},
+        },
     }
     data = service(
         dashboard_client={"id": "x", "secret": "hunter2", "redirect_uri": "https://d.example"},

@@ -161,6 +161,8 @@ def test_where_catalogs_are(name: str, written: Any) -> None:
 def test_a_bare_list_and_a_single_offering_are_read_and_it_is_said(data: Any, what: str) -> None:
     document = parse_catalog(json.dumps(data), "a.json", allow_nested=False)
     assert (document.data, document.read_as) == ({"services": [ONE]}, f"a.json: read {what} as a catalog")
+    more = [None, *data] if isinstance(data, list) else data
+    assert parse_catalog(json.dumps(more), "a.json").data["services"] == (more if more is not data else [data])
 
 
 def test_an_alias_of_a_catalog_is_no_second_one() -> None:

@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from osbctl.config import Config
+from osbctl.config import Config, load_config
 from osbctl.errors import ConfigError, UsageError
 from osbctl.findings import FailOn
 from osbctl.rule import Category
-from osbctl.tasks.options import Request, all_rules
+from osbctl.tasks.options import Request, all_rules, resolve_config
 from osbctl.tasks.validate import Validation, validate
 from tests.folders import catalogs_folder
 
@@ -78,6 +78,7 @@ def test_settings_of_a_path_hold_for_its_files_alone(tmp_path: Path) -> None:
     (tmp_path / "osbctl.toml").write_text(
         'ignore = ["secret-in-metadata"]\n[[per-path]]\npaths = ["b.*"]\nignore = ["schema"]\n'
     )
+    assert resolve_config("-", None, load_config(str(tmp_path / "osbctl.toml"))).ignore == ("secret-in-metadata",)
     one, two = rules(tmp_path / "a.yaml", tmp_path / "b.yaml")
     assert one - two == {rule for rule in one if all_rules()[rule].category is Category.SCHEMA} != set()
 

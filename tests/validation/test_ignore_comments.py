@@ -1,11 +1,13 @@
 """Comments in YAML that silence a finding, and those that name no rule."""
 
+import textwrap
 import time
 from pathlib import Path
 
 import pytest
 import yaml
 
+from osbctl.sources.catalogs import parse_catalog
 from osbctl.sources.folder import read_folder
 from osbctl.sources.parse import parse_document
 from osbctl.tasks.options import Request
@@ -44,6 +46,15 @@ def test_a_comment_silences_its_line_or_the_entry_below_it() -> None:
     assert rules_with_lines(text) == [("name-characters", 11)]
     bare = TEXT.replace("# osbctl: ignore[default", "# [").replace("# osbctl: ignore[name", "# [")
     assert rules_with_lines(f"# osbctl: ignore[advice, spec]\n{bare}") == []
+    lone_dash = TEXT.replace("  - id", "  -\n    id", 1)
+    assert rules_with_lines(lone_dash) == [("name-characters", 11), ("default-implicit", 16)]
+
+
+def test_a_comment_holds_in_a_spring_configuration() -> None:
+    own_names = TEXT.replace("bindable: true", "planUpdateable: true")
+    text = "spring.cloud.openservicebroker.catalog:\n" + textwrap.indent(own_names, "  ")
+    findings = validate_document(parse_catalog(text, "c.yaml"), ValidationOptions()).findings
+    assert [each.location.line for each in findings if each.rule == "name-characters" and each.location] == [11]
 
 
 def test_an_unknown_rule_is_told_where_its_finding_is_selected() -> None:

@@ -278,7 +278,7 @@ def test_fix_edits_a_definition_where_the_place_is_one_to_one(tmp_path: Path) ->
     (folder / ".envrc").write_text(bad)
     done = osbctl("fix", "pak", "--unsafe", "--env", "pak/.envrc", cwd=tmp_path)
     assert "not fixed: unknown field 'display_name'" in done.stderr
-    assert "the value is computed, so there is no text to edit" in done.stderr
+    assert "there is no text that can be edited safely" in done.stderr
     assert (folder / ".envrc").read_text() == bad
 
 
