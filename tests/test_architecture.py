@@ -183,6 +183,7 @@ def test_a_task_needs_no_terminal() -> None:
 OPENED = {
     "write_bytes", "write_text", "touch", "mkdir", "unlink", "rename", "hardlink_to", "symlink_to", "rmdir", "mkdtemp",
     "os.replace", "os.remove", "os.makedirs", "os.fdopen", "os.truncate", "os.ftruncate", "os.O_WRONLY", "os.O_RDWR",
+    "os.O_CREAT", "os.mkfifo", "os.removedirs", "shutil.copyfileobj", "FileHandler", "logging.FileHandler",
     "mkstemp", "NamedTemporaryFile", "TemporaryDirectory", "TemporaryFile", "os.symlink", "os.link", "chmod", "os.chmod",
     "shutil.move", "shutil.copy", "shutil.copy2", "shutil.copyfile", "shutil.copytree", "shutil.rmtree",
 }  # fmt: skip
@@ -219,7 +220,8 @@ def is_imported_writer(node: ast.AST) -> bool:
     """True for `from os import replace` and the like, whose calls have no module before them."""
     if not isinstance(node, ast.ImportFrom):
         return False
-    return not {f"{node.module}.{one.name}" for one in node.names}.isdisjoint(OPENED)
+    names = {name for one in node.names for name in (one.name, f"{node.module}.{one.name}")}
+    return not names.isdisjoint(OPENED)
 
 
 def writes_files(node: ast.AST) -> bool:
@@ -235,7 +237,14 @@ def test_only_listed_modules_write_files() -> None:
 
 @pytest.mark.parametrize(
     "line",
-    ["Path(name).replace(target)", "from os import replace", "from shutil import rmtree", 'open(name, "x")'],
+    [
+        "Path(name).replace(target)",
+        "from os import replace",
+        "from shutil import rmtree",
+        "from os import unlink",
+        "from tempfile import mkstemp",
+        'open(name, "x")',
+    ],
 )
 def test_the_search_for_writers_finds(line: str) -> None:
     assert any(map(writes_files, ast.walk(ast.parse(line))))

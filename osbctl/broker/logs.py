@@ -73,6 +73,7 @@ class LineWriter(Generic[T]):
         self._write_queued_lines()
 
     def _write_queued_lines(self) -> None:
+        """Write what is queued now, and how many lines were lost before it; what cannot be written is lost."""
         lines = [self._to_line(self._items.popleft()) for _ in range(len(self._items))]
         lost, self._lost = self._lost, 0
         unwritten = lost + len(lines)

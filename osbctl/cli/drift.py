@@ -33,7 +33,10 @@ class DriftSides(BrokerConnection, common.LocationOptions):
     """Options that locate the stored catalog and the broker's."""
 
     database: common.Database = None
-    stored_as: Annotated[StoredAs | None, Option(help="Kind of STORED.  [default: by its content]")] = None
+    stored_as: Annotated[
+        StoredAs | None,
+        Option(metavar="KIND", help="catalog, or a platform whose export it is.  [default: by its content]"),
+    ] = None
     stored_broker: Annotated[
         str, Option(metavar="NAME", help="Name or id of the broker, if the export holds several.")
     ] = ""

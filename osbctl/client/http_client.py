@@ -161,7 +161,7 @@ def _explain_error(error: Exception, client: HttpClient) -> tuple[Failure, str, 
     if client.expired or isinstance(error, faults.ReadTimeoutError):
         return Failure.NO_RESPONSE, *(_TOO_SLOW if client.connected else _STALLED)
     if isinstance(error, faults.SSLError):
-        return Failure.TLS, *_explain_tls_error(error.args[0], client)
+        return Failure.TLS, *_explain_tls_error(error.args[0], client.connected)
     if isinstance(error, faults.ProtocolError | faults.InvalidHeader):
         return Failure.NO_RESPONSE, *_explain_protocol_error(error)
     if isinstance(error, OSError):
@@ -185,8 +185,8 @@ def _explain_protocol_error(error: Exception) -> tuple[str, str]:
     return "it closed the connection without an answer", "check that this port speaks TLS"
 
 
-def _explain_tls_error(error: object, client: HttpClient) -> tuple[str, str]:
-    """Return a message in OpenSSL's words, with advice on the usual failures."""
+def _explain_tls_error(error: object, connected: bool) -> tuple[str, str]:
+    """Return a message in OpenSSL's words, with advice on the usual failures; `connected`: after the handshake."""
     if isinstance(error, ssl.SSLCertVerificationError):
         is_unknown = error.verify_code in _UNKNOWN_AUTHORITY
         advice = "--ca-file names the authority of a private certificate" if is_unknown else ""
@@ -195,7 +195,7 @@ def _explain_tls_error(error: object, client: HttpClient) -> tuple[str, str]:
     if reason in ("WRONG_VERSION_NUMBER", "HTTP_REQUEST", "RECORD_LAYER_FAILURE"):
         return "TLS failed: what answers speaks no TLS", "check whether this port speaks plain HTTP"
     # With TLS 1.3, a broker looks at the client's certificate behind the handshake.
-    if client.connected or "CERTIFICATE_REQUIRED" in reason or "ALERT_HANDSHAKE_FAILURE" in reason:
+    if connected or "CERTIFICATE_REQUIRED" in reason or "ALERT_HANDSHAKE_FAILURE" in reason:
         return "TLS failed: the broker closed the connection", _CLIENT_CERT
     words = escape_line(reason.lower().replace("_", " "))
     return f"TLS failed: {words or 'the handshake was not finished'}", ""

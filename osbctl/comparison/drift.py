@@ -43,7 +43,7 @@ def find_drift(
     broker = Catalog.of(broker)
     old, new = stored.document.catalog, broker
     if shape and stored.platform:
-        _check_same_broker(stored, broker, shape)
+        _check_same_broker(stored, broker, shape.whole)
         false_defaults, platforms = stored.platform.record.omitted_is_false, (stored.platform,)
         as_written = stored.platform.record.normalize_field_names(broker.data)
         old_data, new_data = (reduce_to_stored(data, shape, false_defaults) for data in (old.data, as_written))
@@ -60,14 +60,14 @@ def find_drift(
     return found
 
 
-def _check_same_broker(stored: StoredCatalog, broker: Catalog, shape: RowFields) -> None:
+def _check_same_broker(stored: StoredCatalog, broker: Catalog, how_to_export: str) -> None:
     """Raise SourceError if neither side is empty and they have no id or name in common."""
     broker_marks, stored_marks = _ids_and_names(broker), _ids_and_names(stored.document.catalog)
     stored_marks |= {mark for row in stored.kept for mark in row.key if mark}
     if broker_marks and stored_marks and not broker_marks & stored_marks:
         raise SourceError(
             f"{stored.document.name}: the export has no id or name of this broker's catalog",
-            f"export the rows of the broker itself: {shape.whole}",
+            f"export the rows of the broker itself: {how_to_export}",
         )
 
 

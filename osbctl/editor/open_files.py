@@ -154,6 +154,7 @@ class OpenFiles:
             del self.sources[source_name]
 
     def _show_findings(self, source_name: str, source: AnalysedSource, unsaved: dict[str, str]) -> None:
+        """Show the findings of a source in its files, and none in those that have none now; one is in `unsaved`."""
         found: dict[str, list[Finding]] = {path: [] for path in unsaved}
         for finding in source.analysis.findings if source.analysis else ():
             path = self.resolve_path(finding.location.source) if finding.location else min(unsaved)

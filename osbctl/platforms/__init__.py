@@ -121,7 +121,7 @@ class PlatformRecord(NamedTuple):
     rules whose findings make it refuse a catalog. `sharing` is its reaction, a phrase, to two catalogs that share an
     identity; `unique` are the identities that no two brokers may share. `omitted_is_false` are the booleans of a plan
     that it reads as false if a catalog omits them, `service_only` those that it reads in service offerings only.
-    `merges_same_ids`: of several service offerings, or plans, of one id in a catalog it has one, the last.
+    `merges_same_ids`: of all service offerings, or plans, of one id in a whole catalog it has one, the last.
     `timeout` is for the request of a catalog, in seconds. `accepted_statuses` are the HTTP statuses whose body it reads
     as a catalog, `unfollowed_redirects` the redirects that it does not follow. `is_quoted`: its own messages are known,
     and reports quote them. `stripped_from_names` are the characters that it removes around names before it stores them.

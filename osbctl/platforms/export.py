@@ -39,11 +39,12 @@ class Exported(Protocol):
 class RowFields:
     """Location of catalog fields in the rows of one platform.
 
-    `key` is what a row is called on the platform, `parent` what a plan calls its service offering; their parts are
-    joined. `instance` is what a service instance calls its plan: alternatives, each like a key. `brokers` are the
-    places of the broker's name and id in a service offering's row. `gone` is the place and value that mark a row kept
-    for its instances alone. `whole` says how the whole is exported. `always_plans`: the platform takes no service
-    offering without a plan. `as_absent` are values that it shows for fields that a catalog left out. `own_plans` and
+    `key` is what a row is called on the platform, unique also if a catalog repeats ids; `parent` is what a plan calls
+    its service offering; their parts are joined. `instance` is what a service instance calls its plan: alternatives,
+    each like a key. `brokers` are the places of the broker's name and id in a service offering's row. `gone` is the
+    place and value that mark a row kept for its instances alone. `whole` says how the whole is exported.
+    `always_plans`: the platform takes no service offering without a plan; else an export without plans needs a document
+    with an empty list of them. `as_absent` are values that it shows for fields that a catalog left out. `own_plans` and
     `own_metadata` are names of plans and fields of metadata that it adds by itself.
     """
 

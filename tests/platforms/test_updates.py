@@ -31,6 +31,8 @@ REFERENCE = "reference-instance"
 AT = "2026-01-02T03:04:05Z"
 NOTHING: dict[str, Any] = {"services": []}
 SHARE = 1 if EVERY_CASE else 7
+UNRECORDED: frozenset[Platform] = frozenset()
+RECORDED = sorted(set(Platform) - UNRECORDED)
 """One row in so many is played: all in `make test-every-case`."""
 
 
@@ -100,7 +102,7 @@ def _leftover_reason(catalog: dict[str, Any], state: list[dict[str, Any]], broke
 
 @needs_corpus
 @pytest.mark.fuzz
-@pytest.mark.parametrize("platform", Platform)
+@pytest.mark.parametrize("platform", RECORDED)
 def test_diff_says_whether_an_update_is_refused(platform: Platform) -> None:
     wrong, unknown, count = [], Counter[str](), 0
     for step in (step for row in platform_rows(platform) for step in update_steps(row)):
@@ -181,7 +183,7 @@ def clear_missing_services(found: set[tuple[str, str | None, str]]) -> set[tuple
 
 @needs_corpus
 @pytest.mark.fuzz
-@pytest.mark.parametrize("platform", Platform)
+@pytest.mark.parametrize("platform", RECORDED)
 def test_registry_and_drift_play_the_platform(platform: Platform) -> None:
     wrong, unknown, count = [], Counter[str](), 0
     for row in platform_rows(platform):

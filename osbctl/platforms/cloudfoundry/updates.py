@@ -70,9 +70,9 @@ def change_rows(update: Update) -> None:
     """Change the rows of the update as the platform does, or add the clashes for which it refuses all of it."""
     if update.add_first_refusal():
         return
-    _check_service_names(update)
-    _check_plan_ids(update)
-    _check_dashboard_clients(update)
+    _add_service_name_clashes(update)
+    _add_plan_id_clashes(update)
+    _add_dashboard_client_clashes(update)
     for service in update.catalog.services:
         data = copy_without_plans(service.data)
         update.store(service.id, service, {**data, "name": strip(service.name)} if service.name else data)
@@ -90,7 +90,7 @@ def change_rows(update: Update) -> None:
         update.rows = dict(update.before)
 
 
-def _check_service_names(update: Update) -> None:
+def _add_service_name_clashes(update: Update) -> None:
     """Refuse names as `taken_names` does: it finds old names ignoring case, then seeks them exactly in new ones."""
     by_name: dict[str, ServiceOffering] = {}
     for service in update.catalog.services:
@@ -107,7 +107,7 @@ def _check_service_names(update: Update) -> None:
             update.add_clash(new.path, f'`Services with names ["{row.name}"] already exist`', row, is_of_name=True)
 
 
-def _check_plan_ids(update: Update) -> None:
+def _add_plan_id_clashes(update: Update) -> None:
     """Refuse plans that move to another service offering."""
     by_id = {plan.id: (service, plan) for service in update.catalog.services for plan in service.plans}
     for row in update.plan_rows():
@@ -116,7 +116,7 @@ def _check_plan_ids(update: Update) -> None:
             update.add_clash(found[1].path, '"Plan ids must be unique"', row)
 
 
-def _check_dashboard_clients(update: Update) -> None:
+def _add_dashboard_client_clashes(update: Update) -> None:
     """Refuse clients that another broker has."""
     for service in update.catalog.services:
         client = service.data.get("dashboard_client")
