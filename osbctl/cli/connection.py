@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from typer import Option
 
+from osbctl.catalog import describe_skipped
 from osbctl.cli.common import LocationOptions, MaxBytes
 from osbctl.cli.output import print_note
 from osbctl.cli.passwords import ask_password, read_password_from_stdin
@@ -144,7 +145,9 @@ def read_source_or_broker(connection: BrokerConnection, source: str, where: Loca
 
 
 def print_catalog_location(document: Document) -> Document:
-    """Print where in its source the catalog is, unless at the top; return the document."""
+    """Print where in its source the catalog is, unless at the top, and what it leaves out; return the document."""
     if document.read_as:
         print_note(document.read_as)
+    if skipped := describe_skipped(document.data):
+        print_note(f"{document.name}: {skipped}; see osbctl validate")
     return document

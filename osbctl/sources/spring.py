@@ -35,10 +35,10 @@ def rename_spring_fields(document: Document) -> Document:
     """Rename the fields of a catalog to the names that Spring's broker sends.
 
     Spring binds `planUpdateable`, `plan-updateable` and `PLANUPDATEABLE` to one property, sent as `plan_updateable`
-    (Spring Boot reference, Relaxed Binding); `parameters[$schema]` is the key `$schema` of `parameters`, and what is
-    in `properties` of metadata is sent as metadata. Keys of parameter schemas and of other maps stay. `bindable`
-    is false by default, and a word for a boolean is one (Spring, StringToBooleanConverter). A field that is also
-    present under the sent name keeps its own. Locations are in the text.
+    (Spring Boot reference, Relaxed Binding); `parameters[$schema]`, and `"[$schema]"` in them, are the key `$schema`
+    of `parameters`, and what is in `properties` of metadata is sent as metadata. Other keys of parameter schemas and of
+    maps stay. `bindable` is false by default, and a word for a boolean is one (Spring, StringToBooleanConverter). A
+    field that is also present under the sent name keeps its own. Locations are in the text.
     """
     from osbctl.sources.origins import PathOrigins
 
@@ -56,7 +56,14 @@ def _rename_value(value: Any, kind: str, document: Document, path: Path, origins
         return [_rename_value(item, kind, document, (*path, index), origins) for index, item in enumerate(value)]
     if not isinstance(value, dict):
         return value
-    return _rename_object(value, kind, document, path, origins) if kind else {**value}
+    if kind:
+        return _rename_object(value, kind, document, path, origins)
+    sent: dict[str, Any] = {}
+    for key, item in value.items():
+        is_literal = key.startswith("[") and key.endswith("]")
+        below = _rename_value(item, "", document, (*path, key), origins)
+        origins.put(sent, key[1:-1] if is_literal else key, below, (document, (*path, key)))
+    return sent
 
 
 def _rename_object(

@@ -157,7 +157,7 @@ def test_split_and_build_come_full_circle(folder: Path) -> None:
 def test_a_catalog_without_services_that_are_objects_is_not_split(tmp_path: Path, text: str) -> None:
     (tmp_path / "c.yaml").write_text(text)
     told = failure("split", "c.yaml", "parts", cwd=tmp_path, code=1)
-    assert told.startswith("c.yaml:1:1: error: `services` must be a list of objects, to be split")
+    assert "\nc.yaml:1:1: error: `services` must be a list of objects, to be split" in told
     assert not (tmp_path / "parts").exists()
     (tmp_path / "c.yaml").write_text("services:\n- name: a\n  plans: [small]\n")
     assert "c.yaml:3:3: error: `plans` must be a list" in failure("split", "c.yaml", "parts", cwd=tmp_path, code=1)

@@ -65,6 +65,17 @@ def test_of_several_with_a_name_none_is_chosen_silently() -> None:
     assert osbctl("show", "-s", "2", "-", stdin=json.dumps(data), code=0).stdout
 
 
+@each("services, told", [
+    ({"a": {}}, "services is not a list"),
+    ([None, {"plans": [3, {}]}, {"plans": {}}], "left out 3 values of a wrong type in services and plans"),
+    ([{"plans": None}, {"plans": []}], ""),
+])  # fmt: skip
+def test_what_is_left_out_is_said(services: object, told: str) -> None:
+    for command in ("show", "page"):
+        note = osbctl(command, "-", stdin=json.dumps({"services": services}), code=0).stderr
+        assert note == (f"osbctl: <stdin>: {told}; see osbctl validate\n" if told else "")
+
+
 def test_one_service_in_full() -> None:
     shown = osbctl("show", "--service", "message-queue", GOOD, code=0).stdout
     assert shown.startswith("message-queue\n")

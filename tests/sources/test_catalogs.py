@@ -335,7 +335,7 @@ spring:
               serviceInstance:
                 create:
                   parameters[$schema]: http://json-schema.org/draft-04/schema#
-                  parameters: {type: object}
+                  parameters: {type: object, "[x.y]": [{"[z]": 1}]}
           planUpdateable: "true"
           instances-retrievable: yes
 """
@@ -350,7 +350,7 @@ def test_what_a_broker_of_spring_sends() -> None:
     assert service["metadata"] == metadata
     (plan,) = service["plans"]
     assert plan["metadata"] == {"x": {"y": 1}}
-    draft = {"$schema": "http://json-schema.org/draft-04/schema#", "type": "object"}
+    draft = {"$schema": "http://json-schema.org/draft-04/schema#", "type": "object", "x.y": [{"z": 1}]}
     assert plan["schemas"]["service_instance"]["create"]["parameters"] == draft
     parameters = ("services", 0, "plans", 0, "schemas", "service_instance", "create", "parameters")
     asked: dict[tuple[str | int, ...], tuple[int, int]] = {
@@ -359,6 +359,7 @@ def test_what_a_broker_of_spring_sends() -> None:
         ("services", 0, "plans", 0, "metadata", "x", "y"): (11, 41),
         (*parameters, "$schema"): (15, 19),
         (*parameters, "type"): (16, 32),
+        (*parameters, "x.y", 0, "z"): (16, 57),
     }
     places = document.locate(asked)
     assert {path: (place.line, place.column) for path, place in places.items()} == asked

@@ -47,13 +47,21 @@ DEFINITION: dict[str, Any] = {
 }
 """The fields that the broker reads: of an object, of each object in a list, or (None) a value of any kind."""
 
+_WORDS_FOR_TRUE = ("y", "yes", "on")
+_BOOLEANS = ("free", "plan_updateable", "required", "nullable", "prohibit_update", "bind_can_fail")
+
 _NAME = re.compile(r"[a-zA-Z0-9\-.]+")
 _UUID = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 
 
 def is_true_in_go(value: Any) -> bool:
     """Return whether a boolean field is true for Go, whose YAML reader accepts the words of YAML 1.1."""
-    return value is True or (isinstance(value, str) and value.lower() in ("y", "yes", "on"))
+    return value is True or (isinstance(value, str) and value.lower() in _WORDS_FOR_TRUE)
+
+
+def _is_boolean_in_go(value: Any) -> bool:
+    words = (*_WORDS_FOR_TRUE, "n", "no", "off")
+    return value is None or isinstance(value, bool) or (isinstance(value, str) and value.lower() in words)
 
 
 def add_refusal(
@@ -71,7 +79,7 @@ def check_definition(refusals: list[Finding], definition: Document) -> None:
     check_uuid(refusals, definition, ("id",))
     for index, _ in entries(definition.data.get("plans")):
         check_uuid(refusals, definition, ("plans", index, "id"))
-    _warn_of_ignored_fields(refusals, definition, definition.data, DEFINITION, ())
+    _check_fields(refusals, definition, definition.data, DEFINITION, ())
 
 
 def check_uuid(refusals: list[Finding], document: Document, path: Path) -> None:
@@ -81,15 +89,21 @@ def check_uuid(refusals: list[Finding], document: Document, path: Path) -> None:
         add_refusal(refusals, document, path, f"{path[-1]} must be a UUID", hint)
 
 
-def _warn_of_ignored_fields(refusals: list[Finding], definition: Document, value: Any, fields: Any, path: Path) -> None:
-    """Warn of fields in `value`, at `path` of a definition, that are not in `fields`, a part of `DEFINITION`."""
+def _check_fields(refusals: list[Finding], definition: Document, value: Any, fields: Any, path: Path) -> None:
+    """Report fields in `value`, at `path` of a definition, that are not in `fields`, a part of `DEFINITION`.
+
+    Also booleans that are none, which Go does not read.
+    """
     if isinstance(fields, list):
         for index, item in entries(value):
-            _warn_of_ignored_fields(refusals, definition, item, fields[0], (*path, index))
+            _check_fields(refusals, definition, item, fields[0], (*path, index))
         return
     for key, item in value.items() if isinstance(fields, dict) and isinstance(value, dict) else ():
         if key in fields:
-            _warn_of_ignored_fields(refusals, definition, item, fields[key], (*path, key))
+            if key in _BOOLEANS and not _is_boolean_in_go(item):
+                hint = "cloud-service-broker does not start with it: write true or false, without quotes"
+                add_refusal(refusals, definition, (*path, key), f"{key} must be a boolean", hint)
+            _check_fields(refusals, definition, item, fields[key], (*path, key))
             continue
         message = f"cloud-service-broker knows no field {key!r} here: it has no effect"
         unread = definition.error("brokerpak-field-unread", message, (*path, key), did_you_mean(key, fields))

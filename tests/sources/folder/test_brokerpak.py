@@ -157,6 +157,7 @@ REFUSED = {
     "an id": ("database", ("id: b247fcde-", "id: x247fcde-"), "database.yml:3:1", "id must be a UUID"),
     "a plan's id": ("database", ("id: 5b45de36-", "id: 5b45de3-"), "database.yml:14:3", "id must be a UUID"),
     "a picture": ("database", ("images/logo.png", "images/no.png"), "database.yml:6:1", "there is no such file"),
+    "a text for a boolean": ("database", ("  free: true", "  free: 'true'"), "database.yml:18:3", "free must be a boolean"),
     "no picture": ("database", ("images/logo.png", "manifest.yml"), "database.yml:6:1", "is neither a JPEG nor a PNG"),
     "plans that are no list": ("database", ("plans:\n- name", "plans:\n  name"), "database.yml:12:1",
         "service 'acme-database.v1' has no plan"),
