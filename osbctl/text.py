@@ -1,15 +1,10 @@
 """Displaying untrusted text: escaping, styling, wrapping, suggestions."""
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
-from typing import TYPE_CHECKING, Any, ClassVar
-
-if TYPE_CHECKING:
-    from rich.console import RenderableType
+from typing import Any, ClassVar
 
 ELLIPSIS = "…"
 
@@ -224,23 +219,6 @@ def _escape_character(character: str) -> str:
     named = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}.get(character)
     code = ord(character) - 0xDC00 if character in _INERT else ord(character)
     return named or (f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}")
-
-
-def render_for_terminal(parts: Iterable[RenderableType], width: int, *, colored: bool) -> str:
-    """Render for a terminal of `width` columns; as a string: rich's own printing exits with 1 at a broken pipe."""
-    import io
-
-    from rich.console import Console
-
-    file = io.StringIO()
-    # With a width but no height, rich assumes 80 columns if TERM is dumb.
-    console = Console(
-        file=file, width=width, height=25, color_system="standard" if colored else None, no_color=not colored,
-        force_terminal=colored, highlight=False,
-    )  # fmt: skip
-    for part in parts:
-        console.print(part)
-    return file.getvalue()
 
 
 @cache

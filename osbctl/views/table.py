@@ -1,21 +1,17 @@
 """A catalog as tables for a terminal: one per service offering, with a row per plan."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from io import StringIO
 
 from rich import box
+from rich.console import Console, RenderableType
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
 from osbctl.catalog import Catalog, ServiceOffering
-from osbctl.text import display_width, escape_line, plural, render_for_terminal
+from osbctl.text import display_width, escape_line, plural
 from osbctl.views import words
-
-if TYPE_CHECKING:
-    from rich.console import RenderableType
 
 NARROW = 100
 """On a narrower terminal, plans are a list, because a table would be cut."""
@@ -25,8 +21,19 @@ GUID = 36
 
 
 def render(catalog: Catalog, width: int, *, colored: bool) -> str:
-    """Render `catalog` for a terminal of `width` columns. Long cells are wrapped."""
-    return render_for_terminal(_catalog_parts(catalog, width), width, colored=colored)
+    """Render `catalog` for a terminal of `width` columns, with long cells wrapped.
+
+    As a string, because rich's own printing exits with 1 at a broken pipe.
+    """
+    file = StringIO()
+    # With a width but no height, rich assumes 80 columns if TERM is dumb.
+    console = Console(
+        file=file, width=width, height=25, color_system="standard" if colored else None, no_color=not colored,
+        force_terminal=colored, highlight=False,
+    )  # fmt: skip
+    for part in _catalog_parts(catalog, width):
+        console.print(part)
+    return file.getvalue()
 
 
 def _catalog_parts(catalog: Catalog, width: int) -> Iterator[RenderableType]:
