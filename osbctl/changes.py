@@ -1,7 +1,5 @@
 """Changes: results of comparisons, input of every report of changes."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
@@ -18,22 +16,6 @@ SEVERITIES = {
     Level.SAFE: Severity.INFO,
 }
 """Severity of a finding for each level of a change."""
-
-
-class DiffFailOn(StrEnum):
-    """Minimum level of a change that makes a run fail."""
-
-    REFUSED = "refused"
-    BREAKING = "breaking"
-    RISKY = "risky"
-    ANY = "any"
-    NEVER = "never"
-
-    def is_failure(self, change: Change) -> bool:
-        """Return whether `change` makes the run fail."""
-        if self in (DiffFailOn.ANY, DiffFailOn.NEVER):
-            return self is DiffFailOn.ANY
-        return change.level.rank >= Level(self.value).rank
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +87,22 @@ class Change:
         import hashlib  # loads OpenSSL, and most reports have no fingerprints
 
         return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:32]
+
+
+class DiffFailOn(StrEnum):
+    """Minimum level of a change that makes a run fail."""
+
+    REFUSED = "refused"
+    BREAKING = "breaking"
+    RISKY = "risky"
+    ANY = "any"
+    NEVER = "never"
+
+    def is_failure(self, change: Change) -> bool:
+        """Return whether `change` makes the run fail."""
+        if self in (DiffFailOn.ANY, DiffFailOn.NEVER):
+            return self is DiffFailOn.ANY
+        return change.level.rank >= Level(self.value).rank
 
 
 def _is_missing_in(path: Path, other: Path) -> bool:

@@ -4,12 +4,10 @@ The nearest one counts, searched upwards from the folder of each source, else fr
 options take precedence. Errors name the key.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterable, Mapping
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 from osbctl.errors import ConfigError
 from osbctl.files import parse_toml, read_bounded
@@ -45,7 +43,7 @@ class Config(NamedTuple):
     page: Mapping[str, str] = MappingProxyType({})
     env: str = ""
 
-    def for_file(self, file: str) -> Config:
+    def for_file(self, file: str) -> Self:
         """Apply the `per-path` entries that match a file; the last one takes precedence."""
         from fnmatch import fnmatchcase
 

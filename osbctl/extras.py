@@ -4,14 +4,14 @@ import re
 import shlex
 import sys
 
+import osbctl
+
 
 def command_to_install(extra: str) -> str:
     """Command that installs the libraries of `extra`, but not osbctl itself, whose source may be gone."""
     # Imported here because importlib.metadata takes longer than the rest of a short command.
     from importlib import metadata
     from importlib.util import find_spec
-
-    import osbctl
 
     try:
         found = metadata.requires(osbctl.DISTRIBUTION) or []

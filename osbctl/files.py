@@ -3,8 +3,6 @@
 FIFOs and devices are written into, never replaced; reading them has a timeout.
 """
 
-from __future__ import annotations
-
 import contextlib
 import errno
 import os
@@ -12,13 +10,10 @@ import re
 import select
 import stat
 import time
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import Any
 
 from osbctl.errors import ConfigError, SourceError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
 
 WRITER_WAIT = 60.0
 """Seconds to read a FIFO or device to its end; a broker gets the same time for its response."""
@@ -26,7 +21,7 @@ WRITER_WAIT = 60.0
 _STREAMS = {"/dev/stdout": "/dev/fd/1", "/dev/stderr": "/dev/fd/2"}
 
 
-def read_bounded(path: Path | str, max_bytes: int) -> bytes:
+def read_bounded(path: os.PathLike[str] | str, max_bytes: int) -> bytes:
     """Read a file, FIFO or device; at most `max_bytes` + 1 bytes, so that the caller notices a larger one.
 
     Raises OSError: it cannot be opened or read, or does not end in time; IsADirectoryError for a folder.
@@ -68,14 +63,14 @@ def parse_toml(data: bytes, name: str) -> dict[str, Any]:
         raise ConfigError(f"{name}: not valid TOML: {error}") from error
 
 
-def check_regular_file(path: Path | str) -> None:
+def check_regular_file(path: os.PathLike[str] | str) -> None:
     """Raise OSError unless `path` is a regular file: a library would block on a FIFO."""
     kind = os.stat(path).st_mode  # noqa: PTH116
     if not stat.S_ISREG(kind):
         raise OSError(errno.EINVAL, "it is not a regular file")
 
 
-def write_file(path: Path | str, data: bytes, mode: int | None = None) -> None:
+def write_file(path: os.PathLike[str] | str, data: bytes, mode: int | None = None) -> None:
     """Write `data` to a temporary file beside `path`, flush it to disk, and rename it.
 
     An interrupted write leaves the old file. `mode` sets the permission bits; None keeps those of an existing file
@@ -89,7 +84,7 @@ def write_file(path: Path | str, data: bytes, mode: int | None = None) -> None:
 
 
 @contextlib.contextmanager
-def write_on_success(path: Path | str, data: bytes, mode: int | None = None) -> Iterator[None]:
+def write_on_success(path: os.PathLike[str] | str, data: bytes, mode: int | None = None) -> Iterator[None]:
     """Write `data` to `path` like `write_file` once the block succeeds; if it raises, the old file stays.
 
     Raises SourceError before the block if `path` is not writable.

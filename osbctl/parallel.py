@@ -1,17 +1,13 @@
 """Work in several threads, or in a child process."""
 
-from __future__ import annotations
-
 import os
+import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from queue import SimpleQueue
-from typing import TYPE_CHECKING, TypeVar
-
-if TYPE_CHECKING:
-    import subprocess
+from typing import TypeVar
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -51,8 +47,6 @@ def _take_result(results: SimpleQueue[tuple[T, R | None, BaseException | None]])
 
 def start_module(module: str, *arguments: str, stdin: int) -> subprocess.Popen[bytes]:
     """Run a module in a child process with a pipe for its standard output. It inherits nothing else."""
-    import subprocess
-
     # The child imports from the same folders, but never from its working folder (-P).
     folders = (entry or str(Path.cwd()) for entry in sys.path)
     return subprocess.Popen(

@@ -3,8 +3,6 @@
 Order of checks: credentials (before the application is called), path, method, API version, condition.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable
@@ -12,7 +10,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import lru_cache
-from typing import NamedTuple, Protocol, TypeAlias
+from typing import NamedTuple, Protocol, Self, TypeAlias
 
 from osbctl.broker.decision import RequestOutcome
 
@@ -41,7 +39,7 @@ class ServedCatalog:
     services: int
 
     @classmethod
-    def from_body(cls, body: bytes, modified: int, *, services: int = 0) -> ServedCatalog:
+    def from_body(cls, body: bytes, modified: int, *, services: int = 0) -> Self:
         """Prepare `body`, a JSON catalog in UTF-8."""
         import gzip
         import hashlib

@@ -48,6 +48,6 @@ class Decision:
 REFUSED = Decision(RequestOutcome.REFUSED)
 BUSY = Decision(RequestOutcome.BUSY)
 
-Resume: TypeAlias = "Callable[[Decision], None]"
-Authenticate: TypeAlias = "Callable[[str | None, str, Resume], Decision | None]"
+Resume: TypeAlias = Callable[[Decision], None]
+Authenticate: TypeAlias = Callable[[str | None, str, Resume], Decision | None]
 """See `osbctl.broker.authenticator.Authenticator.check`."""

@@ -5,6 +5,7 @@ import os
 import socket
 import stat
 from collections.abc import Mapping
+from ipaddress import ip_address
 from pathlib import Path
 
 from osbctl.errors import ConfigError, UsageError
@@ -103,8 +104,6 @@ def parse_listen_address(text: str) -> tuple[str, int]:
 
 def is_loopback_socket(sock: socket.socket) -> bool:
     """Return whether a bound socket can be reached from this machine only."""
-    from ipaddress import ip_address
-
     if sock.family == socket.AF_UNIX:
         return True
     address = ip_address(str(sock.getsockname()[0]))

@@ -3,12 +3,11 @@
 Forwarded headers count only from a trusted proxy. It must state that the client used HTTPS, and may name its address.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from ipaddress import IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
+from typing import Self
 
 from osbctl.errors import UsageError
 
@@ -47,7 +46,7 @@ class ProxyRule:
     networks: tuple[IPv4Network | IPv6Network, ...] = ()
 
     @classmethod
-    def parse(cls, networks: Iterable[str]) -> ProxyRule:
+    def parse(cls, networks: Iterable[str]) -> Self:
         """Parse addresses and networks. Raises UsageError."""
         try:
             return cls(tuple(ip_network(address.strip()) for address in networks))

@@ -1,7 +1,5 @@
 """State shared by the connections of a listener: limits, rules and counters."""
 
-from __future__ import annotations
-
 from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any

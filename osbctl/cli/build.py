@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -12,12 +13,10 @@ from typer import Argument, Option
 from osbctl.cli import common
 from osbctl.cli.output import print_note, write_output
 from osbctl.errors import UsageError
+from osbctl.findings import Finding, Severity
 from osbctl.text import plural
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from osbctl.findings import Finding
     from osbctl.sources.folder.lock import Lock
 
 
@@ -83,8 +82,6 @@ def build(
 
 def _print_findings(findings: Sequence[Finding]) -> None:
     """Print findings on names, which cannot change later, and the number of warnings."""
-    from osbctl.findings import Severity
-
     if names := [finding for finding in findings if finding.rule == "name-characters"]:
         from osbctl.reports.text_report import format_findings
 

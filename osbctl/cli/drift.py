@@ -17,12 +17,11 @@ from osbctl.findings import DocumentError
 from osbctl.platforms import Platform
 from osbctl.registry import location
 from osbctl.reports.changes import DRIFT
-from osbctl.sources.exports import StoredAs
+from osbctl.sources.document import Document
+from osbctl.sources.exports import StoredAs, StoredCatalog, find_stored_catalog, read_documents
 from osbctl.sources.limits import Limits
 
 if TYPE_CHECKING:
-    from osbctl.sources.document import Document
-    from osbctl.sources.exports import StoredCatalog
     from osbctl.tasks.registered_broker_client import RegisteredBrokerClient
 
 _ADVICE = "name a catalog, or all files of a platform's export, in JSON or YAML"
@@ -46,8 +45,6 @@ class DriftSides(BrokerConnection, common.LocationOptions):
         """Read the stored catalog and the broker's."""
         self.check_stdin(broker, *stored)
         if stored:
-            from osbctl.sources.exports import find_stored_catalog, read_documents
-
             limits = Limits(bytes=self.max_bytes)
             documents = [document for word in stored for document in read_documents(word, limits)]
             found = find_stored_catalog(documents, self.stored_as, self.stored_broker, self.at)

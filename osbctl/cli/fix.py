@@ -13,10 +13,10 @@ from typer import Argument, Option
 from osbctl.cli import common
 from osbctl.cli.output import print_error, print_note, use_color, write_output
 from osbctl.errors import OsbctlError
+from osbctl.findings import Finding
 from osbctl.text import AnsiStyle, escape_ci_commands, escape_line, plural
 
 if TYPE_CHECKING:
-    from osbctl.findings import Finding
     from osbctl.tasks.fix import FixResult
     from osbctl.validation.options import ValidationOptions
 

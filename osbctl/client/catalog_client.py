@@ -4,12 +4,12 @@ Credentials go only to the named host, over the named scheme; they never appear 
 of the answer is limited, before and after decompression.
 """
 
-from __future__ import annotations
-
+import json
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 from urllib.parse import unquote, urljoin, urlsplit, urlunsplit
+
+from urllib3 import BaseHTTPResponse
 
 from osbctl.client.connection_options import ConnectionOptions, basic_auth, check_options, redact_query
 from osbctl.client.http_client import HttpClient, read_body_chunks
@@ -18,10 +18,8 @@ from osbctl.findings import DocumentError
 from osbctl.paths import JsonValue
 from osbctl.redaction import SURE_LENGTH, redact_text
 from osbctl.sources.document import Document
+from osbctl.sources.limits import Limits
 from osbctl.text import escape_line
-
-if TYPE_CHECKING:
-    from urllib3 import BaseHTTPResponse
 
 MAX_REDIRECTS = 5
 CATALOG_PATH = "/v2/catalog"
@@ -104,7 +102,6 @@ def fetch_catalog(address: str, options: ConnectionOptions) -> CatalogResponse:
 
 def parse_catalog_response(answer: CatalogResponse, max_bytes: int) -> Document:
     """Parse the answer of a broker. Raises SourceError: it cannot be read; without a catalog there are no findings."""
-    from osbctl.sources.limits import Limits
     from osbctl.sources.parse import parse_document
 
     try:
@@ -176,8 +173,6 @@ def parse_json_body(body: bytes) -> tuple[JsonValue, str]:
 
     The reason is empty for an object (RFC 8259, §8.1).
     """
-    import json
-
     if body.startswith(b"\xef\xbb\xbf"):
         return None, "it begins with a byte order mark"
     constants: list[str] = []  # of JavaScript: NaN, Infinity, -Infinity
@@ -211,8 +206,6 @@ def error_description(body: bytes, options: ConnectionOptions) -> str:
 
     Empty where it says nothing (OSB, Service Broker Errors).
     """
-    import json
-
     try:
         description = json.loads(body)["description"]
     except (ValueError, KeyError, TypeError, RecursionError):

@@ -3,20 +3,16 @@
 Written atomically, and readable only by the owner.
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 import time
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 from osbctl.credentials.record import CredentialRecord
 from osbctl.errors import ConfigError, SourceError
 from osbctl.files import read_bounded, write_on_success
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 FIELDS = ("identity", "salt", "hash", "password", "label", "expires")
 

@@ -1,17 +1,14 @@
 """Messages for the errors of JSON Schema validation."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from jsonschema_rs import ValidationError
 
 from osbctl.paths import JsonValue, Path, get_at
 from osbctl.redaction import SECRET, may_be_secret_name, redact_text
 from osbctl.text import escape_line, format_key
-
-if TYPE_CHECKING:
-    from jsonschema_rs import ValidationError
 
 SENTENCES = {
     "enum": "must be one of {value}, not {found}",

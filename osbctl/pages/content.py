@@ -1,7 +1,5 @@
 """Content of a page: catalogs, additions, and theme."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
@@ -16,23 +14,6 @@ from osbctl.platforms.outcome import Outcome
 
 MAX_WITH_REQUESTS = 2_000
 """Pages with more plans have no commands and examples, which would be most of the page."""
-
-
-@dataclass(frozen=True, slots=True)
-class Part:
-    """The catalog of one broker with its verdicts, findings and changes.
-
-    `broker` is the broker's name on the page, `outcomes` the verdicts of platforms. `accepted` has changes with the
-    reasons for accepting them. `requests` has the path of a plan.
-    """
-
-    broker: str
-    catalog: Catalog
-    outcomes: Mapping[Platform, Outcome] = field(default_factory=dict)
-    findings: Sequence[Finding] = ()
-    changes: Sequence[Change] = ()
-    accepted: Sequence[tuple[Change, str]] = ()
-    requests: Mapping[Path, PlanRequests] = field(default_factory=dict)
 
 
 class ShownCommand(NamedTuple):
@@ -52,6 +33,23 @@ class PlanRequests(NamedTuple):
 
     commands: Sequence[tuple[str, Sequence[ShownCommand]]] = ()
     examples: Mapping[str, Sequence[tuple[str, str]]] = MappingProxyType({})
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """The catalog of one broker with its verdicts, findings and changes.
+
+    `broker` is the broker's name on the page, `outcomes` the verdicts of platforms. `accepted` has changes with the
+    reasons for accepting them. `requests` has the path of a plan.
+    """
+
+    broker: str
+    catalog: Catalog
+    outcomes: Mapping[Platform, Outcome] = field(default_factory=dict)
+    findings: Sequence[Finding] = ()
+    changes: Sequence[Change] = ()
+    accepted: Sequence[tuple[Change, str]] = ()
+    requests: Mapping[Path, PlanRequests] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,16 +1,12 @@
 """Verdict of a platform on a catalog, and its reasons."""
 
-from __future__ import annotations
-
 import re
+from collections.abc import Iterable
 from enum import StrEnum
 from itertools import islice
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple, Self
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from osbctl.paths import Path
+from osbctl.paths import Path
 
 MAX_REFUSALS = 10_000
 """Maximum number of reasons of one platform: a few megabytes can cause millions."""
@@ -65,7 +61,7 @@ class Outcome(NamedTuple):
     doubts: tuple[Refusal, ...] = ()
 
     @property
-    def redacted(self) -> Outcome:
+    def redacted(self) -> Self:
         """The outcome with secrets in its messages redacted."""
         refusals = tuple(one._replace(message=redact_message(one.message, one.path)) for one in self.refusals)
         redactions = {old.message: new.message for old, new in zip(self.refusals, refusals, strict=True) if old != new}

@@ -1,7 +1,5 @@
 """Values of the registry's database; `json` follows schemas/brokers-1.json."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections import Counter
@@ -9,7 +7,7 @@ from copy import deepcopy
 from dataclasses import asdict, dataclass, field, replace
 from enum import StrEnum
 from functools import cached_property
-from typing import Any
+from typing import Any, Self
 
 from osbctl.errors import RegistryError
 from osbctl.findings import DocumentError
@@ -113,11 +111,11 @@ class BrokerCatalog:
     errors: tuple[Remark, ...] = ()
 
     @cached_property
-    def storable(self) -> BrokerCatalog:
+    def storable(self) -> Self:
         """The catalog without the secrets of dashboard clients; unchanged to the byte if it has none."""
         return self.with_data(mask_client_secrets(self.data))
 
-    def with_data(self, data: dict[str, Any]) -> BrokerCatalog:
+    def with_data(self, data: dict[str, Any]) -> Self:
         """The catalog with `data` instead of its own; unchanged to the byte if that is the same object."""
         if data is self.data:
             return self

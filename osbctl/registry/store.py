@@ -1,13 +1,11 @@
 """The registered brokers in their database: read, add, refresh, remove. Each call is one transaction."""
 
-from __future__ import annotations
-
 import datetime
 import re
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import asdict
-from typing import Any
+from typing import Any, Self
 
 from osbctl.errors import SourceError, UsageError
 from osbctl.platforms import Identity
@@ -40,7 +38,7 @@ class Registry(AbstractContextManager["Registry"]):
         self._database = database
 
     @classmethod
-    def open(cls, url: str, wait_seconds: float = WAIT_SECONDS, *, create: bool = True) -> Registry:
+    def open(cls, url: str, wait_seconds: float = WAIT_SECONDS, *, create: bool = True) -> Self:
         """The registry at `url`, the path of an SQLite file or a URL of SQLAlchemy.
 
         `wait_seconds` bounds the wait for other writers. `create` makes a missing one: without it, a lost registry

@@ -86,8 +86,6 @@ class Document(_Read):
     @cached_property
     def catalog(self) -> Catalog:
         """The typed catalog of the data."""
-        from osbctl.catalog import Catalog
-
         return Catalog.of(self.data)
 
     def locate(self, paths: Iterable[Path]) -> dict[Path, Location]:

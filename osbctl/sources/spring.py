@@ -1,18 +1,14 @@
 """Read the catalog in a Spring configuration as Spring's broker sends it."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from osbctl.fields import BOOLEAN_WORDS, PARTS, field_type, known_fields
 from osbctl.paths import Path
 from osbctl.sources.document import Document
-
-if TYPE_CHECKING:
-    from osbctl.sources.origins import PathOrigins
+from osbctl.sources.origins import PathOrigins
 
 _PROPERTY = "spring.cloud.openservicebroker.catalog"
 _DEFAULTS = {"service": {"bindable": False}}
@@ -40,8 +36,6 @@ def rename_spring_fields(document: Document) -> Document:
     maps stay. `bindable` is false by default, and a word for a boolean is one (Spring, StringToBooleanConverter). A
     field that is also present under the sent name keeps its own. Locations are in the text.
     """
-    from osbctl.sources.origins import PathOrigins
-
     origins = PathOrigins({}, (document, ()))
     data = origins.data = _rename_value(document.data, "catalog", document, (), origins)
     if data == document.data:

@@ -1,15 +1,11 @@
 """Explain libyaml's syntax errors, with hints."""
 
-from __future__ import annotations
-
 import re
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from osbctl.findings import Finding
-
-if TYPE_CHECKING:
-    from osbctl.sources.text_lines import Lines
+from osbctl.sources.text_lines import Lines
 
 _UNPRINTABLE = re.compile(r"[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from graphlib import CycleError, TopologicalSorter
 from typing import Any
-from urllib.parse import unquote
+from urllib.parse import unquote, urljoin
 
 from osbctl.findings import Finding, Severity
 from osbctl.jsonschemas.dialects import DRAFT_4, DRAFTS
@@ -144,8 +144,6 @@ class References:
 
 
 def _join_url(base: str, address: str) -> str:
-    from urllib.parse import urljoin
-
     try:
         return urljoin(base, address)
     except ValueError:  # a broken IPv6 address
