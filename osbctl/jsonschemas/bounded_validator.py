@@ -94,9 +94,9 @@ class BoundedValidator:
         if tree not in self._registries:
             resources = [(_ROOT, tree.copy_for_validation())]
             draft = getattr(jsonschema_rs, name.removesuffix("Validator"))
-            self._registries[tree] = jsonschema_rs.Registry(resources, draft=draft, retriever=_refuse_to_fetch)
+            self._registries[tree] = jsonschema_rs.Registry(resources, draft=draft, retriever=refuse_to_fetch)
         reference = {"$ref": f"{_ROOT}#{quote(pointer(node.path))}"}
-        options = {"registry": self._registries[tree], "retriever": _refuse_to_fetch, "validate_formats": formats}
+        options = {"registry": self._registries[tree], "retriever": refuse_to_fetch, "validate_formats": formats}
         for engine in _ENGINES:
             with suppress(Exception):  # a pattern that the engine does not take, or takes for too large
                 return getattr(jsonschema_rs, name)(reference, pattern_options=engine, **options)
@@ -131,5 +131,6 @@ def _all_keys_and_values(value: JsonValue) -> Iterator[JsonValue]:
         yield from _all_keys_and_values(inner)
 
 
-def _refuse_to_fetch(uri: str) -> NoReturn:
+def refuse_to_fetch(uri: str) -> NoReturn:
+    """The retriever of a validator that fetches nothing."""
     raise ValueError(uri)

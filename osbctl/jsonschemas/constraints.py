@@ -1,7 +1,5 @@
 """The constraints on a value at some place: the schemas that it must meet there."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
@@ -48,7 +46,7 @@ class Constraints:
         """Equal for constraints that say the same."""
         return frozenset(self.known), self.within
 
-    def and_also(self, *schemas: Subschema) -> Constraints:
+    def and_also(self, *schemas: Subschema) -> "Constraints":
         """These constraints and those of these schemas, flattened."""
         more = chain.from_iterable(schema.conjuncts for schema in schemas)
         return Constraints(tuple(dict.fromkeys([*self.known, *more])), self.within)
@@ -61,12 +59,12 @@ class Constraints:
         """The property names that are spelled out, in their order."""
         return dict.fromkeys(name for schema in self.known for name in schema.get("properties") or ())
 
-    def property_constraints(self, name: str, unmatched: Iterable[str] = ()) -> Constraints:
+    def property_constraints(self, name: str, unmatched: Iterable[str] = ()) -> "Constraints":
         """The constraints on the value of the property `name`, which matches none of the patterns `unmatched`."""
         schemas = (_property_schema(schema, name, set(unmatched)) for schema in self.known)
         return Constraints().and_also(*filter(None, schemas))
 
-    def item_constraints(self) -> Constraints:
+    def item_constraints(self) -> "Constraints":
         """The constraints on each item of an array."""
         return Constraints().and_also(*filter(None, map(every_item, self.known)))
 

@@ -1,17 +1,10 @@
 """The drafts of JSON Schema: the keywords that each asserts, and whether a schema is valid under it."""
 
-from __future__ import annotations
-
-import json
-from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 from osbctl.jsonschemas.walk import UndecidableError, subschemas
-from osbctl.paths import JsonValue, Path
-
-if TYPE_CHECKING:
-    from jsonschema_rs import ValidationError
-
+from osbctl.paths import JsonValue
 
 _SINCE_DRAFT_4 = (
     "$ref additionalItems additionalProperties allOf anyOf dependencies enum exclusiveMaximum exclusiveMinimum format"
@@ -52,9 +45,6 @@ _ALL = (
     Dialect("2019-09", 2019, _NEW.format("2019-09"), "Draft201909Validator", _DRAFT_2019),
     Dialect("2020-12", 2020, _NEW.format("2020-12"), "Draft202012Validator", _DRAFT_2020),
 )
-DIALECTS = {dialect.uri.partition("://")[2]: dialect for dialect in _ALL}
-"""By URI, without the scheme: both are written."""
-
 DRAFTS = {dialect.uri: dialect for dialect in _ALL}
 """By `$schema` without its empty fragment."""
 
@@ -65,7 +55,8 @@ KEYWORDS = frozenset[str]().union(*(dialect.keywords for dialect in _ALL))
 def find_dialect(uri: JsonValue) -> Dialect | None:
     """The draft that a value of `$schema` names; None if it names none."""
     scheme, _, rest = uri.removesuffix("#").rpartition("://") if isinstance(uri, str) else ("", "", "")
-    return DIALECTS.get(rest) if scheme in ("", "http", "https") else None
+    found = DRAFTS.get(f"http://{rest}") or DRAFTS.get(f"https://{rest}")  # both schemes are written
+    return found if scheme in ("", "http", "https") else None
 
 
 def misspelled_schema_key(schema: dict[str, JsonValue]) -> str:
@@ -111,39 +102,12 @@ def make_fast_validator(schema: dict[str, Any], dialect: Dialect = DRAFT_7) -> C
     return is_accepted
 
 
-def metaschema_errors(schema: dict[str, Any], dialect: Dialect) -> Iterator[tuple[Path, str]]:
-    """The places of a schema that are not valid under a draft, whichever it names, each with a reason."""
-    if is_valid_schema(schema, dialect):
-        return
-    import jsonschema
-    import jsonschema_rs
-
-    from osbctl.jsonschemas.sentences import describe_error, error_path
-
-    metaschema = getattr(jsonschema, dialect.validator).META_SCHEMA
-    judge = getattr(jsonschema_rs, dialect.validator)(metaschema, validate_formats=False)
-    # A lone surrogate is no fault of a schema, but jsonschema-rs reads none.
-    value = json.loads(json.dumps(schema, ensure_ascii=False).encode("utf-8", "replace"))
-    # From 2019-09 on a metaschema has several parts, and each says the same of a wrong type.
-    errors = [(error, _best_match(error)) for error in judge.iter_errors(value)]
-    found = {(error_path(e, value), describe_error(best, error_path(best, value), "the schema")) for e, best in errors}
-    yield from sorted(found, key=lambda fault: (list(map(str, fault[0])), fault[1]))
-
-
-def _best_match(error: ValidationError) -> ValidationError:
-    """Of a choice between schemas, the error that says most: about a part, or not about the kind of the value."""
-    inner_errors = [inner for branch in getattr(error.kind, "context", ()) for inner in branch]
-    return max(inner_errors, key=lambda e: (len(e.instance_path), e.kind.name not in ("type", "enum")), default=error)
-
-
 def is_valid_schema(schema: dict[str, Any], dialect: Dialect) -> bool:
     """Return whether a schema is valid under a draft, whichever it names; faster than `metaschema_errors`."""
-    import jsonschema_rs
-
-    # Its draft-04 takes an enum that is empty or holds an item twice.
+    # The library's draft-04 takes an enum that is empty or holds an item twice.
     enums = [place.value["enum"] for place in subschemas(schema) if "enum" in place.value and dialect == DRAFT_4]
-    enum_validator = jsonschema_rs.Draft4Validator({"type": "array", "minItems": 1, "uniqueItems": True})
-    return _meets_metaschema(schema, dialect) and all(map(enum_validator.is_valid, enums))
+    is_enum = make_fast_validator({"type": "array", "minItems": 1, "uniqueItems": True}, DRAFT_4)
+    return _meets_metaschema(schema, dialect) and all(map(is_enum, enums))
 
 
 def _meets_metaschema(schema: dict[str, Any], dialect: Dialect) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from copy import deepcopy
-from functools import cached_property, lru_cache
+from functools import cached_property
 from graphlib import CycleError, TopologicalSorter
 from itertools import chain
 from math import inf, prod
@@ -219,7 +219,6 @@ def same_schema(left: Subschema, right: Subschema, *keywords: str) -> bool:
 _COUNTED = re.compile(r"([)}?*+]?)\{(\d{1,9}),?(\d{0,9})\}")
 
 
-@lru_cache(maxsize=4096)
 def pattern_weight(pattern: str) -> int:
     """The cost of a pattern for one character of a text: roughly the states that an engine has for it."""
     counts = [(before, min(int(high or low) or 1, 9_999)) for before, low, high in _COUNTED.findall(pattern)]

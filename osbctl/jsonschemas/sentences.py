@@ -4,8 +4,10 @@ import json
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+import jsonschema_rs
 from jsonschema_rs import ValidationError
 
+from osbctl.jsonschemas.dialects import Dialect, is_valid_schema
 from osbctl.paths import JsonValue, Path, get_at
 from osbctl.redaction import SECRET, may_be_secret_name, redact_text
 from osbctl.text import escape_line, format_key
@@ -40,6 +42,28 @@ SENTENCES = {
     "None": "holds what the schema does not allow: {found}",
 }
 """The sentence for a value that breaks a keyword, behind the name of its field."""
+
+
+def metaschema_errors(schema: dict[str, Any], dialect: Dialect) -> Iterator[tuple[Path, str]]:
+    """The places of a schema that are not valid under a draft, whichever it names, each with a reason."""
+    if is_valid_schema(schema, dialect):
+        return
+    import jsonschema
+
+    metaschema = getattr(jsonschema, dialect.validator).META_SCHEMA
+    judge = getattr(jsonschema_rs, dialect.validator)(metaschema, validate_formats=False)
+    # A lone surrogate is no fault of a schema, but jsonschema-rs reads none.
+    value = json.loads(json.dumps(schema, ensure_ascii=False).encode("utf-8", "replace"))
+    # From 2019-09 on a metaschema has several parts, and each says the same of a wrong type.
+    errors = [(error, _best_match(error)) for error in judge.iter_errors(value)]
+    found = {(error_path(e, value), describe_error(best, error_path(best, value), "the schema")) for e, best in errors}
+    yield from sorted(found, key=lambda fault: (list(map(str, fault[0])), fault[1]))
+
+
+def _best_match(error: ValidationError) -> ValidationError:
+    """Of a choice between schemas, the error that says most: about a part, or not about the kind of the value."""
+    inner_errors = [inner for branch in getattr(error.kind, "context", ()) for inner in branch]
+    return max(inner_errors, key=lambda e: (len(e.instance_path), e.kind.name not in ("type", "enum")), default=error)
 
 
 def leaf_errors(errors: Iterable[ValidationError]) -> Iterator[ValidationError]:

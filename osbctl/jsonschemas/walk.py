@@ -1,7 +1,5 @@
 """The schemas within a parameter schema, each with its place, and the references among them as they are written."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 from urllib.parse import unquote
@@ -23,7 +21,7 @@ class SchemaPlace:
 
     __slots__ = ("parent", "path", "value")
 
-    def __init__(self, value: dict[str, Any], path: Path = (), parent: SchemaPlace | None = None) -> None:
+    def __init__(self, value: dict[str, Any], path: Path = (), parent: "SchemaPlace | None" = None) -> None:
         self.value = value  # no dataclass: to load these takes a twentieth of the start
         self.path = path
         self.parent = parent

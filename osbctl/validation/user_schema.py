@@ -2,14 +2,15 @@
 
 from collections.abc import Iterator
 from itertools import islice
-from typing import Any, NoReturn
+from typing import Any
 
 import jsonschema_rs
 from jsonschema_rs import ValidationErrorKind
 
 from osbctl.errors import ConfigError
 from osbctl.findings import Finding, Severity
-from osbctl.jsonschemas.dialects import DIALECTS, find_dialect
+from osbctl.jsonschemas.bounded_validator import refuse_to_fetch
+from osbctl.jsonschemas.dialects import DRAFTS, find_dialect
 from osbctl.jsonschemas.sentences import describe_error, describe_violation, error_path, leaf_errors
 from osbctl.paths import JsonValue, Path, pointer
 from osbctl.text import escape_line, format_key
@@ -23,10 +24,10 @@ def check_user_schema(data: dict[str, Any], schema: Any, name: str) -> list[Find
     if reason := _unusable_reason(schema):
         raise ConfigError(f"user schema {name}: {reason}")
     known_dialect = find_dialect(schema.get("$schema")) if isinstance(schema, dict) else None
-    dialect = known_dialect or DIALECTS["json-schema.org/draft/2020-12/schema"]
+    dialect = known_dialect or DRAFTS["https://json-schema.org/draft/2020-12/schema"]
     make_validator = getattr(jsonschema_rs, dialect.validator)
     try:
-        validator = make_validator(schema, validate_formats=False, retriever=_refuse_fetch)
+        validator = make_validator(schema, validate_formats=False, retriever=refuse_to_fetch)
         errors = list(islice(leaf_errors(validator.iter_errors(data)), MAX_FINDINGS + 1))
     except jsonschema_rs.ValidationError as error:
         raise _invalid_schema_error(error, name) from error
@@ -60,10 +61,6 @@ def _invalid_schema_error(error: jsonschema_rs.ValidationError, name: str) -> Co
     if isinstance(error.kind, ValidationErrorKind.Referencing) or "does not exist" in text:
         return ConfigError(f"user schema {name}: a reference leads nowhere: {text}", "nothing is fetched")
     return ConfigError(f"user schema {name}: not a valid schema at {pointer(tuple(error.instance_path))}: {text}")
-
-
-def _refuse_fetch(uri: str) -> NoReturn:
-    raise ValueError(uri)
 
 
 def error_sentences(error: jsonschema_rs.ValidationError, data: JsonValue) -> Iterator[tuple[Path, str]]:

@@ -16,7 +16,7 @@ from osbctl.jsonschemas.bounded_validator import MAX_JUDGEMENTS, BoundedValidato
 from osbctl.jsonschemas.comparison import compare
 from osbctl.jsonschemas.comparison.compare import compare_schemas
 from osbctl.jsonschemas.comparison.subsumption import CHECKS, Subsumption
-from osbctl.jsonschemas.dialects import DIALECTS, Dialect
+from osbctl.jsonschemas.dialects import DRAFTS, Dialect
 from osbctl.jsonschemas.schema_tree import SchemaTree
 from osbctl.jsonschemas.walk import same_value
 from osbctl.paths import PARAMETER_PLACES, get_at
@@ -243,11 +243,11 @@ def test_every_keyword_that_asserts_has_a_check_or_is_no_subject_of_this_compari
         {"$ref", "allOf"},
         {"$dynamicRef", "$recursiveRef", "unevaluatedItems", "unevaluatedProperties"},
     )
-    assert set().union(*(d.keywords for d in DIALECTS.values())) == CHECKS.keys() | flattened | refused
+    assert set().union(*(d.keywords for d in DRAFTS.values())) == CHECKS.keys() | flattened | refused
 
 
 def test_the_keywords_are_those_that_jsonschema_asserts() -> None:
-    for dialect in DIALECTS.values():
+    for dialect in DRAFTS.values():
         asserted = set(getattr(jsonschema, dialect.validator).VALIDATORS)
         # Those that only steer another keyword have no entry there.
         steering = {"then", "else", "minContains", "maxContains"}
@@ -294,7 +294,7 @@ def is_schema(dialect: Dialect, schema: dict[str, Any]) -> bool:
     return bool(kind(kind.META_SCHEMA).is_valid(schema))
 
 
-JUDGED = [(dialect, *case) for dialect in DIALECTS.values() for case in ASSERTED if is_schema(dialect, case[0])]
+JUDGED = [(dialect, *case) for dialect in DRAFTS.values() for case in ASSERTED if is_schema(dialect, case[0])]
 
 
 def test_the_validator_says_what_jsonschema_says() -> None:

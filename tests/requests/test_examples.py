@@ -9,7 +9,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 from osbctl.errors import SourceError
-from osbctl.jsonschemas.dialects import DRAFT_7, metaschema_errors
+from osbctl.jsonschemas.dialects import DRAFT_7
+from osbctl.jsonschemas.sentences import metaschema_errors
 from osbctl.paths import pointer
 from osbctl.requests.parameters import generate_examples, request_errors
 from tests.corpus import EVERY_CASE

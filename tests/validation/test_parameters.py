@@ -5,7 +5,8 @@ from typing import Any
 import jsonschema
 import pytest
 
-from osbctl.jsonschemas.dialects import DRAFTS, metaschema_errors
+from osbctl.jsonschemas.dialects import DRAFTS
+from osbctl.jsonschemas.sentences import metaschema_errors
 from osbctl.jsonschemas.walk import subschemas
 from osbctl.validation.rules.references import MISSING, OUTSIDE, References
 from tests.corpus import EVERY_CASE

@@ -1,7 +1,5 @@
 """The places where a new schema may refuse what the old one accepted, and the messages about them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -40,14 +38,14 @@ class PlacePair:
 
     old: Constraints
     new: Subschema
-    parent: PlacePair | None = None
+    parent: "PlacePair | None" = None
     at: str | int = ""
     """The key, or the index of an item, that leads from the parent to the value."""
     is_wildcard: bool = False
     """The key stands for all keys that no schema names."""
 
     @property
-    def pairs_from_top(self) -> tuple[PlacePair, ...]:
+    def pairs_from_top(self) -> "tuple[PlacePair, ...]":
         """The pairs on the way from the top of the request to the value."""
         return (*self.parent.pairs_from_top, self) if self.parent else ()
 
@@ -58,7 +56,7 @@ class PlacePair:
         around = self.parent.old_path() if self.parent else ()
         return [*places, *(schema.path for schema in known), around][0]
 
-    def make_candidate(self, keyword: str, *values: JsonValue, name: str = "", rule: str = "") -> Candidate:
+    def make_candidate(self, keyword: str, *values: JsonValue, name: str = "", rule: str = "") -> "Candidate":
         """This keyword of the new schema may refuse what the old accepted; `values` may show that."""
         return Candidate(rule or RULES.get(keyword, COMBINATION), keyword, self, values, name)
 

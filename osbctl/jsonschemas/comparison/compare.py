@@ -1,7 +1,5 @@
 """The comparison of two parameter schemas, and the search for counterexamples."""
 
-from __future__ import annotations
-
 import marshal
 from collections.abc import Iterator
 from dataclasses import replace
@@ -114,7 +112,7 @@ def _find_changes(old: SchemaTree, new: SchemaTree) -> list[SchemaChange]:
     return [*changes, *keyword_changes(old, new, {c.new_path for c in candidates}, secrets)]
 
 
-def _classify_candidate(candidate: Candidate, search: Counterexamples, secrets: Secrets) -> SchemaChange:
+def _classify_candidate(candidate: Candidate, search: "Counterexamples", secrets: Secrets) -> SchemaChange:
     """The change that a candidate stands for: breaking with a counterexample, risky without one."""
     whole, value = search.find(candidate) if candidate.rule != UNDECIDED else (None, None)
     example = "" if whole is None else secrets.format_value(whole, _MAX_EXAMPLE)

@@ -1,19 +1,14 @@
 """Redaction of schema parts that secret names refer to, and of the values and texts that messages show."""
 
-from __future__ import annotations
-
 import json
 from collections import defaultdict
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
+from osbctl.jsonschemas.schema_tree import SchemaTree, Subschema
 from osbctl.jsonschemas.walk import LITERALS, find_refs, resolve_ref
 from osbctl.paths import JsonValue, Path, entries, value_at
 from osbctl.redaction import may_be_secret_name, redact, redact_text
 from osbctl.text import ELLIPSIS, escape_line
-
-if TYPE_CHECKING:
-    from osbctl.jsonschemas.schema_tree import SchemaTree, Subschema
 
 MAX_TEXT = 60
 

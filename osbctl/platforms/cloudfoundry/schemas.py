@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from typing import Any
 from urllib.parse import unquote
 
-from osbctl.jsonschemas.dialects import DRAFT_4, metaschema_errors
+from osbctl.jsonschemas.dialects import DRAFT_4
 from osbctl.paths import Path, entries, resolve_pointer, value_at
 from osbctl.platforms.cloudfoundry.fields import Errors
 from osbctl.platforms.cloudfoundry.ruby import RubyCrash, equality_key, inspect, json_length
@@ -77,6 +77,8 @@ class SchemaChecks:
 
     def _judge_schema(self, schema: dict[str, Any]) -> tuple[Refusal, ...]:
         """Reasons to refuse a schema, with paths in it; its ids join `_ids`. Raises RubyCrash, UnclearSchemaError."""
+        from osbctl.jsonschemas.sentences import metaschema_errors
+
         if schema.get("$schema") is None or schema["$schema"] is False:
             text = "Schema must have $schema key but was not present"
             return (Refusal("cloudfoundry-schema-dialect", ("$schema",), text),)
@@ -266,6 +268,8 @@ class _Evaluation:
         return True
 
     def _reference_accepts(self, reference: Any, path: Path) -> bool:
+        from osbctl.jsonschemas.sentences import metaschema_errors
+
         if not isinstance(reference, str):
             raise _RefusedError("reference", path, "$ref must be a string")
         document, _, fragment = reference.partition("#")

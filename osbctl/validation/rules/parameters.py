@@ -15,7 +15,6 @@ from osbctl.jsonschemas.dialects import (
     KEYWORDS,
     Dialect,
     is_valid_schema,
-    metaschema_errors,
     misspelled_schema_key,
 )
 from osbctl.jsonschemas.walk import IN_PLACE, SchemaPlace, subschemas
@@ -83,6 +82,8 @@ def parameters_invalid(schema: Node) -> Iterator[Finding]:
     Good: parameters: {$schema: "http://json-schema.org/draft-04/schema#", properties: {size: {type: integer}}}
     Source: OSB 2.13, Input Parameters Schema Object: parameters MUST be a valid JSON Schema
     """
+    from osbctl.jsonschemas.sentences import metaschema_errors
+
     # Cloud Foundry treats every schema as draft-04, regardless of its $schema.
     for path, text in metaschema_errors(schema.value, _find_draft(schema) or DRAFT_4):
         if path == ("$schema",):  # `parameters-dialect-unknown` reports it
