@@ -1,22 +1,29 @@
 """`osbctl hash-password` and `verify-password`: make and try credential records."""
 
-from __future__ import annotations
-
 import sys
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, NoReturn
+from typing import Annotated, NoReturn
 
 import typer
 from typer import Argument, Option
 
 from osbctl.cli.output import handle_output_error, write_output
 from osbctl.cli.passwords import ask_password, read_password_from_stdin
+from osbctl.credentials.file import format_records, read_credentials, write_record
+from osbctl.credentials.record import (
+    FEW_ROUNDS,
+    CredentialRecord,
+    check_identity,
+    check_password,
+    generate_password,
+    make_record,
+    parse_expiry,
+    password_matches,
+)
 from osbctl.errors import ConfigError, SourceError, UsageError
+from osbctl.tasks.output_checks import CREDENTIALS, check_output
 from osbctl.text import plural
-
-if TYPE_CHECKING:
-    from osbctl.credentials.record import CredentialRecord
 
 _PasswordStdin = Annotated[bool, Option("--password-stdin", help="Read the password from standard input.")]
 
@@ -46,8 +53,6 @@ def hash_password(
     osbctl hash-password admin --generate -o credentials.json
     osbctl hash-password admin --append c.json --expires 2027-01-31T00:00:00Z
     """
-    from osbctl.credentials.record import check_identity, make_record, parse_expiry
-
     output = None if output == Path("-") else output
     _check_output_options(output, append, force)
     if password_stdin and generate:
@@ -70,8 +75,6 @@ def hash_password(
 
 
 def _check_output_options(output: Path | None, append: Path | None, force: bool) -> None:
-    from osbctl.tasks.output_checks import CREDENTIALS, check_output
-
     if output and append:
         raise UsageError("-o and --append cannot be combined")
     if force and not output:
@@ -84,8 +87,6 @@ def _check_output_options(output: Path | None, append: Path | None, force: bool)
 
 def _obtain_password(identity: str, *, stdin: bool, generate: bool) -> str:
     """A generated password, or that on standard input, else one that is asked for twice. Raises UsageError."""
-    from osbctl.credentials.record import check_password, generate_password
-
     if generate:
         return generate_password()
     if stdin:
@@ -99,7 +100,6 @@ def _obtain_password(identity: str, *, stdin: bool, generate: bool) -> str:
 
 def _write_record(record: CredentialRecord, output: Path | None, append: Path | None, generated: str) -> None:
     """Write the record, and print a generated password. If that cannot be printed, no record is written."""
-    from osbctl.credentials.file import format_records, write_record
 
     def print_generated() -> None:
         try:
@@ -120,8 +120,6 @@ def _write_record(record: CredentialRecord, output: Path | None, append: Path | 
 
 
 def _warn_of_few_rounds(record: CredentialRecord) -> None:
-    from osbctl.credentials.record import FEW_ROUNDS
-
     if record.rounds < FEW_ROUNDS:
         typer.echo(
             f"warning: the hash of {record.display_name} has {record.rounds} rounds; "
@@ -143,9 +141,6 @@ def verify_password(
     osbctl verify-password credentials.json admin
     pass show broker | osbctl verify-password c.json admin --password-stdin
     """
-    from osbctl.credentials.file import read_credentials
-    from osbctl.credentials.record import password_matches
-
     records = [record for record in read_credentials(file) if record.identity == identity]
     if not records:
         _exit_with_failure(f"{file} has no record of {identity!a}")

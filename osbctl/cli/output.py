@@ -6,7 +6,9 @@ from collections.abc import Iterable, Iterator
 from typing import Any, TextIO, TypeVar
 
 from osbctl.errors import OsbctlError, SourceError
+from osbctl.files import write_file
 from osbctl.findings import DocumentError
+from osbctl.text import escape_line, json_text, wrap_line
 
 T = TypeVar("T")
 
@@ -19,8 +21,6 @@ def write_output(text: str, file: str | None = None) -> None:
     """
     data = text.encode("utf-8", "surrogateescape").decode("utf-8", "replace").encode("utf-8")
     if file is not None and file != "-":
-        from osbctl.files import write_file
-
         write_file(file, data)
         return
     try:
@@ -40,8 +40,6 @@ def write_lines(lines: Iterable[str]) -> None:
 
 def write_json(value: Any) -> None:
     """Write `value` to standard output as JSON."""
-    from osbctl.text import json_text
-
     write_output(json_text(value))
 
 
@@ -75,8 +73,6 @@ def print_error(error: OsbctlError) -> int:
 
 def print_stderr(text: str) -> None:
     """Print lines on standard error, wrapped to the terminal; control characters are escaped."""
-    from osbctl.text import escape_line, wrap_line
-
     width = wrap_width(sys.stderr)
     print("\n".join(wrap_line(escape_line(line), width) for line in text.split("\n")), file=sys.stderr)  # noqa: T201
 

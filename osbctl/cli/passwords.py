@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import getpass
 import os
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
+from osbctl.cli.output import print_note
 from osbctl.errors import SourceError, UsageError
 
 if TYPE_CHECKING:
@@ -18,8 +21,6 @@ _LONGEST = 8192
 
 def ask_password(prompt: str) -> str:
     """Ask at the terminal, without echo. Raises UsageError: there is no terminal, or no input."""
-    import getpass
-
     if not sys.stdin.isatty():
         raise UsageError("there is no terminal to ask for the password", "use --password-stdin")
     try:
@@ -113,7 +114,6 @@ def _normalize_url(url: str) -> tuple[str, str, int | None, str]:
 
 def _warn_unconfirmed_address(broker: Registration) -> None:
     """Note that only the database names the address that gets the password. Raises SourceError: it is plain http."""
-    from osbctl.cli.output import print_note
     from osbctl.client.connection_options import is_loopback_host
 
     name, parts = env_variable_name(broker.name, "URL"), urlsplit(broker.url)
@@ -126,8 +126,6 @@ def _warn_unconfirmed_address(broker: Registration) -> None:
 
 def _read_passwords(file: str) -> dict[str, dict[str, str]]:
     """Valid passwords in a credentials file by identity and label (maybe a broker's name); the first without, too."""
-    from pathlib import Path
-
     from osbctl.credentials.file import read_credentials
 
     passwords: dict[str, dict[str, str]] = {}

@@ -7,6 +7,7 @@ from typer import Argument, Option
 
 from osbctl.catalog import Catalog
 from osbctl.cli import common
+from osbctl.cli.connection import read_catalog
 from osbctl.cli.output import terminal_width, use_color, wrap_width, write_json, write_lines, write_output
 from osbctl.platforms.commands import Purpose
 from osbctl.tasks.options import find_by_name_or_id
@@ -36,8 +37,6 @@ def show(
     osbctl show --format markdown catalog.yaml > CATALOG.md
     osbctl show --format json catalog.yaml | jq '.services[].name'
     """
-    from osbctl.cli.connection import read_catalog
-
     document = read_catalog(source, where, stdin_filename=stdin_filename)
     catalog = document.catalog
     chosen = find_by_name_or_id(catalog.services, service, "there is no service") if service is not None else None
@@ -99,7 +98,6 @@ def params(
     osbctl params catalog.yaml postgres small -c '{"size": 3}'
     osbctl params catalog.yaml postgres small -c @params.json --for update
     """
-    from osbctl.cli.connection import read_catalog
     from osbctl.reports.text_report import format_findings
     from osbctl.requests import report
     from osbctl.sources.read_bytes import check_stdin_used_once

@@ -4,6 +4,8 @@ Written atomically, and readable only by the owner.
 """
 
 import contextlib
+import fcntl
+import json
 import os
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -53,8 +55,6 @@ def looks_like_json(text: str) -> bool:
 
 
 def _parse_json_records(text: str, name: str) -> tuple[CredentialRecord, ...]:
-    import json
-
     try:
         data = json.loads(text, object_pairs_hook=_refuse_duplicate_fields)
     except json.JSONDecodeError as error:
@@ -124,7 +124,6 @@ LOCK_SECONDS = 10.0
 
 def format_records(records: CredentialRecord | Sequence[CredentialRecord]) -> str:
     """A record, or a list of records, as JSON text with a final newline; unset fields are omitted."""
-    import json
 
     def record_fields(record: CredentialRecord) -> dict[str, str]:
         values = ((field, getattr(record, field)) for field in FIELDS)
@@ -178,8 +177,6 @@ def _lock_folder(folder: Path) -> Iterator[None]:
 
 def _try_lock(descriptor: int) -> bool:
     """Return whether the lock was free, and is now ours."""
-    import fcntl
-
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:

@@ -7,6 +7,7 @@ normalization, because platforms do not normalize either.
 import re
 import time
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any
 
 from osbctl.errors import ConfigError
@@ -76,8 +77,6 @@ def check_rounds(rounds: int) -> None:
 
 def parse_expiry(text: str) -> float:
     """Parse an RFC 3339 date and time with a zone to seconds since 1970. Raises ConfigError."""
-    from datetime import datetime
-
     form = r"\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d:\d\d(\.\d{1,6})?([Zz]|[+-]\d\d:\d\d)"
     try:
         if re.fullmatch(form, text, re.ASCII):

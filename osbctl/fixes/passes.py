@@ -1,7 +1,5 @@
 """One pass of fixes over a source: the edits of its files, and the catalog expected after them."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable
 from itertools import chain
@@ -89,7 +87,7 @@ class Pass:
             for name, data in self.changed_files().items()
         )
 
-    def _load_text(self, name: str) -> _SourceText:
+    def _load_text(self, name: str) -> "_SourceText":
         if name not in self._texts:
             self._texts[name] = _SourceText(name, self.original_content(name))
         return self._texts[name]

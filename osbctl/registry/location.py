@@ -6,6 +6,7 @@ import os
 from typing import TYPE_CHECKING
 
 from osbctl.errors import RegistryError
+from osbctl.registry.errors import missing_extra_error
 from osbctl.registry.records import NAME
 
 if TYPE_CHECKING:
@@ -43,8 +44,6 @@ def is_registered_broker(name: str, database: str | None) -> bool:
 
 
 def _default_database_path() -> str:
-    from osbctl.registry.errors import missing_extra_error
-
     try:
         from platformdirs import user_data_path
     except ImportError as error:

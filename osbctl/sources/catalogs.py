@@ -4,8 +4,6 @@ A catalog is an object with `services`, a bare list of service offerings, or a s
 and the editor find catalogs with this module.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
@@ -34,7 +32,7 @@ class _Place(NamedTuple):
     path: Path = ()
     pointer: str = ""
 
-    def child(self, key: str | int, value: Any) -> _Place:
+    def child(self, key: str | int, value: Any) -> "_Place":
         return _Place(self.document, value, (*self.path, key), self.pointer + pointer((key,)))
 
 

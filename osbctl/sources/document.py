@@ -1,7 +1,5 @@
 """A parsed source with lazily computed locations."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from functools import cached_property
 from typing import Any, Literal, NamedTuple, Protocol, TypeAlias
@@ -63,7 +61,7 @@ class _Read(NamedTuple):
     notes: tuple[Finding, ...] = ()
     text: str = ""
     top: Path = ()
-    parts: tuple[Document, ...] = ()
+    parts: "tuple[Document, ...]" = ()
     embedded: bool = False
     read_as: str = ""
     source_map: Callable[[], SourceMap] = _refuse_source_map
@@ -99,7 +97,7 @@ class Document(_Read):
         """The finding about an error in the value at `path`."""
         return Finding(rule, Severity.ERROR, message, path, self.locate([path])[path], hint=hint)
 
-    def with_data(self, data: dict[str, Any], origin_of: Callable[[Path], Path]) -> Document:
+    def with_data(self, data: dict[str, Any], origin_of: Callable[[Path], Path]) -> "Document":
         """The document with other `data`; `origin_of` maps a path of that to a path of the present data."""
 
         def locate(paths: frozenset[Path]) -> dict[Path, Location]:

@@ -9,6 +9,7 @@ from osbctl.findings import DocumentError, Finding, Location, Severity
 from osbctl.paths import Path, pointer
 from osbctl.sources.document import Document, SourceMap, Syntax
 from osbctl.sources.limits import DEFAULT_LIMITS, Limits
+from osbctl.sources.text_lines import Lines
 
 _NAMED: dict[str, Syntax] = {".json": "json", ".yaml": "yaml", ".yml": "yaml"}
 _NOTHING_SAID = re.compile(r"(?:[ \t\r\n\ufeff]++|#[^\n]*+)*+")
@@ -74,8 +75,6 @@ def is_template(text: str) -> bool:
 
 
 def _syntax_error(text: str, name: str, offset: int, message: str, hint: str) -> DocumentError:
-    from osbctl.sources.text_lines import Lines
-
     return DocumentError((Lines(name, text).error("syntax", message, offset, hint),))
 
 
@@ -86,8 +85,6 @@ def decode_utf8(data: bytes, name: str) -> str:
             return data.removeprefix(b"\xef\xbb\xbf").decode("utf-8")
         place, message = Location(name, 1, 1), "the text is UTF-16 or UTF-32, not UTF-8"
     except UnicodeDecodeError as error:
-        from osbctl.sources.text_lines import Lines
-
         data = error.object
         place = Lines(name, data.decode("utf-8", "replace")).at(len(data[: error.start].decode("utf-8")))
         message = f"the byte 0x{data[error.start]:02x} is not UTF-8"

@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING
 from osbctl.client.catalog_client import parse_catalog_response
 from osbctl.comparison.collector import add_locations
 from osbctl.comparison.drift import find_drift, stored_catalog_notes
+from osbctl.comparison.instances import check_plan_ids
 from osbctl.errors import SourceError, UsageError
 from osbctl.parallel import run_in_parallel
 from osbctl.platforms import Platform
+from osbctl.registry.errors import UnknownBrokerError
 from osbctl.registry.records import mask_client_secrets
 from osbctl.sources.document import Document
 from osbctl.sources.exports import StoredCatalog
@@ -39,8 +41,6 @@ def compare_with_stored(
     compared = _select_platforms(stored, platforms)
     sentences = stored_catalog_notes(stored, current.catalog)
     if used_plans and instances_file:
-        from osbctl.comparison.instances import check_plan_ids
-
         plans = plan_ids(stored.document, current) | {row.plan or "" for row in stored.kept}
         sentences += check_plan_ids(used_plans, plans, instances_file)
     if stored.without_secrets:
@@ -74,7 +74,6 @@ def compare_registered_brokers(
     jobs: int,
 ) -> Iterator[tuple[str, Comparison | str]]:
     """Check each registered broker, `jobs` at a time: its name with its drift, or with the reason why there is none."""
-    from osbctl.registry.errors import UnknownBrokerError
 
     def compare_broker(name: str) -> Comparison | str:
         try:

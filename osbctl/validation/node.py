@@ -1,7 +1,5 @@
 """Values of a catalog with their paths: the input of rules."""
 
-from __future__ import annotations
-
 from functools import cached_property
 from typing import Any, TypeAlias
 
@@ -33,12 +31,12 @@ class Node:
         value = self.value.get(key)
         return value if isinstance(value, str) else None
 
-    def child(self, key: str) -> Node:
+    def child(self, key: str) -> "Node":
         """The object at `key`, an empty one where there is none or it is not an object."""
         value = self.value.get(key)
         return Node(value if isinstance(value, dict) else {}, (*self.path, key))
 
-    def children(self, key: str) -> list[Node]:
+    def children(self, key: str) -> "list[Node]":
         """The objects in the array at `key`; other values are skipped."""
         return [Node(value, path) for value, path in objects_in_list(self.value, key, self.path)]
 

@@ -4,8 +4,6 @@ Source: cloud_controller_ng, lib/services/service_brokers/v2/catalog_validation_
 catalog_service.rb and catalog_plan.rb.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple, TypeAlias
 
@@ -37,7 +35,7 @@ class Errors:
         if len(self.own) <= MAX_REFUSALS:
             self.own.append(Refusal(rule, path, message, hint))
 
-    def nest(self, errors: Errors) -> None:
+    def nest(self, errors: "Errors") -> None:
         """Add the errors of an object inside this one, if it has any."""
         if errors and self.number <= MAX_REFUSALS:
             self.nested.append(errors)
@@ -84,7 +82,7 @@ class FieldRow(NamedTuple):
     key: str
     label: str
     check: FieldCheck
-    inside: tuple[FieldRow, ...] = ()
+    inside: "tuple[FieldRow, ...]" = ()
 
 
 def check_fields(rows: tuple[FieldRow, ...], value: dict[str, Any] | str, path: Path, errors: Errors) -> None:
