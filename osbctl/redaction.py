@@ -80,13 +80,9 @@ def redact(value: JsonValue, known: frozenset[Any] = frozenset()) -> JsonValue:
     if isinstance(value, list):
         return [redact(inner, known) for inner in value]
     if isinstance(value, str):
-        return _redact_string(value, known)
+        # Prefixes, because other values may be derived from known ones.
+        return SECRET if value.startswith(tuple(k for k in known if isinstance(k, str))) else redact_text(value)
     return SECRET if not isinstance(value, bool) and value in known else value
-
-
-def _redact_string(text: str, known: frozenset[Any]) -> str:
-    # Prefixes, because other values may be derived from known ones.
-    return SECRET if text.startswith(tuple(k for k in known if isinstance(k, str))) else redact_text(text)
 
 
 def redact_field(name: str | int, value: JsonValue, known: frozenset[Any] = frozenset()) -> JsonValue:

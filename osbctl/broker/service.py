@@ -41,7 +41,7 @@ class Service:
         self._read_catalog, self._read_records, self._allow_empty = read_catalog, read_records, allow_empty
         self._set_records(records)
         self.authenticator = Authenticator(records)
-        self.app = make_app(_prepare_catalog(loaded, int(time.time())))
+        self.app = make_app(ServedCatalog.from_body(loaded.body, int(time.time()), services=loaded.services))
         self.watched: Sequence[WatchedFiles[Any]] = (
             WatchedFiles("catalog", catalog_paths, self._load_catalog, self._replace_catalog, loaded=stamps[0]),
             WatchedFiles(
@@ -70,7 +70,9 @@ class Service:
             )
         # Each content has its own date, also within one second, or if the clock was set back.
         modified = max(int(time.time()), served.modified + 1)
-        return served if loaded.body == served.body else _prepare_catalog(loaded, modified)
+        if loaded.body == served.body:
+            return served
+        return ServedCatalog.from_body(loaded.body, modified, services=loaded.services)
 
     def _load_credentials(self) -> Sequence[CredentialRecord]:
         """Load the credentials to use next. Raises OsbctlError."""
@@ -110,7 +112,3 @@ def _describe_record(record: CredentialRecord) -> str:
 
 def _have_all_expired(records: Sequence[CredentialRecord]) -> bool:
     return all(record.has_expired for record in records)
-
-
-def _prepare_catalog(loaded: LoadedCatalog, modified: int) -> ServedCatalog:
-    return ServedCatalog.from_body(loaded.body, modified, services=loaded.services)

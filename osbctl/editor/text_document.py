@@ -36,6 +36,8 @@ class TextDocument:
         self.body = text.removeprefix(_BOM)
         self._text = text
         self._bom_units = len(text) - len(self.body)
+        self.line_starts = [0, *(found.end() for found in LINE_END.finditer(self.body))]
+        self._wide_offsets = [found.start() for found in _WIDE.finditer(self.body)]
 
     def position(self, offset: int) -> types.Position:
         """Position of the character at `offset`; an offset outside of the text is its start or end."""
@@ -69,15 +71,6 @@ class TextDocument:
         """Offset of the end of a line, before its line break."""
         start, *behind = self.line_starts[line : line + 2]
         return start + len(self.body[start : behind[0] if behind else None].rstrip("\r\n"))
-
-    @cached_property
-    def line_starts(self) -> list[int]:
-        """Offset of each line."""
-        return [0, *(found.end() for found in LINE_END.finditer(self.body))]
-
-    @cached_property
-    def _wide_offsets(self) -> list[int]:
-        return [found.start() for found in _WIDE.finditer(self.body)]
 
     def _utf16_length(self, start: int, end: int) -> int:
         """UTF-16 units between two offsets. Does not read the text between: a line may be a whole catalog."""
