@@ -187,7 +187,6 @@ _WEIGHT = re.compile(r"[ \t]*q[ \t]*=(0(?:\.[0-9]{0,3})?|1(?:\.0{0,3})?)[ \t]*")
 _DATES = ("%a, %d %b %Y %H:%M:%S GMT", "%A, %d-%b-%y %H:%M:%S GMT", "%a %b %d %H:%M:%S %Y")
 
 
-@lru_cache(maxsize=64)
 def parse_api_version(text: str) -> Version | None:
     """Parse an X-Broker-API-Version header, `MAJOR.MINOR` without leading zeros; None if malformed."""
     match = _VERSION.fullmatch(text)

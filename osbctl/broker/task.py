@@ -1,7 +1,6 @@
 """Answers one request: with the application, or with a refusal."""
 
 import logging
-from functools import lru_cache
 from io import BytesIO
 from typing import Any
 
@@ -25,9 +24,6 @@ _log = logging.getLogger("osbctl.broker")
 
 LARGE_BODY = 65_536
 """A body up to this size (bytes) is copied into the send buffer."""
-
-
-_http_date = lru_cache(maxsize=2)(build_http_date)
 
 
 def send_response(channel: Any, head: bytes, body: bytes) -> None:
@@ -96,7 +92,7 @@ class ResponseTask(Task):  # type: ignore[misc]
         elif self.version == "1.0":
             self.response_headers.append(("Connection", "Keep-Alive"))
         fields = "".join([f"{name}: {value}\r\n" for name, value in self.response_headers])
-        head = f"HTTP/{self.version} {self.status}\r\n{fields}Date: {_http_date(int(self.start_time))}\r\n\r\n"
+        head = f"HTTP/{self.version} {self.status}\r\n{fields}Date: {build_http_date(int(self.start_time))}\r\n\r\n"
         return head.encode("latin-1")
 
 
