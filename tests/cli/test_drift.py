@@ -261,7 +261,7 @@ def test_a_secret_is_neither_stored_nor_drift(osbctl: Run, brokers: Brokers, tmp
     assert SECRET.encode() not in stored
 
 
-def test_what_the_registry_keeps_is_named(osbctl: Run, brokers: Brokers) -> None:
+def test_a_kept_plan_is_named_and_holds_its_name(osbctl: Run, brokers: Brokers) -> None:
     larger = catalog(service(f"{GUID}1", "db", SMALL, plan(f"{GUID}3", "large", free=True)))
     osbctl("brokers", "add", "data", brokers.put("data", larger))
     brokers.put("data", GOOD)
@@ -271,24 +271,14 @@ def test_what_the_registry_keeps_is_named(osbctl: Run, brokers: Brokers) -> None
     assert done.stdout == ""
     kept = "osbctl: not compared, as the platform keeps them though the catalog does not have them: db/large\n"
     assert done.stderr == kept
-
-
-NAME_OF_KEPT = catalog(service(f"{GUID}1", "db", SMALL, plan(f"{GUID}4", "large", free=True)))
-
-
-def test_a_kept_plan_holds_its_name(osbctl: Run, brokers: Brokers) -> None:
-    larger = catalog(service(f"{GUID}1", "db", SMALL, plan(f"{GUID}3", "large", free=True)))
-    osbctl("brokers", "add", "data", brokers.put("data", larger))
-    brokers.put("data", GOOD)
-    Path("plans.txt").write_text(f"{GUID}3")
-    osbctl("brokers", "refresh", "data", "--instances", "plans.txt", code=0)
-    brokers.put("data", NAME_OF_KEPT)
+    again = catalog(service(f"{GUID}1", "db", SMALL, plan(f"{GUID}4", "large", free=True)))
+    brokers.put("data", again)
     words = f'its name is that of "large" (id "{GUID}3"), which the platform keeps'
     assert words in osbctl("drift", "data", code=1).stdout
     assert words not in osbctl("drift", "data", "-p", "service-manager", code=0).stdout
     services, plans = export_as(Platform.CLOUD_FOUNDRY, larger)
     plans["resources"][1]["available"] = False
-    assert words in osbctl("drift", put(NAME_OF_KEPT), put(services, "s.json"), put(plans, "p.json"), code=1).stdout
+    assert words in osbctl("drift", put(again), put(services, "s.json"), put(plans, "p.json"), code=1).stdout
 
 
 def test_a_kept_service_whose_plans_have_instances_holds_its_name(osbctl: Run) -> None:

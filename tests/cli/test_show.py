@@ -92,11 +92,6 @@ def test_a_terminal_of_60_columns_cuts_no_id() -> None:
     assert "7B1F0A52-6C3D-4E8B-9A47-52D0C1E6F384" in shown
 
 
-def test_a_source_that_cannot_be_read() -> None:
-    assert "<stdin>:1:2" in failure("show", "-", stdin="{", code=1)
-    failure("show", "none.json", code=3)
-
-
 @each("arguments", [(), ("--color", "always"), ("--format", "json"), ("--format", "markdown")])
 def test_a_reader_who_has_seen_enough_ends_it_quietly(tmp_path: Path, arguments: tuple[str, ...]) -> None:
     plan = {"id": "p", "name": "n", "description": "x" * 1_000}

@@ -168,11 +168,6 @@ def test_github_actions_gets_its_format_by_itself_unless_a_shorter_text_is_asked
         assert text and "::error" not in text, option
 
 
-def test_output_goes_to_a_file_whole(folder: Path) -> None:
-    assert shown(folder, "-f json -o report.json faulty.yaml", 1) == ""
-    assert json.loads((folder / "report.json").read_text())["version"] == 1
-
-
 def test_a_pipe_gets_no_color(folder: Path) -> None:
     environments: list[dict[str, Any]] = [{}, {"NO_COLOR": "1"}, {"FORCE_COLOR": "0"}, {"GITHUB_ACTIONS": "x"}]
     for environment in environments:

@@ -150,12 +150,6 @@ def test_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:
         read_source("-", limits=Limits(bytes=99))
 
 
-def test_a_fifo_that_does_not_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("osbctl.files.WRITER_WAIT", 0.2)
-    os.mkfifo(tmp_path / "fifo")
-    assert "it did not end within 0.2 seconds" in refusal(str(tmp_path / "fifo")).message
-
-
 def test_a_fifo_with_a_writer(tmp_path: Path) -> None:
     fifo = tmp_path / "fifo"
     os.mkfifo(fifo)
