@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 
@@ -66,13 +67,9 @@ def proxy(port: int, refusal: bytes = b"") -> Iterator[tuple[str, list[bytes]]]:
         yield f"127.0.0.1:{at}", seen
 
 
-def port_of(address: str) -> int:
-    return int(address.split(":")[2].split("/")[0])
-
-
 def test_a_proxy_sees_a_tunnel_and_no_credentials(authority: Authority) -> None:
     pair = authority.issue("proxied", dns=HOST)
-    with faulty("", server_side(pair)) as (address, _), proxy(port_of(address)) as (at, seen):
+    with faulty("", server_side(pair)) as (address, _), proxy(urlsplit(address).port or 0) as (at, seen):
         options = replace(OPTIONS, ca_file=str(authority.cert), proxies={"https": f"http://me:p%40ss@{at}"})
         assert b'"services"' in fetch_catalog(f"https://{HOST}/v2/catalog", options).body
         checked = check_broker(f"https://{HOST}/v2/catalog", options, probe_seconds=3)

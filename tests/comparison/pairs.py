@@ -1,19 +1,15 @@
 """Pairs of catalogs for property tests: well-formed ones out of few ids, and real ones."""
 
-from __future__ import annotations
-
 import functools
 import itertools
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 from hypothesis import strategies as st
 
 from osbctl.errors import OsbctlError
 from osbctl.sources.read import read_source
 from tests.corpus import catalogs
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 _FLAG = st.booleans()
 _TEXTS = st.lists(st.sampled_from(["syslog_drain", "route_forwarding", "a"]), unique=True, max_size=3)

@@ -1,22 +1,18 @@
 """A broker that meets the contract except for one chosen fault."""
 
-from __future__ import annotations
-
 import base64
 import gzip
 import itertools
 import json
 import socketserver
+import ssl
 import threading
 import time
 import zlib
+from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    import ssl
-    from collections.abc import Iterator
+from typing import Any
 
 from osbctl.client.connection_options import basic_auth
 
@@ -60,7 +56,7 @@ class Handler(BaseHTTPRequestHandler):
     """Answers as the fault of its server wants."""
 
     protocol_version = "HTTP/1.1"
-    server: Server
+    server: "Server"
 
     def log_message(self, format: str, *args: Any) -> None:
         """Say nothing."""

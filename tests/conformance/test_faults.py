@@ -1,7 +1,5 @@
 """One fault a broker, and exactly the rules that it breaks."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import re
@@ -9,15 +7,16 @@ import socket
 import ssl
 import threading
 import time
+from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from osbctl.client.catalog_client import fetch_catalog
 from osbctl.client.connection_options import ConnectionOptions, basic_auth
 from osbctl.client.http_client import HttpClient
-from osbctl.conformance.check import MOST_SILENT, check_broker
+from osbctl.conformance.check import MOST_SILENT, CheckResult, check_broker
 from osbctl.conformance.exchange import Reply, merge_faults
 from osbctl.conformance.probes import IDENTITY, check_catalog_reply, check_error_reply
 from osbctl.conformance.rules import EVERY
@@ -28,12 +27,6 @@ from osbctl.rule import RULES, Category
 from tests.broker.harness import Authority, until
 from tests.client.test_connection_options import server_side
 from tests.conformance.faulty import CATALOG, PASSWORD, SLOW_SECONDS, USER, faulty
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    from osbctl.conformance.check import MOST_SILENT, CheckResult
 
 OPTIONS = ConnectionOptions(user=USER, password=PASSWORD, api_version="2.15", connect_seconds=2, total_seconds=3)
 PATIENCE = {"slow_seconds": 1.0, "probe_seconds": 2.0}

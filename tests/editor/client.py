@@ -1,7 +1,5 @@
 """An editor: pygls' own client, talking to the language server in a thread, or to `osbctl lsp` over stdio."""
 
-from __future__ import annotations
-
 import asyncio
 import os
 import socket
@@ -20,7 +18,7 @@ from osbctl.tasks.options import variables_lookup
 SECONDS = 20.0
 """Time limit of one response: generous, since the machine may be busy."""
 
-SESSION: list[tuple[asyncio.Runner, Editor]] = []
+SESSION: list[tuple[asyncio.Runner, "Editor"]] = []
 """The editor that tests share, while the fixture `one_server` is there."""
 
 T = TypeVar("T")

@@ -30,8 +30,8 @@ def row(old: dict[str, Any], new: Any, safe: bool | None, draft: str = DRAFT_7) 
     return {**size(old, draft), "maxProperties": 99}, size(new, draft), safe
 
 
-def pair(old: dict[str, Any], inside: dict[str, Any], outside: dict[str, Any], draft: str = DRAFT_7) -> list[Any]:
-    return [row(old, inside, T, draft), row(old, outside, F, draft)]
+def pair(old: dict[str, Any], inside: dict[str, Any], outside: dict[str, Any]) -> list[Any]:
+    return [row(old, inside, T), row(old, outside, F)]
 
 
 NUMBERS = [

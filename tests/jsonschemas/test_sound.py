@@ -4,10 +4,9 @@ The code asks jsonschema-rs: two implementations agree then. Where formats are e
 knows them all.
 """
 
-from __future__ import annotations
-
 import json
-from typing import TYPE_CHECKING, Any
+import random
+from typing import Any
 
 import jsonschema_rs
 import pytest
@@ -21,9 +20,6 @@ from osbctl.text import is_safe_character
 from tests.corpus import CORPUS, EVERY_CASE, needs_corpus
 
 from .strategies import pairs, request
-
-if TYPE_CHECKING:
-    import random
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(max_size=4),

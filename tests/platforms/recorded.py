@@ -5,28 +5,22 @@ made, all that were aimed at weak spots and a part of the random mutations, with
 is written by `python -m tests.platforms.recorded` where the corpus is at hand.
 """
 
-from __future__ import annotations
-
 import base64
 import gzip
 import hashlib
 import json
 import lzma
 from collections import defaultdict
+from collections.abc import Iterator, Sequence
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from osbctl.findings import DocumentError
 from osbctl.platforms import Platform, judge_all
-from osbctl.platforms.outcome import VerdictKind
+from osbctl.platforms.outcome import Outcome, VerdictKind
 from osbctl.sources.parse import parse_document
 from tests.corpus import CORPUS
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from osbctl.platforms.outcome import Outcome
 
 FILE = Path(__file__).with_name("recorded.jsonl.xz")
 KEPT_MUTATIONS = 5

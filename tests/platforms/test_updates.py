@@ -4,8 +4,6 @@ The rows are read where they are, and never copied. What two catalogs cannot tel
 row itself shows, and counted.
 """
 
-from __future__ import annotations
-
 import gzip
 import json
 from collections import Counter
@@ -124,13 +122,13 @@ class Broker(NamedTuple):
     stored: RegisteredBroker
 
     @classmethod
-    def new(cls, name: str, platform: Platform) -> Broker:
+    def new(cls, name: str, platform: Platform) -> "Broker":
         row = BrokerRow(name, "https://x", "u", "2.14", platform, 1, 0, 0, 0, AT, AT, RefreshOutcome.ADDED, 1)
         return cls(RegisteredBroker(row, json.dumps(NOTHING).encode()))
 
     def refresh(
         self, catalog: dict[str, Any], used: frozenset[str], others: dict[tuple[Identity, str], str]
-    ) -> tuple[Broker, bool]:
+    ) -> "tuple[Broker, bool]":
         platform = self.stored.row.platform
         refusals = platform.record.judge(catalog).refusals
         result = reconcile(self.stored, catalog, platform, used, AT, refusals=refusals, taken_ids=others)

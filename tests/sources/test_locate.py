@@ -1,7 +1,5 @@
 """Places by hand, in both formats, and the lines and columns they count."""
 
-from __future__ import annotations
-
 import json
 import time
 from collections.abc import Iterator
@@ -168,9 +166,9 @@ class Node:
     """A value that was written, and for each step into it where that stands and what is there."""
 
     value: Any
-    below: dict[Any, tuple[int, Node]] = field(default_factory=dict)
+    below: dict[Any, tuple[int, "Node"]] = field(default_factory=dict)
 
-    def put(self, key: str, at: int, item: Node) -> None:
+    def put(self, key: str, at: int, item: "Node") -> None:
         self.value[key] = item.value
         self.below[key] = (at, item)
 

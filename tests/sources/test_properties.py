@@ -1,7 +1,5 @@
 """Properties of every document: correct values, correct locations, no crash."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 
@@ -74,7 +72,7 @@ class Writer:
         self.newline = newline
         self.places: dict[Path, tuple[int, int]] = {}
 
-    def write(self, value: Any, path: Path = (), is_entry: bool = False) -> Writer:
+    def write(self, value: Any, path: Path = (), is_entry: bool = False) -> "Writer":
         if not is_entry:
             self.note(path)
         if isinstance(value, dict):
