@@ -124,7 +124,7 @@ class Authenticator:
         """Return the decision on a known header; None for a new one."""
         record = self._verified.get(digest)
         if record is not None and record.expires_at > self._now():
-            return _accepted_decision(record)
+            return Decision(RequestOutcome.ACCEPTED, record.public_name)
         return REFUSED if self._refused.get(digest, -inf) > self._clock() else None
 
     # The queue. A job stays in it until it is answered, so that equal headers share one hash.
@@ -198,7 +198,7 @@ class Authenticator:
                 self._clients.record_result(job.client, record is not None)
                 if record is not None:
                     self._verified.put(job.digest, record)
-                    return _accepted_decision(record)
+                    return Decision(RequestOutcome.ACCEPTED, record.public_name)
                 self._refused.put(job.digest, self._clock() + REFUSED_SECONDS)
                 return REFUSED
 
@@ -221,7 +221,3 @@ class Authenticator:
                 resume(decision)
             except Exception:  # one broken connection must not end the thread
                 _log.exception("a waiting request could not be resumed")
-
-
-def _accepted_decision(record: CredentialRecord) -> Decision:
-    return Decision(RequestOutcome.ACCEPTED, record.public_name)

@@ -201,13 +201,9 @@ def check_properties(subsumption: Subsumption, pair: PlacePair) -> Iterator[Cand
             is_new = not (inner.old.known or has_patterns or name in described)
             yield from _merge_newly_described(inner, found) if is_new else found
     if rest:
-        other = _make_unused_key(spelled)
+        other = "other" + "_" * max(map(len, spelled)) if "other" in spelled else "other"  # no side spells it out
         others = pair.old.property_constraints(other, pair.new.assertions.get("patternProperties", ()))
         yield from subsumption.find_candidates(PlacePair(others, rest, pair, other, is_wildcard=True))
-
-
-def _make_unused_key(used: list[str]) -> str:
-    return "other" + "_" * max(map(len, used)) if "other" in used else "other"
 
 
 def _merge_newly_described(pair: PlacePair, candidates: list[Candidate]) -> Iterator[Candidate]:
