@@ -6,6 +6,7 @@ options take precedence. Errors name the key.
 
 import os
 from collections.abc import Iterable, Mapping
+from fnmatch import fnmatchcase
 from types import MappingProxyType
 from typing import Any, NamedTuple, Self
 
@@ -45,8 +46,6 @@ class Config(NamedTuple):
 
     def for_file(self, file: str) -> Self:
         """Apply the `per-path` entries that match a file; the last one takes precedence."""
-        from fnmatch import fnmatchcase
-
         relative = os.path.relpath(file, os.path.dirname(self.origin) or os.curdir).replace(os.sep, "/")  # noqa: PTH120
         prefixes = ("", relative), ("", f"./{relative}"), ("*/", f"/{relative}")
         found = self

@@ -14,6 +14,7 @@ from osbctl.cli import common
 from osbctl.cli.common import ColorChoice, Date, Output
 from osbctl.cli.connection import BrokerConnection, read_source_or_broker, source_name
 from osbctl.cli.output import is_github_log, print_note, report_style, write_output
+from osbctl.comparison.allow import load_allow_entries, triage_changes
 from osbctl.errors import OsbctlError, SourceError
 from osbctl.findings import DocumentError
 from osbctl.platforms import Platform
@@ -63,8 +64,6 @@ class ChangesDisplay:
 
     def make_report(self, comparison: Comparison, **content: Any) -> DiffReport:
         """The report of a comparison, with accepted changes apart; `content` as in `_build_report`."""
-        from osbctl.comparison.allow import load_allow_entries, triage_changes
-
         allowed = load_allow_entries(self.allow) if self.allow else ()
         sorted_changes = triage_changes(comparison.changes, allowed, datetime.now(UTC).date())
         return self._build_report(

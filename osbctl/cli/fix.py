@@ -6,6 +6,7 @@ import os
 import re
 import sys
 from collections.abc import Iterable, Iterator
+from difflib import unified_diff
 from typing import TYPE_CHECKING, Annotated
 
 from typer import Argument, Option
@@ -114,8 +115,6 @@ def _format_patch(result: FixResult) -> Iterator[str]:
     In a pipe, only text that a CI log would take for a command is changed. Lines end at LF alone, as in `patch` and
     `git apply`; a name with a blank ends at a tab, and git accepts no `./`.
     """
-    from difflib import unified_diff  # loaded only where it is needed
-
     paint = AnsiStyle(use_color("auto", sys.stdout)) if sys.stdout.isatty() else None
     for name, (before, after) in result.changed_files.items():
         patch_name = os.path.normpath(name)

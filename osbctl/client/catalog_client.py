@@ -19,6 +19,7 @@ from osbctl.paths import JsonValue
 from osbctl.redaction import SURE_LENGTH, redact_text
 from osbctl.sources.document import Document
 from osbctl.sources.limits import Limits
+from osbctl.sources.parse import parse_document
 from osbctl.text import escape_line
 
 MAX_REDIRECTS = 5
@@ -102,8 +103,6 @@ def fetch_catalog(address: str, options: ConnectionOptions) -> CatalogResponse:
 
 def parse_catalog_response(answer: CatalogResponse, max_bytes: int) -> Document:
     """Parse the answer of a broker. Raises SourceError: it cannot be read; without a catalog there are no findings."""
-    from osbctl.sources.parse import parse_document
-
     try:
         return parse_document(answer.body, answer.name, limits=Limits(bytes=max_bytes))
     except DocumentError as error:

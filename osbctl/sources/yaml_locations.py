@@ -3,8 +3,6 @@
 The location of a value that comes from an alias or a merge key is the text of its anchor.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
 from typing import Any
@@ -27,19 +25,19 @@ class _Place:
 
     __slots__ = ("below", "foreign", "shown_end", "span", "target")
 
-    def __init__(self, span: Span, shown_end: int, target: _Place | None = None) -> None:
+    def __init__(self, span: Span, shown_end: int, target: "_Place | None" = None) -> None:
         self.span = span  # no dataclass: to load these takes as long as the pass over an ordinary catalog
         self.shown_end = shown_end
         self.below: dict[Any, _Place] = {}
         self.foreign: dict[Any, _Place] = {}
         self.target = target
 
-    def child(self, key: str | int) -> _Place | None:
+    def child(self, key: str | int) -> "_Place | None":
         """The location of the value at a key or index, also through an alias."""
         return self.target_or_self.below.get(key) or self.target_or_self.foreign.get(key)
 
     @property
-    def target_or_self(self) -> _Place:
+    def target_or_self(self) -> "_Place":
         """The place of the value, also of an alias."""
         return self.target or self
 
@@ -68,7 +66,7 @@ class YamlMap(SourceMap):
         return dict(_collect_spans(self._top_place, (), aliases))
 
     @cached_property
-    def _top_place(self) -> _Place:
+    def _top_place(self) -> "_Place":
         loader = yaml.CSafeLoader(self._text)
         try:
             loader.get_event()
@@ -78,7 +76,7 @@ class YamlMap(SourceMap):
             loader.dispose()
 
 
-def _collect_spans(place: _Place, path: Path, with_aliases: bool) -> Iterator[tuple[Path, Span]]:
+def _collect_spans(place: "_Place", path: Path, with_aliases: bool) -> Iterator[tuple[Path, Span]]:
     for step, below in place.below.items():
         yield from _collect_spans(below, (*path, step), with_aliases)
     if place.target is None:
@@ -95,7 +93,7 @@ class _Pass:
         self._anchors: dict[str, _Place] = {}
         self._texts: dict[str, str] = {}  # of anchored scalars: an alias may be a key
 
-    def locate_value(self, event: Any, key_range: tuple[int, int]) -> _Place:
+    def locate_value(self, event: Any, key_range: tuple[int, int]) -> "_Place":
         """Locate the value that begins with `event`; `key_range` is that of its key."""
         kind = type(event)
         start, end = event.start_mark.index, event.end_mark.index
@@ -115,7 +113,7 @@ class _Pass:
             self._texts[event.anchor] = event.value
         return place
 
-    def _locate_entries(self, place: _Place) -> Any:
+    def _locate_entries(self, place: "_Place") -> Any:
         """Locate the entries of a mapping; return its last event."""
         merged: list[list[_Place]] = []
         while type(event := self._next_event()) is not MappingEndEvent:
@@ -144,7 +142,7 @@ class _Pass:
             self._texts[event.anchor] = event.value
         return str(event.value)
 
-    def _locate_items(self, place: _Place) -> Any:
+    def _locate_items(self, place: "_Place") -> Any:
         while type(event := self._next_event()) is not SequenceEndEvent:
             place.below[len(place.below)] = self.locate_value(event, (0, 0))
         return event
