@@ -233,13 +233,20 @@ def _compare_metadata(collector: Collector, pair: MatchedPair, old: dict[str, An
         old_value, new_value = old.get(key), new.get(key)
         if key != flag:
             _compare_field(collector, _METADATA.get(key, rules.METADATA), pair, path, old_value, new_value)
-            continue
-        # To Service Manager, which alone reads the flag of a plan, anything but `true` is false.
-        is_lost_or_gained = pair.plan is not None and (old_value is True) != (new_value is True)
-        if is_lost_or_gained or (has_type(old_value, bool) and has_type(new_value, bool)):
+        elif _can_compare_sharing(pair, old_value, new_value):
             _compare_flag(collector, pair, path, old_value is True, new_value is True)
         elif not equal_or_both_empty(old_value, new_value):
             collector.add(rules.OTHER, pair, WRONG_TYPE.format(f"metadata.{key}"), path)
+
+
+def _can_compare_sharing(pair: MatchedPair, old: Any, new: Any) -> bool:
+    """Return whether it is known what both values of the flag for sharing mean.
+
+    To Service Manager, which alone reads that of a plan, anything but `true` is false.
+    """
+    if pair.plan and (old is True) != (new is True):
+        return True
+    return has_type(old, bool) and has_type(new, bool)
 
 
 def _report_hidden_plan(
