@@ -29,9 +29,9 @@ REFERENCE = "reference-instance"
 AT = "2026-01-02T03:04:05Z"
 NOTHING: dict[str, Any] = {"services": []}
 SHARE = 1 if EVERY_CASE else 7
+"""One row in so many is played: all in `make test-every-case`."""
 UNRECORDED: frozenset[Platform] = frozenset()
 RECORDED = sorted(set(Platform) - UNRECORDED)
-"""One row in so many is played: all in `make test-every-case`."""
 
 
 class Step(NamedTuple):
