@@ -46,7 +46,7 @@ def _take_result(results: SimpleQueue[tuple[T, R | None, BaseException | None]])
 
 
 def start_module(module: str, *arguments: str, stdin: int) -> subprocess.Popen[bytes]:
-    """Run a module in a child process with a pipe for its standard output. It inherits nothing else."""
+    """Run a module in a child process with a pipe for its standard output. It inherits the environment alone."""
     # The child imports from the same folders, but never from its working folder (-P).
     folders = (entry or str(Path.cwd()) for entry in sys.path)
     return subprocess.Popen(

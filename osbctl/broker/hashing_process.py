@@ -22,7 +22,8 @@ class HashingProcess:
     """Starts the child process, and another one when it died or took too long.
 
     One thread may call `find_matching_hash`; any other `stop`, after which that one calls `close`. The child inherits
-    only its two pipes: no sockets, and no secrets in its arguments. It ends with its input, so never after the parent.
+    the environment and two pipes: no sockets, and no secrets in its arguments. It ends with its input, so never after
+    the parent.
     """
 
     def __init__(self) -> None:

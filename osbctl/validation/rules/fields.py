@@ -1,4 +1,4 @@
-"""Fields that are misspelt, or newer than the API version."""
+"""Fields that are misspelt, misplaced, or newer than the API version."""
 
 from collections.abc import Iterator
 from functools import cache
