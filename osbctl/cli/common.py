@@ -10,8 +10,8 @@ from typing import Annotated, Any, Literal, get_origin, get_type_hints
 from typer import Argument, Option
 
 from osbctl.errors import UsageError
+from osbctl.platforms import DEFAULT_API_VERSION, Platform
 from osbctl.platforms import ApiVersion as ApiVersion
-from osbctl.platforms import Platform
 
 _SOURCE = "A JSON or YAML file, a source folder, a brokerpak, - for standard input, or REV:path in git."
 
@@ -59,7 +59,9 @@ CountedPlatforms = Annotated[
 JudgedPlatforms = Annotated[
     list[Platform] | None, Option("--platform", "-p", help="Judge as this platform does; repeatable.  [default: all]")
 ]
-CheckedVersion = Annotated[ApiVersion | None, Option("--api-version", help="API version to apply.  [default: 2.14]")]
+CheckedVersion = Annotated[
+    ApiVersion | None, Option("--api-version", help=f"API version to apply.  [default: {DEFAULT_API_VERSION}]")
+]
 Ignore = Annotated[list[str] | None, Option("--ignore", metavar="RULE", help="Do not report this rule; repeatable.")]
 MaxBytes = Annotated[int, Option("--max-bytes", metavar="N", min=1, help="Size limit of a source, in bytes.")]
 

@@ -93,7 +93,9 @@ class BrokerConnection(NetworkOptions):
         bool,
         Option("--password-stdin", help="Read the password from standard input, not OSBCTL_PASSWORD or a prompt."),
     ] = False
-    api_version: Annotated[ApiVersion | None, Option(help="API version to request.  [default: 2.14]")] = None
+    api_version: Annotated[
+        ApiVersion | None, Option(help=f"API version to request.  [default: {DEFAULT_API_VERSION}]")
+    ] = None
     max_bytes: MaxBytes = MAX_BYTES
 
     def resolve_connection(self, url: str) -> tuple[str, ConnectionOptions]:

@@ -75,7 +75,7 @@ def find_clashes(
     `updates` are those of the platforms that would accept the catalog at registration, simulated.
     """
     found = []
-    objects = _objects_by_path(new)
+    old_catalog, objects = Catalog.of(old), _objects_by_path(new)
     for platform, update in updates.items():
         reported = {object_path(change.new_path) for change in changes if _is_refused_by(change, platform)}
         for clash in update.clashes:
@@ -83,7 +83,7 @@ def find_clashes(
             if clash.path and not reported & {clash.path, clash.path[:2]}:
                 kind = REFUSED_IN_PART if update.is_applied_in_part else NOW_REFUSED
                 effect = Effect(platform, Level.REFUSED, clash.words)
-                found.append(_clash_change(clash, effect, kind, _find_place(objects, clash.path), Catalog.of(old)))
+                found.append(_clash_change(clash, effect, kind, _find_place(objects, clash.path), old_catalog))
     return found
 
 

@@ -1,5 +1,7 @@
 """The platforms that register service brokers, the record of each, and the API versions between the two."""
 
+from __future__ import annotations
+
 from collections.abc import Collection, Mapping
 from enum import StrEnum
 from functools import cache
@@ -23,7 +25,7 @@ class Platform(StrEnum):
     KORIFI = "korifi"
 
     @property
-    def record(self) -> "PlatformRecord":
+    def record(self) -> PlatformRecord:
         """The facts about it. Its folder is loaded at the first use."""
         return _load_record(self.value)
 
@@ -39,7 +41,7 @@ class Platform(StrEnum):
 
 
 @cache
-def _load_record(name: str) -> "PlatformRecord":
+def _load_record(name: str) -> PlatformRecord:
     record: PlatformRecord = import_module(f"{__name__}.{name.replace('-', '_')}").PLATFORM
     return record
 
@@ -58,7 +60,7 @@ def format_platforms(platforms: Collection[Platform]) -> str:
     return "every platform" if len(platforms) == len(Platform) else ", ".join(platform.label for platform in platforms)
 
 
-def judge_all(data: dict[str, Any], platforms: Collection[Platform] = tuple(Platform)) -> "dict[Platform, Outcome]":
+def judge_all(data: dict[str, Any], platforms: Collection[Platform] = tuple(Platform)) -> dict[Platform, Outcome]:
     """Verdicts of `platforms` on the catalog `data`, in the order of `Platform`."""
     from osbctl.platforms.ordinary import is_ordinary
     from osbctl.platforms.outcome import Outcome, VerdictKind
@@ -142,7 +144,7 @@ class PlatformRecord(NamedTuple):
     stripped_from_names: str = ""
     accepts_ordinary: bool = False
 
-    def judge(self, data: dict[str, Any]) -> "Outcome":
+    def judge(self, data: dict[str, Any]) -> Outcome:
         """Verdict on the catalog `data`, from the module `verdict`."""
         outcome: Outcome = self._load_module("verdict").judge(data)
         return outcome
@@ -168,7 +170,7 @@ class PlatformRecord(NamedTuple):
         return found
 
     @property
-    def reactions(self) -> "Mapping[str, Reaction | DependsOnInstances]":
+    def reactions(self) -> Mapping[str, Reaction | DependsOnInstances]:
         """Reactions to kinds of change that differ from the common one, by id; from the module `updates`."""
         found: Mapping[str, Reaction | DependsOnInstances] = self._load_module("updates").REACTIONS
         return found
@@ -179,13 +181,13 @@ class PlatformRecord(NamedTuple):
         return [sentence for sentence, when in found.items() if not when or not when.isdisjoint(kinds)]
 
     @property
-    def export_format(self) -> "Export":
+    def export_format(self) -> Export:
         """Export format; from the module `export`."""
         found: Export = self._load_module("export").EXPORT
         return found
 
     @property
-    def tools(self) -> "tuple[Tool, ...]":
+    def tools(self) -> tuple[Tool, ...]:
         """Its command-line tools; from the module `commands`."""
         found: tuple[Tool, ...] = self._load_module("commands").TOOLS
         return found

@@ -35,7 +35,7 @@ class BrokerReport:
 def common_problems(all_brokers: Sequence[BrokerReport]) -> list[str]:
     """Problems of the allow file for all brokers: unused and expired entries.
 
-    None if a broker was not compared: an entry may be for its changes.
+    Empty if a broker was not compared: an entry may be for its changes.
     """
     if any(broker.error for broker in all_brokers):
         return []
