@@ -2,6 +2,7 @@
 
 import re
 import shutil
+import sys
 from pathlib import Path
 
 import yaml
@@ -30,6 +31,22 @@ def run(line: str, folder: Path, environment: dict[str, str]) -> str:
 
 def test_it_is_short() -> None:
     assert len(README.split()) <= 1200
+
+
+def test_its_first_screen_names_the_two_commands_of_a_clone() -> None:
+    screen = "\n".join(README.splitlines()[:24])
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    for target, program in (("demo", "tools/demo.py"), ("test", "-m pytest")):
+        assert f"`make {target}`" in screen
+        recipe = re.search(rf"(?m)^{target}:.*\n(\t.*\n)+", makefile)
+        assert recipe and program in recipe[0]
+
+
+def test_the_demo_ends_well() -> None:
+    """Without a terminal it does not wait for Ctrl-C."""
+    said = harness.run(sys.executable, "tools/demo.py", cwd=ROOT, code=0).stdout
+    assert "200 application/json" in said
+    assert said.endswith("\nAll well.\n")
 
 
 def test_the_workflow_is_valid(tmp_path: Path) -> None:

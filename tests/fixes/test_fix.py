@@ -18,6 +18,7 @@ from osbctl.sources.parse import parse_document
 from osbctl.tasks.fix import FixResult, fix_bytes, fix_source, write_fixed_files
 from osbctl.validation.options import ValidationOptions
 from osbctl.validation.pipeline import validate_document
+from tests.git import commit
 
 OPTIONS = ValidationOptions()
 ID = "6C3B1D0E-8A4F-4E57-9B1C-2D7F5A90E3B4"
@@ -250,9 +251,12 @@ def test_lines_are_those_of_the_file_before_the_passes() -> None:
     assert [str(one.location) for one, _ in found.unfixable_before] == ["c.yaml:11:3"]
 
 
-def test_what_is_no_file_cannot_be_mended() -> None:
+def test_what_is_no_file_cannot_be_mended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "c.yaml").write_text(FAULT)
+    commit(tmp_path)
+    monkeypatch.chdir(tmp_path)
     with pytest.raises(UsageError, match="not a file that can be edited"):
-        fix_source("HEAD:catalogs/faulty.yaml", OPTIONS)
+        fix_source("HEAD:c.yaml", OPTIONS)
     for text in ("---\na: 1\n---\n" + HEAD + PLAN, json.dumps({"catalog.yaml": HEAD + PLAN})):
         with pytest.raises(UsageError, match="no text inside a string or a stream"):
             fix_text(text)
