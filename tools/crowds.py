@@ -16,7 +16,6 @@ import hmac
 import logging
 import multiprocessing
 import socket
-import ssl
 import sys
 import tempfile
 import time
@@ -27,7 +26,7 @@ from typing import Any
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
 from osbctl.broker.hashing_worker import find_matching_hash
-from tools.soak import Broker, answer, request, timed
+from tools.soak import Broker, Target, answer, request, timed
 
 ROUNDS = 100_000
 UPDATES = 200_000
@@ -50,13 +49,13 @@ def key_updates(secret: bytes, count: int, *, answered: bool = False) -> Iterato
         secret = expand(b"traffic upd", 48)
 
 
-def send_key_updates(broker: Broker, source: str, count: int, ready: Any = None, *, answered: bool = False) -> int:
+def send_key_updates(target: Target, source: str, count: int, ready: Any = None, *, answered: bool = False) -> int:
     """Send key updates on one connection until it is cut. Returns the number of bytes sent, in parts of 64 kB."""
-    log = broker.folder / f"keys-{source}"
-    context = ssl.create_default_context()
-    context.check_hostname, context.verify_mode, context.keylog_filename = False, ssl.CERT_NONE, str(log)
+    log = target.folder / f"keys-{source}"
+    context = target.context()
+    context.keylog_filename = str(log)
     sent = 0
-    with context.wrap_socket(broker.raw(source), server_hostname="localhost") as connection:
+    with context.wrap_socket(target.raw(source), server_hostname="localhost") as connection:
         lines = (line.split() for line in log.read_text().splitlines())
         (secret,) = (words[2] for words in lines if words[0] == "CLIENT_TRAFFIC_SECRET_0")
         stream = b"".join(key_updates(bytes.fromhex(secret), count, answered=answered))
@@ -72,16 +71,17 @@ def send_key_updates(broker: Broker, source: str, count: int, ready: Any = None,
     return sent
 
 
-async def _pipeline(broker: Broker, source: str, rate: float) -> None:
+async def _pipeline(target: Target, source: str, rate: float) -> None:
     """One connection that sends requests at full speed and reads `rate` bytes per second; reopened forever."""
+    context = target.context() if target.secure else None
     while True:
         with contextlib.suppress(OSError, EOFError, asyncio.TimeoutError):
             reader, writer = await asyncio.open_connection(
-                *("127.0.0.1", broker.port),
+                *("127.0.0.1", target.port),
                 local_addr=(source, 0),
                 limit=4096,
-                ssl=broker.context if broker.secure else None,
-                server_hostname="localhost" if broker.secure else None,
+                ssl=context,
+                server_hostname="localhost" if context else None,
             )
             writing = asyncio.create_task(_write(writer))
             try:
@@ -100,12 +100,12 @@ async def _write(writer: asyncio.StreamWriter) -> None:
             await writer.drain()
 
 
-def _crowd(broker: Broker, addresses: int, each: int, rate: float) -> None:
+def _crowd(target: Target, addresses: int, each: int, rate: float) -> None:
     """Run in a child process: `each` connections from each of several addresses."""
 
     async def run() -> None:
         sources = [f"127.0.0.{2 + number}" for number in range(addresses)]
-        await asyncio.gather(*(_pipeline(broker, source, rate) for source in sources * each))
+        await asyncio.gather(*(_pipeline(target, source, rate) for source in sources * each))
 
     logging.getLogger("asyncio").setLevel(logging.ERROR)  # each connection that is cut is a warning
     asyncio.run(run())
@@ -156,7 +156,7 @@ def feel(title: str, broker: Broker, known: socket.socket, clients: int, first: 
 
 
 def _ask(broker: Broker, source: str, header: bytes) -> None:
-    with broker.connect(source) as connection:
+    with broker.target.connect(source) as connection:
         connection.sendall(header)
         assert answer(connection)[0] == 200
 
@@ -178,7 +178,7 @@ def run(
     for places in dict.fromkeys((wrap, FEW)):
         with tempfile.TemporaryDirectory() as name:
             broker = Broker(Path(name), rounds, "--admin-listen", "127.0.0.1:0", secure=secure, wrap=places)
-            with broker.connect("127.0.1.1") as known:
+            with broker.target.connect("127.0.1.1") as known:
                 known.sendall(request())
                 assert answer(known)[0] == 200
                 if secure and places == wrap:
@@ -195,7 +195,7 @@ def run(
 
 def _under_key_updates(broker: Broker, known: socket.socket, clients: int, updates: int) -> Iterator[str]:
     ready = multiprocessing.Event()
-    with process(send_key_updates, broker, "127.0.0.9", updates, ready):
+    with process(send_key_updates, broker.target, "127.0.0.9", updates, ready):
         ready.wait(60)
         yield from feel("a stream of KeyUpdates", broker, known, clients, 1)
 
@@ -209,7 +209,7 @@ def _under_crowd(
     crowd: tuple[int, int, float],
     seconds: float,
 ) -> Iterator[str]:
-    with process(_crowd, broker, *crowd):
+    with process(_crowd, broker.target, *crowd):
         time.sleep(seconds)
         yield from feel(title, broker, known, clients, first)
 

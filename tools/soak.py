@@ -29,6 +29,7 @@ import time
 from base64 import b64encode
 from collections import Counter
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -44,8 +45,34 @@ def token(user: str, password: str) -> str:
     return b64encode(f"{user}:{password}".encode()).decode()
 
 
+@dataclass(frozen=True)
+class Target:
+    """Where a broker listens: what its clients need, also those in another process."""
+
+    folder: Path
+    port: int
+    secure: bool
+
+    def context(self) -> ssl.SSLContext:
+        """TLS of a client that accepts any certificate."""
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+        context.check_hostname = False
+        context.verify_mode = ssl.CERT_NONE
+        return context
+
+    def raw(self, source: str = "127.0.0.1") -> socket.socket:
+        return socket.create_connection(("127.0.0.1", self.port), timeout=40, source_address=(source, 0))
+
+    def tls(self, source: str = "127.0.0.1") -> ssl.SSLSocket:
+        return self.context().wrap_socket(self.raw(source), server_hostname="localhost")
+
+    def connect(self, source: str) -> socket.socket:
+        """A connection, with or without TLS."""
+        return self.tls(source) if self.secure else self.raw(source)
+
+
 class Broker:
-    """A running `osbctl serve` and its clients."""
+    """A running `osbctl serve`."""
 
     def __init__(
         self,
@@ -57,7 +84,7 @@ class Broker:
         wrap: tuple[str, ...] = (),
     ) -> None:
         """`errors` is the descriptor of standard error, a file in `folder` by default. `wrap` is a command prefix."""
-        self.folder, self.rounds, self.secure = folder, rounds, secure
+        self.folder, self.rounds = folder, rounds
         self.catalog = folder / "catalog.json"
         self.write(0)
         subprocess.run(
@@ -80,21 +107,18 @@ class Broker:
             str(folder / "credentials"),
         ]
         with socket.create_server(("127.0.0.1", 0)) as free:
-            self.port = free.getsockname()[1]
+            self.target = Target(folder, free.getsockname()[1], secure)
         tls = ["--tls-cert", str(folder / "cert"), "--tls-key", str(folder / "key")]
-        command += [*(tls if secure else ["--insecure-http"]), "--port", str(self.port)]
+        command += [*(tls if secure else ["--insecure-http"]), "--port", str(self.target.port)]
         with (folder / "log").open("wb") as log:
             self.process = subprocess.Popen(
                 [*command, *options], cwd=ROOT, stdout=subprocess.DEVNULL, stderr=errors or log
             )
-        self.context = ssl.create_default_context()
-        self.context.check_hostname = False
-        self.context.verify_mode = ssl.CERT_NONE
         self.until_it_listens()
 
     def until_it_listens(self) -> None:
         for _ in range(400):
-            with contextlib.suppress(ConnectionRefusedError), self.raw():
+            with contextlib.suppress(ConnectionRefusedError), self.target.raw():
                 return
             time.sleep(0.05)
         raise SystemExit("the broker does not start")
@@ -113,16 +137,6 @@ class Broker:
         fresh.write_text(json.dumps({"services": [service]}))
         fresh.replace(self.catalog)
 
-    def raw(self, source: str = "127.0.0.1") -> socket.socket:
-        return socket.create_connection(("127.0.0.1", self.port), timeout=40, source_address=(source, 0))
-
-    def tls(self, source: str = "127.0.0.1") -> ssl.SSLSocket:
-        return self.context.wrap_socket(self.raw(source), server_hostname="localhost")
-
-    def connect(self, source: str) -> socket.socket:
-        """A connection, with or without TLS."""
-        return self.tls(source) if self.secure else self.raw(source)
-
     def descriptors(self) -> int:
         return len(os.listdir(f"/proc/{self.process.pid}/fd"))  # noqa: PTH208
 
@@ -133,7 +147,7 @@ class Broker:
 
     def ask(self) -> str:
         """Request the catalog on a new connection. Returns its tag."""
-        with self.tls() as connection:
+        with self.target.tls() as connection:
             connection.sendall(request())
             status, fields, _ = answer(connection)
             assert status == 200
@@ -184,7 +198,7 @@ class Chaos:
         self.bodies: dict[str, str] = {}
 
     def good(self) -> None:
-        with self.broker.tls() as connection:
+        with self.broker.target.tls() as connection:
             for _ in range(50):
                 connection.sendall(request())
                 status, fields, body = answer(connection)
@@ -194,7 +208,7 @@ class Chaos:
                 self.counts["good"] += 1
 
     def bad_password(self) -> None:
-        with self.broker.tls() as connection:
+        with self.broker.target.tls() as connection:
             connection.sendall(request(password=str(random.random())))
             status, _, _ = answer(connection)
             if status not in (401, 503):
@@ -203,19 +217,19 @@ class Chaos:
         time.sleep(0.1)
 
     def abort(self) -> None:
-        connection = self.broker.tls()
+        connection = self.broker.target.tls()
         connection.sendall(request() * 5)
         connection.recv(10)
         connection.close()
         self.counts["aborted"] += 1
 
     def silent(self) -> None:
-        with self.broker.raw():
+        with self.broker.target.raw():
             self.end.wait(0.5)
         self.counts["silent"] += 1
 
     def noise(self) -> None:
-        with self.broker.raw() as raw:
+        with self.broker.target.raw() as raw:
             raw.sendall(random.choice([request(), os.urandom(300), b"\x16\x03\x01\xff\xff"]))
             raw.settimeout(1)
             with contextlib.suppress(OSError):
@@ -278,7 +292,7 @@ def flood(seconds: float) -> Iterator[str]:
     """Latency of a valid client while 32 others guess passwords with an expensive hash."""
     with tempfile.TemporaryDirectory() as name:
         broker = Broker(Path(name), COSTLY_ROUNDS, "--connections-per-address", "0")
-        with broker.tls() as connection:
+        with broker.target.tls() as connection:
             connection.settimeout(30)
             connection.sendall(request())
             answer(connection)
@@ -305,12 +319,13 @@ def flood(seconds: float) -> Iterator[str]:
         broker.stop()
 
 
-async def guess(broker: Broker, source: str, enough: Callable[[int], bool], pause: float) -> None:
+async def guess(target: Target, source: str, enough: Callable[[int], bool], pause: float) -> None:
     """Guess passwords on one connection, with a pause after each response, until `enough(status)`."""
+    context = target.context()
     while True:
         with contextlib.suppress(OSError, EOFError):
             reader, writer = await asyncio.open_connection(
-                "127.0.0.1", broker.port, ssl=broker.context, server_hostname="localhost", local_addr=(source, 0)
+                "127.0.0.1", target.port, ssl=context, server_hostname="localhost", local_addr=(source, 0)
             )
             while True:
                 writer.write(request(password=str(random.random())))
@@ -324,14 +339,14 @@ async def guess(broker: Broker, source: str, enough: Callable[[int], bool], paus
         await asyncio.sleep(0.1)
 
 
-def attackers(broker: Broker, addresses: int, each: int, pause: float, ready: Any) -> None:
+def attackers(target: Target, addresses: int, each: int, pause: float, ready: Any) -> None:
     """Run in a child process: addresses that are refused once, and then guess on `each` connections forever."""
     sources = [f"127.0.0.{2 + number}" for number in range(addresses)]
 
     async def run() -> None:
-        await asyncio.gather(*(guess(broker, source, lambda status: status == 401, 0) for source in sources))
+        await asyncio.gather(*(guess(target, source, lambda status: status == 401, 0) for source in sources))
         ready.set()
-        await asyncio.gather(*(guess(broker, source, lambda _: False, pause) for source in sources * each))
+        await asyncio.gather(*(guess(target, source, lambda _: False, pause) for source in sources * each))
 
     asyncio.run(run())
 
@@ -345,7 +360,7 @@ def attack(addresses: int, clients: int = 5, pause: float = 0, rounds: int = COS
     with tempfile.TemporaryDirectory() as name:
         broker = Broker(Path(name), rounds)
         ready = multiprocessing.Event()
-        crowd = multiprocessing.Process(target=attackers, args=[broker, addresses, 10, pause, ready])
+        crowd = multiprocessing.Process(target=attackers, args=[broker.target, addresses, 10, pause, ready])
         crowd.start()
         if not ready.wait(180):
             yield f"attack of {addresses}: not all were refused in time"
@@ -354,7 +369,7 @@ def attack(addresses: int, clients: int = 5, pause: float = 0, rounds: int = COS
             hashes.append(timed(lambda: find_matching_hash("x", [unfit])))
             start = time.perf_counter()
             try:
-                with broker.tls(f"127.0.1.{1 + number}") as connection:
+                with broker.target.tls(f"127.0.1.{1 + number}") as connection:
                     # Headers differ, otherwise the first one would be cached.
                     connection.sendall(request().replace(b"Basic ", b"Basic " + b" " * number))
                     status = answer(connection)[0]
@@ -376,19 +391,19 @@ def attack(addresses: int, clients: int = 5, pause: float = 0, rounds: int = COS
         yield f"attack of {addresses}: a new client waited {worst:.0f} ms"
 
 
-def silence(broker: Broker, addresses: int, each: int) -> list[socket.socket]:
+def silence(target: Target, addresses: int, each: int) -> list[socket.socket]:
     """Silent connections, from several addresses of this machine."""
     opened = []
     for number in range(addresses * each):
         source = (f"127.0.0.{2 + number % addresses}", 0)
-        opened.append(socket.create_connection(("127.0.0.1", broker.port), timeout=20, source_address=source))
+        opened.append(socket.create_connection(("127.0.0.1", target.port), timeout=20, source_address=source))
         opened[-1].setblocking(False)
     return opened
 
 
-def hold_silent(broker: Broker, addresses: int, each: int, ready: Any, end: Any) -> None:
+def hold_silent(target: Target, addresses: int, each: int, ready: Any, end: Any) -> None:
     """Run in a child process: keep silent connections open, and reopen closed ones."""
-    silent = silence(broker, addresses, each)
+    silent = silence(target, addresses, each)
     ready.set()
     while not end.is_set():
         gone = [sock for sock in silent if _closed(sock)]
@@ -396,7 +411,7 @@ def hold_silent(broker: Broker, addresses: int, each: int, ready: Any, end: Any)
             sock.close()
             silent.remove(sock)
         with contextlib.suppress(OSError):
-            silent += silence(broker, addresses, len(gone) // addresses)
+            silent += silence(target, addresses, len(gone) // addresses)
         end.wait(0.5)
 
 
@@ -414,7 +429,7 @@ def crowd(seconds: float, addresses: int, each: int, *options: str) -> Iterator[
     with tempfile.TemporaryDirectory() as name:
         broker = Broker(Path(name), 1_000, "--admin-listen", "127.0.0.1:0", *options)
         ready, end = multiprocessing.Event(), multiprocessing.Event()
-        crowd = multiprocessing.Process(target=hold_silent, args=[broker, addresses, each, ready, end])
+        crowd = multiprocessing.Process(target=hold_silent, args=[broker.target, addresses, each, ready, end])
         crowd.start()
         ready.wait(30)
         latency, probe = [], []

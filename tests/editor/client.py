@@ -120,8 +120,11 @@ async def session(editor: Editor, encodings: list[str] | None = None) -> AsyncIt
             await client.shutdown_async(None)
     finally:
         client.exit(None)
-        async with asyncio.timeout(SECONDS):
-            await client.stop()
+        try:
+            async with asyncio.timeout(SECONDS):
+                await client.stop()
+        finally:  # a server that failed still reads, and whoever started it waits for its thread
+            client.protocol.writer.close()
 
 
 def in_editor(look: Callable[[Editor], Awaitable[T]]) -> T:
