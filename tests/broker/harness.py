@@ -13,11 +13,13 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+import pytest
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
 from osbctl.broker.catalog_app import HttpRequest, Response
+from osbctl.broker.channel import Phase
 from osbctl.broker.decision import Decision, RequestOutcome
 from osbctl.broker.listeners import listen_tcp
 from osbctl.broker.logs import Entry
@@ -30,6 +32,15 @@ from osbctl.broker.tls import Tls, load_certificate
 SMALL = b'{"services": []}' * 500
 LARGE = bytes(range(256)) * (20 << 12)
 """20 MB."""
+
+PATIENCE = 60.0
+"""Seconds after which a test gives up waiting: many times what a busy machine needs."""
+
+_DEADLINES = ("handshake", "request", "idle", "unauthenticated", "authentication", "stall", "drain")
+LONG = Settings(**dict.fromkeys((f"{name}_seconds" for name in _DEADLINES), 10_000.0))
+"""Deadlines that no test reaches unless it moves the clock (`Broker.skip`)."""
+
+_machine_clock = time.monotonic
 
 GET = b"GET /v2/catalog HTTP/1.1\r\nHost: broker\r\n\r\n"
 
@@ -119,11 +130,24 @@ class Lines:
         self.entries.append(entry)
 
 
+class CountingLoop(Loop):
+    """The main loop, and the number of its turns."""
+
+    turns = 0
+
+    def run_turn(self, wait_seconds: float) -> None:
+        super().run_turn(wait_seconds)
+        self.turns += 1
+
+
 @dataclass
 class Broker:
-    """A server in a thread, with its state."""
+    """A server in a thread, with its state.
 
-    loop: Loop
+    `ahead` is how far its clock is ahead of the machine's, in seconds (`skip`).
+    """
+
+    loop: CountingLoop
     server: Server
     tls: Tls | None
     stats: Stats
@@ -131,13 +155,30 @@ class Broker:
     thread: threading.Thread
     trust: ssl.SSLContext
     left: list[int]
+    ahead: float = 0.0
+
+    @property
+    def phases(self) -> list[Phase]:
+        """What each open connection waits for or does."""
+        return [channel.phase for channel in list(self.server.active_channels.values())]
+
+    def skip(self, seconds: float) -> None:
+        """Move the broker's clock on, and wait until it has checked its deadlines by it: a test need not wait for them."""
+        self.ahead += seconds
+        before = self.loop.turns
+        assert until(lambda: self.loop.turns > before + 1 or not self.thread.is_alive())  # one may have begun before
+
+    def cpu_seconds(self) -> float:
+        """CPU time that its thread has used."""
+        assert self.thread.ident is not None
+        return time.clock_gettime(time.pthread_getcpuclockid(self.thread.ident))
 
     @property
     def address(self) -> tuple[str, int]:
         return self.server.effective_host, int(self.server.effective_port)
 
     def raw(self) -> socket.socket:
-        return socket.create_connection(self.address, timeout=10)
+        return socket.create_connection(self.address, timeout=PATIENCE)
 
     def connect(self) -> socket.socket:
         if self.tls is None:
@@ -146,7 +187,7 @@ class Broker:
 
     def stop(self) -> int:
         self.loop.stop()
-        self.thread.join(15)
+        self.thread.join(PATIENCE)
         assert not self.thread.is_alive()
         return self.left[0]
 
@@ -157,7 +198,7 @@ def running(
 ) -> Iterator[Broker]:
     settings = settings or Settings()
     settings = replace(settings, sweep_seconds=min(settings.sweep_seconds, 0.05))
-    loop, stats, lines = Loop(settings), Stats(), Lines()
+    loop, stats, lines = CountingLoop(settings), Stats(), Lines()
     tls = Tls(load_certificate(*pair)) if pair else None
     sock = options.pop("sock", None) or listen_tcp("127.0.0.1", 0)[0]
     server = Server(
@@ -168,14 +209,16 @@ def running(
     left: list[int] = []
     thread = threading.Thread(target=lambda: left.append(loop.run()), daemon=True)
     broker = Broker(loop, server, tls, stats, lines, thread, trust, left)
-    thread.start()
-    try:
-        yield broker
-    finally:
-        loop.stop()
-        loop.stop()
-        thread.join(5)
-        assert not thread.is_alive()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(time, "monotonic", lambda: _machine_clock() + broker.ahead)
+        thread.start()
+        try:
+            yield broker
+        finally:
+            loop.stop()
+            loop.stop()
+            thread.join(PATIENCE)
+            assert not thread.is_alive()
 
 
 class Reader:
@@ -221,9 +264,10 @@ def digest(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()
 
 
-def until(condition: Any, seconds: float = 20.0) -> bool:
-    end = time.monotonic() + seconds
-    while time.monotonic() < end:
+def until(condition: Any, seconds: float = PATIENCE) -> bool:
+    """Wait for a condition; False if it has not come true in time."""
+    end = _machine_clock() + seconds
+    while _machine_clock() < end:
         if condition():
             return True
         time.sleep(0.01)

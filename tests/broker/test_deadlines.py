@@ -7,42 +7,52 @@ import threading
 import time
 import tracemalloc
 from contextlib import ExitStack
+from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from osbctl.broker.channel import Phase
 from osbctl.broker.decision import REFUSED, Decision
 from osbctl.broker.settings import Settings
-from tests.broker.harness import GET, LARGE, SMALL, Broker, Reader, ask, let_in, running, until
+from tests.broker.harness import GET, LARGE, LONG, PATIENCE, SMALL, Broker, Reader, ask, let_in, running, until
 
 Pair = tuple[Path, Path]
 
 
 def test_slow_headers_are_cut(trust: ssl.SSLContext, pair: Pair) -> None:
-    with running(trust, pair, Settings(request_seconds=0.3)) as broker, broker.connect() as sock:
-        began = time.monotonic()
-        with pytest.raises(OSError):
-            for byte in GET * 10:
-                sock.sendall(bytes([byte]) if byte != 13 else b"x")
-                time.sleep(0.05)
-        assert 0.2 < time.monotonic() - began < 10
+    with running(trust, pair, replace(LONG, request_seconds=1000)) as broker, broker.connect() as sock:
+        sock.sendall(GET[:10])
+        assert until(lambda: broker.phases == [Phase.READING])
+        broker.skip(800)
+        sock.sendall(GET[10:-2])
+        assert broker.phases == [Phase.READING]
+        broker.skip(300)
+        assert broker.phases == []
+        assert Reader(sock).at_end()
 
 
 def test_idle_connections_are_closed_despite_blank_lines(trust: ssl.SSLContext, pair: Pair) -> None:
-    with running(trust, pair, Settings(idle_seconds=0.3)) as broker, broker.connect() as sock:
-        with pytest.raises(OSError):
-            for _ in range(60):
-                sock.sendall(b"\r\n\r\n")
-                time.sleep(0.05)
+    with running(trust, pair, replace(LONG, idle_seconds=1000)) as broker, broker.connect() as sock:
+        assert ask(sock)[0] == 200
+        for _ in range(2):
+            assert until(lambda: broker.phases == [Phase.IDLE])
+            sock.sendall(b"\r\n\r\n")
+            broker.skip(600)
+        assert broker.phases == []
         assert broker.stats.cut == 1
 
 
 def test_silent_handshakes_are_closed(trust: ssl.SSLContext, pair: Pair) -> None:
-    with running(trust, pair, Settings(handshake_seconds=0.2)) as broker, broker.raw(), broker.raw() as half:
+    with running(trust, pair, replace(LONG, handshake_seconds=1000)) as broker, broker.raw(), broker.raw() as half:
         half.sendall(b"\x16\x03\x01")
-        assert until(lambda: len(broker.server.active_channels) == 2)
-        assert until(lambda: len(broker.server.active_channels) == 0)
+        assert until(lambda: broker.phases == [Phase.HANDSHAKE] * 2)
+        broker.skip(800)
+        assert broker.phases == [Phase.HANDSHAKE] * 2
+        broker.skip(300)
+        assert broker.phases == []
 
 
 def test_connections_per_address_are_limited(trust: ssl.SSLContext, pair: Pair) -> None:
@@ -61,9 +71,9 @@ def test_ipv4_clients_of_a_dual_stack_socket_are_counted_separately(trust: ssl.S
     sock = socket.create_server(("::", 0), family=socket.AF_INET6, dualstack_ipv6=True)
     with running(trust, pair, Settings(connections_per_address=2), sock=sock) as broker, ExitStack() as held:
         address = ("127.0.0.1", sock.getsockname()[1])
-        *_, refused = (held.enter_context(socket.create_connection(address, timeout=10)) for _ in range(3))
+        *_, refused = (held.enter_context(socket.create_connection(address, timeout=PATIENCE)) for _ in range(3))
         assert Reader(refused).at_end()
-        other = socket.create_connection(address, timeout=10, source_address=("127.0.0.2", 0))
+        other = socket.create_connection(address, timeout=PATIENCE, source_address=("127.0.0.2", 0))
         with trust.wrap_socket(other, server_hostname="localhost") as client:
             assert ask(client)[0] == 200
         assert until(lambda: [entry.client for entry in broker.lines.entries] == ["127.0.0.2"])
@@ -71,18 +81,17 @@ def test_ipv4_clients_of_a_dual_stack_socket_are_counted_separately(trust: ssl.S
 
 @pytest.mark.parametrize("told", [b"", b"\x16\x03\x01", b"GET"], ids=["silent", "half a handshake", "half a request"])
 def test_silent_clients_are_evicted_at_the_limit(trust: ssl.SSLContext, pair: Pair, told: bytes) -> None:
-    with running(trust, None if told == b"GET" else pair, Settings(connections=6)) as broker, ExitStack() as held:
+    settings = replace(LONG, connections=6)
+    with running(trust, None if told == b"GET" else pair, settings) as broker, ExitStack() as held:
         for _ in range(40):
             held.enter_context(broker.raw()).sendall(told)
-        began = time.monotonic()
         with broker.connect() as sock:
             assert ask(sock)[0] == 200
-        assert time.monotonic() - began < 8  # every deadline is longer
         assert len(broker.server.active_channels) <= 6
 
 
 def test_client_being_answered_is_not_evicted(trust: ssl.SSLContext, pair: Pair) -> None:
-    with running(trust, pair, Settings(connections=6)) as broker, broker.connect() as sock, ExitStack() as held:
+    with running(trust, pair, replace(LONG, connections=6)) as broker, broker.connect() as sock, ExitStack() as held:
         sock.sendall(GET.replace(b"/v2/catalog", b"/large"))
         assert sock.recv(1)
         for _ in range(40):
@@ -94,7 +103,7 @@ def test_client_being_answered_is_not_evicted(trust: ssl.SSLContext, pair: Pair)
 
 
 def test_idle_clients_are_evicted_at_the_limit(trust: ssl.SSLContext, pair: Pair) -> None:
-    with running(trust, pair, Settings(connections=6)) as broker, ExitStack() as held:
+    with running(trust, pair, replace(LONG, connections=6)) as broker, ExitStack() as held:
         for _ in range(10):
             assert ask(held.enter_context(broker.connect()))[0] == 200
 
@@ -119,20 +128,20 @@ def test_connection_limit_is_below_the_descriptor_limit() -> None:
 
 
 def test_accepting_pauses_without_descriptors(broker: Broker, caplog: pytest.LogCaptureFixture) -> None:
-    accept, fail = broker.server.accept, [True]
+    accept, tried = broker.server.accept, [0.0]
 
     def failing() -> Any:
-        if fail:
-            raise OSError(24, "Too many open files")
-        return accept()
+        if len(tried) > 6:
+            return accept()
+        tried.append(time.monotonic())
+        raise OSError(24, "Too many open files")
 
     broker.server.accept = failing
-    raw = broker.raw()
-    time.sleep(0.3)
-    fail.clear()
-    with broker.trust.wrap_socket(raw, server_hostname="localhost") as sock:
+    with broker.connect() as sock:
         assert ask(sock)[0] == 200
-    assert 1 <= caplog.text.count("cannot accept") <= 8
+    pause = broker.server.shared.settings.sweep_seconds
+    assert min(later - tried for tried, later in pairwise(tried)) >= pause
+    assert caplog.text.count("cannot accept") == 6
 
 
 def test_request_waiting_for_its_password_check_does_not_block_others(trust: ssl.SSLContext, pair: Pair) -> None:
@@ -177,9 +186,8 @@ def test_drain_finishes_responses_and_accepts_no_more(broker: Broker) -> None:
     idle, busy, half = broker.connect(), broker.connect(), broker.connect()
     ask(idle)
     busy.sendall(GET.replace(b"/v2/catalog", b"/large"))
-    busy.recv(0)
     half.sendall(GET[:20])
-    time.sleep(0.2)
+    assert until(lambda: broker.phases == [Phase.IDLE, Phase.ANSWERING, Phase.READING])
     stopper: list[int] = []
     thread = threading.Thread(target=lambda: stopper.append(broker.stop()))
     thread.start()
@@ -190,25 +198,29 @@ def test_drain_finishes_responses_and_accepts_no_more(broker: Broker) -> None:
     half.sendall(GET[20:])
     status, headers, body = Reader(half).answer()
     assert (status, headers["connection"], body) == (200, "close", SMALL)
-    thread.join(10)
+    thread.join(PATIENCE)
     assert stopper == [0]
     for sock in (idle, busy, half):
         sock.close()
 
 
 def test_drain_has_a_deadline(trust: ssl.SSLContext, pair: Pair) -> None:
-    with running(trust, pair, Settings(drain_seconds=0.3)) as broker, broker.connect() as sock:
+    with running(trust, pair, replace(LONG, drain_seconds=500)) as broker, broker.connect() as sock:
         sock.sendall(GET.replace(b"/v2/catalog", b"/large"))
-        time.sleep(0.1)
-        began = time.monotonic()
-        assert broker.stop() == 1
-        assert time.monotonic() - began < 10
+        assert until(lambda: broker.phases == [Phase.ANSWERING])
+        broker.loop.stop()
+        assert until(lambda: broker.server.shared.draining)
+        broker.skip(400)
+        assert broker.phases == [Phase.ANSWERING]
+        broker.skip(200)
+        broker.thread.join(PATIENCE)
+        assert broker.left == [1]
 
 
 def test_second_signal_ends_the_drain(broker: Broker) -> None:
     with broker.connect() as sock:
         sock.sendall(GET.replace(b"/v2/catalog", b"/large"))
-        time.sleep(0.1)
+        assert until(lambda: broker.phases == [Phase.ANSWERING])
         broker.loop.stop()
         assert until(lambda: broker.server.shared.draining)
         assert broker.stop() == 1
@@ -233,11 +245,12 @@ def test_urgent_data_closes_the_connection(trust: ssl.SSLContext) -> None:
 
 
 @pytest.mark.parametrize("path", [b"/v2/catalog", b"/v2/service_instances/one"])
-def test_a_client_that_waits_for_100_continue_gets_the_answer_at_once(broker: Broker, path: bytes) -> None:
+def test_a_client_that_waits_for_100_continue_gets_the_answer_at_once(
+    trust: ssl.SSLContext, pair: Pair, path: bytes
+) -> None:
     """No answer needs a body (RFC 9110 10.1.1)."""
     head = b"PUT " + path + b" HTTP/1.1\r\nHost: b\r\nContent-Length: 5\r\nExpect: 100-continue\r\n\r\n"
-    with broker.connect() as sock:
-        sock.settimeout(2)
+    with running(trust, pair, LONG) as broker, broker.connect() as sock:
         status, headers, _ = ask(sock, head)
         assert status in (200, 404, 405)
         assert headers["connection"] == "close"
