@@ -47,7 +47,7 @@ def token(user: str, password: str) -> str:
 
 @dataclass(frozen=True)
 class Target:
-    """Where a broker listens: what its clients need, also those in another process."""
+    """Address of a broker, with which also another process can be its client."""
 
     folder: Path
     port: int

@@ -159,7 +159,7 @@ class Broker:
 
     @property
     def phases(self) -> list[Phase]:
-        """What each open connection waits for or does."""
+        """Phases of the open connections."""
         return [channel.phase for channel in list(self.server.active_channels.values())]
 
     def skip(self, seconds: float) -> None:

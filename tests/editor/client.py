@@ -123,7 +123,7 @@ async def session(editor: Editor, encodings: list[str] | None = None) -> AsyncIt
         try:
             async with asyncio.timeout(SECONDS):
                 await client.stop()
-        finally:  # a server that failed still reads, and whoever started it waits for its thread
+        finally:  # a server that failed still reads, and its thread would hang
             client.protocol.writer.close()
 
 
