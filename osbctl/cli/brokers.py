@@ -199,4 +199,4 @@ def _print_summary(counts: Counter[RefreshOutcome], total: int, *, certain: bool
         print_note("plans were deleted as if they had no instances: name those that have some with --instances")
     if total != 1:
         outcomes = [f"{counts[outcome]:,} {outcome}" for outcome in RefreshOutcome if counts[outcome]]
-        print_note(f"{total:,} brokers: {', '.join(outcomes) or 'nothing to do'}")
+        print_note(f"{total:,} brokers: {', '.join(outcomes)}")

@@ -59,6 +59,7 @@ def build(
     from osbctl.tasks.output_checks import CATALOG, check_output
 
     overlays, variables, accept = (given or [] for given in (overlays, variables, accept))
+    common.check_options_used([folder], env=env)
     is_pak = is_brokerpak(folder)
     check_output(output, [*overlays, env, *([] if is_pak else [folder])], replaces=CATALOG)
     values = task.parse_variable_pairs(variables)

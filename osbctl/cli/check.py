@@ -48,6 +48,7 @@ def check(
         platforms=tuple(platforms or ()),
         ignore=tuple(ignore or ()),
         fail_on=fail_on,
+        of_broker=True,
     )
     config = find_config(os.curdir)
     options, severity = validation_options(request, config), effective_fail_on(request, config)

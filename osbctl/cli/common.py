@@ -1,7 +1,8 @@
 """Options that several commands share, and decorators that add options to a command."""
 
 import functools
-from collections.abc import Callable
+import os
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, is_dataclass
 from datetime import date
 from inspect import Parameter, Signature, signature
@@ -34,6 +35,23 @@ class LocationOptions:
 
     at: At = ""
     env: Env = None
+
+
+def check_options_used(sources: Sequence[str], *, env: str | None = None, stdin_filename: str | None = None) -> None:
+    """Raise UsageError for an option that none of `sources` can use: it, or a source, is a mistake."""
+    if stdin_filename is not None and "-" not in sources:
+        raise UsageError("--stdin-filename names standard input, and no source is -", "write - as the source")
+    if env is not None and not any(map(_may_be_brokerpak, sources)):
+        raise UsageError("--env is for brokerpaks, and no source is one", "name the folder with its manifest.yml")
+
+
+def _may_be_brokerpak(source: str) -> bool:
+    """Return whether a source is a brokerpak, or is not there, which is reported when it is read."""
+    from osbctl.sources.folder.brokerpak import is_brokerpak
+
+    if source == "-" or "://" in source:
+        return False
+    return is_brokerpak(source) or not (os.path.exists(source) or ":" in source)  # noqa: PTH110
 
 
 def _parse_date(text: str) -> str:

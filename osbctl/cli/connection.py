@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import os
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cache
 from typing import TYPE_CHECKING, Annotated, Any
 
 from typer import Option
 
 from osbctl.catalog import describe_skipped
-from osbctl.cli.common import LocationOptions, MaxBytes
+from osbctl.cli.common import LocationOptions, MaxBytes, check_options_used
 from osbctl.cli.output import print_note
 from osbctl.cli.passwords import ask_password, read_password_from_stdin
 from osbctl.errors import UsageError
 from osbctl.platforms import DEFAULT_API_VERSION, ApiVersion
+from osbctl.sources.catalogs import require_services
 from osbctl.sources.document import Document
 from osbctl.sources.limits import MAX_BYTES, Limits
 from osbctl.sources.read import read_source
@@ -120,6 +121,17 @@ class BrokerConnection(NetworkOptions):
             user=user, password=password, api_version=version, max_bytes=self.max_bytes
         )
 
+    def check_used(self, where: LocationOptions, *sources: str) -> None:
+        """Raise UsageError for an option of connections if no source is an address, or of files if every one is."""
+        check_options_used(sources, env=where.env)
+        addresses = [source for source in sources if is_address(source)]
+        if where.at and len(addresses) == len(sources):
+            raise UsageError("--at is for files, and every source is an address", "leave it out")
+        for field in fields(BrokerConnection) if not addresses else ():
+            if field.name != "max_bytes" and getattr(self, field.name) != field.default:
+                option = field.name.replace("_", "-")
+                raise UsageError(f"--{option} is for brokers, and no source is an address", "leave it out")
+
     def check_stdin(self, *sources: str) -> None:
         """Raise UsageError if standard input would be read twice."""
         check_stdin_used_once([*sources, "-" if self.password_stdin else ""])
@@ -130,11 +142,14 @@ _read_password_once = cache(read_password_from_stdin)
 
 
 def read_catalog(source: str, where: LocationOptions, **options: Any) -> Document:
-    """Read a source with the `options` of `read_source`; print where the catalog is, if not at the top."""
+    """Read a source with the `options` of `read_source`; print where the catalog is, if not at the top.
+
+    Raises errors as that, and DocumentError: what was read has no `services`.
+    """
     from osbctl.tasks.options import variables_lookup
 
     options |= {"at": where.at, "variables_of": variables_lookup(os.environ, where.env)}
-    return print_catalog_location(read_source(source, **options))
+    return print_catalog_location(require_services(read_source(source, **options)))
 
 
 def read_source_or_broker(connection: BrokerConnection, source: str, where: LocationOptions) -> Document:

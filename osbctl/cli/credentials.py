@@ -1,9 +1,10 @@
 """`osbctl hash-password` and `verify-password`: make and try credential records."""
 
+import os
 import sys
 import time
 from pathlib import Path
-from typing import Annotated, NoReturn
+from typing import Annotated, NoReturn, TextIO
 
 import typer
 from typer import Argument, Option
@@ -57,6 +58,10 @@ def hash_password(
     _check_output_options(output, append, force)
     if password_stdin and generate:
         raise UsageError("--password-stdin and --generate cannot be combined")
+    shown_on = "output" if output or append else "error"
+    if generate and not include_password and _is_discarded(getattr(sys, "stdout" if output or append else "stderr")):
+        advice = "leave it open; with -o or --append, the password is printed on standard output"
+        raise SourceError(f"the password would be lost: standard {shown_on} is closed, or goes nowhere", advice)
     try:
         check_identity(identity)
         if expires is not None and parse_expiry(expires) <= time.time():
@@ -72,6 +77,14 @@ def hash_password(
         typer.echo("warning: the record holds the password in clear text: keep it in a credential store only", err=True)
     if not generate:
         _warn_of_few_rounds(record)
+
+
+def _is_discarded(stream: TextIO) -> bool:
+    """Return whether a stream loses what is written: it is the null device, also in place of a closed one."""
+    try:
+        return os.path.samestat(os.fstat(stream.fileno()), os.stat(os.devnull))  # noqa: PTH116
+    except OSError:  # a stream without a descriptor
+        return False
 
 
 def _check_output_options(output: Path | None, append: Path | None, force: bool) -> None:

@@ -123,7 +123,8 @@ def diff(
     from osbctl.tasks.output_checks import check_output
 
     connection.check_stdin(old, new)
-    check_output(display.output, [old, new, instances, display.allow, *connection.files])
+    connection.check_used(where, old, new)
+    check_output(display.output, [old, new, instances, display.allow, where.env, *connection.files])
     try:
         before, after = read_source_or_broker(connection, old, where), read_source_or_broker(connection, new, where)
     except (DocumentError, SourceError) as error:

@@ -104,7 +104,7 @@ def drift(
     from osbctl.tasks.output_checks import check_output
 
     _check_arguments(broker, stored, all_brokers, sides)
-    files = (broker, *(stored or ()), instances, sides.database, sides.credentials)
+    files = (broker, *(stored or ()), instances, sides.database, sides.credentials, sides.env)
     check_output(display.output, [*files, display.allow, *sides.files])
     used_plans = None if instances is None else read_used_plans(instances)
     compared, display = frozenset(platforms or ()), replace(display, words=DRIFT)
@@ -131,6 +131,12 @@ def _check_arguments(broker: str | None, stored: list[str] | None, all_brokers: 
         raise UsageError("--all covers every registered broker", "leave out names, files, and options about them")
     if sides.user and not stored:
         raise UsageError("a registered broker has a user of its own", "leave --user out")
+    for option in ("api_version", "at", "env", "stored_as", "stored_broker") if not stored else ("credentials",):
+        if getattr(sides, option):
+            kind = "brokers that are not registered" if not stored else "registered brokers"
+            raise UsageError(f"--{option.replace('_', '-')} is for {kind}", "leave it out")
+    if broker is not None and stored:
+        sides.check_used(sides, broker, *stored)
 
 
 def _report_all_brokers(
@@ -144,13 +150,13 @@ def _report_all_brokers(
     """Report the drift of all registered brokers; 3 if one could not be checked, else 1 if one report fails."""
     from osbctl.reports.changes.brokers import FORMATS, BrokerReport, common_problems, render_all
     from osbctl.tasks.drift import compare_registered_brokers
-    from osbctl.tasks.refresh import unknown_plan_notes
+    from osbctl.tasks.refresh import resolve_broker_names, unknown_plan_notes
 
     if display.effective_format not in FORMATS:
         raise UsageError(f"--all has no format {display.effective_format}", f"choose one of {', '.join(FORMATS)}")
     with location.open_registry(sides.database) as registry:
+        total = len(resolve_broker_names(registry, ()))
         print_note(*unknown_plan_notes(registry, used_plans, instances_file))
-        total = len(registry.names())
         client = sides.make_client(one_broker=total == 1)
         results = compare_registered_brokers(registry, client, platforms, used_plans, jobs)
         checked = sorted(show_progress(results, total, "checking"), key=lambda result: result[0])

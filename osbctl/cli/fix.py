@@ -54,6 +54,7 @@ def fix(
     from osbctl.tasks.options import Request, resolve_config, validation_options, variables_lookup
 
     check_stdin_used_once(sources)
+    common.check_options_used(sources, env=env, stdin_filename=stdin_filename)
     request = Request(tuple(sources), api_version=api_version, select=tuple(select or ()))
     given = load_config(config) if config else None
     options = [validation_options(request, resolve_config(source, stdin_filename, given)) for source in sources]

@@ -51,11 +51,12 @@ def page(
     from osbctl.tasks.output_checks import check_output
     from osbctl.tasks.page import PageCatalog, make_page, read_branding
 
-    check_output(output, [*sources, *(since or ()), logo, config, *connection.files])
+    check_output(output, [*sources, *(since or ()), logo, config, where.env, *connection.files])
     settings = load_config(config) if config else find_config(".")
     since = since or []
     connection.check_stdin(*sources, *since)
     earlier = _resolve_earlier_catalogs(sources, since)
+    connection.check_used(where, *sources, *filter(None, earlier))
     catalogs = [
         PageCatalog(
             name,

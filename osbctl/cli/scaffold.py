@@ -88,6 +88,7 @@ def split(
     from osbctl.cli.connection import read_catalog
     from osbctl.sources.folder.scaffold import check_splittable, split_catalog
 
+    common.check_options_used([source], env=where.env)
     document = read_catalog(source, where, allow_nested=False)
     check_splittable(document)
     _write_files(folder, split_catalog(document.data))

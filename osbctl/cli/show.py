@@ -9,6 +9,7 @@ from osbctl.catalog import Catalog
 from osbctl.cli import common
 from osbctl.cli.connection import read_catalog
 from osbctl.cli.output import terminal_width, use_color, wrap_width, write_json, write_lines, write_output
+from osbctl.errors import UsageError
 from osbctl.platforms.commands import Purpose
 from osbctl.tasks.options import find_by_name_or_id
 from osbctl.text import AnsiStyle
@@ -37,6 +38,7 @@ def show(
     osbctl show --format markdown catalog.yaml > CATALOG.md
     osbctl show --format json catalog.yaml | jq '.services[].name'
     """
+    common.check_options_used([source], env=where.env, stdin_filename=stdin_filename)
     document = read_catalog(source, where, stdin_filename=stdin_filename)
     catalog = document.catalog
     chosen = find_by_name_or_id(catalog.services, service, "there is no service") if service is not None else None
@@ -104,6 +106,9 @@ def params(
     from osbctl.tasks.params import plan_parameters
 
     check_stdin_used_once([source, "-" if request == "@-" else ""])
+    common.check_options_used([source], env=where.env, stdin_filename=stdin_filename)
+    if broker and request is None:
+        raise UsageError("--broker is for the commands that send a request", "add -c JSON, or leave it out")
     document = read_catalog(source, where, stdin_filename=stdin_filename)
     result = plan_parameters(document, service, plan, purpose, request, broker)
     if format == "json":

@@ -65,6 +65,11 @@ def validate(
     """
     if write_baseline and not baseline:
         raise UsageError("--write-baseline needs a file", "add --baseline FILE")
+    common.check_options_used(sources, env=where.env, stdin_filename=stdin_filename)
+    if where.env:
+        from osbctl.tasks.output_checks import check_output
+
+        check_output(output, [where.env])
     detail = TextDetail(concise=concise, quiet=quiet)
     if detail != WHOLE and format not in (None, Format.TEXT):
         raise UsageError(f"--concise and --quiet are for text, not for --format {format}")

@@ -7,6 +7,7 @@ of the answer is limited, before and after decompression.
 import json
 import re
 from dataclasses import dataclass
+from typing import Any
 from urllib.parse import unquote, urljoin, urlsplit, urlunsplit
 
 from urllib3 import BaseHTTPResponse
@@ -14,9 +15,10 @@ from urllib3 import BaseHTTPResponse
 from osbctl.client.connection_options import ConnectionOptions, basic_auth, check_options, redact_query
 from osbctl.client.http_client import HttpClient, read_body_chunks
 from osbctl.errors import SourceError, UsageError
-from osbctl.findings import DocumentError
+from osbctl.findings import DocumentError, Location
 from osbctl.paths import JsonValue
 from osbctl.redaction import SURE_LENGTH, redact_text
+from osbctl.sources.catalogs import require_services
 from osbctl.sources.document import Document
 from osbctl.sources.limits import Limits
 from osbctl.sources.parse import parse_document
@@ -80,6 +82,7 @@ def fetch_catalog(address: str, options: ConnectionOptions) -> CatalogResponse:
     """Fetch the catalog at `address` (as `parse_broker_url` returns it).
 
     Raises SourceError: there is no answer, or the answer is not a JSON object; the message gives the reason.
+    DocumentError: it is one without `services`, so no catalog.
     """
     check_options(address, options)
     with HttpClient(address, options) as client:
@@ -157,6 +160,11 @@ def _read_catalog_response(response: BaseHTTPResponse, client: HttpClient) -> Ca
         raise status_error(client.name, response.status, body, client.options)
     if not body.strip().startswith(b"{"):
         raise not_a_catalog_error(client.name, parse_json_body(body)[1])
+    value: Any = parse_json_body(body)[0]
+    if isinstance(value, dict):  # else the reader of catalogs says what is wrong with it
+        # Without the text of a line: it may be all of the answer, with its secrets.
+        start = Location(client.name, 1, 1)
+        require_services(Document(client.name, value, "json", lambda paths: dict.fromkeys(paths, start)))
     return CatalogResponse(client.name, body)
 
 

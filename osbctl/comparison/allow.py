@@ -5,6 +5,7 @@ rule = "change-plan-removed"
 object = "postgres/small"      # service or service/plan, by name; empty for the catalog
 reason = "its last instance moved in May"
 field = ""                     # optional: this field alone
+level = "breaking"             # optional: holds up to this level
 expires = 2027-01-31           # optional: the last day on which it holds
 """
 
@@ -13,28 +14,33 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from osbctl.changes import Change
+from osbctl.changes import Change, Level
 from osbctl.errors import ConfigError
 from osbctl.files import parse_toml, read_bounded
 
 _MAX_BYTES = 10_000_000
 _NEEDED = ("rule", "object", "reason")
-_TEXTS = {*_NEEDED, "field"}
+_TEXTS = {*_NEEDED, "field", "level"}
 
 
 @dataclass(frozen=True, slots=True)
 class AllowEntry:
-    """One entry; `field` None stands for any field."""
+    """One entry, for changes up to `level`; `field` None stands for any field."""
 
     rule: str
     object: str
     reason: str
     field: str | None = None
     expires: datetime.date | None = None
+    level: Level = Level.BREAKING
+
+    def names(self, change: Change) -> bool:
+        """Return whether the entry is about `change`, expired or not, whatever its level."""
+        return (self.rule, self.object) == (change.rule, change.object) and self.field in (None, change.field)
 
     def covers(self, change: Change) -> bool:
-        """Return whether the entry matches `change`, expired or not."""
-        return (self.rule, self.object) == (change.rule, change.object) and self.field in (None, change.field)
+        """Return whether the entry is about `change`, and holds for its level."""
+        return self.names(change) and change.level.rank <= self.level.rank
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,9 +80,10 @@ def triage_changes(changes: Iterable[Change], entries: Iterable[AllowEntry], tod
             accepted.append((change, valid[covering[0]].reason))
         else:
             open_changes.append(change)
-    problems += [
-        f"{_entry_label(entry)} matches no change: remove it" for n, entry in enumerate(valid) if n not in matched
-    ]
+    for entry in (entry for number, entry in enumerate(valid) if number not in matched):
+        graver = next((change.level for change in changes if entry.names(change)), None)
+        why = f"holds up to {entry.level}, and the change is {graver}" if graver else "matches no change: remove it"
+        problems.append(f"{_entry_label(entry)} {why}")
     return TriagedChanges(open_changes, accepted, problems)
 
 
@@ -88,7 +95,7 @@ def _parse_entry(path: str, number: int, entry: Any) -> AllowEntry:
     """Check and convert one entry; `number` counts from 1. Raises ConfigError."""
     where = f"{path}: allow entry {number}"
     if not isinstance(entry, dict) or set(entry) - _TEXTS - {"expires"}:
-        raise ConfigError(f"{where}: known keys: rule, object, reason, field, expires")
+        raise ConfigError(f"{where}: known keys: rule, object, reason, field, level, expires")
     for key in _TEXTS & set(entry):
         if not isinstance(entry[key], str):
             raise ConfigError(f"{where}: {key} must be a string")
@@ -98,4 +105,7 @@ def _parse_entry(path: str, number: int, entry: Any) -> AllowEntry:
     expires = entry.get("expires")
     if expires is not None and type(expires) is not datetime.date:
         raise ConfigError(f"{where}: expires must be a date", "for example: expires = 2027-01-31")
-    return AllowEntry(entry["rule"], entry["object"], entry["reason"], entry.get("field"), expires)
+    level = entry.get("level", Level.BREAKING.value)
+    if level not in [*Level]:
+        raise ConfigError(f"{where}: level must be one of {', '.join(Level)}", 'for example: level = "refused"')
+    return AllowEntry(entry["rule"], entry["object"], entry["reason"], entry.get("field"), expires, Level(level))

@@ -14,8 +14,10 @@ from osbctl.findings import DocumentError
 from osbctl.platforms import Platform
 from osbctl.platforms.outcome import Refusal
 from osbctl.platforms.saving import StoredRow
+from osbctl.sources.catalogs import require_services
 from osbctl.sources.document import Document
 from osbctl.sources.parse import parse_document
+from osbctl.text import plural
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 """The name of a registered broker."""
@@ -147,21 +149,31 @@ class BrokerRow(Registration):
 
 @dataclass(frozen=True)
 class RegisteredBroker:
-    """A registered broker: its row, its stored catalog without secrets, and removed objects that are kept."""
+    """A registered broker: its row, its stored catalog without secrets, and removed objects that are kept.
+
+    `is_previous`: the catalog is the one before that which the row counts.
+    """
 
     row: BrokerRow
     catalog: bytes
     kept: tuple[StoredRow, ...] = ()
+    is_previous: bool = False
 
     @cached_property
     def document(self) -> Document:
         """The stored catalog, parsed. Raises RegistryError: another program wrote something else there."""
-        name = self.row.name
+        name, row = self.row.name, self.row
+        advice = "restore the database from a backup; or remove the broker, and add it again"
         try:
-            return parse_document(self.catalog, f"{name} (stored)")
+            document = require_services(parse_document(self.catalog, f"{name} (stored)"))
         except DocumentError as error:
-            text = f"the stored catalog of {name} is not a JSON object"
-            raise RegistryError(text, "remove the broker, and add it again") from error
+            raise RegistryError(f"what is stored of {name} is not a catalog", advice) from error
+        found = len(document.catalog.services), sum(1 for _ in document.catalog.plans)
+        if not self.is_previous and found != (row.services, row.plans):
+            counts = "{} and {}".format(plural(found[0], "service"), plural(found[1], "plan"))
+            text = f"the stored catalog of {name} is damaged: it has {counts}, and {row.services:,} and {row.plans:,}"
+            raise RegistryError(f"{text} were stored", advice)
+        return document
 
     @property
     def data(self) -> dict[str, Any]:

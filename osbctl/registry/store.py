@@ -84,7 +84,7 @@ class Registry(AbstractContextManager["Registry"]):
         if previous and row.previous is None:
             raise SourceError(f"the registry has no previous catalog of {name}", "omit --version")
         if previous:  # its kept objects are not stored
-            return RegisteredBroker(parse_broker_row(row), check_bytes(row.previous))
+            return RegisteredBroker(parse_broker_row(row), check_bytes(row.previous), is_previous=True)
         return RegisteredBroker(parse_broker_row(row), check_bytes(row.catalog), parse_kept_objects(row.kept))
 
     def find_taken_ids(

@@ -73,6 +73,28 @@ def find_only_catalog(documents: Sequence[Document], at: str = "", *, allow_nest
     return rename_spring_fields(document) if is_in_spring_catalog(first) else document
 
 
+def require_services(document: Document) -> Document:
+    """Return `document` if its data has `services`. Raises DocumentError: it is no catalog, not even an empty one.
+
+    The key counts in any case, as programs in Go read it, but not with null.
+    """
+    from osbctl.platforms.golang import fold_case  # most catalogs do not need it
+
+    data = document.data
+    if isinstance(data.get("services"), list) or any(
+        value is not None and fold_case(key) == "services" for key, value in data.items()
+    ):
+        return document
+    null = next((key for key in data if fold_case(key) == "services"), "")
+    near = next((key for key, value in data.items() if value and closest_word(key, ("services",))), "")
+    message = (
+        f"there is no catalog here: `{null}` is null" if null else "there is no catalog here: it has no `services`"
+    )
+    hint = "a catalog is an object with `services`, a list" if null or not near else did_you_mean(near, ("services",))
+    place = _Place(document, data, (null,) if null else (near,) if near else ())
+    raise _document_error(place, "no-catalog", message, hint)
+
+
 def has_service_offering(document: Document) -> bool:
     """Return whether `document` has a service offering: `plans`, or an id, a name and `bindable`."""
     return any(_catalog_shape(place.value) for place in _find_catalogs(_top_places([document])))
@@ -88,12 +110,15 @@ def _top_places(documents: Sequence[Document], pointer_prefix: str = "") -> list
 
 
 def _catalog_shape(value: Any) -> Literal["catalog", "list", "offering", ""]:
-    """Shape of a value with service offerings; empty if it has none."""
+    """Shape of a value with service offerings, in a list or, by mistake, in an object; empty if it has none."""
     if isinstance(value, list):
         return "list" if _holds_offering(value) else ""
     if not isinstance(value, dict):
         return ""
-    return "catalog" if _holds_offering(value.get("services")) else "offering" if _is_offering(value) else ""
+    services = value.get("services")
+    if _holds_offering(services) or (isinstance(services, dict) and any(map(_is_offering, services.values()))):
+        return "catalog"
+    return "offering" if _is_offering(value) else ""
 
 
 def _holds_offering(value: Any) -> bool:

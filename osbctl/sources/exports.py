@@ -16,7 +16,7 @@ from osbctl.paths import Path, get_at
 from osbctl.platforms import Identity, Platform, State
 from osbctl.platforms.export import ExportRow, Fields, Page, RowFields, row_name
 from osbctl.platforms.saving import StoredRow
-from osbctl.sources.catalogs import find_only_catalog, has_service_offering
+from osbctl.sources.catalogs import find_only_catalog, has_service_offering, require_services
 from osbctl.sources.document import Document
 from osbctl.sources.limits import DEFAULT_LIMITS, Limits
 from osbctl.sources.origins import PathOrigins
@@ -98,14 +98,14 @@ def find_stored_catalog(
     `stored_as` None: recognised by the content. `broker` is the broker's name or id on the platform, where there are
     several. `at` is the JSON pointer of a catalog. An incomplete export is refused: missing rows would look like
     additions, which are safe changes. Raises SourceError: wrong shape, several platforms, incomplete, or nothing of the
-    broker; UsageError: what is asked for is not there, or not clear.
+    broker; DocumentError: not one catalog; UsageError: what is asked for is not there, or not clear.
     """
     by_name = {platform.value: platform for platform in Platform}
     platform = by_name.get(stored_as) if stored_as else _recognise_common_platform(documents)
     if platform is None:
         if len({document.name for document in documents}) > 1 or broker:
             raise UsageError("a catalog is one file, of one broker", "only exports come in several files")
-        return StoredCatalog(find_only_catalog(documents, at))
+        return StoredCatalog(require_services(find_only_catalog(documents, at)))
     export = platform.record.export_format
     for document in documents:
         if not _is_export(document, platform):

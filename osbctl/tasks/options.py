@@ -22,7 +22,7 @@ class Request(NamedTuple):
     """Requested options of a validation; None and empty mean "not given", so the configuration decides.
 
     `baseline` is a file of findings that are not reported, or are written there. `fixes`: find the fixes of all
-    findings, which may need a comparison of schemas.
+    findings, which may need a comparison of schemas. `of_broker`: the answers of a running broker are checked, too.
     """
 
     sources: tuple[str, ...]
@@ -40,6 +40,7 @@ class Request(NamedTuple):
     baseline: str | None = None
     write_baseline: bool = False
     fixes: bool = False
+    of_broker: bool = False
 
 
 def resolve_config(source: str, stdin_filename: str | None = None, config: Config | None = None) -> Config:
@@ -87,13 +88,22 @@ def effective_fail_on(request: Request, config: Config) -> FailOn:
 def validation_options(request: Request, config: Config) -> ValidationOptions:
     """The request completed by the configuration; what the request selects, the configuration cannot ignore.
 
-    Raises UsageError, ConfigError: a rule or a platform is not known; a user schema cannot be read.
+    Raises UsageError, ConfigError: a rule or a platform is not known; a selected rule is never reported here; a user
+    schema cannot be read.
     """
     selected = _requested_rules(request.select)
     platforms = request.platforms or [_parse_choice(Platform, name, config, "platform") for name in config.platform]
     select = selected or _configured_rules(config, "select", config.select)
     ignore = _requested_rules(request.ignore) | (_configured_rules(config, "ignore", config.ignore) - selected)
     _check_selection(select, ignore)
+    has_schemas = bool(request.schemas or config.schema)
+    for pattern in request.select:
+        _check_reported(
+            resolve_rule_ids(pattern), request, has_schemas, UsageError(f"--select {pattern} selects nothing")
+        )
+    if select and not selected:
+        error = ConfigError(f"{config.origin}: select: {', '.join(config.select)} selects nothing")
+        _check_reported(select, request, has_schemas, error)
     api_version = DEFAULT_API_VERSION if config.api_version is None else config.api_version
     return ValidationOptions(
         api_version=request.api_version or _parse_choice(ApiVersion, api_version, config, "api-version"),
@@ -115,6 +125,31 @@ def _check_selection(select: frozenset[str], ignore: frozenset[str]) -> None:
     if select and select <= ignore:
         rules = ", ".join(sorted(select))
         raise UsageError(f"every selected rule is also ignored: {rules}", "leave one of the two out")
+
+
+def _check_reported(rules: frozenset[str], request: Request, has_schemas: bool, error: OsbctlError) -> None:
+    """Raise `error`, with the reason as advice, if a run with this request can report none of the rules."""
+    reasons = {_why_never_reported(RULES[rule], request, has_schemas): rule for rule in sorted(rules, reverse=True)}
+    if reasons and "" not in reasons:
+        error.advice = "; ".join(f"{rule} {why}" for why, rule in reasons.items())
+        raise error
+
+
+def _why_never_reported(rule: Rule, request: Request, has_schemas: bool) -> str:
+    """The reason why a run with this request cannot report a rule, as a predicate; empty if it can."""
+    if rule.category is Category.CHANGE:
+        return "is reported by osbctl diff and drift"
+    if rule.category is Category.WIRE and not request.of_broker:
+        return "is reported by osbctl check"
+    if rule.category is Category.BUILD and not any(map(_may_be_folder, request.sources)):
+        return "is about source folders and brokerpaks"
+    if rule.id.startswith("shared-") and not request.together:
+        return "needs --together"
+    return "needs --schema" if rule.id == "house-schema" and not has_schemas else ""
+
+
+def _may_be_folder(source: str) -> bool:
+    return os.path.isdir(source) or (":" in source and not os.path.exists(source))  # noqa: PTH110, PTH112
 
 
 def _parse_ignore_entries(config: Config) -> Iterator[IgnoreAt]:

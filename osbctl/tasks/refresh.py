@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from osbctl.errors import SourceError, UsageError
+from osbctl.errors import RegistryError, SourceError, UsageError
 from osbctl.parallel import run_in_parallel
 from osbctl.platforms import DEFAULT_PLATFORM
 from osbctl.registry.errors import OutdatedError, UnknownBrokerError
@@ -44,8 +44,14 @@ def register_broker(registry: Registry, new: Registration, client: RegisteredBro
 
 
 def resolve_broker_names(registry: Registry, names: Sequence[str]) -> list[str]:
-    """The brokers of these names, each once; all if none is named. Raises UnknownBrokerError."""
+    """The brokers of these names, each once; all if none is named.
+
+    Raises UnknownBrokerError; RegistryError: there is no broker at all, so that a lost registry is not called well.
+    """
     known = dict.fromkeys(registry.names())
+    if not (names or known):
+        advice = "osbctl brokers add registers one; if there were some, restore the database from a backup"
+        raise RegistryError("no broker is registered in this database", advice)
     for name in names:
         if name not in known:
             raise UnknownBrokerError(name, known)

@@ -39,7 +39,7 @@ class RegisteredBrokerClient:
         )
         try:
             return fetch_catalog(address, options), options
-        except SourceError as error:  # it may quote the broker, and a broker may quote the password
+        except (SourceError, DocumentError) as error:  # it may quote the broker, and a broker may quote the password
             raise SourceError(options.redact_credentials(error.message), error.advice) from None
 
     def validate(self, body: bytes, broker: Registration, sent: ConnectionOptions) -> BrokerCatalog:

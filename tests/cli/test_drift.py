@@ -139,7 +139,11 @@ UNHAPPY: dict[str, tuple[list[str], int, str]] = {
     "one word": (["catalog.json"], 2, "no registered broker 'catalog.json', and no STORED is named"),
     "an address alone": ([f"https://u:{SECRET}@x.example"], 2, "no registered broker at an address"),
     "twice standard input": (["-", "-"], 2, "standard input can be read only once"),
-    "a password and a source": (["x", "-", "--password-stdin"], 2, "standard input can be read only once"),
+    "a password and a source": (
+        ["http://127.0.0.1:9", "-", "--password-stdin"],
+        2,
+        "standard input can be read only once",
+    ),
     "no such file": (["catalog.json", "nowhere.json"], 3, "nowhere.json: there is no such file"),
     "no such broker file": (["nowhere.json", "catalog.json"], 3, "nowhere.json: there is no such file"),
     "not an export": (["catalog.json", "other.json"], 3, "neither a catalog nor an export"),
@@ -377,8 +381,8 @@ def test_a_progress_bar_at_a_terminal_alone(osbctl: Run, several: Brokers) -> No
 
 def test_no_broker_at_all(osbctl: Run) -> None:
     Registry.open("brokers.sqlite").close()
-    done = osbctl("drift", "--all", code=0)
-    assert (len(done.stdout.splitlines()), done.stderr) == (1, "")
+    done = osbctl("drift", "--all", code=3)
+    assert (done.stdout, "no broker is registered" in done.stderr) == ("", True)
 
 
 def test_all_brokers_in_every_format(osbctl: Run, several: Brokers) -> None:

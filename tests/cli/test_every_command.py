@@ -28,6 +28,7 @@ from tests.case import case
 from tests.cli.broker_server import PASSWORD, USER, broker
 from tests.cli.program import commands, osbctl
 from tests.folders import catalogs_folder
+from tests.sources.folder import brokerpaks
 
 SECONDS = 20.0
 """Time limit of a command: generous, since the machine may be busy; its own timeouts are set to a fraction."""
@@ -51,6 +52,7 @@ class Row:
 ACCESS = "--user platform --password-stdin --ca-file ca.pem"
 TLS = {"ca_file": "--user platform --password-stdin --ca-file @", "client_cert": f"{ACCESS} --client-cert @"}
 DATABASE = {"database": "--database @"}
+ENV = {"env": "pak --env @"}
 TWO = "catalog.json other.json --fail-on never"
 PORT = "--port 0 --tls-cert cert.pem --tls-key key.pem"
 HASH = "a --generate --rounds 1000"
@@ -75,20 +77,18 @@ def writing(call: str, reads: dict[str, str], changes: tuple[str, ...] = (), **w
 ROWS = {
     "validate": writing(
         "catalog.json",
-        {"sources": "@", "schemas": "catalog.json --schema @", **options("catalog.json", "config", "baseline", "env")},
+        {"sources": "@", "schemas": "catalog.json --schema @", **options("catalog.json", "config", "baseline"), **ENV},
         baseline="catalog.json --write-baseline --baseline @",
     ),
     "schema": Row(""),
-    "show": Row("catalog.json", {"source": "@", **options("catalog.json", "env")}),
-    "fix": Row("catalog.json", {"sources": "@", **options("catalog.json", "config", "env")}, prints=False),
-    "build": writing(
-        "source", {"folder": "@", "overlays": "source --overlay @", "env": "source --env @"}, ("source/catalog.lock",)
-    ),
+    "show": Row("catalog.json", {"source": "@", **ENV}),
+    "fix": Row("catalog.json", {"sources": "@", **options("catalog.json", "config"), **ENV}, prints=False),
+    "build": writing("source", {"folder": "@", "overlays": "source --overlay @", **ENV}, ("source/catalog.lock",)),
     "init": Row("new --service a", writes={"folder": "@ --service a"}, prints=False, changes=("new",)),
     "new": Row("plan postgres big -C source", writes={"folder": "service a -C @"}, prints=False, changes=("source/",)),
     "split": Row(
         "catalog.json new",
-        {"source": "@ new", "env": "catalog.json new --env @"},
+        {"source": "@ new", "env": "pak new --env @"},
         {"folder": "catalog.json @"},
         prints=False,
         changes=("new",),
@@ -99,7 +99,8 @@ ROWS = {
         {
             "old": "@ other.json --fail-on never",
             "new": "catalog.json @ --fail-on never",
-            **options(TWO, "env", "instances", "allow"),
+            **options(TWO, "instances", "allow"),
+            "env": "pak catalog.json --fail-on never --env @",
             **below("URL catalog.json --fail-on never", TLS),
         },
     ),
@@ -108,7 +109,8 @@ ROWS = {
         {
             "broker": "@ other.json --fail-on never",
             "stored": "catalog.json @ --fail-on never",
-            **options(TWO, "env", "instances", "allow"),
+            **options(TWO, "instances", "allow"),
+            "env": "pak catalog.json --fail-on never --env @",
             **options(f"one --fail-on never --ca-file ca.pem {STORED}", "credentials"),
             **below("URL catalog.json --fail-on never", TLS),
             **below(f"{ONE} --fail-on never", DATABASE),
@@ -131,12 +133,12 @@ ROWS = {
         {
             "source": "@ message-queue shared",
             "request": "catalog.json message-queue shared --parameters AT@",
-            "env": "catalog.json message-queue shared --env @",
+            "env": "pak acme-database.v1 small --env @",
         },
     ),
     "page": writing(
         "catalog.json",
-        {"sources": "@", **options("catalog.json", "since", "env", "logo", "config"), **below("URL", TLS)},
+        {"sources": "@", **options("catalog.json", "since", "logo", "config"), **ENV, **below("URL", TLS)},
     ),
     "hash-password": writing(HASH, options(HASH, "append")),
     "verify-password": Row("credentials.json platform --password-stdin", {"file": "@ platform --password-stdin"}),
@@ -184,7 +186,7 @@ GOOD = {
     "schemas": "schema.json", "config": "config.toml", "folder": "source", "overlays": "overlay.yaml",
     "instances": "instances.txt", "allow": "allow.toml", "ca_file": "ca.pem", "client_cert": "client.pem",
     "credentials": "credentials.json", "append": "credentials.json", "file": "credentials.json",
-    "request": "request.json", "logo": "logo.png", "tls_cert": "cert.pem", "tls_key": "key.pem", "database": "brokers.sqlite",
+    "request": "request.json", "logo": "logo.png", "tls_cert": "cert.pem", "tls_key": "key.pem", "database": "brokers.sqlite", "env": "vars.env",
 }  # fmt: skip
 """The file that each holds when all is well, catalog.json where it is not named."""
 
@@ -308,13 +310,18 @@ def good(tmp_path_factory: pytest.TempPathFactory, authority: Authority) -> Iter
         "ca.pem": authority.cert.read_text(), "cert.pem": certificate, "key.pem": key.read_text(),
         "client.pem": certificate + key.read_text(),
         "catalog.json": catalog, "other.json": catalog.replace('description": "', 'description": "x'),
-        "schema.json": '{"type": "object"}', "request.json": '{"a": 1}', "config.toml": 'fail-on = "error"\n',
+        "schema.json": '{"type": "object"}', "request.json": '{"a": 1}', "vars.env": "export A=1\nexport B=2\n", "config.toml": 'fail-on = "error"\n',
         "overlay.yaml": "services: {postgres: {bindable: true}}\n",
         "instances.txt": "\n".join(plan["id"] for plan in json.loads(catalog)["services"][0]["plans"]),
         "allow.toml": '[[allow]]\nrule = "change-plan-removed"\nobject = "a/b"\nreason = "x"\n',
     }  # fmt: skip
     for name, text in files.items():
         (folder / name).write_text(text)
+    texts = {
+        "manifest": brokerpaks.MANIFEST.replace("- redis.yml\n", ""),
+        "database": brokerpaks.DATABASE.replace(", beta", ""),
+    }
+    brokerpaks.brokerpak(folder / "pak", **texts)
     (folder / "logo.png").write_bytes(b"\x89PNG\r\n\x1a\n" + bytes(100))
     write_record(folder / "credentials.json", make_record(USER, PASSWORD, rounds=1000, include_password=True))
     with broker(json.loads(catalog), (cert, key)) as server:

@@ -162,6 +162,23 @@ def test_a_password_that_cannot_be_shown_leaves_the_old_record(path: Path, optio
     assert list(path.parent.iterdir()) == [path]
 
 
+@each("words, stream", [("", 2), ("-o", 1), ("--append", 1)])
+@each("discarded", [True, False])
+def test_a_password_that_would_be_lost_makes_no_record(path: Path, words: str, stream: int, discarded: bool) -> None:
+    """With `discarded`, what is printed goes to /dev/null, else the stream is closed."""
+    before = path.read_bytes()
+    options = f"{words} {path}" + " --force" * (words == "-o") if words else ""
+    target = f"{stream}>{'/dev/null' if discarded else '&-'}"
+    line = f"{warm.command()} hash-password admin --generate --rounds 1000 {options} {target}"
+    ran = subprocess.run(["sh", "-c", line], capture_output=True, text=True, cwd=ROOT, timeout=60)
+    assert (ran.returncode, ran.stdout) == (3, "")
+    assert stream == 2 or "the password would be lost" in ran.stderr
+    assert path.read_bytes() == before
+    # A record that holds the password can be read later.
+    ran = subprocess.run(["sh", "-c", line.replace(target, f"--include-password {stream}>/dev/null")], check=False)
+    assert ran.returncode == 0
+
+
 def at_a_terminal(*answers: str) -> tuple[int, str, str]:
     """Run hash-password with a terminal as standard input; what it shows there, and its output."""
     prompts = ("Password of admin: ", "Repeat the password: ")

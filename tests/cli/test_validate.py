@@ -2,6 +2,7 @@
 
 import json
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -102,6 +103,20 @@ def test_wrong_use_gets_a_sentence() -> None:
         (f"validate --platfrom x {GOOD}", 2, "--platform"),
         (f"validate --platform heroku {GOOD}", 2, "cloudfoundry"),
         (f"validate --ignore plan-name-duplicat {GOOD}", 2, "did you mean plan-name-duplicate?"),
+        *(
+            (f"validate {FAULTY} --select {word}", 2, told)
+            for word, told in (
+                ("change", "is reported by osbctl diff and drift"),
+                ("change-*", "osbctl diff and drift"),
+                ("wire", "is reported by osbctl check"),
+                ("wire-open", "wire-open is reported by osbctl check"),
+                ("build", "is about source folders"),
+                ("build-id-missing", "is about source folders"),
+                ("schema --select wire", "--select wire selects nothing"),
+                ("shared-id", "needs --together"),
+                ("house-schema", "needs --schema"),
+            )
+        ),
         (f"validate {FAULTY} --select schema-type --ignore schema-type", 2, "every selected rule is also ignored: sch"),
         *((f"validate {word} --format json {FAULTY}", 2, "for text") for word in ("--concise", "-q")),
         (f"valdate {GOOD}", 2, "validate"),
@@ -348,3 +363,22 @@ def test_a_refusal_names_platforms_and_rules_and_equal_verdicts_are_one_line(tmp
     assert "  every platform  \x1b[1;31mrefuses\x1b[0m (2 reasons): schema-type\n" in painted
     assert "    \x1b[36mhint:\x1b[0m write false" in painted
     assert "\x1b[2m    Cloud Foundry: “Plan free must be a boolean" in painted
+
+
+def test_a_configuration_that_selects_only_what_is_never_reported(tmp_path: Path) -> None:
+    shutil.copy(GOOD, tmp_path / "c.json")
+    osbctl("init", "source", "--service", "db", cwd=tmp_path, code=0)
+    for words, told in (
+        ('"change"', "osbctl diff and drift"), ('"wire", "build"', "osbctl check"), ('"build"', "source folders"),
+        ('"house-schema"', "--schema"),
+    ):  # fmt: skip
+        (tmp_path / "osbctl.toml").write_text(f"select = [{words}]\n")
+        with case(words):
+            assert told in failure("validate", "c.json", cwd=tmp_path, code=3)
+    for words, sources in (('"build"', ["source"]), ('"build"', ["c.json", "source"]), ('"wire", "spec"', ["c.json"])):
+        (tmp_path / "osbctl.toml").write_text(f"select = [{words}]\n")
+        with case(words, *sources):
+            osbctl("validate", *sources, cwd=tmp_path, code=0)
+    (tmp_path / "osbctl.toml").unlink()
+    osbctl("validate", "source", "--select", "build", cwd=tmp_path, code=0)
+    osbctl("validate", "c.json", "--select", "shared-id", "--together", cwd=tmp_path, code=0)

@@ -3,15 +3,17 @@
 import datetime
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from osbctl.changes import Change, ObjectRef
+from osbctl.changes import Change, Effect, Level, ObjectRef
 from osbctl.comparison.allow import AllowEntry, load_allow_entries, triage_changes
 from osbctl.comparison.instances import check_plan_ids, read_used_plans
 from osbctl.errors import ConfigError
 from osbctl.platforms import Platform
+from tests.case import case
 from tests.drift.make import CATALOG
 from tests.sources.exports.make import export_as
 
@@ -39,13 +41,31 @@ def test_allowed(entry: AllowEntry, accepted: bool, problem: str) -> None:
     assert problem in "".join(sorted_out.problems)
 
 
+def test_an_entry_holds_up_to_its_level() -> None:
+    """A breaking change that was accepted, and that a platform now refuses, is another one."""
+    for number, level in enumerate(Level):
+        change = replace(CHANGE, effects=(Effect(Platform.KORIFI, level, "does it"),))
+        for other, up_to in enumerate(Level):
+            with case(level, up_to):
+                entry = AllowEntry(CHANGE.rule, "db/small", "why", level=up_to)
+                sorted_out = triage_changes([change], [entry], TODAY)
+                assert bool(sorted_out.accepted) == (number >= other)
+                told = f"holds up to {up_to}, and the change is {level}"
+                assert [told in problem for problem in sorted_out.problems] == [True] * (number < other)
+        without = AllowEntry(CHANGE.rule, "db/small", "why")
+        assert bool(triage_changes([change], [without], TODAY).accepted) == (level is not Level.REFUSED)
+
+
 def test_an_allow_file_is_read(tmp_path: Path) -> None:
     file = tmp_path / "allow.toml"
     file.write_text(
         '[[allow]]\nrule = "r"\nobject = "a/b"\nreason = "x"\nexpires = 2030-01-31\n'
-        '[[allow]]\nrule="r"\nobject=""\nreason="y"'
+        '[[allow]]\nrule="r"\nobject=""\nreason="y"\nlevel="refused"'
     )
-    assert load_allow_entries(str(file)) == [AllowEntry("r", "a/b", "x", None, TODAY), AllowEntry("r", "", "y")]
+    assert load_allow_entries(str(file)) == [
+        AllowEntry("r", "a/b", "x", None, TODAY),
+        AllowEntry("r", "", "y", level=Level.REFUSED),
+    ]
 
 
 @pytest.mark.parametrize(
@@ -60,6 +80,8 @@ def test_an_allow_file_is_read(tmp_path: Path) -> None:
         '[[allow]]\nrule = "r"\nobject = 3\nreason = "x"',
         '[[allow]]\nrule = "r"\nobject = "a"\nreason = "x"\nexpires = "soon"',
         '[[allow]]\nrule = "r"\nobject = "a"\nreason = "x"\nwho = "me"',
+        '[[allow]]\nrule = "r"\nobject = "a"\nreason = "x"\nlevel = "error"',
+        '[[allow]]\nrule = "r"\nobject = "a"\nreason = "x"\nlevel = 4',
         "allow = " + "[" * 5000 + "]" * 5000,
         "allow = " + "9" * 5000,
     ],

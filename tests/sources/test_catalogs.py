@@ -126,6 +126,8 @@ FOUND: dict[str, tuple[Any, list[str]]] = {
     "at the top alone": ({"services": [{"name": "x", "more": CATALOG}]}, [""]),
     "services that are misspelt": ({"service": OFFERINGS}, [""]),
     "services that are a mapping": ({"services": {"x": ONE}}, [""]),
+    "services that are a mapping, deeper": ({"a": {"services": {"x": ONE, "y": {}}}}, ["/a"]),
+    "in a text, services that are a mapping": ({"a.yml": dump({"services": {"x": ONE}})}, ["/a.yml"]),
     "services of something else": ({"services": {"web": {"image": "x"}}}, [""]),
     "an empty list deeper": ({"catalog": {"services": []}}, []),
     "a mapping deeper": ({"catalog": {"services": {"x": {}}}}, []),

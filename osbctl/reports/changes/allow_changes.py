@@ -14,6 +14,7 @@ def render(report: DiffReport) -> str:
         f"rule = {_toml_string(change.rule)}\n"
         f"object = {_toml_string(change.object)}\n"
         f"field = {_toml_string(change.field)}\n"
+        f"level = {_toml_string(change.level)}\n"
         'reason = "say why this is accepted"\n'
         for change in report.changes
         if report.fail_on.is_failure(change)

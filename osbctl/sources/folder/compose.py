@@ -4,10 +4,12 @@ import shlex
 from pathlib import Path
 from typing import Any
 
+from osbctl.fields import known_fields
 from osbctl.paths import Path as ValuePath
 from osbctl.sources.document import Document
 from osbctl.sources.folder.source_tree import SUFFIXES, SourceTree
 from osbctl.sources.origins import PathOrigins
+from osbctl.text import closest_word, did_you_mean
 
 SETTINGS = ("services", "defaults", "fields")
 """The keys of catalog.yaml: the order of the services, defaults, and further fields of the catalog."""
@@ -189,6 +191,10 @@ class Overlay:
         self._patch_members(self._origins.data, "services", services, ("services",), self._patch_service)
 
     def _patch_service(self, service: dict[str, Any], patch: dict[str, Any], path: ValuePath) -> None:
+        for key in patch.keys() - {"plans", "add-plans"} - known_fields("service"):
+            if closest_word(key, ("plans", "add-plans")) or ("plan" in key.lower() and isinstance(patch[key], list)):
+                hint = did_you_mean(key, ("plans", "add-plans")) or "to add plans, write add-plans"
+                self._add_problem(f"unknown key {key!r} in the change to a service", (*path, key), hint)
         patch = dict(patch)
         plans, added = patch.pop("plans", {}), patch.pop("add-plans", [])
         self._apply_merge_patch(service, patch, path)

@@ -91,6 +91,8 @@ _READING_ERRORS = {
     "no-catalog": """There is no catalog in the document.
 
     Nothing was checked, and no platform has a verdict. Render a template first; name the folder of a brokerpak.
+    Commands that read a catalog, of a file or a broker, refuse an object without `services`, or with null, which is not
+    an empty catalog; `validate` and `check` report what is wrong with it.
     Bad: kind: ConfigMap
     Good: services: []
     Source: OSB 2.14, Catalog Management: the answer has `services`""",

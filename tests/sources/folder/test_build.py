@@ -142,6 +142,10 @@ def test_an_overlay_may_remove_a_service(tmp_path: Path) -> None:
     ("services:\n  postgres:\n    add-plans:\n      - {name: small}\n", 4),
     ("services:\n  postgres: 3\n", 2),
     ("service: {}\n", 1),
+    *((f"services:\n  postgres:\n    {key}: [{{name: huge}}]\n", 3) for key in (
+        "add_plans", "addPlans", "add-plan", "Add-Plans", "addplans", "additionalPlans", "new-plans", "Plans", "plan",
+    )),
+    ("services:\n  postgres:\n    plan: {small: {free: true}}\n", 3),
 ])  # fmt: skip
 def test_an_overlay_that_addresses_nothing_is_an_error(tmp_path: Path, overlay: str, line: int) -> None:
     write(tmp_path, services__postgres=SERVICE, overlay=overlay)
