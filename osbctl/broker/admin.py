@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class AdminApp:
-    """Serves /livez (the loop runs), /readyz (503 while draining) and /metrics.
+    """Serves /livez (the loop runs), /readyz (503 while draining, or if a thread has ended) and /metrics.
 
     `shared` is that of the catalog listeners. `allowed_hosts` are accepted in a Host header, besides `localhost` and
     IP addresses: this stops DNS rebinding, where a web page resolves its own name to this listener.
@@ -51,6 +51,9 @@ class AdminApp:
     def _readiness_response(self) -> Response:
         if self._shared.draining:
             return _text_response("503 Service Unavailable", "draining")
+        for thread in self._shared.threads:
+            if not thread.is_alive():  # without it, no new password is checked, nothing reloaded or logged
+                return _text_response("503 Service Unavailable", f"the thread {thread.name!r} has ended")
         return _text_response("200 OK", "ready")
 
     def _metrics_response(self) -> Response:

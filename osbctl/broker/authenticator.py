@@ -37,6 +37,9 @@ REFUSED_SECONDS = 600.0
 """Lifetime of a cached refusal: it may be due to an expired record, and the system clock may be corrected."""
 
 
+_EXPECTED = (HashingError, OSError)
+
+
 @dataclass(slots=True, eq=False)
 class _Job:
     """A header in the queue, with the callbacks of all requests that carry it."""
@@ -76,8 +79,8 @@ class Authenticator:
         self._closed = False
         self.replace_records(records)
         self._hashing = hashing or HashingProcess()
-        self._thread = threading.Thread(target=self._process_queue, name="authenticator", daemon=True)
-        self._thread.start()
+        self.thread = threading.Thread(target=self._process_queue, name="authenticator", daemon=True)
+        self.thread.start()
 
     @property
     def queue_length(self) -> int:
@@ -118,7 +121,7 @@ class Authenticator:
             self._closed = True
             self._changed.notify()
         self._hashing.stop()
-        self._thread.join()
+        self.thread.join()
 
     def _cached_decision(self, digest: bytes) -> Decision | None:
         """Return the decision on a known header; None for a new one."""
@@ -182,9 +185,9 @@ class Authenticator:
             return BUSY
         try:
             return self._hash_and_cache(job)
-        except (HashingError, OSError) as error:
+        except Exception as error:  # the thread must survive: without it, no password could be checked
             if not self._closed:
-                _log.error("passwords cannot be checked: %s", error)
+                _log.error("passwords cannot be checked: %s", error, exc_info=not isinstance(error, _EXPECTED))
             return BUSY
 
     def _hash_and_cache(self, job: _Job) -> Decision:

@@ -28,6 +28,7 @@ class HashingProcess:
 
     def __init__(self) -> None:
         self._stopped = False
+        self._asked = 0
         self._lock = threading.Lock()
         self._child = _start_worker()
 
@@ -36,14 +37,31 @@ class HashingProcess:
 
         Raises HashingError if the child dies twice, fails or takes more than `timeout` seconds; OSError if none starts.
         """
-        line = json.dumps({"password": password, "hashes": list(hashes)}).encode() + b"\n"
+        try:
+            return self._answer(password, hashes, timeout)
+        except HashingError:
+            raise
+        except Exception:  # whatever it was, the next answer must not be mistaken for this one's
+            self._kill_and_reap_child()
+            raise
+
+    def _answer(self, password: str, hashes: Sequence[str], timeout: float) -> int | None:
+        self._asked += 1
+        job = {"number": self._asked, "password": password, "hashes": list(hashes)}
+        line = json.dumps(job).encode() + b"\n"
         answer = self._query_child(line, timeout) or self._query_child(line, timeout)
         if not answer:
             raise HashingError("the hashing process died")
-        result = json.loads(answer)
-        if isinstance(result, str):
-            raise HashingError(f"the hashing process failed: {result}")
-        return None if result is None else int(result)
+        try:
+            number, error, index = json.loads(answer)
+            if number != self._asked:
+                raise ValueError("the answer to another line")
+        except (ValueError, TypeError):  # something in the child prints, as a module `sitecustomize` may
+            self._kill_and_reap_child()
+            raise HashingError("the hashing process printed a line that is not an answer; it was ended") from None
+        if error:
+            raise HashingError(f"the hashing process failed: {error}")
+        return None if index is None else int(index)
 
     def _query_child(self, line: bytes, timeout: float) -> bytes:
         """Send a line to the child, started anew if it died, and return its answer; b"" if it dies again."""

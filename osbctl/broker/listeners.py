@@ -65,14 +65,22 @@ def _remove_stale_socket(path: Path) -> None:
             raise ConfigError(f"cannot listen on {path}: there is a file", "choose a path that is free")
     except FileNotFoundError:
         return
-    # A socket file outlives its process (unix(7)): only a connection shows if a process listens.
+    # A socket file outlives its process (unix(7)): only the error of a connection shows that it is stale.
     with socket.socket(socket.AF_UNIX) as probe:
+        probe.setblocking(False)  # a listener whose queue is full would not let it return
         try:
             probe.connect(str(path))
-        except OSError:
+        except ConnectionRefusedError:
             path.unlink(missing_ok=True)
             return
-    raise ConfigError(f"cannot listen on {path}: another program listens there")
+        except FileNotFoundError:
+            return
+        except BlockingIOError:
+            pass
+        except OSError as error:  # as EPROTOTYPE, for a datagram socket, or EACCES
+            if error.errno != errno.EPROTOTYPE:
+                raise ConfigError(f"cannot listen on {path}: {error.strerror or error}") from error
+    raise ConfigError(f"cannot listen on {path}: another program uses that socket", "choose a path that is free")
 
 
 def systemd_sockets(environ: Mapping[str, str]) -> list[socket.socket]:

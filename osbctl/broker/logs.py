@@ -46,8 +46,8 @@ class LineWriter(Generic[T]):
         self._name, self._is_failing = name, False
         self._some = threading.Event()
         self._stop = threading.Event()
-        self._thread = threading.Thread(target=self._write_until_closed, name="lines", daemon=True)
-        self._thread.start()
+        self.thread = threading.Thread(target=self._write_until_closed, name="log writer", daemon=True)
+        self.thread.start()
 
     def add(self, item: T) -> None:
         """Queue an item. Never blocks."""
@@ -62,7 +62,7 @@ class LineWriter(Generic[T]):
         """Write the remaining items, for at most two seconds, and end the thread."""
         self._stop.set()
         self._some.set()
-        self._thread.join(2)
+        self.thread.join(2)
 
     def _write_until_closed(self) -> None:
         while not self._stop.is_set():
@@ -74,8 +74,12 @@ class LineWriter(Generic[T]):
 
     def _write_queued_lines(self) -> None:
         """Write what is queued now, and how many lines were lost before it; what cannot be written is lost."""
-        lines = [self._to_line(self._items.popleft()) for _ in range(len(self._items))]
-        lost, self._lost = self._lost, 0
+        lines, lost, self._lost = [], self._lost, 0
+        for _ in range(len(self._items)):
+            try:
+                lines.append(self._to_line(self._items.popleft()))
+            except Exception:  # one item that cannot be formatted must not end the thread
+                lost += 1
         unwritten = lost + len(lines)
         if lost:
             lines.append(json.dumps({"event": "lost", "lines": lost}))

@@ -81,12 +81,12 @@ class Watcher:
         self._end = threading.Event()
         self._seen = [stamp_files(item.paths) for item in watched]
         self._applied = [item.loaded or seen for item, seen in zip(watched, self._seen, strict=True)]
-        self._thread = threading.Thread(target=self._watch_until_closed, name="reload", daemon=True)
+        self.thread = threading.Thread(target=self._watch_until_closed, name="reload", daemon=True)
 
     def start(self) -> None:
         for item in self._watched:
             item.warn_of_exposed_secrets()
-        self._thread.start()
+        self.thread.start()
 
     def reload_now(self) -> None:
         """Reload everything at the next check, changed or not. From any thread or signal handler: it takes no lock."""
@@ -94,18 +94,21 @@ class Watcher:
 
     def close(self) -> None:
         self._end.set()
-        if self._thread.is_alive():  # it was never started if the start of the broker failed
-            self._thread.join(5)
+        if self.thread.is_alive():  # it was never started if the start of the broker failed
+            self.thread.join(5)
 
     def _watch_until_closed(self) -> None:
         while not self._end.wait(self._seconds):
             forced = self._asked
             if forced:  # a request that comes now is met by the same reload
                 self._asked = False
-            for task in self._tasks:
-                task()
-            for index, item in enumerate(self._watched):
-                self._reload_if_changed(index, item, forced)
+            try:
+                for task in self._tasks:
+                    task()
+                for index, item in enumerate(self._watched):
+                    self._reload_if_changed(index, item, forced)
+            except Exception:  # the thread must survive: without it, nothing is reloaded
+                _log.exception("the files could not be checked for changes")
 
     def _reload_if_changed(self, index: int, item: WatchedFiles[Any], forced: bool) -> None:
         """Reload files of which two checks show the same change, or all if `forced`. `index` is that of `item`."""

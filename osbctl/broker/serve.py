@@ -21,7 +21,7 @@ from osbctl.broker.proxy import ProxyRule
 from osbctl.broker.reload import WatchedFiles, Watcher, stamp_files
 from osbctl.broker.server import Server
 from osbctl.broker.service import Service
-from osbctl.broker.settings import ADMIN_CONNECTIONS, ServeOptions, Settings
+from osbctl.broker.settings import ADMIN_CONNECTIONS, FILES_KEPT, ServeOptions, Settings, descriptor_limit
 from osbctl.broker.shared_state import Shared, Stats
 from osbctl.broker.tls import Certificate, Tls, load_certificate
 from osbctl.errors import UsageError
@@ -177,11 +177,13 @@ def _run_until_stopped(
     signal.signal(signal.SIGINT, lambda *_: loop.stop())
     signal.signal(signal.SIGHUP, lambda *_: watcher.reload_now())
     shared.authenticate = service.authenticator.check
+    shared.threads += [service.authenticator.thread, watcher.thread]
     if options.access_log:
         to_line = format_json_line if options.log_format == "json" else format_text_line
         shared.access_log = LineWriter(
             STANDARD_OUTPUT, to_line, name="the access log", seconds=limits.log_seconds, limit=limits.log_lines
         )
+        shared.threads.append(shared.access_log.thread)
     try:
         _add_servers_to_loop(options, sockets, shared, service, loop)
         watcher.start()
@@ -219,6 +221,10 @@ def _log_listeners(options: ServeOptions, sockets: Sequence[socket.socket], shar
     """Log the addresses, warnings of insecure options, and the expiry of the certificate."""
     for sock in sockets:
         _log.info("listening on %s", listeners.socket_url(sock, options.scheme))
+    connections, wanted = options.settings.connection_limit(), options.settings.connections
+    if connections < wanted:
+        text = "at most %s at a time: the limit of open files is %d; %s need %d (ulimit -n)"
+        _log.warning(text, plural(connections, "connection"), descriptor_limit(), f"{wanted:,}", wanted + FILES_KEPT)
     if options.insecure_http:
         _log.warning("INSECURE: plain HTTP, passwords can be read on the way; for testing only")
     for network in shared.proxy.networks if shared.proxy else ():

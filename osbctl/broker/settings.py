@@ -5,13 +5,17 @@ The defaults were measured (`make soak`): 1,250 silent connections, reopened as 
 """
 
 import resource
+import sys
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from osbctl.errors import UsageError
+from osbctl.errors import ConfigError, UsageError
 
 FILES_KEPT = 64
 """Descriptors reserved for listeners, the admin listener's connections, files and the hashing process."""
+
+MINIMUM_FILES = 32
+"""Lowest limit of descriptors with which a broker starts: some twenty are open before the first connection."""
 
 ADMIN_CONNECTIONS = 32
 """Maximum connections of the admin listener; part of `FILES_KEPT`."""
@@ -54,10 +58,13 @@ class Settings:
 
     def connection_limit(self) -> int:
         """`connections`, or fewer if the descriptor limit is lower: a server without descriptors spins."""
-        limit, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
-        return (
-            self.connections if limit == resource.RLIM_INFINITY else max(1, min(self.connections, limit - FILES_KEPT))
-        )
+        return max(1, min(self.connections, descriptor_limit() - FILES_KEPT))
+
+
+def descriptor_limit() -> int:
+    """The limit of open descriptors of this process (`ulimit -n`)."""
+    limit, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    return sys.maxsize if limit == resource.RLIM_INFINITY else limit
 
 
 @dataclass(frozen=True)
@@ -93,9 +100,12 @@ class ServeOptions:
         return "http" if self.behind_proxy or self.insecure_http else "https"
 
     def check(self) -> None:
-        """Raise UsageError unless the options choose one way to HTTPS."""
+        """Raise UsageError unless the options choose one way to HTTPS; ConfigError without enough descriptors."""
         if bool(self.tls_cert) != bool(self.tls_key):
             raise UsageError("--tls-cert and --tls-key must be given together")
+        if descriptor_limit() < MINIMUM_FILES:
+            problem = f"the limit of open files is {descriptor_limit()}, and a broker needs {MINIMUM_FILES} at least"
+            raise ConfigError(problem, f"raise it, as with ulimit -n {self.settings.connections + FILES_KEPT}")
         if self.admin_hosts and not self.admin_listen:
             raise UsageError("--admin-host is for --admin-listen, which is missing")
         ways = (self.tls_cert, self.insecure_http, self.behind_proxy)

@@ -1,5 +1,6 @@
 """State shared by the connections of a listener: limits, rules and counters."""
 
+import threading
 from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any
@@ -71,7 +72,8 @@ class Shared:
     """State shared by the connections of one listener.
 
     `authenticate` is None if no credentials are required, `tls` None for plain HTTP, `proxy` None without a proxy.
-    `draining` is set at the end; `steps` counts those of each client's unauthenticated connections in this turn.
+    `draining` is set at the end; `threads` are needed until then; `steps` counts those of each client's unauthenticated
+    connections in this turn.
     """
 
     settings: Settings
@@ -81,6 +83,7 @@ class Shared:
     proxy: ProxyRule | None = None
     access_log: LineWriter[Entry] | None = None
     draining: bool = False
+    threads: list[threading.Thread] = field(default_factory=list)
     steps: Counter[str] = field(default_factory=Counter)
     slots: ConnectionSlots = field(init=False)
 

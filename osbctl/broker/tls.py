@@ -9,12 +9,15 @@ from math import floor
 from pathlib import Path
 
 from osbctl.errors import ConfigError
-from osbctl.files import check_regular_file
+from osbctl.files import check_regular_file, read_bounded
 
 _log = logging.getLogger("osbctl.broker")
 
 SOON_DAYS = 14
 """Warn of a certificate that expires sooner."""
+
+LARGEST_FILE = 1 << 20
+"""Size limit of a certificate chain or key, in bytes; a usual chain has less than 10,000."""
 
 _DATE = "%Y-%m-%d %H:%M UTC"
 _CLOCK_SKEW = timedelta(minutes=5)  # of the authority, which may have issued a certificate just now
@@ -92,8 +95,11 @@ def load_certificate(cert_file: Path, key_file: Path) -> Certificate:
     try:
         for file in (cert_file, key_file):
             check_regular_file(file)
+            if file.stat().st_size > LARGEST_FILE:  # OpenSSL would read all of it
+                raise ConfigError(f"{file} is larger than {LARGEST_FILE:,} bytes", "give a PEM file")
         context.load_cert_chain(cert_file, key_file, password=_refuse_encrypted_key)
-        return Certificate(context, *parse_certificate_dates(cert_file.read_text(encoding="ascii", errors="replace")))
+        pem = read_bounded(cert_file, LARGEST_FILE).decode("ascii", errors="replace")
+        return Certificate(context, *parse_certificate_dates(pem))
     except ssl.SSLError as error:
         reason = f": {error.reason}" if error.reason else ""
         raise ConfigError(

@@ -76,7 +76,11 @@ def load_in_subprocess(source: CatalogSource) -> LoadedCatalog:
         raise ConfigError(f"reading and checking it took longer than {SECONDS} seconds")
     if child.returncode:
         raise ConfigError(f"reading and checking it failed (exit code {child.returncode}); is there enough memory?")
-    reply: dict[str, Any] = json.loads(head)
+    try:
+        reply: dict[str, Any] = dict(json.loads(head))
+    except (ValueError, TypeError):
+        problem = "the process that reads and checks it printed a line that is not its reply"
+        raise ConfigError(problem, "does a module sitecustomize print something?") from None
     if "message" in reply:
         raise ConfigError(reply["message"], reply["advice"])
     if "findings" in reply:

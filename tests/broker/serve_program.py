@@ -3,6 +3,7 @@
 import json
 import os
 import sys
+import threading
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -41,6 +42,7 @@ def main() -> int:
     told = json.loads(sys.argv[1])
     logs.configure_logging(told.get("log_format", "text"))
     catalog = Catalog(Path(told.pop("file")))
+    ends = told.pop("threads_end", False)
     settings = Settings(**told.pop("settings", {}))
     for name in ("tls_cert", "tls_key", "unix_socket"):
         if name in told:
@@ -50,7 +52,10 @@ def main() -> int:
     def make() -> SimpleNamespace:
         watched = WatchedFiles("catalog", lambda: [catalog.path], catalog.load, catalog.swap)
         decision = Decision(RequestOutcome.ACCEPTED, "main")
-        authenticator = SimpleNamespace(check=lambda *_: decision, queue_length=0, close=lambda: None)
+        thread = threading.Thread(target=lambda: None, name="a stand-in")
+        thread.start()
+        threads = {"thread": thread if ends else threading.current_thread()}
+        authenticator = SimpleNamespace(check=lambda *_: decision, queue_length=0, close=lambda: None, **threads)
         return SimpleNamespace(
             app=catalog,
             authenticator=authenticator,

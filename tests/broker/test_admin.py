@@ -3,6 +3,7 @@
 import signal
 import socket
 import ssl
+import threading
 import time
 from contextlib import ExitStack
 from pathlib import Path
@@ -26,7 +27,7 @@ from tests.broker.processes import admin, over_tls, process
     *((host, 421) for host in ("evil.metrics.internal", "metrics.internal.evil")),
 ])  # fmt: skip
 def test_admin_listener_checks_the_host_header(host: str, status: int) -> None:
-    app = AdminApp(SimpleNamespace(draining=False), SimpleNamespace(), ["metrics.internal"])  # type: ignore[arg-type]
+    app = AdminApp(SimpleNamespace(draining=False, threads=[]), SimpleNamespace(), ["metrics.internal"])  # type: ignore[arg-type]
     request = SimpleNamespace(command="GET", path="/readyz", headers={"HOST": host})
     phrase = {200: "OK", 421: "Misdirected Request"}[status]
     assert app(request).status == f"{status} {phrase}"
@@ -53,6 +54,23 @@ def test_admin_pages(tmp_path: Path, trust: ssl.SSLContext, tls: dict[str, str])
             half.sendall(GET[10:])
             half.close()
         assert broker.process.wait(10) == 0
+
+
+def test_broker_is_not_ready_without_a_thread() -> None:
+    alive, dead = threading.current_thread(), threading.Thread(name="reload")
+    shared = SimpleNamespace(draining=False, threads=[alive])
+    app = AdminApp(shared, SimpleNamespace(), [])  # type: ignore[arg-type]
+    request = SimpleNamespace(command="GET", path="/readyz", headers={})
+    assert app(request).status == "200 OK"
+    shared.threads.append(dead)
+    assert app(request)[::2] == ("503 Service Unavailable", b"the thread 'reload' has ended\n")
+
+
+def test_threads_of_the_service_are_watched(tmp_path: Path, tls: dict[str, str]) -> None:
+    """Of the authenticator (it stands for one here), of the log writer and of the watcher."""
+    with process(tmp_path, **tls, admin_listen="127.0.0.1:0", threads_end=True) as broker:
+        port = broker.port("admin on")
+        assert until(lambda: admin(port, "/readyz") == (503, b"the thread 'a stand-in' has ended\n"))
 
 
 def test_probe_is_answered_at_the_connection_limit(tmp_path: Path, tls: dict[str, str]) -> None:

@@ -175,21 +175,25 @@ def test_shortest_and_longest_password_are_accepted() -> None:
 
 @pytest.mark.parametrize("short", [8, 1])
 def test_known_and_unknown_identities_cost_the_same(short: int) -> None:
-    """Rounds and lengths of salts are equal: htpasswd -5 and mkpasswd make shorter salts than osbctl."""
+    """Hashes, rounds and lengths of salts are equal: htpasswd -5 and mkpasswd make shorter salts than osbctl."""
 
-    def cost(hashes: list[str]) -> Counter[int]:
+    def cost(hashes: list[str]) -> tuple[Counter[int], Counter[int]]:
+        calls: Counter[int] = Counter()
         found: Counter[int] = Counter()
         for hashed in hashes:
-            found[len(hashed.split("$")[-2])] += int(hashed.split("rounds=")[1].split("$")[0])
-        return found
+            rounds, length = int(hashed.split("rounds=")[1].split("$")[0]), len(hashed.split("$")[-2])
+            assert rounds >= 1000, "the minimum of crypt(3): fewer would be computed as 1,000"
+            calls[length] += 1
+            found[length] += rounds
+        return calls, found
 
     brief = CredentialRecord("short", "s" * short, f"$6$rounds=3000${'s' * short}${'a' * 85}.")
     with bench(OLD, NEW, OTHER, make_record("third", "x", rounds=1200), brief) as b:
         for identity in ("admin", "other", "third", "short", "nobody"):
             assert b.ask(basic(identity, "wrong")) == REFUSED
     costs = [cost(hashes) for hashes in b.hashing.asked]
-    # 1,000 are the fewest of crypt(3): where only 800 are missing, all others cost more, too.
-    assert costs == [{16: 2000 + 1000, short: 3000 + 1000}] * 5
+    # Of 16 characters, `admin` has two hashes of 1,000 rounds, `other` one of 2,000: two more of 1,000 are added to it.
+    assert costs == [({16: 3, short: 2}, {16: 2000 + 2000, short: 3000 + 1000})] * 5
 
 
 def test_a_record_is_found_by_its_identity_and_hash() -> None:
@@ -471,7 +475,7 @@ def test_failing_callback_does_not_affect_others(caplog: pytest.LogCaptureFixtur
 
 def test_unclosed_authenticator_does_not_block_exit() -> None:
     with bench(OLD) as b:
-        assert b.authenticator._thread.daemon
+        assert b.authenticator.thread.daemon
 
 
 def test_close_answers_waiting_requests() -> None:
@@ -543,6 +547,34 @@ def test_hashing_process_error_contains_no_secret(process: HashingProcess) -> No
     with pytest.raises(HashingError, match=r"the hashing process failed: UnicodeEncodeError$"):
         process.find_matching_hash("top-secret\ud800", [NEW.hash], 20)  # the error's own text would hold it
     assert process.find_matching_hash("new-password", [NEW.hash], 20) == 0
+
+
+@pytest.mark.parametrize("line", ["hello", "0", "[1, null, 0]", "[9, null, 0]", "{}", ""])
+def test_stray_line_of_the_hashing_process_is_not_an_answer(line: str, tmp_path: Path) -> None:
+    """A module `sitecustomize` that prints: a number must not count as the index of a hash that matches."""
+    on, here = tmp_path / "on", str(tmp_path)
+    guard = f"'osbctl.broker.hashing_worker' in sys.orig_argv and os.path.exists({str(on)!r})"
+    (tmp_path / "sitecustomize.py").write_text(f"import os, sys\nif {guard}: print({line!r}, flush=True)\n")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(here)
+        with closing(HashingProcess()) as process:
+            assert process.find_matching_hash("new-password", [OLD.hash, NEW.hash], 20) == 1
+            on.touch()
+            process._kill_and_reap_child()
+            with pytest.raises(HashingError, match="not an answer"):
+                process.find_matching_hash("new-password", [OLD.hash, NEW.hash], 20)
+            on.unlink()
+            process._kill_and_reap_child()
+            assert process.find_matching_hash("new-password", [OLD.hash, NEW.hash], 20) == 1
+
+
+def test_any_failure_of_the_hashing_process_leaves_the_thread_alive(caplog: pytest.LogCaptureFixture) -> None:
+    with bench(OLD) as b:
+        b.hashing.error = RuntimeError("unforeseen")
+        assert b.ask(basic("admin", "old-password")) == BUSY
+        b.hashing.error = None
+        assert b.ask(basic("admin", "old-password")) == Decision(RequestOutcome.ACCEPTED, "old")
+    assert caplog.messages == ["passwords cannot be checked: unforeseen"]
 
 
 def test_killed_hashing_process_is_restarted() -> None:

@@ -5,6 +5,7 @@ import os
 import socket
 import stat
 from collections.abc import Callable
+from contextlib import ExitStack, suppress
 from pathlib import Path
 
 import pytest
@@ -117,8 +118,39 @@ def test_existing_file_at_the_path_of_a_unix_socket(tmp_path: Path) -> None:
     path.unlink()
     with listen_unix(path) as alive:
         alive.listen()
-        assert refusal(listen_unix, path)[0] == f"cannot listen on {path}: another program listens there"
+        assert refusal(listen_unix, path)[0] == f"cannot listen on {path}: another program uses that socket"
     listen_unix(path).close()  # no process listens there any more
+
+
+@pytest.mark.parametrize("kind", [socket.SOCK_STREAM, socket.SOCK_DGRAM, socket.SOCK_SEQPACKET])
+def test_socket_of_a_living_program_stays(tmp_path: Path, kind: socket.SocketKind) -> None:
+    path = tmp_path / "s"
+    with socket.socket(socket.AF_UNIX, kind) as other, ExitStack() as waiting:
+        other.bind(str(path))
+        if kind != socket.SOCK_DGRAM:
+            other.listen(0)
+            with suppress(BlockingIOError):  # fill its queue: another connection would wait for ever
+                while True:
+                    client = waiting.enter_context(socket.socket(socket.AF_UNIX, kind))
+                    client.setblocking(False)
+                    client.connect(str(path))
+        before = path.stat().st_ino
+        assert refusal(listen_unix, path)[0] == f"cannot listen on {path}: another program uses that socket"
+        assert path.stat().st_ino == before
+    listen_unix(path).close()
+
+
+def test_socket_that_may_not_be_probed_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "s"
+    listen_unix(path).close()
+
+    class Denied(socket.socket):
+        def connect(self, address: object) -> None:
+            raise PermissionError(errno.EACCES, "Permission denied")
+
+    monkeypatch.setattr(socket, "socket", Denied)
+    assert refusal(listen_unix, path)[0] == f"cannot listen on {path}: Permission denied"
+    assert path.exists()
 
 
 def test_stale_socket_removed_by_another_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -232,6 +232,17 @@ def test_low_descriptor_limit_lowers_the_number_of_connections(tmp_path: Path) -
             assert ask(sock)[2] == b"one"
 
 
+def test_low_descriptor_limit_is_said(tmp_path: Path) -> None:
+    with process(tmp_path, partial(start, file_limit=66), insecure_http=True) as broker:
+        assert (
+            "at most 2 connections at a time: the limit of open files is 66; 1,000 need 1064 (ulimit -n)" in broker.log
+        )
+    with process(tmp_path, partial(start, file_limit=31), insecure_http=True) as broker:
+        assert broker.process.wait(10) == 3
+        assert "the limit of open files is 31, and a broker needs 32 at least" in broker.log
+        assert "Traceback" not in broker.log
+
+
 @pytest.mark.parametrize("closed", ["0", "1", "2"])
 def test_closed_standard_stream_is_not_reused_by_a_socket(tmp_path: Path, closed: str) -> None:
     """Otherwise the access log would be written into the listening socket."""

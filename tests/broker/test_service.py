@@ -228,6 +228,15 @@ def test_only_parts_of_a_source_folder_are_watched(tmp_path: Path) -> None:
     assert names == ["catalog.lock", "catalog.yaml", "services/a.json"]
 
 
+@pytest.mark.parametrize("line", ["hello", "7", "[1]"])
+def test_loading_process_that_prints_is_an_error(line: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "sitecustomize.py").write_text(f"print({line!r}, flush=True)\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    with pytest.raises(ConfigError, match="printed a line that is not its reply") as caught:
+        load_in_subprocess(source(tmp_path, '{"services": []}'))
+    assert caught.value.advice == "does a module sitecustomize print something?"
+
+
 def test_loading_has_a_timeout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The child has its own timeout, so that it ends even without its parent."""
     fifo = tmp_path / "catalog.json"

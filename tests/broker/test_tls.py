@@ -279,6 +279,14 @@ def test_key_that_does_not_match_is_refused(authority: Authority) -> None:
         load_certificate(cert, authority.folder / "missing.key")
 
 
+def test_huge_certificate_file_is_not_read(authority: Authority) -> None:
+    cert, key = authority.issue("huge")
+    with cert.open("ab") as file:
+        file.truncate((1 << 20) + 1)
+    with pytest.raises(ConfigError, match=r"huge.pem is larger than 1,048,576 bytes"):
+        load_certificate(cert, key)
+
+
 def test_certificate_expiry_is_read(authority: Authority) -> None:
     certificate = load_certificate(*authority.issue("short", days=3))
     assert 2.9 < certificate.days_left() < 3.1
