@@ -89,7 +89,8 @@ def _strip_folder(finding: Finding, name: str) -> Finding:
     if location is None or folder == "/" or "://" in name:
         return finding
     location = location._replace(source=location.source.removeprefix(folder))
-    return finding._replace(location=location, message=finding.message.replace(folder, ""))
+    message, hint = (text.replace(folder, "") for text in (finding.message, finding.hint))
+    return finding._replace(location=location, message=message, hint=hint)
 
 
 def add_requests(parts: Sequence[Part], platforms: frozenset[Platform]) -> list[Part]:

@@ -14,6 +14,7 @@ from tests.cli.program import failure, osbctl
 from tests.comparison.make import catalog, plan, service
 from tests.folders import catalogs_folder
 from tests.git import commit
+from tests.sources.folder.brokerpaks import DATABASE, brokerpak
 
 GOOD = catalogs_folder() / "data-services.yaml"
 
@@ -100,6 +101,19 @@ def test_a_page_names_no_folder_and_no_password(tmp_path: Path) -> None:
     shown = osbctl("page", sources[0], "--findings").stdout
     assert "catalog.yaml:2:3" in shown
     assert str(tmp_path) not in shown
+    pak = brokerpak(tmp_path / "one" / "pak", database=DATABASE.replace("logo.png", "none.png"))
+    shown = osbctl("page", str(pak), "--findings").stdout
+    assert "pak/images/none.png: there is no such file" in shown
+    assert str(tmp_path) not in shown
+
+
+def test_changes_are_those_of_the_chosen_platforms(tmp_path: Path) -> None:
+    for name, free in (("old.json", True), ("new.json", False)):
+        (tmp_path / name).write_text(json.dumps(catalog(service("s", "db", plan("p", "small", free=free)))))
+    for platform, shown in (("korifi", "Korifi: "), ("kubernetes", "Kubernetes Service Catalog: ")):
+        html = page(tmp_path, "new.json", "--since", "old.json", "-p", platform)
+        effects = re.findall(r'<p class="muted">([^<]*: )[^<]*</p>', html)
+        assert effects == [shown]
 
 
 def test_a_long_text_is_cut_with_a_note(tmp_path: Path) -> None:
