@@ -35,10 +35,8 @@ class BrokerReport:
 def common_problems(all_brokers: Sequence[BrokerReport]) -> list[str]:
     """Problems of the allow file for all brokers: unused and expired entries.
 
-    Empty if a broker was not compared: an entry may be for its changes.
+    Empty if a broker was not compared (its report has no problems): an entry may be for its changes.
     """
-    if any(broker.error for broker in all_brokers):
-        return []
     problems = [broker.report.problems for broker in all_brokers]
     return [text for text in (problems[0] if problems else ()) if all(text in other for other in problems)]
 
