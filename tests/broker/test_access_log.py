@@ -3,6 +3,7 @@
 import json
 import logging
 import os
+import re
 import subprocess
 import sys
 import time
@@ -65,6 +66,14 @@ def test_client_texts_are_truncated_before_queueing(broker: Broker) -> None:
     long, hidden = broker.lines.entries
     assert (len(long.path), len(long.identity)) == (1024, 1024)
     assert hidden.path == "***@host/"
+
+
+@pytest.mark.parametrize("text", ['x" credential="root', 'x"', "x\\", '\\" credential="root', 'é" status=200'])
+def test_a_quote_or_a_backslash_forges_no_field(text: str) -> None:
+    line = format_text_line(entry(path=f"/{text}", identity=text))
+    fields = re.findall(r' (?:(\w+)=)?("(?:[^"\\]|\\.)*")(?= |$)', line)
+    assert [name for name, _ in fields] == ["", "credential", "request_identity"]
+    assert [json.loads(value) for _, value in fields] == [f"GET /{text}", "main", text]
 
 
 def test_control_characters_are_escaped_in_both_forms() -> None:

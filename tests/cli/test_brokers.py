@@ -431,6 +431,22 @@ def test_a_broker_that_another_process_removes_is_told_and_the_rest_goes_on(remo
     assert "osbctl: 12 brokers: 11 unchanged, 1 failed\n" in said
 
 
+def test_a_broker_that_another_process_changes_again_and_again_ends_only_itself(
+    many: Program, server: FakeBroker
+) -> None:
+    answer = server.answer
+
+    def change_one(headers: Any) -> tuple[int, bytes]:
+        with contextlib.closing(sqlite3.connect(many.folder / "many.sqlite", timeout=20)) as connection, connection:
+            connection.execute("UPDATE osbctl_brokers_2 SET revision = revision + 1 WHERE name = 'b1'")
+        return answer(headers)
+
+    server.answer = change_one  # type: ignore[method-assign]
+    said = many("refresh", "--jobs", "1", code=3)
+    assert "b1: not fetched: another process changed the broker 'b1' at the same time\n" in said
+    assert "osbctl: 12 brokers: 11 unchanged, 1 failed\n" in said
+
+
 def test_drift_goes_on_where_another_process_removes_a_broker(removing: Program) -> None:
     done = removing.run("drift", "--all", "--jobs", "1", "--format", "json", code=3)
     brokers = {one["name"]: one for one in json.loads(done.stdout)["brokers"]}
@@ -615,6 +631,20 @@ def test_who_writes_to_the_database_cannot_lead_a_password_elsewhere(added: Prog
 def test_an_address_may_be_written_otherwise(added: Program, server: FakeBroker) -> None:
     for same in (f"{server.url}/", f"{server.url}/v2/catalog", server.url.replace("http", "HTTP")):
         assert added("refresh", OSBCTL_BROKER_MY_DB_URL=same) == "my-db: unchanged\n", same
+    asked = len(server.statuses)
+    port = server.url.rpartition(":")[2]
+    for other in (
+        f"{server.url}/a",
+        f"https://127.0.0.1:{port}",
+        f"http://127.0.0.1:1{port}"[:22],
+        f"http://127.0.0.2:{port}",
+    ):
+        said = added("refresh", code=3, OSBCTL_BROKER_MY_DB_URL=other)
+        assert "the password is for the address in OSBCTL_BROKER_MY_DB_URL" in said, other
+    added.sql(f"UPDATE osbctl_brokers_2 SET url = '{server.url}/b'")  # another broker behind the same front
+    assert "none was sent" in added("refresh", code=3, OSBCTL_BROKER_MY_DB_URL=f"{server.url}/a")
+    added.sql(f"UPDATE osbctl_brokers_2 SET url = '{server.url}'")
+    assert len(server.statuses) == asked
     assert "OSBCTL_BROKER_MY_DB_URL: this is not the address" in added("refresh", code=3, OSBCTL_BROKER_MY_DB_URL="x")
 
 

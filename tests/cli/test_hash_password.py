@@ -1,5 +1,6 @@
 """hash-password and verify-password, as an operator or a script runs them."""
 
+import itertools
 import json
 import os
 import stat
@@ -228,7 +229,11 @@ def file(tmp_path: Path) -> Path:
     [
         ("admin", SECRET + "\n", 0, "matches 'new'"),
         ("admin", SECRET + "\n", 0, "warning: the hash of new has 1000 rounds"),
-        ("admin", "wrong", 1, "matches no record of 'admin' (2 tried)"),
+        ("admin", SECRET + "\r\n", 0, "matches 'new'"),
+        *(
+            ("admin", text, 1, "(2 tried)")
+            for text in ("wrong", f" {SECRET}", f"{SECRET} \n", f"{SECRET}\n\n", f"{SECRET}\t")
+        ),
         ("admin", "old", 1, "expired at 2020-01-01T00:00:00Z"),
         ("nobody", SECRET, 1, "has no record of 'nobody'"),
     ],
@@ -237,6 +242,17 @@ def test_verify_password(file: Path, identity: str, password: str, code: int, sa
     ran = run("verify-password", file, identity, "--password-stdin", stdin=password, code=code)
     assert says in ran.stdout + ran.stderr
     assert SECRET not in ran.stdout + ran.stderr
+
+
+@each("order", [*itertools.permutations((2020, 2098, 2099)), *itertools.permutations((2020, None, 2099))])
+def test_of_several_records_with_the_password_the_longest_valid_is_named(
+    tmp_path: Path, order: Sequence[int | None]
+) -> None:
+    expiries = {str(year): f"{year}-01-01T00:00:00Z" if year else None for year in order}
+    records = [make_record("admin", SECRET, rounds=1000, label=year, expires=at) for year, at in expiries.items()]
+    (tmp_path / "c.json").write_text(format_records(records))
+    ran = run("verify-password", tmp_path / "c.json", "admin", "--password-stdin", stdin=SECRET, code=0)
+    assert f"the password matches '{None if None in order else 2099}'\n" in ran.stdout
 
 
 def test_verify_password_with_an_unreadable_file_ends_with_3(tmp_path: Path) -> None:

@@ -146,23 +146,29 @@ def test_a_writer_that_never_rests_or_removes_it(
 SECRET = "hunter2-dashboard"
 
 
-def with_dashboard(secret: str, uri: str = "https://dash.example.com") -> bytes:
-    return body(service("s", "p", dashboard_client={"id": "c", "secret": secret, "redirect_uri": uri}))
+def with_dashboards(secret: str, uri: str = "https://dash.example.com") -> bytes:
+    """Three service offerings, each with a dashboard client; `uri` is that of the last."""
+    uris = {"a": "https://a.example.com", "b": "https://b.example.com", "s": uri}
+    return body(*(
+        service(id_, f"{id_}-p", dashboard_client={"id": f"c-{id_}", "secret": f"{secret}-{id_}", "redirect_uri": uri})
+        for id_, uri in uris.items()
+    ))  # fmt: skip
 
 
 def test_a_dashboard_clients_secret_is_not_stored(registry: Registry) -> None:
-    register(registry, registration(), client(giving(with_dashboard(SECRET)), fine))
-    dashboard = registry.broker("db").data["services"][0]["dashboard_client"]
-    assert dashboard == {"id": "c", "secret": PLACEHOLDER, "redirect_uri": "https://dash.example.com"}
+    register(registry, registration(), client(giving(with_dashboards(SECRET)), fine))
+    clients = [one["dashboard_client"] for one in registry.broker("db").data["services"]]
+    assert [one["secret"] for one in clients] == [PLACEHOLDER] * 3
+    assert clients[2] == {"id": "c-s", "secret": PLACEHOLDER, "redirect_uri": "https://dash.example.com"}
 
     def refreshed(content: bytes, **policy: Any) -> Any:
         return refresh(registry, "db", client(giving(content), fine), Policy(**policy))
 
-    again = refreshed(with_dashboard(SECRET + "2"))
+    again = refreshed(with_dashboards(SECRET + "2"))
     assert again.outcome is RefreshOutcome.UNCHANGED, "a new secret alone is nothing that is stored"
-    moved = refreshed(with_dashboard(SECRET, "https://new.example.com"))
+    moved = refreshed(with_dashboards(SECRET, "https://new.example.com"))
     assert [one.rule for one in moved.remarks] == ["change-dashboard-client"]
-    gone = refreshed(body(service("t", "q")), used_plans=frozenset("p"))
+    gone = refreshed(body(service("t", "q")), used_plans=frozenset({"s-p"}))
     assert gone.outcome is RefreshOutcome.CHANGED
     assert SECRET not in repr(registry.broker("db"))
 

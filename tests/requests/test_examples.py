@@ -117,6 +117,7 @@ SCHEMA = {
         },
         "nodes": {"type": "array", "items": {"type": "object", "required": ["id"]}, "uniqueItems": True},
         "password": {"type": "string", "minLength": 8, "const": "correct-horse"},
+        "credentials": {"properties": {"users": {"items": {"properties": {"name": {"type": "integer"}}}}}},
         "labels": {"type": "object", "propertyNames": {"maxLength": 3}},
         "never": False,
     },
@@ -162,6 +163,9 @@ def test_values_with_secret_names_are_not_shown() -> None:
     found = request_errors(SCHEMA, {"region": "eu", "password": "hunter2"})
     assert {fault.rule for fault in found} == {"minLength", "const"}
     assert "hunter2" not in str(found) and "correct-horse" not in str(found)
+    (below,) = request_errors(SCHEMA, {"region": "eu", "credentials": {"users": [{}, {"name": "hunter2"}]}})
+    assert below.path == ("credentials", "users", 1, "name")
+    assert below.message == "name does not meet `type` of the schema"
 
 
 @pytest.mark.parametrize(

@@ -32,6 +32,11 @@ services:
     plans:
     - {id: 6C3B1D0E-8A4F-4E57-9B1C-2D7F5A90E002, name: p, description: d}
 """
+MORE_PLANS = """\
+    # osbctl: ignore[name-characters]
+    - {id: 6C3B1D0E-8A4F-4E57-9B1C-2D7F5A90E003, name: p_2, description: d, free: true}
+    - {id: 6C3B1D0E-8A4F-4E57-9B1C-2D7F5A90E004, name: p_3, description: d, free: true}
+"""
 
 
 def rules_with_lines(text: str, options: ValidationOptions | None = None) -> list[tuple[str, int]]:
@@ -46,6 +51,12 @@ def test_a_comment_silences_its_line_or_the_entry_below_it() -> None:
     assert rules_with_lines(text) == [("name-characters", 11)]
     bare = TEXT.replace("# osbctl: ignore[default", "# [").replace("# osbctl: ignore[name", "# [")
     assert rules_with_lines(f"# osbctl: ignore[advice, spec]\n{bare}") == []
+    three_plans = TEXT.replace("c_d", "cd") + MORE_PLANS
+    assert rules_with_lines(three_plans) == [("default-implicit", 15), ("name-characters", 18)]
+    line_above = TEXT.replace(
+        "5\n    name: c_d", "5\n    # osbctl: ignore[name-characters]\n    tags: [t]\n    name: c_d"
+    )
+    assert rules_with_lines(line_above) == [("name-characters", 12), ("default-implicit", 17)]
     lone_dash = TEXT.replace("  - id", "  -\n    id", 1)
     assert rules_with_lines(lone_dash) == [("name-characters", 11), ("default-implicit", 16)]
 

@@ -399,11 +399,11 @@ def test_two_files_of_settings_but_not_a_built_catalog(tmp_path: Path) -> None:
 
 
 def test_a_service_file_that_leads_out_of_the_folder(tmp_path: Path) -> None:
-    outside = tmp_path / "outside.yaml"
-    outside.write_text(SERVICE)
     folder = write(tmp_path / "folder", services__a="name: a\n")
-    (folder / "services" / "b.yaml").symlink_to(outside)
-    assert [finding.rule for finding in faults(folder)] == ["folder-escape"]
+    for number, outside in enumerate((tmp_path / "outside.yaml", tmp_path / "folder-secret.yaml"), 1):
+        outside.write_text(SERVICE)
+        (folder / "services" / f"b{number}.yaml").symlink_to(outside)
+        assert [finding.rule for finding in faults(folder)] == ["folder-escape"] * number
 
 
 def test_a_missing_id_offers_a_fresh_one(tmp_path: Path) -> None:

@@ -146,8 +146,10 @@ def test_an_id_that_changes() -> None:
     ]  # fmt: skip
     assert Platform.CLOUD_FOUNDRY in found[0].refused_by
     assert after == Lock({"a": "8", "a/p": "9"})
-    after, found = update_lock(lock, changed, ["a", "a/p"])
-    assert (after, found) == (Lock({"a": "8", "a/p": "9"}), [])
+    for accepted, refused in ([], ["a", "a/p"]), (["a"], ["a/p"]), (["a/p"], ["a"]), (["a", "a/p"], []):
+        after, found = update_lock(lock, changed, accepted)
+        assert after == Lock({"a": "8", "a/p": "9"})
+        assert [finding.message.split("'")[1] for finding in found] == refused, accepted
 
 
 @each("before, after, owner", [
