@@ -337,6 +337,8 @@ spring:
               serviceInstance:
                 create:
                   parameters[$schema]: http://json-schema.org/draft-04/schema#
+                  "parameters[$id]": urn:a
+                  parameters[title]: T
                   parameters: {type: object, "[x.y]": [{"[z]": 1}]}
           planUpdateable: "true"
           instances-retrievable: yes
@@ -352,7 +354,8 @@ def test_what_a_broker_of_spring_sends() -> None:
     assert service["metadata"] == metadata
     (plan,) = service["plans"]
     assert plan["metadata"] == {"x": {"y": 1}}
-    draft = {"$schema": "http://json-schema.org/draft-04/schema#", "type": "object", "x.y": [{"z": 1}]}
+    keys = {"$schema": "http://json-schema.org/draft-04/schema#", "$id": "urn:a", "title": "T"}
+    draft = {**keys, "type": "object", "x.y": [{"z": 1}]}
     assert plan["schemas"]["service_instance"]["create"]["parameters"] == draft
     parameters = ("services", 0, "plans", 0, "schemas", "service_instance", "create", "parameters")
     asked: dict[tuple[str | int, ...], tuple[int, int]] = {
@@ -360,8 +363,10 @@ def test_what_a_broker_of_spring_sends() -> None:
         ("services", 0, "metadata", "region"): (9, 26),
         ("services", 0, "plans", 0, "metadata", "x", "y"): (11, 41),
         (*parameters, "$schema"): (15, 19),
-        (*parameters, "type"): (16, 32),
-        (*parameters, "x.y", 0, "z"): (16, 57),
+        (*parameters, "$id"): (16, 19),
+        (*parameters, "title"): (17, 19),
+        (*parameters, "type"): (18, 32),
+        (*parameters, "x.y", 0, "z"): (18, 57),
     }
     places = document.locate(asked)
     assert {path: (place.line, place.column) for path, place in places.items()} == asked
