@@ -25,7 +25,7 @@ from osbctl.sources.parse import decode_utf8
 from osbctl.validation.options import ValidationOptions
 from osbctl.validation.pipeline import unreadable_result, validate_document
 from osbctl.validation.rules import load_all
-from tests.fragments import DRAFT_04, catalog, source_text, with_parameters
+from tests.fragments import DRAFT_04, PLAN, SERVICE, catalog, source_text, with_parameters
 
 FOLDER = Path(__file__).parent / "examples"
 RULES = load_all()
@@ -214,6 +214,24 @@ def test_examples(group: str) -> None:
     if os.environ.get("OSBCTL_WRITE_EXAMPLES"):
         file.write_text(text, encoding="utf-8")
     assert text == file.read_text(encoding="utf-8")
+
+
+def test_each_rule_reaches_the_last_of_three_service_offerings() -> None:
+    first, second = (SERVICE | {"id": f"{n}{SERVICE['id'][1:]}", "name": f"sound-{n}"} for n in "12")
+    for service, n in ((first, "3"), (second, "4")):
+        service["plans"] = [PLAN | {"id": f"{n}{PLAN['id'][1:]}"}]
+    reached = set()
+    for name in SHOWN:
+        if RULES[name].category is Category.READING or name in ("yaml-1.1", "ignore-unknown"):  # of the text
+            continue
+        data = yaml.safe_load(examples(RULES[name])[0].text)
+        if isinstance(data["services"], list) and len(data["services"]) == 1:
+            data["services"] = [first, second, *data["services"]]
+            found = judged(dumped(data), name).findings
+            assert name in {one.rule for one in found if one.path[:2] == ("services", 2)}, name
+            reached.add(name)
+    with_check = {rule.id for rule in RULES.values() if rule.check}
+    assert with_check - reached == {"service-name-duplicate"}  # two service offerings break it
 
 
 def test_every_snapshot_belongs_to_a_group() -> None:

@@ -12,7 +12,7 @@ from types import SimpleNamespace
 import pytest
 
 from osbctl.broker.admin import AdminApp
-from tests.broker.harness import GET, until
+from tests.broker.harness import GET, ask, until
 from tests.broker.processes import admin, over_tls, process
 
 
@@ -40,6 +40,10 @@ def test_admin_pages(tmp_path: Path, trust: ssl.SSLContext, tls: dict[str, str])
         assert admin(port, "/livez") == admin(port, "/livez", "metrics.internal") == (200, b"ok\n")
         assert admin(port, "/readyz") == (200, b"ready\n")
         assert admin(port, "/v2/catalog")[0] == 404
+        with socket.create_connection(("127.0.0.1", port), timeout=10) as sock:
+            for method, status in (("POST", 405), ("PUT", 405), ("DELETE", 405), ("OPTIONS", 405), ("GET", 200)):
+                head = f"{method} /livez HTTP/1.1\r\nHost: localhost\r\nContent-Length: 0\r\n\r\n"
+                assert ask(sock, head.encode())[0] == status, method
         metrics = admin(port, "/metrics")[1].decode()
         assert 'osbctl_requests_total{status="200"} 1.0' in metrics
         assert 'osbctl_authentications_total{credential="main",result="accepted"} 1.0' in metrics

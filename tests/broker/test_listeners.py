@@ -185,10 +185,19 @@ def test_all_systemd_sockets_are_used(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize(
-    "environ", [{"LISTEN_PID": "1"}, {"LISTEN_PID": ""}, {"LISTEN_FDS": "0"}, {"LISTEN_FDS": "-1"}, {"LISTEN_FDS": "x"}]
+    "environ",
+    [
+        {"LISTEN_PID": "1"},
+        {"LISTEN_PID": f"{os.getpid()}0"},
+        {"LISTEN_PID": ""},
+        {"LISTEN_FDS": "0"},
+        {"LISTEN_FDS": "-1"},
+        {"LISTEN_FDS": "x"},
+    ],
 )
 def test_systemd_sockets_of_others_are_ignored(environ: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
-    assert handed(monkeypatch, **environ) == []
+    with socket.create_server(("127.0.0.1", 0)) as sock:
+        assert handed(monkeypatch, sock, **environ) == []
     assert systemd_sockets({}) == systemd_sockets({"LISTEN_PID": str(os.getpid())}) == []
 
 

@@ -129,13 +129,34 @@ def test_file_is_not_read_while_it_is_written(file: Path) -> None:
     assert (held.value, held.loads) == ("half of", 1)
 
 
+def test_file_that_changes_while_it_is_read_is_read_again(file: Path) -> None:
+    held = Held(file)
+
+    def load() -> str:
+        text = held.load()
+        if held.loads == 1:
+            file.write_text("newer")
+        return text
+
+    watched = WatchedFiles("catalog", lambda: [file], load, held.swap)
+    watcher = Watcher([watched], Stats())
+    file.write_text("new")
+    for _ in range(4):
+        watcher._reload_if_changed(0, watched, forced=False)
+    assert (held.value, held.loads) == ("newer", 2)
+
+
 @pytest.mark.parametrize(
     ("mode", "told"), [(0o640, False), (0o660, True), (0o644, True), (0o602, True), (0o600, False)]
 )
 def test_readable_secrets_are_a_warning(file: Path, caplog: pytest.LogCaptureFixture, mode: int, told: bool) -> None:
-    file.chmod(mode)
-    WatchedFiles("key", lambda: [file], lambda: "", lambda _: None, [file]).warn_of_exposed_secrets()
-    assert (f"(mode {mode:04o}): chmod 640" in caplog.text) is told
+    files = [file, file.with_name("second"), file.with_name("third")]
+    for path in files:
+        path.touch()
+        path.chmod(mode)
+    WatchedFiles("key", lambda: files, lambda: "", lambda _: None, files).warn_of_exposed_secrets()
+    advice = [f"read or change {path} (mode {mode:04o}): chmod 640 {path}" for path in files if told]
+    assert [record.message.removeprefix("other users may ") for record in caplog.records] == advice
 
 
 def test_a_credential_that_expires_meanwhile_is_logged_once(tmp_path: Path) -> None:

@@ -154,15 +154,24 @@ def test_access_log_continues_after_a_write_error(tmp_path: Path) -> None:
     assert lines[1] == '{"event": "lost", "lines": 3}'
 
 
-def test_lost_lines_of_several_writes_are_added_up_and_warned_of_once(caplog: pytest.LogCaptureFixture) -> None:
-    with full_pipe() as (out, fill_out, reading):
+@pytest.mark.parametrize("closed", [False, True], ids=["full", "closed"])
+def test_lost_lines_of_several_writes_are_added_up_and_warned_of_once(
+    caplog: pytest.LogCaptureFixture, closed: bool
+) -> None:
+    """The pipe is full, or the process that reads it has ended, and another one takes its place."""
+    with full_pipe() as (out, fill_out, reading), full_pipe() as (other, _, read_by_other):
         os.set_blocking(out, False)
         fill(fill_out)
+        if closed:
+            os.dup2(read_by_other, reading)
         writer = LineWriter(out, str, name="the log", seconds=0.01)
         for number in range(3):
             writer.add("lost")
             assert until(lambda number=number: writer._lost == number + 1)
-        drain(reading)
+        if closed:
+            os.dup2(other, out)
+        else:
+            drain(reading)
         writer.add("kept")
         lines = read_lines(reading, lambda seen: "event" in seen)
         writer.close()

@@ -56,6 +56,16 @@ def test_an_entry_holds_up_to_its_level() -> None:
         assert bool(triage_changes([change], [without], TODAY).accepted) == (level is not Level.REFUSED)
 
 
+def test_an_empty_field_accepts_the_change_of_the_object_alone(tmp_path: Path) -> None:
+    of_fields = [replace(CHANGE, field=field) for field in ("free", "metadata/free", "")]
+    for line, accepted in ("", ["free", "metadata/free", ""]), ('field = ""', [""]), ('field = "free"', ["free"]):
+        (tmp_path / "allow.toml").write_text(
+            f'[[allow]]\nrule = "change-plan-removed"\nobject = "db/small"\nreason = "why"\n{line}\n'
+        )
+        triaged = triage_changes(of_fields, load_allow_entries(str(tmp_path / "allow.toml")), TODAY)
+        assert [change.field for change, _ in triaged.accepted] == accepted
+
+
 def test_an_allow_file_is_read(tmp_path: Path) -> None:
     file = tmp_path / "allow.toml"
     file.write_text(

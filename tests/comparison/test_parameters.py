@@ -25,7 +25,7 @@ def compared(old: Any, new: Any) -> list[Change]:
 
 
 ALIKE: list[tuple[str, Any, Any, set[str]]] = [
-    ("two are required", OPEN, {**OPEN, "required": ["a", "b"]}, {"required/a", "required/b"}),
+    ("three are required", OPEN, {**OPEN, "required": ["a", "b", "c"]}, {"required/a", "required/b", "required/c"}),
     (
         "two are gone, others forbidden, a pattern of names dropped",
         {**OPEN, "patternProperties": {"^x": {}}},

@@ -17,12 +17,12 @@ from osbctl.client.catalog_client import fetch_catalog
 from osbctl.client.connection_options import ConnectionOptions, basic_auth
 from osbctl.client.http_client import HttpClient
 from osbctl.conformance.check import MOST_SILENT, CheckResult, check_broker
-from osbctl.conformance.exchange import Reply, merge_faults
+from osbctl.conformance.exchange import Fault, Reply, merge_faults
 from osbctl.conformance.probes import IDENTITY, check_catalog_reply, check_error_reply
 from osbctl.conformance.rules import EVERY
 from osbctl.errors import SourceError
 from osbctl.findings import Severity
-from osbctl.platforms import Platform
+from osbctl.platforms import Platform, platforms_refusing
 from osbctl.rule import RULES, Category
 from tests.broker.harness import Authority, until
 from tests.client.test_connection_options import server_side
@@ -214,6 +214,19 @@ def test_service_manager_gives_up_first(
         assert found[0].message == f"GET /v2/catalog: the answer took {seconds} seconds"
 
 
+def test_a_fault_of_several_requests_is_refused_by_all_who_refuse_one_of_them() -> None:
+    named, of_the_rule = (
+        Fault("wire-gzip-broken", "x", refused_by=[Platform.CLOUD_FOUNDRY]),
+        Fault("wire-gzip-broken", "x"),
+    )
+    all_named = set(platforms_refusing("wire-gzip-broken"))
+    assert all_named and Platform.CLOUD_FOUNDRY not in all_named
+    for faults in ([named, of_the_rule], [of_the_rule, named, named], [named, named, of_the_rule]):
+        (found,) = merge_faults(faults)
+        assert set(found.refused_by) == {*all_named, Platform.CLOUD_FOUNDRY}
+    assert merge_faults([named, named])[0].refused_by == (Platform.CLOUD_FOUNDRY,)
+
+
 def test_what_a_refusal_says_is_told_without_the_password() -> None:
     with faulty("echoes") as (address, _):
         with pytest.raises(SourceError, match=r"authentication failed \(401\): .*You sent Basic \*\*\*") as caught:
@@ -309,10 +322,9 @@ def test_a_short_password_is_no_word_of_an_error() -> None:
 @pytest.mark.parametrize("text", ["sorry, correct-horse-battery", basic_auth("u", "correct-horse-battery")])
 def test_an_answer_that_holds_the_password_in_either_form(text: str) -> None:
     sent = basic_auth("u", "correct-horse-battery")
-    replies = [
-        Reply("GET /", "", 500, {}, text.encode(), sent=sent),
-        Reply("GET /", "", 500, {"x-sent": text}, b"", sent=sent),
-    ]
+    headers = [{f"x-{at}": text if at == held else "" for at in range(3)} for held in range(3)]
+    replies = [Reply("GET /", "", 500, {}, text.encode(), sent=sent)]
+    replies += [Reply("GET /", "", 500, these, b"", sent=sent) for these in headers]
     for reply in replies:
         assert "wire-secret" in {found.rule for found in check_error_reply(reply)}
 

@@ -10,7 +10,7 @@ DRAFT_4 = "http://json-schema.org/draft-04/schema#"
 DRAFT_6 = "http://json-schema.org/draft-06/schema#"
 DRAFT_7 = "http://json-schema.org/draft-07/schema#"
 
-NAMES = ("a", "b", "c")
+NAMES = ("a", "b", "c", "d")
 SCALARS = (None, True, False, 0, 1, 2, 3, -1, 0.5, 1.5, "", "a", "b", "ab", "abc", "2024-01-01")
 TYPES = ("null", "boolean", "integer", "number", "string", "array", "object")
 PATTERNS = ("^a", "b$", "^[ab]+$", "^(a+)+$", "a|b", "^.{2}$")
@@ -62,7 +62,7 @@ class SchemaMaker:
         options: list[dict[str, Any]] = [
             {
                 "enum": [
-                    *dict.fromkeys(map(str, c.sample(range(4), 2))),
+                    *map(str, c.sample(range(5), c.randint(1, 4))),
                     *c.sample(SCALARS[3:], c.randint(0, 3)),
                 ]
             },
@@ -84,13 +84,13 @@ class SchemaMaker:
     def object_keywords(self, depth: int = 0) -> dict[str, Any]:
         c = self.choose
         options: list[dict[str, Any]] = [
-            {"properties": {name: self.schema(depth) for name in c.sample(NAMES, c.randint(1, 3))}},
-            {"required": c.sample(NAMES, c.randint(1, 2))},
+            {"properties": {name: self.schema(depth) for name in c.sample(NAMES, c.randint(1, 4))}},
+            {"required": c.sample(NAMES, c.randint(1, 4))},
             {"additionalProperties": self.schema(depth) if c.random() < 0.4 else c.random() < 0.4},
             {"patternProperties": {c.choice(["^a", "[bc]", "^(a+)+$"]): self.schema(depth)}},
-            {"minProperties": c.randint(0, 2)},
+            {"minProperties": c.randint(0, 3)},
             {"maxProperties": c.randint(0, 3)},
-            {"dependencies": {"a": c.choice([["b"], {"required": ["c"]}])}},
+            {"dependencies": {name: self.dependency() for name in c.sample(NAMES, c.randint(1, 3))}},
         ]
         if self.draft != DRAFT_4:
             options.append({"propertyNames": self.schema(0)})
@@ -99,24 +99,31 @@ class SchemaMaker:
             found.update(part)
         return found
 
+    def dependency(self) -> Any:
+        names = self.choose.sample(NAMES, self.choose.randint(1, 3))
+        return names if self.choose.random() < 0.5 else {"required": names}
+
     def array(self, depth: int = 0) -> dict[str, Any]:
         c = self.choose
         options: list[dict[str, Any]] = [
             {"items": self.keywords(depth)},
-            {"items": [self.keywords(depth)], "additionalItems": self.choose.random() < 0.5},
-            {"items": [self.keywords(depth)], "additionalItems": self.keywords(depth)},
-            {"minItems": c.randint(0, 2)},
-            {"maxItems": c.randint(0, 2)},
+            {"items": self.several(depth), "additionalItems": self.choose.random() < 0.5},
+            {"items": self.several(depth), "additionalItems": self.keywords(depth)},
+            {"minItems": c.randint(0, 3)},
+            {"maxItems": c.randint(0, 3)},
             {"uniqueItems": c.random() < 0.7},
         ]
         if self.draft != DRAFT_4:
             options.append({"contains": self.schema(depth)})
         return {**c.choice(options), **c.choice(options)}
 
+    def several(self, depth: int) -> list[dict[str, Any]]:
+        return [self.keywords(depth) for _ in range(self.choose.randint(1, 3))]
+
     def combination(self, depth: int = 0) -> dict[str, Any]:
         c = self.choose
         options: list[dict[str, Any]] = [
-            {c.choice(["allOf", "anyOf", "oneOf"]): [self.schema(depth) for _ in range(c.randint(1, 3))]},
+            {c.choice(["allOf", "anyOf", "oneOf"]): [self.schema(depth) for _ in range(c.randint(1, 4))]},
             {"not": self.schema(depth)},
         ]
         if self.draft == DRAFT_7:

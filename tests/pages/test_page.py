@@ -152,6 +152,10 @@ def test_anchors_differ_if_ids_are_equal() -> None:
     ids = Read(html).ids()
     assert len(ids) == len(set(ids))
     assert {"service/s-1%40a", "service/s-1%40b"} <= set(ids)
+    for names in ("ab", "ba"):
+        ids = Read(render_page(Content([Part(name, Catalog.of(service())) for name in names]))).ids()
+        assert [f"service/s-1%40{name}/p-1" in ids for name in names] == [True, True]
+        assert "service/s-1" not in ids
 
 
 @pytest.mark.parametrize(

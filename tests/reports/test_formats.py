@@ -125,13 +125,16 @@ def test_json_holds_the_whole_finding_and_meets_its_schema() -> None:
     assert told["summary"] == {"errors": 1, "warnings": 0, "infos": 0}
 
 
-def test_gitlab_has_every_field() -> None:
-    (issue,) = json.loads(render(report(FINDING), Format.GITLAB))
+@pytest.mark.parametrize(
+    ("severity", "shown"), [(Severity.ERROR, "major"), (Severity.WARNING, "minor"), (Severity.INFO, "info")]
+)
+def test_gitlab_has_every_field(severity: Severity, shown: str) -> None:
+    (issue,) = json.loads(render(report(FINDING._replace(severity=severity)), Format.GITLAB))
     assert issue.pop("fingerprint")
     assert issue == {
         "description": "plan name 'small' is already used, 100 % sure",
         "check_name": "plan-name-duplicate",
-        "severity": "major",
+        "severity": shown,
         "location": {"path": "a dir/cat,alog.yaml", "lines": {"begin": 12}},
     }
 

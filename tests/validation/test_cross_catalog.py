@@ -65,6 +65,26 @@ def test_what_two_catalogs_share_is_told_at_the_later_with_the_place_of_the_firs
     assert refusing_now == set(finding.refused_by)
 
 
+def test_a_shared_identity_makes_an_unclear_verdict_a_refusal_and_leaves_a_crash() -> None:
+    """Cloud Foundry reads this pattern in Ruby's way, and ends with an error at this reference."""
+    draft = {"$schema": "http://json-schema.org/draft-04/schema#"}
+    for parameters, alone, together in (
+        ({}, VerdictKind.ACCEPTS, VerdictKind.REFUSES),
+        ({"patternProperties": {"^\\p{Alpha}": {}}}, VerdictKind.UNCLEAR, VerdictKind.REFUSES),
+        ({"allOf": [{"$ref": "#"}]}, VerdictKind.CRASHES, VerdictKind.CRASHES),
+    ):
+        data = catalog(C, D, "redis", "client")
+        data["services"][0]["plans"][0]["schemas"] = {
+            "service_instance": {"create": {"parameters": draft | parameters}}
+        }
+        second = document("second.json", data)
+        before = validate_document(second, ValidationOptions()).verdicts[Platform.CLOUD_FOUNDRY]
+        after = validate_together(ValidationOptions(), FIRST, second)[1].verdicts[Platform.CLOUD_FOUNDRY]
+        assert (before.kind, after.kind) == (alone, together)
+        if together is VerdictKind.REFUSES:
+            assert (after.reasons, after.why) == (1, "")
+
+
 def test_three_catalogs_are_each_compared_with_the_first_that_has_it() -> None:
     documents = [document(f"{n}.json", catalog(A, plan, f"s{n}")) for n, plan in enumerate((B, C, D))]
     messages = [
