@@ -90,9 +90,9 @@ class Candidate:
         if self.rule == DESCRIBED:
             known = "was not described before and took any value; it is described now"
             return f"{where} {known}, so requests that use it may be refused"
-        if self.keyword == "type" and self.rule == UNDECIDED:
-            return f"{where}: the new draft does not accept 1.0 as an integer; whether requests hold such is not known"
         what = f"{where}: {self.keyword or 'the schema'} changed{self._keyword_suffix(secrets)}"
+        if self.keyword and self.rule == UNDECIDED:
+            return f"{what}; to draft-04, 1.0 is not an integer; whether requests hold such numbers is not known"
         return f"{what}; whether it refuses requests that were valid cannot be decided"
 
     def refusal_message(self, value: JsonValue, secrets: Secrets) -> str:

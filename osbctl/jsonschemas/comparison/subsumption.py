@@ -12,7 +12,8 @@ finds one, and the pair of schemas is not `safe`. These are the reasons:
 4. Two schemas with the same text and the same targets of references accept the same under one draft.
 5. A value that meets an `anyOf` or `oneOf` meets one of its branches, and each value is of one kind. The candidates
    of a pair are dropped only if none of these cases has one.
-6. All else is a candidate: a pair that is met again (recursion) or nested too deeply, and a value that the bounded
+6. Draft-04 tells 1 from 1.0, and `enum` and `const` do not: each listed number is tried in both spellings.
+7. All else is a candidate: a pair that is met again (recursion) or nested too deeply, and a value that the bounded
    validator leaves undecided. Past the budget of steps `UndecidableError` makes the whole pair risky.
 """
 
@@ -22,7 +23,9 @@ from itertools import chain
 
 from osbctl.jsonschemas.bounded_validator import BoundedValidator
 from osbctl.jsonschemas.comparison.candidates import DESCRIBED, FORBIDDEN, ITEMS, UNDECIDED, Candidate, PlacePair
+from osbctl.jsonschemas.comparison.spellings import has_needless_point, list_spellings
 from osbctl.jsonschemas.constraints import ALL, ARRAY, BOUNDS, COUNTED, NUMBERS, OBJECT, STRING, Constraints, every_item
+from osbctl.jsonschemas.dialects import DRAFT_4
 from osbctl.jsonschemas.schema_tree import Subschema, same_schema, shortest_value_list
 from osbctl.jsonschemas.walk import UndecidableError
 from osbctl.paths import JsonValue
@@ -88,9 +91,14 @@ class Subsumption:
         if self.left < 0:
             raise UndecidableError("the schemas are too large or too entangled to compare in full")
 
-    def valid_values(self, old: Constraints) -> list[JsonValue] | None:
-        """The values that meet the constraints, if these are few; undecided ones are among them."""
+    def valid_values(self, old: Constraints, *new: Subschema) -> list[JsonValue] | None:
+        """The values that meet the constraints, if these are few; undecided ones are among them.
+
+        If one of the schemas is of draft-04 (`new` are those that will judge the values), each in all spellings.
+        """
         values = shortest_value_list(old.known)
+        if values is not None and any(schema.tree.dialect == DRAFT_4 for schema in (*old.known, *new)):
+            values = list_spellings(values)
         if values is None or len(values) * len(old.known) > self.validator.left:
             return None
         return [v for v in values if all(self.validator.accepts(s, v) is not False for s in old.known)]
@@ -122,7 +130,7 @@ class Subsumption:
             return []
         if not isinstance(pair.new.value, dict):
             return [pair.make_candidate("", rule=ITEMS if pair.at == 0 else FORBIDDEN)]
-        values = self.valid_values(pair.old)
+        values = self.valid_values(pair.old, pair.new)
         if values is not None:
             return self._test_few_values(pair, values)
         checks = dict.fromkeys(check for keyword, check in CHECKS.items() if keyword in pair.new.assertions)
@@ -138,7 +146,14 @@ class Subsumption:
             for keyword in sorted(objections & set(pair.new.value) - {"allOf", "$ref"}):
                 if keyword != "format" or pair.new.get("format") not in formats:
                     refused.setdefault(keyword, []).append(value)
-        return [pair.make_candidate(keyword, *wrong[:_MAX_VALUES]) for keyword, wrong in refused.items()]
+        return [_make_candidate_of_values(pair, keyword, wrong) for keyword, wrong in refused.items()]
+
+
+def _make_candidate_of_values(pair: PlacePair, keyword: str, refused: list[JsonValue]) -> Candidate:
+    """The candidate for a keyword that refuses listed values; undecided if only 1.0 is refused, and 1 is listed."""
+    listed = {repr(value) for value in shortest_value_list(pair.old.known) or ()}
+    usual = [value for value in refused if repr(value) in listed or not has_needless_point(value)]
+    return pair.make_candidate(keyword, *(usual or refused)[:_MAX_VALUES], rule="" if usual else UNDECIDED)
 
 
 def check_type(_: Subsumption, pair: PlacePair) -> Iterator[Candidate]:
