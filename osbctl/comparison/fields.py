@@ -31,6 +31,7 @@ from osbctl.comparison.values import (
 from osbctl.fields import CONVENTIONS, PARTS, known_fields
 from osbctl.jsonschemas.walk import same_value
 from osbctl.paths import JsonValue, Path, get_at
+from osbctl.platforms import Platform
 from osbctl.platforms.golang import fold_case
 from osbctl.redaction import SECRET
 
@@ -69,8 +70,7 @@ def compare_service_fields(
         if has_wrong_type(name, old.data, new.data):
             continue
         if old_value != new_value and plans and not any(_always_inherits(name, *both) for both in plans):
-            message, *values = _describe_flag(pair, (name,), old_value, new_value)
-            collector.add(rules.SERVICE_FLAG, pair, message, (name,), *values)
+            _report_flag_that_no_plan_inherits(collector, pair, name, old_value, new_value)
         else:
             _compare_flag(collector, pair, (name,), old_value, new_value)
             _report_explicitness_change(collector, pair, name, old_value == new_value)
@@ -160,6 +160,20 @@ def _compare_flag(collector: Collector, pair: MatchedPair, path: Path, old: bool
         )
     message, old_value, new_value = _describe_flag(pair, path, old, new)
     collector.add(kind, pair, message, path, old_value, new_value, effects=effects)
+
+
+def _report_flag_that_no_plan_inherits(
+    collector: Collector, pair: MatchedPair, name: str, old: bool, new: bool
+) -> None:
+    """Report a boolean of a service offering that its plans set themselves: some platforms do not read theirs."""
+    message, *values = _describe_flag(pair, (name,), old, new)
+    kind = rules.SERVICE_FLAG
+    effects = kind.effects(collector.platforms, None)
+    # The kind must not depend on the platforms in view: an accepted change is known by it.
+    if any(name in platform.record.service_only for platform in Platform):
+        kind = rules.GRANTED if new else rules.WITHDRAWN[name]
+    own = {e.platform: e for e in kind.effects(collector.platforms, None) if name in e.platform.record.service_only}
+    collector.add(kind, pair, message, (name,), *values, effects=effects, overrides=own)
 
 
 def _describe_flag(pair: MatchedPair, path: Path, old: bool, new: bool) -> tuple[str, bool | None, bool | None]:

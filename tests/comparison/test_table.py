@@ -19,6 +19,7 @@ LETTERS = {R: "R", B: "B", Y: "Y", S: "S"}
 SMALL, LARGE, OTHER_SMALL = plan("p1", "small"), plan("p2", "large"), plan("p2", "small")
 TINY, CAPITAL = plan("p1", "tiny"), plan("p2", "Small")
 BINDABLE = plan("p1", "small", bindable=True)
+UPDATEABLE = plan("p1", "small", plan_updateable=True)
 DB, MQ = service("s1", "db", SMALL), service("s2", "mq", OTHER_SMALL)
 TWO = catalog(service("s1", "db", SMALL, LARGE))
 TWO_SERVICES = catalog(DB, MQ)
@@ -258,6 +259,20 @@ ROWS = [
         two(BINDABLE),
         only("s1", "db", BINDABLE, bindable=False),
         "service-default",
+        "SSSS",
+    ),
+    Row(
+        "updateable that no plan inherits",
+        only("s1", "db", UPDATEABLE, plan_updateable=True),
+        only("s1", "db", UPDATEABLE),
+        "plan-updateable-withdrawn",
+        "SBSS",
+    ),
+    Row(
+        "updateable that no plan inherits, granted",
+        only("s1", "db", UPDATEABLE, plan_updateable=False),
+        only("s1", "db", UPDATEABLE, plan_updateable=True),
+        "capability-granted",
         "SSSS",
     ),
     *(Row(name, one(**old), one(**new), rule, levels) for name, old, new, rule, levels in OF_SERVICE),

@@ -2,6 +2,7 @@
 
 import copy
 import json
+from itertools import product
 from typing import Any
 
 import pytest
@@ -196,3 +197,20 @@ def test_what_a_plan_inherits_is_told_once_and_what_it_says_itself_is_told(
     assert objects == found
     rules = {c.rule for c in changes}
     assert ("change-service-default" in rules) == (plan_now is True)
+
+
+@pytest.mark.parametrize("name", ["bindable", "plan_updateable"])
+@pytest.mark.parametrize("platform", [CF, K8S, SM])  # not Korifi, whose plans inherit nothing: `diff` is stricter there
+def test_the_difference_of_two_catalogs_is_as_strict_as_the_drift(platform: Platform, name: str) -> None:
+    """Wherever the value stands: in the service offering, in all of its plans, or in one of them."""
+
+    def flags(of_service: bool | None, *of_plans: bool | None) -> dict[str, Any]:
+        own = [{} if value is None else {name: value} for value in (of_service, *of_plans)]
+        made = service("s", "db", plan("p", "small", **own[1]), plan("q", "large", **own[2]), **own[0])
+        return catalog({key: value for key, value in made.items() if key != name or of_service is not None})
+
+    sides = [flags(*values) for values in product((None, False, True), repeat=3)]
+    for old, new in product(sides, sides):
+        changes = compare_catalogs(old, new, platforms=[platform]), find_drift(stored(platform, old), new)
+        levels = [max([*(change.level.rank for change in found), Level.SAFE.rank]) for found in changes]
+        assert levels[0] == levels[1], (old, new)

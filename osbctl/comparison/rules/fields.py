@@ -28,7 +28,10 @@ WITHDRAWN: dict[str, Kind] = {
     "bindings_retrievable": BINDINGS_RETRIEVABLE,
     "plan_updateable": register_kind(
         "change-plan-updateable-withdrawn",
-        """Instances can no longer change their plan.""",
+        """Instances can no longer change their plan.
+
+        Kubernetes Service Catalog reads the value of the service offering alone, also where all plans set their own.
+        """,
         reaction=breaking("refuses to change the plan of an instance"),
         advice="keep it true and let the broker refuse the changes that it cannot make",
     ),
