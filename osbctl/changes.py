@@ -8,6 +8,7 @@ from osbctl.findings import Location, Severity
 from osbctl.paths import JsonValue, Path
 from osbctl.platforms import Platform, format_platforms
 from osbctl.platforms.reactions import Level as Level
+from osbctl.text import fingerprint
 
 SEVERITIES = {
     Level.REFUSED: Severity.ERROR,
@@ -83,10 +84,7 @@ class Change:
     def fingerprint(self) -> str:
         """Hash of rule, ids and field as 32 hexadecimal digits; independent of messages and lines."""
         ids = (ref.id if ref else "" for ref in (self.service, self.plan))
-        text = "\0".join((self.rule, *ids, self.field))
-        import hashlib  # loads OpenSSL, and most reports have no fingerprints
-
-        return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:32]
+        return fingerprint("\0".join((self.rule, *ids, self.field)))
 
 
 class DiffFailOn(StrEnum):

@@ -84,10 +84,12 @@ class Finding(NamedTuple):
 
     `refused_by` are the platforms that refuse (or crash on) the catalog because of it, `platform_messages` their own
     words if known. `hint` says how to repair it. `location` is set only for a report. `identity` identifies the finding
-    over time; empty if rule, source and path do. `fixes` are edits of `osbctl fix`; empty if the author must decide.
+    over time, within its source; empty if rule and path do. `fixes` are edits of `osbctl fix`; empty if the author must
+    decide.
     `related_path` is the path of another place, whose line a report adds to the message. `group_summary` follows a
     number where findings of one cause are grouped; empty if each is reported alone. `other_paths` are the paths of the
-    other findings in the group, `other_locations` the locations of the first of them, each once.
+    other findings in the group, `other_identities` their identities, `other_locations` the locations of the first of
+    them, each once.
     """
 
     rule: str
@@ -104,6 +106,7 @@ class Finding(NamedTuple):
     identity: str = ""
     other_paths: tuple[Path, ...] = ()
     other_locations: tuple[Location, ...] = ()
+    other_identities: tuple[str, ...] = ()
 
     @property
     def refused_by_text(self) -> str:
@@ -161,7 +164,7 @@ class ValidationResult(NamedTuple):
 
     `left_out` is the number of findings that were not selected, or are ignored. `data` is the catalog, None if it could
     not be read; `outcomes` are the platforms' decisions in detail. `fail_on` None: the run's. `read_as` is as in
-    `Document`; `editable`: `osbctl fix` can edit it.
+    `Document`; `editable`: `osbctl fix` can edit it. `known` are the fingerprints of the options that were found.
     """
 
     name: str
@@ -173,6 +176,7 @@ class ValidationResult(NamedTuple):
     outcomes: Mapping[Platform, Outcome] = {}
     read_as: str = ""
     editable: bool = False
+    known: frozenset[str] = frozenset()
 
     @property
     def errors(self) -> tuple[Finding, ...]:

@@ -145,6 +145,13 @@ def _unicode_escape(code: int, pairs: bool) -> str:
     return f"\\u{0xD800 + (code >> 10):04X}\\u{0xDC00 + (code & 0x3FF):04X}" if pairs else f"\\U{code + 0x10000:08X}"
 
 
+def fingerprint(text: str) -> str:
+    """Hash of `text` as 32 hexadecimal digits."""
+    import hashlib  # loads OpenSSL, and most reports have no fingerprints
+
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:32]
+
+
 def plural(number: int, word: str) -> str:
     """`1 plan`, `1,200 plans`."""
     return f"{number:,} {word}" if number == 1 else f"{number:,} {word}s"

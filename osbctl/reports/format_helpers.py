@@ -7,7 +7,7 @@ from typing import Any
 
 from osbctl.findings import Finding, Location
 from osbctl.paths import Path, pointer
-from osbctl.text import escape_line, join_sentences
+from osbctl.text import escape_line, fingerprint, join_sentences
 
 
 def relative_path(source: str, root: str) -> str:
@@ -29,21 +29,17 @@ def location_as_json(location: Location | None) -> dict[str, Any] | None:
 
 
 def compute_fingerprints(findings: Iterable[Finding], root: str) -> Iterator[tuple[Finding, str]]:
-    """Yield each finding with a unique hash of its identity, or of rule, file and JSON pointer.
+    """Yield each finding with a unique hash of its source, and of its identity or else of rule and JSON pointer.
 
-    The hash is independent of lines and messages. For a group of findings it uses the text of the group without the
-    number, so that it stays when one is repaired. Equal hashes get a running number.
+    The hash is independent of lines and messages. For a group of findings it is that of the first. Equal hashes get a
+    running number.
     """
-    import hashlib  # loads OpenSSL, and most reports have no fingerprints
-
-    seen: Counter[tuple[str, ...]] = Counter()
+    seen: Counter[tuple[str, str]] = Counter()
     for finding in findings:
         source = relative_path(finding.location.source, root) if finding.location else ""
-        place = finding.group_summary or pointer(finding.path)
-        key = (finding.identity,) if finding.identity else (finding.rule, source, place)
-        digest = hashlib.sha256("\0".join((*key, str(seen[key]))).encode("utf-8", "surrogatepass"))
+        key = (source, finding.identity or f"{finding.rule}\0{pointer(finding.path)}")
+        yield finding, fingerprint("\0".join((*key, str(seen[key]))))
         seen[key] += 1
-        yield finding, digest.hexdigest()[:32]
 
 
 def one_line_message(finding: Finding) -> str:

@@ -68,7 +68,7 @@ def _finding_as_sarif(finding: Finding, fingerprint: str, index: dict[str, int],
         "ruleIndex": index[finding.rule],
         "level": _LEVELS[finding.severity],
         "message": {"text": text},
-        "partialFingerprints": {"osbctl/v1": fingerprint},
+        "partialFingerprints": {"osbctl/v2": fingerprint},
     }
     if place := finding.location:
         logical = {"fullyQualifiedName": pointer(finding.path) or "/"}

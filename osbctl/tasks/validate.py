@@ -1,7 +1,9 @@
 """Work of `osbctl validate`: sources and options in, results out."""
 
+from __future__ import annotations
+
 import os
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from osbctl.config import Config
 from osbctl.errors import OsbctlError, SourceError
@@ -13,6 +15,9 @@ from osbctl.tasks.options import Request, effective_fail_on, resolve_config, val
 from osbctl.text import plural
 from osbctl.validation.options import ValidationOptions
 from osbctl.validation.pipeline import unreadable_result, validate_document
+
+if TYPE_CHECKING:
+    from osbctl.tasks.baseline import Baseline
 
 
 class Validation(NamedTuple):
@@ -46,8 +51,8 @@ class _Validated(NamedTuple):
 def validate(request: Request, config: Config | None = None) -> Validation:
     """Validate every source of the request, by `config`, or by the configuration that is closest to it.
 
-    Raises UsageError, ConfigError: standard input is named twice; a rule or a platform is not known; a user schema
-    cannot be read.
+    Raises UsageError, ConfigError: standard input is named twice; a rule or a platform is not known; a user schema or
+    the baseline cannot be read.
     """
     check_stdin_used_once(request.sources)
     known: list[_Settings] = []
@@ -55,13 +60,20 @@ def validate(request: Request, config: Config | None = None) -> Validation:
         _resolve_settings(resolve_config(source, request.stdin_filename, config), request, known)
         for source in request.sources
     ]
-    validated = [_validate_source(source, request, s) for source, s in zip(request.sources, settings, strict=True)]
+    baseline = _read_baseline(request)
+    validated = [
+        _validate_source(source, request, each, baseline)
+        for source, each in zip(request.sources, settings, strict=True)
+    ]
     if request.together:
         validated = _add_cross_catalog_findings(validated)
     results = tuple(one.result for one in validated)
     notes = [result.read_as for result in results if result.read_as]
-    if request.baseline:
-        results = _apply_baseline(results, request, request.baseline, notes)
+    if request.baseline and request.write_baseline:
+        results = _write_baseline(results, request.baseline, notes)
+    # A finding that was not looked for may still be there.
+    if baseline and not (request.select or request.ignore) and (gone := baseline.describe_outdated(results)):
+        notes.append(gone)
     return Validation(results, max(one.exit_code for one in validated), tuple(notes))
 
 
@@ -72,18 +84,24 @@ def error_findings(error: OsbctlError) -> tuple[Finding, ...]:
     return (Finding("cannot-open", Severity.ERROR, error.message, hint=error.advice),)
 
 
-def _apply_baseline(
-    results: tuple[ValidationResult, ...], request: Request, file: str, notes: list[str]
-) -> tuple[ValidationResult, ...]:
-    """The results without those of the baseline, which is written first on request; adds to `notes`."""
-    from osbctl.tasks.baseline import remove_known_findings, write_baseline
+def _read_baseline(request: Request) -> Baseline | None:
+    """The baseline whose findings are not reported; None if there is none, or it is to be written."""
+    if not request.baseline or request.write_baseline:
+        return None
+    from osbctl.tasks.baseline import Baseline
 
-    if request.write_baseline:
-        notes.append(f"wrote {file} ({plural(write_baseline(file, results), 'finding')})")
-    kept, gone = remove_known_findings(file, results)
-    if gone and not (request.select or request.ignore):  # a finding that was not looked for may still be there
-        notes.append(gone)
-    return kept
+    return Baseline(request.baseline)
+
+
+def _write_baseline(results: tuple[ValidationResult, ...], file: str, notes: list[str]) -> tuple[ValidationResult, ...]:
+    """Write the baseline, and a note on it; return the results without the findings in it."""
+    from osbctl.tasks.baseline import write_baseline
+
+    notes.append(f"wrote {file} ({plural(write_baseline(file, results), 'finding')})")
+    return tuple(
+        result if result.data is None else result._replace(findings=(), left_out=result.left_out + len(result.findings))
+        for result in results
+    )
 
 
 def _resolve_settings(config: Config, request: Request, resolved: list[_Settings]) -> _Settings:
@@ -104,7 +122,7 @@ def _add_cross_catalog_findings(validated: list[_Validated]) -> list[_Validated]
     return [one._replace(result=next(completed)) if one.document else one for one in validated]
 
 
-def _validate_source(source: str, request: Request, settings: _Settings) -> _Validated:
+def _validate_source(source: str, request: Request, settings: _Settings, baseline: Baseline | None) -> _Validated:
     fail_on = effective_fail_on(request, settings.config)
     try:
         document = read_source(
@@ -118,6 +136,9 @@ def _validate_source(source: str, request: Request, settings: _Settings) -> _Val
         code = error.exit_code if isinstance(error, SourceError) else 0
         result = unreadable_result(report_name(source, request.stdin_filename), error_findings(error))
         return _Validated(settings, result._replace(fail_on=fail_on), exit_code=code)
+    if baseline:
+        known = baseline.known_in(document.name)
+        settings = settings._replace(options=settings.options._replace(known=known))
     result = validate_document(document, settings.options)._replace(fail_on=fail_on)
     if result.findings and request.fixes and _is_editable(source, document):
         result = result._replace(editable=True)

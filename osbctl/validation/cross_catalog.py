@@ -12,7 +12,12 @@ from osbctl.platforms.outcome import VerdictKind
 from osbctl.platforms.shared_identities import SharedIdentity, describe_reactions, find_shared_identities
 from osbctl.rule import RULES
 from osbctl.sources.document import Document
-from osbctl.validation.grouping import apply_severities, document_order_key
+from osbctl.validation.grouping import (
+    apply_severities,
+    document_order_key,
+    drop_known_findings,
+    identify_findings,
+)
 from osbctl.validation.ignore_comments import drop_ignored_findings, find_comments
 from osbctl.validation.options import ValidationOptions, select_findings
 from osbctl.validation.rules import SHARED, load_all
@@ -76,9 +81,10 @@ def _add_findings(catalog: ValidatedCatalog, found: list[Finding]) -> Validation
     wanted = apply_severities(drop_ignored_findings(selected, document, find_comments(document)), options)
     refused = Counter(platform for finding in found for platform in finding.refused_by)
     verdicts = {platform: _add_refusals(verdict, refused[platform]) for platform, verdict in result.verdicts.items()}
-    left_out = result.left_out + len(found) - sum(finding.rule.startswith(SHARED) for finding in wanted)
-    findings = sorted((*result.findings, *wanted), key=document_order_key)
-    return result._replace(findings=tuple(findings), verdicts=verdicts, left_out=left_out)
+    new, known = drop_known_findings(identify_findings(wanted, document.data), options.known)
+    left_out = result.left_out + len(found) - sum(finding.rule.startswith(SHARED) for finding in new)
+    findings = tuple(sorted((*result.findings, *new), key=document_order_key))
+    return result._replace(findings=findings, verdicts=verdicts, left_out=left_out, known=result.known | known)
 
 
 def _add_refusals(verdict: Verdict, count: int) -> Verdict:

@@ -1,12 +1,16 @@
-"""Findings as a report shows them: with their severities, one for each cause, with locations, in order."""
+"""Findings as a report shows them: with severities and identities, one for each cause, with locations, in order."""
 
+import json
+from collections import Counter
 from collections.abc import Mapping
 from itertools import chain
+from typing import Any
 
 from osbctl.findings import MAX_OTHER_LOCATIONS, Finding, Location
-from osbctl.paths import Path
+from osbctl.paths import JsonValue, Path, get_at, pointer
+from osbctl.platforms.golang import fold_case
 from osbctl.sources.document import Document
-from osbctl.text import plural
+from osbctl.text import fingerprint, plural
 from osbctl.validation.options import ValidationOptions
 
 
@@ -14,6 +18,44 @@ def apply_severities(findings: list[Finding], options: ValidationOptions) -> lis
     """The findings with the configured severities of their rules."""
     severity = dict(options.severity)
     return [f._replace(severity=severity[f.rule]) if f.rule in severity else f for f in findings]
+
+
+def identify_findings(findings: list[Finding], data: dict[str, Any]) -> list[Finding]:
+    """The findings on the catalog `data` with identities that stay when other objects come or go.
+
+    An identity is the rule, the service offering and plan (by id, else by name), the field, and a running number among
+    equals. It has no indexes, and no values, which may be secrets.
+    """
+    seen: Counter[tuple[str, ...]] = Counter()
+    identified = []
+    for finding in findings:
+        key = (finding.rule, *_object_and_field(finding.path, data))
+        identified.append(finding._replace(identity=json.dumps([*key, seen[key]])))
+        seen[key] += 1
+    return identified
+
+
+def _object_and_field(path: Path, data: JsonValue) -> tuple[str, ...]:
+    """Ids or names of the service offering and plan that `path` leads into, and the keys below them."""
+    marks = []
+    for key in ("services", "plans"):
+        mark = ""
+        if len(path) > 1 and fold_case(str(path[0])) == key:
+            data, path = get_at(data, path[:2]), path[2:]
+            fields = {fold_case(name): value for name, value in data.items()} if isinstance(data, dict) else {}
+            named = ((name, fields.get(name)) for name in ("id", "name"))
+            mark = next((f"{name} {value}" for name, value in named if isinstance(value, str) and value), "")
+        marks.append(mark)
+    return (*marks, pointer(tuple("" if isinstance(step, int) else step for step in path)))
+
+
+def drop_known_findings(findings: list[Finding], known: frozenset[str]) -> tuple[list[Finding], frozenset[str]]:
+    """The findings without those whose fingerprints are `known`, and these fingerprints."""
+    if not known:
+        return findings, known
+    fingerprints = [fingerprint(finding.identity) for finding in findings]
+    new = [finding for finding, own in zip(findings, fingerprints, strict=True) if own not in known]
+    return new, known.intersection(fingerprints)
 
 
 def group_findings(findings: list[Finding]) -> list[Finding]:
@@ -31,9 +73,11 @@ def _merge_group(group: list[Finding], message: str) -> Finding:
     if len(group) == 1:
         return first
     other_paths = (path for finding in group[1:] for path in (finding.path, *finding.other_paths))
+    other_identities = (each for finding in group[1:] for each in (finding.identity, *finding.other_identities))
     return first._replace(
         message=message,
         other_paths=(*first.other_paths, *other_paths),
+        other_identities=(*first.other_identities, *other_identities),
         fixes=tuple(fix for finding in group for fix in finding.fixes),
         refused_by=tuple(dict.fromkeys(platform for finding in group for platform in finding.refused_by)),
         platform_messages=tuple(dict.fromkeys(text for finding in group for text in finding.platform_messages)),

@@ -25,7 +25,8 @@ class ValidationOptions(NamedTuple):
     Refusals of `platforms` count as errors. `select` (None: all) and `ignore` hold rule ids; `ignore_at` ignores rules
     for named objects. `user_schemas` are JSON Schemas of the user, each with its name in reports. `severity` has pairs
     of a rule and its severity. `errors_only`: only errors and `platforms` are checked. `literal`: platforms get the
-    catalog unchanged, so that placeholders are plain text.
+    catalog unchanged, so that placeholders are plain text. `known` are fingerprints of identities: such findings are
+    not reported.
     """
 
     api_version: ApiVersion = DEFAULT_API_VERSION
@@ -37,6 +38,7 @@ class ValidationOptions(NamedTuple):
     severity: tuple[tuple[str, Severity], ...] = ()
     errors_only: bool = False
     literal: bool = False
+    known: frozenset[str] = frozenset()
 
 
 def select_findings(findings: Iterable[Finding], data: dict[str, Any], options: ValidationOptions) -> list[Finding]:

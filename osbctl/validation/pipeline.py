@@ -16,7 +16,13 @@ from osbctl.placeholders import fill_placeholders, find_placeholders
 from osbctl.platforms import ApiVersion, Platform, judge_all
 from osbctl.platforms.outcome import Outcome, Refusal, VerdictKind, limit_refusals
 from osbctl.sources.document import Document
-from osbctl.validation.grouping import apply_severities, group_findings, locate_and_sort
+from osbctl.validation.grouping import (
+    apply_severities,
+    drop_known_findings,
+    group_findings,
+    identify_findings,
+    locate_and_sort,
+)
 from osbctl.validation.ignore_comments import check_comments, drop_ignored_findings, find_comments
 from osbctl.validation.options import ValidationOptions, select_findings
 from osbctl.validation.refusals import JoinedFindings, select_and_join
@@ -30,12 +36,22 @@ def validate_document(document: Document, options: ValidationOptions) -> Validat
     found, omitted_paths = _collect_findings(document, options)
     joined = select_and_join(found, omitted_paths, outcomes, options)
     kept = _drop_ignored(joined.selected, document, options)
-    findings = group_findings(apply_severities(kept, options))
+    identified = identify_findings(apply_severities(kept, options), document.data)
+    findings = group_findings(identified)
     left_out = _count_left_out(joined, findings, options)
-    verdicts = {platform: _verdict_from_outcome(outcome) for platform, outcome in outcomes.items()}
-    located = tuple(locate_and_sort(findings, document))
-    data, read_as = document.data, document.read_as
-    return ValidationResult(document.name, located, verdicts, left_out, data, outcomes=outcomes, read_as=read_as)
+    new, known = drop_known_findings(identified, options.known)
+    if known:
+        left_out += len(findings) - len(findings := group_findings(new))
+    return ValidationResult(
+        document.name,
+        tuple(locate_and_sort(findings, document)),
+        {platform: _verdict_from_outcome(outcome) for platform, outcome in outcomes.items()},
+        left_out,
+        document.data,
+        outcomes=outcomes,
+        read_as=document.read_as,
+        known=known,
+    )
 
 
 def unreadable_result(name: str, findings: tuple[Finding, ...]) -> ValidationResult:

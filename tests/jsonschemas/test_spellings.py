@@ -8,14 +8,23 @@ from jsonschema.validators import validator_for
 
 from osbctl.jsonschemas.comparison.compare import compare_schemas
 from osbctl.jsonschemas.comparison.spellings import has_needless_point, list_spellings
-
 from tests.corpus import EVERY_CASE
 
 from .strategies import DRAFT_4, DRAFT_6, DRAFT_7
 from .test_table import confirm, size
 
 INTEGER = {"type": "integer"}
-LISTED: list[list[Any]] = [[1.0], [1], [1.0, 2.0], [-1.0, "a"], [2**53 + 0.0], [1e300], [0, 0.5], [[1.0, 2]], [{"x": 1.0}]]
+LISTED: list[list[Any]] = [
+    [1.0],
+    [1],
+    [1.0, 2.0],
+    [-1.0, "a"],
+    [2**53 + 0.0],
+    [1e300],
+    [0, 0.5],
+    [[1.0, 2]],
+    [{"x": 1.0}],
+]
 OLD: list[dict[str, Any]] = [{}, INTEGER, {"type": ["integer", "string"]}, {"not": INTEGER}, {"items": INTEGER}]
 NEW: list[dict[str, Any]] = [
     {"type": "string"},

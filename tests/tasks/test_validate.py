@@ -133,6 +133,83 @@ def test_only_what_is_new_is_reported_from_whatever_folder(tmp_path: Path, monke
     assert [finding.rule for finding in baseline.run().results[0].findings] == ["default-implicit"]
 
 
+SERVICE = """\
+- id: 0F4C2B7A-51DE-4B39-A6C8-7E1D93F05B{0}
+  name: {1}
+  description: d
+  bindable: true
+  plans:
+  - {{id: 6C3B1D0E-8A4F-4E57-9B1C-2D7F5A90EF{0}, name: p, description: d, free: true, x: &a {{}}}}
+"""
+
+
+def lines(result: Validation) -> list[str]:
+    return [f"{finding.location.line}: {finding.message}" for finding in result.results[0].findings if finding.location]
+
+
+def test_a_baseline_knows_objects_and_not_indexes(tmp_path: Path) -> None:
+    head, old, new = "services:\n", SERVICE.format("01", "a_b"), SERVICE.format("02", "c_d")
+    baseline = Baseline(tmp_path, head + old)
+    assert lines(baseline.run()) == []
+    for text, number in ((new + old, 3), (old + new, 9), (new, 3)):  # the last one mends what was known
+        baseline.catalog.write_text(head + text)
+        done = baseline.run()
+        assert lines(done) == [f"{number}: the name 'c_d' has '_', which API version 2.14 forbids"]
+        assert done.notes == (
+            () if old in text else (f"{baseline.file}: 1 of its findings are gone: update it with --write-baseline",)
+        )
+    baseline.catalog.write_text(head + SERVICE.format("02", "cd") + old)
+    assert (lines(baseline.run()), baseline.run().results[0].left_out) == ([], 1)
+
+
+def test_a_group_shows_its_new_places_alone(tmp_path: Path) -> None:
+    baseline = Baseline(tmp_path, TEXT + PLAN.format(1) + PLAN.format(2))
+    mended = PLAN.format(1).replace("}", ", free: true}")
+    baseline.catalog.write_text(TEXT + PLAN.format(3) + mended + PLAN.format(4) + PLAN.format(2))
+    done = baseline.run()
+    [message] = lines(done)
+    assert message == "7: 2 plans do not set `free`, and platforms disagree on the default"
+    assert [place.line for place in done.results[0].findings[0].other_locations] == [9]
+    assert done.notes == (f"{baseline.file}: 1 of its findings are gone: update it with --write-baseline",)
+
+
+def test_a_baseline_of_a_folder_tells_what_is_gone(tmp_path: Path) -> None:
+    source, file = tmp_path / "source", str(tmp_path / "known.json")
+    shutil.copytree(catalogs_folder() / "source", source)
+    changed = source / "services" / "redis" / "plans" / "cache.yaml"
+    text = changed.read_text()
+    changed.write_text(text.replace("free: true\n", ""))
+    asked = {"sources": (str(source),), "baseline": file}
+    assert validate(Request(**asked, write_baseline=True)).results[0].left_out == 1
+    assert lines(validate(Request(**asked))) == []
+    changed.write_text(text)
+    assert "1 of its findings are gone" in validate(Request(**asked)).notes[-1]
+
+
+def test_a_baseline_holds_what_catalogs_share(tmp_path: Path) -> None:
+    names = [str(tmp_path / name) for name in ("a.yaml", "b.yaml")]
+    for name in names:
+        Path(name).write_text("services:\n" + SERVICE.format("01", "ab"))
+    asked: dict[str, Any] = {"together": True, "baseline": str(tmp_path / "known.json")}
+    assert any(result.findings for result in validate(Request(tuple(names), together=True)).results)
+    for write in (True, False):
+        done = validate(Request(tuple(names), write_baseline=write, **asked))
+        assert [result.findings for result in done.results] == [(), ()]
+        assert sum(result.left_out for result in done.results) == 3
+    Path(names[0]).write_text("services: []\n")
+    assert "3 of its findings are gone" in validate(Request(tuple(names), **asked)).notes[-1]
+
+
+def test_a_baseline_of_indexes_is_refused_in_a_sentence(tmp_path: Path) -> None:
+    baseline = Baseline(tmp_path)
+    entry = {"rule": "id-not-guid", "source": "c.yaml", "message": "m", "places": 1, "fingerprint": "0" * 32}
+    baseline.file.write_text(json.dumps({"version": 1, "findings": [entry]}))
+    with pytest.raises(ConfigError, match=r"osbctl 1\.0 told findings by their index") as caught:
+        baseline.run()
+    assert caught.value.advice == "write it with --write-baseline anew"
+    assert lines(baseline.run(write_baseline=True)) == lines(baseline.run()) == []
+
+
 def test_what_is_gone_is_told_unless_it_was_not_asked_for(tmp_path: Path) -> None:
     baseline = Baseline(tmp_path)
     assert baseline.run(select=("default-implicit",)).notes == baseline.run(ignore=("name-characters",)).notes == ()
@@ -145,7 +222,7 @@ def test_what_cannot_be_read_is_never_in_a_baseline(tmp_path: Path) -> None:
     assert Baseline(tmp_path, "services: [").run().results[0].findings
 
 
-@pytest.mark.parametrize("text", ["", "[]", "{}", '{"version": 2, "findings": []}', '{"version": 1, "findings": [1]}'])
+@pytest.mark.parametrize("text", ["", "[]", "{}", '{"version": 3, "findings": []}', '{"version": 2, "findings": [1]}'])
 def test_another_file_is_no_baseline(tmp_path: Path, text: str) -> None:
     baseline = Baseline(tmp_path)
     baseline.file.write_text(text)
