@@ -130,6 +130,7 @@ class Failure(Enum):
 
     UNREACHABLE = "no server answers"
     TLS = "the handshake failed"
+    UNKNOWN_AUTHORITY = "this machine does not trust the authority of the certificate"
     NO_RESPONSE = "the server does not answer properly"
 
 
@@ -161,7 +162,9 @@ def _explain_error(error: Exception, client: HttpClient) -> tuple[Failure, str, 
     if client.expired or isinstance(error, faults.ReadTimeoutError):
         return Failure.NO_RESPONSE, *(_TOO_SLOW if client.connected else _STALLED)
     if isinstance(error, faults.SSLError):
-        return Failure.TLS, *_explain_tls_error(error.args[0], client.connected)
+        is_unknown = getattr(error.args[0], "verify_code", None) in _UNKNOWN_AUTHORITY
+        kind = Failure.UNKNOWN_AUTHORITY if is_unknown else Failure.TLS
+        return kind, *_explain_tls_error(error.args[0], client.connected)
     if isinstance(error, faults.ProtocolError | faults.InvalidHeader):
         return Failure.NO_RESPONSE, *_explain_protocol_error(error)
     if isinstance(error, OSError):

@@ -7,20 +7,27 @@ from collections.abc import Iterator
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
-from osbctl.client.catalog_client import MAX_REDIRECTS, format_origin, is_same_origin, redirect_target, status_error
+from osbctl.client.catalog_client import (
+    MAX_REDIRECTS,
+    format_origin,
+    is_same_origin,
+    parse_json_body,
+    redirect_target,
+    status_error,
+)
 from osbctl.client.connection_options import ConnectionOptions, check_options
 from osbctl.client.http_client import Failure
 from osbctl.conformance import probes
 from osbctl.conformance.exchange import Exchange, Fault, Reply, merge_faults
 from osbctl.findings import Finding, Severity
-from osbctl.platforms import Platform
+from osbctl.platforms import Platform, format_platforms
 
 MOST_SILENT = 2
 """After so many requests without a whole answer no more are sent."""
 
 
 class CheckResult(NamedTuple):
-    """Findings, and the catalog as received (None without one)."""
+    """Findings, and the catalog as JSON, as received or as the platforms that can read it do (None without one)."""
 
     findings: tuple[Finding, ...]
     catalog: bytes | None
@@ -47,8 +54,10 @@ def check_broker(
         probe_faults = [fault for fault in probe_faults if fault.rule != "wire-version-differs"]
     faults += [*probes.check_catalog_reply(first_reply, slow_seconds), *probes.check_error_reply(first_reply)]
     faults += probe_faults
-    is_whole = first_reply.status == 200 and not first_reply.fault and not first_reply.non_object_reason
-    return CheckResult(merge_faults(faults), first_reply.body if is_whole else None)
+    is_whole = first_reply.status == 200 and not first_reply.fault
+    read = next(iter(first_reply.readings.values()), b"") if is_whole else b""
+    # What is still not JSON, with NaN, only a platform can read.
+    return CheckResult(merge_faults(faults), None if parse_json_body(read)[1] else read)
 
 
 def _request_catalog(exchange: Exchange, faults: list[Fault]) -> tuple[Exchange, Reply | None]:
@@ -64,8 +73,11 @@ def _request_catalog(exchange: Exchange, faults: list[Fault]) -> tuple[Exchange,
         if reply.no_response:
             if reply.no_response.kind is Failure.UNREACHABLE:
                 raise reply.no_response
-            tls_fault = Fault("wire-certificate", reply.fault, hint=reply.no_response.advice)
-            is_tls = reply.no_response.kind is Failure.TLS
+            kind, hint = reply.no_response.kind, reply.no_response.advice
+            # Whether a platform trusts an authority depends on its own store.
+            refused = () if kind is Failure.UNKNOWN_AUTHORITY else None
+            is_tls = kind in (Failure.TLS, Failure.UNKNOWN_AUTHORITY)
+            tls_fault = Fault("wire-certificate", reply.fault, refused_by=refused, hint=hint)
             faults.append(tls_fault if is_tls else Fault("wire-no-answer", reply.fault, reply))
             return exchange, None
         target = redirect_target(exchange.address, reply.status, reply.headers.get("location"))
@@ -80,16 +92,27 @@ def _request_catalog(exchange: Exchange, faults: list[Fault]) -> tuple[Exchange,
 
 
 def _redirect_fault(address: str, target: str, reply: Reply) -> Fault:
-    source, destination = urlsplit(address), urlsplit(target)
-    is_elsewhere = source.hostname != destination.hostname or (source.scheme, destination.scheme) == ("https", "http")
-    refused = [each for each in Platform if is_elsewhere or reply.status in each.record.unfollowed_redirects]
+    refused = [each for each in Platform if _stops_at_redirect(each, address, target, reply.status)]
     if is_same_origin(address, target):
         where, severity, check_there = "another path", Severity.ERROR if refused else None, ""
     else:
         where, severity, check_there = f"another place, {format_origin(target)}", Severity.ERROR, ", and check it there"
     message = f"redirected ({reply.status}) to {reply.redact(where if target else 'no address')}"
+    senders = [each for each in Platform if each not in refused]
+    if senders and urlsplit(address).hostname != urlsplit(target).hostname:
+        message += f", where {format_platforms(senders)} would send the password"
     hint = f"register the broker under the address where it answers{check_there}"
     return Fault("wire-redirect", message, reply, severity, refused, hint)
+
+
+def _stops_at_redirect(platform: Platform, address: str, target: str, status: int) -> bool:
+    """Return whether a platform gets no catalog by a redirect (Go: `shouldCopyHeaderOnRedirect`)."""
+    source, destination = urlsplit(address), urlsplit(target)
+    if not target or status in platform.record.unfollowed_redirects:
+        return True
+    if platform.record.sends_password_elsewhere:
+        return (source.scheme, destination.scheme) == ("https", "http")
+    return not f".{destination.hostname}".endswith(f".{source.hostname}")
 
 
 def _run_probes(exchange: Exchange, first_reply: Reply, probe_seconds: float) -> Iterator[Fault]:
@@ -105,7 +128,8 @@ def _run_probes(exchange: Exchange, first_reply: Reply, probe_seconds: float) ->
             message = f"stopped by {reply.status} after {number} of {len(table)} probes"
             yield Fault("wire-limited", message, reply, hint="ask again later, or lift the limit")
             return
-        says_new = reply.status == 200 or reply.status != first_reply.status
+        is_catalog = first_reply.holds_catalog or reply.holds_catalog
+        says_new = reply.status != first_reply.status or (reply.status == 200 and is_catalog)
         if not reply.status:
             yield Fault("wire-no-answer", reply.fault, reply, refused_by=())
         elif says_new or probe.always:

@@ -1,7 +1,9 @@
 """One request to a broker, its reply (whole, half or none; never an exception), and faults of replies as findings."""
 
+import json
 import time
 from collections.abc import Collection, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import inf
@@ -13,11 +15,13 @@ from urllib3.util import SKIP_HEADER
 from osbctl.client.catalog_client import parse_json_body, request_headers
 from osbctl.client.connection_options import ConnectionOptions, redact_query
 from osbctl.client.http_client import HttpClient, NoResponseError, read_body_chunks
+from osbctl.conformance.json_bodies import read_as_platform
 from osbctl.conformance.rules import EVERY
 from osbctl.errors import SourceError
 from osbctl.findings import Finding, Severity
 from osbctl.platforms import Platform
 from osbctl.rule import RULES
+from osbctl.sources.catalogs import has_services
 from osbctl.text import escape_line
 
 
@@ -58,6 +62,24 @@ class Reply:
     def non_object_reason(self) -> str:
         """Reason why the body is not a JSON object; empty if it is one."""
         return self._parsed_body[1]
+
+    @cached_property
+    def readings(self) -> dict[Platform, bytes]:
+        """The body as JSON in UTF-8 as each platform reads it; none of a platform that cannot."""
+        if not self.non_object_reason:
+            return dict.fromkeys(EVERY, self.body)
+        read = {each: read_as_platform(self.body, loosely=each.record.reads_loose_json) for each in EVERY}
+        return {platform: body for platform, body in read.items() if body is not None}
+
+    @cached_property
+    def holds_catalog(self) -> bool:
+        """Whether the answer is a catalog to some platform."""
+        for body in dict.fromkeys(self.readings.values()) if self.status == 200 else ():
+            with suppress(ValueError, RecursionError):
+                value = json.loads(body)  # which takes NaN, too
+                if isinstance(value, dict) and has_services(value):
+                    return True
+        return False
 
     @property
     def media_type(self) -> str:

@@ -83,7 +83,8 @@ def _check_body(reply: Reply, platforms: Collection[Platform]) -> Iterator[Fault
             yield Fault("wire-cut", reply.fault, reply, refused_by=platforms)
     elif why := reply.non_object_reason:
         said = f"the body is not a JSON object: {reply.redact(why)}"
-        yield Fault("wire-not-json", said, reply, refused_by=platforms)
+        refused = [platform for platform in platforms if platform not in reply.readings]
+        yield Fault("wire-not-json", said, reply, refused_by=refused)
     elif reply.media_type != "application/json":
         called = f"called {reply.redact(reply.media_type)}" if reply.media_type else "without a Content-Type"
         said = f"{called}, not application/json"
@@ -149,7 +150,7 @@ class Probe(NamedTuple):
         """The faults of a reply; `first_reply` is the reply to the valid request."""
         if not self.allowed or reply.status in self.allowed:
             return self.compare(first_reply, reply) if self.compare else ()
-        rule = self.open_rule if self.open_rule and reply.status < 300 else self.rule
+        rule = self.open_rule if self.open_rule and reply.holds_catalog else self.rule
         wanted = self.allowed[0]
         severity = Severity.ERROR if reply.status >= 500 and wanted != 200 else None
         return [Fault(rule, f"answered {reply.status}, not {wanted}", reply, severity)]

@@ -17,10 +17,14 @@ _REFUSED = {
     "wire-status": """The catalog is not answered with 200.
     Source: OSB, Catalog Management""",
     "wire-not-json": """The body of the catalog is not a JSON object.
+
+    Platforms in Go replace bytes that are not UTF-8; Cloud Foundry crashes. It takes NaN, comments and raw control
+    characters, which the others refuse.
     Source: OSB, Catalog Management""",
     "wire-certificate": """The certificate of the broker is not accepted.
 
-    Platforms ask the authorities of their system, or one that they were given; see `--ca-file`.
+    Platforms ask the authorities of their system, or one that they were given. An authority that this machine does not
+    know (see `--ca-file`) may be known to them.
     Source: RFC 5280, RFC 9525""",
 }
 _WARNINGS = {
@@ -30,7 +34,8 @@ _WARNINGS = {
     Source: OSB, Content Type""",
     "wire-redirect": """The catalog is redirected.
 
-    Cloud Controller follows 301, 302, 303 and 307, and not 308; Go platforms drop the credentials on another host.
+    Cloud Controller follows 301, 302, 303 and 307, and not 308, and sends the password to any host that it is led to,
+    but does not go from HTTPS to HTTP. Go platforms drop the credentials on another host, unless it is a subdomain.
     Source: What platforms do with redirects""",
     "wire-slow": """The catalog takes long to arrive.
 

@@ -125,6 +125,9 @@ class PlatformRecord(NamedTuple):
     `timeout` is for the request of a catalog, in seconds. `accepted_statuses` are the HTTP statuses whose body it reads
     as a catalog, `unfollowed_redirects` the redirects that it does not follow. `is_quoted`: its own messages are known,
     and reports quote them. `stripped_from_names` are the characters that it removes around names before it stores them.
+    `sends_password_elsewhere`: it follows redirects to other hosts and sends the password there, but never goes from
+    HTTPS to HTTP; others (in Go) do, and drop the password on other hosts. `reads_loose_json`: its parser takes NaN,
+    comments and raw control characters, but not bytes that are not UTF-8, which others replace.
     `accepts_ordinary`: it accepts every ordinary catalog (`ordinary`).
     """
 
@@ -142,6 +145,8 @@ class PlatformRecord(NamedTuple):
     unfollowed_redirects: frozenset[int] = frozenset()
     is_quoted: bool = False
     stripped_from_names: str = ""
+    sends_password_elsewhere: bool = False
+    reads_loose_json: bool = False
     accepts_ordinary: bool = False
 
     def judge(self, data: dict[str, Any]) -> Outcome:

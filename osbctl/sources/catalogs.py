@@ -5,7 +5,7 @@ and the editor find catalogs with this module.
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from typing import Any, Literal, NamedTuple
 
@@ -73,19 +73,21 @@ def find_only_catalog(documents: Sequence[Document], at: str = "", *, allow_nest
     return rename_spring_fields(document) if is_in_spring_catalog(first) else document
 
 
-def require_services(document: Document) -> Document:
-    """Return `document` if its data has `services`. Raises DocumentError: it is no catalog, not even an empty one.
-
-    The key counts in any case, as programs in Go read it, but not with null.
-    """
+def has_services(data: Mapping[str, Any]) -> bool:
+    """Return whether an object has `services`, in any case as programs in Go read it, and not null."""
     from osbctl.platforms.golang import fold_case  # most catalogs do not need it
 
+    if isinstance(data.get("services"), list):
+        return True
+    return any(value is not None and fold_case(key) == "services" for key, value in data.items())
+
+
+def require_services(document: Document) -> Document:
+    """Return `document` if its data has `services`. Raises DocumentError: it is no catalog, not even an empty one."""
     data = document.data
-    if isinstance(data.get("services"), list) or any(
-        value is not None and fold_case(key) == "services" for key, value in data.items()
-    ):
+    if has_services(data):
         return document
-    null = next((key for key in data if fold_case(key) == "services"), "")
+    null = next((key for key in data if key.lower() == "services"), "")
     near = next((key for key, value in data.items() if value and closest_word(key, ("services",))), "")
     message = (
         f"there is no catalog here: `{null}` is null" if null else "there is no catalog here: it has no `services`"

@@ -30,6 +30,8 @@ def check_running_broker(address: str, connection: ConnectionOptions, options: V
         stopped = sum(platform in finding.refused_by for finding in checked.findings)
         if stopped and verdict.kind is not VerdictKind.CRASHES:
             verdicts[platform] = Verdict(VerdictKind.REFUSES, verdict.messages, verdict.reasons + stopped)
+        elif not stopped and checked.catalog is None:
+            verdicts[platform] = Verdict(VerdictKind.UNCLEAR, why="osbctl could not read the catalog")
     return ValidationResult(name, tuple(findings), verdicts, left_out)
 
 

@@ -88,7 +88,7 @@ REFUSED: dict[str, set[Platform]] = {
     "redirects-308": {Platform.CLOUD_FOUNDRY},
     "redirects-twice": set(),
     "redirects-up": set(),
-    "redirects-away": set(EVERY),
+    "redirects-away": set(EVERY) - {Platform.CLOUD_FOUNDRY},
     "created": set(EVERY) - {Platform.KORIFI},
     "gzip-half": set(EVERY) - {Platform.CLOUD_FOUNDRY},
     "version-old": {Platform.KORIFI},

@@ -22,5 +22,7 @@ PLATFORM = PlatformRecord(
     unfollowed_redirects=frozenset({308}),
     is_quoted=True,
     stripped_from_names="\0\t\n\v\f\r ",
+    sends_password_elsewhere=True,
+    reads_loose_json=True,
     accepts_ordinary=True,
 )

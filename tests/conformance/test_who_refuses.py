@@ -1,0 +1,177 @@
+"""Only the platforms that refuse an answer are named: what each reads in a body that is not JSON, and where it goes."""
+
+import json
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+from urllib.parse import urlsplit
+
+from osbctl.client.connection_options import ConnectionOptions
+from osbctl.conformance.check import _redirect_fault, check_broker
+from osbctl.conformance.exchange import Reply
+from osbctl.conformance.json_bodies import read_as_platform
+from osbctl.findings import Finding, Severity
+from osbctl.platforms import Platform
+from osbctl.platforms.outcome import VerdictKind
+from osbctl.tasks.check import check_running_broker
+from osbctl.validation.options import ValidationOptions
+from tests.broker.harness import Authority
+from tests.case import case
+from tests.cli.broker_server import BASIC, PASSWORD, USER, Answer, listening
+from tests.client.test_connection_options import server_side
+from tests.conformance.faulty import faulty
+from tests.registry.make import catalog, plan, service
+
+GUID = "2f1c0d5e-0000-4000-8000-00000000000"
+OPTIONS = ConnectionOptions(user=USER, password=PASSWORD, api_version="2.15", connect_seconds=2, total_seconds=5)
+RUBY, GO = {Platform.CLOUD_FOUNDRY}, set(Platform) - {Platform.CLOUD_FOUNDRY}
+BODY = json.dumps(catalog(service(f"{GUID}1", plan(f"{GUID}2", "small"), name="db", description="// a /* b")))
+
+
+def answering(body: bytes, *, is_open: bool = False, kind: str = "application/json") -> Callable[..., Answer]:
+    """A broker with this catalog; `is_open`: whatever the credentials."""
+
+    def answer(method: str, path: str, headers: Any, _: bytes) -> Answer:
+        if not is_open and headers.get("Authorization") != f"Basic {BASIC}":
+            return 401, {"WWW-Authenticate": "Basic", "Content-Type": kind}, b'{"description": "no"}'
+        if not is_open and headers.get("X-Broker-API-Version") in (None, "", "1.0"):
+            return 412, {"Content-Type": kind}, b'{"description": "no"}'
+        return 200, {"Content-Type": kind}, body
+
+    return answer
+
+
+def refusing(findings: tuple[Finding, ...], rule: str) -> set[Platform]:
+    return {platform for finding in findings if finding.rule == rule for platform in finding.refused_by}
+
+
+def with_text(text: str) -> str:
+    return BODY.replace('"// a /* b"', json.dumps(text, ensure_ascii=False).replace("\\t", "\t"), 1)
+
+
+BODIES: dict[str, tuple[bytes, set[Platform]]] = {
+    "Latin-1": (BODY.replace("// a", "Données").encode("latin-1"), RUBY),
+    "half a character": (BODY.encode().replace(b"// a", b"\xe2\x82"), RUBY),
+    "NaN": (BODY.replace('"plans"', '"x": NaN, "plans"').encode(), GO),
+    "Infinity": (BODY.replace('"plans"', '"x": [Infinity, -Infinity], "plans"').encode(), GO),
+    "a comment": (BODY.replace('"plans"', '/* "a" // */ "plans"').encode(), GO),
+    "a comment of a line": (BODY.replace('"plans"', '// a "comment" {\n "plans"').encode(), GO),
+    "a raw control character": (with_text("a\tb").encode(), GO),
+    "a raw line break": (with_text("ab").replace('"ab"', '"a\nb\\\\"').encode(), GO),
+    "a comment and Latin-1": (BODY.replace('"plans"', '/* é */ "plans"').encode("latin-1"), RUBY | GO),
+    "a comment without an end": (BODY[:-1].encode() + b"/*", RUBY | GO),
+    "a comment in UTF-8 and NaN": (BODY.replace('"plans"', '/* é */ "x": NaN, "plans"').encode(), GO),
+    "UTF-16": (BODY.encode("utf-16"), RUBY | GO),
+    "a list": (b"[NaN]", RUBY | GO),
+    "cut": (BODY[:-3].encode(), RUBY | GO),
+    "single quotes": (BODY.replace('"', "'").encode(), RUBY | GO),
+    "HTML": (b"<html>Log in</html>", RUBY | GO),
+    "empty": (b"", RUBY | GO),
+    "blanks": (b" \n ", RUBY | GO),
+    "JSON": (BODY.encode(), set()),
+}
+
+
+def test_a_body_that_is_not_json_is_refused_by_those_who_cannot_read_it() -> None:
+    for name, (body, expected) in BODIES.items():
+        with case(name), listening(answering(body)) as url:
+            result = check_running_broker(f"{url}/v2/catalog", OPTIONS, ValidationOptions())
+            assert refusing(result.findings, "wire-not-json") == expected
+            verdicts = {platform: verdict.kind for platform, verdict in result.verdicts.items()}
+            assert {platform for platform, kind in verdicts.items() if kind is VerdictKind.REFUSES} == expected
+            other = VerdictKind.UNCLEAR if b"NaN" in body or b"Infinity" in body else VerdictKind.ACCEPTS
+            assert {kind for platform, kind in verdicts.items() if platform not in expected} <= {other}
+            assert not {"wire-open", "wire-version-unchecked"} & {finding.rule for finding in result.findings}
+
+
+def test_what_a_loose_reader_reads_stays_in_its_place() -> None:
+    text = '{"a": /* "x" \n */ "b\tc", // d\n "e": "/* f */"}'
+    read = read_as_platform(text.encode(), loosely=True)
+    assert read and json.loads(read) == {"a": "b\tc", "e": "/* f */"}
+    assert read.decode().index('"e"') == text.index('"e"') + len("u0009")
+    assert read.count(b"\n") == text.count("\n")
+    began = time.process_time()
+    for piece in ("/*", '"', "//", "\\", '"\\'):
+        assert read_as_platform((piece * 300_000).encode(), loosely=True) is None
+    assert time.process_time() - began < 5
+
+
+def test_wire_open_speaks_only_of_a_catalog() -> None:
+    for name, (body, refused) in BODIES.items():
+        with case(name), listening(answering(body, is_open=True)) as url:
+            found = check_broker(f"{url}/v2/catalog", OPTIONS).findings
+            rules = {finding.rule for finding in found}
+            readable = refused != set(Platform)
+            assert (
+                {"wire-open", "wire-version-unchecked"} & rules == {"wire-open", "wire-version-unchecked"}
+            ) == readable
+            assert readable or not {"wire-open", "wire-version-unchecked", "wire-unauthorized"} & rules
+    for body in (b"{}", b'{"error": "x"}', b'{"services": null}'):
+        with case(body), listening(answering(body, is_open=True)) as url:
+            assert "wire-open" not in {finding.rule for finding in check_broker(f"{url}/v2/catalog", OPTIONS).findings}
+
+
+def test_a_login_page_in_place_of_a_401_is_no_open_catalog() -> None:
+    served = answering(BODY.encode())
+
+    def answer(method: str, path: str, headers: Any, body: bytes) -> Answer:
+        status, fields, sent = served(method, path, headers, body)
+        return (200, {"Content-Type": "text/html"}, b"<html>Log in</html>") if status == 401 else (status, fields, sent)
+
+    with listening(answer) as url:
+        found = {finding.rule for finding in check_broker(f"{url}/v2/catalog", OPTIONS).findings}
+    assert "wire-unauthorized" in found and "wire-open" not in found
+
+
+REDIRECTS = [
+    ("http://a.example", "http://b.example/v2/catalog", 302, GO, RUBY),
+    ("https://a.example", "https://b.example/v2/catalog", 307, GO, RUBY),
+    ("https://a.example", "https://b.example/v2/catalog", 308, RUBY | GO, set()),
+    ("https://a.example", "https://x.a.example/v2/catalog", 301, set(), RUBY | GO),
+    ("https://a.example", "https://xa.example/v2/catalog", 301, GO, RUBY),
+    ("https://x.a.example", "https://a.example/v2/catalog", 301, GO, RUBY),
+    ("https://a.example", "http://a.example/v2/catalog", 301, RUBY, set()),
+    ("https://a.example", "http://b.example/v2/catalog", 301, RUBY | GO, set()),
+    ("http://a.example", "https://a.example/v2/catalog", 301, set(), set()),
+    ("https://a.example", "https://a.example:8443/v2/catalog", 303, set(), set()),
+    ("https://a.example", "https://a.example/other", 308, RUBY, set()),
+    ("https://a.example", "", 302, RUBY | GO, set()),
+]  # fmt: skip
+"""Address, target and status; who refuses, and who sends the password to another host."""
+
+
+def test_a_redirect_names_who_stops_and_who_sends_the_password_elsewhere() -> None:
+    for address, target, status, refused, senders in REDIRECTS:
+        with case(address, target, status):
+            fault = _redirect_fault(f"{address}/v2/catalog", target, Reply("GET /v2/catalog", status=status))
+            assert set(fault.refused_by or ()) == refused
+            assert ("would send the password" in fault.text) == bool(senders)
+            if senders == RUBY:
+                assert f"{urlsplit(target).netloc}, where Cloud Foundry would send the password" in fault.text
+            if target and urlsplit(address).hostname != urlsplit(target).hostname:
+                assert fault.severity is Severity.ERROR
+
+
+def test_a_redirect_to_another_host_leaves_the_verdict_of_who_follows_open() -> None:
+    def answer(method: str, path: str, headers: Any, _: bytes) -> Answer:
+        return 302, {"Location": "http://localhost:9/v2/catalog"}, b""
+
+    with listening(answer) as url:
+        result = check_running_broker(f"{url}/v2/catalog", OPTIONS, ValidationOptions())
+    kinds = {platform: verdict.kind for platform, verdict in result.verdicts.items()}
+    assert kinds == {**dict.fromkeys(GO, VerdictKind.REFUSES), Platform.CLOUD_FOUNDRY: VerdictKind.UNCLEAR}
+    assert [finding.severity for finding in result.findings if finding.rule == "wire-redirect"] == [Severity.ERROR]
+
+
+def test_an_unknown_authority_is_no_refusal_of_a_platform(authority: Authority) -> None:
+    for name, days, options, expected in (
+        ("unknown", 20.0, OPTIONS, set()),
+        ("expired", -0.01, replace(OPTIONS, ca_file=str(authority.cert)), set(Platform)),
+    ):
+        with case(name), faulty("", server_side(authority.issue(f"refuses-{name}", days=days))) as (address, _):
+            result = check_running_broker(address, options, ValidationOptions())
+            (finding,) = [one for one in result.findings if one.rule == "wire-certificate"]
+            assert (finding.severity, set(finding.refused_by)) == (Severity.ERROR, expected)
+            kind = VerdictKind.REFUSES if expected else VerdictKind.UNCLEAR
+            assert {verdict.kind for verdict in result.verdicts.values()} == {kind}
