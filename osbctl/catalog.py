@@ -12,7 +12,6 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from osbctl.paths import PARAMETER_PLACES, JsonValue, Path, get_at
-from osbctl.text import plural
 
 
 class Deprecation(NamedTuple):
@@ -184,18 +183,6 @@ def objects_in_list(data: Mapping[str, Any], key: str, path: Path = ()) -> Itera
     for index, value in enumerate(values if isinstance(values, list) else ()):
         if isinstance(value, dict):
             yield value, (*path, key, index)
-
-
-def describe_skipped(data: Mapping[str, Any]) -> str:
-    """A phrase on what the `Catalog` of `data` lacks, as its type is wrong; empty if it lacks nothing."""
-    services = data.get("services")
-    if not isinstance(services, list):
-        return "services is not a list"
-    plans = [service.get("plans") for service, _ in objects_in_list(data, "services")]
-    lists = [services, *(values for values in plans if isinstance(values, list))]
-    skipped = sum(not isinstance(item, dict) for values in lists for item in values)
-    skipped += sum(not isinstance(values, list | None) for values in plans)
-    return f"left out {plural(skipped, 'value')} of a wrong type in services and plans" if skipped else ""
 
 
 def _get_object(data: Mapping[str, Any], key: str) -> dict[str, Any]:

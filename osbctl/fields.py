@@ -5,11 +5,13 @@ Add a field to the table in `tools/make_schemas.py`; a test then requires rules,
 
 import json
 import os
+from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import Any
 
-from osbctl.paths import Path
+from osbctl.paths import Path, pointer
 from osbctl.platforms import ApiVersion
+from osbctl.text import plural
 
 LATEST = list(ApiVersion)[-1]
 
@@ -99,3 +101,47 @@ def field_schemas(kind: str, version: ApiVersion) -> dict[str, Any]:
     schema = load_schema(version)
     found: dict[str, Any] = (schema if kind == "catalog" else schema["definitions"][kind])["properties"]
     return found
+
+
+_READ_AS: dict[str, type] = {"string": str, "array": list, "object": dict}
+_NEVER_SHOWN = ("dashboard_client", "maintenance_info")
+
+
+def describe_left_out(data: Mapping[str, Any]) -> str:
+    """A phrase on the values of a catalog that tables and pages leave out; empty if there are none."""
+    found = [*find_left_out(data)]
+    if not found:
+        return ""
+    places = ", ".join(pointer(path) for path in found[:3]) + (", …" if len(found) > 3 else "")
+    return f"left out {plural(len(found), 'value')} with a wrong type or in a misspelt field: {places}"
+
+
+def find_left_out(value: Mapping[str, Any], kind: str = "catalog", path: Path = ()) -> Iterator[Path]:
+    """The paths of values that tables and pages leave out, in an object of that kind at `path`.
+
+    They have a wrong type (not null, and not one of a boolean, which is shown as unclear), or stand in a field whose
+    name is in another case.
+    """
+    known = field_schemas(kind, LATEST)
+    for key, inner in value.items():
+        here, part = (*path, key), PARTS.get(kind, {}).get(key, "")
+        if inner is None or key in _NEVER_SHOWN:
+            continue
+        if key not in known:
+            yield from [here] if key.lower() in known else ()
+        elif wanted := _READ_AS.get(known[key].get("type", "object" if part else "")):
+            yield from _find_in_field(inner, wanted, part, here)
+
+
+def _find_in_field(value: Any, wanted: type, part: str, path: Path) -> Iterator[Path]:
+    """Those paths in a field of the type `wanted`; `part` is the kind of its object, or of the items of its list."""
+    if not isinstance(value, wanted):
+        yield path
+    elif isinstance(value, list):
+        for index, item in enumerate(value):
+            if not isinstance(item, dict if part else str):
+                yield (*path, index)
+            elif isinstance(item, dict) and part != "cost":  # a cost is shown, whatever is in it
+                yield from find_left_out(item, part, (*path, index))
+    elif isinstance(value, dict) and part:
+        yield from find_left_out(value, part, path)

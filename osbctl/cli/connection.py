@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from typer import Option
 
-from osbctl.catalog import describe_skipped
 from osbctl.cli.common import LocationOptions, MaxBytes, check_options_used
 from osbctl.cli.output import print_note
 from osbctl.cli.passwords import ask_password, read_password_from_stdin
 from osbctl.errors import UsageError
+from osbctl.fields import describe_left_out
 from osbctl.platforms import DEFAULT_API_VERSION, ApiVersion
 from osbctl.sources.catalogs import require_services
 from osbctl.sources.document import Document
@@ -158,13 +158,14 @@ def read_source_or_broker(connection: BrokerConnection, source: str, where: Loca
         return read_catalog(source, where, limits=Limits(bytes=connection.max_bytes))
     from osbctl.client.catalog_client import fetch_catalog, parse_catalog_response
 
-    return parse_catalog_response(fetch_catalog(*connection.resolve_connection(source)), connection.max_bytes)
+    answer = fetch_catalog(*connection.resolve_connection(source))
+    return print_catalog_location(parse_catalog_response(answer, connection.max_bytes))
 
 
 def print_catalog_location(document: Document) -> Document:
     """Print where in its source the catalog is, unless at the top, and what it leaves out; return the document."""
     if document.read_as:
         print_note(document.read_as)
-    if skipped := describe_skipped(document.data):
-        print_note(f"{document.name}: {skipped}; see osbctl validate")
+    if left_out := describe_left_out(document.data):
+        print_note(f"{document.name}: {left_out}; see osbctl validate")
     return document

@@ -73,7 +73,7 @@ class Reply:
 
     @cached_property
     def holds_catalog(self) -> bool:
-        """Whether the answer is a catalog to some platform."""
+        """True if some platform reads a catalog in the answer."""
         for body in dict.fromkeys(self.readings.values()) if self.status == 200 else ():
             with suppress(ValueError, RecursionError):
                 value = json.loads(body)  # which takes NaN, too

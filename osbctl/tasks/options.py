@@ -220,8 +220,9 @@ def find_by_name_or_id(objects: Sequence[CatalogObject], name: str, error_prefix
     if found := [one for one in objects if one.name == name] or [one for one in objects if one.id == name]:
         _check_only_one(found, name)
         return found[0]
-    names = [one.name for one in objects]
-    raise UsageError(f"{error_prefix} {name!r}", did_you_mean(name, names) or f"there are: {', '.join(names)}")
+    names = [one.name for one in objects if one.name]
+    there = f"there are: {', '.join(names)}" if names else "none there has a name that is text: see osbctl validate"
+    raise UsageError(f"{error_prefix} {name!r}", did_you_mean(name, names) or (there if objects else "there is none"))
 
 
 def _check_only_one(found: Sequence[ServiceOffering | ServicePlan], name: str) -> None:

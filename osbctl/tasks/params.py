@@ -2,7 +2,9 @@
 
 import json
 from dataclasses import replace
+from typing import Any
 
+from osbctl.catalog import ServicePlan
 from osbctl.findings import DocumentError, Finding, Location, Severity
 from osbctl.parameter_table import parameters
 from osbctl.platforms.commands import PARAMETERS_FILE, Order, Purpose
@@ -11,7 +13,7 @@ from osbctl.requests.commands import build_commands
 from osbctl.requests.parameters import generate_examples, request_errors
 from osbctl.requests.report import PlanParameters
 from osbctl.sources.document import Document
-from osbctl.sources.parse import parse_document
+from osbctl.sources.parse import not_object_finding, parse_document
 from osbctl.sources.read import read_object
 from osbctl.sources.read_bytes import STDIN
 from osbctl.tasks.options import find_by_name_or_id
@@ -28,11 +30,12 @@ def plan_parameters(
     `request` is JSON, `@FILE` for a file that holds it, or `@-` for standard input.
 
     Raises UsageError (there is no such service offering or plan), SourceError (the file cannot be opened, or the schema
-    cannot be applied), DocumentError (the request is no JSON object).
+    cannot be applied), DocumentError (the request, or what should hold the schema, is no JSON object).
     """
     offering = find_by_name_or_id(document.catalog.services, service, "there is no service")
     found = find_by_name_or_id(offering.plans, plan, f"service {offering.name!r} has no plan")
     schema = found.parameters.get(purpose.schema_location)
+    _check_described(document, found, purpose)
     described = tuple(other for other in Purpose if other.schema_location in found.parameters)
     rows = tuple(parameters(schema)) if schema is not None else ()
     about = PlanParameters(service, plan, purpose, schema, rows, described)
@@ -47,6 +50,19 @@ def plan_parameters(
         file, content = PARAMETERS_FILE, json.dumps(shown, indent=2, ensure_ascii=False) + "\n"
     order = Order(service, plan, broker, shown, file, content)
     return replace(about, faults=(), commands=tuple(build_commands(order, purpose)), masked=shown != sent.data)
+
+
+def _check_described(document: Document, plan: ServicePlan, purpose: Purpose) -> None:
+    """Raise DocumentError if something else than an object stands where the parameter schema of a plan should be."""
+    value: Any = plan.data
+    path = plan.path
+    for step in ("schemas", *purpose.schema_location.split("."), "parameters"):
+        value, path = value.get(step), (*path, step)
+        if value is None:
+            return
+        if not isinstance(value, dict):
+            finding = not_object_finding(document, value, path)
+            raise DocumentError((finding._replace(hint="a parameter schema is an object; {} accepts anything"),))
 
 
 def _read_request(text: str) -> Document:

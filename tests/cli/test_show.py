@@ -4,14 +4,17 @@ import json
 import re
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import yaml
 
 from osbctl.text import escape_line
 from tests.case import each
 from tests.cli import warm
+from tests.cli.broker_server import PASSWORD, USER, broker
 from tests.cli.program import ROOT, failure, osbctl
 from tests.folders import catalogs_folder
+from tests.registry.make import catalog, plan, service
 
 GOOD = str(catalogs_folder() / "interface-example.json")
 HOSTILE = (
@@ -66,14 +69,68 @@ def test_of_several_with_a_name_none_is_chosen_silently() -> None:
 
 
 @each("services, told", [
-    ({"a": {}}, "services is not a list"),
-    ([None, {"plans": [3, {}]}, {"plans": {}}], "left out 3 values of a wrong type in services and plans"),
-    ([{"plans": None}, {"plans": []}], ""),
+    ({"a": {}}, "/services"),
+    ([None, {"plans": [3, {}]}, {"plans": {}}], "/services/0, /services/1/plans/0, /services/2/plans"),
+    ([{"plans": None}, {"plans": [], "tags": [], "metadata": {}, "bindable": "yes"}], ""),
+    *((
+        [{"id": "1", "name": "a", "plans": [{"id": "2", "name": "b", **fields}]}],
+        f"/services/0/plans/0/{place}" if place else "",
+    ) for fields, place in (
+        ({"name": 5}, "name"), ({"id": ["x"]}, "id"), ({"description": 5}, "description"), ({"metadata": "x"}, "metadata"),
+        ({"metadata": {"costs": {"usd": 5}}}, "metadata/costs"), ({"metadata": {"costs": ["5 USD"]}}, "metadata/costs/0"),
+        ({"metadata": {"bullets": "x"}}, "metadata/bullets"), ({"metadata": {"bullets": ["a", 5]}}, "metadata/bullets/1"),
+        ({"metadata": {"displayName": {"en": "x"}}}, "metadata/displayName"), ({"Description": "x"}, "Description"),
+        ({"schemas": []}, "schemas"), ({"schemas": {"service_instance": True}}, "schemas/service_instance"),
+        ({"schemas": {"service_instance": {"create": 5}}}, "schemas/service_instance/create"),
+        *(({"schemas": {"service_binding": {"create": {"parameters": wrong}}}}, "schemas/service_binding/create/parameters")
+            for wrong in (True, False, [], "{}")),
+        ({"metadata": {"costs": [{"amount": 5, "unit": 3}]}}, ""), ({"metadata": {"sla": 5}}, ""), ({"free": "no"}, ""),
+        ({"schemas": {"service_instance": None}, "metadata": None, "maintenance_info": 3}, ""),
+    )),
+    *(([{"id": "1", "name": "a", **fields}], f"/services/0/{place}") for fields, place in (
+        ({"name": False}, "name"), ({"tags": "sql"}, "tags"), ({"tags": ["a", {}]}, "tags/1"), ({"plans": "x"}, "plans"),
+        ({"requires": "x"}, "requires"), ({"metadata": {"longDescription": ["x"]}}, "metadata/longDescription"),
+        ({"metadata": {"documentationUrl": 5}}, "metadata/documentationUrl"), ({"Plans": []}, "Plans"),
+    )),
 ])  # fmt: skip
 def test_what_is_left_out_is_said(services: object, told: str) -> None:
-    for command in ("show", "page"):
-        note = osbctl(command, "-", stdin=json.dumps({"services": services}), code=0).stderr
-        assert note == (f"osbctl: <stdin>: {told}; see osbctl validate\n" if told else "")
+    number = told.count("/services")
+    values = f"{number} value{'s' * (number > 1)} with a wrong type or in a misspelt field: {told}"
+    for words in ("show -", "show -f markdown -", "page -", "diff - other.json --fail-on never"):
+        note = osbctl(
+            *words.replace("other.json", GOOD).split(), stdin=json.dumps({"services": services}), code=0
+        ).stderr
+        assert note.startswith(f"osbctl: <stdin>: left out {values}; see osbctl validate\n" if told else "")
+        assert ("left out" in note) == bool(told)
+
+
+def test_what_the_page_of_a_broker_leaves_out_is_said() -> None:
+    with broker(catalog(service("s", plan("p"), tags="sql"))) as server:
+        done = osbctl("page", server.url, "--user", USER, OSBCTL_PASSWORD=PASSWORD, code=0)
+    assert "left out 1 value with a wrong type or in a misspelt field: /services/0/tags" in done.stderr
+
+
+def test_a_name_that_is_not_text_is_no_empty_hint() -> None:
+    data = {"services": [{"name": 5, "id": 6, "plans": [{"name": 7}]}]}
+    for words in ("params - 5 small", "show -s 5 -"):
+        told = failure(*words.split(), stdin=json.dumps(data), code=2)
+        assert "there is no service '5'\n  hint: none there has a name that is text" in told
+    data["services"][0] |= {"name": "db", "plans": []}
+    assert "hint: there is none" in failure("params", "-", "db", "small", stdin=json.dumps(data), code=2)
+    assert "there are: db" in failure("params", "-", "5", "small", stdin=json.dumps(data), code=2)
+
+
+def test_a_schema_that_is_not_an_object_is_not_called_undescribed() -> None:
+    for wrong in (True, False, [], "{}", 5):
+        for holder in ({"parameters": wrong}, wrong):
+            schemas: Any = {"service_instance": {"create": holder}}
+            data = catalog(service("s", plan("p", "small", schemas=schemas)))
+            for more in ((), ("-c", "{}")):
+                told = failure("params", "-", "service-s", "small", *more, stdin=json.dumps(data), code=1)
+                assert "not an object [not-an-object]" in told and "none described" not in told
+            osbctl("params", "-", "service-s", "small", "--for", "bind", stdin=json.dumps(data), code=0)
+    data = catalog(service("s", plan("p", "small", schemas={"service_instance": {"create": {"parameters": None}}})))
+    assert "none described" in osbctl("params", "-", "service-s", "small", stdin=json.dumps(data), code=0).stdout
 
 
 def test_one_service_in_full() -> None:
