@@ -13,7 +13,7 @@ SITE   = $(BIN)/sphinx-build --quiet --fail-on-warning --keep-going --fresh-env 
 # Keep bytecode: otherwise each test process compiles every test again.
 export PYTHONDONTWRITEBYTECODE =
 
-.PHONY: demo test test-every-case test-browser test-container test-oldest test-release release-check try-install extension check docs site bench fuzz mutants soak clean
+.PHONY: demo test test-every-case test-browser test-container test-oldest test-windows test-release release-check try-install extension check docs site bench fuzz mutants soak clean
 
 ## Install into .venv and walk through the main job on the shipped catalogs.
 demo: $(TRIED)
@@ -52,6 +52,10 @@ test-oldest: $(READY)
 	$(BIN)/uv venv --quiet --clear --seed --python 3.11 $(VENV)-oldest
 	$(BIN)/uv pip install --quiet --python $(VENV)-oldest --resolution lowest-direct --editable "$(EXTRAS)" --group dev --group docs
 	$(VENV)-oldest/bin/python -m pytest -n auto --dist worksteal
+
+## Run the wheel on a Python for Windows, under Wine (wine64, wine, gcc-mingw-w64-x86-64-win32 of Debian).
+test-windows: $(READY)
+	$(BIN)/python -m pytest -m windows -o faulthandler_timeout=3600 tests/windows
 
 ## Install the wheel with pip and with pipx on each of PYTHONS, and walk through the commands.
 try-install: $(READY)

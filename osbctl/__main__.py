@@ -20,10 +20,13 @@ def main() -> None:
     # A run is short: collecting garbage would take a tenth of it. `serve` and `lsp` collect theirs.
     gc.disable()
     _replace_closed_streams()
-    if sys.argv[1:2] == ["serve"]:  # SIGHUP means reload; during the start its default action would kill the process
+    if os.name == "nt":
+        _use_utf8_and_ansi()
+    if sys.argv[1:2] == ["serve"]:
         import signal
 
-        signal.signal(signal.SIGHUP, signal.SIG_IGN)
+        if hangup := getattr(signal, "SIGHUP", None):  # it means reload; during the start it would kill the process
+            signal.signal(hangup, signal.SIG_IGN)
     code = _run_to_exit_code(sys.argv[1:])
     gc.freeze()  # otherwise a last collection at exit traverses all parsed data
     sys.exit(code)
@@ -39,6 +42,14 @@ def _replace_closed_streams() -> None:
             descriptor = os.open(os.devnull, flags)
             os.set_inheritable(descriptor, True)
             setattr(sys, name, os.fdopen(descriptor, mode))
+
+
+def _use_utf8_and_ansi() -> None:
+    """On Windows write what other systems get, UTF-8 with LF, and let the console understand colours."""
+    for stream in (sys.stdout, sys.stderr):
+        stream.reconfigure(encoding="utf-8", newline="\n")  # type: ignore[union-attr]  # both are text files
+    if sys.stdout.isatty() or sys.stderr.isatty():
+        os.system("")  # noqa: S605  # the shell turns on ANSI sequences, which older consoles have off
 
 
 def _run_to_exit_code(arguments: list[str]) -> int:

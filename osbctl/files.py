@@ -20,6 +20,15 @@ WRITER_WAIT = 60.0
 
 _STREAMS = {"/dev/stdout": "/dev/fd/1", "/dev/stderr": "/dev/fd/2"}
 
+# Windows has none of the first two, and translates line ends without the third.
+_OPEN_FLAGS = getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0) | getattr(os, "O_BINARY", 0)
+
+RESTRICTS_ACCESS = hasattr(os, "fchown")
+"""True where files have owners and permission bits, and folders can be flushed to disk; False on Windows."""
+
+REPLACE_WAIT = 5.0
+"""Seconds to wait until no other program has a file open that is to be replaced; Windows alone refuses that."""
+
 
 def read_bounded(path: os.PathLike[str] | str, max_bytes: int) -> bytes:
     """Read a file, FIFO or device; at most `max_bytes` + 1 bytes, so that the caller notices a larger one.
@@ -28,16 +37,21 @@ def read_bounded(path: os.PathLike[str] | str, max_bytes: int) -> bytes:
     """
     with open(path, "rb", opener=_open_nonblocking) as file:  # `path` may be /dev/fd/N
         descriptor, data = file.fileno(), bytearray()
-        if stat.S_ISREG(os.fstat(descriptor).st_mode):
+        if stat.S_ISREG(os.fstat(descriptor).st_mode) or not hasattr(select, "poll"):  # Windows has no poll
             return file.read(max_bytes + 1)
         poll = select.poll()
         poll.register(descriptor, select.POLLIN)
         end = time.monotonic() + WRITER_WAIT
         while len(data) <= max_bytes:
-            if not poll.poll(max(0, end - time.monotonic()) * 1000):
+            left = end - time.monotonic()
+            if left <= 0 or not poll.poll(left * 1000):
                 reason = f"it did not end within {WRITER_WAIT:g} seconds; does a program write to it?"
                 raise OSError(errno.ETIMEDOUT, reason)
-            chunk = os.read(descriptor, 1 << 16)
+            try:
+                chunk = os.read(descriptor, 1 << 16)
+            except BlockingIOError:  # macOS polls no devices, and calls a terminal without input ready
+                time.sleep(0.05)
+                continue
             if not chunk:
                 break
             data += chunk
@@ -46,7 +60,12 @@ def read_bounded(path: os.PathLike[str] | str, max_bytes: int) -> bytes:
 
 def _open_nonblocking(path: str, flags: int) -> int:
     # Opening a FIFO would block until it has a writer, and a terminal would become the controlling one.
-    return os.open(path, flags | os.O_NONBLOCK | os.O_NOCTTY)
+    try:
+        return os.open(path, flags | _OPEN_FLAGS)
+    except PermissionError:
+        if os.path.isdir(path):  # noqa: PTH112  # Windows opens no folder
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), path) from None
+        raise
 
 
 def parse_toml(data: bytes, name: str) -> dict[str, Any]:
@@ -115,7 +134,7 @@ def _open_special_file(path: str) -> int | None:
     if stat.S_ISREG(kind):
         return None
     try:
-        descriptor = os.open(path, os.O_WRONLY | os.O_NOCTTY | os.O_NONBLOCK)
+        descriptor = os.open(path, os.O_WRONLY | _OPEN_FLAGS)
     except OSError as error:
         if error.errno == errno.ENXIO:
             raise OSError(errno.ENXIO, "no program reads from it") from None
@@ -135,23 +154,41 @@ def _replace_on_success(target: str, data: bytes, mode: int | None) -> Iterator[
     descriptor, temporary = tempfile.mkstemp(prefix=f".{name[:100]}.", dir=folder)
     try:
         with os.fdopen(descriptor, "wb") as file:
-            if mode is None:  # otherwise it is a secret, and must not keep the owner of an earlier file
-                mode = _copy_owner_and_get_mode(descriptor, target)
-            os.fchmod(descriptor, mode)
+            if RESTRICTS_ACCESS:
+                if mode is None:  # otherwise it is a secret, and must not keep the owner of an earlier file
+                    mode = _copy_owner_and_get_mode(descriptor, target)
+                os.fchmod(descriptor, mode)
             file.write(data)
             file.flush()
             os.fsync(descriptor)
         yield
-        os.replace(temporary, target)  # noqa: PTH105
-        opened = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(opened)  # the rename itself
-        finally:
-            os.close(opened)
+        _replace_when_closed(temporary, target)
+        if RESTRICTS_ACCESS:
+            opened = os.open(folder, os.O_RDONLY)
+            try:
+                os.fsync(opened)  # the rename itself
+            finally:
+                os.close(opened)
     except BaseException:
         with contextlib.suppress(OSError):
             os.unlink(temporary)  # noqa: PTH108
         raise
+
+
+def _replace_when_closed(temporary: str, target: str) -> None:
+    """Rename `temporary` to `target`; on Windows once no other program has it open, at most `REPLACE_WAIT` seconds."""
+    end = time.monotonic() + (0 if RESTRICTS_ACCESS else REPLACE_WAIT)
+    while True:
+        try:
+            os.replace(temporary, target)  # noqa: PTH105
+            return
+        except PermissionError as error:
+            if time.monotonic() < end:
+                time.sleep(0.05)
+            elif RESTRICTS_ACCESS:
+                raise
+            else:
+                raise PermissionError(error.errno, "it is write-protected, or another program has it open") from None
 
 
 def _copy_owner_and_get_mode(descriptor: int, target: str) -> int:

@@ -77,7 +77,7 @@ def build(
     text = task.catalog_text(document.data, yaml=is_yaml)
     target = None if output == "-" else output
     # Without -o, a build with an overlay may be a trial: it records no ids.
-    lock_texts = {str(Path(folder) / LOCK): lock.text()} if lock and (target or not overlays) else {}
+    lock_texts = {(Path(folder) / LOCK).as_posix(): lock.text()} if lock and (target or not overlays) else {}
     return _write_outputs(text, target, lock_texts, lock, check)
 
 

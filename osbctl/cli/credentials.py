@@ -9,7 +9,7 @@ from typing import Annotated, NoReturn, TextIO
 import typer
 from typer import Argument, Option
 
-from osbctl.cli.output import handle_output_error, write_output
+from osbctl.cli.output import handle_output_error, print_note, write_output
 from osbctl.cli.passwords import ask_password, read_password_from_stdin
 from osbctl.credentials.file import format_records, read_credentials, write_record
 from osbctl.credentials.record import (
@@ -23,6 +23,7 @@ from osbctl.credentials.record import (
     password_matches,
 )
 from osbctl.errors import ConfigError, SourceError, UsageError
+from osbctl.files import RESTRICTS_ACCESS
 from osbctl.tasks.output_checks import CREDENTIALS, check_output
 from osbctl.text import plural
 
@@ -130,6 +131,8 @@ def _write_record(record: CredentialRecord, output: Path | None, append: Path | 
         if generated:
             typer.echo(f"password of {record.identity} (shown only now): {generated}", err=True)
         write_output(format_records(record))
+    if (file := append or output) and not RESTRICTS_ACCESS:
+        print_note(f"its folder decides who may read {file}: restrict it with icacls")
 
 
 def _warn_of_few_rounds(record: CredentialRecord) -> None:

@@ -28,7 +28,8 @@ def init(
 
     _write_files(folder, scaffold.new_folder_files(_check_name(service)))
     built = "catalog.json" if folder.resolve() != Path.cwd() else "../catalog.json"
-    print_note(f"next: osbctl validate {folder}, osbctl build {folder} -o {built}")
+    name = folder.as_posix()
+    print_note(f"next: osbctl validate {name}, osbctl build {name} -o {built}")
     return 0
 
 
@@ -49,17 +50,18 @@ def new(
     if len(plan) != (thing == "plan"):
         raise UsageError(f"osbctl new {thing} takes {'SERVICE' if thing == 'service' else 'SERVICE and PLAN'}")
     if not folder.is_dir():
-        raise SourceError(f"{folder}: there is no such folder", "`osbctl init` writes one to start from")
+        raise SourceError(f"{folder.as_posix()}: there is no such folder", "`osbctl init` writes one to start from")
     taken = _existing_files(folder, service)
     if plan:
         if not taken:
-            message = f"there is no service {service!r} in {folder / 'services'}"
+            message = f"there is no service {service!r} in {(folder / 'services').as_posix()}"
             raise UsageError(message, "add it with osbctl new service")
         if _has_plan(taken[0], plan[0]):
-            raise SourceError(f"{taken[0]} has a plan {plan[0]!r} already", "choose another name")
+            raise SourceError(f"{taken[0].as_posix()} has a plan {plan[0]!r} already", "choose another name")
         taken = _existing_files(folder, service, "plans", plan[0])
     if taken:  # a second file that differs in its ending alone would break the folder
-        raise SourceError(f"{taken[0]} already exists, and nothing is overwritten", "choose another folder or name")
+        message = f"{taken[0].as_posix()} already exists, and nothing is overwritten"
+        raise SourceError(message, "choose another folder or name")
     _write_files(folder, scaffold.plan_files(service, plan[0]) if plan else scaffold.service_files(service))
     return 0
 

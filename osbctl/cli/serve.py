@@ -2,6 +2,7 @@
 
 import gc
 import os
+import signal
 from logging import getLevelNamesMapping
 from pathlib import Path
 from typing import Annotated, Literal
@@ -9,6 +10,7 @@ from typing import Annotated, Literal
 from typer import Argument, Option
 
 from osbctl.cli import common
+from osbctl.errors import SourceError
 from osbctl.platforms import Platform
 
 
@@ -63,6 +65,8 @@ def serve(
     osbctl serve catalog.yaml --credentials credentials.json --insecure-http
     osbctl serve c.yaml --credentials c.json --host :: --trusted-proxy 10.0.0.0/8
     """
+    if not hasattr(signal, "SIGHUP"):
+        raise SourceError("serve needs Linux or macOS", "on Windows run it in a container, or in WSL")
     from osbctl.broker import logs
     from osbctl.broker.serve import serve as run
     from osbctl.broker.settings import ServeOptions, Settings

@@ -4,7 +4,6 @@ Written atomically, and readable only by the owner.
 """
 
 import contextlib
-import fcntl
 import json
 import os
 import time
@@ -118,6 +117,8 @@ def _parse_htpasswd_line(line: str, location: str, number: int) -> CredentialRec
     return _create_record(location, number, identity=identity, salt=hashed.rsplit("$", 2)[1], hash=hashed)
 
 
+_LOCK_FILE = ".osbctl-lock"
+
 LOCK_SECONDS = 10.0
 """Timeout of the lock. Writing a file takes milliseconds."""
 
@@ -163,22 +164,34 @@ def _lock_folder(folder: Path) -> Iterator[None]:
 
     Any process that can read the folder can lock it, so there is a timeout.
     """
-    descriptor, end = os.open(folder, os.O_RDONLY), time.monotonic() + LOCK_SECONDS
+    end = time.monotonic() + LOCK_SECONDS
+    while (descriptor := _try_lock(folder)) is None:
+        if time.monotonic() > end:
+            message = f"another process has held the lock of {folder} for {LOCK_SECONDS:.0f} seconds"
+            raise SourceError(message, f"find it with: fuser -v {folder}")
+        time.sleep(0.05)
     try:
-        while not _try_lock(descriptor):
-            if time.monotonic() > end:
-                message = f"another process has held the lock of {folder} for {LOCK_SECONDS:.0f} seconds"
-                raise SourceError(message, f"find it with: fuser -v {folder}")
-            time.sleep(0.05)
         yield
     finally:
+        with contextlib.suppress(OSError):  # before it is closed: then it may be that of another process
+            (folder / _LOCK_FILE).unlink()
         os.close(descriptor)
 
 
-def _try_lock(descriptor: int) -> bool:
-    """Return whether the lock was free, and is now ours."""
+def _try_lock(folder: Path) -> int | None:
+    """A descriptor whose end releases the lock; None if another process has it."""
+    try:
+        import fcntl
+    except ImportError:  # Windows: a file that only one process can create, and that goes with the process
+        flags = os.O_CREAT | os.O_EXCL | os.O_RDWR | getattr(os, "O_TEMPORARY", 0)
+        try:
+            return os.open(folder / _LOCK_FILE, flags, 0o600)
+        except (FileExistsError, PermissionError):
+            return None
+    descriptor = os.open(folder, os.O_RDONLY)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
-        return False
-    return True
+        os.close(descriptor)
+        return None
+    return descriptor

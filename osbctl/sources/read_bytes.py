@@ -15,8 +15,8 @@ STDIN = "<stdin>"
 
 
 def report_name(source: str, stdin_filename: str | None = None) -> str:
-    """Name of `source` in reports."""
-    return stdin_filename or STDIN if source == "-" else source
+    """Name of `source` in reports, with forward slashes."""
+    return stdin_filename or STDIN if source == "-" else source.replace(os.sep, "/")
 
 
 def read_bytes(source: str, *, limits: Limits = DEFAULT_LIMITS, stdin_filename: str | None = None) -> tuple[bytes, str]:
@@ -55,8 +55,9 @@ def _read_from_git(source: str, limits: Limits) -> bytes:
     if "://" in source:  # not named in the message: it may hold a password
         advice = "osbctl fetch URL gets a broker's catalog; diff, drift and check take the address itself"
         raise UsageError("a source is a file, not an address", advice)
+    source = source.replace(os.sep, "/")
     revision, _, path = source.partition(":")
-    if not revision or not path:
+    if not revision or not path or os.path.splitdrive(source)[0]:  # C:/catalog.yaml is no revision C
         raise _no_file_error(source)
     if revision.startswith("-"):
         raise SourceError(f"{source}: there is no such file, and no revision begins with a dash")

@@ -90,10 +90,10 @@ def read_lock(folder: Path, unsaved: Mapping[Path, bytes] = NOTHING_UNSAVED) -> 
         if data is None:
             check_regular_file(file)
             data = read_file(str(file), DEFAULT_LIMITS)
-        return locks.parse(data.decode("utf-8"), str(file))
+        return locks.parse(data.decode("utf-8"), file.as_posix())
     except FileNotFoundError:
         return locks.Lock()
     except UnicodeDecodeError:
-        raise SourceError(f"{file}: cannot be read: it is not UTF-8") from None
+        raise SourceError(f"{file.as_posix()}: cannot be read: it is not UTF-8") from None
     except OSError as error:
-        raise SourceError(f"{file}: cannot be read: {error.strerror}") from error
+        raise SourceError(f"{file.as_posix()}: cannot be read: {error.strerror}") from error

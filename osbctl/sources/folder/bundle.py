@@ -114,7 +114,8 @@ class _Bundle:
                 return self._tree.read(folder / resolved.relative_to(folder.resolve()))
             self._add_problem(part, path, f"{name!r} leads out of the source folder", "copy it into the folder")
         except (SourceError, OSError, ValueError, RuntimeError):
-            self._add_problem(part, path, f"{name!r} cannot be read: no such file?", f"it was looked for at {file}")
+            hint = f"it was looked for at {file.as_posix()}"
+            self._add_problem(part, path, f"{name!r} cannot be read: no such file?", hint)
         return None
 
     def _add_problem(self, part: Document, path: Path, message: str, hint: str = "") -> None:

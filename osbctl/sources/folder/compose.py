@@ -34,12 +34,13 @@ class Composer:
         found = self._read_services()
         if not found and self._settings.data.get("services") != []:
             folder = self._tree.folder
-            what = f"no service under {folder / 'services'}"
+            what = f"no service under {(folder / 'services').as_posix()}"
             hint = "`osbctl init` writes a folder to start from, `osbctl new service NAME` adds a service"
             suffixes = sorted(file.suffix for file in folder.glob("*.*") if file.suffix in SUFFIXES)
             if suffixes and self._settings is _NO_SETTINGS:
-                hint = f"to read the files of a folder, name each: {shlex.quote(str(folder))}/*{suffixes[-1]}; {hint}"
-            self.problem("folder-without-services", f"{folder}: {what}", hint=hint)
+                files = f"{shlex.quote(folder.as_posix())}/*{suffixes[-1]}"
+                hint = f"to read the files of a folder, name each: {files}; {hint}"
+            self.problem("folder-without-services", f"{folder.as_posix()}: {what}", hint=hint)
             self._tree.report_unread_files()
             self._tree.problems.raise_any()
         top = self._settings if self._settings is not _NO_SETTINGS else next(iter(found.values()))
@@ -114,7 +115,8 @@ class Composer:
                 stems.append(stem)
         for stem in files:
             if stem not in stems:
-                self.problem("folder-order", f"{files[stem]} is not listed", part, path, f"add {stem!r} to the list")
+                message = f"{files[stem].as_posix()} is not listed"
+                self.problem("folder-order", message, part, path, f"add {stem!r} to the list")
         return stems
 
     def _compose_service(self, stem: str, part: Document) -> dict[str, Any]:

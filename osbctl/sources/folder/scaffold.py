@@ -179,17 +179,18 @@ def write_new_files(folder: Path, files: Iterable[tuple[str, str]]) -> Iterator[
     made = [(folder / name, text) for name, text in files]
     for file, _ in made:
         if os.path.lexists(file) and file.name != ATTRIBUTES[0]:
-            raise SourceError(f"{file} already exists, and nothing is overwritten", "choose another folder or name")
+            message = f"{file.as_posix()} already exists, and nothing is overwritten"
+            raise SourceError(message, "choose another folder or name")
     for file, text in made:
         if os.path.lexists(file):
-            yield f"add to {file}: {text.strip()}"
+            yield f"add to {file.as_posix()}: {text.strip()}"
             continue
         try:
             file.parent.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            raise SourceError(f"{file.parent}: cannot be made: {error.strerror}") from error
+            raise SourceError(f"{file.parent.as_posix()}: cannot be made: {error.strerror}") from error
         write_file(file, text.encode("utf-8"))
-        yield f"wrote {file}"
+        yield f"wrote {file.as_posix()}"
 
 
 def _unique_stem(name: Any, taken: Collection[str]) -> str:

@@ -78,7 +78,7 @@ class SourceTree:
         if resolved not in self._read:
             data = self._read_bytes(file, resolved)
             try:
-                self.documents.append(parse_document(data, str(file), limits=self._limits))
+                self.documents.append(parse_document(data, file.as_posix(), limits=self._limits))
                 self._read[resolved] = self.documents[-1]
             except DocumentError as error:
                 self.problems.extend(error.findings)
@@ -98,7 +98,7 @@ class SourceTree:
         files = [file for file in (self.folder / (stem + suffix) for suffix in SUFFIXES) if self._exists(file)]
         for other in files[1:]:
             if other.suffix != ".json":
-                self.problems.add("folder-two-files", f"{other} and {files[0].name} define the same thing")
+                self.problems.add("folder-two-files", f"{other.as_posix()} and {files[0].name} define the same thing")
         return self.read(files[0]) if files else None
 
     def _exists(self, file: Path) -> bool:
@@ -114,7 +114,8 @@ class SourceTree:
                     file = Path(folder, name)
                     looks_like_a_part = file.suffix.lower() in _LOOKALIKES and not name.startswith((".#", "._"))
                     if looks_like_a_part and Path(os.path.realpath(file)) not in self._read:
-                        self.problems.add("folder-unread", f"{file} is not part of the catalog", hint=_PLACES)
+                        message = f"{file.as_posix()} is not part of the catalog"
+                        self.problems.add("folder-unread", message, hint=_PLACES)
 
     def find_files(self, *subfolders: str) -> dict[str, Path]:
         """The YAML and JSON files in a folder of the folder by stem, sorted; two of one stem are a problem."""
@@ -127,7 +128,8 @@ class SourceTree:
             if suffix not in SUFFIXES or stem.startswith("."):
                 continue
             if stem in found:
-                self.problems.add("folder-two-files", f"{folder / name} and {found[stem].name} define the same thing")
+                message = f"{(folder / name).as_posix()} and {found[stem].name} define the same thing"
+                self.problems.add("folder-two-files", message)
             found[stem] = folder / name
         return found
 
@@ -154,10 +156,11 @@ class SourceTree:
         """The resolved path; None (and a problem) outside of the folder. Raises SourceError: it is no regular file."""
         resolved = Path(os.path.realpath(file))  # unlike resolve() it takes a loop of links, too
         if not resolved.is_relative_to(self._root):
-            self.problems.add("folder-escape", f"{file} leads out of the source folder", hint="keep it inside")
+            message = f"{file.as_posix()} leads out of the source folder"
+            self.problems.add("folder-escape", message, hint="keep it inside")
             return None
         if resolved.exists() and not resolved.is_file():  # a FIFO, say, would be waited for
-            raise SourceError(f"{file}: this is not a regular file", "a source folder is made of files")
+            raise SourceError(f"{file.as_posix()}: this is not a regular file", "a source folder is made of files")
         return resolved
 
     def _read_bytes(self, file: Path, resolved: Path) -> bytes:
@@ -166,7 +169,7 @@ class SourceTree:
         try:
             return read_bytes(str(file), limits=self._limits)[0]
         except IsADirectoryError as error:
-            raise SourceError(f"{file}: cannot be opened: {error.strerror}") from error
+            raise SourceError(f"{file.as_posix()}: cannot be opened: {error.strerror}") from error
 
 
 def escape_dollars(value: Any) -> Any:

@@ -1,0 +1,352 @@
+"""Commands on Windows give what they give on Linux; a command without Unix's modules works, or says what it needs."""
+
+import base64
+import json
+import re
+import shutil
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from subprocess import PIPE
+from typing import Any
+
+import pytest
+
+from osbctl.credentials.file import read_credentials, write_record
+from osbctl.credentials.record import make_record
+from tests.broker.harness import Authority
+from tests.case import case
+from tests.cli.broker_server import PASSWORD, USER, broker
+from tests.corpus import catalogs, needs_corpus
+from tests.windows import machine
+from tests.windows.machine import LINUX, ROOT, WINDOWS, run_calls
+
+Call = dict[str, Any]
+on_windows = pytest.mark.windows
+
+
+def call(*words: str, stdin: str = "", **variables: str) -> Call:
+    return {"words": words, "stdin": stdin, "variables": {"COLUMNS": "100", **variables}}
+
+
+def calls_on(name: str) -> Iterator[Call]:
+    """Each way of reading one catalog."""
+    for options in ([], ["-f", "json"], ["-f", "sarif"], ["-f", "github"], ["--platform", "cloudfoundry"]):
+        yield call("validate", name, *options)
+    yield from (call("show", name, *options) for options in ([], ["-f", "json"], ["-f", "markdown"]))
+    yield call("fix", "--diff", name)
+    yield call("page", name, "-o", f"{name}.html")
+    yield call("diff", "data-services.yaml", name)
+    yield call("split", name, f"{name}.parts")
+    yield call("build", f"{name}.parts", "-o", f"{name}.built.json")
+    yield call("validate", f"{name}.parts")
+
+
+SHIPPED = ("faulty.yaml", "data-services.yaml", "interface-example.json")
+
+FILES = {
+    "two words.yaml": '# a comment\r\nservices:\r\n- name: db\r\n  id: 1\r\n  bindable: "yes"\r\n',
+    "größe.json": '{"services": [{"name": "grün", "id": "日本"}]}',
+    "broken.yaml": "services: [",
+    "sub/inner.yaml": "services:\n- {name: Db, id: db, description: A database, bindable: true, plans: []}\n",
+    "sub/osbctl.toml": 'ignore = ["advice"]\n\n[[per-path]]\npaths = ["in*.yaml"]\nfail-on = "never"\n',
+}
+
+CALLS = [
+    *(
+        call(*words.split())
+        for words in ("--version", "--help", "validate --help", "rules", "rules schema-type", "schema")
+    ),
+    *(one for name in (*SHIPPED, "two words.yaml", "größe.json", "sub/inner.yaml") for one in calls_on(name)),
+    call("validate", "two words.yaml", "größe.json", "broken.yaml", "absent.yaml", "sub", *SHIPPED),
+    call("validate", "sub/inner.yaml", "-f", "gitlab", "-o", "report.json"),
+    call("validate", "-", "-f", "json", stdin='{"services": [{"name": "größe"}]}'),
+    call("validate", "-", "--stdin-filename", "größe.json", stdin='{"services": [{"name": "größe"}]}'),
+    call("validate", "--baseline", "known.json", "--write-baseline", "faulty.yaml", "sub/inner.yaml"),
+    call("validate", "--baseline", "known.json", "faulty.yaml", "sub/inner.yaml"),
+    call("fix", "--unsafe", "two words.yaml"),  # its lines still end with CRLF
+    *(call("diff", *SHIPPED[1:], "-f", form) for form in ("text", "json", "markdown", "github", "allow")),
+    call("params", "data-services.yaml", "search", "small"),
+    call("params", "data-services.yaml", "search", "small", "-f", "json"),
+    call("page", *SHIPPED[1:], "-o", "all.html"),
+    call("build", "absent", "-o", "absent/built.json"),
+    call("hash-password", "other", "--password-stdin", "--append", "record.json", stdin=""),
+    call("verify-password", "record.json", "platform", "--password-stdin", stdin="right\n"),
+    call("verify-password", "record.json", "platform", "--password-stdin", stdin="wrong\n"),
+    call("brokers", "list", "--database", "brokers.sqlite"),
+]
+"""Calls whose output does not depend on chance, of all commands but those that ask a broker."""
+
+
+def prepare(folder: Path, record: Any) -> Path:
+    for name in SHIPPED:
+        shutil.copy(ROOT / "catalogs" / name, folder)
+    for name, text in FILES.items():
+        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / name).write_bytes(text.encode())
+    write_record(folder / "record.json", record)
+    return folder
+
+
+def folders(tmp_path: Path) -> tuple[Path, Path]:
+    """Two folders of the same content and name, for Linux and for Windows."""
+    record = make_record("platform", "right", rounds=1000)
+    linux, windows = tmp_path / "linux" / "here", tmp_path / "windows" / "here"
+    for folder in (linux, windows):
+        folder.mkdir(parents=True)
+        prepare(folder, record)
+    return linux, windows
+
+
+FRESH = re.compile(r"(?<=a fresh one: id: )[0-9A-F-]{36}")
+"""A GUID of a hint, which chance makes."""
+
+
+def output(answer: dict[str, Any]) -> tuple[int, str, str]:
+    code, *texts = answer["code"], *(base64.b64decode(answer[name]).decode() for name in ("out", "err"))
+    assert "internal error" not in texts[1], texts[1]
+    return code, FRESH.sub("", texts[0]), FRESH.sub("", texts[1])
+
+
+def assert_same(calls: list[Call], linux: list[Any], windows: list[Any]) -> None:
+    for one, here, there in zip(calls, linux, windows, strict=True):
+        with case(" ".join(one["words"])):
+            assert output(there) == output(here)
+
+
+def files_of(folder: Path) -> dict[str, bytes]:
+    return {str(file.relative_to(folder)): file.read_bytes() for file in folder.rglob("*") if file.is_file()}
+
+
+def test_every_command_works_without_what_windows_lacks(tmp_path: Path) -> None:
+    """`serve` alone says that it needs another system."""
+    linux, windows = folders(tmp_path)
+    expected = run_calls(CALLS, linux, LINUX)
+    assert_same(CALLS, expected, run_calls(CALLS, windows, LINUX, "--without-unix"))
+    assert files_of(windows) == files_of(linux)
+    add = call(
+        "hash-password", "new", "--rounds", "1000", "--password-stdin", "--append", "record.json", stdin="more\n"
+    )
+    answers = [output(one) for one in run_calls([add, add], windows, LINUX, "--without-unix")]
+    assert [code for code, _, _ in answers] == [0, 0]
+    assert len(read_credentials(windows / "record.json")) == 3
+    assert not (windows / ".osbctl-lock").exists()
+    serve = [call("serve", "faulty.yaml", "--credentials", "record.json")]
+    code, _, told = output(run_calls(serve, windows, LINUX, "--without-unix")[0])
+    assert (code, "serve needs Linux or macOS" in told, "WSL" in told) == (3, True, True)
+
+
+@pytest.fixture(scope="module")
+def windows() -> Iterator[None]:
+    """A Python for Windows with osbctl."""
+    try:
+        machine.install()
+    except machine.UnavailableError as why:
+        pytest.skip(f"no Python for Windows: {why}")
+    # Wine's services start with the first process and inherit its streams: with one that stays, no test waits for their end.
+    command = [*WINDOWS, "-c", "import sys; sys.stdin.read()"]
+    with subprocess.Popen(command, env=machine.environment(), stdin=PIPE, stdout=PIPE, stderr=PIPE) as kept:
+        yield
+        kept.communicate(b"")
+
+
+@on_windows
+@pytest.mark.usefixtures("windows")
+def test_every_command_gives_on_windows_what_it_gives_on_linux(tmp_path: Path) -> None:
+    linux, windows = folders(tmp_path)
+    assert_same(CALLS, run_calls(CALLS, linux, LINUX), run_calls(CALLS, windows, WINDOWS))
+    assert files_of(windows) == files_of(linux)
+
+
+@on_windows
+@needs_corpus
+@pytest.mark.usefixtures("windows")
+def test_real_catalogs_give_on_windows_what_they_give_on_linux(tmp_path: Path) -> None:
+    linux, windows = folders(tmp_path)
+    real = catalogs()
+    chosen = real[:: len(real) // 20][:20]
+    for file in chosen:
+        shutil.copy(file, linux)
+        shutil.copy(file, windows)
+    calls = [one for file in chosen for one in calls_on(file.name)]
+    assert_same(calls, run_calls(calls, linux, LINUX), run_calls(calls, windows, WINDOWS))
+    assert files_of(windows) == files_of(linux)
+
+
+@on_windows
+@pytest.mark.usefixtures("windows")
+def test_both_spellings_of_a_path_name_the_same_file_in_reports(tmp_path: Path) -> None:
+    _, windows = folders(tmp_path)
+    names = ("sub/inner.yaml", "sub\\inner.yaml", "./sub/inner.yaml", ".\\sub\\inner.yaml")
+    calls = [call("validate", name, "-f", "json") for name in names]
+    outputs = [output(answer) for answer in run_calls(calls, windows, WINDOWS)]
+    assert {code for code, _, _ in outputs} == {0}  # `per-path` of its osbctl.toml
+    assert (outputs[0], outputs[2]) == (outputs[1], outputs[3])
+    assert '"sub/inner.yaml"' in outputs[0][1]
+    absent = run_calls([call("validate", "C:\\absent\\catalog.yaml"), call("page", "C:/absent.yaml")], windows, WINDOWS)
+    assert [output(answer)[0] for answer in absent] == [3, 3]
+    assert "C:/absent/catalog.yaml: there is no such file" in output(absent[0])[1]
+
+
+@on_windows
+@pytest.mark.usefixtures("windows")
+def test_commands_of_brokers_give_on_windows_what_they_give_on_linux(
+    tmp_path: Path, pair: Any, authority: Authority
+) -> None:
+    linux, windows = folders(tmp_path)
+    catalog = json.loads((ROOT / "catalogs" / "interface-example.json").read_text())
+    changed = {"services": [{**catalog["services"][0], "description": "Another one."}]}
+    with broker(catalog, pair) as server:
+        ask = ["--user", USER, "--ca-file", str(authority.cert), "--password-stdin"]
+        stored = ["--database", "brokers.sqlite"]
+        first = [
+            call("fetch", server.url, *ask, "-o", "fetched.json", stdin=f"{PASSWORD}\n"),
+            call("check", server.url, *ask, stdin=f"{PASSWORD}\n"),
+            call("check", server.url, *ask, stdin="wrong\n"),
+            call("diff", server.url, "faulty.yaml", *ask, stdin=f"{PASSWORD}\n"),
+            call("brokers", "add", "one", server.url, "--as", "cloudfoundry", *ask, *stored, stdin=f"{PASSWORD}\n"),
+            call("brokers", "list", *stored),
+            call("brokers", "show", "one", *stored),
+        ]
+        then = [
+            call("drift", "one", "--password-stdin", "--ca-file", str(authority.cert), *stored, stdin=f"{PASSWORD}\n"),
+            call(
+                "brokers",
+                "refresh",
+                "one",
+                "--password-stdin",
+                "--ca-file",
+                str(authority.cert),
+                *stored,
+                stdin=f"{PASSWORD}\n",
+            ),
+            call("brokers", "remove", "one", *stored),
+        ]
+        answers = []
+        for folder, python in ((linux, LINUX), (windows, WINDOWS)):
+            server.put(catalog)
+            before = run_calls(first, folder, python)
+            server.put(changed)
+            answers.append([*before, *run_calls(then, folder, python)])
+    times = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d)?Z?|\d+(\.\d+)? m?s\b")
+    for one, here, there in zip([*first, *then], *answers, strict=True):
+        with case(" ".join(one["words"])):
+            assert [times.sub("", str(part)) for part in output(there)] == [
+                times.sub("", str(part)) for part in output(here)
+            ]
+    assert (windows / "fetched.json").read_bytes() == (linux / "fetched.json").read_bytes()
+
+
+WHILE_OPEN = """
+import sys, threading, time
+from osbctl import files
+from osbctl.errors import SourceError
+files.REPLACE_WAIT = float(sys.argv[1])
+reader = open("faulty.yaml", "rb")
+threading.Timer(1, reader.close).start()
+try:
+    files.write_file("faulty.yaml", b"new")
+except SourceError as error:
+    print(error.message)
+"""
+
+
+@on_windows
+@pytest.mark.usefixtures("windows")
+@pytest.mark.parametrize(
+    ("seconds", "told"),
+    [("5", ""), ("0", "faulty.yaml: cannot be written: it is write-protected, or another program has it open")],
+)
+def test_a_file_is_replaced_once_other_programs_have_closed_it(tmp_path: Path, seconds: str, told: str) -> None:
+    _, windows = folders(tmp_path)
+    before = (windows / "faulty.yaml").read_bytes()
+    done = subprocess.run(
+        [*WINDOWS, "-c", WHILE_OPEN, seconds],
+        cwd=windows,
+        env=machine.environment(),
+        input="",
+        capture_output=True,
+        text=True,
+    )
+    assert (done.stdout.strip(), done.returncode) == (told, 0), done.stderr
+    assert (windows / "faulty.yaml").read_bytes() == (before if told else b"new")
+    assert not list(windows.glob(".faulty*"))
+
+
+@on_windows
+@pytest.mark.usefixtures("windows")
+def test_records_added_at_the_same_time_are_all_kept(tmp_path: Path) -> None:
+    _, windows = folders(tmp_path)
+    words = [
+        *WINDOWS,
+        "-m",
+        "osbctl",
+        "hash-password",
+        "new",
+        "--rounds",
+        "1000",
+        "--password-stdin",
+        "--append",
+        "record.json",
+    ]
+    running = [
+        subprocess.Popen(words, cwd=windows, env=machine.environment(), stdin=PIPE, stdout=PIPE, stderr=PIPE, text=True)
+        for _ in range(4)
+    ]
+    told = [process.communicate(f"secret-{number}\n", timeout=120)[1] for number, process in enumerate(running)]
+    assert [process.returncode for process in running] == [0] * 4, told
+    assert len(read_credentials(windows / "record.json")) == 5
+    assert all("restrict it with icacls" in text for text in told)
+    assert not (windows / ".osbctl-lock").exists()
+
+
+@on_windows
+@pytest.mark.usefixtures("windows")
+def test_whole_processes_write_utf_8_with_lf(tmp_path: Path) -> None:
+    linux, windows = folders(tmp_path)
+    for words in (["validate", "größe.json"], ["validate", "--help"], ["show", "größe.json"]):
+        here, there = (
+            subprocess.run(
+                [*python, "-m", "osbctl", *words], cwd=folder, env=env, input=b"", capture_output=True, check=False
+            )
+            for folder, python, env in (
+                (linux, LINUX, machine.environment(PYTHONPATH=str(ROOT))),
+                (windows, WINDOWS, machine.environment()),
+            )
+        )
+        assert (there.stdout, there.returncode) == (here.stdout, here.returncode), words
+
+
+@on_windows
+@pytest.mark.usefixtures("windows")
+def test_the_language_server_answers(tmp_path: Path) -> None:
+    _, windows = folders(tmp_path)
+
+    def message(**fields: Any) -> bytes:
+        body = json.dumps({"jsonrpc": "2.0", **fields}).encode()
+        return b"Content-Length: %d\r\n\r\n%s" % (len(body), body)
+
+    uri = "file:///C:/catalogs/faulty.yaml"
+    text = (windows / "faulty.yaml").read_text()
+    document = {"uri": uri, "languageId": "yaml", "version": 1, "text": text}
+    command = [*WINDOWS, "-m", "osbctl", "lsp"]
+    with subprocess.Popen(
+        command, cwd=windows, env=machine.environment(), stdin=PIPE, stdout=PIPE, stderr=PIPE
+    ) as server:
+        assert server.stdin
+        assert server.stdout
+        server.stdin.write(
+            message(id=1, method="initialize", params={"processId": None, "rootUri": None, "capabilities": {}})
+            + message(method="initialized", params={})
+            + message(method="textDocument/didOpen", params={"textDocument": document})
+        )
+        server.stdin.flush()
+        answers = b""
+        while b"publishDiagnostics" not in answers or b"schema-type" not in answers:
+            piece = server.stdout.read1()
+            assert piece, answers
+            answers += piece
+        server.stdin.write(message(id=2, method="shutdown") + message(method="exit"))
+        server.stdin.flush()
+        server.stdout.read()
+    assert server.returncode == 0
