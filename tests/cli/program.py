@@ -141,20 +141,31 @@ def at_terminal(
     return Seen(running.returncode, screen.decode(), (out or b"").decode(), (err or b"").decode())
 
 
+TAKE_TERMINAL = """
+import fcntl, os, sys, termios
+fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+os.execv(sys.executable, [sys.executable, *sys.argv[1:]])
+"""
+"""Make standard input the controlling terminal of this session, and go on as another program."""
+
+
 def at_controlling_terminal(*words: str) -> tuple[int, bytes]:
     """As a user starts it at a terminal, where OpenSSL asks, whatever standard input is; its code, and what it wrote.
 
     It ends at the first question.
     """
-    child, terminal = pty.fork()
-    if child == 0:
-        os.execve(sys.executable, [sys.executable, "-m", "osbctl", *words], environment())
+    terminal, theirs = pty.openpty()
+    child = subprocess.Popen(
+        [sys.executable, "-c", TAKE_TERMINAL, "-m", "osbctl", *words],
+        stdin=theirs, stdout=theirs, stderr=theirs, start_new_session=True, env=environment(),
+    )  # fmt: skip
+    os.close(theirs)
     said = b""
     with contextlib.suppress(OSError):  # the end of a terminal
         while b"pass phrase" not in said and (piece := os.read(terminal, 4096)):
             said += piece
     os.close(terminal)
-    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), said
+    return child.wait(60), said
 
 
 def process(

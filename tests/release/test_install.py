@@ -14,7 +14,7 @@ import pytest
 import yaml
 
 from tests.deploy.harness import ROOT, write
-from tests.git import git
+from tests.git import git, project_files
 from tests.release.test_lines import EVERYWHERE, NOWHERE, REPOSITORY
 from tests.release.world import World, filled, world
 from tools.release_lines import FILES
@@ -84,8 +84,9 @@ def test_no_line_goes_unseen() -> None:
     """Every install line is collected here, or is for developers of osbctl."""
     ours = ("Makefile", "tools/", "tests/", ".ci/", "benchmarks/", "pyproject.toml", "CHANGELOG.md", "CONTRIBUTING.md")
     seen = 0
-    for name in git(ROOT, "ls-files").splitlines():
-        if name.startswith(ours) or not (text := (ROOT / name).read_bytes().decode("utf-8", "ignore")):
+    for file in project_files():
+        name = file.relative_to(ROOT).as_posix()
+        if name.startswith(ours) or not (text := file.read_bytes().decode("utf-8", "ignore")):
             continue
         for line in filter(LOOKS_LIKE_ONE.search, text.splitlines()):
             through_a_variable = re.search(r"pip install [^`]*\"\$(OSBCTL_PACKAGE|GITHUB_ACTION_PATH)\"", line)
