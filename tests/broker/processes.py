@@ -15,7 +15,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from tests.broker.harness import ask, until
+from tests.broker.harness import PATIENCE, ask, until
 from tests.cli.warm import ROOT, Fork
 
 
@@ -38,7 +38,7 @@ class Process:
         told = {"file": str(self.file), "port": 0, "settings": {"reload_seconds": 0.05}, **told}
         with self.out.open("wb") as out, self.err.open("wb") as err:
             self.process = start(told, out.fileno(), err.fileno())
-        assert until(lambda: "1 service" in self.log or self.process.poll() is not None, 10), self.log
+        assert until(lambda: "1 service" in self.log or self.process.poll() is not None), self.log
 
     @property
     def log(self) -> str:
@@ -51,7 +51,7 @@ class Process:
 
     def end(self, number: int = signal.SIGTERM) -> int:
         self.process.send_signal(number)
-        return self.process.wait(10)
+        return self.process.wait(PATIENCE)
 
 
 @contextmanager
@@ -62,11 +62,11 @@ def process(tmp_path: Path, start: Callable[..., Any] = start, **told: Any) -> I
         yield started
     finally:
         started.process.kill()
-        started.process.wait(10)
+        started.process.wait(PATIENCE)
 
 
 def over_tls(trust: ssl.SSLContext, port: int) -> tuple[int, dict[str, str], bytes]:
-    raw = socket.create_connection(("127.0.0.1", port), timeout=10)
+    raw = socket.create_connection(("127.0.0.1", port), timeout=PATIENCE)
     with trust.wrap_socket(raw, server_hostname="localhost") as sock:
         return ask(sock)
 
@@ -79,7 +79,7 @@ def over_tls_or_none(trust: ssl.SSLContext, port: int) -> object:
 
 
 def admin(port: int, path: str, host: str = "127.0.0.1") -> tuple[int, bytes]:
-    with socket.create_connection(("127.0.0.1", port), timeout=10) as sock:
+    with socket.create_connection(("127.0.0.1", port), timeout=PATIENCE) as sock:
         status, _, body = ask(sock, f"GET {path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n".encode())
     return status, body
 
@@ -91,7 +91,7 @@ def handed_over(tmp_path: Path, *sockets: socket.socket, ended: int = 0, **told:
         yield program
         if not ended:
             program.process.terminate()
-        assert program.process.wait(20) == ended, program.log
+        assert program.process.wait(PATIENCE) == ended, program.log
 
 
 PAUSE = 0.01
@@ -124,7 +124,7 @@ class Crowd:
         finally:
             self.ended.set()
             for thread in threads:
-                thread.join(60)
+                thread.join(PATIENCE)
 
 
 @dataclass
@@ -136,7 +136,7 @@ class Load(Crowd):
 
     def ask(self) -> None:
         try:
-            raw = socket.create_connection(("127.0.0.1", self.port), timeout=20)
+            raw = socket.create_connection(("127.0.0.1", self.port), timeout=PATIENCE)
             with self.trust.wrap_socket(raw, server_hostname="localhost") as sock:
                 for _ in range(5):
                     headers = ask(sock)[1]

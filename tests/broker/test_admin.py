@@ -4,7 +4,6 @@ import signal
 import socket
 import ssl
 import threading
-import time
 from contextlib import ExitStack
 from pathlib import Path
 from types import SimpleNamespace
@@ -12,7 +11,7 @@ from types import SimpleNamespace
 import pytest
 
 from osbctl.broker.admin import AdminApp
-from tests.broker.harness import GET, ask, until
+from tests.broker.harness import GET, PATIENCE, ask, until
 from tests.broker.processes import admin, over_tls, process
 
 
@@ -34,7 +33,8 @@ def test_admin_listener_checks_the_host_header(host: str, status: int) -> None:
 
 
 def test_admin_pages(tmp_path: Path, trust: ssl.SSLContext, tls: dict[str, str]) -> None:
-    with process(tmp_path, **tls, admin_listen="127.0.0.1:0", admin_hosts=["metrics.internal"]) as broker:
+    hosts, patient = ["metrics.internal"], {"drain_grace_seconds": 60}
+    with process(tmp_path, **tls, admin_listen="127.0.0.1:0", admin_hosts=hosts, settings=patient) as broker:
         over_tls(trust, broker.port())
         port = broker.port("admin on")
         assert admin(port, "/livez") == admin(port, "/livez", "metrics.internal") == (200, b"ok\n")
@@ -52,12 +52,11 @@ def test_admin_pages(tmp_path: Path, trust: ssl.SSLContext, tls: dict[str, str])
         with socket.create_connection(("127.0.0.1", broker.port())) as raw:
             half = trust.wrap_socket(raw, server_hostname="localhost")
             half.sendall(GET[:10])
-            time.sleep(0.1)
             broker.process.send_signal(signal.SIGTERM)
             assert until(lambda: admin(port, "/readyz") == (503, b"draining\n"))
             half.sendall(GET[10:])
             half.close()
-        assert broker.process.wait(10) == 0
+        assert broker.process.wait(PATIENCE) == 0
 
 
 def test_broker_is_not_ready_without_a_thread() -> None:
@@ -78,10 +77,8 @@ def test_threads_of_the_service_are_watched(tmp_path: Path, tls: dict[str, str])
 
 
 def test_probe_is_answered_at_the_connection_limit(tmp_path: Path, tls: dict[str, str]) -> None:
-    told = {"connections": 20, "handshake_seconds": 30}
+    told = {"connections": 20, "handshake_seconds": 10_000}
     with process(tmp_path, **tls, admin_listen="127.0.0.1:0", settings=told) as broker, ExitStack() as held:
         for _ in range(60):
-            held.enter_context(socket.create_connection(("127.0.0.1", broker.port()), timeout=5))
-        began = time.monotonic()
+            held.enter_context(socket.create_connection(("127.0.0.1", broker.port()), timeout=PATIENCE))
         assert admin(broker.port("admin on"), "/livez") == (200, b"ok\n")
-        assert time.monotonic() - began < 15  # not the deadline of handshakes

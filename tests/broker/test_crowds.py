@@ -36,7 +36,10 @@ def come(broker: Broker, source: str) -> socket.socket:
 @pytest.mark.parametrize("secure", [True, False], ids=["tls", "plain"])
 def test_new_clients_and_probes_are_answered_under_each_attack(secure: bool) -> None:
     """`python -m tools.crowds` does this with 1,250 connections and 20 new clients."""
-    assert list(run(secure, clients=2, each=16, updates=UPDATES // 40, wrap=FEW, seconds=0.2, rounds=10_000)) == []
+    assert (
+        list(run(secure, clients=2, each=16, updates=UPDATES // 40, wrap=FEW, seconds=0.2, rounds=10_000, quiet=False))
+        == []
+    )
 
 
 @pytest.mark.parametrize("answered", [False, True])
@@ -161,4 +164,4 @@ def test_connection_is_not_evicted_during_its_password_check(trust: ssl.SSLConte
 
 def test_new_clients_log_in_during_password_guessing() -> None:
     """`make soak` does this with the default rounds, and 2, 8 and 64 clients without pauses."""
-    assert list(attack(4, clients=2, pause=0.2, rounds=300_000)) == []
+    assert list(attack(4, clients=2, pause=0.2, rounds=300_000, quiet=False)) == []

@@ -65,13 +65,13 @@ def started(
 def _until_end(program: Program, ready: str, code: int | None) -> Iterator[Program]:
     process = program.process
     try:
-        assert until(lambda: ready in program.log or process.poll() is not None, 20), program.log
+        assert until(lambda: ready in program.log or process.poll() is not None), program.log
         assert process.poll() is None, program.log
         yield program
     finally:
         process.terminate()
         try:
-            ended = process.wait(30)
+            ended = process.wait(60)
         finally:
             with suppress(ProcessLookupError):  # whatever a shell left behind
                 os.killpg(process.pid, signal.SIGKILL)
@@ -87,12 +87,16 @@ def serve_options(folder: Path, pair: tuple[Path, Path] | None = None, catalog: 
 
 
 @contextmanager
-def serving(folder: Path, *options: str) -> Iterator[Program]:
-    """`osbctl serve` with these options, ready to answer; a fork, since its start is not the subject."""
+def serving(folder: Path, *options: str, clock: Path | None = None) -> Iterator[Program]:
+    """`osbctl serve` with these options, ready to answer; a fork, since its start is not the subject.
+
+    `clock` is a file that says how many seconds its clock is ahead.
+    """
     file = folder / "serve.log"
-    env = {"PATH": os.environ["PATH"], "PYTHONPATH": str(ROOT), "HOME": str(folder)}
+    env = {"PATH": os.environ["PATH"], "PYTHONPATH": str(ROOT), "HOME": str(folder), "CLOCK": str(clock)}
+    module = "tests.deploy.moved_clock" if clock else "osbctl.__main__"
     with file.open("wb") as log:
-        process = Fork("osbctl.__main__", ["serve", *options], (log.fileno(), log.fileno()), environment=env)
+        process = Fork(module, ["serve", *options], (log.fileno(), log.fileno()), environment=env)
     with _until_end(Program(process, file), "credentials: ", 0) as program:
         yield program
 
@@ -103,9 +107,9 @@ def ask(
     """One request over TLS (plain without `trust`); a header that is None is left out."""
     headers = {**GOOD, **{name.replace("_", "-"): value for name, value in changes.items()}}
     if trust:
-        connection = http.client.HTTPSConnection("localhost", port, timeout=20, context=trust)
+        connection = http.client.HTTPSConnection("localhost", port, timeout=60, context=trust)
     else:
-        connection = http.client.HTTPConnection("localhost", port, timeout=20)
+        connection = http.client.HTTPConnection("localhost", port, timeout=60)
     try:
         connection.putrequest(method, path, skip_accept_encoding=True)
         for name, value in headers.items():
