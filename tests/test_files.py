@@ -137,7 +137,7 @@ def fed(fifo: Path, *chunks: bytes) -> Iterator[None]:
     thread = threading.Thread(target=feed if chunks else int)
     thread.start()
     yield
-    thread.join(10)
+    thread.join(60)
 
 
 @pytest.mark.parametrize(
@@ -172,7 +172,7 @@ def test_a_terminal_is_waited_for() -> None:
         thread = threading.Timer(0.05, os.write, (ours, b"typed\n\x04"))
         thread.start()
         assert read_bounded(os.ttyname(theirs), 100) == b"typed\n"
-        thread.join(10)
+        thread.join(60)
     finally:
         os.close(ours)
         os.close(theirs)
@@ -218,7 +218,7 @@ def test_a_fifo_stays_one_and_its_reader_gets_all(fifo: Path, name: str) -> None
     os.set_blocking(descriptor, True)
     with os.fdopen(descriptor, "rb") as reader:
         assert reader.read() == data
-    writer.join(10)
+    writer.join(60)
     assert stat.S_ISFIFO(fifo.stat().st_mode)
 
 
@@ -260,7 +260,7 @@ def test_a_descriptor_of_this_process_is_written_to(tmp_path: Path, name: str, t
     environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])}
 
     def run(stdout: Any) -> bytes:
-        return subprocess.run(command, stdout=stdout, cwd=tmp_path, check=True, timeout=30, env=environment).stdout
+        return subprocess.run(command, stdout=stdout, cwd=tmp_path, check=True, timeout=60, env=environment).stdout
 
     if to == "a file":
         (tmp_path / "log").write_bytes(b"old ")

@@ -46,7 +46,7 @@ def _escaped(text: str) -> str:
 
 def go_like(broker: Broker, method: str, path: str, headers: dict[str, str]) -> Response:
     """Like net/http: requests gzip and unpacks it transparently; does not follow redirects here."""
-    connection = http.client.HTTPSConnection("localhost", broker.port, timeout=10, context=broker.trust)
+    connection = http.client.HTTPSConnection("localhost", broker.port, timeout=60, context=broker.trust)
     unseen = method != "HEAD" and "Accept-Encoding" not in headers
     sent = {"User-Agent": "Go-http-client/1.1", **({"Accept-Encoding": "gzip"} if unseen else {}), **headers}
     try:

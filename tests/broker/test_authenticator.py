@@ -60,7 +60,7 @@ class Hashing(HashingProcess):
         self.asked.append(list(hashes))
         self.passwords.append(password)
         self.seconds.append(seconds)
-        assert self.held.wait(20)
+        assert self.held.wait(60)
         if self.error:
             raise self.error
         return find_matching_hash(password, list(hashes))

@@ -52,7 +52,7 @@ def test_no_host_means_all_ipv4_and_ipv6_addresses() -> None:
     assert sorted(sockets_of("")) == [(socket.AF_INET, "0.0.0.0"), (socket.AF_INET6, "::")]
     (sock,) = listen_tcp("::", 0)
     with sock:
-        socket.create_connection(("127.0.0.1", sock.getsockname()[1]), timeout=5).close()
+        socket.create_connection(("127.0.0.1", sock.getsockname()[1]), timeout=60).close()
 
 
 def test_port_in_use() -> None:

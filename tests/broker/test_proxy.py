@@ -84,5 +84,5 @@ def test_double_colon_listens_on_ipv4_too(tmp_path: Path) -> None:
         pytest.skip("no IPv6 here")
     with process(tmp_path, host="::", trusted_proxies=["127.0.0.1", "::1"]) as broker:
         for host in ("127.0.0.1", "::1"):
-            with socket.create_connection((host, broker.port()), timeout=10) as sock:
+            with socket.create_connection((host, broker.port()), timeout=60) as sock:
                 assert ask(sock, WHO + b"X-Forwarded-Proto: https\r\n\r\n")[0] == 200

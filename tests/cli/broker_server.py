@@ -109,4 +109,4 @@ def listening(answer: Callable[[str, str, Any, bytes], Answer], pair: tuple[Path
             yield f"{'https' if pair else 'http'}://127.0.0.1:{server.server_port}"
         finally:
             server.shutdown()
-            thread.join(5)
+            thread.join(60)

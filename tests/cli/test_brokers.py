@@ -7,7 +7,6 @@ import signal
 import sqlite3
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -400,14 +399,13 @@ def test_two_processes_that_refresh_all_at_once_lose_nothing(many: Program, serv
 
 
 def test_an_interrupt_ends_it_at_once_and_harms_nothing(many: Program, server: FakeBroker) -> None:
-    server.delay = 40
+    server.delay = 1000
     running = many.start(sys.executable, "-m", "osbctl", "brokers", "refresh", "--jobs", "4")
-    assert until(lambda: server.now == 4, 20)
-    start = time.monotonic()
+    assert until(lambda: server.now == 4)
     running.send_signal(signal.SIGINT)
     said, _ = running.communicate(timeout=60)
     assert (running.returncode, said) == (130, b"")
-    assert time.monotonic() - start < 20
+    assert server.now == 4, "the answers still wait"
     assert many("list").count("  added\n") == 12
 
 

@@ -227,11 +227,11 @@ def test_schemas_whose_references_double_forty_times_are_compared(tmp_path: Path
         top = {"$schema": DRAFT_04, "allOf": [{"$ref": "#/definitions/d0"}], "definitions": {**steps, "d40": leaf}}
         return large(schemas={"service_instance": {"create": {"parameters": top}}})
 
-    began = time.monotonic()
+    began = time.process_time()
     found = changes(tmp_path, doubling({"required": ["size"]}), old=doubling({"type": "object"}))
     # A validator would judge each request a million million times.
     assert [change["level"] for change in found if "schema" in change["rule"]] == ["risky"]
-    assert time.monotonic() - began < 20
+    assert time.process_time() - began < 20
 
 
 def told(folder: Path, new: Any, platform: str) -> str:

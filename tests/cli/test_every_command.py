@@ -30,7 +30,7 @@ from tests.cli.program import commands, osbctl
 from tests.folders import catalogs_folder
 from tests.sources.folder import brokerpaks
 
-SECONDS = 20.0
+SECONDS = 60.0
 """Time limit of a command: generous, since the machine may be busy; its own timeouts are set to a fraction."""
 
 

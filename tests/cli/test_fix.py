@@ -83,7 +83,7 @@ def test_the_changes_are_a_patch(tmp_path: Path, name: str, tool: list[str]) -> 
     file.write_bytes(LINE_ENDS[name].encode())
     done = osbctl("fix", "--unsafe", "--diff", f"./{name}", cwd=tmp_path)
     (tmp_path / "changes").write_bytes(done.stdout.encode())
-    subprocess.run([*tool, "changes"], cwd=tmp_path, check=True, capture_output=True, timeout=30)
+    subprocess.run([*tool, "changes"], cwd=tmp_path, check=True, capture_output=True, timeout=60)
     patched = file.read_bytes()
     file.write_bytes(LINE_ENDS[name].encode())
     osbctl("fix", "--unsafe", name, cwd=tmp_path)

@@ -132,7 +132,7 @@ class Fork:
 def _end(server: subprocess.Popen[bytes], folder: Path) -> None:
     assert server.stdout
     server.terminate()
-    server.wait(10)
+    server.wait(60)
     server.stdout.close()
     for file in folder.iterdir():
         file.unlink()

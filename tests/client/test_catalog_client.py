@@ -44,7 +44,7 @@ def listening(handle: Callable[[socket.socket], None]) -> Iterator[int]:
         thread.start()
         yield listener.getsockname()[1]
         listener.shutdown(socket.SHUT_RDWR)
-    thread.join(5)
+    thread.join(60)
 
 
 @contextmanager

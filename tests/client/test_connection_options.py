@@ -61,7 +61,7 @@ def proxy(port: int, refusal: bytes = b"") -> Iterator[tuple[str, list[bytes]]]:
                 back = threading.Thread(target=pump, args=(target, client), daemon=True)
                 back.start()
                 pump(client, target)
-                back.join(5)
+                back.join(60)
 
     with listening(tunnel) as at:
         yield f"127.0.0.1:{at}", seen
@@ -283,7 +283,7 @@ def test_an_end_in_time_leaves_no_thread_behind() -> None:
     with HttpClient("http://127.0.0.1:1/", replace(OPTIONS, total_seconds=3600)):
         (clock,) = set(threading.enumerate()) - before
         assert clock.daemon, "nobody waits for it where the process ends"
-    clock.join(5)
+    clock.join(60)
     assert not clock.is_alive()
 
 
@@ -295,5 +295,5 @@ def test_the_end_of_a_line_closes_its_connections() -> None:
                 client.cut_at_deadline(sock)
             peer, _ = listener.accept()
         with peer:
-            peer.settimeout(5)
+            peer.settimeout(60)
             assert peer.recv(1) == b""

@@ -64,7 +64,7 @@ class Handler(BaseHTTPRequestHandler):
     def handle_one_request(self) -> None:
         if self.server.fault == "drips-head":
             self.connection.recv(65_536)
-            self._send_slowly(b"HTTP/1.1 200 OK\r\nX: " + b"x" * 200)
+            self._send_slowly(b"HTTP/1.1 200 OK\r\nX: " + b"x" * 60_000)
         elif self.server.fault == "garbage":
             self.connection.recv(65_536)
             self.wfile.write(b"\x00\x01 SSH-2.0 what do you want\r\n\r\n")
@@ -78,7 +78,7 @@ class Handler(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         fault, self.count = self.server.fault, next(self.server.counter)
         if fault == "hangs" or (fault == "hangs-later" and self.count):
-            self.server.stop.wait(5)
+            self.server.stop.wait(1000)
             self.close_connection = True
         elif fault == "limits" and self.count >= 4:
             self._send_error(429)
@@ -118,7 +118,7 @@ class Handler(BaseHTTPRequestHandler):
         return self._send_catalog()
 
     def _send_slowly(self, data: bytes) -> None:
-        """Send byte by byte, each long before the client's patience with one ends."""
+        """Send byte by byte, each long before the client's patience with one ends; what comes here takes an hour."""
         for byte in data:
             if self.server.stop.wait(0.05):
                 break
@@ -228,6 +228,8 @@ class Handler(BaseHTTPRequestHandler):
 
     def _send(self, status: int, body: bytes, headers: dict[str, str], cut: bool = False) -> None:
         self.send_response_only(status)
+        if self.server.fault == "drips-body":
+            body += b" " * 60_000
         for name, value in headers.items():
             self.send_header(name, value)
         if status != 304:
@@ -278,4 +280,4 @@ def faulty(fault: str = "", context: ssl.SSLContext | None = None) -> Iterator[t
         finally:
             server.stop.set()
             server.shutdown()
-            thread.join(5)
+            thread.join(60)

@@ -6,7 +6,6 @@ import re
 import socket
 import ssl
 import threading
-import time
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -28,9 +27,9 @@ from tests.broker.harness import Authority, until
 from tests.client.test_connection_options import server_side
 from tests.conformance.faulty import CATALOG, PASSWORD, SLOW_SECONDS, USER, faulty
 
-OPTIONS = ConnectionOptions(user=USER, password=PASSWORD, api_version="2.15", connect_seconds=2, total_seconds=3)
-PATIENCE = {"slow_seconds": 1.0, "probe_seconds": 2.0}
-HASTE = {**PATIENCE, "probe_seconds": 0.7}
+OPTIONS = ConnectionOptions(user=USER, password=PASSWORD, api_version="2.15", connect_seconds=60, total_seconds=60)
+PATIENCE = {"slow_seconds": 30.0, "probe_seconds": 60.0}
+HASTE = {**PATIENCE, "probe_seconds": 2.0}
 """For brokers that are silent to a probe: of the others, none fails because a machine is busy."""
 IMPATIENCE = {**PATIENCE, "slow_seconds": SLOW_SECONDS - 0.1}
 HTTP = "wire-plain-http"
@@ -241,11 +240,8 @@ def test_what_a_refusal_says_is_told_without_the_password() -> None:
 
 @pytest.mark.parametrize("name", ["drips-head", "drips-body"])
 def test_a_trickle_does_not_hold_fetch(name: str) -> None:
-    with faulty(name) as (address, _):
-        began = time.monotonic()
-        with pytest.raises(SourceError, match="in time"):
-            fetch_catalog(address, replace(OPTIONS, total_seconds=0.7))
-        assert time.monotonic() - began < 8  # what drips ends after 10
+    with faulty(name) as (address, _), pytest.raises(SourceError, match="in time"):
+        fetch_catalog(address, replace(OPTIONS, total_seconds=0.7))
 
 
 @pytest.mark.parametrize("ask", [fetch_catalog, check_broker])
@@ -257,21 +253,21 @@ def test_a_trickle_in_the_handshake_holds_nobody(ask: Callable[[str, ConnectionO
             while not stop.is_set():
                 connection, _ = listener.accept()
                 with connection, contextlib.suppress(OSError):
-                    for byte in b"\x16\x03\x03\x40\x00" + bytes(200):
+                    for byte in b"\x16\x03\x03\x40\x00" + bytes(16_000):  # for a quarter of an hour
                         if stop.wait(0.05):
                             break
                         connection.sendall(bytes([byte]))
 
         thread = threading.Thread(target=drip, daemon=True)
         thread.start()
-        began = time.monotonic()
         address = f"https://127.0.0.1:{listener.getsockname()[1]}/v2/catalog"
         with contextlib.suppress(SourceError):  # to check, it is a broker that is there
-            ask(address, replace(OPTIONS, total_seconds=0.7, connect_seconds=10))
-        assert time.monotonic() - began < 8  # what drips ends after 10
+            ask(address, replace(OPTIONS, total_seconds=0.7))
+        assert thread.is_alive(), "it was still sending"
         stop.set()
         socket.create_connection(listener.getsockname()).close()
-        thread.join(5)
+        thread.join(60)
+        assert not thread.is_alive()
 
 
 def test_a_connection_that_is_not_taken_does_not_hold_fetch() -> None:
@@ -282,17 +278,15 @@ def test_a_connection_that_is_not_taken_does_not_hold_fetch() -> None:
             full = waiting.enter_context(socket.socket())
             full.setblocking(False)
             full.connect_ex(listener.getsockname())
-        began = time.monotonic()
         with pytest.raises(SourceError, match="in time"):
             address = f"http://127.0.0.1:{listener.getsockname()[1]}/v2/catalog"
-            fetch_catalog(address, replace(OPTIONS, total_seconds=0.5, connect_seconds=10))
-        assert time.monotonic() - began < 8  # what drips ends after 10
+            fetch_catalog(address, replace(OPTIONS, total_seconds=0.5, connect_seconds=1000))
 
 
 def test_a_connection_that_comes_too_late_is_not_used() -> None:
     with HttpClient("http://127.0.0.1:1", replace(OPTIONS, total_seconds=0.01)) as client, socket.socket() as sock:
         client.cut_at_deadline(sock)
-        until(lambda: client.expired, 5)
+        assert until(lambda: client.expired)
         with pytest.raises(TimeoutError):
             client.cut_at_deadline(sock)
 

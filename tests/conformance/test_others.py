@@ -55,7 +55,7 @@ def test_openbrokerapi_with_flasks_server() -> None:
         check_findings(server.port)
     finally:
         server.shutdown()
-        thread.join(10)
+        thread.join(60)
 
 
 def test_openbrokerapi_with_waitress() -> None:
@@ -74,4 +74,4 @@ def test_openbrokerapi_with_waitress() -> None:
         check_findings(server.effective_port)
     finally:
         server.close()
-        thread.join(10)
+        thread.join(60)

@@ -81,7 +81,7 @@ def front(
         options = [str(CATALOG), "--credentials", str(credentials), "--unix-socket", str(broker)]
         program: Program = stack.enter_context(serving(folder, *options))
         stack.enter_context(started(command, folder, ready, code=None, cwd=folder))
-        assert until(lambda: accepts(port), 10)
+        assert until(lambda: accepts(port))
 
         def request_through(*arguments: str, **changes: str | None) -> Any:
             return ask(port, trust, *arguments, **changes)

@@ -87,7 +87,7 @@ def nginx(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     main = folder / "nginx.conf"
     main.write_text(main.read_text().replace("gzip on; gzip_types *; gzip_min_length 1;", ""))  # as nginx has it
     with started(command, folder, "start worker processes", code=None, cwd=folder):
-        assert until(lambda: accepts(port), 10)
+        assert until(lambda: accepts(port))
         yield lambda **changes: ask(port, None, path="/marketplace", **changes), folder
 
 

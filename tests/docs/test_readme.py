@@ -108,7 +108,7 @@ def test_the_broker_is_served_over_tls_and_watched(tmp_path: Path) -> None:
     finally:
         for broker in walk.brokers:
             broker.terminate()
-            broker.wait(timeout=30)
+            broker.wait(timeout=60)
 
 
 def test_each_extra_is_named_with_its_command() -> None:

@@ -15,7 +15,7 @@ from pygls.lsp.client import LanguageClient
 from osbctl.editor.server import EditorServer
 from osbctl.tasks.options import variables_lookup
 
-SECONDS = 20.0
+SECONDS = 60.0
 """Time limit of one response: generous, since the machine may be busy."""
 
 SESSION: list[tuple[asyncio.Runner, "Editor"]] = []

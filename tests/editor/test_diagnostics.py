@@ -339,7 +339,7 @@ def test_findings_that_cannot_be_shown_keep_nobody_waiting(tmp_path: Path) -> No
         uri = (tmp_path / "catalog.yaml").as_uri()
         for version in (1, 2):  # and the file is analysed again
             files.update(uri, f"services: {version}", version)
-            await asyncio.wait_for(files.wait_for_analysis(uri), 20)
+            await asyncio.wait_for(files.wait_for_analysis(uri), 60)
 
     asyncio.run(look())
     assert [type(error) for error in failed] == [ZeroDivisionError] * 2
@@ -372,7 +372,7 @@ def test_an_interrupt_at_a_terminal_ends_the_server() -> None:
         assert b"waiting for an editor; Ctrl-C ends it" in server.stderr.readline()
         time.sleep(1)  # until it reads
         server.send_signal(signal.SIGINT)
-        assert server.wait(timeout=5) == 130
+        assert server.wait(timeout=60) == 130
         assert server.stderr.read() == b""
     os.close(ours)
     os.close(theirs)

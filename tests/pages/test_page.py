@@ -395,7 +395,7 @@ def test_requests_of_real_catalogs_are_valid(tmp_path: Path) -> None:
     (tmp_path / "params.json").write_text("{}")
     tools = "".join(f"{tool}() {{ printf '%s\\0' {tool} \"$@\"; echo; }}\n" for tool in ("cf", "svcat", "btp", "smctl"))
     ran = subprocess.run(
-        ["bash"], input=(tools + "\n".join(script)).encode(), cwd=tmp_path, capture_output=True, timeout=30, check=True
+        ["bash"], input=(tools + "\n".join(script)).encode(), cwd=tmp_path, capture_output=True, timeout=60, check=True
     )
     assert ran.stderr == b""
     lines = [line.split("\0")[:-1] for line in ran.stdout.decode().splitlines()]

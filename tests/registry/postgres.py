@@ -87,7 +87,7 @@ def _serving(bin: Path, data: Path, who: dict[str, Any]) -> Iterator[Cluster]:
         yield _ready(Cluster(port), server, folder / "log")
     finally:
         server.send_signal(2)  # PostgreSQL's "fast" shutdown
-        server.wait(20)
+        server.wait(60)
 
 
 def _user() -> dict[str, Any]:

@@ -198,7 +198,7 @@ def test_several_that_open_a_new_database_at_once_all_succeed(url: str) -> None:
     gate = threading.Barrier(6)
 
     def work(number: int) -> None:
-        gate.wait(10)
+        gate.wait(60)
         with Registry.open(url) as registry:
             add(registry, f"b{number}")
 
@@ -213,7 +213,7 @@ def test_of_two_that_add_one_name_one_wins(url: str) -> None:
 
     def work(number: int) -> None:
         with Registry.open(url) as registry:
-            gate.wait(10)
+            gate.wait(60)
             try:
                 add(registry, "db", username=f"u{number}")
                 won.append(number)

@@ -183,10 +183,10 @@ def test_a_certificate_beside_a_pattern_is_validated() -> None:
 
 
 def test_a_pattern_that_takes_too_long_is_an_error() -> None:
-    started = time.monotonic()
+    started = time.process_time()
     with pytest.raises(SourceError, match="would take too long"):
         request_errors({"properties": {"a": {"pattern": "^(?=(a+)+$)b"}}}, {"a": "a" * 5_000})
-    assert time.monotonic() - started < 10
+    assert time.process_time() - started < 10
 
 
 @pytest.mark.fuzz

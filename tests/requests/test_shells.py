@@ -70,7 +70,7 @@ def test_a_line_that_shells_read_differently_is_found() -> None:
 
 def test_bash_reads_the_same_words() -> None:
     line = " ".join(map(quote_argument, WORDS))
-    ran = subprocess.run(["bash", "-c", f"printf '%s\\0' {line}"], capture_output=True, timeout=10, check=True)
+    ran = subprocess.run(["bash", "-c", f"printf '%s\\0' {line}"], capture_output=True, timeout=60, check=True)
     assert ran.stdout.decode().split("\0")[:-1] == WORDS
 
 

@@ -157,7 +157,7 @@ def test_a_fifo_with_a_writer(tmp_path: Path) -> None:
     writer = threading.Thread(target=fifo.write_bytes, args=(text,))
     writer.start()
     assert read_source(str(fifo)).data == {"services": []}
-    writer.join(10)
+    writer.join(60)
 
 
 def test_standard_input_that_fails(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -87,7 +87,7 @@ def test_no_alarm_on_real_catalogs() -> None:
 def test_a_pattern_that_takes_too_long_and_a_schema_without_end_are_given_up() -> None:
     slow = property_schema({"type": "string", "pattern": "^(a+)+$", "default": "a" * 5_000 + "b"})
     parts = {f"p{n}": {"anyOf": [{"$ref": f"#/properties/p{m}"} for m in range(n + 1, 60)]} for n in range(60)}
-    began = time.monotonic()
+    began = time.process_time()
     for schema in (slow, {**DRAFT, "properties": parts}):
         list(find_refused_values(schema))
-    assert time.monotonic() - began < 10
+    assert time.process_time() - began < 10
