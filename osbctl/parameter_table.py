@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from osbctl.jsonschemas.walk import resolve_ref
 from osbctl.paths import JsonValue, value_at
-from osbctl.text import escape_line
+from osbctl.text import ELLIPSIS, escape_line
 
 MAX_LEVELS = 6
 """Maximum nesting of listed objects; a schema that refers to itself is infinite."""
@@ -20,10 +20,13 @@ _BOUNDS = {
     "exclusiveMinimum": "> {}",
     "maximum": "≤ {}",
     "exclusiveMaximum": "< {}",
+    "multipleOf": "a multiple of {}",
     "minLength": "at least {} characters",
     "maxLength": "at most {} characters",
     "minItems": "at least {} items",
     "maxItems": "at most {} items",
+    "minProperties": "at least {} properties",
+    "maxProperties": "at most {} properties",
     "pattern": "matches {}",
     "format": "{}",
 }
@@ -55,8 +58,16 @@ class Parameter(NamedTuple):
 
 
 def parameters(schema: Mapping[str, Any]) -> Iterator[Parameter]:
-    """The parameters of `schema`, in its order, with local references resolved; at most `MAX_ROWS`."""
-    return islice(_flatten(schema, schema, "", 0), MAX_ROWS)
+    """The parameters of `schema`, in its order, with local references resolved; `MAX_ROWS`, or a note as the last."""
+    rows = _flatten(schema, schema, "", 0)
+    yield from islice(rows, MAX_ROWS - 1)
+    last = next(rows, None)
+    if next(rows, None):
+        yield Parameter(
+            ELLIPSIS, "", "", False, "", f"more than {MAX_ROWS:,} parameters: those from here on are omitted"
+        )
+    elif last:
+        yield last
 
 
 def _flatten(root: Mapping[str, Any], schema: Mapping[str, Any], prefix: str, level: int) -> Iterator[Parameter]:
@@ -99,6 +110,9 @@ def _format_type(root: Mapping[str, Any], schema: Mapping[str, Any], level: int 
 
 def _format_limits(schema: Mapping[str, Any]) -> str:
     bounds = {key: value for key, value in schema.items() if type(value) in (int, float, str)}
+    for keyword, exclusive in (("minimum", "exclusiveMinimum"), ("maximum", "exclusiveMaximum")):
+        if schema.get(exclusive) is True and keyword in bounds:  # as draft-04 writes it (validation, 5.1.2 and 5.1.3)
+            bounds[exclusive] = bounds.pop(keyword)
     return escape_line(", ".join(text.format(bounds[key]) for key, text in _BOUNDS.items() if key in bounds))
 
 

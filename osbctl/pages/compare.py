@@ -11,7 +11,7 @@ from osbctl.views.words import Prices, flag_text, yes_or_no
 NONE, HAS = "–", "✓"
 _MARKS = " :=-–.,;!"
 MAX_ROWS = 100
-"""More rows are not compared."""
+"""More rows are not compared; one says how many there are."""
 
 _KNOWN = {"displayName", "bullets", "costs", "imageUrl"}
 _JOINTS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|[_-]+")
@@ -44,7 +44,8 @@ def rows(
     metadata = [_other_metadata(plan, redactor) for plan in plans]
     keys = dict.fromkeys(key for texts in metadata for key in texts)
     result += [_make_row(_key_in_words(key), [texts.get(key, NONE) for texts in metadata]) for key in keys]
-    return result[:MAX_ROWS]
+    more = [_make_row(f"and {len(result) - MAX_ROWS:,} more rows", [NONE] * len(plans))]
+    return result[:MAX_ROWS] + (more if len(result) > MAX_ROWS else [])
 
 
 def _price_rows(prices: Sequence[Prices]) -> Iterable[Row]:

@@ -139,7 +139,7 @@ class ServiceView:
         self.facts = list(_labelled_facts(service, redactor))
         self.verdicts = [_make_verdict_view(platform, outcome, service) for platform, outcome in part.outcomes.items()]
         costs = list(map(parse_prices, plans))
-        lines = [[redact(line, SHORT) for line in bullets(plan)[: compare.MAX_ROWS]] for plan in plans]
+        lines = [[redact(line, SHORT) for line in _limit_lines(bullets(plan), compare.MAX_ROWS)] for plan in plans]
         self.rows = compare.rows(plans, costs, lines, redactor)
         self.plans: list[PlanView] = []
         for plan in plans:
@@ -273,6 +273,12 @@ def _format_lowest_price(plans: Sequence[ServicePlan], costs: Sequence[Prices]) 
     return f"{'from ' if len(plans) > 1 else ''}{format_amount(lowest)} {currency} a month"
 
 
+def _limit_lines(lines: Sequence[str], maximum: int) -> list[str]:
+    """At most so many of the lines, and then one that says how many more there are."""
+    more = len(lines) - maximum
+    return [*lines[:maximum], *([f"and {more:,} more"] if more > 0 else [])]
+
+
 def _make_verdict_view(platform: Platform, outcome: Outcome, service: ServiceOffering) -> VerdictView:
     messages = dict.fromkeys(r.message for r in outcome.refusals if r.path[: len(service.path)] == service.path)
     if outcome.kind is VerdictKind.ACCEPTS:
@@ -283,5 +289,5 @@ def _make_verdict_view(platform: Platform, outcome: Outcome, service: ServiceOff
         kind, does = "other", "refuses the catalog, but not because of this service"
     else:
         does = {"crashes": "crashes", "unreadable": "cannot read it"}.get(outcome.kind.value, "refused")
-        return VerdictView(platform.value, platform.label, "refuses", does, tuple(messages)[:MAX_WORDS])
+        return VerdictView(platform.value, platform.label, "refuses", does, tuple(_limit_lines([*messages], MAX_WORDS)))
     return VerdictView(platform.value, platform.label, kind, does)

@@ -16,7 +16,7 @@ from typing import Any, NoReturn
 from osbctl.findings import DocumentError, Finding, Location
 from osbctl.paths import Path, depth
 from osbctl.sources.document import SourceMap, Span
-from osbctl.sources.limits import DEFAULT_LIMITS, MAX_DIGITS, MAX_PROBLEMS, TOO_DEEP_HINT, Limits
+from osbctl.sources.limits import DEFAULT_LIMITS, MAX_DIGITS, MAX_PROBLEMS, TOO_DEEP_HINT, TOO_MANY, Limits
 from osbctl.sources.text_lines import DECIMAL_COMMA, Lines, is_decimal_comma
 
 
@@ -250,8 +250,11 @@ class _Walk:
 
     def _report(self, rule: str, message: str, offset: int, hint: str = "") -> None:
         """Add a fault. Raises _SuspectInputError: there are too many, so that the walk ends."""
-        self._problems.append(self._lines.error(rule, message, offset, hint))
-        if len(self._problems) >= MAX_PROBLEMS:
+        is_last = len(self._problems) + 1 >= MAX_PROBLEMS
+        self._problems.append(
+            self._lines.error(rule, TOO_MANY if is_last else message, offset, "" if is_last else hint)
+        )
+        if is_last:
             raise _SuspectInputError
 
     def _fail(self, rule: str, message: str, offset: int, hint: str = "") -> NoReturn:

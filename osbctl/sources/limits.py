@@ -21,7 +21,9 @@ MAX_DIGITS = 4_300
 """Longer integers are refused: it is what Python itself takes, since reading them costs quadratic time."""
 
 MAX_PROBLEMS = 100
-"""The most faults that are reported of one text."""
+"""The most faults that are reported of one text; the last one says that more are omitted."""
+
+TOO_MANY = "the faults from here on are omitted; repair those above first"
 
 
 class Limits(NamedTuple):

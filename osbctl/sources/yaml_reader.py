@@ -12,7 +12,7 @@ from yaml.scanner import ScannerError
 
 from osbctl.findings import DocumentError, Finding, Fix, Severity
 from osbctl.paths import entries
-from osbctl.sources.limits import MAX_DIGITS, MAX_PROBLEMS, TOO_DEEP_HINT, Limits
+from osbctl.sources.limits import MAX_DIGITS, MAX_PROBLEMS, TOO_DEEP_HINT, TOO_MANY, Limits
 from osbctl.sources.text_lines import DECIMAL_COMMA, Lines, is_decimal_comma
 from osbctl.sources.yaml_text import BOOLEANS_OF_1_1, CONSTANTS, NUMERIC, OutOfRangeError, meaning_in_1_1, parse_number
 
@@ -32,6 +32,7 @@ class _Builder:
     def __init__(self, text: str, name: str, limits: Limits) -> None:
         self._problems: list[Finding] = []
         self._notes: list[Finding] = []
+        self._omitted_notes = 0
         self._text, self._lines = text, Lines(name, text)
         self._limits = limits
         self._path: list[Any] = []  # of the value under construction; `_MERGE` below `<<`
@@ -60,6 +61,9 @@ class _Builder:
             self._problems += filter(None, [find_no_break_space(self._text, self._lines)])
         if self._problems:
             raise DocumentError(tuple(self._problems))
+        if self._omitted_notes:
+            message = f"{self._omitted_notes + 1:,} more scalars, from here on, mean something else in YAML 1.1"
+            self._notes[-1] = self._notes[-1]._replace(message=message, fixes=())
         return value, tuple(self._notes)
 
     def _build_only_document(self) -> Any:
@@ -227,6 +231,7 @@ class _Builder:
     def _add_1_1_note(self, event: Any, meaning: str, value: Any) -> None:
         """Warn that YAML 1.1 reads a scalar as `meaning`, not as `value`."""
         if len(self._notes) >= MAX_PROBLEMS:
+            self._omitted_notes += 1
             return
         here = "text" if isinstance(value, str) else str(value)
         message = f"YAML 1.1 reads {event.value[:60]} as {meaning[:60]}, YAML 1.2 as {here[:60]}"
@@ -241,8 +246,11 @@ class _Builder:
         """Add an error at libyaml's `mark`, None for the beginning. Raises DocumentError: there are too many."""
         # By index, not by line: libyaml also counts NEL, LS and PS as line breaks, as YAML 1.1 did.
         offset = min(mark.index, len(self._text)) if mark else 0
-        self._problems.append(self._lines.error(rule, message, offset, hint))
-        if len(self._problems) >= MAX_PROBLEMS:
+        is_last = len(self._problems) + 1 >= MAX_PROBLEMS
+        self._problems.append(
+            self._lines.error(rule, TOO_MANY if is_last else message, offset, "" if is_last else hint)
+        )
+        if is_last:
             raise DocumentError(tuple(self._problems))
 
     def _fail(self, rule: str, message: str, mark: Any, hint: str = "") -> NoReturn:

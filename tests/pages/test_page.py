@@ -320,6 +320,18 @@ def test_a_comparison_keeps_features_with_equal_labels() -> None:
     assert {("Max users", "5"), ("Max users", "6"), ("RAM", "1 GB; 2 GB"), ("Backups", "✓")} <= set(rows)
 
 
+def test_what_a_page_leaves_out_is_counted() -> None:
+    words = [f"{first}{second}" for first in "abcdef" for second in "abcdefghijklmnopqrstuvwxy"]
+    lines = [f"feature {word}" for word in words]
+    plans = [{"id": n, "name": n, "metadata": {f"fact_{word}": n for word in words}} for n in "ab"]
+    one = Read(page(service(plan={"metadata": {"bullets": lines}}))).text
+    assert "feature dy and 50 more" in one
+    assert "feature ea" not in one
+    assert "And 52 more rows" in Read(page(service(plans=plans))).text
+    faulty = [{"id": 5, "name": f"p{n}", "description": "d"} for n in range(60)]
+    assert re.search(r"and \d+ more", Read(made(service(plans=faulty))).text)
+
+
 def test_lines_that_differ_in_an_amount_share_a_row() -> None:
     lines = [["Storage: 1 GB", "minimum 1 core", "SSH access", "Postgres 15 on 2 disks", "VPN access"],
              ["Up to 10 GB storage", "Minimum 4 cores", "SSH access", "Postgres 16 on 2 disks"]]  # fmt: skip

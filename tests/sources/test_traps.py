@@ -311,8 +311,16 @@ def test_faults_are_bounded_and_share_their_long_line(name: str, text: str) -> N
         parse_document(text.encode(), name)
     findings = caught.value.findings
     assert len(findings) == MAX_PROBLEMS
+    omitted = "the faults from here on are omitted; repair those above first"
+    assert [number for number, finding in enumerate(findings, 1) if finding.message == omitted] == [MAX_PROBLEMS]
     assert len({id(finding.location.excerpt) for finding in findings if finding.location}) == 1
 
 
 def test_notes_are_bounded() -> None:
-    assert len(parse_document(b"a: [" + b"no, " * 1000 + b"no]", "a.yaml").notes) == MAX_PROBLEMS
+    for number in (MAX_PROBLEMS - 1, MAX_PROBLEMS, MAX_PROBLEMS + 1, 1001):
+        notes = parse_document(b"a: [" + b"no, " * (number - 1) + b"no]", "a.yaml").notes
+        more = number - MAX_PROBLEMS + 1
+        assert len(notes) == min(number, MAX_PROBLEMS)
+        omission = f"{more:,} more scalars, from here on, mean something else in YAML 1.1"
+        assert (notes[-1].message == omission) is (number > MAX_PROBLEMS)
+        assert all(note.message != omission for note in notes[:-1])

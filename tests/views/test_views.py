@@ -1,6 +1,7 @@
 """The views of a catalog, and hostile text in all of them."""
 
 import re
+from html import unescape
 from typing import Any
 
 import pytest
@@ -225,6 +226,49 @@ def test_parameters() -> None:
     ]
     size, *_, zones = [row for row in parameters(schema) if row.limits]
     assert (size.type, size.limits, zones.limits) == ("integer", "≥ 1, ≤ 9", "at least 1 items")
+
+
+LIMITS: list[tuple[dict[str, Any], str]] = [
+    ({"minimum": 5, "exclusiveMinimum": True}, "> 5"),
+    ({"minimum": 5, "exclusiveMinimum": False}, "≥ 5"),
+    ({"exclusiveMaximum": True, "maximum": 5.5}, "< 5.5"),
+    ({"maximum": 5, "exclusiveMaximum": False, "minimum": 1, "exclusiveMinimum": True}, "> 1, ≤ 5"),
+    ({"exclusiveMinimum": True}, ""),
+    ({"minimum": True, "exclusiveMinimum": True}, ""),
+    ({"exclusiveMinimum": 5, "minimum": 6}, "≥ 6, > 5"),
+    ({"multipleOf": 2}, "a multiple of 2"),
+    ({"minimum": 0, "exclusiveMinimum": True, "multipleOf": 0.5}, "> 0, a multiple of 0.5"),
+    ({"minProperties": 1, "maxProperties": 3}, "at least 1 properties, at most 3 properties"),
+]
+
+
+@pytest.mark.parametrize(("schema", "limits"), LIMITS, ids=[limits or "none" for _, limits in LIMITS])
+def test_the_limits_of_a_parameter(schema: dict[str, Any], limits: str) -> None:
+    (row,) = parameters({"properties": {"n": schema}})
+    assert row.limits == limits
+
+
+def test_a_limit_in_any_view_is_that_of_the_schema() -> None:
+    schema = {"properties": {"n": {"type": "integer", "minimum": 5, "exclusiveMinimum": True, "multipleOf": 2}}}
+    plan = {"id": "p", "name": "a", "schemas": {"service_instance": {"create": {"parameters": schema}}}}
+    shown = Catalog.of({"services": [{"id": "s", "name": "s", "plans": [plan]}]})
+    for view in ("markdown", "detail"):
+        text = unescape("\n".join(all_views(shown)[view])).replace("\\", "")
+        assert "> 5, a multiple of 2" in text
+        assert "≥" not in text
+
+
+def test_parameters_beyond_the_limit_are_counted_out() -> None:
+    def rows(number: int) -> list[Any]:
+        return list(parameters({"properties": {f"p{n}": {} for n in range(number)}}))
+
+    assert [len(rows(number)) for number in (MAX_ROWS - 1, MAX_ROWS, MAX_ROWS + 1)] == [
+        MAX_ROWS - 1,
+        MAX_ROWS,
+        MAX_ROWS,
+    ]
+    assert rows(MAX_ROWS)[-1].name == f"p{MAX_ROWS - 1}"
+    assert rows(MAX_ROWS + 1)[-1].description == "more than 1,000 parameters: those from here on are omitted"
 
 
 def test_parameters_in_arrays() -> None:
