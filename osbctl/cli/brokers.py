@@ -141,8 +141,8 @@ def refresh(
 
     Prints and stores what the platform creates, updates, keeps and deletes. If a catalog is refused, the stored one
     stays, except on a platform that saves everything before the first fault. What the platform accepts but the
-    specification forbids is a warning. The exit code is 3 if a broker could not be reached, else 1 if a catalog was
-    refused.
+    specification forbids is a warning. The exit code is 3 if a broker could not be reached, sent no catalog, or
+    none is registered; else 1 if a catalog was refused.
 
     \b
     osbctl brokers refresh

@@ -19,6 +19,7 @@ from osbctl.errors import OsbctlError, SourceError
 from osbctl.findings import DocumentError
 from osbctl.platforms import Platform
 from osbctl.reports.changes import DIFF, ComparisonNames, DiffFormat, DiffReport, render
+from osbctl.sources.catalogs import require_services
 from osbctl.tasks.options import all_rules
 
 if TYPE_CHECKING:
@@ -127,6 +128,7 @@ def diff(
     check_output(display.output, [old, new, instances, display.allow, where.env, *connection.files])
     try:
         before, after = read_source_or_broker(connection, old, where), read_source_or_broker(connection, new, where)
+        require_services(before, as_list=True)
     except (DocumentError, SourceError) as error:
         display.print_error_report(error, source_name(old), source_name(new))
         raise

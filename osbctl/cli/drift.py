@@ -89,9 +89,10 @@ def drift(
     """Compare what a platform has stored of a broker with the broker's current catalog.
 
     Lists the changes that the platform would meet at its next refresh. Levels, formats and exit codes are those of
-    osbctl diff. The exit code is 3 if a side cannot be read: the broker does not answer, or the export is empty,
-    incomplete or that of another broker. Fields that the platform does not store are not compared; standard error lists
-    them. Without STORED, BROKER is a name in the registry.
+    osbctl diff. The exit code is 3 if a side cannot be read: the broker does not answer, or not with a catalog, or the
+    export is empty, incomplete or that of another broker; with --all, also if none is registered. Fields that the
+    platform does not store are not compared; standard error lists them. Without STORED, BROKER is a name in the
+    registry.
 
     \b
     osbctl drift https://broker.example.com services.json plans.json

@@ -14,6 +14,7 @@ from osbctl.cli.output import write_output
 from osbctl.config import find_config, load_config
 from osbctl.errors import UsageError
 from osbctl.platforms import Platform
+from osbctl.sources.catalogs import require_services
 
 
 @common.expand_option_groups
@@ -61,7 +62,7 @@ def page(
         PageCatalog(
             name,
             read_source_or_broker(connection, source, where),
-            read_source_or_broker(connection, old, where) if old else None,
+            require_services(read_source_or_broker(connection, old, where), as_list=True) if old else None,
         )
         for name, source, old in zip(_broker_names(sources), sources, earlier, strict=True)
     ]

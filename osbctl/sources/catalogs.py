@@ -82,15 +82,20 @@ def has_services(data: Mapping[str, Any]) -> bool:
     return any(value is not None and fold_case(key) == "services" for key, value in data.items())
 
 
-def require_services(document: Document) -> Document:
-    """Return `document` if its data has `services`. Raises DocumentError: it is no catalog, not even an empty one."""
+def require_services(document: Document, *, as_list: bool = False) -> Document:
+    """Return `document` if its data has `services`. Raises DocumentError: it is no catalog, not even an empty one.
+
+    `as_list`: also if they are not a list, so that whatever is compared with them would look new, and safe.
+    """
     data = document.data
-    if has_services(data):
+    if has_services(data) and (not as_list or isinstance(data.get("services", []), list)):
         return document
     null = next((key for key in data if key.lower() == "services"), "")
     near = next((key for key, value in data.items() if value and closest_word(key, ("services",))), "")
     message = (
-        f"there is no catalog here: `{null}` is null" if null else "there is no catalog here: it has no `services`"
+        f"there is no catalog here: `{null}` is not a list"
+        if null
+        else "there is no catalog here: it has no `services`"
     )
     hint = "a catalog is an object with `services`, a list" if null or not near else did_you_mean(near, ("services",))
     place = _Place(document, data, (null,) if null else (near,) if near else ())

@@ -105,7 +105,7 @@ def find_stored_catalog(
     if platform is None:
         if len({document.name for document in documents}) > 1 or broker:
             raise UsageError("a catalog is one file, of one broker", "only exports come in several files")
-        return StoredCatalog(require_services(find_only_catalog(documents, at)))
+        return StoredCatalog(require_services(find_only_catalog(documents, at), as_list=True))
     export = platform.record.export_format
     for document in documents:
         if not _is_export(document, platform):

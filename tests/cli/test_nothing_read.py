@@ -78,6 +78,28 @@ def test_a_file_without_services_is_no_catalog(tmp_path: Path) -> None:
     assert verdicts["kubernetes"]["verdict"] == "accepts"
 
 
+def test_what_is_not_a_list_is_nothing_to_compare_with(tmp_path: Path) -> None:
+    """Else all of the new catalog would be an addition, which is safe."""
+    put(tmp_path, "good.json", GOOD)
+    with broker(GOOD) as server:
+        for services in (5, "x", {}, {"s": GOOD["services"][0]}, True):
+            file = put(tmp_path, "old.json", {"services": services})
+            server.put({"services": services})
+            for words in (
+                ("diff", file, "good.json"),
+                ("diff", server.url, "good.json"),
+                ("page", "good.json", "--since", file),
+            ):
+                user = ("--user", USER) if server.url in words else ()
+                with case(services, *words):
+                    told = failure(*words, *user, cwd=tmp_path, code=1, OSBCTL_PASSWORD=PASSWORD)
+                    assert "there is no catalog here: `services` is not a list" in told
+            with case(services):
+                failure("drift", "good.json", file, "--stored-as", "catalog", cwd=tmp_path, code=3)
+                osbctl("diff", "good.json", file, cwd=tmp_path, code=1)
+    osbctl("diff", put(tmp_path, "old.json", {"services": []}), "good.json", cwd=tmp_path, code=0)
+
+
 def test_a_registered_broker_without_services_is_a_failure_of_that_broker(tmp_path: Path) -> None:
     file = tmp_path / "brokers.sqlite"
     variables = {"OSBCTL_DATABASE": str(file), "OSBCTL_BROKER_NEW_PASSWORD": PASSWORD}

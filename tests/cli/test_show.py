@@ -96,7 +96,7 @@ def test_of_several_with_a_name_none_is_chosen_silently() -> None:
 def test_what_is_left_out_is_said(services: object, told: str) -> None:
     number = told.count("/services")
     values = f"{number} value{'s' * (number > 1)} with a wrong type or in a misspelt field: {told}"
-    for words in ("show -", "show -f markdown -", "page -", "diff - other.json --fail-on never"):
+    for words in ("show -", "show -f markdown -", "page -", "diff other.json - --fail-on never"):
         note = osbctl(
             *words.replace("other.json", GOOD).split(), stdin=json.dumps({"services": services}), code=0
         ).stderr
