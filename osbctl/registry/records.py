@@ -151,28 +151,27 @@ class BrokerRow(Registration):
 class RegisteredBroker:
     """A registered broker: its row, its stored catalog without secrets, and removed objects that are kept.
 
-    `is_previous`: the catalog is the one before that which the row counts.
+    `counts` are the numbers of services and plans that were stored with the catalog; None: not known.
     """
 
     row: BrokerRow
     catalog: bytes
     kept: tuple[StoredRow, ...] = ()
-    is_previous: bool = False
+    counts: tuple[int, int] | None = None
 
     @cached_property
     def document(self) -> Document:
         """The stored catalog, parsed. Raises RegistryError: another program wrote something else there."""
-        name, row = self.row.name, self.row
+        name = self.row.name
         advice = "restore the database from a backup; or remove the broker, and add it again"
         try:
             document = require_services(parse_document(self.catalog, f"{name} (stored)"))
         except DocumentError as error:
             raise RegistryError(f"what is stored of {name} is not a catalog", advice) from error
         found = len(document.catalog.services), sum(1 for _ in document.catalog.plans)
-        if not self.is_previous and found != (row.services, row.plans):
-            counts = "{} and {}".format(plural(found[0], "service"), plural(found[1], "plan"))
-            text = f"the stored catalog of {name} is damaged: it has {counts}, and {row.services:,} and {row.plans:,}"
-            raise RegistryError(f"{text} were stored", advice)
+        if self.counts and found != self.counts:
+            stored, there = (f"{plural(s, 'service')} and {plural(p, 'plan')}" for s, p in (self.counts, found))
+            raise RegistryError(f"the stored catalog of {name} is damaged: it has {there}, not {stored}", advice)
         return document
 
     @property

@@ -84,8 +84,10 @@ class Registry(AbstractContextManager["Registry"]):
         if previous and row.previous is None:
             raise SourceError(f"the registry has no previous catalog of {name}", "omit --version")
         if previous:  # its kept objects are not stored
-            return RegisteredBroker(parse_broker_row(row), check_bytes(row.previous), is_previous=True)
-        return RegisteredBroker(parse_broker_row(row), check_bytes(row.catalog), parse_kept_objects(row.kept))
+            return RegisteredBroker(parse_broker_row(row), check_bytes(row.previous))
+        broker = parse_broker_row(row)
+        kept, counts = parse_kept_objects(row.kept), (broker.services, broker.plans)
+        return RegisteredBroker(broker, check_bytes(row.catalog), kept, counts)
 
     def find_taken_ids(
         self, registration: Registration, new: Mapping[str, Any], stored: RegisteredBroker | None = None
