@@ -1,6 +1,6 @@
 """Installs the wheel with pip and with pipx, and runs the commands.
 
-    python tools/try_install.py python3.11 python3.12 python3.13
+    python tools/try_install.py python3.11 python3.15
 
 Each Python gets a fresh environment, home and working folder. Ends with 1 at the first step that fails.
 """

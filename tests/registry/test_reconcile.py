@@ -20,7 +20,8 @@ OLD = catalog(service("s", plan("p", "small"), plan("q", "large")), service("t",
 
 
 def stored(data: dict[str, Any], *kept: StoredRow, platform: Platform = CF) -> RegisteredBroker:
-    row = BrokerRow("db", "https://x", "u", "2.14", platform, 1, 0, 0, 0, AT, AT, RefreshOutcome.ADDED, 1)
+    counts = len(data["services"]), sum(len(one["plans"]) for one in data["services"])
+    row = BrokerRow("db", "https://x", "u", "2.14", platform, 1, *counts, 0, AT, AT, RefreshOutcome.ADDED, 1)
     return RegisteredBroker(row, json.dumps(data).encode(), kept)
 
 
