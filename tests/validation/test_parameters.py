@@ -5,11 +5,13 @@ from typing import Any
 import jsonschema
 import pytest
 
+from osbctl.findings import Finding
 from osbctl.jsonschemas.dialects import DRAFTS
 from osbctl.jsonschemas.sentences import metaschema_errors
 from osbctl.jsonschemas.walk import subschemas
 from osbctl.validation.rules.references import MISSING, OUTSIDE, References
 from tests.corpus import EVERY_CASE
+from tests.fragments import DRAFT_04, validated, with_parameters
 
 D4 = "http://json-schema.org/draft-04/schema#"
 D7 = "http://json-schema.org/draft-07/schema#"
@@ -143,3 +145,30 @@ def test_a_fault_in_a_part_is_told_where_the_part_alone_would_pass(place: tuple[
     outer, name, keyword = place
     schema = {"$schema": D4, "properties": {"b": {}}, outer: {name: {keyword: {}}, "c": {"type": "string"}}}
     assert [path[:2] for path, _ in metaschema_errors(schema, DRAFTS[D4.rstrip("#")])] == [place[:2]]
+
+
+def keyword_findings(**schema: Any) -> list[Finding]:
+    found = validated(with_parameters({"$schema": DRAFT_04, **schema})).findings
+    return [finding for finding in found if finding.rule == "parameters-keyword"]
+
+
+def test_a_container_of_definitions_is_no_misspelt_reference() -> None:
+    for key in ("$def", "ref", "$refs"):
+        assert keyword_findings(**{key: {"s": {"type": "string"}}}, properties={"a": {"$ref": f"#/{key}/s"}}) == []
+    assert [finding.fixes != () for finding in keyword_findings(properties={"a": {"$reff": "#/b"}})] == [True]
+
+
+@pytest.mark.parametrize(
+    ("key", "reference"),
+    [
+        ("patternPropertie", "#/patternPropertie"), ("patternPropertie", "#/patternPropertie/a/items"), ("dependencie", "#/dependencie/a"),
+        ("patternPropertie", "#/patternPropertie/a~1b"), ("patternPropertie", "#/patternPropertie/a%7E1b"),
+    ],
+)  # fmt: skip
+def test_a_keyword_that_a_reference_goes_through_is_not_renamed(key: str, reference: str) -> None:
+    inner = {"a": {"type": "array", "items": {"type": "string"}}, "a/b": {"type": "string"}}
+    [named] = keyword_findings(**{key: inner}, properties={"x": {"$ref": reference}})
+    assert named.fixes == ()
+    assert named.hint.endswith(", in the references through it, too")
+    [free] = keyword_findings(**{key: inner}, properties={"x": {"$ref": "#/properties/y"}, "y": {}})
+    assert free.fixes != ()

@@ -17,8 +17,8 @@ from osbctl.jsonschemas.dialects import (
     is_valid_schema,
     misspelled_schema_key,
 )
-from osbctl.jsonschemas.walk import IN_PLACE, SchemaPlace, subschemas
-from osbctl.paths import JSON_TYPES, get_at, value_at
+from osbctl.jsonschemas.walk import IN_PLACE, SchemaPlace, find_refs, resolve_ref, subschemas
+from osbctl.paths import JSON_TYPES, Path, get_at, value_at
 from osbctl.placeholders import holds_placeholder
 from osbctl.redaction import redact_text
 from osbctl.rule import Category, rule
@@ -128,9 +128,19 @@ def parameters_keyword(schema: Node) -> Iterator[Finding]:
             meant = _closest_keyword(key)
             if not meant or meant in place.value or not is_valid_schema({meant: value}, draft):
                 continue
+            if meant == "$ref" and not isinstance(value, str):  # the metaschema of draft-04 takes anything
+                continue
             path = (*place.path, key)
             message = f"unknown keyword {key[:60]!r}: did you mean {meant}?"
-            yield schema.finding(message, path, f"rename to {meant}", (Fix("rename", path, meant),))
+            # A new name would break a reference that goes through this one.
+            is_on_the_way = any(target[: len(path)] == path for target in _ref_targets(schema.value))
+            hint = f"rename to {meant}" + (", in the references through it, too" if is_on_the_way else "")
+            yield schema.finding(message, path, hint, () if is_on_the_way else (Fix("rename", path, meant),))
+
+
+def _ref_targets(schema: dict[str, Any]) -> list[Path]:
+    """The places in the schema to which its references lead."""
+    return [place for _, ref in find_refs(schema) if (place := resolve_ref(schema, ref)) is not None]
 
 
 @lru_cache(maxsize=1024)
