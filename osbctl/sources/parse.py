@@ -56,6 +56,12 @@ def parse_text(text: str, name: str, limits: Limits = DEFAULT_LIMITS) -> Documen
         # YAML would read null, of which platforms say something else than of the value.
         raise _syntax_error(text, name, gap.end() - 2, "a template puts a value here, which is missing", TEMPLATE)
 
+    return text_document(text, name, value, syntax, notes)
+
+
+def text_document(text: str, name: str, value: Any, syntax: Syntax, notes: tuple[Finding, ...] = ()) -> Document:
+    """The document of `value`, which was read from `text`, with locations in that."""
+
     @cache
     def source_map() -> SourceMap:
         if syntax == "json":

@@ -4,6 +4,7 @@ PyYAML's `compose` and `load` are not used: they read YAML 1.1, take the last of
 is defined twice, overflow the C stack on deep text, and are six times as slow.
 """
 
+from collections.abc import Callable
 from typing import Any, NoReturn
 
 import yaml
@@ -17,16 +18,16 @@ from osbctl.sources.text_lines import DECIMAL_COMMA, Lines, is_decimal_comma
 from osbctl.sources.yaml_text import BOOLEANS_OF_1_1, CONSTANTS, NUMERIC, OutOfRangeError, meaning_in_1_1, parse_number
 
 _TEXT_TAGS = ("!", "tag:yaml.org,2002:str")
-_MERGE = object()
+MERGE = object()
 """Stands for the key `<<` while a mapping is built."""
 
 
 def parse(text: str, name: str, limits: Limits) -> tuple[Any, tuple[Finding, ...]]:
     """The value, and warnings about scalars that differ in YAML 1.1. Raises DocumentError: not YAML, or not JSON."""
-    return _Builder(text, name, limits).build()
+    return Builder(text, name, limits).build()
 
 
-class _Builder:
+class Builder:
     """A builder of one document. Recursive, as the depth is limited."""
 
     def __init__(self, text: str, name: str, limits: Limits) -> None:
@@ -35,7 +36,7 @@ class _Builder:
         self._omitted_notes = 0
         self._text, self._lines = text, Lines(name, text)
         self._limits = limits
-        self._path: list[Any] = []  # of the value under construction; `_MERGE` below `<<`
+        self._path: list[Any] = []  # of the value under construction; `MERGE` below `<<`
         # Values with their sizes (aliases expanded); 0 while what is anchored is not complete.
         self._anchors: dict[str, tuple[Any, int]] = {}
         self._last_alias: Any = None
@@ -78,14 +79,18 @@ class _Builder:
             if type(event) is ScalarEvent and not event.value and not event.style and event.tag is None:
                 self._add_problem("empty-document", "the document is empty", None)  # what follows it may say why
             value = self._build_value(event)
-            get()  # the end of the document
-            event = get()
-            if event is not None and not isinstance(event, yaml.StreamEndEvent):
-                hint = "a catalog is one document: remove the --- or split the file"
-                self._add_problem("several-documents", "a second document begins here", event.start_mark, hint)
+            self._check_end(get)
         finally:
             loader.dispose()
         return value
+
+    def _check_end(self, get: Callable[[], Any]) -> None:
+        """Report a second document."""
+        get()  # the end of the document
+        event = get()
+        if event is not None and not isinstance(event, yaml.StreamEndEvent):
+            hint = "a catalog is one document: remove the --- or split the file"
+            self._add_problem("several-documents", "a second document begins here", event.start_mark, hint)
 
     def _build_value(self, event: Any) -> Any:
         """Build the value that begins with `event`."""
@@ -124,7 +129,7 @@ class _Builder:
             key = self._path[-1] = self._build_key(event, marks)
             event = self._get()
             value = self._build_scalar(event) if type(event) is ScalarEvent else self._build_value(event)
-            if key is not _MERGE:
+            if key is not MERGE:
                 container[key] = value
                 continue
             bases = value if isinstance(value, list) else [value]
@@ -144,7 +149,7 @@ class _Builder:
             self._path[-1] = event.value
             key = self._build_scalar(event)
             if key == "<<" and event.implicit[0] and event.tag is None:
-                return _MERGE
+                return MERGE
         elif kind is AliasEvent:
             key = self._resolve_alias(event)
         else:
@@ -155,6 +160,11 @@ class _Builder:
                 message, hint = DECIMAL_COMMA
             self._add_problem("key-not-string", message, event.start_mark, hint)
             key = f"\0{event.start_mark.index}"
+        self._check_duplicate(key, event, key_marks)
+        return key
+
+    def _check_duplicate(self, key: str, event: Any, key_marks: dict[str, Any]) -> None:
+        """Report a key that the mapping has already."""
         first = key_marks.setdefault(key, event.start_mark)
         if first is not event.start_mark:
             place = self._lines.at(first.index)
@@ -162,7 +172,6 @@ class _Builder:
             message = f"the key {key[:60]!r} appears twice in one mapping; {where}"
             hint = "readers disagree about which one counts: remove one"
             self._add_problem("duplicate-key", message, event.start_mark, hint)
-        return key
 
     def _refuse_collection_as_key(self, event: Any) -> NoReturn:
         at = event.start_mark.index
@@ -238,7 +247,7 @@ class _Builder:
         boolean = meaning in ("true", "false")
         hint = "write true or false, or put it in quotes" if boolean else "put it in quotes if it is text"
         place = self._lines.at(event.start_mark.index, event.end_mark.index)
-        path = tuple(step for step in self._path if step is not _MERGE)
+        path = tuple(step for step in self._path if step is not MERGE)
         fixes = (Fix("quote", ()),) if value == event.value else ()  # text here stays text; others saw something else
         self._notes.append(Finding("yaml-1.1", Severity.WARNING, message, path, place, hint=hint, fixes=fixes))
 

@@ -1,110 +1,433 @@
-"""Check a definition for names and ids that cloud-service-broker refuses at start, and for fields it ignores.
+"""Check a manifest and definitions as cloud-service-broker does when it builds a brokerpak, and when it starts.
 
-Sources: pkg/providers/tf/definition.go, pkg/broker/variables.go, pkg/broker/example.go and pkg/varcontext/builder.go
-(fields and `Validate`); pkg/validation/struct_validator.go (patterns). Templates of OpenTofu are not looked into.
+Messages quote it, and say when it fails: `pak build` refuses most faults, the broker the rest. Sources:
+internal/brokerpak/manifest/parser.go, pkg/providers/tf/definition.go, pkg/broker/variables.go, pkg/broker/example.go,
+pkg/varcontext/builder.go (fields and `Validate`) and pkg/validation/struct_validator.go (patterns).
 """
 
 import re
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import chain
 from typing import Any
 
+from osbctl.catalog import objects_in_list
 from osbctl.findings import Finding, Severity
-from osbctl.paths import Path, entries, get_at
+from osbctl.paths import Path, get_at
 from osbctl.sources.document import Document
+from osbctl.sources.folder.brokerpak_templates import find_blocks
+from osbctl.sources.folder.go_yaml import ENUM, StructType
 from osbctl.text import did_you_mean
 
-_PLAN = (
-    "name", "id", "description", "display_name", "bullets", "free", "properties", "provision_overrides",
-    "bind_overrides",
-)  # fmt: skip
-_VARIABLE = (
-    "field_name", "type", "details", "required", "nullable", "default", "enum", "constraints", "prohibit_update",
-    "tf_attribute", "tf_attribute_skip",
-)  # fmt: skip
-# `details` and `required` have no effect here, but many brokerpaks copy them from inputs.
-_COMPUTED = ("name", "type", "default", "overwrite", "details", "required")
-_ACTION_FIELDS = (
-    "template", "template_ref", "templates", "template_refs", "import_inputs", "import_parameter_mappings",
-    "import_parameters_to_delete", "import_parameters_to_add",
-)  # fmt: skip
-_EXAMPLE = ("name", "description", "plan_id", "provision_params", "bind_params", "bind_can_fail")
-_FIELDS = (
-    "version", "name", "id", "description", "display_name", "image_url", "documentation_url", "support_url",
-    "provider_display_name", "tags", "plan_updateable",
-)  # fmt: skip
-_ACTION: dict[str, Any] = {
-    "plan_inputs": [dict.fromkeys(_VARIABLE)],
-    "user_inputs": [dict.fromkeys(_VARIABLE)],
-    "outputs": [dict.fromkeys(_VARIABLE)],
-    "computed_inputs": [dict.fromkeys(_COMPUTED)],
-    **dict.fromkeys(_ACTION_FIELDS),
-}
-DEFINITION: dict[str, Any] = {
-    **dict.fromkeys(_FIELDS),
-    "plans": [dict.fromkeys(_PLAN)],
-    "provision": _ACTION,
-    "bind": _ACTION,
-    "examples": [dict.fromkeys(_EXAMPLE)],
-}
-"""The fields that the broker reads: of an object, of each object in a list, or (None) a value of any kind."""
+TEXTS = ["string"]
+_ANY, _BY_NAME = {"*": "any"}, {"*": "string"}
 
-_WORDS_FOR_TRUE = ("y", "yes", "on")
-_BOOLEANS = ("free", "plan_updateable", "required", "nullable", "prohibit_update", "bind_can_fail")
 
+def _struct(name: str, texts: str, **fields: Any) -> StructType:
+    """A struct of which `texts` are the fields of type `string`."""
+    return StructType(name, dict.fromkeys(texts.split(), "string") | fields)
+
+
+MANIFEST_TYPE = _struct(
+    "manifest.parser",
+    "name version",
+    packversion="int",
+    metadata=_BY_NAME,
+    platforms=[_struct("platform.Platform", "os arch")],
+    terraform_binaries=[
+        _struct("manifest.TerraformResource", "name version source provider url_template", default="bool")
+    ],
+    service_definitions=TEXTS,
+    parameters=[_struct("manifest.Parameter", "name description")],
+    required_env_variables=TEXTS,
+    env_config_mapping=_BY_NAME,
+    terraform_upgrade_path=[_struct("manifest.TerraformUpgradePath", "version")],
+    terraform_state_provider_replacements=_BY_NAME,
+)
+_PLAN = _struct(
+    "tf.TfServiceDefinitionV1Plan",
+    "name id description display_name",
+    bullets=TEXTS,
+    free="bool",
+    properties=_ANY,
+    provision_overrides=_ANY,
+    bind_overrides=_ANY,
+)
+_VARIABLE = _struct(
+    "broker.BrokerVariable",
+    "field_name type details tf_attribute tf_attribute_skip",
+    required="bool",
+    nullable="bool",
+    default="any",
+    enum=ENUM,
+    constraints=_ANY,
+    prohibit_update="bool",
+)
+_MAPPING = _struct("tf.ImportParameterMapping", "tf_variable parameter_name")
+_ACTION = _struct(
+    "tf.TfServiceDefinitionV1Action",
+    "template template_ref",
+    plan_inputs=[_VARIABLE],
+    user_inputs=[_VARIABLE],
+    # `details` and `required` have no effect here, but many brokerpaks copy them from inputs.
+    computed_inputs=[
+        _struct(
+            "varcontext.DefaultVariable", "name type", default="any", overwrite="bool", details="any", required="any"
+        )
+    ],
+    outputs=[_VARIABLE],
+    templates=_BY_NAME,
+    template_refs=_BY_NAME,
+    import_inputs=[_struct("broker.ImportVariable", "field_name type details tf_resource")],
+    import_parameter_mappings=[_MAPPING],
+    import_parameters_to_delete=TEXTS,
+    import_parameters_to_add=[_MAPPING],
+)
+_EXAMPLE = _struct(
+    "broker.ServiceExample", "name description plan_id", provision_params=_ANY, bind_params=_ANY, bind_can_fail="bool"
+)
+DEFINITION_TYPE = _struct(
+    "tf.TfServiceDefinitionV1",
+    "name id description display_name image_url documentation_url provider_display_name support_url",
+    version="int",
+    tags=TEXTS,
+    plans=[_PLAN],
+    provision=_ACTION,
+    bind=_ACTION,
+    examples=[_EXAMPLE],
+    plan_updateable="bool",
+    requiredenvvars=TEXTS,
+)
+"""A definition, pkg/providers/tf/definition.go. `RequiredEnvVars` has no name of its own, so Go lower-cases it."""
+
+ACTIONS = ("provision", "bind")
+TOFU, PROVIDER = "tofu", "terraform-provider-"
+PLATFORM = {"os": "linux", "arch": "amd64"}
+"""The platform that the broker is assumed to run on."""
+_SYSTEMS = {
+    "darwin": ("amd64", "arm64"),
+    "freebsd": ("386", "amd64", "arm"),
+    "linux": ("386", "amd64", "arm", "arm64"),
+    "openbsd": ("386", "amd64"),
+    "solaris": ("amd64",),
+    "windows": ("386", "amd64"),
+}
 _NAME = re.compile(r"[a-zA-Z0-9\-.]+")
 _UUID = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
+_TYPES = ("object", "boolean", "array", "number", "string", "integer")
+_ATTRIBUTE = re.compile(r"(?:[-a-zA-Z0-9_]*\.[-a-zA-Z0-9_]*){2}")
+_URL = re.compile(
+    r"[a-zA-Z][a-zA-Z0-9+.-]*:(?:(?!/)[^\x00-\x1f\x7f]*"
+    r"|(?://(?:[\w\-.:~!$&'()*+,;=%]*@)?"  # user and password
+    r"(?:[^\x00-\x20\x7f\\^`{|}/?#@:%\[\]]|%[89a-fA-F][0-9a-fA-F])*(?:\[[^\]\s]*\])?(?::[0-9]*)?(?=[/?]|$))?"
+    r"(?:[^\x00-\x1f\x7f?%]|%[0-9a-fA-F]{2})*(?:\?[^\x00-\x1f\x7f]*)?)"
+)
+_VERSION = re.compile(
+    r"v?([0-9]+(?:\.[0-9]+)*)"
+    r"(?:-([0-9]+[0-9A-Za-z\-~]*(?:\.[0-9A-Za-z\-~]+)*)|-?([A-Za-z\-~]+[0-9A-Za-z\-~]*(?:\.[0-9A-Za-z\-~]+)*))?"
+    r"(?:\+([0-9A-Za-z\-~]+(?:\.[0-9A-Za-z\-~]+)*))?"
+)
+UUID_HINT = "uuidgen prints one"
+_MISSING = "missing field(s): {}"
 
 
-def is_true_in_go(value: Any) -> bool:
-    """Return whether a boolean field is true for Go, whose YAML reader accepts the words of YAML 1.1."""
-    return value is True or (isinstance(value, str) and value.lower() in _WORDS_FOR_TRUE)
+class Refusals(list[Finding]):
+    """The findings about what cloud-service-broker refuses, and what it does not read."""
+
+    def build(self, document: Document, path: Path, words: str, hint: str = "") -> None:
+        """Report a value with which `pak build` fails, in its words."""
+        self.add(document, path, f"`pak build` fails: {words}", hint)
+
+    def start(self, document: Document, path: Path, words: str, hint: str = "", catalog_path: Path = ()) -> None:
+        """Report a value with which the broker does not start, in its words."""
+        self.add(document, path, f"cloud-service-broker does not start: {words}", hint, catalog_path)
+
+    def add(self, document: Document, path: Path, message: str, hint: str, catalog_path: Path = ()) -> None:
+        """Report an error in the value at `path` of a file, which is at `catalog_path` of the catalog."""
+        self.append(document.error("brokerpak-refused", message, path, hint)._replace(path=catalog_path))
+
+    def refuse_field(self, document: Document, path: Path, words: str, known: Iterable[str]) -> None:
+        """Report a field that `pak build` does not know, with those that it does."""
+        if known:  # Go skips the key null
+            self.build(document, path, words, did_you_mean(str(path[-1]), known) or "remove it")
+
+    def warn_of_field(self, document: Document, path: Path, words: str, known: Iterable[str]) -> None:  # noqa: ARG002
+        """Warn of a field of a definition, which is read leniently, that the broker does not know."""
+        message = f"cloud-service-broker knows no field {path[-1]!r} here: it has no effect"
+        finding = document.error("brokerpak-field-unread", message, path, did_you_mean(str(path[-1]), known))
+        self.append(finding._replace(severity=Severity.WARNING, path=()))
+
+    def require(self, document: Document, value: Mapping[str, Any], path: Path, *names: str) -> None:
+        """Report the fields of `names` that the object at `path` lacks, or has empty."""
+        for name in names:
+            if not value.get(name):
+                self.build(document, (*path, name), _MISSING.format(name), f"write {name}")
+
+    def unique(self, values: Iterable[tuple[Document, Path, Any]]) -> None:
+        """Report each value that is there twice."""
+        seen: set[Any] = set()
+        for document, path, value in values:
+            if value in seen:
+                self.build(document, path, f"duplicated value, must be unique: {value}", "give each its own")
+            seen.add(value)
 
 
-def _is_boolean_in_go(value: Any) -> bool:
-    words = (*_WORDS_FOR_TRUE, "n", "no", "off")
-    return value is None or isinstance(value, bool) or (isinstance(value, str) and value.lower() in words)
+# The manifest.
 
 
-def add_refusal(
-    refusals: list[Finding], document: Document, path: Path, message: str, hint: str, catalog_path: Path = ()
-) -> None:
-    """Report that the broker does not start because of the value at `path` of a file, `catalog_path` of the catalog."""
-    refusals.append(document.error("brokerpak-refused", message, path, hint)._replace(path=catalog_path))
+def check_manifest(refusals: Refusals, manifest: Document) -> None:
+    """Report what `pak build` refuses of a manifest, and what the broker refuses of its platforms and binaries."""
+    data = manifest.data
+    refusals.require(manifest, data, (), "packversion", "name", "version", "service_definitions")
+    if data.get("packversion") not in (None, 0, 1):
+        refusals.build(manifest, ("packversion",), f"invalid value: {data['packversion']}", "write 1")
+    for name in ("name", "version"):
+        if "/" in (data.get(name) or ""):
+            refusals.build(
+                manifest, (name,), "couldn't create archive: it is named after the brokerpak", "remove the /"
+            )
+    for parameter, path in objects_in_list(data, "parameters"):
+        refusals.require(manifest, parameter, path, "name", "description")
+    _check_platforms(refusals, manifest)
+    _check_binaries(refusals, manifest)
+    _check_upgrade_path(refusals, manifest)
 
 
-def check_definition(refusals: list[Finding], definition: Document) -> None:
-    """Report a name and ids of a definition that the broker refuses, and fields that it ignores."""
-    if not _NAME.fullmatch(str(definition.data.get("name"))):
-        hint = "cloud-service-broker does not start with it"
-        add_refusal(refusals, definition, ("name",), "name must be made of letters, digits, hyphens and dots", hint)
+def _check_platforms(refusals: Refusals, manifest: Document) -> None:
+    platforms = list(objects_in_list(manifest.data, "platforms"))
+    if not platforms:
+        refusals.build(
+            manifest, ("platforms",), _MISSING.format("platforms"), "write platforms: [{os: linux, arch: amd64}]"
+        )
+    wrong = len(refusals)
+    for platform, path in platforms:
+        refusals.require(manifest, platform, path, "os", "arch")
+        system, machine = platform.get("os"), platform.get("arch")
+        if system and machine and machine not in _SYSTEMS.get(system, ()):
+            refusals.build(manifest, path, f"invalid value: {system}/{machine}", "OpenTofu is not built for it")
+    if platforms and wrong == len(refusals) and PLATFORM not in [platform for platform, _ in platforms]:
+        words = 'it doesn\'t contain binaries compatible with the current platform "linux/amd64"'
+        refusals.start(manifest, ("platforms",), words, "add {os: linux, arch: amd64}")
+
+
+def tofu_binaries(manifest: Document) -> list[tuple[Mapping[str, Any], Path]]:
+    """The entries of OpenTofu in a manifest, with their paths."""
+    binaries = objects_in_list(manifest.data, "terraform_binaries")
+    return [(binary, path) for binary, path in binaries if binary.get("name") == TOFU]
+
+
+def normalize_version(text: str) -> str:
+    """The version as go-version writes it; empty if it is none."""
+    match = _VERSION.fullmatch(text)
+    if not match:
+        return ""
+    parts = [str(int(part)) for part in match[1].split(".")]
+    suffix = match[2] or match[3]
+    return (
+        ".".join([*parts, "0", "0"][: max(3, len(parts))])
+        + f"{'-' * bool(suffix)}{suffix or ''}"
+        + (f"+{match[4]}" if match[4] else "")
+    )
+
+
+def _version_key(text: str) -> tuple[Any, ...]:
+    """A key that orders versions: numbers first, a version without a suffix after those with one."""
+    version, _, suffix = normalize_version(text).partition("+")[0].partition("-")
+    parts = [int(part) for part in version.split(".") if part]
+    return (*[*parts, 0, 0, 0][: max(3, len(parts))], not suffix, suffix)
+
+
+def _check_binaries(refusals: Refusals, manifest: Document) -> None:
+    binaries = list(objects_in_list(manifest.data, "terraform_binaries"))
+    before = len(refusals)
+    if not binaries:
+        hint = "name tofu and its version"
+        refusals.build(manifest, ("terraform_binaries",), _MISSING.format("terraform_binaries"), hint)
+    for binary, path in binaries:
+        refusals.require(manifest, binary, path, "name", "version")
+        name, version = binary.get("name") or "", binary.get("version") or ""
+        is_provider = name.startswith(PROVIDER)
+        if is_provider and (binary.get("provider") or "").count("/") > 2:
+            words = "invalid format; valid format is [<HOSTNAME>/]<NAMESPACE>/<TYPE>"
+            refusals.build(manifest, (*path, "provider"), words)
+        if binary.get("default") and name != TOFU:
+            refusals.build(manifest, (*path, "default"), "This field is only valid for `tofu`", "remove it")
+        if (is_provider or name == TOFU) and version and not normalize_version(version):
+            refusals.build(manifest, (*path, "version"), f"malformed version: {version}", "write it as 1.2.3")
+    _check_tofu(refusals, manifest)
+    if before == len(refusals):
+        _check_files(refusals, manifest, binaries)
+
+
+def _check_tofu(refusals: Refusals, manifest: Document) -> None:
+    tofus = tofu_binaries(manifest)
+    versions = {path: one.get("version") or "" for one, path in tofus}
+    refusals.unique((manifest, (*path, "version"), normalize_version(version)) for path, version in versions.items())
+    defaults = [path for one, path in tofus if one.get("default")]
+    if not tofus and manifest.data.get("terraform_binaries"):
+        hint = "add {name: tofu, version: …}; `terraform` was for versions of the broker before OpenTofu"
+        refusals.start(manifest, ("terraform_binaries",), "tofu not found", hint)
+    if len(tofus) > 1 and len(defaults) != 1:
+        words = f"multiple Tofu versions, {'and multiple' if defaults else 'but none'} marked as default"
+        refusals.build(manifest, ("terraform_binaries",), words, "write default: true at the highest version")
+    if len(defaults) == 1 and _version_key(versions[defaults[0]]) < max(map(_version_key, versions.values())):
+        words = "default version of Tofu must be the highest version"
+        refusals.build(manifest, (*defaults[0], "default"), words, "move default: true to the highest version")
+
+
+def _check_files(refusals: Refusals, manifest: Document, binaries: list[tuple[dict[str, Any], Path]]) -> None:
+    """Report a provider or program whose file the broker finds by its prefix, and another with the same prefix."""
+    files = {path: _file_prefix(binary) for binary, path in binaries if binary["name"] != TOFU}
+    versions = [normalize_version(binary["version"]) for binary, _ in tofu_binaries(manifest)]
+    for path, prefix in files.items():
+        same = sorted({name for name in (*files.values(), *versions) if name.startswith(prefix)})
+        if len(same) > 1:
+            words = f"multiple files found with prefix {prefix!r}: {', '.join(same)}"
+            refusals.start(manifest, path, words, "give one of them another name or version")
+
+
+def _file_prefix(binary: Mapping[str, Any]) -> str:
+    name = str(binary["name"])
+    return f"{name}_v{normalize_version(binary['version'])}" if name.startswith(PROVIDER) else name
+
+
+def _check_upgrade_path(refusals: Refusals, manifest: Document) -> None:
+    known = {binary.get("version") or "": bool(binary.get("default")) for binary, _ in tofu_binaries(manifest)}
+    steps = list(objects_in_list(manifest.data, "terraform_upgrade_path"))
+    before = "0.0.0"
+    for number, (step, path) in enumerate(steps, 1):
+        version, where = step.get("version") or "", (*path, "version")
+        if not normalize_version(version):
+            refusals.add(
+                manifest, where, f"`pak build` fails or crashes: invalid value: {version}", "write it as 1.2.3"
+            )
+            return
+        if _version_key(version) <= _version_key(before):
+            words = f"expect versions to be in ascending order: {version} after {before}"
+            refusals.build(manifest, where, words, "order them")
+        elif version not in known:
+            words = f"no corresponding terrafom resource for tofu version {version!r}"
+            refusals.build(manifest, where, words, "add it to terraform_binaries, written the same")
+        elif number == len(steps) and not known[version]:
+            refusals.build(
+                manifest, where, "upgrade path does not terminate at default version", "end with the default"
+            )
+        before = version
+
+
+# Definitions.
+
+
+def check_definition(refusals: Refusals, definition: Document) -> None:
+    """Report what `pak build`, or the broker at its start, refuses of a definition, apart from its image."""
+    data = definition.data
+    if data.get("version") != 1:
+        refusals.build(
+            definition, ("version",), f"invalid value: {data.get('version') or 0}: version", "write version: 1"
+        )
+    refusals.require(definition, data, (), "name", "description", "display_name")
     check_uuid(refusals, definition, ("id",))
-    for index, _ in entries(definition.data.get("plans")):
-        check_uuid(refusals, definition, ("plans", index, "id"))
-    _check_fields(refusals, definition, definition.data, DEFINITION, ())
+    for name in ("documentation_url", "support_url"):
+        check_url(refusals, definition, name, data.get(name) or "")
+    name = data.get("name") or ""
+    if name and not _NAME.fullmatch(name):
+        words = f"field must match '^[a-zA-Z0-9-\\.]+$': {name[:60]!r}"
+        refusals.start(definition, ("name",), words, "a name is made of letters, digits, hyphens and dots")
+    if len(f"service00-{name}.yml".encode()) > 255:
+        refusals.build(definition, ("name",), "the name of the file in the brokerpak is too long", "shorten it")
+    plans = list(objects_in_list(data, "plans"))
+    for plan, path in plans:
+        refusals.require(definition, plan, path, "name", "description", "display_name")
+        check_uuid(refusals, definition, (*path, "id"))
+    refusals.unique((definition, (*path, "name"), plan["name"]) for plan, path in plans if plan.get("name"))
+    for action in ACTIONS:
+        _check_inputs(refusals, definition, action)
+    for example, path in objects_in_list(data, "examples"):
+        refusals.require(definition, example, path, "name", "description", "plan_id")
 
 
-def check_uuid(refusals: list[Finding], document: Document, path: Path) -> None:
-    """Report an id that is not a UUID."""
-    if not _UUID.fullmatch(str(get_at(document.data, path))):
-        hint = "cloud-service-broker does not start with it"
-        add_refusal(refusals, document, path, f"{path[-1]} must be a UUID", hint)
+def _check_inputs(refusals: Refusals, definition: Document, action: str) -> None:
+    settings = definition.data.get(action) or {}
+    inputs = (objects_in_list(settings, key, (action,)) for key in ("plan_inputs", "user_inputs", "outputs"))
+    for variable, path in chain.from_iterable(inputs):
+        refusals.require(definition, variable, path, "field_name", "details")
+        _check_type(refusals, definition, variable, path)
+        attribute = variable.get("tf_attribute")
+        if attribute and not _ATTRIBUTE.match(attribute):
+            words = "field must match '^([-a-zA-Z0-9_-]*\\.[-a-zA-Z0-9_-]*){2}'"
+            refusals.build(definition, (*path, "tf_attribute"), words, "write it as TYPE.NAME.ATTRIBUTE")
+    for variable, path in objects_in_list(settings, "computed_inputs", (action,)):
+        refusals.require(definition, variable, path, "name")
+        _check_type(refusals, definition, variable, path)
+        if variable.get("default") is None:
+            refusals.build(definition, (*path, "default"), _MISSING.format("default"), "write its value")
 
 
-def _check_fields(refusals: list[Finding], definition: Document, value: Any, fields: Any, path: Path) -> None:
-    """Report fields in `value`, at `path` of a definition, that are not in `fields`, a part of `DEFINITION`.
+def _check_type(refusals: Refusals, definition: Document, variable: Mapping[str, Any], path: Path) -> None:
+    if (kind := variable.get("type")) and kind not in _TYPES:
+        words = f"field must match '^(|{'|'.join(_TYPES)})$': {kind[:60]!r}"
+        refusals.build(definition, (*path, "type"), words, did_you_mean(kind, _TYPES))
 
-    Also booleans that are none, which Go does not read.
+
+def check_uuid(refusals: Refusals, document: Document, path: Path) -> None:
+    """Report an id in a definition that is not a UUID."""
+    if not _UUID.fullmatch(get_at(document.data, path) or ""):
+        refusals.build(document, path, "field must be a UUID: id", UUID_HINT)
+
+
+def required_plan_inputs(definition: Document) -> Iterator[str]:
+    """The names of the properties that a plan of an operator must have."""
+    for action in ACTIONS:
+        for one, _ in objects_in_list(definition.data.get(action) or {}, "plan_inputs"):
+            if one.get("required") and one.get("field_name"):
+                yield one["field_name"]
+
+
+def is_uuid(text: str) -> bool:
+    """Return whether cloud-service-broker takes a text for a UUID."""
+    return bool(_UUID.fullmatch(text))
+
+
+def check_url(refusals: Refusals, definition: Document, name: str, url: str) -> None:
+    """Report a URL, that of the field `name`, which is not absolute (Go, url.ParseRequestURI)."""
+    if not _URL.fullmatch(url):
+        refusals.build(definition, (name,), f"field must be a URL: {name}", "write it as https://…")
+
+
+def check_unique(refusals: Refusals, definitions: list[Document]) -> None:
+    """Report names and ids that two definitions have, and ids that two plans have."""
+    for field in ("name", "id"):
+        refusals.unique((one, (field,), one.data[field]) for one in definitions if one.data.get(field))
+    refusals.unique(_plan_ids(definitions))
+
+
+def _plan_ids(definitions: Iterable[Document]) -> Iterator[tuple[Document, Path, Any]]:
+    for definition in definitions:
+        for plan, path in objects_in_list(definition.data, "plans"):
+            if plan.get("id"):
+                yield definition, (*path, "id"), plan["id"]
+
+
+def check_templates(refusals: Refusals, definition: Document, action: str, texts: Mapping[Path, str | None]) -> None:
+    """Report variables of the templates of an action that are no inputs, and outputs that are not declared.
+
+    None stands for a template that is not there, which was reported.
     """
-    if isinstance(fields, list):
-        for index, item in entries(value):
-            _check_fields(refusals, definition, item, fields[0], (*path, index))
-        return
-    for key, item in value.items() if isinstance(fields, dict) and isinstance(value, dict) else ():
-        if key in fields:
-            if key in _BOOLEANS and not _is_boolean_in_go(item):
-                hint = "cloud-service-broker does not start with it: write true or false, without quotes"
-                add_refusal(refusals, definition, (*path, key), f"{key} must be a boolean", hint)
-            _check_fields(refusals, definition, item, fields[key], (*path, key))
+    settings = definition.data.get(action) or {}
+    inputs = {"plan_inputs": "field_name", "user_inputs": "field_name", "computed_inputs": "name"}
+    declared = {one.get(name) for key, name in inputs.items() for one, _ in objects_in_list(settings, key)}
+    outputs = {name for one, _ in objects_in_list(settings, "outputs") if (name := one.get("field_name"))}
+    blocks = {path: find_blocks(text) for path, text in texts.items() if text is not None}
+    for path, found in blocks.items():
+        if found is None:
+            refusals.build(
+                definition, path, "invalid HCL: a bracket or a quote is not closed", "tofu validate says more"
+            )
             continue
-        message = f"cloud-service-broker knows no field {key!r} here: it has no effect"
-        unread = definition.error("brokerpak-field-unread", message, (*path, key), did_you_mean(key, fields))
-        refusals.append(unread._replace(severity=Severity.WARNING, path=()))
+        for name in sorted(found.variables.difference(declared)):
+            words = f"fields used but not declared: {name}"
+            refusals.build(definition, path, words, "declare it as an input, or remove the variable")
+    made = {name for found in blocks.values() if found for name in found.outputs} - {"status"}
+    if made != outputs and len(blocks) == len(texts) and None not in blocks.values():
+        found_names, declared_names = (" ".join(sorted(names)) for names in (made, outputs))
+        words = f"template outputs [{found_names}] must match declared outputs [{declared_names}]"
+        refusals.build(definition, (action, "outputs"), words, "declare what the template has")

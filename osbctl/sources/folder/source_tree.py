@@ -67,7 +67,9 @@ class SourceTree:
         """The notes of the readers, without paths: those are of files, not of the catalog."""
         return [note._replace(path=()) for document in self.documents for note in document.notes]
 
-    def read(self, file: Path, *, anywhere: bool = False) -> Document | None:
+    def read(
+        self, file: Path, *, anywhere: bool = False, parse: Callable[..., Document] = parse_document
+    ) -> Document | None:
         """Read a file; None (and a problem) if it cannot be parsed or is outside of the folder, unless `anywhere`.
 
         The user named an overlay, so it may be anywhere. Raises SourceError: it does not exist or cannot be opened.
@@ -78,7 +80,7 @@ class SourceTree:
         if resolved not in self._read:
             data = self._read_bytes(file, resolved)
             try:
-                self.documents.append(parse_document(data, file.as_posix(), limits=self._limits))
+                self.documents.append(parse(data, file.as_posix(), limits=self._limits))
                 self._read[resolved] = self.documents[-1]
             except DocumentError as error:
                 self.problems.extend(error.findings)

@@ -156,8 +156,14 @@ _BUILD_ERRORS = {
     Source: catalog.lock; OSB 2.16: ids SHOULD NOT be reused""",
     "brokerpak-refused": """cloud-service-broker refuses the brokerpak, and does not start.
 
-    A name or an id is invalid, a service has no plans, or plans in a variable are not a list. Nothing else is checked.
+    The message quotes it, and says when it fails: at `pak build`, or at its start. Variables are checked if `--env` or
+    the key `env` names their file; the broker is taken to run on linux/amd64. Templates are checked for their variables
+    and outputs alone.
     Source: cloud-service-broker, pkg/providers/tf/definition.go, pkg/broker/registry.go, internal/brokerpak""",
+    "brokerpak-no-catalog": """cloud-service-broker starts with the brokerpak, but answers no catalog.
+
+    It publishes parameter schemas, and one of them cannot be written as JSON.
+    Source: cloud-service-broker, pkg/broker/variables.go, `ToSchema`; Go, encoding/json""",
 }
 _BUILD_WARNINGS = {
     "brokerpak-field-unread": """A definition of a brokerpak has a field that cloud-service-broker does not read.

@@ -1,0 +1,150 @@
+"""Read the plans that an operator has defined in variables of cloud-service-broker, as JSON.
+
+`GSB_SERVICE_NAME_PLANS` is a list of plans, `NAME_CUSTOM_PLANS`, which a tile sets, an object of plans. Fields of a
+plan match in any case; all others are properties of the plan (pkg/broker/service_definition.go, `UserDefinedPlans`).
+"""
+
+import json
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+from osbctl.findings import DocumentError
+from osbctl.paths import JSON_TYPES, Path
+from osbctl.sources.document import Document
+from osbctl.sources.folder.go_yaml import StructType
+from osbctl.sources.json_reader import parse
+from osbctl.sources.limits import Limits
+from osbctl.sources.parse import text_document
+from osbctl.sources.variables import ENVIRONMENT, Variable
+
+_OBJECT = {"*": "any"}
+_SCHEMA = StructType("Schema", {"parameters": _OBJECT})
+_COST = StructType("ServicePlanCost", {"amount": {"*": "number"}, "unit": "string"})
+_METADATA = StructType("ServicePlanMetadata", {"displayName": "string", "bullets": ["string"], "costs": [_COST]})
+_SCHEMAS = StructType(
+    "ServiceSchemas",
+    {
+        "service_instance": StructType("ServiceInstanceSchema", {"create": _SCHEMA, "update": _SCHEMA}),
+        "service_binding": StructType("ServiceBindingSchema", {"create": _SCHEMA}),
+    },
+)
+_MAINTENANCE = {"public": {"*": "string"}, "private": "string", "version": "string", "description": "string"}
+PLAN = StructType(
+    "ServicePlan",
+    {
+        **dict.fromkeys(("id", "name", "description"), "string"),
+        **dict.fromkeys(("free", "bindable", "plan_updateable"), "bool"),
+        "metadata": _METADATA,
+        "schemas": _SCHEMAS,
+        "maximum_polling_duration": "int",
+        "maintenance_info": StructType("MaintenanceInfo", _MAINTENANCE),
+        **dict.fromkeys(("service_properties", "provision_overrides", "bind_overrides"), _OBJECT),
+    },
+)
+"""A plan in a variable: brokerapi, domain/service_catalog.go; pkg/broker/catalog.go."""
+
+CONFIG_TYPE = StructType("", {"global_labels": [StructType("label", {"key": "string", "value": "string"})]})
+SOURCES_TYPE = {
+    "*": StructType(
+        "BrokerpakSourceConfig",
+        dict.fromkeys(("uri", "service_prefix", "excluded_services", "config", "notes"), "string"),
+    )
+}
+"""Two variables of pkg/brokerpak/config.go."""
+
+_ALWAYS = ("id", "name", "description", "service_properties")
+_NO_SCHEMA: dict[str, Any] = {"parameters": None}
+
+
+class UserPlan(NamedTuple):
+    """A plan of a variable: the object that the broker answers, its properties, and the path of the plan."""
+
+    answer: dict[str, Any]
+    properties: dict[str, Any]
+    overrides: tuple[dict[str, Any], dict[str, Any]]
+    path: Path
+
+
+def parse_json_variable(variable: Variable) -> Document:
+    """The JSON of a variable, as Go reads it: equal keys are allowed. Raises DocumentError: it is not JSON."""
+    text, name = variable.text or variable.value, variable.name if variable.source == ENVIRONMENT else variable.source
+    try:
+        value = parse(text, name, Limits())
+    except DocumentError as error:
+        if not {one.rule for one in error.findings} <= {"duplicate-key", "lone-surrogate"}:
+            raise
+        value = json.loads(text)
+    return text_document(text, name, value, "json")
+
+
+def decode_plan(given: Any, path: Path, fail: Callable[[Path, str], None]) -> UserPlan:
+    """The plan at `path` of a variable; `fail` takes the path of a value of another type, and Go's words about it."""
+    raw: dict[str, Any] = given if isinstance(given, dict) else {}
+    decode = JsonDecoder(fail).decode
+    plan = decode(given, PLAN, path) or {}
+    answer: dict[str, Any] = {name: plan.get(name) or "" for name in ("id", "name", "description")}
+    answer |= {name: value for name, value in plan.items() if name in _OPTIONAL and value is not None}
+    if isinstance(answer.get("metadata"), dict):
+        known = {name: value for name, value in answer["metadata"].items() if value}
+        for cost in known.get("costs", ()):
+            cost |= {"amount": cost.get("amount"), "unit": cost.get("unit") or ""}
+        others: dict[str, Any] = next((value for key, value in raw.items() if key.lower() == "metadata" and value), {})
+        answer["metadata"] = {key: value for key, value in others.items() if key not in _METADATA.fields} | known
+    if "schemas" in answer:
+        answer["schemas"] = _whole_schemas(answer["schemas"])
+    used = {*_ALWAYS, *(name for name, value in plan.items() if value not in (None, {}) or name in answer)}
+    properties = {key: value for key, value in raw.items() if key not in used}
+    guid = properties.get("guid")
+    if not answer["id"] and isinstance(guid, str):
+        answer["id"] = guid
+    return UserPlan(answer, properties, (plan.get("provision_overrides") or {}, plan.get("bind_overrides") or {}), path)
+
+
+_OPTIONAL = ("free", "bindable", "metadata", "schemas", "plan_updateable", "maximum_polling_duration")
+
+
+def _whole_schemas(schemas: dict[str, Any]) -> dict[str, Any]:
+    """The `schemas` of a plan with all their methods, as Go writes the structs."""
+    instance, binding = schemas.get("service_instance") or {}, schemas.get("service_binding") or {}
+    return {
+        "service_instance": {name: instance.get(name) or _NO_SCHEMA for name in ("create", "update")},
+        "service_binding": {"create": binding.get("create") or _NO_SCHEMA},
+    }
+
+
+class JsonDecoder:
+    """Decodes JSON into the types of fields, as encoding/json of Go does."""
+
+    def __init__(self, fail: Callable[[Path, str], None]) -> None:
+        self._fail = fail
+
+    def decode(self, value: Any, kind: Any, path: Path) -> Any:
+        """The value as one of type `kind`; None if it is null or another, which is reported."""
+        if value is None or kind == "any":
+            return value
+        if isinstance(kind, StructType) and isinstance(value, dict):
+            return dict(self._decode_fields(value, kind, path))
+        if isinstance(kind, dict) and isinstance(value, dict):
+            return {key: self.decode(item, kind["*"], (*path, key)) for key, item in value.items()}
+        if isinstance(kind, list) and isinstance(value, list):
+            return [self.decode(item, kind[0], (*path, index)) for index, item in enumerate(value)]
+        found = JSON_TYPES.get(type(value))
+        if found == kind or (kind, found) in (("bool", "boolean"), ("int", "integer"), ("number", "integer")):
+            return value
+        if kind == "int" and isinstance(value, float) and value.is_integer():
+            return int(value)
+        self._fail(path, f"json: cannot unmarshal {found} into a field that is {_describe(kind)}")
+        return None
+
+    def _decode_fields(self, value: dict[str, Any], struct: StructType, path: Path) -> Iterator[tuple[str, Any]]:
+        folded = {name.lower(): name for name in struct.fields}
+        for key, item in value.items():
+            name = key if key in struct.fields else folded.get(key.lower())
+            if name and (decoded := self.decode(item, struct.fields[name], (*path, key))) is not None:
+                yield name, decoded
+
+
+def _describe(kind: Any) -> str:
+    if isinstance(kind, str):
+        return {"bool": "a boolean", "int": "an integer"}.get(kind, f"a {kind}")
+    return "an array" if isinstance(kind, list) else "an object"
