@@ -38,6 +38,13 @@ class PathOrigins:
         container[key] = value
         self.set_key_origin(container, key, origin)
 
+    def merge(self, container: dict[str, Any], other: dict[str, Any]) -> None:
+        """Move the values of `other` to `container`, with their origins."""
+        container.update(other)
+        for key in other:
+            if origin := self._keys.pop((id(other), key), None):
+                self.set_key_origin(container, key, origin)
+
     def find_origin(self, path: Path) -> Origin:
         """The origin of the value at `path`; of a missing value, what its place would have been."""
         value: Any = self.data

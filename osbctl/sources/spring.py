@@ -74,8 +74,7 @@ def _rename_object(
         if parts and isinstance(holder := sent.setdefault(name, {}), dict):
             origins.put(holder, parts[2], item, (document, place))
         elif isinstance(below, dict) and isinstance(holder := sent.get(name), dict):
-            for inner, inner_value in below.items():
-                origins.put(holder, inner, inner_value, (document, (*place, inner)))
+            origins.merge(holder, below)
         else:
             origins.put(sent, name, below, (document, place))
     return sent

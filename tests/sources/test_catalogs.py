@@ -8,6 +8,7 @@ import pytest
 
 from osbctl.errors import UsageError
 from osbctl.findings import DocumentError, Finding
+from osbctl.paths import get_at
 from osbctl.sources.catalogs import has_service_offering, parse_catalog
 from osbctl.sources.document import Document
 from osbctl.sources.parse import parse_text
@@ -339,7 +340,9 @@ spring:
                   parameters[$schema]: http://json-schema.org/draft-04/schema#
                   "parameters[$id]": urn:a
                   parameters[title]: T
-                  parameters: {type: object, "[x.y]": [{"[z]": 1}]}
+                  parameters: {type: object, "[x.y]": [{"[z]": 1}], "[a": 1, "b]": 2}
+            free: "Yes"
+            bindable: "unsure"
           planUpdateable: "true"
           instances-retrievable: yes
 """
@@ -353,9 +356,10 @@ def test_what_a_broker_of_spring_sends() -> None:
     metadata = {"displayName": "S", "region": "eu", "costs": [1], "shareable": "yes"}  # ServiceMetadata.toModel
     assert service["metadata"] == metadata
     (plan,) = service["plans"]
-    assert plan["metadata"] == {"x": {"y": 1}}
+    assert (plan["metadata"], plan["free"], plan["bindable"]) == ({"x": {"y": 1}}, True, "unsure")
+    assert (document.text, document.parts[0].text) == ("", SENT)
     keys = {"$schema": "http://json-schema.org/draft-04/schema#", "$id": "urn:a", "title": "T"}
-    draft = {**keys, "type": "object", "x.y": [{"z": 1}]}
+    draft = {**keys, "type": "object", "x.y": [{"z": 1}], "[a": 1, "b]": 2}
     assert plan["schemas"]["service_instance"]["create"]["parameters"] == draft
     parameters = ("services", 0, "plans", 0, "schemas", "service_instance", "create", "parameters")
     asked: dict[tuple[str | int, ...], tuple[int, int]] = {
@@ -366,10 +370,21 @@ def test_what_a_broker_of_spring_sends() -> None:
         (*parameters, "$id"): (16, 19),
         (*parameters, "title"): (17, 19),
         (*parameters, "type"): (18, 32),
+        (*parameters, "x.y"): (18, 46),
         (*parameters, "x.y", 0, "z"): (18, 57),
     }
     places = document.locate(asked)
     assert {path: (place.line, place.column) for path, place in places.items()} == asked
+
+
+def test_the_parts_of_a_spring_field_in_two_spellings_are_located() -> None:
+    schemas = "{serviceInstance: {CREATE: {}, Create: {'parameters[b]': 2, parameters: {c: 3}}}}"
+    text = f"spring.cloud.openservicebroker.catalog.services: [{{plans: [{{schemas: {schemas}}}]}}]\n"
+    document = parse_catalog(text, "application.yml")
+    path = ("services", 0, "plans", 0, "schemas", "service_instance", "create", "parameters")
+    assert get_at(document.data, path) == {"b": 2, "c": 3}
+    places = document.locate([(*path, "b"), (*path, "c")])
+    assert [text[places[*path, key].column - 1 :][:3] for key in "bc"] == ["'pa", "c: "]
 
 
 def test_the_catalogs_of_several_profiles_are_named() -> None:
