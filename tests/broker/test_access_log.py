@@ -14,6 +14,7 @@ from waitress.channel import HTTPChannel
 
 from osbctl.broker.decision import Decision, RequestOutcome
 from osbctl.broker.logs import (
+    LOGGERS,
     STANDARD_ERROR,
     Entry,
     JsonFormatter,
@@ -49,6 +50,70 @@ def entry(method: str = "GET", path: str = "/v2/catalog", identity: str = "") ->
 def test_a_target_is_logged_without_userinfo_and_query(target: str, shown: str) -> None:
     assert json.loads(format_json_line(entry(path=target)))["path"] == shown
     assert f' "GET {shown}" ' in format_text_line(entry(path=target))
+
+
+def test_one_request_in_both_forms() -> None:
+    accepted = Decision(RequestOutcome.ACCEPTED, "main")
+    begun = Entry(1.0625, time.monotonic() - 2, "192.0.2.1", "GET", "/v2/catalog", "200", 100, accepted, "id")
+    begun.finalize(350)
+    assert 2 <= begun.duration < 60
+    begun.duration = 0.0123456
+    assert format_text_line(begun) == (
+        '1970-01-01T00:00:01.062Z 192.0.2.1 "GET /v2/catalog" 200 250 12.346ms credential="main" request_identity="id"'
+    )
+    assert json.loads(format_json_line(begun)) == {
+        "event": "request", "time": "1970-01-01T00:00:01.062Z", "client": "192.0.2.1", "method": "GET",
+        "path": "/v2/catalog", "status": 200, "bytes": 250, "duration_ms": 12.346, "credential": "main",
+        "request_identity": "id",
+    }  # fmt: skip
+    begun.finalize(99)
+    assert begun.size == 0, "the connection ended before the body"
+
+
+def test_one_message_in_both_forms(capfd: pytest.CaptureFixture[str]) -> None:
+    for log_format in ("text", "json"):
+        with restored_loggers():
+            configure_logging(log_format)
+            assert not any(logging.getLogger(name).propagate for name in LOGGERS)
+            log = logging.getLogger("waitress")
+            log.handle(log.makeRecord(log.name, logging.WARNING, "", 0, "busy: %s serving", ("a\n",), None, extra=None))
+            log.error("x serving /a serving /b")
+            written = []
+            assert until(
+                lambda written=written: written.append(capfd.readouterr().err) or "request" in "".join(written)
+            )
+            log.handlers[0].close()
+        if log_format == "text":
+            text, path = "".join(written).splitlines()
+    whole, _ = "".join(written).splitlines()
+    assert re.sub(r"[\d-]+T[\d:.]+Z", "NOW", text) == "NOW WARNING busy: a\\n serving"
+    assert path.endswith(" ERROR x serving a request")
+    fields = json.loads(whole)
+    assert re.fullmatch(r"[\d-]+T[\d:.]+Z", fields.pop("time"))
+    assert fields == {"event": "log", "level": "warning", "logger": "waitress", "message": "busy: a\n serving"}
+
+
+def test_lines_beyond_the_limit_are_counted_and_written_in_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each write takes only a part, as it may of a pipe; a line that cannot be formatted is lost, too."""
+    taken = bytearray()
+    monkeypatch.setattr(os, "write", lambda _, data: taken.extend(data[:7]) or len(data[:7]))
+    writer = LineWriter(-1, lambda item: f"{item:.1f}", seconds=60, limit=5)
+    for item in (1, 2, "none", 4, "none", 6, 7, 8):
+        writer.add(item)
+    writer.close()
+    assert not writer.thread.is_alive()
+    assert taken.decode().splitlines() == ["1.0", "2.0", "4.0", '{"event": "lost", "lines": 5}']
+
+
+def test_lines_share_a_write_up_to_the_size_that_a_pipe_takes_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    writes: list[bytes] = []
+    monkeypatch.setattr(os, "write", lambda _, data: writes.append(data) or len(data))
+    writer = LineWriter(-1, str, seconds=60)
+    for _ in range(9):
+        writer.add("x" * 1023)
+    writer.close()
+    assert [len(data) for data in writes] == [4096, 4096, 1024]
+    assert writer.thread.daemon, "a write that waits must not hold the end of the process"
 
 
 def test_long_method_is_truncated() -> None:

@@ -164,7 +164,7 @@ def test_lost_lines_of_several_writes_are_added_up_and_warned_of_once(
     caplog: pytest.LogCaptureFixture, closed: bool
 ) -> None:
     """The pipe is full, or the process that reads it has ended, and another one takes its place."""
-    with full_pipe() as (out, fill_out, reading), full_pipe() as (other, _, read_by_other):
+    with full_pipe() as (out, fill_out, reading), full_pipe() as (other, fill_other, read_by_other):
         os.set_blocking(out, False)
         fill(fill_out)
         if closed:
@@ -179,9 +179,21 @@ def test_lost_lines_of_several_writes_are_added_up_and_warned_of_once(
             drain(reading)
         writer.add("kept")
         lines = read_lines(reading, lambda seen: "event" in seen)
+        assert lines == ["kept", '{"event": "lost", "lines": 3}']
+        assert len(caplog.records) == 1
+        os.set_blocking(out, False)
+        fill(fill_other if closed else fill_out)
+        writer.add("lost again")
+        assert until(lambda: len(caplog.records) == 2)
         writer.close()
-    assert lines == ["kept", '{"event": "lost", "lines": 3}']
-    assert [record.levelname for record in caplog.records] == ["WARNING"]
+        nameless = LineWriter(-1, str, seconds=0)  # as that of standard error, which would log to itself
+        nameless.add("lost")
+        nameless.close()
+    why = "Broken pipe" if closed else "Resource temporarily unavailable"
+    told = [
+        f"the log cannot be written, lines are lost: {reason}" for reason in (why, "Resource temporarily unavailable")
+    ]
+    assert caplog.messages == told
 
 
 def test_log_writes_are_whole_lines_of_at_most_4096_bytes(tmp_path: Path) -> None:

@@ -211,9 +211,11 @@ def test_wrong_usage_is_told_before_anything_is_asked(added: Program, server: Fa
 
 def test_credential_records_give_the_password_where_they_hold_it(osbctl: Program, server: FakeBroker) -> None:
     for name, include in (("with.json", True), ("without.json", False)):
-        write_record(osbctl.folder / name, make_record(USER, PASSWORD, rounds=1000, include_password=include))
+        record = make_record(USER, PASSWORD, rounds=1000, include_password=include, label="of-another")
+        write_record(osbctl.folder / name, record)
     add = "add", "my-db", server.url, "--user", USER, "--credentials"
-    assert "no valid record holds a password" in osbctl(*add, "without.json", code=2)
+    told = osbctl(*add, "without.json", code=2)
+    assert "no valid record holds a password\n  hint: make one with osbctl hash-password --include-password\n" in told
     osbctl(*add, "with.json")
     url = {"OSBCTL_BROKER_MY_DB_URL": server.url}
     assert osbctl("refresh", "--credentials", "with.json", **url) == "my-db: unchanged\n"
@@ -649,7 +651,11 @@ def test_an_address_may_be_written_otherwise(added: Program, server: FakeBroker)
 def test_what_nothing_confirms_is_https_even_with_insecure(added: Program) -> None:
     del added.environment["OSBCTL_BROKER_MY_DB_URL"]
     added.sql("UPDATE osbctl_brokers_2 SET url = 'http://broker.example.com'")
-    assert "it is not https" in added("refresh", "--insecure", code=3)
+    told = "nothing confirms http://broker.example.com, and it is not https (set OSBCTL_BROKER_MY_DB_URL)"
+    assert told in added("refresh", "--insecure", code=3)
+    added.sql("UPDATE osbctl_brokers_2 SET url = 'https://0.0.0.0:1'")
+    told = "sending the password to https://0.0.0.0:1 as stored in the database; set OSBCTL_BROKER_MY_DB_URL to confirm it"
+    assert told in added("refresh", code=3)
 
 
 TWICE = catalog(service("s", plan("p", "small"), plan("q", "small")))
