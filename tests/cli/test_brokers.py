@@ -654,7 +654,9 @@ def test_what_nothing_confirms_is_https_even_with_insecure(added: Program) -> No
     told = "nothing confirms http://broker.example.com, and it is not https (set OSBCTL_BROKER_MY_DB_URL)"
     assert told in added("refresh", "--insecure", code=3)
     added.sql("UPDATE osbctl_brokers_2 SET url = 'https://0.0.0.0:1'")
-    told = "sending the password to https://0.0.0.0:1 as stored in the database; set OSBCTL_BROKER_MY_DB_URL to confirm it"
+    told = (
+        "sending the password to https://0.0.0.0:1 as stored in the database; set OSBCTL_BROKER_MY_DB_URL to confirm it"
+    )
     assert told in added("refresh", code=3)
 
 

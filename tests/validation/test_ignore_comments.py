@@ -53,12 +53,40 @@ def test_a_comment_silences_its_line_or_the_entry_below_it() -> None:
     assert rules_with_lines(f"# osbctl: ignore[advice, spec]\n{bare}") == []
     three_plans = TEXT.replace("c_d", "cd") + MORE_PLANS
     assert rules_with_lines(three_plans) == [("default-implicit", 15), ("name-characters", 18)]
-    line_above = TEXT.replace(
-        "5\n    name: c_d", "5\n    # osbctl: ignore[name-characters]\n    tags: [t]\n    name: c_d"
-    )
-    assert rules_with_lines(line_above) == [("name-characters", 12), ("default-implicit", 17)]
+    comment = "# osbctl: ignore[name-characters]"
+    for indent in ("", "    "):
+        line_above = TEXT.replace("5\n    name: c_d", f"5\n{indent}{comment}\n    tags: [t]\n    name: c_d")
+        assert rules_with_lines(line_above) == [("name-characters", 12), ("default-implicit", 17)]
+    at_the_end_of_the_line_above = TEXT.replace("E3B5\n", f"E3B5  {comment}\n")
+    assert rules_with_lines(at_the_end_of_the_line_above) == rules_with_lines(TEXT)
+    below = TEXT.replace("c_d\n", f"c_d\n    {comment}\n").replace("0E002", f"0E002,  {comment}\n      tags: [x]")
+    assert rules_with_lines(below)[0] == ("name-characters", 10)
+    for last in (f"    {comment}\n    - {{id: x}}\n", "# osbctl: ignore[advice, spec]\n"):
+        assert ("name-characters", 10) in rules_with_lines(TEXT + last)
+    another_between = TEXT.replace("    name: c_d", f"    {comment}\n    # a name of old\n\n    name: c_d")
+    assert rules_with_lines(another_between) == [("default-implicit", 18)]
     lone_dash = TEXT.replace("  - id", "  -\n    id", 1)
     assert rules_with_lines(lone_dash) == [("name-characters", 11), ("default-implicit", 16)]
+
+
+def test_what_looks_like_a_comment_in_a_text_is_none() -> None:
+    text = """\
+a: |
+  # osbctl: ignore[text]
+# osbctl: ignore[zzz]
+b: >-
+  x
+
+  # osbctl: ignore[text]
+c: 'x # osbctl: ignore[text]'  # osbctl: ignore[zzz]
+d: ["x
+  # osbctl: ignore[text]", y]  # osbctl: ignore[zzz]
+services: []  # osbctl: ignore[zzz]
+# osbctl: ignore[zzz]
+"""
+    told = validate_document(parse_document(text.encode(), "c.yaml"), ValidationOptions()).findings
+    lines = [one.location.line for one in told if one.rule == "ignore-unknown" and one.location]
+    assert lines == [number for number, line in enumerate(text.split("\n"), 1) if "zzz" in line]
 
 
 def test_a_comment_holds_in_a_spring_configuration() -> None:
