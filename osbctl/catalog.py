@@ -11,7 +11,8 @@ from datetime import date
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from osbctl.paths import PARAMETER_PLACES, JsonValue, Path, get_at
+from osbctl.paths import PARAMETER_PLACES, JsonValue, Path, get_at, value_at
+from osbctl.redaction import redact
 
 
 class Deprecation(NamedTuple):
@@ -68,10 +69,11 @@ class ServiceOffering(NamedTuple):
 
 
 class Catalog(NamedTuple):
-    """The catalog of a service broker. `data` is the object in the document."""
+    """The catalog of a service broker. `data` is the object in the document, or a copy if `is_redacted`."""
 
     services: tuple[ServiceOffering, ...]
     data: Mapping[str, Any] = MappingProxyType({})
+    is_redacted: bool = False
 
     @classmethod
     def of(cls, data: Mapping[str, Any] | Catalog) -> Catalog:
@@ -79,6 +81,20 @@ class Catalog(NamedTuple):
         if isinstance(data, Catalog):
             return data
         return cls(tuple(_parse_service(value, path) for value, path in objects_in_list(data, "services", ())), data)
+
+    @property
+    def redacted(self) -> Catalog:
+        """The catalog for views and pages, without secrets.
+
+        Parameter schemas are as they were: requests must be valid under them, and `parameter_table` redacts them.
+        """
+        if self.is_redacted:
+            return self
+        data: Any = redact(dict(self.data))
+        for plan in self.plans:
+            if "schemas" in plan.data:
+                value_at(data, plan.path)["schemas"] = plan.data["schemas"]
+        return Catalog.of(data)._replace(is_redacted=True)
 
     @property
     def plans(self) -> Iterator[ServicePlan]:

@@ -12,13 +12,18 @@ from typing import ClassVar
 
 
 class OsbctlError(Exception):
-    """Base of exceptions that a command reports: what happened (`message`) and what to do (`advice`, may be empty)."""
+    """Base of exceptions that a command reports: what happened (`message`) and what to do (`advice`, may be empty).
+
+    Secrets in the message are redacted, such as the password in an address that was taken for a file.
+    """
 
     exit_code: ClassVar[int] = 3
 
     def __init__(self, message: str, advice: str = "") -> None:
-        super().__init__(message)
-        self.message = message
+        from osbctl.redaction import redact_text  # most runs have no error
+
+        self.message = redact_text(message)
+        super().__init__(self.message)
         self.advice = advice
 
 

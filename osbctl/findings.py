@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self
 
 from osbctl.errors import OsbctlError
 
@@ -117,6 +117,14 @@ class Finding(NamedTuple):
         what = "refused as an update by" if self.rule == "build-id-changed" else what
         return f"{what} {format_platforms(self.refused_by)}" if self.refused_by else ""
 
+    @property
+    def redacted(self) -> Self:
+        """The finding with the secrets in its texts redacted."""
+        from osbctl.redaction import redact_text  # commands without findings load this module, too
+
+        texts = tuple(map(redact_text, self.platform_messages))
+        return self._replace(message=redact_text(self.message), hint=redact_text(self.hint), platform_messages=texts)
+
 
 class DocumentError(OsbctlError):
     """A document has errors: it cannot be parsed or composed, or is not valid where a valid one is needed.
@@ -130,7 +138,7 @@ class DocumentError(OsbctlError):
         first = findings[0]
         place = f"{first.location}: " if first.location else ""
         super().__init__(place + first.message, first.hint)
-        self.findings = findings
+        self.findings = tuple(finding.redacted for finding in findings)
 
 
 class FailOn(StrEnum):

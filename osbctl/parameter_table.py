@@ -1,12 +1,15 @@
 """Parameters of a schema as a table: name, type, required, default, description."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from itertools import islice
 from typing import Any, NamedTuple
 
+from osbctl.jsonschemas.comparison.secrets import secret_literals
 from osbctl.jsonschemas.walk import resolve_ref
 from osbctl.paths import JsonValue, value_at
+from osbctl.redaction import SECRET, redact, redact_field, redact_text
 from osbctl.text import ELLIPSIS, escape_line
 
 MAX_LEVELS = 6
@@ -33,7 +36,7 @@ _BOUNDS = {
 
 
 class Parameter(NamedTuple):
-    """One parameter. All text is safe to print.
+    """One parameter. All text is safe to print, and redacted.
 
     `name` has a dot for each enclosing object, `[]` for an array. `limits` constrain its value, such as `≥ 1, ≤ 9`.
     """
@@ -59,7 +62,7 @@ class Parameter(NamedTuple):
 
 def parameters(schema: Mapping[str, Any]) -> Iterator[Parameter]:
     """The parameters of `schema`, in its order, with local references resolved; `MAX_ROWS`, or a note as the last."""
-    rows = _flatten(schema, schema, "", 0)
+    rows = _flatten(schema, schema, "", 0, secret_literals(schema))
     yield from islice(rows, MAX_ROWS - 1)
     last = next(rows, None)
     if next(rows, None):
@@ -70,22 +73,26 @@ def parameters(schema: Mapping[str, Any]) -> Iterator[Parameter]:
         yield last
 
 
-def _flatten(root: Mapping[str, Any], schema: Mapping[str, Any], prefix: str, level: int) -> Iterator[Parameter]:
+def _flatten(
+    root: Mapping[str, Any], schema: Mapping[str, Any], prefix: str, level: int, secrets: frozenset[Any]
+) -> Iterator[Parameter]:
     schema = _resolve(root, schema)
     properties, required = schema.get("properties"), schema.get("required")
     for name, property_schema in properties.items() if isinstance(properties, dict) else ():
         property_schema = _resolve(root, property_schema) if isinstance(property_schema, dict) else {}
+        full_name = prefix + escape_line(redact_text(name))
+        format_value = partial(_format_value, full_name, secrets)
         yield Parameter(
-            prefix + escape_line(name),
-            _format_type(root, property_schema),
+            full_name,
+            _format_type(root, property_schema, format_value),
             _format_limits(property_schema),
             isinstance(required, list) and name in required,
-            _format_value(property_schema["default"]) if "default" in property_schema else "",
-            escape_line(str(property_schema.get("description") or property_schema.get("title") or "")),
+            format_value(property_schema["default"]) if "default" in property_schema else "",
+            escape_line(str(redact(property_schema.get("description") or property_schema.get("title") or ""))),
         )
         if level < MAX_LEVELS:
             item_schema, marks = _nested_item_schema(root, property_schema)
-            yield from _flatten(root, item_schema, f"{prefix}{escape_line(name)}{marks}.", level + 1)
+            yield from _flatten(root, item_schema, f"{full_name}{marks}.", level + 1, secrets)
 
 
 def _nested_item_schema(root: Mapping[str, Any], schema: Mapping[str, Any]) -> tuple[Mapping[str, Any], str]:
@@ -96,15 +103,18 @@ def _nested_item_schema(root: Mapping[str, Any], schema: Mapping[str, Any]) -> t
     return schema, marks
 
 
-def _format_type(root: Mapping[str, Any], schema: Mapping[str, Any], level: int = 0) -> str:
-    kind = schema.get("type")
+def _format_type(
+    root: Mapping[str, Any], schema: Mapping[str, Any], format_value: Callable[[JsonValue], str], level: int = 0
+) -> str:
+    kind = redact(schema.get("type"))
     words = " or ".join(map(str, kind)) if isinstance(kind, list) else str(kind or "any")
     items = schema.get("items")
     if kind == "array" and isinstance(items, dict):
-        words = f"array of {_format_type(root, _resolve(root, items), level + 1) if level < MAX_LEVELS else 'items'}"
+        inner = _format_type(root, _resolve(root, items), format_value, level + 1) if level < MAX_LEVELS else "items"
+        words = f"array of {inner}"
     choices = schema.get("enum")
     if isinstance(choices, list):
-        words = " | ".join(_format_value(choice) for choice in choices)
+        words = " | ".join(dict.fromkeys(map(format_value, choices)))
     return escape_line(words)
 
 
@@ -113,7 +123,8 @@ def _format_limits(schema: Mapping[str, Any]) -> str:
     for keyword, exclusive in (("minimum", "exclusiveMinimum"), ("maximum", "exclusiveMaximum")):
         if schema.get(exclusive) is True and keyword in bounds:  # as draft-04 writes it (validation, 5.1.2 and 5.1.3)
             bounds[exclusive] = bounds.pop(keyword)
-    return escape_line(", ".join(text.format(bounds[key]) for key, text in _BOUNDS.items() if key in bounds))
+    limits = (redact_text(text.format(bounds[key])) for key, text in _BOUNDS.items() if key in bounds)
+    return escape_line(", ".join(limits))
 
 
 def _resolve(root: Mapping[str, Any], schema: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -128,6 +139,7 @@ def _resolve(root: Mapping[str, Any], schema: Mapping[str, Any]) -> Mapping[str,
     return schema
 
 
-def _format_value(value: JsonValue) -> str:
-    """The value as JSON: strings keep their quotes, since 17 and "17" differ."""
-    return escape_line(json.dumps(value, ensure_ascii=False))
+def _format_value(name: str, secrets: frozenset[Any], value: JsonValue) -> str:
+    """A value of the parameter `name` as JSON, redacted: strings keep their quotes, since 17 and "17" differ."""
+    shown = redact_field(name, value, secrets)
+    return SECRET if shown == SECRET else escape_line(json.dumps(shown, ensure_ascii=False))

@@ -17,6 +17,12 @@ PARAMETER_PLACES = (
 )
 """Paths of parameter schemas in a plan's `schemas` (OSB, Schemas Object)."""
 
+LITERALS = frozenset(("enum", "const", "default", "example", "examples"))
+"""Keywords of JSON Schema whose value is data of the service."""
+
+BY_NAME = frozenset(("properties", "patternProperties", "definitions", "$defs", "dependencies", "dependentSchemas"))
+"""Keywords of JSON Schema whose keys are names: a property may be called `$ref`."""
+
 
 def pointer(path: Path) -> str:
     """The JSON pointer (RFC 6901) of `path`."""

@@ -8,6 +8,7 @@ import pytest
 from osbctl.redaction import (
     SECRET,
     Redactor,
+    SentPassword,
     find_secret_pointers,
     is_secret_name,
     mask_secrets,
@@ -107,12 +108,12 @@ CLIENT = {"id": "c", "secret": WORD, "redirect_uri": "x"}
     ],
 )
 def test_secrets_that_stand_in_a_catalog_are_found(data: dict[str, Any], found: list[str]) -> None:
-    assert sorted(find_secret_pointers(("nothing", WORD), data)) == found
-    assert sorted(find_secret_pointers((WORD.title(),), data)) == found
+    assert sorted(find_secret_pointers(SentPassword("u", WORD), data)) == found
+    assert sorted(find_secret_pointers(SentPassword("u", WORD.title()), data)) == found
 
 
 def test_a_percent_sign_may_be_in_a_secret() -> None:
-    assert find_secret_pointers(("100%",), {"a": "100% sure"}) == ["/a"]
+    assert find_secret_pointers(SentPassword("u", "100%"), {"a": "100% sure"}) == ["/a"]
 
 
 def test_redactions_of_a_page_are_counted() -> None:
@@ -137,9 +138,9 @@ def test_secret_fields_of_a_line_are_masked_in_their_width() -> None:
         '{"id": 7, "secret": "a, \\"b", "x": 1}': '{"id": 7, "secret": ********, "x": 1}',
         "{client_secret: hunter2, id: 7}": "{client_secret: *******, id: 7}",
         "  my-Api-Key : 'a b' # c": "  my-Api-Key : ***** # c",
-        "{schema: {password: [a, b]}}": "{schema: {password: *****]}}",
+        "{schema: {password: [a, b]}}": "{schema: {password: ******}}",
         "description: no secret here": "description: no secret here",
-        '{"a": "http://u:hunter2@h:80/a:b@c", "b": "x@y"}': '{"a": "http://*********@h:80/a:b@c", "b": "x@y"}',
+        '{"a": "http://u:hunter2@h:80/a:b@c", "b": "x@y"}': '{"a": "http://******************@c", "b": "x@y"}',
         '{"a":"https://h","b":"x@y"}': '{"a":"https://h","b":"x@y"}',
     }.items():
         assert mask_secrets(line) == shown

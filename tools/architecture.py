@@ -33,8 +33,10 @@ LAYERS = {
 """The layer of each package; what is not listed is in the base layer, 0."""
 
 BASE = (
-    ("errors", "extras", "parallel", "paths", "text"),
-    ("catalog", "files", "redaction"),
+    ("extras", "parallel", "paths", "text"),
+    ("redaction",),
+    ("catalog", "errors"),
+    ("files",),
     ("config", "credentials", "jsonschemas"),
     ("parameter_table", "platforms"),
     ("fields", "findings"),

@@ -40,25 +40,35 @@ def show(
     """
     common.check_options_used([source], env=where.env, stdin_filename=stdin_filename)
     document = read_catalog(source, where, stdin_filename=stdin_filename)
-    catalog = document.catalog
-    chosen = find_by_name_or_id(catalog.services, service, "there is no service") if service is not None else None
+    services = document.catalog.services
+    chosen = find_by_name_or_id(services, service, "there is no service") if service is not None else None
     if format == "json":
         write_json(chosen.data if chosen else document.data)
     elif format == "yaml":
         from osbctl.sources.yaml_text import dump
 
         write_output(dump(chosen.data if chosen else document.data))
-    elif format == "markdown":
+    else:
+        catalog = document.catalog.redacted
+        if chosen:
+            catalog = Catalog(tuple(each for each in catalog.services if each.path == chosen.path))
+        _print_for_people(catalog, format, color, in_full=bool(chosen))
+    return 0
+
+
+def _print_for_people(catalog: Catalog, format: str, color: str, *, in_full: bool) -> None:
+    """Print a redacted catalog as Markdown or a table; `in_full`: its only service offering."""
+    if format == "markdown":
         from osbctl.views import markdown
 
-        write_lines(markdown.markdown_lines(Catalog((chosen,)) if chosen else catalog))
-    elif chosen:
+        write_lines(markdown.markdown_lines(catalog))
+    elif in_full:
         from osbctl.views import plain
 
+        (chosen,) = catalog.services
         write_lines(plain.offering_lines(chosen, AnsiStyle(use_color(color, sys.stdout)), wrap_width(sys.stdout)))
     else:
         _print_overview(catalog, color)
-    return 0
 
 
 def _print_overview(catalog: Catalog, color: str) -> None:

@@ -6,18 +6,18 @@ of the answer is limited, before and after decompression.
 
 import json
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import unquote, urljoin, urlsplit, urlunsplit
 
 from urllib3 import BaseHTTPResponse
 
-from osbctl.client.connection_options import ConnectionOptions, basic_auth, check_options, redact_query
-from osbctl.client.http_client import HttpClient, read_body_chunks
+from osbctl.client.connection_options import ConnectionOptions, basic_auth, check_options
+from osbctl.client.http_client import MAX_RECEIVED, HttpClient, read_body_chunks
 from osbctl.errors import SourceError, UsageError
 from osbctl.findings import DocumentError, Location
 from osbctl.paths import JsonValue
-from osbctl.redaction import SURE_LENGTH, redact_text
+from osbctl.redaction import SURE_LENGTH, find_secret_pointers, redact_text
 from osbctl.sources.catalogs import require_services
 from osbctl.sources.document import Document
 from osbctl.sources.limits import Limits
@@ -26,14 +26,19 @@ from osbctl.text import escape_line
 
 MAX_REDIRECTS = 5
 CATALOG_PATH = "/v2/catalog"
+OWN_PASSWORD = "the catalog contains the broker's own password: remove it, and change the password"  # noqa: S105
 
 
 @dataclass(frozen=True, slots=True)
 class CatalogResponse:
-    """A catalog as the broker sent it, decompressed; `name` is its name in reports: the address without its query."""
+    """A catalog as the broker sent it, decompressed; `name` is its name in reports: the address without its query.
+
+    `options` are those of the request: the answer may contain their password.
+    """
 
     name: str
-    body: bytes
+    body: bytes = field(repr=False)
+    options: ConnectionOptions = field(default=ConnectionOptions(), repr=False)
 
 
 def parse_broker_url(url: str) -> tuple[str, str, str]:
@@ -93,11 +98,12 @@ def fetch_catalog(address: str, options: ConnectionOptions) -> CatalogResponse:
             if target is None:
                 return _read_catalog_response(response, client)
             response.close()
+            name = options.redact_address(current)
             if not target:
-                raise SourceError(f"{redact_query(current)}: it redirects to something that is not an address")
+                raise SourceError(f"{name}: it redirects to something that is not an address")
             if not is_same_origin(current, target):
                 raise SourceError(
-                    f"{redact_query(current)}: it redirects to another place, {format_origin(target)}",
+                    f"{name}: it redirects to another place, {options.redact_credentials(format_origin(target))}",
                     "credentials are not sent there; name that address if it is the broker's",
                 )
             current = target
@@ -105,11 +111,31 @@ def fetch_catalog(address: str, options: ConnectionOptions) -> CatalogResponse:
 
 
 def parse_catalog_response(answer: CatalogResponse, max_bytes: int) -> Document:
-    """Parse the answer of a broker. Raises SourceError: it cannot be read; without a catalog there are no findings."""
+    """Parse the answer of a broker. Raises SourceError: it cannot be read, or contains the password that was sent.
+
+    Without a catalog there are no findings.
+    """
     try:
-        return parse_document(answer.body, answer.name, limits=Limits(bytes=max_bytes))
+        document = parse_document(answer.body, answer.name, limits=Limits(bytes=max_bytes))
     except DocumentError as error:
-        raise SourceError(error.message, "the broker's answer cannot be read as JSON") from None
+        message = answer.options.redact_credentials(error.message)
+        raise SourceError(message, "the broker's answer cannot be read as JSON") from None
+    if find_sent_password(answer.body, document.data, answer.options) is not None:
+        raise SourceError(f"{answer.name}: {OWN_PASSWORD}")
+    return document
+
+
+def find_sent_password(body: bytes, data: JsonValue, options: ConnectionOptions) -> str | None:
+    """The JSON pointer of a value in a catalog that contains the password, in whatever form; None without one.
+
+    Empty if the place is not in `data`, or holds the password itself. A short password is not searched for.
+    """
+    if not options.holds_password(body.decode("utf-8", "replace")):
+        return None
+    places = find_secret_pointers(options.sent_password, data)
+    if not places:  # in a dashboard client, whose secret it may be, or in a value that another one replaces
+        return None if options.holds_password(json.dumps(data)) else ""
+    return "" if options.holds_password(places[0]) else places[0]
 
 
 def redirect_target(current: str, status: int, location: str | None) -> str | None:
@@ -165,7 +191,7 @@ def _read_catalog_response(response: BaseHTTPResponse, client: HttpClient) -> Ca
         # Without the text of a line: it may be all of the answer, with its secrets.
         start = Location(client.name, 1, 1)
         require_services(Document(client.name, value, "json", lambda paths: dict.fromkeys(paths, start)))
-    return CatalogResponse(client.name, body)
+    return CatalogResponse(client.name, body, client.options)
 
 
 def not_a_catalog_error(name: str, reason: str) -> SourceError:
@@ -220,7 +246,7 @@ def error_description(body: bytes, options: ConnectionOptions) -> str:
     if not isinstance(description, str):
         return ""
     # Redact before cutting: half a password would not be recognised.
-    shown = options.redact_credentials(description)
-    if shown != description and len(options.password) < SURE_LENGTH:
+    shown = options.redact_credentials(description[:MAX_RECEIVED])
+    if shown != description[:MAX_RECEIVED] and len(options.password) < SURE_LENGTH:
         return ""  # a short password may be any word of it: without the word, it makes no sense
     return f": {escape_line(redact_text(shown))[:300]}"

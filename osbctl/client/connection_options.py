@@ -5,13 +5,14 @@ from base64 import b64encode
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
-from functools import partial
+from functools import lru_cache, partial
 from ipaddress import ip_address, ip_network
-from urllib.parse import SplitResult, urlsplit, urlunsplit
+from urllib.parse import SplitResult, unquote, urlsplit, urlunsplit
 
 from osbctl.errors import SourceError
 from osbctl.files import check_regular_file
 from osbctl.platforms import DEFAULT_API_VERSION
+from osbctl.redaction import SURE_LENGTH, SentPassword
 from osbctl.sources.limits import MAX_BYTES
 
 _LOOPBACK = ("localhost", "127.0.0.1", "::1")
@@ -38,15 +39,37 @@ class ConnectionOptions:
     proxies: Mapping[str, str] = field(default_factory=dict, repr=False)
 
     def redact_credentials(self, text: str) -> str:
-        """Redact the password in a text that a broker may have influenced, plain and as sent."""
-        if not self.password:
-            return text
-        return text.replace(self.encoded_credentials, "***").replace(self.password, "***")
+        """Redact the passwords in a text that a broker or a proxy sent. Call it before the text is cut short."""
+        for password in self._sent_passwords:
+            text = password.redact(text)
+        return text
+
+    def holds_password(self, text: str) -> bool:
+        """Return whether a text that a broker sent contains its password; a short one is not searched for."""
+        return len(self.password) >= SURE_LENGTH and self.sent_password.is_in(text)
 
     @property
-    def encoded_credentials(self) -> str:
-        """User and password as in the Authorization header (RFC 7617)."""
-        return basic_auth(self.user, self.password).removeprefix("Basic ")
+    def sent_password(self) -> SentPassword:
+        """The password of the broker, in the forms in which it may come back."""
+        return _sent_password(self.user, self.password)
+
+    def redact_address(self, address: str) -> str:
+        """An address for messages: without its query, and without the password, which a redirect may have put there."""
+        shown = redact_query(address)
+        return self.redact_credentials(shown) if len(self.password) >= SURE_LENGTH else shown
+
+    @property
+    def _sent_passwords(self) -> list[SentPassword]:
+        logins = [(self.user, self.password)]
+        for userinfo in [proxy.rpartition("@")[0].rpartition("://")[2] for proxy in self.proxies.values()]:
+            user, _, password = userinfo.partition(":")
+            logins.append((unquote(user), unquote(password)))
+        return [_sent_password(*login) for login in logins]
+
+
+@lru_cache(16)
+def _sent_password(user: str, password: str) -> SentPassword:
+    return SentPassword(user, password)
 
 
 def basic_auth(user: str, password: str) -> str:

@@ -16,7 +16,7 @@ import urllib3
 from urllib3 import BaseHTTPResponse
 from urllib3 import exceptions as faults
 
-from osbctl.client.connection_options import ConnectionOptions, basic_auth, find_proxy, redact_query
+from osbctl.client.connection_options import ConnectionOptions, basic_auth, find_proxy
 from osbctl.errors import SourceError
 from osbctl.text import escape_line
 
@@ -25,6 +25,9 @@ _STALLED = ("the TLS handshake was not finished in time", "check that this port 
 _CLIENT_CERT = "if it asks clients for a certificate, --client-cert names one, with its key"
 _PROXY = "HTTPS_PROXY or ALL_PROXY names it; NO_PROXY names hosts that are reached without it"
 _CHUNK = 65_536
+
+MAX_RECEIVED = 4_000
+"""Characters of a received text that are searched for a password, several times what is shown."""
 
 
 class HttpClient:
@@ -36,7 +39,7 @@ class HttpClient:
     """
 
     def __init__(self, address: str, options: ConnectionOptions) -> None:
-        self.name, self.options = redact_query(address), options
+        self.name, self.options = options.redact_address(address), options
         self.expired = False
         self._watched: list[socket.socket] = []
         self._timer = threading.Timer(options.total_seconds, self._cut_connections)
@@ -149,7 +152,7 @@ def _explain_error(error: Exception, client: HttpClient) -> tuple[Failure, str, 
         if isinstance(cause, faults.NewConnectionError):  # a name that is unknown is one of these, too
             text = f"cannot be reached: {_explain_connect_error(cause)[0]}"
         else:
-            text = f"makes no connection: {_error_text(cause)}"
+            text = f"makes no connection: {_error_text(cause, client)}"
         return Failure.UNREACHABLE, f"the proxy {escape_line(client.proxy)} {text}", _PROXY
     unreachable: tuple[tuple[type[Exception], str, str], ...] = (
         (faults.NameResolutionError, "there is no such host", "check the name"),
@@ -164,11 +167,11 @@ def _explain_error(error: Exception, client: HttpClient) -> tuple[Failure, str, 
     if isinstance(error, faults.SSLError):
         is_unknown = getattr(error.args[0], "verify_code", None) in _UNKNOWN_AUTHORITY
         kind = Failure.UNKNOWN_AUTHORITY if is_unknown else Failure.TLS
-        return kind, *_explain_tls_error(error.args[0], client.connected)
+        return kind, *_explain_tls_error(error.args[0], client)
     if isinstance(error, faults.ProtocolError | faults.InvalidHeader):
-        return Failure.NO_RESPONSE, *_explain_protocol_error(error)
+        return Failure.NO_RESPONSE, *_explain_protocol_error(error, client)
     if isinstance(error, OSError):
-        return Failure.NO_RESPONSE, f"the connection failed: {_error_text(error)}", ""
+        return Failure.NO_RESPONSE, f"the connection failed: {_error_text(error, client)}", ""
     return Failure.NO_RESPONSE, f"the request failed: {type(error).__name__}", ""
 
 
@@ -180,25 +183,25 @@ def _explain_connect_error(error: Exception) -> tuple[str, str]:
     return "the connection was refused", "check that the broker runs there"
 
 
-def _explain_protocol_error(error: Exception) -> tuple[str, str]:
+def _explain_protocol_error(error: Exception, client: HttpClient) -> tuple[str, str]:
     """Return a message and advice."""
     inner = error.args[1] if len(error.args) > 1 else error
     if isinstance(inner, HTTPException | faults.InvalidHeader) and not isinstance(inner, RemoteDisconnected):
-        return f"its answer is not proper HTTP: {_error_text(inner)}", "check that this is the broker's port"
+        return f"its answer is not proper HTTP: {_error_text(inner, client)}", "check that this is the broker's port"
     return "it closed the connection without an answer", "check that this port speaks TLS"
 
 
-def _explain_tls_error(error: object, connected: bool) -> tuple[str, str]:
-    """Return a message in OpenSSL's words, with advice on the usual failures; `connected`: after the handshake."""
+def _explain_tls_error(error: object, client: HttpClient) -> tuple[str, str]:
+    """Return a message in OpenSSL's words, with advice on the usual failures."""
     if isinstance(error, ssl.SSLCertVerificationError):
         is_unknown = error.verify_code in _UNKNOWN_AUTHORITY
         advice = "--ca-file names the authority of a private certificate" if is_unknown else ""
-        return f"TLS failed: {_error_text(error.verify_message)}", advice
+        return f"TLS failed: {_error_text(error.verify_message, client)}", advice
     reason = getattr(error, "reason", None) or ""
     if reason in ("WRONG_VERSION_NUMBER", "HTTP_REQUEST", "RECORD_LAYER_FAILURE"):
         return "TLS failed: what answers speaks no TLS", "check whether this port speaks plain HTTP"
     # With TLS 1.3, a broker looks at the client's certificate behind the handshake.
-    if connected or "CERTIFICATE_REQUIRED" in reason or "ALERT_HANDSHAKE_FAILURE" in reason:
+    if client.connected or "CERTIFICATE_REQUIRED" in reason or "ALERT_HANDSHAKE_FAILURE" in reason:
         return "TLS failed: the broker closed the connection", _CLIENT_CERT
     words = escape_line(reason.lower().replace("_", " "))
     return f"TLS failed: {words or 'the handshake was not finished'}", ""
@@ -208,10 +211,10 @@ _UNKNOWN_AUTHORITY = (2, 18, 19, 20, 21)
 """OpenSSL's X509_V_ERR_... (x509_vfy.h)."""
 
 
-def _error_text(error: object) -> str:
-    """Return the text of an exception or a message, shortened and escaped for a terminal."""
+def _error_text(error: object, client: HttpClient) -> str:
+    """Return the text of an exception or a message, which may quote what was received, redacted and shortened."""
     args = getattr(error, "args", None)
-    return escape_line(str(args[-1] if args else error))[:200]
+    return escape_line(client.options.redact_credentials(str(args[-1] if args else error)[:MAX_RECEIVED]))[:200]
 
 
 def read_body_chunks(response: BaseHTTPResponse, client: HttpClient) -> Iterator[bytes]:
@@ -245,7 +248,8 @@ def _create_decompressor(response: BaseHTTPResponse, client: HttpClient) -> Any:
     if coding in ("", "gzip"):
         return zlib.decompressobj(wbits=31) if coding else None
     response.close()
-    text = f"the answer is compressed as {escape_line(coding)[:40]}, which the request did not ask for"
+    shown = escape_line(client.options.redact_credentials(coding[:MAX_RECEIVED]))[:40]
+    text = f"the answer is compressed as {shown}, which the request did not ask for"
     raise SourceError(f"{client.name}: {text}", "platforms understand gzip at most")
 
 

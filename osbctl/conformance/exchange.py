@@ -13,7 +13,7 @@ from urllib.parse import urlsplit, urlunsplit
 from urllib3.util import SKIP_HEADER
 
 from osbctl.client.catalog_client import parse_json_body, request_headers
-from osbctl.client.connection_options import ConnectionOptions, redact_query
+from osbctl.client.connection_options import ConnectionOptions
 from osbctl.client.http_client import HttpClient, NoResponseError, read_body_chunks
 from osbctl.conformance.json_bodies import read_as_platform
 from osbctl.conformance.rules import EVERY
@@ -91,7 +91,8 @@ class Exchange:
     """Asks one broker, each time on a connection of its own, as platforms do that ask once an hour."""
 
     def __init__(self, address: str, options: ConnectionOptions) -> None:
-        self.address, self.name, self.options = address, redact_query(address), options
+        self.address, self.options = address, options
+        self.name = options.redact_address(address)
         parts = urlsplit(address)
         self.path, self.secure = parts.path, parts.scheme == "https"
 
@@ -111,7 +112,12 @@ class Exchange:
         usual = {**request_headers(options), "Accept-Encoding": SKIP_HEADER, "Connection": "close"}
         sent = {name: value for name, value in {**usual, **(header_changes or {})}.items() if value is not None}
         url = urlunsplit(urlsplit(self.address)._replace(path=path)) if path else self.address
-        reply = Reply(f"GET {path or self.path}", variation, sent=sent.get("Authorization", ""), options=options)
+        reply = Reply(
+            f"GET {options.redact_address(path or self.path)}",
+            variation,
+            sent=sent.get("Authorization", ""),
+            options=options,
+        )
         bounded = replace(options, total_seconds=min(max_seconds, options.total_seconds))
         body = bytearray()
         began = time.monotonic()
@@ -123,7 +129,7 @@ class Exchange:
                 for piece in read_body_chunks(response, client):
                     body += piece
             except SourceError as error:
-                reply.fault = options.redact_credentials(error.message.removeprefix(f"{client.name}: "))
+                reply.fault = error.message.removeprefix(f"{client.name}: ")
                 reply.no_response = error if isinstance(error, NoResponseError) else None
         reply.body = bytes(body)
         reply.seconds = time.monotonic() - began

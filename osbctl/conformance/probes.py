@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from osbctl.changes import SEVERITIES
-from osbctl.client.catalog_client import CATALOG_PATH, error_description, redirect_target
+from osbctl.client.catalog_client import CATALOG_PATH, error_description, find_sent_password, redirect_target
 from osbctl.client.connection_options import ConnectionOptions, basic_auth
 from osbctl.client.http_client import normalize_content_encoding
 from osbctl.comparison.catalogs import compare_catalogs
@@ -15,7 +15,7 @@ from osbctl.conformance.exchange import Exchange, Fault, Reply
 from osbctl.conformance.rules import EVERY
 from osbctl.findings import Severity
 from osbctl.platforms import ApiVersion, Platform, platforms_refusing
-from osbctl.redaction import SURE_LENGTH, find_secret_pointers
+from osbctl.redaction import SentPassword
 
 VERSION = "X-Broker-API-Version"
 IDENTITY = "osbctl-check-7f1c"
@@ -59,14 +59,12 @@ def _platforms_sending(version: str) -> list[Platform]:
 
 def _check_password_leak(reply: Reply, options: ConnectionOptions) -> Iterator[Fault]:
     """Check that neither the catalog, which everybody may read, nor a header holds the password that was sent."""
-    secrets = (options.password, options.encoded_credentials)
-    if len(options.password) < SURE_LENGTH:
-        return
     hint = "take it out of the answer, and change it"
-    if find_secret_pointers(secrets, [*reply.headers.values()]):
+    if any(map(options.holds_password, reply.headers.values())):
         yield Fault("wire-secret", "a header of the answer holds the password that was sent", reply, hint=hint)
-    if places := find_secret_pointers(secrets, reply.json):
-        location = "" if find_secret_pointers(secrets, places[0]) else f", at {places[0]}"
+    place = find_sent_password(reply.body, reply.json, options)
+    if place is not None:
+        location = f", at {place}" if place else ""
         yield Fault("wire-secret", f"the catalog holds the password that was sent{location}", reply, hint=hint)
 
 
@@ -123,11 +121,11 @@ def _echoes_credentials(reply: Reply) -> bool:
     token = reply.sent.removeprefix("Basic ")
     text = reply.body.decode("utf-8", "replace") + "\n".join(reply.headers.values())
     try:
-        password = b64decode(token, validate=True).decode().partition(":")[2]
+        user, _, password = b64decode(token, validate=True).decode().partition(":")
     except ValueError:
         return False
     # A short one may be a word that stands there by chance.
-    return (bool(token) and token in text) or (len(password) >= _TELLING and password in text)
+    return (bool(token) and token in text) or (len(password) >= _TELLING and SentPassword(user, password).is_in(text))
 
 
 class Probe(NamedTuple):

@@ -11,8 +11,8 @@ from itertools import chain
 from math import inf, prod
 
 from osbctl.jsonschemas.dialects import Dialect, detect_dialect
-from osbctl.jsonschemas.walk import BY_NAME, IN_PLACE, UndecidableError, find_refs, resolve_ref, same_value, subschemas
-from osbctl.paths import JsonValue, Path, depth, entries, value_at
+from osbctl.jsonschemas.walk import IN_PLACE, UndecidableError, find_refs, resolve_ref, same_value, subschemas
+from osbctl.paths import BY_NAME, JsonValue, Path, depth, entries, value_at
 
 MAX_DEPTH = 64
 """Levels of nesting; real schemas have under 12. Below this no recursion here comes near Python's limit."""

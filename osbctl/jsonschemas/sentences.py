@@ -9,7 +9,7 @@ from jsonschema_rs import ValidationError
 
 from osbctl.jsonschemas.dialects import Dialect, is_valid_schema
 from osbctl.paths import JsonValue, Path, get_at
-from osbctl.redaction import SECRET, may_be_secret_name, redact_text
+from osbctl.redaction import SECRET, is_secret_path, redact, redact_text
 from osbctl.text import escape_line, format_key
 
 SENTENCES = {
@@ -94,13 +94,14 @@ def error_path(error: ValidationError, whole: JsonValue) -> Path:
     return path
 
 
-def describe_error(error: ValidationError, path: Path, top_name: str) -> str:
-    """The message for one error at `path`; `top_name` is what the top is called."""
+def describe_error(error: ValidationError, path: Path, top_name: str, secrets: frozenset[Any] = frozenset()) -> str:
+    """The message for one error at `path`; `top_name` is what the top is called, `secrets` are redacted."""
     kind = error.kind
     if kind.name == "required":
         return f"{format_key(kind.value)} is missing"
     keyword = "None" if kind.name == "falseSchema" else kind.name
-    return describe_violation(keyword, kind.value, error.instance, path, top_name)
+    expected, instance = (redact(value, secrets, by_name=False) for value in (kind.value, error.instance))
+    return describe_violation(keyword, expected, instance, path, top_name)
 
 
 def _value_name(path: Path, top_name: str) -> str:
@@ -116,7 +117,7 @@ def describe_violation(keyword: str, expected: Any, instance: Any, path: Path, t
     """Message: `instance` at `path` violates `keyword`, whose value in the schema is `expected`."""
     field = _value_name(path, top_name)
     found = _describe_value(instance)
-    if _is_secret_value(instance, path):
+    if type(instance) in (str, int, float) and is_secret_path(path):
         kind = "a string" if isinstance(instance, str) else "a number"
         found = kind if keyword == "type" else SECRET
     template = SENTENCES.get(keyword, "breaks {keyword!r}")
@@ -132,12 +133,6 @@ def _format_keyword_value(keyword: str, value: Any) -> str:
         kinds = [str(kind) for kind in (value if isinstance(value, list) else [value])]
         return " or ".join(kind if kind == "null" else f"{'an' if kind[:1] in 'aio' else 'a'} {kind}" for kind in kinds)
     return ", ".join(map(_short_json, value)) if keyword == "enum" else _short_json(value)
-
-
-def _is_secret_value(instance: Any, path: Path) -> bool:
-    """Return whether the value stands under the name of a secret, itself or in a list."""
-    name = next((step for step in reversed(path) if isinstance(step, str)), "")
-    return type(instance) in (str, int, float) and may_be_secret_name(name)
 
 
 def _describe_value(instance: Any) -> str:

@@ -4,13 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 from urllib.parse import unquote
 
-from osbctl.paths import JsonValue, Path, entries, resolve_pointer
-
-LITERALS = frozenset(("enum", "const", "default", "example", "examples"))
-"""Keywords whose value is data of the service."""
-
-BY_NAME = frozenset(("properties", "patternProperties", "definitions", "$defs", "dependencies", "dependentSchemas"))
-"""Keywords whose keys are names: a property may be called `$ref`."""
+from osbctl.paths import BY_NAME, LITERALS, JsonValue, Path, entries, resolve_pointer
 
 IN_PLACE = ("allOf", "anyOf", "oneOf", "not", "if", "then", "else", "dependencies", "dependentSchemas")
 """Keywords whose schemas judge the same value as the schema they stand in."""

@@ -39,8 +39,8 @@ class PlanRequests(NamedTuple):
 class Part:
     """The catalog of one broker with its verdicts, findings and changes.
 
-    `broker` is the broker's name on the page, `outcomes` the verdicts of platforms. `accepted` has changes with the
-    reasons for accepting them. `requests` has the path of a plan.
+    The catalog is redacted. `broker` is the broker's name on the page, `outcomes` the verdicts of platforms. `accepted`
+    has changes with the reasons for accepting them. `requests` has the path of a plan.
     """
 
     broker: str
@@ -50,6 +50,9 @@ class Part:
     changes: Sequence[Change] = ()
     accepted: Sequence[tuple[Change, str]] = ()
     requests: Mapping[Path, PlanRequests] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "catalog", self.catalog.redacted)
 
 
 @dataclass(frozen=True, slots=True)

@@ -150,9 +150,9 @@ class PlatformRecord(NamedTuple):
     accepts_ordinary: bool = False
 
     def judge(self, data: dict[str, Any]) -> Outcome:
-        """Verdict on the catalog `data`, from the module `verdict`."""
+        """Verdict on the catalog `data`, from the module `verdict`, without secrets."""
         outcome: Outcome = self._load_module("verdict").judge(data)
-        return outcome
+        return outcome.redacted
 
     def normalize_field_names(self, data: Mapping[str, Any]) -> Mapping[str, Any]:
         """The catalog `data` with the field names that it reads; programs in Go (with a `CATALOG_TYPE`) ignore case."""

@@ -63,19 +63,36 @@ class Outcome(NamedTuple):
     @property
     def redacted(self) -> Self:
         """The outcome with secrets in its messages redacted."""
-        refusals = tuple(one._replace(message=redact_message(one.message, one.path)) for one in self.refusals)
+        if not self.refusals and not self.doubts:
+            return self
+        refusals, doubts = (
+            tuple(one._replace(message=redact_message(one.message, one.path)) for one in reasons)
+            for reasons in (self.refusals, self.doubts)
+        )
         redactions = {old.message: new.message for old, new in zip(self.refusals, refusals, strict=True) if old != new}
-        lines = (line.replace(line.strip(), redactions.get(line.strip(), line.strip())) for line in self.messages)
-        return self._replace(refusals=refusals, messages=tuple(lines)) if redactions else self
+        # In order: a message may be several lines, so that none of them alone is known to be secret.
+        text, pieces, at = "\n".join(self.messages), list[str](), 0
+        for words in [refusal.message for refusal in self.refusals if self.messages]:
+            if (found := text.find(words, at)) >= 0:
+                pieces += text[at:found], redactions.get(words, words)
+                at = found + len(words)
+        lines = redact_message("".join([*pieces, text[at:]]), ()).split("\n")
+        return self._replace(refusals=refusals, messages=tuple(lines) if self.messages else (), doubts=doubts)
 
 
 def redact_message(message: str, path: Path) -> str:
     """Redact secrets in a platform's line about the value at `path`: the quoted value, if it may hold one, and URLs."""
-    from osbctl.redaction import SECRET, may_be_secret_name, redact_text  # only catalogs that are refused need it
+    from osbctl.redaction import (
+        SECRET,
+        is_secret_path,
+        may_be_secret_name,
+        redact_text,
+    )  # only refused catalogs need it
 
-    names = (*path, *_RUBY_KEY.findall(message))
-    if "dashboard_client" in path or any(map(may_be_secret_name, names)):
-        message = re.sub(r"(but has|unsupported) value .*", rf"\1 value {SECRET}", message, flags=re.DOTALL)
+    if is_secret_path(path) or any(map(may_be_secret_name, _RUBY_KEY.findall(message))):
+        message = re.sub(
+            r"(but has value|unsupported value|are allowed:) .*", rf"\1 {SECRET}", message, flags=re.DOTALL
+        )
     return redact_text(message)
 
 

@@ -7,7 +7,7 @@ from itertools import chain
 from osbctl.findings import MAX_OTHER_LOCATIONS, Finding, Location, Severity, ValidationResult, Verdict
 from osbctl.platforms import Platform, format_platforms
 from osbctl.platforms.outcome import MAX_REFUSALS, VerdictKind
-from osbctl.redaction import is_secret_name, mask_secrets
+from osbctl.redaction import is_secret_path, mask_secrets
 from osbctl.reports import Report
 from osbctl.text import AnsiStyle, escape_line, excerpt_with_carets, plural, wrap_line
 
@@ -59,8 +59,7 @@ def _finding_lines(finding: Finding, paint: AnsiStyle, width: int = 0, show_fix:
     """The lines of an entry, wrapped to `width` columns (0: not wrapped); `show_fix` as in `_finding_headline`."""
     yield wrap_line(_finding_headline(finding, paint, show_fix), width)
     place = finding.location
-    is_secret = any(is_secret_name(step) for step in finding.path if isinstance(step, str))
-    if place and place.excerpt.strip() and not is_secret:
+    if place and place.excerpt.strip() and not is_secret_path(finding.path):
         margin = f"  {place.line} |"
         room = max(20, width - len(margin) - 3) if width else 100
         shown, carets = excerpt_with_carets(mask_secrets(place.excerpt), place.column, place.end, min(room, 100))

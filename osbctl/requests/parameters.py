@@ -8,13 +8,14 @@ from typing import Any
 from osbctl.errors import SourceError
 from osbctl.findings import Finding, Severity
 from osbctl.jsonschemas.bounded_validator import BoundedValidator, build_checked_tree
+from osbctl.jsonschemas.comparison.secrets import secret_literals
 from osbctl.jsonschemas.constraints import OBJECT, Constraints
 from osbctl.jsonschemas.schema_tree import SchemaTree
 from osbctl.jsonschemas.sentences import describe_error, describe_violation, error_path, leaf_errors
 from osbctl.jsonschemas.value_generator import ValueGenerator
 from osbctl.jsonschemas.walk import UndecidableError
 from osbctl.paths import JsonValue, Path
-from osbctl.redaction import may_be_secret_name
+from osbctl.redaction import is_secret_path, redact
 from osbctl.text import did_you_mean, format_key
 
 MAX_MADE = 2_000
@@ -43,7 +44,9 @@ def generate_examples(schema: JsonValue) -> Examples:
     fullest = _generate_example(tree, full=True)
     if smallest is None and fullest is None:
         return Examples(why="no request that this schema accepts was found")
-    return Examples(fullest if smallest is None else smallest, smallest if fullest is None else fullest)
+    secrets = secret_literals(schema)
+    shown = [redact(example, secrets, by_name=False) for example in (smallest, fullest) if example is not None]
+    return Examples(shown[0], shown[-1])
 
 
 def _generate_example(tree: SchemaTree, *, full: bool) -> dict[str, JsonValue] | None:
@@ -68,12 +71,13 @@ def request_errors(schema: JsonValue, request: dict[str, JsonValue]) -> list[Fin
     if errors is None:
         reason = "it is invalid, or one of its patterns would take too long on the longest text of the request"
         raise SourceError(f"the plan's schema cannot be applied: {reason}")
+    secrets = secret_literals(schema)
     names = set(Constraints().and_also(tree.top).property_names())
-    found = (_findings_of_error(error, error_path(error, request), names) for error in leaf_errors(errors))
+    found = (_findings_of_error(error, error_path(error, request), names, secrets) for error in leaf_errors(errors))
     return list(dict.fromkeys(chain.from_iterable(found)))
 
 
-def _findings_of_error(error: Any, path: Path, names: set[str]) -> Iterator[Finding]:
+def _findings_of_error(error: Any, path: Path, names: set[str], secrets: frozenset[Any]) -> Iterator[Finding]:
     """Convert an error of the validator at `path`; `names` are the parameters at the top of the schema."""
     kind = error.kind
     if kind.name == "required":
@@ -86,10 +90,10 @@ def _findings_of_error(error: Any, path: Path, names: set[str]) -> Iterator[Find
         name = kind.error.instance
         about = describe_violation(kind.error.kind.name, kind.error.kind.value, name, ("the name of a parameter",))
         yield _create_finding(kind.name, (*path, name), about)
-    elif any(map(may_be_secret_name, path)):
+    elif is_secret_path(path):
         yield _create_finding(kind.name, path, f"{format_key(str(path[-1]))} does not meet `{kind.name}` of the schema")
     else:
-        yield _create_finding(kind.name, path, describe_error(error, path, "the request"))
+        yield _create_finding(kind.name, path, describe_error(error, path, "the request", secrets))
 
 
 def _create_finding(keyword: str, path: Path, message: str, hint: str = "") -> Finding:

@@ -5,6 +5,7 @@ from bisect import bisect_right
 from functools import cached_property
 
 from osbctl.findings import Finding, Location, Severity
+from osbctl.redaction import may_be_secret_name
 
 DECIMAL_COMMA = ("a decimal number has a point, not a comma", "write 9.5 for 9,5")
 """The message and the hint where a comma inside of a number separates two entries."""
@@ -17,6 +18,11 @@ def is_decimal_comma(text: str, offset: int) -> bool:
 
 LINE_END = re.compile(r"\r\n?|\n")
 """LF, CRLF or a lone CR, as in YAML 1.2 (5.4) and in editors (LSP 3.17, "Text Documents")."""
+
+
+_KEY = re.compile(r"""[\s-]*["']?([\w.-]+)["']?\s*:""")
+_NEAR = 10_000
+"""Characters of a secret, such as a key in PEM, among which its name is looked for."""
 
 
 class Lines:
@@ -40,8 +46,12 @@ class Lines:
         return Location(self._name, line, column, excerpt, column + length if length else 0)
 
     def error(self, rule: str, message: str, offset: int, hint: str = "") -> Finding:
-        """The finding about an error at an offset."""
-        return Finding(rule, Severity.ERROR, message, (), self.at(offset), hint=hint)
+        """The finding about an error at an offset; without its line, if that may be of a secret in several lines."""
+        location = self.at(offset)
+        lines = self._text[max(0, offset - _NEAR) : offset].splitlines()[:-1]
+        above = next((found[1] for line in reversed(lines) if (found := _KEY.match(line))), "")
+        excerpt = "" if may_be_secret_name(above) else location.excerpt
+        return Finding(rule, Severity.ERROR, message, (), location._replace(excerpt=excerpt), hint=hint)
 
     def offset_of(self, location: Location) -> int:
         """The offset of a location."""

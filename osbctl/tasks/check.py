@@ -22,6 +22,8 @@ def check_running_broker(address: str, connection: ConnectionOptions, options: V
     checked = check_broker(address, connection)
     name = redact_query(address)
     main = _validate_catalog(name, checked.catalog, options, Limits(bytes=connection.max_bytes))
+    if checked.catalog and connection.holds_password(checked.catalog.decode("utf-8", "replace")):
+        main = _redact_password(main, connection)
     wire = apply_severities(select_findings(checked.findings, {}, options), options)
     findings, left_out = [*wire, *main.findings], main.left_out + len(checked.findings) - len(wire)
     verdicts = dict(main.verdicts)
@@ -33,6 +35,26 @@ def check_running_broker(address: str, connection: ConnectionOptions, options: V
         elif not stopped and checked.catalog is None:
             verdicts[platform] = Verdict(VerdictKind.UNCLEAR, why="osbctl could not read the catalog")
     return ValidationResult(name, tuple(findings), verdicts, left_out)
+
+
+def _redact_password(result: ValidationResult, connection: ConnectionOptions) -> ValidationResult:
+    """The result for a catalog that contains the password, which its findings and verdicts may quote."""
+    redact = connection.redact_credentials
+    findings = tuple(
+        finding._replace(
+            message=redact(finding.message),
+            hint=redact(finding.hint),
+            path=tuple(redact(step) if isinstance(step, str) else step for step in finding.path),
+            other_paths=(),
+            platform_messages=tuple(map(redact, finding.platform_messages)),
+        )
+        for finding in result.findings
+    )
+    verdicts = {
+        platform: verdict._replace(messages=tuple(map(redact, verdict.messages)), why=redact(verdict.why))
+        for platform, verdict in result.verdicts.items()
+    }
+    return result._replace(findings=findings, verdicts=verdicts)
 
 
 def _validate_catalog(name: str, body: bytes | None, options: ValidationOptions, limits: Limits) -> ValidationResult:

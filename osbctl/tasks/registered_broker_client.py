@@ -4,13 +4,19 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
-from osbctl.client.catalog_client import CatalogResponse, fetch_catalog, parse_broker_url
+from osbctl.client.catalog_client import (
+    OWN_PASSWORD,
+    CatalogResponse,
+    fetch_catalog,
+    find_sent_password,
+    parse_broker_url,
+)
 from osbctl.client.connection_options import ConnectionOptions
 from osbctl.errors import SourceError
 from osbctl.findings import DocumentError, Finding, Severity
 from osbctl.paths import pointer
 from osbctl.platforms import ApiVersion
-from osbctl.redaction import SURE_LENGTH, find_secret_pointers, may_be_secret_name
+from osbctl.redaction import is_secret_path, may_be_secret_name
 from osbctl.registry.records import BrokerCatalog, RegisteredBroker, Registration, Remark
 from osbctl.sources.parse import parse_document
 from osbctl.validation.options import ValidationOptions
@@ -39,8 +45,8 @@ class RegisteredBrokerClient:
         )
         try:
             return fetch_catalog(address, options), options
-        except (SourceError, DocumentError) as error:  # it may quote the broker, and a broker may quote the password
-            raise SourceError(options.redact_credentials(error.message), error.advice) from None
+        except DocumentError as error:
+            raise SourceError(error.message, error.advice) from None
 
     def validate(self, body: bytes, broker: Registration, sent: ConnectionOptions) -> BrokerCatalog:
         """The catalog in `body`, with its errors, the refusals of the broker's platform, and reasons not to store it.
@@ -55,12 +61,12 @@ class RegisteredBrokerClient:
             document = parse_document(body, "catalog.json")
             data = document.data
         except DocumentError as error:
-            unreadable = tuple(_to_remark(one) for one in error.findings if one.severity is Severity.ERROR)
+            unreadable = tuple(_to_remark(one, sent) for one in error.findings if one.severity is Severity.ERROR)
         refused = _find_password(body, data, sent) or unreadable
         if refused:
             return BrokerCatalog(body, data, refused)
-        errors = tuple(map(_to_remark, validate_document(document, options).errors))
-        refusals = broker.platform.record.judge(data).redacted.refusals if errors else ()
+        errors = tuple(_to_remark(one, sent) for one in validate_document(document, options).errors)
+        refusals = broker.platform.record.judge(data).refusals if errors else ()
         return BrokerCatalog(body, data, errors=errors, refusals=refusals)
 
     def find_password_in_stored_catalog(self, broker: RegisteredBroker, sent: ConnectionOptions) -> tuple[Remark, ...]:
@@ -76,19 +82,13 @@ class RegisteredBrokerClient:
 
 
 def _find_password(body: bytes, data: dict[str, Any], sent: ConnectionOptions) -> tuple[Remark, ...]:
-    """The refusal of a catalog that contains the password, plain or as sent; a short one is not searched for."""
-    if len(sent.password) < SURE_LENGTH:
-        return ()
-    secrets = (sent.encoded_credentials, sent.password)
-    places = find_secret_pointers(secrets, data)
-    if not places and (data or sent.password.encode() not in body):
-        return ()
-    place = "" if not places or find_secret_pointers(secrets, places[0]) else places[0]
-    message = "the catalog contains the broker's own password: remove it, and change the password"
-    return (Remark(_HELD, "error", place, message),)
+    """The refusal of a catalog that contains the password."""
+    place = find_sent_password(body, data, sent)
+    return () if place is None else (Remark(_HELD, "error", place, OWN_PASSWORD),)
 
 
-def _to_remark(finding: Finding) -> Remark:
-    secret = any(may_be_secret_name(step) for step in finding.path)
+def _to_remark(finding: Finding, sent: ConnectionOptions) -> Remark:
+    secret = is_secret_path(finding.path) or any(map(may_be_secret_name, finding.path))
     message = "the value is invalid (it may be a secret, and is not shown)" if secret else finding.message
-    return Remark(finding.rule, finding.severity.value, pointer(finding.path), message)
+    place = pointer(finding.path)
+    return Remark(finding.rule, finding.severity.value, *map(sent.redact_credentials, (place, message)))

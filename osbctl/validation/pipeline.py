@@ -10,11 +10,13 @@ from typing import Any
 
 from osbctl.fields import LATEST, load_schema
 from osbctl.findings import Finding, Severity, ValidationResult, Verdict
+from osbctl.jsonschemas.comparison.secrets import is_at_or_below, secret_ref_targets
 from osbctl.jsonschemas.dialects import make_fast_validator
-from osbctl.paths import Path, pointer
+from osbctl.paths import LITERALS, Path, get_at, pointer
 from osbctl.placeholders import fill_placeholders, find_placeholders
 from osbctl.platforms import ApiVersion, Platform, judge_all
 from osbctl.platforms.outcome import Outcome, Refusal, VerdictKind, limit_refusals
+from osbctl.redaction import redact_text
 from osbctl.sources.document import Document
 from osbctl.validation.grouping import (
     apply_severities,
@@ -27,6 +29,9 @@ from osbctl.validation.ignore_comments import check_comments, drop_ignored_findi
 from osbctl.validation.options import ValidationOptions, select_findings
 from osbctl.validation.refusals import JoinedFindings, select_and_join
 from osbctl.validation.run_rules import run_rules
+
+_SCHEMA_DEPTH = 8
+"""Length of the path of a parameter schema: services, 0, plans, 0, schemas, service_instance, create, parameters."""
 
 
 def validate_document(document: Document, options: ValidationOptions) -> ValidationResult:
@@ -44,7 +49,7 @@ def validate_document(document: Document, options: ValidationOptions) -> Validat
         left_out += len(findings) - len(findings := group_findings(new))
     return ValidationResult(
         document.name,
-        tuple(locate_and_sort(findings, document)),
+        tuple(_redact(finding, document) for finding in locate_and_sort(findings, document)),
         {platform: _verdict_from_outcome(outcome) for platform, outcome in outcomes.items()},
         left_out,
         document.data,
@@ -54,16 +59,25 @@ def validate_document(document: Document, options: ValidationOptions) -> Validat
     )
 
 
+def _redact(finding: Finding, document: Document) -> Finding:
+    """The finding without secrets, also without its line if a secret-named parameter refers to the literal there."""
+    schema_path, below = finding.path[:_SCHEMA_DEPTH], finding.path[_SCHEMA_DEPTH:]
+    if finding.location is None or LITERALS.isdisjoint(below):
+        return finding.redacted
+    if is_at_or_below(below, secret_ref_targets(get_at(document.data, schema_path))):
+        finding = finding._replace(location=finding.location._replace(excerpt=""))
+    return finding.redacted
+
+
 def unreadable_result(name: str, findings: tuple[Finding, ...]) -> ValidationResult:
     """The result for a source that cannot be read; `findings` are the reasons."""
     return ValidationResult(name, findings, dict.fromkeys(Platform, Verdict(VerdictKind.UNREADABLE)))
 
 
 def _judge_on_platforms(document: Document, options: ValidationOptions) -> dict[Platform, Outcome]:
-    """Decisions of all platforms, or of the chosen ones with `errors_only`, without secrets."""
+    """Decisions of all platforms, or of the chosen ones with `errors_only`."""
     platforms = options.platforms if options.errors_only else tuple(Platform)
-    judge = judge_all if options.literal else judge_template
-    return {platform: outcome.redacted for platform, outcome in judge(document.data, platforms).items()}
+    return (judge_all if options.literal else judge_template)(document.data, platforms)
 
 
 def judge_template(data: dict[str, Any], platforms: Collection[Platform] = tuple(Platform)) -> dict[Platform, Outcome]:
@@ -88,7 +102,10 @@ def _template_outcome(unresolved: Mapping[Path, str], original: Outcome, rendere
         return rendered._replace(refusals=refusals)
     met = {path for refusal in original.refusals for path in _prefixes(refusal.path)}
     decisive = [path for path in unresolved if path in met] or unresolved
-    doubts = (Refusal("placeholder-unresolved", path, f"it depends on {unresolved[path][:40]!r}") for path in decisive)
+    doubts = (
+        Refusal("placeholder-unresolved", path, f"it depends on {redact_text(unresolved[path])[:40]!r}")
+        for path in decisive
+    )
     return Outcome(VerdictKind.UNCLEAR, doubts=limit_refusals(doubts))
 
 

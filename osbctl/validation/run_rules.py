@@ -5,8 +5,7 @@ from typing import Any
 
 from osbctl.catalog import parameter_holders
 from osbctl.findings import Finding, Severity
-from osbctl.jsonschemas.walk import BY_NAME, LITERALS
-from osbctl.paths import JsonValue, Path
+from osbctl.paths import BY_NAME, LITERALS, JsonValue, Path
 from osbctl.rule import Rule
 from osbctl.validation.node import CatalogNode, Node
 from osbctl.validation.options import ValidationOptions

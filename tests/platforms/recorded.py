@@ -15,6 +15,7 @@ from collections.abc import Iterator, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
+from unittest import mock
 
 from osbctl.findings import DocumentError
 from osbctl.platforms import Platform, judge_all
@@ -76,7 +77,10 @@ def _predict_outcome(text: bytes, platform: Platform) -> Outcome | str:
         document = parse_document(text, "case.json")
     except DocumentError as error:
         return "too deep" if {one.rule for one in error.findings} == {"nesting-too-deep"} else "unreadable"
-    return judge_all(document.data, [platform])[platform]
+    with mock.patch.object(
+        Outcome, "redacted", property(lambda outcome: outcome)
+    ):  # its own words, with all that it quotes
+        return judge_all(document.data, [platform])[platform]
 
 
 @cache

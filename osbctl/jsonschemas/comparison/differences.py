@@ -9,8 +9,8 @@ from osbctl.jsonschemas.comparison.secrets import Secrets, is_at_or_below, redac
 from osbctl.jsonschemas.comparison.subsumption import TOGETHER
 from osbctl.jsonschemas.constraints import Constraints
 from osbctl.jsonschemas.schema_tree import STRUCTURE, SchemaTree, Subschema, direct_subschemas
-from osbctl.jsonschemas.walk import BY_NAME, IN_PLACE, same_value
-from osbctl.paths import JsonValue, Path, get_at
+from osbctl.jsonschemas.walk import IN_PLACE, same_value
+from osbctl.paths import BY_NAME, JsonValue, Path, get_at
 from osbctl.redaction import SECRET
 
 _MAX_PAIRS = 5_000

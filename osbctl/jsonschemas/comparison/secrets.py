@@ -2,11 +2,11 @@
 
 import json
 from collections import defaultdict
-from collections.abc import Iterator
+from typing import Any
 
 from osbctl.jsonschemas.schema_tree import SchemaTree, Subschema
-from osbctl.jsonschemas.walk import LITERALS, find_refs, resolve_ref
-from osbctl.paths import JsonValue, Path, entries, value_at
+from osbctl.jsonschemas.walk import find_refs, resolve_ref
+from osbctl.paths import BY_NAME, LITERALS, JsonValue, Path, entries
 from osbctl.redaction import may_be_secret_name, redact, redact_text
 from osbctl.text import ELLIPSIS, escape_line
 
@@ -33,6 +33,22 @@ def secret_ref_targets(schema: JsonValue) -> set[Path]:
     return found
 
 
+def secret_literals(schema: JsonValue) -> frozenset[Any]:
+    """The texts and numbers in the literals of secret-named parameters, and of what these refer to."""
+    places, found = secret_ref_targets(schema), set[Any]()
+    todo: list[tuple[Path, JsonValue, bool, bool]] = [((), schema, False, () in places)]
+    while todo:
+        path, node, is_literal, is_secret = todo.pop()
+        if is_literal and is_secret and not isinstance(node, dict | list) and node not in (None, "", True, False):
+            found.add(node)
+        holds_names = path[-1:] and path[-1] in BY_NAME
+        for key, value in entries(node):
+            at = (*path, key)
+            literal = is_literal or (not holds_names and key in LITERALS)
+            todo.append((at, value, literal, is_secret or at in places or may_be_secret_name(key)))
+    return frozenset(found)
+
+
 def is_at_or_below(path: Path, places: set[Path]) -> bool:
     """Return whether the path leads to one of the places, or to something below it."""
     return bool(places) and any(path[:length] in places for length in range(len(path) + 1))
@@ -49,7 +65,7 @@ class Secrets:
 
     def __init__(self, *trees: SchemaTree) -> None:
         self._places = {tree: secret_ref_targets(tree.value) for tree in trees}
-        self._known = frozenset(v for tree in trees for p in self._places[tree] for v in _literal_values(tree.value, p))
+        self._known = frozenset().union(*(secret_literals(tree.value) for tree in trees))
 
     def may_be_secret(self, *places: Subschema) -> bool:
         """Return whether the values that one of these places speaks of may be secrets."""
@@ -64,12 +80,3 @@ class Secrets:
         elif isinstance(value, list):
             value = value[:max_length]
         return redact_and_cut(json.dumps(redact(value, self._known), ensure_ascii=False), max_length)
-
-
-def _literal_values(schema: JsonValue, place: Path) -> Iterator[JsonValue]:
-    todo = [(value_at(schema, place), False)]
-    while todo:
-        node, is_literal = todo.pop()
-        todo.extend((value, is_literal or key in LITERALS) for key, value in entries(node))
-        if is_literal and not isinstance(node, dict | list) and node not in (None, "", True, False):
-            yield node

@@ -14,6 +14,7 @@ from osbctl.catalog import objects_in_list, parameter_holders
 from osbctl.errors import SourceError
 from osbctl.jsonschemas.walk import subschemas
 from osbctl.paths import Path, resolve_pointer, value_at
+from osbctl.redaction import redact_text
 from osbctl.sources.document import Document
 from osbctl.sources.folder.source_tree import SourceTree
 from osbctl.sources.origins import Origin, PathOrigins
@@ -36,7 +37,7 @@ class _Bundle:
 
     def __init__(self, tree: SourceTree, origins: PathOrigins, schema: dict[str, Any]) -> None:
         self._tree, self._origins, self._schema = tree, origins, schema
-        self._dialect = str(schema.get("$schema") or "")
+        self._dialect = _dialect_of(schema)
         self._above: list[Origin] = []
         self._left = _MOST
 
@@ -64,7 +65,7 @@ class _Bundle:
         self._left -= 1
         file, inside = target
         copy: dict[str, Any] = self._tree.copy_with_variables(file, value_at(file.data, inside), inside)
-        dialect = str(file.data.get("$schema") or "")
+        dialect = _dialect_of(file.data)
         for key in ("$schema", "$id", "id"):
             if not is_lone and isinstance(copy.get(key), str):
                 del copy[key]
@@ -107,16 +108,23 @@ class _Bundle:
         if os.path.isabs(name):  # noqa: PTH117
             self._add_problem(part, path, f"{name!r} is an absolute path", "write it relative to this file")
             return None
-        file, folder = pathlib.Path(os.path.realpath(part.name)).parent / name, self._tree.folder
+        parent, folder = pathlib.Path(os.path.realpath(part.name)).parent, self._tree.folder
+        file = parent / name
         try:
             resolved = file.resolve()
             if resolved.is_relative_to(folder.resolve()):
                 return self._tree.read(folder / resolved.relative_to(folder.resolve()))
             self._add_problem(part, path, f"{name!r} leads out of the source folder", "copy it into the folder")
         except (SourceError, OSError, ValueError, RuntimeError):
-            hint = f"it was looked for at {file.as_posix()}"
+            hint = f"it was looked for at {(parent / redact_text(name)).as_posix()}"
             self._add_problem(part, path, f"{name!r} cannot be read: no such file?", hint)
         return None
 
     def _add_problem(self, part: Document, path: Path, message: str, hint: str = "") -> None:
         self._tree.problems.add("build-reference", message, part, path, hint)
+
+
+def _dialect_of(schema: dict[str, Any]) -> str:
+    """The value of `$schema`; empty if it is no text."""
+    dialect = schema.get("$schema")
+    return dialect if isinstance(dialect, str) else ""

@@ -7,8 +7,8 @@ from urllib.parse import unquote, urljoin
 
 from osbctl.findings import Finding, Severity
 from osbctl.jsonschemas.dialects import DRAFT_4, DRAFTS
-from osbctl.jsonschemas.walk import BY_NAME, IN_PLACE, SchemaPlace, subschemas
-from osbctl.paths import resolve_pointer, value_at
+from osbctl.jsonschemas.walk import IN_PLACE, SchemaPlace, subschemas
+from osbctl.paths import BY_NAME, resolve_pointer, value_at
 from osbctl.redaction import redact_text
 from osbctl.rule import Category, rule
 from osbctl.validation.node import Node

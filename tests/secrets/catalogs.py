@@ -1,0 +1,229 @@
+"""Catalogs that hold a marked value at every place of a secret, in every shape that a value may have."""
+
+import json
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+Value = Any
+Service = dict[str, Any]
+
+ANYTHING: dict[str, Callable[[int], Value]] = {
+    "string": lambda n: mark(n),
+    "number": lambda n: number(n),
+    "list": lambda n: [mark(n), number(n), {"a": mark(n)}],
+    "object": lambda n: {"a": mark(n), "n": number(n), "deep": {"b": [mark(n)]}},
+    "lines": lambda n: f"-----BEGIN\n{mark(n)}\n\n  {mark(n)} END",
+    "trailing blank": lambda n: f"{mark(n)} \t ",
+    "userinfo": lambda n: f"https://admin:{mark(n)}@db.example.com/x",
+    "query": lambda n: f"https://db.example.com/x?a=1&sig={mark(n)}&b=2",
+}
+"""Values for places where every value is secret."""
+
+IN_TEXTS: dict[str, Callable[[int], Value]] = {
+    "userinfo": lambda n: f"https://admin:{mark(n)}@db.example.com/x",
+    "query": lambda n: f"https://db.example.com/x?a=1&sig={mark(n)}&b=2",
+    "a sentence": lambda n: f"See https://{mark(n)}@db.example.com/x, or https://x.example.com/?token={mark(n)}.",
+    "lines": lambda n: f"First:\nhttps://admin:{mark(n)}@db.example.com/x\nhttps://x.example.com/?key={mark(n)}\n",
+    "trailing blank": lambda n: f"https://admin:{mark(n)}@db.example.com/x?sig={mark(n)} ",
+    "long": lambda n: f"{'Long. ' * 8}amqp://admin:{mark(n) * 40}@db.example.com/{'x' * 400}",
+    "list": lambda n: [f"https://admin:{mark(n)}@db.example.com/x", f"password={mark(n)}"],
+    "object": lambda n: {"password": mark(n), "url": f"https://db.example.com/?api_key={mark(n)}"},
+}
+"""Texts of which a part is secret, and what may stand in their place."""
+
+
+def mark(place: int) -> str:
+    """The mark of a place: in no encoding of this program it looks any different."""
+    return f"qz{place:03}mark"
+
+
+def number(place: int) -> int:
+    return 8_472_900_000 + place
+
+
+class Place(NamedTuple):
+    """A place of secrets: `put` changes a service offering so that it holds the value there, or returns a catalog."""
+
+    put: Callable[[Service, Value], Any]
+    kinds: Mapping[str, Callable[[int], Value]] = ANYTHING
+
+
+def parameters(schema: dict[str, Any]) -> dict[str, Any]:
+    schema = {"$schema": "http://json-schema.org/draft-04/schema#", "type": "object", **schema}
+    return {
+        "service_instance": {"create": {"parameters": schema}, "update": {"parameters": schema}},
+        "service_binding": {"create": {"parameters": schema}},
+    }
+
+
+def schema(make: Callable[[Value], dict[str, Any]]) -> Callable[[Service, Value], None]:
+    return lambda service, value: service["plans"][0].update(schemas=parameters(make(value)))
+
+
+def prop(name: str, make: Callable[[Value], Any]) -> Callable[[Service, Value], None]:
+    return schema(lambda value: {"properties": {name: make(value), "size": {"type": "integer"}}})
+
+
+def field(*path: str) -> Callable[[Service, Value], None]:
+    def put(service: Service, value: Value) -> None:
+        at: Any = service
+        for step in path[:-1]:
+            at = at[0] if step == "0" else at.setdefault(step, {})
+        at[path[-1]] = value
+
+    return put
+
+
+def text(*path: str) -> Place:
+    return Place(field(*path), IN_TEXTS)
+
+
+CLIENT = {"id": "ui", "redirect_uri": "https://ui.example.com"}
+PLAN = ("plans", "0")
+IN_PROPERTY = {"default": lambda v: v, "enum": lambda v: [v, "x"], "const": lambda v: v, "examples": lambda v: [v]}
+
+# Names and ids are no places of secrets: reports call the objects by them, and users order by them.
+PLACES: dict[str, Place] = {
+    "client secret": Place(lambda s, v: s.update(dashboard_client={**CLIENT, "secret": v})),
+    "client": Place(field("dashboard_client")),
+    "client in a list": Place(lambda s, v: s.update(dashboard_client=[{**CLIENT, "secret": v}])),
+    "client as Go reads it": Place(lambda s, v: s.update(Dashboard_Client={**CLIENT, "Secret": v})),
+    "redirect of the client": Place(lambda s, v: s.update(dashboard_client={**CLIENT, "redirect_uri": v}), IN_TEXTS),
+    **{
+        f"{key} of a parameter": Place(prop("dbPassword", lambda v, k=key, m=m: {k: m(v)}))
+        for key, m in IN_PROPERTY.items()
+    },
+    **{
+        f"{key} of a string": Place(prop("apiKey", lambda v, k=key, m=m: {"type": "string", "minLength": 99, k: m(v)}))
+        for key, m in IN_PROPERTY.items()
+    },
+    **{
+        f"{key} below a parent": Place(
+            prop("credentials", lambda v, k=key, m=m: {"type": "object", "properties": {"user": {k: m(v)}}})
+        )
+        for key, m in IN_PROPERTY.items()
+    },
+    **{
+        f"{key} of an object": Place(prop("db", lambda v, k=key, m=m: {k: m({"pwd": v})}))
+        for key, m in IN_PROPERTY.items()
+    },
+    **{
+        f"{key} in a text": Place(prop("db", lambda v, k=key, m=m: {k: m(v)}), IN_TEXTS)
+        for key, m in IN_PROPERTY.items()
+    },
+    **{
+        f"{key} of items": Place(prop("tokens", lambda v, k=key, m=m: {"type": "array", "items": {k: m(v)}}))
+        for key, m in IN_PROPERTY.items()
+    },
+    **{
+        f"{key} behind a reference": Place(
+            schema(
+                lambda v, k=key, m=m: {
+                    "definitions": {"p": {k: m(v)}},
+                    "properties": {"login": {"$ref": "#/definitions/p"}, "password": {"$ref": "#/definitions/p"}},
+                }
+            )
+        )
+        for key, m in IN_PROPERTY.items()
+    },
+    "a branch": Place(schema(lambda v: {"allOf": [{"properties": {"passphrase": {"enum": [v]}}}]})),
+    "a parameter": Place(prop("password", lambda v: v if isinstance(v, str | int) else {"default": v})),
+    "default of all": Place(schema(lambda v: {"default": {"password": v}, "examples": [{"password": v}]})),
+    "reference": Place(prop("a", lambda v: {"$ref": v}), IN_TEXTS),
+    "reference of a secret": Place(prop("token", lambda v: {"$ref": v}), IN_TEXTS),
+    "draft": Place(schema(lambda v: {"$schema": v}), IN_TEXTS),
+    "type of a parameter": Place(prop("a", lambda v: {"type": v}), IN_TEXTS),
+    "pattern": Place(prop("a", lambda v: {"type": "string", "pattern": v}), IN_TEXTS),
+    "format": Place(prop("a", lambda v: {"type": "string", "format": v, "default": "z"}), IN_TEXTS),
+    "title of a parameter": Place(prop("a", lambda v: {"type": "string", "title": v}), IN_TEXTS),
+    "description of a parameter": Place(prop("a", lambda v: {"type": "string", "description": v}), IN_TEXTS),
+    "schemas": Place(field(*PLAN, "schemas", "apiKey")),
+    "unit of costs": Place(
+        lambda s, v: field(*PLAN, "metadata", "costs")(s, [{"amount": {"usd": 1}, "unit": v}]), IN_TEXTS
+    ),
+    "amount of costs": Place(
+        lambda s, v: field(*PLAN, "metadata", "costs")(s, [{"amount": {"apiKey": v}, "unit": "MONTHLY"}])
+    ),
+    "amount as a text": Place(
+        lambda s, v: field(*PLAN, "metadata", "costs")(s, [{"amount": v, "unit": "DAILY"}]), IN_TEXTS
+    ),
+    "amount of a currency": Place(
+        lambda s, v: field(*PLAN, "metadata", "costs")(s, [{"amount": {"usd": v}, "unit": "DAILY"}]), IN_TEXTS
+    ),
+    "in costs": Place(
+        lambda s, v: field(*PLAN, "metadata", "costs")(s, [{"amount": {"usd": 1}, "unit": "MONTHLY", "password": v}])
+    ),
+    "costs": text(*PLAN, "metadata", "costs"),
+    "metadata": Place(field("metadata", "apiKey")),
+    "metadata of a plan": Place(field(*PLAN, "metadata", "password")),
+    "below metadata": Place(field("metadata", "credentials", "user")),
+    "all metadata": Place(lambda s, v: s.update(metadata=[{"password": v}])),
+    "bullets": Place(lambda s, v: field(*PLAN, "metadata", "bullets")(s, [v, "x"]), IN_TEXTS),
+    "bullets as a text": text(*PLAN, "metadata", "bullets"),
+    **{
+        f"{key} of the offering": text("metadata", key)
+        for key in (
+            "displayName",
+            "longDescription",
+            "documentationUrl",
+            "supportUrl",
+            "imageUrl",
+            "providerDisplayName",
+        )
+    },
+    "display name of a plan": text(*PLAN, "metadata", "displayName"),
+    "other metadata of a plan": text(*PLAN, "metadata", "endpoint"),
+    "tag": Place(lambda s, v: s.update(tags=[v]), IN_TEXTS),
+    "permission": Place(lambda s, v: s.update(requires=[v]), IN_TEXTS),
+    **{f"{key} of an offering": text(key) for key in ("description", "bindable", "tags", "plan_updateable")},
+    **{f"{key} of a plan": text(*PLAN, key) for key in ("description", "free")},
+    "maintenance": text(*PLAN, "maintenance_info", "version"),
+    "description of maintenance": text(*PLAN, "maintenance_info", "description"),
+    "polling": text(*PLAN, "maximum_polling_duration"),
+    "unknown field": Place(field("password")),
+    "unknown field of a plan": Place(field(*PLAN, "clientSecret")),
+    "unknown text": text(*PLAN, "endpoint"),
+    "plans": Place(lambda s, v: s.update(plans=[{"password": v}])),
+}
+CLIENT_SECRETS = frozenset(name for name in PLACES if name.startswith("client"))
+"""The places of what no registry stores."""
+
+
+def offering(number: int, name: str = "") -> Service:
+    """A service offering without a fault."""
+    ids = f"6C3B{number:04X}-8A4F-4E57-9B1C-2D7F5A90E3B4", f"F0A1{number:04X}-4D5E-4F60-8A7B-9C0D1E2F3A4B"
+    plan = {"id": ids[1], "name": "small", "description": "A small one.", "free": True}
+    return {
+        "id": ids[0], "name": name or f"service-{number:03}", "description": "A database.", "bindable": True, "plans": [plan]
+    }  # fmt: skip
+
+
+def catalog_of(places: list[str], kind: str) -> dict[str, Any]:
+    """A catalog with a service offering for each place, which holds its marked value of this kind (where it has it)."""
+    services = []
+    for number, name in enumerate(PLACES):
+        if name in places and kind in PLACES[name].kinds:
+            service = offering(number)
+            PLACES[name].put(service, PLACES[name].kinds[kind](number))
+            services.append(service)
+    return {"services": services}
+
+
+def clean_catalog(places: list[str]) -> dict[str, Any]:
+    return {"services": [offering(number) for number, name in enumerate(PLACES) if name in places]}
+
+
+def as_yaml(catalog: dict[str, Any]) -> str:
+    import yaml
+
+    return str(yaml.safe_dump(json.loads(json.dumps(catalog)), sort_keys=False, allow_unicode=True))
+
+
+def found_places(output: bytes) -> set[str]:
+    """The places whose mark is in the output."""
+    spelled = output.replace(b",", b"")  # 8,472,900,001
+    return {
+        name
+        for number_, name in enumerate(PLACES)
+        if mark(number_).encode() in output or str(number(number_)).encode() in spelled
+    }
