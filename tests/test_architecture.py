@@ -372,3 +372,25 @@ def test_a_run_passes_the_stops_of_its_way_in_their_order(way: str, words: tuple
     ran = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=60)
     passed = ran.stderr.splitlines()[-1].split()
     assert [stop for stop in passed if stop in CALLS[way]] == list(CALLS[way])
+
+
+CLOCKS = {
+    "broker/harness.py": "`until`, and the clock that a test moves",
+    "broker/test_access_log.py": "a request begins now",
+    "broker/test_deadlines.py": "a pause has a least length",
+    "broker/test_serve.py": "two signals, microseconds apart",
+    "cli/warm.py": "waits for the end of a process",
+    "editor/test_vscode.py": "waits for a program",
+}
+"""Modules of tests that read the wall clock, and why: no test may fail because the machine does other work as well."""
+
+
+def test_no_test_holds_the_wall_clock_against_a_bound() -> None:
+    tests = Path(__file__).parent
+    reading = re.compile(r"\b(monotonic|perf_counter)(_ns)?\b")
+    found = {
+        file.relative_to(tests).as_posix()
+        for file in tests.rglob("*.py")
+        if file != Path(__file__) and reading.search(file.read_text(encoding="utf-8"))
+    }
+    assert found == set(CLOCKS)
