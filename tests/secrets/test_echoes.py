@@ -280,7 +280,7 @@ def sample(step: int) -> list[tuple[str, str, str]]:
 
 
 @pytest.mark.parametrize(
-    ("password", "step"), zip(PASSWORDS, (3, 7, 11), strict=True), ids=["ascii", "unicode", "escape"]
+    ("password", "step"), [*zip(PASSWORDS, (3, 7, 11), strict=True)], ids=["ascii", "unicode", "escape"]
 )
 def test_no_command_shows_a_password_that_comes_back(password: str, step: int, tmp_path: Path) -> None:
     with echoing() as echo:
