@@ -4,15 +4,11 @@ Errors are one-line messages; tracebacks only with OSBCTL_DEBUG. Exit codes: 0 s
 3 failed run, 130 interrupted.
 """
 
-import errno
 import gc
 import os
 import sys
 
 import osbctl
-
-_OUTPUT_FAILS = (errno.ENOSPC, errno.EBADF, errno.EIO, errno.EDQUOT, errno.EFBIG)
-"""Errors of a failed write to standard output."""
 
 
 def main() -> None:
@@ -22,6 +18,10 @@ def main() -> None:
     _replace_closed_streams()
     if os.name == "nt":
         _use_utf8_and_ansi()
+    if os.environ.get("OSBCTL_DEBUG"):
+        from osbctl.containment import raise_bugs
+
+        raise_bugs()
     if sys.argv[1:2] == ["serve"]:
         import signal
 
@@ -70,23 +70,18 @@ def _run_to_exit_code(arguments: list[str]) -> int:
 
 def _report_failure(error: Exception) -> int:
     """Print the error and return the exit code; with OSBCTL_DEBUG, raise an internal error."""
-    from osbctl.cli.output import discard_output, handle_output_error, print_error, print_stderr
-    from osbctl.errors import OsbctlError
+    from osbctl.cli.output import discard_output, handle_output_error, print_error
+    from osbctl.containment import is_output_failure
+    from osbctl.errors import InternalError, OsbctlError
 
     if isinstance(error, BrokenPipeError):
         discard_output()  # the reader of our output has closed it (`| head`)
         return 0
-    if isinstance(error, OSError) and error.errno in _OUTPUT_FAILS and error.filename is None:
+    if isinstance(error, OSError) and is_output_failure(error):
         error = handle_output_error(error)
-    if isinstance(error, OsbctlError):
-        return print_error(error)
-    if os.environ.get("OSBCTL_DEBUG"):
+    if not isinstance(error, OsbctlError) and os.environ.get("OSBCTL_DEBUG"):
         raise error
-    print_stderr(
-        f"error: internal error: {type(error).__name__}\n"
-        "  hint: this is a bug; run again with OSBCTL_DEBUG=1 and report what it prints"
-    )
-    return 3
+    return print_error(error if isinstance(error, OsbctlError) else InternalError(error))
 
 
 def _dispatch_command(arguments: list[str]) -> int:

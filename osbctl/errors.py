@@ -3,8 +3,10 @@
 OsbctlError             3  base class
 ├── UsageError          2  invalid command line
 ├── SourceError         3  a source cannot be opened: missing, forbidden, no such revision
+│   └── OutputError     3  standard output cannot be written
 ├── RegistryError       3  the database of registered brokers cannot be used
 ├── ConfigError         3  osbctl.toml, pyproject.toml, a user schema or an option file is invalid
+├── InternalError       3  a bug of osbctl: an exception that nobody expected
 └── DocumentError       1  a document cannot be parsed, or is not valid (in `osbctl.findings`)
 """
 
@@ -27,6 +29,11 @@ class OsbctlError(Exception):
         self.advice = advice
 
 
+def error_sentence(error: OsbctlError) -> str:
+    """The message of an error with its advice in brackets, on one line."""
+    return error.message + (f" ({error.advice})" if error.advice else "")
+
+
 class UsageError(OsbctlError):
     """The command line is invalid."""
 
@@ -37,9 +44,21 @@ class SourceError(OsbctlError):
     """A source cannot be opened: a missing file, no permission, no such revision."""
 
 
+class OutputError(SourceError):
+    """Standard output cannot be written: this ends the run, whatever it is about."""
+
+
 class ConfigError(OsbctlError):
     """A configuration file, a user schema or an option file is invalid."""
 
 
 class RegistryError(OsbctlError):
     """The database of registered brokers cannot be used: missing, locked, full, damaged, or made by a newer osbctl."""
+
+
+class InternalError(OsbctlError):
+    """A bug of osbctl: an exception that nobody expected. Its text is not shown, since it may quote a secret."""
+
+    def __init__(self, cause: BaseException) -> None:
+        advice = "this is a bug; run again with OSBCTL_DEBUG=1 and report what it prints"
+        super().__init__(f"internal error: {type(cause).__name__}", advice)

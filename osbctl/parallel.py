@@ -9,21 +9,24 @@ from pathlib import Path
 from queue import SimpleQueue
 from typing import TypeVar
 
+from osbctl.containment import run_contained
+from osbctl.errors import OsbctlError
+
 T = TypeVar("T")
 R = TypeVar("R")
 
 
-def run_in_parallel(work: Callable[[T], R], items: Iterable[T], jobs: int) -> Iterator[tuple[T, R]]:
-    """Yield each item with its result of `work`, as they complete, each in a thread of its own.
+def run_in_parallel(work: Callable[[T], R], items: Iterable[T], jobs: int) -> Iterator[tuple[T, R | OsbctlError]]:
+    """Yield each item with its result of `work`, or the error that ended it, as they complete, each in a thread.
 
-    At most `jobs` items are in progress, so memory does not grow with their number. An exception of `work` is raised
-    here. The threads are daemons, so that an interrupt need not wait for them.
+    At most `jobs` items are in progress, so memory does not grow with their number. Errors are as in `run_contained`:
+    what ends the whole run is raised here. The threads are daemons, so that an interrupt need not wait for them.
     """
-    results: SimpleQueue[tuple[T, R | None, BaseException | None]] = SimpleQueue()
+    results: SimpleQueue[tuple[T, R | OsbctlError | None, BaseException | None]] = SimpleQueue()
 
     def run(item: T) -> None:
         try:
-            results.put((item, work(item), None))
+            results.put((item, run_contained(work, item), None))
         except BaseException as error:  # passed on to the waiting thread
             results.put((item, None, error))
 
@@ -38,7 +41,9 @@ def run_in_parallel(work: Callable[[T], R], items: Iterable[T], jobs: int) -> It
         yield _take_result(results)
 
 
-def _take_result(results: SimpleQueue[tuple[T, R | None, BaseException | None]]) -> tuple[T, R]:
+def _take_result(
+    results: SimpleQueue[tuple[T, R | OsbctlError | None, BaseException | None]],
+) -> tuple[T, R | OsbctlError]:
     item, result, error = results.get()
     if error:
         raise error

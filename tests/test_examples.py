@@ -33,6 +33,7 @@ RULES = load_all()
 JOINED = "the specification forbids the same at the same place, so that the platform joins that finding"
 WITHOUT = {
     "cannot-open": "no file can show that a file is missing",
+    "internal-error": "no file may show it",
     "schema-other": "the shipped schemas have no keyword beside those that have a rule of their own",
     "cloudfoundry-no-plan": JOINED,
     "cloudfoundry-requires": JOINED,

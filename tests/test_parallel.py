@@ -3,9 +3,11 @@
 import threading
 import time
 from collections.abc import Iterator
+from errno import ENOSPC
 
 import pytest
 
+from osbctl.errors import OsbctlError, OutputError, SourceError
 from osbctl.parallel import run_in_parallel
 from tests.broker.harness import until
 
@@ -52,11 +54,33 @@ def test_fast_items_do_not_wait_for_slow_ones() -> None:
     assert list(results) == [(0, True)]
 
 
-def test_exceptions_are_raised() -> None:
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_an_exception_belongs_to_its_item(jobs: int) -> None:
     def work(item: int) -> int:
-        return 1 // (item - 3)
+        if item == 5:
+            raise SourceError("gone")
+        return 6 // (item - 3)
 
-    with pytest.raises(ZeroDivisionError):
+    results = dict(run_in_parallel(work, range(10), jobs))
+    assert sorted(results) == list(range(10))
+    failed = {item: error for item, error in results.items() if isinstance(error, OsbctlError)}
+    assert {item: error.message for item, error in failed.items()} == {
+        3: "internal error: ZeroDivisionError",
+        5: "gone",
+    }
+    assert results[9] == 1
+
+
+@pytest.mark.parametrize(
+    "error", [KeyboardInterrupt, MemoryError, BrokenPipeError, OutputError("closed"), OSError(ENOSPC, "full")]
+)
+def test_what_ends_the_run_is_raised(error: type[BaseException] | BaseException) -> None:
+    def work(item: int) -> int:
+        if item == 3:
+            raise error
+        return item
+
+    with pytest.raises(error if isinstance(error, type) else type(error)):
         list(run_in_parallel(work, range(10), 2))
 
 

@@ -33,11 +33,11 @@ LAYERS = {
 """The layer of each package; what is not listed is in the base layer, 0."""
 
 BASE = (
-    ("extras", "parallel", "paths", "text"),
+    ("extras", "paths", "text"),
     ("redaction",),
     ("catalog", "errors"),
-    ("files",),
-    ("config", "credentials", "jsonschemas"),
+    ("containment", "files"),
+    ("config", "credentials", "jsonschemas", "parallel"),
     ("parameter_table", "platforms"),
     ("fields", "findings"),
     ("changes", "placeholders", "rule", "sources"),

@@ -11,13 +11,23 @@ from typer import Argument, Option
 
 from osbctl.cli import common
 from osbctl.cli.connection import NetworkOptions, User
-from osbctl.cli.output import print_note, show_progress, write_json, write_lines, write_output
+from osbctl.cli.output import (
+    print_error,
+    print_failure_count,
+    print_note,
+    show_progress,
+    write_json,
+    write_lines,
+    write_output,
+)
 from osbctl.cli.passwords import PasswordFinder
+from osbctl.containment import run_contained, run_without_faulty
+from osbctl.errors import OsbctlError
 from osbctl.platforms import DEFAULT_PLATFORM, Platform
 from osbctl.registry import location
-from osbctl.registry.records import ActionKind, Refresh, RefreshOutcome, Registration
+from osbctl.registry.records import ActionKind, BrokerRow, Refresh, RefreshOutcome, Registration
 from osbctl.registry.text import broker_lines, broker_table, refresh_lines
-from osbctl.text import escape_line
+from osbctl.text import escape_line, json_text
 
 if TYPE_CHECKING:
     from osbctl.tasks.refresh import Policy
@@ -91,11 +101,20 @@ def list_brokers(
     osbctl brokers list --format json | jq -r '.brokers[].name'
     """
     with location.open_registry(database) as registry:
+        found = registry.brokers()
+
+    def render(rows: list[BrokerRow]) -> str:
         if format == "json":
-            write_json({"version": 1, "brokers": [row.json for row in registry.brokers()]})
-        else:
-            write_lines(broker_table(registry.brokers()))
-    return 0
+            return json_text({"version": 1, "brokers": [row.json for row in rows]})
+        return "\n".join(broker_table(rows)) + "\n"
+
+    text, faulty = run_without_faulty(render, [row for _, row in found if not isinstance(row, OsbctlError)])
+    write_output(text)
+    errors = [(name, row) for name, row in found if isinstance(row, OsbctlError)]
+    errors += [(row.name, error) for row, error in faulty]
+    codes = [print_error(error, name) for name, error in errors]
+    print_failure_count(len(codes), len(found), "brokers could not be read")
+    return max(codes, default=0)
 
 
 @brokers.command("show")
@@ -183,11 +202,20 @@ def _print_results(results: Iterable[tuple[str, Refresh]], total: int, policy: P
     """Print the results, and return the exit code."""
     counts: Counter[RefreshOutcome] = Counter()
     deleted = 0
-    for name, result in results:
+    from osbctl.tasks.refresh import failed_refresh
+
+    def format_refresh(name: str, result: Refresh) -> list[str]:
+        return [*refresh_lines(name, result, policy.dry_run)]
+
+    for name, refreshed in results:
+        result, lines = refreshed, run_contained(format_refresh, name, refreshed)
+        if isinstance(lines, OsbctlError):
+            result = failed_refresh(name, lines, "not-shown")
+            lines = format_refresh(name, result)
         counts[result.outcome] += 1
         deleted += result.action_counts().get(ActionKind.DELETED, 0)
         if not quiet or result.outcome in (RefreshOutcome.REFUSED, RefreshOutcome.FAILED):
-            write_lines(refresh_lines(name, result, policy.dry_run))
+            write_lines(lines)
     if not quiet:
         _print_summary(counts, total, certain=not deleted or policy.used_plans is not None)
     return 3 if counts[RefreshOutcome.FAILED] else int(counts[RefreshOutcome.REFUSED] > 0)

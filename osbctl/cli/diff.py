@@ -93,7 +93,7 @@ class ChangesDisplay:
         """The report that says why nothing was compared."""
         from osbctl.tasks.validate import error_findings
 
-        return self._build_report(old_name, new_name, errors=error_findings(error))
+        return self._build_report(old_name, new_name, errors=error_findings(error, new_name))
 
 
 @common.expand_option_groups

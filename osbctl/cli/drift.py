@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from operator import itemgetter
 from typing import TYPE_CHECKING, Annotated
 
 from typer import Argument, Option
@@ -10,9 +11,10 @@ from typer import Argument, Option
 from osbctl.cli import common
 from osbctl.cli.connection import BrokerConnection, print_catalog_location, read_source_or_broker, source_name
 from osbctl.cli.diff import ChangesDisplay
-from osbctl.cli.output import print_note, show_progress, write_output
+from osbctl.cli.output import print_failure_count, print_note, show_progress, write_output
 from osbctl.cli.passwords import PasswordFinder
-from osbctl.errors import OsbctlError, SourceError, UsageError
+from osbctl.containment import run_contained, run_without_faulty
+from osbctl.errors import ConfigError, OsbctlError, SourceError, UsageError, error_sentence
 from osbctl.findings import DocumentError
 from osbctl.platforms import Platform
 from osbctl.registry import location
@@ -22,6 +24,8 @@ from osbctl.sources.exports import StoredAs, StoredCatalog, find_stored_catalog,
 from osbctl.sources.limits import Limits
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from osbctl.tasks.registered_broker_client import RegisteredBrokerClient
 
 _ADVICE = "name a catalog, or all files of a platform's export, in JSON or YAML"
@@ -160,13 +164,29 @@ def _report_all_brokers(
         print_note(*unknown_plan_notes(registry, used_plans, instances_file))
         client = sides.make_client(one_broker=total == 1)
         results = compare_registered_brokers(registry, client, platforms, used_plans, jobs)
-        checked = sorted(show_progress(results, total, "checking"), key=lambda result: result[0])
-    reports = [
-        BrokerReport(name, display.make_error_report(SourceError(f"{name}: {found}"), name, name), found)
-        if isinstance(found, str)
-        else BrokerReport(name, display.make_report(found))
-        for name, found in checked
-    ]
-    write_output(render_all(reports, display.effective_format), display.output)
-    print_note(*common_problems(reports), *(text for report in reports for text in report.notes()))
-    return max((report.exit_code for report in reports), default=0)
+        checked = sorted(show_progress(results, total, "checking"), key=itemgetter(0))
+
+    def report_failure(name: str, found: OsbctlError) -> BrokerReport:
+        error = error_sentence(found)
+        return BrokerReport(name, display.make_error_report(SourceError(f"{name}: {error}"), name, name), error)
+
+    def render(some: Sequence[BrokerReport]) -> tuple[str, list[str], int]:
+        """The report, notes beside it, and the exit code."""
+        notes = [text for report in some for text in report.notes()]
+        return render_all(some, display.effective_format), notes, max((one.exit_code for one in some), default=0)
+
+    reports = []
+    for name, found in checked:
+        report = found if isinstance(found, OsbctlError) else run_contained(display.make_report, found)
+        if isinstance(report, ConfigError):
+            raise report
+        reports.append(report_failure(name, report) if isinstance(report, OsbctlError) else BrokerReport(name, report))
+    (text, notes, code), faulty = run_without_faulty(render, reports)
+    if faulty:
+        errors = {report.name: report_failure(report.name, error) for report, error in faulty}
+        reports = [errors.get(report.name, report) for report in reports]
+        text, notes, code = render(reports)
+    write_output(text, display.output)
+    print_note(*common_problems(reports), *notes)
+    print_failure_count(sum(bool(report.error) for report in reports), total, "brokers could not be checked")
+    return code

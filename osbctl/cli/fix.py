@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Annotated
 from typer import Argument, Option
 
 from osbctl.cli import common
-from osbctl.cli.output import print_error, print_note, use_color, write_output
+from osbctl.cli.output import print_error, print_failure_count, print_note, use_color, write_output
+from osbctl.containment import run_contained, run_on_each
 from osbctl.errors import OsbctlError
 from osbctl.findings import Finding
 from osbctl.text import AnsiStyle, escape_ci_commands, escape_line, plural
@@ -57,8 +58,12 @@ def fix(
     common.check_options_used(sources, env=env, stdin_filename=stdin_filename)
     request = Request(tuple(sources), api_version=api_version, select=tuple(select or ()))
     given = load_config(config) if config else None
-    options = [validation_options(request, resolve_config(source, stdin_filename, given)) for source in sources]
     variables, dry_run = variables_lookup(os.environ, env, config), check or diff
+
+    def find_options(source: str) -> ValidationOptions:
+        return validation_options(request, resolve_config(source, stdin_filename, given))
+
+    options = run_on_each(find_options, sources)
 
     def fix_one(source: str, chosen: ValidationOptions) -> bool:
         """Fix one source, and return whether it changes."""
@@ -78,13 +83,17 @@ def fix(
         print_note(*_result_notes(result, "would fix" if dry_run else "fixed", unfixable))
         return bool(result.changed_files)
 
-    exit_code = 0
+    outcomes: list[int] = []
+    failed = 0
     for source, chosen in zip(sources, options, strict=True):
-        try:
-            exit_code = max(exit_code, int(fix_one(source, chosen) and dry_run))
-        except OsbctlError as error:
-            exit_code = max(exit_code, print_error(error))
-    return exit_code
+        changes = chosen if isinstance(chosen, OsbctlError) else run_contained(fix_one, source, chosen)
+        if isinstance(changes, OsbctlError):
+            failed += 1
+            outcomes.append(print_error(changes, report_name(source, stdin_filename)))
+        else:
+            outcomes.append(int(changes and dry_run))
+    print_failure_count(failed, len(sources), "sources could not be fixed")
+    return max(outcomes)
 
 
 def _result_notes(result: FixResult, verb: str, unfixable: Iterable[tuple[Finding, str]]) -> Iterator[str]:

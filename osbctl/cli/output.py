@@ -5,7 +5,7 @@ import sys
 from collections.abc import Iterable, Iterator
 from typing import Any, TextIO, TypeVar
 
-from osbctl.errors import OsbctlError, SourceError
+from osbctl.errors import InternalError, OsbctlError, OutputError
 from osbctl.files import write_file
 from osbctl.findings import DocumentError
 from osbctl.text import escape_line, json_text, wrap_line
@@ -43,10 +43,10 @@ def write_json(value: Any) -> None:
     write_output(json_text(value))
 
 
-def handle_output_error(error: OSError) -> SourceError:
+def handle_output_error(error: OSError) -> OutputError:
     """Discard all further output, since a write to standard output failed; return the error to report."""
     discard_output()
-    return SourceError(f"standard output cannot be written: {error.strerror}")
+    return OutputError(f"standard output cannot be written: {error.strerror}")
 
 
 def discard_output() -> None:
@@ -60,14 +60,24 @@ def print_note(*texts: str) -> None:
         print_stderr(f"osbctl: {text}")
 
 
-def print_error(error: OsbctlError) -> int:
-    """Print `error: MESSAGE` with its advice on standard error, and return the exit code."""
+def print_failure_count(failed: int, total: int, what: str) -> None:
+    """Print how many of several sources or brokers failed, if some did; `what` says what they are, and what failed."""
+    if failed and total > 1:
+        print_note(f"{failed:,} of {total:,} {what}")
+
+
+def print_error(error: OsbctlError, name: str = "") -> int:
+    """Print `error: MESSAGE` with its advice on standard error, and return the exit code.
+
+    `name` is the source or broker that it is about: the message of a bug does not say that.
+    """
     if isinstance(error, DocumentError):
         from osbctl.reports.text_report import format_findings
 
         print_stderr(format_findings(error.findings).rstrip("\n"))
     else:
-        print_stderr(f"error: {error.message}" + (f"\n  hint: {error.advice}" if error.advice else ""))
+        where = f"{name}: " if name and isinstance(error, InternalError) else ""
+        print_stderr(f"error: {where}{error.message}" + (f"\n  hint: {error.advice}" if error.advice else ""))
     return error.exit_code
 
 

@@ -10,9 +10,10 @@ from typer import Argument, Option
 
 from osbctl.cli import common
 from osbctl.cli.connection import BrokerConnection, is_address, read_source_or_broker, source_name
-from osbctl.cli.output import write_output
+from osbctl.cli.output import print_error, print_failure_count, write_output
 from osbctl.config import find_config, load_config
-from osbctl.errors import UsageError
+from osbctl.containment import run_on_each
+from osbctl.errors import OsbctlError, UsageError
 from osbctl.platforms import Platform
 from osbctl.sources.catalogs import require_services
 
@@ -40,7 +41,8 @@ def page(
 ) -> int:
     """Make a page of what is on offer: one HTML file that needs no server, no network, and no script to be read.
 
-    The page is the same, byte for byte, for the same sources and options. Secrets are left out.
+    The page is the same, byte for byte, for the same sources and options. Secrets are left out. A source that cannot be
+    read is named at the top of the page, which shows the others; the exit code says that it failed.
 
     \b
     osbctl page catalog.yaml -o marketplace.html
@@ -50,7 +52,7 @@ def page(
     """
     from osbctl.pages.content import Content
     from osbctl.tasks.output_checks import check_output
-    from osbctl.tasks.page import PageCatalog, make_page, read_branding
+    from osbctl.tasks.page import PageCatalog, make_page_of_readable, read_branding
 
     check_output(output, [*sources, *(since or ()), logo, config, where.env, *connection.files])
     settings = load_config(config) if config else find_config(".")
@@ -58,19 +60,27 @@ def page(
     connection.check_stdin(*sources, *since)
     earlier = _resolve_earlier_catalogs(sources, since)
     connection.check_used(where, *sources, *filter(None, earlier))
-    catalogs = [
-        PageCatalog(
-            name,
-            read_source_or_broker(connection, source, where),
-            require_services(read_source_or_broker(connection, old, where), as_list=True) if old else None,
-        )
-        for name, source, old in zip(_broker_names(sources), sources, earlier, strict=True)
-    ]
+
+    def read(named: tuple[str, str, str]) -> PageCatalog:
+        name, source, old = named
+        document = read_source_or_broker(connection, source, where)
+        before = require_services(read_source_or_broker(connection, old, where), as_list=True) if old else None
+        return PageCatalog(name, document, before)
+
+    names = _broker_names(sources)
+    found = run_on_each(read, zip(names, sources, earlier, strict=True))
     branding = read_branding({"title": title, "logo": logo, "accent": accent}, settings.page)
     since_text = f"Since {', '.join(map(_earlier_catalog_name, since))}." if since else None
     content = Content(branding=branding, date=date, since=since_text, findings=findings)
-    write_output(make_page(catalogs, content, frozenset(platforms or Platform)), output)
-    return 0
+    catalogs = [catalog for catalog in found if not isinstance(catalog, OsbctlError)]
+    failed = {name: error for name, error in zip(names, found, strict=True) if isinstance(error, OsbctlError)}
+    if catalogs:
+        text, errors = make_page_of_readable(catalogs, failed, content, frozenset(platforms or Platform))
+        write_output(text, output)
+        failed |= errors
+    codes = [print_error(error, name) for name, error in failed.items()]
+    print_failure_count(len(failed), len(sources), "catalogs could not be shown")
+    return max(codes, default=0)
 
 
 def _resolve_earlier_catalogs(sources: Sequence[str], since: Sequence[str]) -> Sequence[str]:

@@ -4,12 +4,15 @@ import os
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from osbctl.cli.output import is_github_log, print_note, report_style, write_output
+from osbctl.cli.output import is_github_log, print_failure_count, print_note, report_style, write_output
 from osbctl.config import load_config
+from osbctl.containment import run_without_faulty
+from osbctl.errors import SourceError
 from osbctl.findings import ValidationResult
 from osbctl.reports import WHOLE, Format, Report, TextDetail, render
 from osbctl.tasks.options import Request, all_rules
-from osbctl.tasks.validate import validate
+from osbctl.tasks.validate import error_findings, validate
+from osbctl.validation.pipeline import unreadable_result
 
 
 class Display(NamedTuple):
@@ -41,13 +44,22 @@ def validate_and_report(request: Request, display: Display, config: str | None =
     failed = write_report(done.results, display)
     if not display.detail.quiet:
         print_note(*done.notes)
-    return done.exit_code or failed
+        print_failure_count(done.failed, len(done.results), "sources could not be checked")
+    return max(done.exit_code, failed)
 
 
 def write_report(results: Sequence[ValidationResult], display: Display) -> int:
-    """Write the report; 1 if a finding makes the run fail, else 0."""
+    """Write the report; 3 if a result could not be reported, 1 if a finding makes the run fail, else 0."""
     color, width = report_style(display.output, display.color)
     root = os.getcwd()  # noqa: PTH109
+
+    def render_results(some: Sequence[ValidationResult]) -> str:
+        return render(report._replace(results=some), display.effective_format)
+
     report = Report(results, all_rules, root=root, color=color, width=width, detail=display.detail)
-    write_output(render(report, display.effective_format), display.output)
-    return int(report.failed)
+    text, faulty = run_without_faulty(render_results, results)
+    if faulty:
+        errors = {id(result): unreadable_result(result.name, error_findings(e, result.name)) for result, e in faulty}
+        text = render_results([errors.get(id(result), result) for result in results])
+    write_output(text, display.output)
+    return SourceError.exit_code if faulty else int(report.failed)

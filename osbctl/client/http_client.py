@@ -8,7 +8,7 @@ import zlib
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from enum import Enum
-from http.client import HTTPException, RemoteDisconnected
+from http.client import HTTPException, HTTPResponse, IncompleteRead, RemoteDisconnected
 from typing import Any, Self
 from urllib.parse import unquote, urlsplit
 
@@ -112,10 +112,21 @@ def _create_pool(client: HttpClient, proxy: str) -> urllib3.PoolManager:
     return pool
 
 
+class _Response(HTTPResponse):
+    def _safe_read(self, amt: int) -> bytes:
+        # urllib3 hands on the size of a chunk as the broker wrote it; -1 would read on without a limit.
+        if amt < 0:
+            raise HTTPException("a negative chunk size")
+        data: bytes = super()._safe_read(amt)  # type: ignore[misc]  # what urllib3 calls
+        return data
+
+
 def _watched_pool_class(pool_class: Any, client: HttpClient) -> Any:
     """Make a subclass of `pool_class` whose connections `client` watches from before the TLS handshake."""
 
     class Connection(pool_class.ConnectionCls):  # type: ignore[misc]
+        response_class = _Response
+
         def _new_conn(self) -> socket.socket:
             sock: socket.socket = super()._new_conn()
             client.cut_at_deadline(sock)
@@ -233,7 +244,11 @@ def read_body_chunks(response: BaseHTTPResponse, client: HttpClient) -> Iterator
             yield piece
     except zlib.error:
         raise SourceError(f"{client.name}: the answer says that it is gzip, and is not") from None
-    except (faults.ProtocolError, faults.ReadTimeoutError, faults.DecodeError, OSError) as error:
+    except (faults.HTTPError, HTTPException, OSError, ValueError) as error:
+        cause = error.args[1] if len(error.args) > 1 else None
+        is_cut_short = isinstance(cause, IncompleteRead) and not isinstance(cause, faults.InvalidChunkLength)
+        if isinstance(cause, HTTPException) and not is_cut_short:
+            raise SourceError(f"{client.name}: its answer is not proper HTTP: a chunk has no valid size") from None
         raise _incomplete_answer_error(client, client.expired or isinstance(error, faults.ReadTimeoutError)) from None
     finally:
         response.close()

@@ -100,11 +100,11 @@ def analyse_source(source: str, unsaved: Mapping[str, str], variables_of: Variab
         options = validation_options(Request((source,)), config)
     except OsbctlError as error:
         place = Location(source, 1, 1) if source in unsaved else None
-        return Analysis(source, (error_findings(error)[0]._replace(location=place),))
+        return Analysis(source, (error_findings(error, source)[0]._replace(location=place),))
     try:
         document = read_open_source(source, unsaved, variables_of)
     except OsbctlError as error:  # also a broken lock
-        return Analysis(source, error_findings(error), options)
+        return Analysis(source, error_findings(error, source), options)
     result = validate_document(document, options)
     return Analysis(source, result.findings, options, document, result.verdicts)
 

@@ -10,6 +10,7 @@ from jsonschema_rs import ValidationError
 
 from osbctl.jsonschemas.dialects import Dialect
 from osbctl.jsonschemas.schema_tree import SchemaTree, Subschema, direct_subschemas
+from osbctl.jsonschemas.sentences import error_path
 from osbctl.jsonschemas.walk import UndecidableError
 from osbctl.paths import JsonValue, entries, pointer
 from osbctl.text import escape_line
@@ -117,7 +118,8 @@ def build_checked_tree(schema: JsonValue, dialect: Dialect | None = None) -> Sch
             if not isinstance(node.value, bool):
                 jsonschema_rs.meta.validate({**node.value, "$schema": tree.dialect.uri})
         except (TypeError, ValueError, jsonschema_rs.ReferencingError) as error:
-            place = pointer((*node.path, *getattr(error, "instance_path", ())))
+            inside = error_path(error, node.value) if isinstance(error, ValidationError) else ()
+            place = pointer((*node.path, *inside))
             where = f" (at {escape_line(place[:80])})" if place else ""
             raise UndecidableError(f"is not a valid {tree.dialect.name} schema{where}") from None
     tree.check_supported()

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
-from math import ceil, floor, inf, isinf
+from math import ceil, floor, inf
 from typing import TypeAlias
 
 from osbctl.jsonschemas.schema_tree import Subschema
@@ -84,7 +84,7 @@ class Constraints:
             if mark is not None and not isinstance(mark, bool):
                 found.append((sign * mark, True))
         value, excluded = max(found)
-        if "fraction" in kinds or isinf(value):
+        if "fraction" in kinds or value in (-inf, inf):  # not isinf(): an integer may be too large for a float
             return value, excluded
         return floor(value) + 1 if excluded else ceil(value), False
 

@@ -8,7 +8,7 @@ import jsonschema_rs
 from jsonschema_rs import ValidationError
 
 from osbctl.jsonschemas.dialects import Dialect, is_valid_schema
-from osbctl.paths import JsonValue, Path, get_at
+from osbctl.paths import JsonValue, Path, entries, pointer
 from osbctl.redaction import SECRET, is_secret_path, redact, redact_text
 from osbctl.text import escape_line, format_key
 
@@ -55,15 +55,19 @@ def metaschema_errors(schema: dict[str, Any], dialect: Dialect) -> Iterator[tupl
     # A lone surrogate is no fault of a schema, but jsonschema-rs reads none.
     value = json.loads(json.dumps(schema, ensure_ascii=False).encode("utf-8", "replace"))
     # From 2019-09 on a metaschema has several parts, and each says the same of a wrong type.
-    errors = [(error, _best_match(error)) for error in judge.iter_errors(value)]
+    errors = [(error, _best_match(error, value)) for error in judge.iter_errors(value)]
     found = {(error_path(e, value), describe_error(best, error_path(best, value), "the schema")) for e, best in errors}
     yield from sorted(found, key=lambda fault: (list(map(str, fault[0])), fault[1]))
 
 
-def _best_match(error: ValidationError) -> ValidationError:
+def _best_match(error: ValidationError, whole: JsonValue) -> ValidationError:
     """Of a choice between schemas, the error that says most: about a part, or not about the kind of the value."""
     inner_errors = [inner for branch in getattr(error.kind, "context", ()) for inner in branch]
-    return max(inner_errors, key=lambda e: (len(e.instance_path), e.kind.name not in ("type", "enum")), default=error)
+    return max(
+        inner_errors,
+        key=lambda e: (len(error_path(e, whole)), e.kind.name not in ("type", "enum")),
+        default=error,
+    )
 
 
 def leaf_errors(errors: Iterable[ValidationError]) -> Iterator[ValidationError]:
@@ -79,19 +83,47 @@ def leaf_errors(errors: Iterable[ValidationError]) -> Iterator[ValidationError]:
 
 
 def _is_type_mismatch(inner: ValidationError, error: ValidationError) -> bool:
-    return inner.kind.name == "type" and list(inner.instance_path) == list(error.instance_path)
+    same_steps = list(inner.instance_path) == list(error.instance_path)
+    # The path alone does not tell: an empty key is missing in it.
+    return inner.kind.name == "type" and same_steps and inner.instance == error.instance
 
 
 def error_path(error: ValidationError, whole: JsonValue) -> Path:
-    """The path of an error in the `whole` value that was validated: jsonschema-rs takes a key `"8080"` for an index."""
-    path: Path = ()
-    for step in error.instance_path:
-        if isinstance(whole, dict) and isinstance(step, int):
-            keys = [key for key in whole if key.isdecimal() and key.lstrip("0") == str(step).lstrip("0")]
-            step = min(keys, key=len, default=step)
-        path = (*path, step)
-        whole = get_at(whole, (step,))
-    return path
+    """The path of an error in the `whole` value that was validated.
+
+    jsonschema-rs leaves empty keys out of a path, and takes a key such as `"8080"` for an index. If several paths are
+    possible, the text of the error tells which one is meant.
+    """
+    steps = tuple(error.instance_path)
+    possible = list(_possible_paths(steps, whole))
+    if len(possible) > 1:
+        text = str(error)
+        possible = [path for path in possible if f"\n\nOn instance{_path_in_text(path)}:\n" in text] or possible
+    return possible[0] if possible else steps
+
+
+def _possible_paths(steps: Path, value: JsonValue, path: Path = ()) -> Iterator[Path]:
+    """The paths in `value` that jsonschema-rs may mean by `steps`, those without empty keys first."""
+    if not steps:
+        yield path
+    for key, item in entries(value):
+        if steps and key != "" and (key == steps[0] or (isinstance(key, str) and _is_read_as_index(key, steps[0]))):
+            yield from _possible_paths(steps[1:], item, (*path, key))
+    if isinstance(value, dict) and "" in value:
+        yield from _possible_paths(steps, value[""], (*path, ""))
+
+
+def _is_read_as_index(key: str, index: str | int) -> bool:
+    """Return whether Rust parses the key to this number."""
+    digits = key.removeprefix("+")
+    is_number = digits.isascii() and digits.isdecimal() and isinstance(index, int)
+    return is_number and digits.lstrip("0") == str(index).lstrip("0")
+
+
+def _path_in_text(path: Path) -> str:
+    """A path as the text of a `ValidationError` has it: keys as in a JSON pointer."""
+    steps = [pointer((step,))[1:] for step in path]
+    return "".join(f"[{step}]" if step.isascii() and step.isdecimal() else f'["{step}"]' for step in steps)
 
 
 def describe_error(error: ValidationError, path: Path, top_name: str, secrets: frozenset[Any] = frozenset()) -> str:

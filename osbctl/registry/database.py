@@ -1,8 +1,11 @@
 """Connection to the database: SQLite or PostgreSQL through SQLAlchemy. Each failure becomes one sentence."""
 
 import os
+import threading
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from functools import partial
+from time import monotonic
 from typing import Any
 
 from osbctl.errors import RegistryError, UsageError
@@ -13,7 +16,7 @@ from osbctl.registry.errors import ADD_MAKES_ONE, missing_extra_error, translate
 try:
     import sqlalchemy
     from sqlalchemy import URL, Connection, Engine, event
-    from sqlalchemy.exc import ArgumentError, SQLAlchemyError
+    from sqlalchemy.exc import ArgumentError, OperationalError, SQLAlchemyError
     from sqlalchemy.pool import QueuePool
 except ImportError as error:
     raise missing_extra_error() from error
@@ -37,11 +40,12 @@ class Database:
         if self.is_sqlite:
             _ensure_file(self._url.database or "", self.name, create=create)
         self.engine = _create_engine(self._url, wait_seconds)
+        self._turns = _Turns(wait_seconds) if self.is_sqlite else None
 
     @contextmanager
     def read_transaction(self) -> Iterator[Connection]:
         """A transaction that only reads. Raises RegistryError if the database cannot be used; the message says why."""
-        with self._translate_errors(), self.engine.begin() as connection:
+        with self._translate_errors(), self._take_turn(), self.engine.begin() as connection:
             yield connection
 
     @contextmanager
@@ -49,6 +53,7 @@ class Database:
         """A transaction that may write. Raises RegistryError: also if the database is locked, or the disk full."""
         with (
             self._translate_errors(),
+            self._take_turn(),
             self.engine.connect().execution_options(osbctl_writes=True) as connection,
             connection.begin(),
         ):
@@ -57,13 +62,38 @@ class Database:
     def close(self) -> None:
         self.engine.dispose()
 
+    def _take_turn(self) -> AbstractContextManager[None]:
+        return self._turns.take() if self._turns else nullcontext()
+
     @contextmanager
     def _translate_errors(self) -> Iterator[None]:
         """Raise RegistryError in place of an error of the database."""
         try:
             yield
-        except (SQLAlchemyError, UnicodeDecodeError) as error:  # the latter: text that is not UTF-8
+        except (SQLAlchemyError, UnicodeError) as error:  # the latter: text that is not UTF-8
             raise translate_database_error(error, self.name, self._url.password) from None
+
+
+class _Turns:
+    """One transaction at a time: SQLite's own wait is unfair, so that of many threads some would wait in vain."""
+
+    def __init__(self, wait_seconds: float) -> None:
+        self._lock, self._wait_seconds = threading.RLock(), wait_seconds
+        self._timeout: tuple[float, OperationalError] | None = None
+
+    @contextmanager
+    def take(self) -> Iterator[None]:
+        """Wait for the turn, however long it takes, unless another process is what all of them wait for."""
+        asked = monotonic()
+        with self._lock:
+            if self._timeout and asked < self._timeout[0] and monotonic() > asked + self._wait_seconds:
+                raise self._timeout[1]
+            try:
+                yield
+            except OperationalError as error:
+                if "database is locked" in str(error):
+                    self._timeout = monotonic(), error
+                raise
 
 
 def parse_database_url(url: str) -> URL:
@@ -109,18 +139,30 @@ def _create_engine(url: URL, wait_seconds: float) -> Engine:
     if sqlite := url.get_backend_name() == "sqlite":
         arguments = {"timeout": wait_seconds, "isolation_level": None, "check_same_thread": False}
     try:
-        # Size 0: no limit; there are never more connections than working threads.
+        # Size 0: no limit; there are never more connections than working threads. A server that restarted has closed
+        # the connections that wait in the pool: each is tried before it is used.
         engine = sqlalchemy.create_engine(
-            url, poolclass=QueuePool, pool_size=0, hide_parameters=True, connect_args=arguments
+            url,
+            poolclass=QueuePool,
+            pool_size=0,
+            pool_pre_ping=not sqlite,
+            hide_parameters=True,
+            connect_args=arguments,
         )
     except ImportError as error:
         raise RegistryError("PostgreSQL needs psycopg", command_to_install("postgresql")) from error
     if sqlite:
+        event.listen(engine, "connect", _keep_text_that_is_not_utf8)
         event.listen(engine, "begin", _begin_sqlite_transaction)
     else:
         limit = f"SET LOCAL lock_timeout = {round(wait_seconds * 1000)}"
         event.listen(engine, "begin", lambda connection: connection.exec_driver_sql(limit))
     return engine
+
+
+def _keep_text_that_is_not_utf8(connection: Any, _: object) -> None:
+    """Read such text with surrogates, so that one damaged row does not prevent reading the others."""
+    connection.text_factory = partial(str, encoding="utf-8", errors="surrogateescape")
 
 
 def _begin_sqlite_transaction(connection: Connection) -> None:

@@ -41,6 +41,10 @@ class OutdatedError(RegistryError):
         super().__init__(f"another process changed the broker {name!r} at the same time", "run it again")
 
 
+class DamagedRowError(RegistryError):
+    """The row of one broker holds something that osbctl did not write."""
+
+
 ADD_MAKES_ONE = "restore it from a backup, or name another with --database; osbctl brokers add makes a new one"
 """Advice if there is no registry."""
 
@@ -55,6 +59,11 @@ _KNOWN = (
     (("password auth", "no password"), "the server refuses the user or the password", "set PGPASSWORD or ~/.pgpass"),
     (("does not exist",), "the server has no such database or user", "`createdb` makes a database"),
     (("timeout expired",), "the server did not answer in time", "check that it is reachable from here"),
+    (
+        ("terminating connection", "closed the connection", "is lost", "starting up", "shutting down"),
+        "the server was stopped or restarted meanwhile",
+        "try again",
+    ),
     (("connection refused", "no such file"), "no server listens there", "check that PostgreSQL runs at that address"),
 )
 """Texts in the driver's message, our sentence, and advice; the first match counts."""

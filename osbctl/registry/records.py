@@ -9,11 +9,11 @@ from enum import StrEnum
 from functools import cached_property
 from typing import Any, Self
 
-from osbctl.errors import RegistryError
 from osbctl.findings import DocumentError
 from osbctl.platforms import Platform
 from osbctl.platforms.outcome import Refusal
 from osbctl.platforms.saving import StoredRow
+from osbctl.registry.errors import DamagedRowError
 from osbctl.sources.catalogs import require_services
 from osbctl.sources.document import Document
 from osbctl.sources.parse import parse_document
@@ -161,17 +161,17 @@ class RegisteredBroker:
 
     @cached_property
     def document(self) -> Document:
-        """The stored catalog, parsed. Raises RegistryError: another program wrote something else there."""
+        """The stored catalog, parsed. Raises DamagedRowError: another program wrote something else there."""
         name = self.row.name
         advice = "restore the database from a backup; or remove the broker, and add it again"
         try:
             document = require_services(parse_document(self.catalog, f"{name} (stored)"))
         except DocumentError as error:
-            raise RegistryError(f"what is stored of {name} is not a catalog", advice) from error
+            raise DamagedRowError(f"what is stored of {name} is not a catalog", advice) from error
         found = len(document.catalog.services), sum(1 for _ in document.catalog.plans)
         if self.counts and found != self.counts:
             stored, there = (f"{plural(s, 'service')} and {plural(p, 'plan')}" for s, p in (self.counts, found))
-            raise RegistryError(f"the stored catalog of {name} is damaged: it has {there}, not {stored}", advice)
+            raise DamagedRowError(f"the stored catalog of {name} is damaged: it has {there}, not {stored}", advice)
         return document
 
     @property

@@ -7,12 +7,13 @@ from contextlib import AbstractContextManager
 from dataclasses import asdict
 from typing import Any, Self
 
-from osbctl.errors import SourceError, UsageError
-from osbctl.platforms import Identity
+from osbctl.containment import run_contained
+from osbctl.errors import InternalError, OsbctlError, SourceError, UsageError
+from osbctl.platforms import Identity, Platform
 from osbctl.platforms.saving import StoredRow
 from osbctl.platforms.shared_identities import ids_unique_on_platform
 from osbctl.registry.database import WAIT_SECONDS, Database
-from osbctl.registry.errors import NameTakenError, OutdatedError, UnknownBrokerError
+from osbctl.registry.errors import DamagedRowError, NameTakenError, OutdatedError, UnknownBrokerError
 from osbctl.registry.records import (
     NAME,
     BrokerCatalog,
@@ -62,15 +63,15 @@ class Registry(AbstractContextManager["Registry"]):
     def close(self) -> None:
         self._database.close()
 
-    def brokers(self) -> list[BrokerRow]:
-        """All brokers by name, without their catalogs."""
+    def brokers(self) -> list[tuple[str, BrokerRow | OsbctlError]]:
+        """All brokers by name, without their catalogs; a row that cannot be read as its error."""
         with self._database.read_transaction() as connection:
             rows = connection.execute(select(*LIGHT).order_by(BROKERS.c.name)).all()
-        return [parse_broker_row(row) for row in rows]
+        return [(str(row.name), run_contained(parse_broker_row, row)) for row in rows]
 
     def names(self) -> list[str]:
         with self._database.read_transaction() as connection:
-            return sorted(connection.scalars(select(BROKERS.c.name)))
+            return sorted(map(str, connection.scalars(select(BROKERS.c.name))))
 
     def broker(self, name: str, *, previous: bool = False) -> RegisteredBroker:
         """One broker with its catalog and kept objects; `previous`: with its previous catalog.
@@ -94,17 +95,24 @@ class Registry(AbstractContextManager["Registry"]):
     ) -> dict[tuple[Identity, str], str]:
         """The other broker on the platform that has each id of the catalog `new`, except for ids of the `stored` one.
 
-        Empty on a platform on which brokers may share ids. Raises RegistryError as `RegisteredBroker.document`.
+        Empty on a platform on which brokers may share ids. A broker whose row is damaged is passed over: it is reported
+        where it is itself read.
         """
         platform = registration.platform
         known = set(ids_unique_on_platform(stored.document.catalog, platform)) if stored else set()
         wanted = set(ids_unique_on_platform(new, platform)) - known
         found: dict[tuple[Identity, str], str] = {}
-        for row in self.brokers() if wanted else ():
-            if row.platform is platform and row.name != registration.name:
-                ids_of_other = ids_unique_on_platform(self.broker(row.name).document.catalog, platform)
-                found |= dict.fromkeys(wanted.intersection(ids_of_other), row.name)
+        for name, row in self.brokers() if wanted else ():
+            if isinstance(row, OsbctlError) or (row.platform is platform and name != registration.name):
+                ids_of_other = run_contained(self._stored_ids, name, platform)
+                if not isinstance(ids_of_other, OsbctlError):
+                    found |= dict.fromkeys(wanted.intersection(ids_of_other), name)
+                elif not isinstance(ids_of_other, DamagedRowError | InternalError):  # the others cannot be read either
+                    raise ids_of_other
         return found
+
+    def _stored_ids(self, name: str, platform: Platform) -> set[tuple[Identity, str]]:
+        return set(ids_unique_on_platform(self.broker(name).document.catalog, platform))
 
     def add(self, new: Registration, catalog: BrokerCatalog, refresh: Refresh) -> None:
         """Register a broker with its first, valid catalog, which `refresh` describes. Raises NameTakenError."""

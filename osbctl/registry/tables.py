@@ -13,7 +13,7 @@ from osbctl.errors import RegistryError
 from osbctl.platforms import ApiVersion, Platform, State
 from osbctl.platforms.saving import StoredRow
 from osbctl.registry.database import Database
-from osbctl.registry.errors import ADD_MAKES_ONE
+from osbctl.registry.errors import ADD_MAKES_ONE, DamagedRowError
 from osbctl.registry.records import BrokerCatalog, BrokerRow, Refresh, RefreshOutcome
 from osbctl.text import escape_line
 
@@ -76,6 +76,7 @@ def parse_broker_row(row: Row[Any]) -> BrokerRow:
     """The broker in a row with at least the columns `LIGHT`."""
     values = {column.name: getattr(row, column.name) for column in LIGHT}
     with _reject_foreign_rows():
+        "".join(map(str, values.values())).encode()  # fails for a text of SQLite that is not UTF-8
         if not all(isinstance(values[column.name], column.type.python_type) for column in LIGHT):
             raise TypeError
         ApiVersion(row.api_version)
@@ -95,7 +96,7 @@ def parse_kept_objects(text: Any) -> tuple[StoredRow, ...]:
     with _reject_foreign_rows():
         return tuple(
             StoredRow(one["service_id"], one["plan_id"] or None, one["data"], State(one["state"]), one["since"])
-            for one in json.loads(text)
+            for one in json.loads(str.encode(text))
         )
 
 
@@ -126,4 +127,4 @@ def _reject_foreign_rows() -> Iterator[None]:
     try:
         yield
     except (ValueError, TypeError, KeyError, RecursionError):
-        raise RegistryError("the database holds rows that osbctl did not write", "restore it from a backup") from None
+        raise DamagedRowError("the database holds rows that osbctl did not write", "restore it from a backup") from None

@@ -68,5 +68,7 @@ def _refresh_headline(refresh: Refresh, dry_run: bool) -> str:
         RefreshOutcome.CHANGED: f"{change} the stored catalog as {label} does: {counts}",
         RefreshOutcome.REFUSED: f"refused as {label} does; "
         + (f"saved up to the first fault: {counts}" if refresh.actions else "what is stored stays as it was"),
-        RefreshOutcome.FAILED: "not fetched: " + "; ".join(escape_line(one.message) for one in refresh.remarks),
+        RefreshOutcome.FAILED: "; ".join(
+            f"{one.rule.replace('-', ' ')}: {escape_line(one.message)}" for one in refresh.remarks
+        ),
     }[refresh.outcome]

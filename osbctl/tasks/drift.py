@@ -10,10 +10,9 @@ from osbctl.client.catalog_client import parse_catalog_response
 from osbctl.comparison.collector import add_locations
 from osbctl.comparison.drift import find_drift, stored_catalog_notes
 from osbctl.comparison.instances import check_plan_ids
-from osbctl.errors import SourceError, UsageError
+from osbctl.errors import OsbctlError, UsageError
 from osbctl.parallel import run_in_parallel
 from osbctl.platforms import Platform
-from osbctl.registry.errors import UnknownBrokerError
 from osbctl.registry.records import mask_client_secrets
 from osbctl.sources.document import Document
 from osbctl.sources.exports import StoredCatalog
@@ -72,15 +71,11 @@ def compare_registered_brokers(
     platforms: frozenset[Platform],
     used_plans: frozenset[str] | None,
     jobs: int,
-) -> Iterator[tuple[str, Comparison | str]]:
-    """Check each registered broker, `jobs` at a time: its name with its drift, or with the reason why there is none."""
+) -> Iterator[tuple[str, Comparison | OsbctlError]]:
+    """Check each registered broker, `jobs` at a time: its name with its drift, or with the error that prevented it."""
 
-    def compare_broker(name: str) -> Comparison | str:
-        try:
-            stored, current = read_registered_sides(registry, name, client)
-        except (SourceError, UnknownBrokerError) as error:  # the latter: removed since the names were read
-            return error.message + (f" ({error.advice})" if error.advice else "")
-        return compare_with_stored(stored, current, platforms, used_plans)
+    def compare_broker(name: str) -> Comparison:
+        return compare_with_stored(*read_registered_sides(registry, name, client), platforms, used_plans)
 
     return run_in_parallel(compare_broker, registry.names(), jobs)
 

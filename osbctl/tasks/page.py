@@ -4,13 +4,14 @@ Each plan has example requests that its schemas accept, and commands that send t
 """
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from osbctl.catalog import ServiceOffering, ServicePlan
 from osbctl.changes import Change
-from osbctl.errors import SourceError
+from osbctl.containment import run_without_faulty
+from osbctl.errors import OsbctlError, SourceError
 from osbctl.files import read_bounded
 from osbctl.findings import Finding
 from osbctl.pages.content import MAX_WITH_REQUESTS, Branding, Content, Part, PlanRequests, ShownCommand
@@ -46,6 +47,24 @@ def make_page(
     too_many = sum(len(list(part.catalog.plans)) for part in parts) > MAX_WITH_REQUESTS
     parts = parts if too_many else add_requests(parts, platforms)
     return render_page(replace(content, parts=parts, without_requests=too_many))
+
+
+def make_page_of_readable(
+    catalogs: Sequence[PageCatalog], unread: Iterable[str], content: Content, platforms: frozenset[Platform]
+) -> tuple[str, dict[str, OsbctlError]]:
+    """The page of the catalogs that can be shown, and the error of each other by the name of its broker.
+
+    The page names these at its top, and the brokers of `unread`. Raises as `make_page`.
+    """
+
+    def make(shown: Sequence[PageCatalog]) -> str:
+        names = {catalog.broker for catalog in shown}
+        missing = [*unread, *(catalog.broker for catalog in catalogs if catalog.broker not in names)]
+        notes = [f"The catalog of {name} cannot be read, and is not shown." for name in missing]
+        return make_page(shown, replace(content, notes=notes), platforms)
+
+    page, faulty = run_without_faulty(make, catalogs)
+    return page, {catalog.broker: error for catalog, error in faulty}
 
 
 def read_branding(options: Mapping[str, str | None], configured: Mapping[str, str]) -> Branding:

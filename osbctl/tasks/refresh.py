@@ -2,9 +2,11 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
-from osbctl.errors import RegistryError, SourceError, UsageError
+from osbctl.containment import run_contained
+from osbctl.errors import OsbctlError, RegistryError, SourceError, UsageError, error_sentence
 from osbctl.parallel import run_in_parallel
 from osbctl.platforms import DEFAULT_PLATFORM
 from osbctl.registry.errors import OutdatedError, UnknownBrokerError
@@ -66,27 +68,34 @@ def unknown_plan_notes(registry: Registry, used_plans: frozenset[str] | None, in
 
     plans: set[str] = set()
     for name in registry.names():
-        broker = registry.broker(name)
-        plans.update(plan.id for plan in broker.document.catalog.plans)
-        plans.update(kept.plan or "" for kept in broker.kept)
+        found = run_contained(_plan_ids, registry, name)
+        if isinstance(found, OsbctlError):  # it may have the others; its own refresh says what is wrong
+            return [f"{instances_file}: not checked for unknown plans, since {name} cannot be read"]
+        plans |= found
     return check_plan_ids(used_plans, plans, instances_file, "any registered broker")
+
+
+def _plan_ids(registry: Registry, name: str) -> set[str]:
+    """The ids of all plans of a broker, offered or kept."""
+    broker = registry.broker(name)
+    return {plan.id for plan in broker.document.catalog.plans} | {kept.plan or "" for kept in broker.kept}
 
 
 def refresh_brokers(
     registry: Registry, names: Sequence[str], client: RegisteredBrokerClient, policy: Policy, jobs: int
 ) -> Iterator[tuple[str, Refresh]]:
-    """Refresh these brokers, `jobs` at a time; yield each result as soon as it is there. Raises RegistryError."""
+    """Refresh these brokers, `jobs` at a time; yield each result as soon as it is there."""
+    refresh = partial(refresh_broker, registry, client=client, policy=policy)
+    # One alone in this thread, because it may prompt for a password: Ctrl-C must restore the terminal.
+    one = [(name, run_contained(refresh, name)) for name in names] if len(names) == 1 else None
+    for name, result in one or run_in_parallel(refresh, names, jobs):
+        yield name, failed_refresh(name, result) if isinstance(result, OsbctlError) else result
 
-    def refresh_one(name: str) -> Refresh:
-        try:
-            return refresh_broker(registry, name, client, policy)
-        except (UnknownBrokerError, OutdatedError) as error:
-            remarks = (Remark("not-stored", "error", name, error.message),)
-            return Refresh(utc_timestamp(), RefreshOutcome.FAILED, DEFAULT_PLATFORM, remarks=remarks)
 
-    if len(names) == 1:  # in this thread, because it may prompt for a password: Ctrl-C must restore the terminal
-        return ((name, refresh_one(name)) for name in names)
-    return run_in_parallel(refresh_one, names, jobs)
+def failed_refresh(name: str, error: OsbctlError, failure: str = "not-stored") -> Refresh:
+    """The refresh of a broker that ended with an error; `failure` says what did not happen."""
+    remark = Remark(failure, "error", name, error_sentence(error))
+    return Refresh(utc_timestamp(), RefreshOutcome.FAILED, DEFAULT_PLATFORM, remarks=(remark,))
 
 
 def refresh_broker(registry: Registry, name: str, client: RegisteredBrokerClient, policy: Policy) -> Refresh:
@@ -119,8 +128,7 @@ def _fetch_and_reconcile(
     try:
         answer, sent = client.fetch(row)
     except (SourceError, UsageError) as error:  # the latter: an address that osbctl has not written
-        words = error.message + (f" ({error.advice})" if error.advice else "")
-        failure = Remark("not-fetched", "error", row.name, words)
+        failure = Remark("not-fetched", "error", row.name, error_sentence(error))
         return replace(base, outcome=RefreshOutcome.FAILED, remarks=(failure,)), {}
     catalog = client.validate(answer.body, row, sent)
     refused = client.find_password_in_stored_catalog(broker, sent) or catalog.refused

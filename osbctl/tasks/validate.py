@@ -6,8 +6,9 @@ import os
 from typing import TYPE_CHECKING, NamedTuple
 
 from osbctl.config import Config
-from osbctl.errors import OsbctlError, SourceError
-from osbctl.findings import DocumentError, Finding, Severity, ValidationResult
+from osbctl.containment import run_contained, run_without_faulty
+from osbctl.errors import ConfigError, InternalError, OsbctlError, UsageError
+from osbctl.findings import DocumentError, Finding, Location, Severity, ValidationResult
 from osbctl.sources.document import Document
 from osbctl.sources.read import read_source
 from osbctl.sources.read_bytes import check_stdin_used_once, report_name
@@ -23,13 +24,14 @@ if TYPE_CHECKING:
 class Validation(NamedTuple):
     """Result of each source, with the severity from which it fails.
 
-    `exit_code` is 3 if a source cannot be opened, else 0. `notes` are sentences on catalogs that are not at the top of
-    their source, and on the baseline.
+    `failed` is the number of sources that could not be opened or checked, and `exit_code` is 3 if there are any, else
+    0. `notes` are sentences on catalogs that are not at the top of their source, and on the baseline.
     """
 
     results: tuple[ValidationResult, ...]
     exit_code: int = 0
     notes: tuple[str, ...] = ()
+    failed: int = 0
 
 
 class _Settings(NamedTuple):
@@ -42,8 +44,8 @@ class _Settings(NamedTuple):
 class _Validated(NamedTuple):
     """A source with its result; `document` is kept only for `--together`."""
 
-    settings: _Settings
     result: ValidationResult
+    options: ValidationOptions = ValidationOptions()
     document: Document | None = None
     exit_code: int = 0
 
@@ -56,15 +58,8 @@ def validate(request: Request, config: Config | None = None) -> Validation:
     """
     check_stdin_used_once(request.sources)
     known: list[_Settings] = []
-    settings = [
-        _resolve_settings(resolve_config(source, request.stdin_filename, config), request, known)
-        for source in request.sources
-    ]
     baseline = _read_baseline(request)
-    validated = [
-        _validate_source(source, request, each, baseline)
-        for source, each in zip(request.sources, settings, strict=True)
-    ]
+    validated = [_validate_contained(source, request, config, known, baseline) for source in request.sources]
     if request.together:
         validated = _add_cross_catalog_findings(validated)
     results = tuple(one.result for one in validated)
@@ -74,13 +69,17 @@ def validate(request: Request, config: Config | None = None) -> Validation:
     # A finding that was not looked for may still be there.
     if baseline and not (request.select or request.ignore) and (gone := baseline.describe_outdated(results)):
         notes.append(gone)
-    return Validation(results, max(one.exit_code for one in validated), tuple(notes))
+    failed = sum(one.exit_code > 0 for one in validated)
+    return Validation(results, max(one.exit_code for one in validated), tuple(notes), failed)
 
 
-def error_findings(error: OsbctlError) -> tuple[Finding, ...]:
-    """The error of a source that cannot be opened or read, as findings."""
+def error_findings(error: OsbctlError, name: str) -> tuple[Finding, ...]:
+    """The error of the source `name` that cannot be opened, read or checked, as findings."""
     if isinstance(error, DocumentError):
         return error.findings
+    if isinstance(error, InternalError):
+        place = Location(name, 1, 1)
+        return (Finding("internal-error", Severity.ERROR, error.message, location=place, hint=error.advice),)
     return (Finding("cannot-open", Severity.ERROR, error.message, hint=error.advice),)
 
 
@@ -104,8 +103,9 @@ def _write_baseline(results: tuple[ValidationResult, ...], file: str, notes: lis
     )
 
 
-def _resolve_settings(config: Config, request: Request, resolved: list[_Settings]) -> _Settings:
-    """The settings of a configuration, made once for all sources that it holds for."""
+def _resolve_settings(source: str, request: Request, given: Config | None, resolved: list[_Settings]) -> _Settings:
+    """The settings of a source, made once for all sources that the same configuration holds for."""
+    config = resolve_config(source, request.stdin_filename, given)
     for settings in resolved:
         if settings.config == config:
             return settings
@@ -117,36 +117,62 @@ def _add_cross_catalog_findings(validated: list[_Validated]) -> list[_Validated]
     """The same results, with findings on ids and names that two of the catalogs share."""
     from osbctl.validation.cross_catalog import ValidatedCatalog, add_shared_identity_findings
 
-    read = [ValidatedCatalog(one.document, one.result, one.settings.options) for one in validated if one.document]
-    completed = iter(add_shared_identity_findings(read))
-    return [one._replace(result=next(completed)) if one.document else one for one in validated]
+    read = [ValidatedCatalog(one.document, one.result, one.options) for one in validated if one.document]
+    results, faulty = run_without_faulty(add_shared_identity_findings, read)
+    errors = {id(catalog.document): error for catalog, error in faulty}
+    completed = iter(results)
+    return [
+        _failed(one.result.name, error)
+        if (error := errors.get(id(one.document)))
+        else one._replace(result=next(completed) if one.document else one.result)
+        for one in validated
+    ]
+
+
+def _failed(name: str, error: OsbctlError) -> _Validated:
+    """The result of a source that could not be opened, read or checked."""
+    # The findings of a document tell all, and decide about the run.
+    code = 0 if isinstance(error, DocumentError) else error.exit_code
+    return _Validated(unreadable_result(name, error_findings(error, name)), exit_code=code)
+
+
+def _validate_contained(
+    source: str, request: Request, config: Config | None, known: list[_Settings], baseline: Baseline | None
+) -> _Validated:
+    """The result of a source; an error of its own is its finding. Raises UsageError, ConfigError."""
+    settings = run_contained(_resolve_settings, source, request, config, known)
+    fail_on = None if isinstance(settings, OsbctlError) else effective_fail_on(request, settings.config)
+    done = (
+        settings
+        if isinstance(settings, OsbctlError)
+        else run_contained(_validate_source, source, request, settings, baseline)
+    )
+    if isinstance(done, UsageError | ConfigError):
+        raise done
+    if isinstance(done, OsbctlError):
+        done = _failed(report_name(source, request.stdin_filename), done)
+    return done._replace(result=done.result._replace(fail_on=fail_on))
 
 
 def _validate_source(source: str, request: Request, settings: _Settings, baseline: Baseline | None) -> _Validated:
-    fail_on = effective_fail_on(request, settings.config)
-    try:
-        document = read_source(
-            source,
-            limits=request.limits,
-            at=request.at,
-            stdin_filename=request.stdin_filename,
-            variables_of=request.variables_of,
-        )
-    except (DocumentError, SourceError) as error:
-        code = error.exit_code if isinstance(error, SourceError) else 0
-        result = unreadable_result(report_name(source, request.stdin_filename), error_findings(error))
-        return _Validated(settings, result._replace(fail_on=fail_on), exit_code=code)
+    document = read_source(
+        source,
+        limits=request.limits,
+        at=request.at,
+        stdin_filename=request.stdin_filename,
+        variables_of=request.variables_of,
+    )
     if baseline:
         known = baseline.known_in(document.name)
         settings = settings._replace(options=settings.options._replace(known=known))
-    result = validate_document(document, settings.options)._replace(fail_on=fail_on)
+    result = validate_document(document, settings.options)
     if result.findings and request.fixes and _is_editable(source, document):
         result = result._replace(editable=True)
         if any(finding.path[-1:] == ("$schema",) for finding in result.findings):
             from osbctl.tasks.fix import add_schema_draft_fixes  # loads the comparison of schemas
 
             result = result._replace(findings=add_schema_draft_fixes(result.findings, document))
-    return _Validated(settings, result, document if request.together else None)
+    return _Validated(result, settings.options, document if request.together else None)
 
 
 def _is_editable(source: str, document: Document) -> bool:

@@ -30,7 +30,7 @@ def check_user_schema(data: dict[str, Any], schema: Any, name: str) -> list[Find
         validator = make_validator(schema, validate_formats=False, retriever=refuse_to_fetch)
         errors = list(islice(leaf_errors(validator.iter_errors(data)), MAX_FINDINGS + 1))
     except jsonschema_rs.ValidationError as error:
-        raise _invalid_schema_error(error, name) from error
+        raise _invalid_schema_error(error, schema, name) from error
     except (ValueError, jsonschema_rs.ReferencingError) as error:
         reason = escape_line(str(error).partition("\n")[0])[:200]
         raise ConfigError(f"user schema {name}: it cannot be applied: {reason}") from error
@@ -56,11 +56,11 @@ def _unusable_reason(schema: object) -> str:
     return "its references go round in circles" if any(References(schema).find_loops()) else ""
 
 
-def _invalid_schema_error(error: jsonschema_rs.ValidationError, name: str) -> ConfigError:
+def _invalid_schema_error(error: jsonschema_rs.ValidationError, schema: JsonValue, name: str) -> ConfigError:
     text = escape_line(error.message.partition("\n")[0])[:200]
     if isinstance(error.kind, ValidationErrorKind.Referencing) or "does not exist" in text:
         return ConfigError(f"user schema {name}: a reference leads nowhere: {text}", "nothing is fetched")
-    return ConfigError(f"user schema {name}: not a valid schema at {pointer(tuple(error.instance_path))}: {text}")
+    return ConfigError(f"user schema {name}: not a valid schema at {pointer(error_path(error, schema))}: {text}")
 
 
 def error_sentences(error: jsonschema_rs.ValidationError, data: JsonValue) -> Iterator[tuple[Path, str]]:

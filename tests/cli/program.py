@@ -64,11 +64,13 @@ def osbctl(
     stdin: str | bytes = "",
     stdout: str | None = "",
     code: int | None = None,
+    with_bug: bool = False,
     **variables: str,
 ) -> CompletedProcess[str]:
     """Inside this process, at a tenth of the cost: everything below `main`, with streams that stand in for its three.
 
     `stdout` is the name of a file to open as standard output, or None for a closed one; `code` how it must end (None: any).
+    `with_bug`: a test has planted one.
     """
     memory, err = (io.TextIOWrapper(io.BytesIO(), encoding="utf-8", write_through=True) for _ in range(2))
     data = stdin.encode() if isinstance(stdin, str) else stdin
@@ -88,7 +90,8 @@ def osbctl(
         if out is not memory:
             out.close()  # writes the rest, as the end of a process does
     said, told = (stream.buffer.getvalue().decode() for stream in (memory, err))
-    return _ended(CompletedProcess(words, ended, said, told), code)
+    done = CompletedProcess(words, ended, said, told)
+    return done if with_bug else _ended(done, code)
 
 
 def failure(*words: str, code: int, **given: Any) -> str:

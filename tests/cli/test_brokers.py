@@ -15,7 +15,7 @@ import pytest
 
 from osbctl.credentials.file import format_records, write_record
 from osbctl.credentials.record import make_record
-from osbctl.errors import UsageError
+from osbctl.errors import OsbctlError, UsageError
 from osbctl.platforms import Platform
 from osbctl.registry.records import RefreshOutcome
 from osbctl.registry.store import Registry
@@ -394,7 +394,8 @@ def test_two_processes_that_refresh_all_at_once_lose_nothing(many: Program, serv
     assert [one.returncode for one in both] == [0, 0], said
     assert sum(one.count(": changed the stored catalog as ") for one in said) == 12  # each catalog was stored once
     with Registry.open(str(many.folder / "many.sqlite")) as registry:
-        for row in registry.brokers():
+        for _, row in registry.brokers():
+            assert not isinstance(row, OsbctlError)
             assert (row.outcome, row.revision) == ("unchanged", 3)
             assert registry.broker(row.name).data == NEW
             assert registry.broker(row.name, previous=True).data == OLD
@@ -427,7 +428,7 @@ def removing(many: Program, server: FakeBroker) -> Program:
 
 def test_a_broker_that_another_process_removes_is_told_and_the_rest_goes_on(removing: Program) -> None:
     said = removing("refresh", "--jobs", "4", code=3)
-    assert "b7: not fetched: no broker 'b7' is registered\n" in said
+    assert "b7: not stored: no broker 'b7' is registered (" in said
     assert "osbctl: 12 brokers: 11 unchanged, 1 failed\n" in said
 
 
@@ -443,7 +444,7 @@ def test_a_broker_that_another_process_changes_again_and_again_ends_only_itself(
 
     server.answer = change_one  # type: ignore[method-assign]
     said = many("refresh", "--jobs", "1", code=3)
-    assert "b1: not fetched: another process changed the broker 'b1' at the same time\n" in said
+    assert "b1: not stored: another process changed the broker 'b1' at the same time (run it again)\n" in said
     assert "osbctl: 12 brokers: 11 unchanged, 1 failed\n" in said
 
 

@@ -18,6 +18,7 @@ from osbctl.client.catalog_client import MAX_REDIRECTS, fetch_catalog, parse_bro
 from osbctl.client.connection_options import ConnectionOptions
 from osbctl.client.http_client import HttpClient, NoResponseError
 from osbctl.errors import SourceError, UsageError
+from tests.case import each
 from tests.cli.program import osbctl
 
 CATALOG = b'{"services": []}'
@@ -91,6 +92,10 @@ def test_a_small_body_that_unpacks_to_much_takes_no_memory() -> None:
             tracemalloc.stop()
 
 
+def chunked(body: bytes) -> bytes:
+    return b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n\r\n" + body
+
+
 GZIP = "Content-Encoding: gzip"
 REQUEST_ERRORS = [
     (http("401 Unauthorized", b'{"description": "who are you?"}'), "authentication failed (401): who are you?"),
@@ -118,11 +123,16 @@ REQUEST_ERRORS = [
     (http("200 OK", CATALOG, "Content-Encoding: deflate"), "compressed as deflate"),
     (http("404 Gone", b'{"description": "no /v2/catalog?token=s3cr3t-p4ss"}'), "token=***"),
     (b"garbage\r\n\r\n", "not proper HTTP: garbage"),
+    (chunked(b"-5\r\n" + CATALOG), "not proper HTTP: a chunk has no valid size"),
+    (chunked(b"-1\r\n" + CATALOG), "not proper HTTP: a chunk has no valid size"),
+    (chunked(b"10\r\n" + CATALOG + b"\r\n-2\r\n"), "not proper HTTP: a chunk has no valid size"),
+    (chunked(b"many\r\n" + CATALOG), "not proper HTTP: a chunk has no valid size"),
+    (chunked(b"f" * 17 + b"\r\n" + CATALOG), "the answer was cut short"),
     (b"", "closed the connection"),
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("answer", "told"), REQUEST_ERRORS, ids=[told for _, told in REQUEST_ERRORS])
+@each("answer, told", REQUEST_ERRORS)
 def test_each_fault_has_its_sentence(answer: bytes, told: str) -> None:
     with broker(answer) as (address, asked), pytest.raises(SourceError) as caught:
         fetch_catalog(f"{address}?key=hunter2", OPTIONS)

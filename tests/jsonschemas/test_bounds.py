@@ -22,6 +22,7 @@ from osbctl.jsonschemas.walk import same_value
 from osbctl.paths import PARAMETER_PLACES, get_at
 from osbctl.sources.limits import MAX_DEPTH
 from osbctl.sources.parse import parse_document
+from tests.case import case
 from tests.corpus import EVERY_CASE, catalogs, needs_corpus
 
 from .strategies import DRAFT_4, DRAFT_7
@@ -35,6 +36,33 @@ def nested(levels: int) -> Any:
     for _ in range(levels):
         schema = {"properties": {"a": schema}}
     return schema
+
+
+def test_bounds_beyond_any_float() -> None:
+    bounds = (10**308 * 2, -(10**308) * 2, 10**400, -(10**4000))
+    keywords = (
+        "minimum",
+        "maximum",
+        "exclusiveMinimum",
+        "exclusiveMaximum",
+        "multipleOf",
+        "maxLength",
+        "minItems",
+        "const",
+    )
+    plain = {"$schema": DRAFT_7, "properties": {"n": {"type": "number", "maximum": 1.5}}}
+    for bound, keyword, kind in itertools.product(bounds, keywords, ("integer", "number", "string", "array")):
+        old, new = (
+            {"$schema": DRAFT_7, "properties": {"n": {"type": kind, keyword: value}}} for value in (bound, bound + 1)
+        )
+        for pair in itertools.permutations((old, new, plain, None), 2):
+            with case(keyword, kind):
+                assert compare_schemas(*pair)
+    wide, narrow = (
+        {"$schema": DRAFT_7, "properties": {"n": {"type": "integer", "maximum": n}}} for n in bounds[2:0:-1]
+    )
+    assert [change.level for change in compare_schemas(wide, narrow)] == ["breaking"]
+    assert [change.level for change in compare_schemas(narrow, wide)] == ["safe"]
 
 
 BROKEN = [

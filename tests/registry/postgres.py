@@ -9,7 +9,7 @@ import socket
 import subprocess
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
@@ -52,13 +52,19 @@ def programs() -> Path | None:
 @contextlib.contextmanager
 def cluster(bin: Path) -> Iterator[Cluster]:
     """A running cluster."""
+    with _initialised(bin) as (data, who), _serving(bin, data, who) as served:
+        yield served
+
+
+@contextlib.contextmanager
+def _initialised(bin: Path) -> Iterator[tuple[Path, dict[str, Any]]]:
+    """The data of a new cluster, and the arguments that start a program as PostgreSQL's user."""
     with _folder() as (folder, who):
         (folder / "password").write_text(PASSWORD)
         (folder / "password").chmod(0o644)
         init = [bin / "initdb", "-D", folder / "data", "-U", "osbctl", "--auth=scram-sha-256", "-E", "UTF8"]
         _run([*init, "--no-sync", "--locale=C", f"--pwfile={folder / 'password'}"], folder, who)
-        with _serving(bin, folder / "data", who) as served:
-            yield served
+        yield folder / "data", who
 
 
 @contextlib.contextmanager
@@ -74,9 +80,23 @@ def _folder() -> Iterator[tuple[Path, dict[str, Any]]]:
 
 
 @contextlib.contextmanager
-def _serving(bin: Path, data: Path, who: dict[str, Any]) -> Iterator[Cluster]:
+def restarting(bin: Path) -> Iterator[Callable[[], Cluster]]:
+    """A function that starts a cluster, and at each further call stops it and starts it again at the same port."""
+    with _initialised(bin) as (data, who), contextlib.ExitStack() as running:
+        with socket.create_server(("127.0.0.1", 0)) as free:
+            port = free.getsockname()[1]
+
+        def restart() -> Cluster:
+            running.close()
+            return running.enter_context(_serving(bin, data, who, port))
+
+        yield restart
+
+
+@contextlib.contextmanager
+def _serving(bin: Path, data: Path, who: dict[str, Any], port: int = 0) -> Iterator[Cluster]:
     folder = data.parent
-    with socket.create_server(("127.0.0.1", 0)) as free:
+    with socket.create_server(("127.0.0.1", port)) as free:
         port = free.getsockname()[1]
     options = [f"port={port}", "listen_addresses=127.0.0.1", f"unix_socket_directories={folder}"]
     options += ["fsync=off", "autovacuum=off", "max_connections=40", "shared_buffers=16MB"]

@@ -5,12 +5,14 @@ import resource
 import sqlite3
 import stat
 import subprocess
+import time
 from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from osbctl.errors import RegistryError, UsageError
+from osbctl.parallel import run_in_parallel
 from osbctl.registry.database import Database, parse_database_url
 from osbctl.registry.store import Registry
 from tests.registry import postgres
@@ -250,3 +252,47 @@ def test_libpq_finds_the_password_by_itself(cluster: postgres.Cluster, monkeypat
     with Registry.open(url) as registry:
         assert registry.names() == []
         assert postgres.PASSWORD not in registry._database.name
+
+
+def test_a_server_that_restarted_meanwhile_is_connected_again() -> None:
+    folder = postgres.programs()
+    if folder is None:
+        pytest.skip("no PostgreSQL here")
+    with postgres.restarting(folder) as restart, Registry.open(restart().create()) as registry:
+        add(registry, "a", "b")
+        restart()
+        assert registry.names() == ["a", "b"]
+        restart()
+        registry.store_refresh(registry.broker("a").row, refresh())
+        restart()
+        registry.remove("b")
+        assert registry.names() == ["a"]
+
+
+def test_threads_of_one_process_wait_for_each_other_however_long_it_takes(tmp_path: Path) -> None:
+    with Registry.open(str(tmp_path / "brokers.sqlite"), wait_seconds=0.1) as registry:
+        add(registry, *map(str, range(8)))
+
+        def refresh_slowly(name: str) -> None:
+            row = registry.broker(name).row
+            with registry._database.write_transaction():
+                time.sleep(0.15)
+            registry.store_refresh(row, refresh())
+
+        results = dict(run_in_parallel(refresh_slowly, registry.names(), 8))
+        assert set(results.values()) == {None}, results
+
+
+def test_threads_wait_for_another_process_together(tmp_path: Path) -> None:
+    """Each alone would make a run on thousands of brokers a matter of hours."""
+    file = tmp_path / "brokers.sqlite"
+    with Registry.open(str(file), wait_seconds=1.0) as registry:
+        add(registry)
+        with closing(sqlite3.connect(file, isolation_level=None)) as holder:
+            holder.execute("BEGIN EXCLUSIVE")
+            began = time.monotonic()
+            found = [error for _, error in run_in_parallel(lambda _: registry.names(), range(10), 10)]
+            assert time.monotonic() - began < 5
+            holder.execute("ROLLBACK")
+        assert all(isinstance(error, RegistryError) and "another process" in error.message for error in found)
+        assert registry.names() == ["db"]

@@ -20,7 +20,7 @@ from osbctl.registry.database import Database
 from osbctl.registry.errors import NameTakenError, OutdatedError, UnknownBrokerError
 from osbctl.registry.records import Action, ActionKind, RefreshOutcome, Remark
 from osbctl.registry.store import Registry
-from tests.registry.make import AT, SMALL, add, body, names, read, refresh, registration, service
+from tests.registry.make import AT, SMALL, add, body, read, refresh, registration, service
 
 ODD = 'quo"te \' 100% \x00 \ud83d "\u202e" ümläut \U0001f600'
 
@@ -51,8 +51,8 @@ def test_what_was_added_is_read_again(registry: Registry) -> None:
     assert (row.services, row.plans, row.kept_plans, row.outcome) == (2, 3, 0, RefreshOutcome.ADDED)
     assert (row.registered_at, row.refreshed_at) == (AT, AT)
     add(registry, "B", "a")
-    assert names(registry.brokers()) == registry.names() == ["B", "a", "db"]
-    assert row == registry.brokers()[-1]
+    assert [name for name, _ in registry.brokers()] == registry.names() == ["B", "a", "db"]
+    assert row == registry.brokers()[-1][1]
 
 
 def test_an_unknown_broker_gets_advice(registry: Registry) -> None:

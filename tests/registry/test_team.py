@@ -1,10 +1,14 @@
 """`osbctl brokers` on PostgreSQL, as a team uses it: the same story, and no password anywhere."""
 
 from pathlib import Path
+from typing import Any
 
-from tests.cli.broker_server import BASIC, PASSWORD, USER, broker
+from osbctl.registry.store import Registry
+from tests.cli import program
+from tests.cli.broker_server import BASIC, PASSWORD, USER, Answer, broker, listening
 from tests.cli.test_brokers import NEW, OLD, VARIABLE, Program
 from tests.registry import postgres
+from tests.registry.make import SMALL, add
 
 
 def test_a_team_shares_a_database_but_no_password(cluster: postgres.Cluster, tmp_path: Path) -> None:
@@ -50,3 +54,24 @@ def stored(cluster: postgres.Cluster, url: str) -> str:
     """Everything in the table of the database, with binary columns as text."""
     with cluster.connect(url.rpartition("/")[2]) as connection:
         return repr(connection.execute("SELECT * FROM osbctl_brokers_2").fetchall())
+
+
+def test_a_server_that_closes_its_connections_during_a_refresh(cluster: postgres.Cluster) -> None:
+    """As one does that is restarted."""
+    url, names = cluster.create(), ("one", "two", "three")
+
+    def answer(_: str, __: str, ___: Any, ____: bytes) -> Answer:
+        with cluster.connect() as server:
+            server.execute(
+                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND datname = %s",
+                [url.rpartition("/")[2]],
+            )
+        return 200, {}, SMALL
+
+    with listening(answer) as address:
+        with Registry.open(url) as registry:
+            for name in names:
+                add(registry, name, url=f"{address}/{name}", username="")
+        for words in ("drift --all -j 1", "brokers refresh -j 1"):
+            done = program.osbctl(*words.split(), code=0, OSBCTL_DATABASE=url)
+            assert all(name in done.stdout for name in names), done

@@ -1,6 +1,8 @@
 """Examples that the schema accepts, by two validators, or a word that none was found."""
 
 import time
+from collections.abc import Iterator
+from random import Random
 from typing import Any
 
 import jsonschema
@@ -9,9 +11,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 from osbctl.errors import SourceError
-from osbctl.jsonschemas.dialects import DRAFT_7
-from osbctl.jsonschemas.sentences import metaschema_errors
-from osbctl.paths import pointer
+from osbctl.jsonschemas.dialects import DRAFT_4, DRAFT_7
+from osbctl.jsonschemas.sentences import error_path, metaschema_errors
+from osbctl.paths import Path, entries, pointer
 from osbctl.requests.parameters import generate_examples, request_errors
 from tests.corpus import EVERY_CASE
 from tests.jsonschemas.strategies import pairs, request
@@ -205,3 +207,42 @@ def test_another_validator_agrees(pair: Any) -> None:
     except RecursionError:
         return
     assert (not found) == accepted
+
+
+def test_an_error_below_an_empty_key_has_its_place() -> None:
+    """jsonschema-rs leaves such keys out of its paths."""
+    keys = ("", "a", "8", "08", "+8", "-8", 'x"y', "a][b", "a/b", "~", "é", "\u0668", "0", "00")
+    random = Random(1)
+
+    def generate(depth: int) -> Any:
+        if not depth or random.random() < 0.2:
+            return random.choice((1, "text"))
+        if random.random() < 0.2:
+            return [generate(depth - 1) for _ in range(2)]
+        return {key: generate(depth - 1) for key in random.sample(keys, 4)}
+
+    def texts(value: Any, path: Path = ()) -> Iterator[Path]:
+        if isinstance(value, str):
+            yield path
+        for step, inner in entries(value):
+            yield from texts(inner, (*path, step))
+
+    inside = {"$ref": "#/definitions/any"}
+    schema = {
+        **inside,
+        "definitions": {"any": {"not": {"type": "string"}, "items": inside, "additionalProperties": inside}},
+    }
+    for _ in range(200):
+        value = {"": generate(3), "a": generate(3)}
+        found = [error_path(error, value) for error in jsonschema_rs.Draft7Validator(schema).iter_errors(value)]
+        assert sorted(map(repr, found)) == sorted(map(repr, texts(value))), value
+    below = {
+        "type": "object",
+        "properties": {"": {"anyOf": [{"type": "string"}, {"properties": {"": {"type": "null"}}}]}},
+    }
+    assert [one.path for one in request_errors({"$schema": D4, **below}, {"": {"": 1}})] == [("", "")]
+    broken = {"properties": {"": {"enum": [1, 1]}, "a": {"properties": {"": {"type": 5}}}}}
+    assert [path for path, _ in metaschema_errors(broken, DRAFT_4)] == [
+        ("properties", "", "enum"),
+        ("properties", "a", "properties", "", "type"),
+    ]

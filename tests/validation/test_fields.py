@@ -75,7 +75,15 @@ def test_a_schema_of_no_known_draft_is_judged_as_cloud_foundry_does(schema: Any,
 
 def test_what_no_platform_can_have_is_refused_by_none() -> None:
     rules = load_all()
-    for name in ("cannot-open", "too-large", "too-many-nodes", "recursive-alias", "pointer-not-found", "unknown-tag"):
+    for name in (
+        "cannot-open",
+        "internal-error",
+        "too-large",
+        "too-many-nodes",
+        "recursive-alias",
+        "pointer-not-found",
+        "unknown-tag",
+    ):
         assert rules[name].refused_by == ()
     assert rules["not-an-object"].refused_by == (Platform.CLOUD_FOUNDRY,)
     assert rules["lone-surrogate"].bad == r'{"name": "\ud83d"}'

@@ -9,6 +9,9 @@ _READING_ERRORS = {
 
     The file is missing or may not be read, or the revision is not in this clone. The run ends with exit code 3.
     Source: the operating system, git""",
+    "internal-error": """osbctl failed on this source.
+
+    This is a bug of osbctl: please report it. The other sources are checked, and the run ends with exit code 3.""",
     "syntax": """The text is not valid JSON or YAML.
     Bad: services: [
     Good: services: []

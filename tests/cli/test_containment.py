@@ -1,0 +1,318 @@
+"""A fault in the work on one source or broker leaves the results of the others as they are, in every such command.
+
+Faults are planted in the program itself: while a command runs on three sources, of which the second is marked, the
+functions of osbctl that are called about that one alone are found, and each then raises an exception in a run of its own.
+"""
+
+import json
+import re
+import shutil
+import sqlite3
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from dataclasses import fields, is_dataclass
+from pathlib import Path
+from subprocess import CompletedProcess
+from types import CodeType, FrameType
+from typing import Any, NamedTuple
+
+import pytest
+
+import osbctl
+from osbctl.errors import OutputError
+from osbctl.registry.store import Registry
+from osbctl.sources.yaml_text import dump
+from tests.case import case, each
+from tests.cli import program
+from tests.cli.broker_server import Answer, listening
+from tests.cli.machine import registered
+
+PACKAGE = f"{Path(osbctl.__file__).parent}/"
+NAMES = ("firstone", "marked", "thirdone")
+MARKED = "marked"
+SAMPLE = 6
+"""Functions of each command in which a fault is planted; `make fuzz` takes all of them."""
+
+
+class PlantedError(Exception):
+    """An exception that no code expects."""
+
+
+def catalog(name: str, *, dear: bool = False) -> dict[str, Any]:
+    """A catalog with faults, so that much is to be said about it."""
+    number = NAMES.index(name)
+    schema = {"$schema": "http://json-schema.org/draft-04/schema#", "type": "object", "required": ["sise"]}
+    parameters = {"service_instance": {"create": {"parameters": {**schema, "properties": {"size": {"minumum": 1}}}}}}
+    ids = [f"{number}b54c3a5-2d9b-4ba7-8a4c-6a1c0e1f2a{end}" for end in (30, 31, 32)]
+    plans = [
+        {"id": ids[1], "name": f"{name}-small", "description": f"A {name}.", "free": not dear, "schemas": parameters},
+        {"id": ids[2], "name": f"{name}-large", "description": f"A {name}."},
+    ]
+    service = {"id": ids[0], "name": f"{name}-db", "description": f"A {name}.", "bindable": "true", "plans": plans}
+    return {"services": [service | ({"bindable": True} if dear else {})]}
+
+
+def names_in(value: Any, depth: int = 3) -> set[str]:
+    """Which of the three a value of the program is about, as far as can be seen from its parts."""
+    texts = [*texts_in(value, depth)]
+    return {name for name in NAMES if any(name in text for text in texts)}
+
+
+def texts_in(value: Any, depth: int) -> Iterator[str]:
+    """The texts in a value and in its parts, as far as they are quickly found."""
+    if isinstance(value, str | bytes):
+        yield value if isinstance(value, str) else value.decode("utf-8", "replace")
+    if not depth:
+        return
+    parts: list[Any] = []
+    if isinstance(value, dict):
+        parts = list(value.items())[:20]
+    elif isinstance(value, list | tuple | set | frozenset):
+        parts = list(value)[:20]
+    elif is_dataclass(value) and not isinstance(value, type):
+        parts = [getattr(value, one.name, None) for one in fields(value)]
+    for part in parts:
+        yield from texts_in(part, depth - 1)
+
+
+BESIDE = ("containment.py", "parallel.py", "errors.py", "rule.py", "tasks/output_checks.py")
+"""Modules that are not part of the work on a source."""
+AROUND = {"_validate_contained"}
+"""Functions about one source that contain what happens in it."""
+
+
+class Planter:
+    """A trace function that notes calls about the marked source alone.
+
+    At a call of `target` it raises: at each that gets a part of the marked catalog, else at the first.
+    """
+
+    def __init__(self, target: CodeType | None = None, error: BaseException | None = None) -> None:
+        self.target, self.error = target, error
+        self.calls: dict[CodeType, None] = {}
+
+    def __call__(self, frame: FrameType, event: str, _: Any) -> None:
+        code = frame.f_code
+        if event != "call" or not code.co_filename.startswith(PACKAGE) or self.target not in (None, code):
+            return
+        file = code.co_filename.removeprefix(PACKAGE)
+        if (
+            file in BESIDE
+            or code.co_name in AROUND
+            or (code in self.calls and not self.target)
+            or _is_of_the_run(frame)
+        ):
+            return
+        names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+        arguments = [frame.f_locals.get(name) for name in names]
+        if names_in(arguments, 4) == {MARKED}:
+            is_first = code not in self.calls
+            self.calls[code] = None
+            if self.target and (is_first or any(f"{MARKED}-" in text for text in texts_in(arguments, 4))):
+                raise self.error or PlantedError(MARKED)
+
+    def run(self, *words: str) -> CompletedProcess[str]:
+        threading.settrace(self)
+        before = sys.gettrace()
+        sys.settrace(self)
+        try:
+            return program.osbctl(*words, with_bug=True, OSBCTL_DATABASE="brokers.sqlite")
+        finally:
+            sys.settrace(before)
+            threading.settrace(before)
+
+
+def _is_of_the_run(frame: FrameType | None) -> bool:
+    """Return whether a text is on its way to the terminal, or sources are looked at as a whole: no one's work."""
+    while frame:
+        if frame.f_code.co_filename == f"{PACKAGE}cli/output.py" or frame.f_code.co_name in (
+            "_broker_names",
+            "check_used",
+        ):
+            return True
+        frame = frame.f_back
+    return False
+
+
+class Command(NamedTuple):
+    """A command on several; `results` tells what became of each of the others, from its output and the folder."""
+
+    words: str
+    results: Callable[[CompletedProcess[str]], Any]
+
+
+FILES = " ".join(f"{name}.yaml" for name in NAMES)
+OTHERS = [name for name in NAMES if name != MARKED]
+
+
+def _of_json(key: str) -> Callable[[CompletedProcess[str]], Any]:
+    def results(done: CompletedProcess[str]) -> Any:
+        return [one for one in json.loads(done.stdout)[key] if one["name"].removesuffix(".yaml") in OTHERS]
+
+    return results
+
+
+def _lines_of_others(done: CompletedProcess[str]) -> Any:
+    """The lines about the others, without the numbers that count all."""
+    return [line for line in done.stdout.split("\n") if names_in(line) & {*OTHERS}]
+
+
+def _fixed_files(_: CompletedProcess[str]) -> Any:
+    return [Path(f"{name}.yaml").read_text() for name in OTHERS]
+
+
+def _shown_services(_: CompletedProcess[str]) -> Any:
+    html = Path("page.html").read_text()
+    return [re.findall(rf"\b{name}-\w+", html).count(f"{name}-small") for name in OTHERS]
+
+
+def _stored(done: CompletedProcess[str]) -> Any:
+    with Registry.open("brokers.sqlite") as registry:
+        kept = [(registry.broker(name).data, registry.broker(name).row.outcome) for name in OTHERS]
+    return kept, sorted(_lines_of_others(done))
+
+
+COMMANDS = [
+    Command(f"validate -f json {FILES}", _of_json("documents")),
+    Command(f"validate --together --concise {FILES}", _lines_of_others),
+    Command(f"fix --unsafe {FILES}", _fixed_files),
+    Command(f"page {FILES} --findings -o page.html", _shown_services),
+    Command("drift --all -f json", _of_json("brokers")),
+    Command("drift --all", _lines_of_others),
+    Command("brokers refresh", _stored),
+    Command("brokers refresh -j 1 --dry-run", _lines_of_others),
+    Command("brokers list -f json", _of_json("brokers")),
+]
+"""Every command that takes several sources or brokers."""
+
+
+@pytest.fixture(scope="module")
+def url() -> Iterator[str]:
+    def answer(_: str, path: str, __: Any, ___: bytes) -> Answer:
+        name = path.split("/")[1]
+        return 200, {}, json.dumps(catalog(name, dear=True)).encode()
+
+    with listening(answer) as address:
+        yield address
+
+
+@pytest.fixture(scope="module")
+def template(url: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with three files, and three registered brokers whose catalogs have changed since."""
+    folder = tmp_path_factory.mktemp("contained")
+    for name in NAMES:
+        (folder / f"{name}.yaml").write_text(dump(catalog(name)))
+    database = folder / "brokers.sqlite"
+    database.write_bytes(registered(NAMES, catalog(MARKED), f"{url}/{{}}"))
+    with sqlite3.connect(database) as connection:
+        for name in NAMES:
+            body = json.dumps(catalog(name)).replace('"true"', "true").encode()
+            connection.execute("UPDATE osbctl_brokers_2 SET catalog = ? WHERE name = ?", (body, name))
+    connection.close()
+    return folder
+
+
+def _fresh(template: Path, tmp_path: Path) -> None:
+    for file in template.iterdir():
+        shutil.copy(file, tmp_path)
+
+
+def _check(command: Command, template: Path, folder: Path, every: bool) -> None:
+    words = command.words.split()
+    _fresh(template, folder)
+    finder = Planter()
+    usual = finder.run(*words)
+    assert usual.returncode in (0, 1), usual.stderr
+    wanted = command.results(usual)
+    assert wanted
+    targets = [*finder.calls]
+    assert targets
+    for target in targets if every else targets[:: -(-len(targets) // SAMPLE)]:
+        _fresh(template, folder)
+        planter = Planter(target)
+        done = planter.run(*words)
+        with case(command.words, target.co_filename, target.co_qualname, done.stdout + done.stderr):
+            assert planter.calls, "the fault was not reached"
+            assert command.results(done) == wanted
+            if (done.stdout, done.stderr) == (usual.stdout, usual.stderr):
+                continue  # something that need not be known
+            assert done.returncode == 3
+            assert "internal error: PlantedError" in done.stdout + done.stderr
+            last = (done.stderr or done.stdout).splitlines()[-1]
+            assert re.search(r"\b1 of 3\b|\b1 failed\b", last), last
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command.words.replace(FILES, "FILES"))
+def test_a_fault_in_one_leaves_the_others(
+    command: Command, template: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    _check(command, template, tmp_path, every=False)
+
+
+@pytest.mark.fuzz
+@pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command.words.replace(FILES, "FILES"))
+def test_a_fault_anywhere_in_one_leaves_the_others(
+    command: Command, template: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    _check(command, template, tmp_path, every=True)
+
+
+DAMAGES = [
+    "catalog = x'00ff'",
+    "catalog = -1",
+    "platform = 'heroku'",
+    "api_version = x'ff'",
+    "kept = '[[]]'",
+    "services = 'many'",
+    "username = cast(x'ff' AS TEXT)",
+]
+"""What another program may write into one row."""
+
+
+@each("damage", DAMAGES)
+def test_a_damaged_row_leaves_the_other_brokers(
+    damage: str, template: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "plans.txt").write_text("0b54c3a5-2d9b-4ba7-8a4c-6a1c0e1f2a31\n")
+    for words, failed in (
+        ("drift --all --instances plans.txt", "could not be checked"),
+        ("brokers refresh --instances plans.txt", "1 failed"),
+        ("brokers list", "could not be read"),
+    ):
+        _fresh(template, tmp_path)
+        with sqlite3.connect("brokers.sqlite") as connection:
+            connection.execute(f"UPDATE osbctl_brokers_2 SET {damage} WHERE name = ?", (MARKED,))
+        connection.close()
+        done = program.osbctl(*words.split(), OSBCTL_DATABASE="brokers.sqlite")
+        if words == "brokers list" and done.returncode == 0:
+            assert damage.startswith(("catalog", "kept")), "the list does not read these"
+        else:
+            assert done.returncode == 3, done
+            assert failed in done.stderr.splitlines()[-1]
+        assert names_in(done.stdout) >= {*OTHERS}, done
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command.words.replace(FILES, "FILES"))
+def test_what_ends_a_run_ends_it(
+    command: Command, template: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    _fresh(template, tmp_path)
+    words = command.words.split()
+    finder = Planter()
+    finder.run(*words)
+    target = next(code for code in finder.calls if code.co_name in FIRST)
+    for error, code in ((KeyboardInterrupt(), 130), (MemoryError(), 3), (OutputError("not written"), 3)):
+        _fresh(template, tmp_path)
+        done = Planter(target, error).run(*words)
+        with case(type(error), done):
+            assert done.returncode == code
+            assert not re.search(r"internal error|\b1 of 3\b|\b1 failed\b|3 brokers:", done.stdout + done.stderr)
+
+
+FIRST = ("read_source", "read_bytes", "check_bytes", "parse_broker_row", "json")
+"""A function about one source in the work of each command."""
