@@ -21,6 +21,8 @@ from osbctl.text import closest_word, did_you_mean
 
 _TEXT_OF_CATALOG = re.compile(r"\b(?:plans|bindable)\b")
 _KEY_OF_CATALOG = re.compile(r'^[ -]*(?:services|plans) *:|"(?:services|plans)" *:', re.MULTILINE)
+_MAX_NAMED = 10
+"""Catalogs of one source that are named, if there are several."""
 _LINE_IN_MESSAGE = re.compile(r"\bat line (\d+)(, column )?(\d+)?$")
 
 
@@ -60,9 +62,13 @@ def find_only_catalog(documents: Sequence[Document], at: str = "", *, allow_nest
     if not found:
         raise _no_catalog_error(places[0])
     first = found[0].pointer
+    if found[0].document.embedded and not isinstance(found[0].value, str):
+        found[0] = _resolve_pointer(_top_places(documents), first)[0]  # with its places in the file
     if len(found) > 1:
-        *pointers, last = (one.pointer + " (not readable)" * isinstance(one.value, str) for one in found)
-        message = f"there are {len(found)} catalogs here: at {', '.join(pointers)} and {last}"
+        *pointers, last = (one.pointer + " (not readable)" * isinstance(one.value, str) for one in found[:_MAX_NAMED])
+        if len(found) > _MAX_NAMED:
+            pointers, last = [*pointers, last], f"{len(found) - _MAX_NAMED:,} more places"
+        message = f"there are {len(found):,} catalogs here: at {', '.join(pointers)} and {last}"
         raise _document_error(found[0], "catalog-elsewhere", message, f"name the one that is meant: --at {first}")
     if first != at and not allow_nested:
         message = f"there is no `services` here, but there is a catalog at {first}"
@@ -175,7 +181,9 @@ def _find_catalogs_in(place: _Place, visited: dict[int, Any]) -> Iterator[_Place
     if isinstance(value, str):
         if _TEXT_OF_CATALOG.search(value) and place.document.text:
             try:
-                for inner in _parse_embedded_text(place):
+                # Without places in the file, whose cost grows with the file: there may be thousands of such texts.
+                inside = [document._replace(text="", embedded=True) for document in parse_stream(value, "")]
+                for inner in _top_places(inside, place.pointer):
                     yield from _find_catalogs_in(inner, visited)
             except DocumentError:
                 if _KEY_OF_CATALOG.search(value) and not value.startswith("#!"):

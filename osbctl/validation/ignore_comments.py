@@ -5,7 +5,8 @@ At the end of a line it applies to that line; on a line of its own, to the entry
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from functools import cache
 from typing import NamedTuple
 
 from osbctl.findings import Finding, Location, Severity
@@ -27,10 +28,13 @@ class Comment(NamedTuple):
 
 def drop_ignored_findings(findings: list[Finding], document: Document, comments: Iterable[Comment]) -> list[Finding]:
     """The findings that no comment of the document ignores."""
-    ignored: dict[tuple[str, int], list[frozenset[str]]] = {}
+    of_lines: dict[tuple[str, range], set[str]] = {}  # many comments may stand above one entry
     for comment in comments:
-        for line in comment.lines:
-            ignored.setdefault((comment.place.source, line), []).append(comment.rules)
+        of_lines.setdefault((comment.place.source, comment.lines), set()).update(comment.rules)
+    ignored: dict[tuple[str, int], list[set[str]]] = {}
+    for (source, lines), rules in of_lines.items():
+        for line in lines:
+            ignored.setdefault((source, line), []).append(rules)
     if not ignored:
         return findings
     locations = document.locate({finding.path for finding in findings if not finding.location})
@@ -64,12 +68,13 @@ def _find_comments_in_file(file: Document) -> Iterator[Comment]:
     from osbctl.sources.text_lines import LINE_END, Lines
     from osbctl.validation.rules import load_all
 
-    positions, lines, rules = Lines(file.name, file.text), LINE_END.split(file.text), load_all()
+    positions, rules = Lines(file.name, file.text), load_all()
+    entry_below = _find_entries(LINE_END.split(file.text))
     for match in _match_comments(file.text, file.source_map().spans().values()):
         location = positions.at(match.start())
         is_own_line = not location.excerpt[: location.column - 1].strip()
         line = location.line
-        applies_to = _lines_of_entry_below(lines, line) if is_own_line else range(line, line + 1)
+        applies_to = entry_below(line) if is_own_line else range(line, line + 1)
         for word in re.findall(r"[^\s,][^,]*(?<!\s)", match[1] or "") or [""]:
             yield Comment(word, matching_rules(word, rules), location, applies_to)
 
@@ -83,21 +88,31 @@ def _match_comments(text: str, spans: Iterable[Span]) -> Iterator[re.Match[str]]
             yield match
 
 
-def _lines_of_entry_below(lines: list[str], line_number: int) -> range:
-    """The lines of the entry or item that begins below `line_number`: its first line and those indented further."""
-    following = range(line_number + 1, len(lines) + 1)
-    content = (n for n in following if lines[n - 1].strip() and lines[n - 1].strip()[0] != "#")
-    first = next(content, 0)
-    if not first:
-        return range(0)
-    indent, is_item = _indent(lines[first - 1]), _begins_item(lines[first - 1])
-    for n in content:
-        line = lines[n - 1]
-        # The items of a list may stand in the column of its key.
-        below = _indent(line) > indent or (_indent(line) == indent and not is_item and _begins_item(line))
-        if not below:
-            return range(first, n)
-    return range(first, len(lines) + 1)
+def _find_entries(lines: list[str]) -> Callable[[int], range]:
+    """A function that returns the lines of the entry or item that begins below a line, which is a comment.
+
+    These are its first line and those indented further; each line is looked at once for each entry that it is in.
+    """
+    content = [n for n, line in enumerate(lines, 1) if line.strip() and line.strip()[0] != "#"]
+
+    @cache
+    def find_entry(position: int) -> range:
+        first = content[position]
+        indent, is_item = _indent(lines[first - 1]), _begins_item(lines[first - 1])
+        for following in range(position + 1, len(content)):
+            n = content[following]
+            line = lines[n - 1]
+            # The items of a list may stand in the column of its key.
+            below = _indent(line) > indent or (_indent(line) == indent and not is_item and _begins_item(line))
+            if not below:
+                return range(first, n)
+        return range(first, len(lines) + 1)
+
+    def entry_below(line_number: int) -> range:
+        position = bisect_right(content, line_number)
+        return find_entry(position) if position < len(content) else range(0)
+
+    return entry_below
 
 
 def _begins_item(line: str) -> bool:

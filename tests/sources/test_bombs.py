@@ -3,10 +3,15 @@
 import json
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from osbctl.sources.limits import MAX_DEPTH
+from osbctl.sources.yaml_text import dump
+from tests.cli.program import osbctl
 
 ROOT = Path(__file__).parents[2]
 DEEP = 30_000
@@ -145,3 +150,36 @@ def test_the_deepest_levels_that_are_taken() -> None:
         for place in INSIDE
     }
     assert lines_of(JUDGING, texts) == [*texts]
+
+
+ORDINARY = dump({"services": [{"id": "a", "name": "db", "description": "d", "bindable": True, "plans": []}]})
+COSTS = {
+    "comments above one entry": lambda n: ORDINARY + "# osbctl: ignore[id-not-guid]\n" * n + "x:\n" + entries(n),
+    "comments, each above its entry": lambda n: ORDINARY + "x:\n" + "".join(
+        f"  # osbctl: ignore[id-not-guid]\n  k{i}: 1\n" for i in range(n)
+    ),
+    "texts that cannot be read": lambda n: texts(n, "#!/bin/sh\n    echo plans: [1"),
+    "broken catalogs in texts": lambda n: texts(n, "plans: [1"),
+    "texts with notes": lambda n: texts(n, "plans: yes"),
+}  # fmt: skip
+"""Files whose cost must grow with their size."""
+
+
+def entries(number: int) -> str:
+    return "".join(f"  k{i}: 1\n" for i in range(number))
+
+
+def texts(number: int, text: str) -> str:
+    return "d:\n" + "".join(f"  k{i}: |\n    {text}\n" for i in range(number))
+
+
+@pytest.mark.parametrize("name", COSTS)
+def test_the_cost_grows_with_the_size(name: str, tmp_path: Path) -> None:
+    seconds = []
+    for number in (500, 2_000):
+        (tmp_path / "c.yaml").write_text(COSTS[name](number))
+        began = time.process_time()
+        done = osbctl("validate", "--concise", "c.yaml", cwd=tmp_path)
+        seconds.append(time.process_time() - began)
+        assert len(done.stdout) < 2_000
+    assert seconds[1] < 7 * seconds[0] + 0.1  # four times as much; with the square sixteen times
