@@ -20,13 +20,13 @@ _raise_bugs = False
 
 
 def raise_bugs() -> None:
-    """From now on raise exceptions that nobody expected, so that their tracebacks can be seen."""
+    """From now on raise unexpected exceptions, so that their tracebacks can be seen."""
     global _raise_bugs  # one setting of the process, made as it starts
     _raise_bugs = True
 
 
 def run_contained(work: Callable[P, R], *arguments: P.args, **options: P.kwargs) -> R | OsbctlError:
-    """Return the result of `work`, or the error that ended it: InternalError for an exception that nobody expected.
+    """Return the result of `work`, or the error that ended it: InternalError for an unexpected exception.
 
     What ends the whole run is raised: an interrupt, too little memory, output that cannot be written.
     """

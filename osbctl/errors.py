@@ -6,7 +6,7 @@ OsbctlError             3  base class
 │   └── OutputError     3  standard output cannot be written
 ├── RegistryError       3  the database of registered brokers cannot be used
 ├── ConfigError         3  osbctl.toml, pyproject.toml, a user schema or an option file is invalid
-├── InternalError       3  a bug of osbctl: an exception that nobody expected
+├── InternalError       3  a bug of osbctl: an unexpected exception
 └── DocumentError       1  a document cannot be parsed, or is not valid (in `osbctl.findings`)
 """
 
@@ -57,7 +57,7 @@ class RegistryError(OsbctlError):
 
 
 class InternalError(OsbctlError):
-    """A bug of osbctl: an exception that nobody expected. Its text is not shown, since it may quote a secret."""
+    """A bug of osbctl: an unexpected exception. Its text is not shown, since it may quote a secret."""
 
     def __init__(self, cause: BaseException) -> None:
         advice = "this is a bug; run again with OSBCTL_DEBUG=1 and report what it prints"

@@ -95,7 +95,7 @@ class Registry(AbstractContextManager["Registry"]):
     ) -> dict[tuple[Identity, str], str]:
         """The other broker on the platform that has each id of the catalog `new`, except for ids of the `stored` one.
 
-        Empty on a platform on which brokers may share ids. A broker whose row is damaged is passed over: it is reported
+        Empty on a platform on which brokers may share ids. A broker whose row is damaged is skipped: it is reported
         where it is itself read.
         """
         platform = registration.platform

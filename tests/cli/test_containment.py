@@ -54,7 +54,7 @@ def catalog(name: str, *, dear: bool = False) -> dict[str, Any]:
 
 
 def names_in(value: Any, depth: int = 3) -> set[str]:
-    """Which of the three a value of the program is about, as far as can be seen from its parts."""
+    """The names that are found in a value of the program, as far as can be seen from its parts."""
     texts = [*texts_in(value, depth)]
     return {name for name in NAMES if any(name in text for text in texts)}
 
@@ -124,7 +124,7 @@ class Planter:
 
 
 def _is_of_the_run(frame: FrameType | None) -> bool:
-    """Return whether a text is on its way to the terminal, or sources are looked at as a whole: no one's work."""
+    """Return whether a text is on its way to the terminal, or sources are looked at as a whole."""
     while frame:
         if frame.f_code.co_filename == f"{PACKAGE}cli/output.py" or frame.f_code.co_name in (
             "_broker_names",
@@ -269,7 +269,7 @@ DAMAGES = [
     "services = 'many'",
     "username = cast(x'ff' AS TEXT)",
 ]
-"""What another program may write into one row."""
+"""Assignments to columns of one row by another program."""
 
 
 @each("damage", DAMAGES)
