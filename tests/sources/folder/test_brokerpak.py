@@ -444,3 +444,7 @@ def test_an_id_that_is_nearly_a_uuid_is_refused(tmp_path: Path, id_: str) -> Non
     database = re.sub(r"plans:\n.*(?=provision:)", f"plans:{plans}\n", DATABASE, flags=re.DOTALL)
     found = [one for one in findings(brokerpak(tmp_path / "pak", database=database)) if "must be a UUID" in one]
     assert [one.partition(" ")[0] for one in found] == ["database.yml:15:14"]
+    of_user = [{"name": name, "id": one} for name, one in zip("abc", (IDS[3], IDS[4], id_), strict=True)]
+    env = f"GSB_SERVICE_ACME_CACHE_PLANS='{json.dumps(of_user)}'".replace("\\\\n", "\\n")
+    found = [one for one in findings(brokerpak(tmp_path / "of-user", envrc=env)) if "must be a UUID" in one]
+    assert [one.partition(":")[0] for one in found] == [".envrc"]
