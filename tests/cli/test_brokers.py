@@ -644,7 +644,7 @@ def test_an_address_may_be_written_otherwise(added: Program, server: FakeBroker)
         assert "the password is for the address in OSBCTL_BROKER_MY_DB_URL" in said, other
     added.sql(f"UPDATE osbctl_brokers_2 SET url = '{server.url}/b'")  # another broker behind the same front
     assert "none was sent" in added("refresh", code=3, OSBCTL_BROKER_MY_DB_URL=f"{server.url}/a")
-    for stored, given, same in (  # nobody listens there
+    for stored, given, same in (  # no server listens there
         ("http://127.0.0.1", "http://127.0.0.1:80/", True), ("https://127.0.0.1:443", "https://127.0.0.1", True),
         ("http://localhost.", "http://localhost", True), ("http://127.0.0.1:443", "http://127.0.0.1", False),
         ("https://127.0.0.1:80", "https://127.0.0.1", False), ("http://xlocalhost", "http://localhost", False),

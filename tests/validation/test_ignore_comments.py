@@ -114,16 +114,19 @@ def test_an_unknown_rule_in_a_comment_hides_nothing() -> None:
 def test_an_unknown_rule_in_a_comment_has_a_suggestion() -> None:
     text = b"services: []  # osbctl: ignore[nme-characters, zzz]\n"
     findings = validate_document(parse_document(text, "c.yaml"), ValidationOptions()).findings
-    hints = [finding.hint for finding in findings if finding.rule == "ignore-unknown"]
-    assert hints == ["did you mean name-characters?", "remove the comment"]
+    told = [(one.message, one.hint, str(one.location)) for one in findings if one.rule == "ignore-unknown"]
+    assert told == [
+        ("there is no rule 'nme-characters' to ignore", "did you mean name-characters?", "c.yaml:1:15"),
+        ("there is no rule 'zzz' to ignore", "remove the comment", "c.yaml:1:15"),
+    ]
 
 
 @pytest.mark.parametrize("comment", ["ignore", "ignore legacy readers", "ignore[]", "ignore[ , ]", "ignore[schema"])
 def test_a_comment_that_names_no_rule_is_told(comment: str) -> None:
     text = f"services: []  # osbctl: {comment}\n"
     told = validate_document(parse_document(text.encode(), "c.yaml"), ValidationOptions()).findings
-    assert [(f.message, f.hint) for f in told if f.rule == "ignore-unknown"] == [
-        ("the comment does not say which rule to ignore", "write the rule in brackets: ignore[RULE]")
+    assert [(f.message, f.hint, str(f.location)) for f in told if f.rule == "ignore-unknown"] == [
+        ("the comment does not say which rule to ignore", "write the rule in brackets: ignore[RULE]", "c.yaml:1:15")
     ]
     assert "ignore-unknown" not in dict(rules_with_lines("services: []  # osbctl: ignores nothing\n"))
 
