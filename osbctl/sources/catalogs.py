@@ -97,7 +97,7 @@ def require_services(document: Document, *, as_list: bool = False) -> Document:
     if has_services(data) and (not as_list or isinstance(data.get("services", []), list)):
         return document
     null = next((key for key in data if key.lower() == "services"), "")
-    near = next((key for key, value in data.items() if value and closest_word(key, ("services",))), "")
+    near = next((key for key in data if closest_word(key, ("services",))), "")
     message = (
         f"there is no catalog here: `{null}` is not a list"
         if null
