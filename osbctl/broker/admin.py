@@ -85,11 +85,11 @@ class AdminApp:
         yield core.CounterMetricFamily(
             "osbctl_connections_refused", "Over the limit per address.", value=stats.rejected
         )
-        yield core.CounterMetricFamily("osbctl_connections_cut", "Cut at a deadline.", value=stats.cut)
+        yield core.CounterMetricFamily("osbctl_connections_cut", "Cut at a deadline, or to make room.", value=stats.cut)
         total = stats.requests.total()
         duration = "From request to answer."
         yield core.SummaryMetricFamily("osbctl_request_duration_seconds", duration, total, stats.seconds)
-        connections = len(self._shared.slots.channels)
+        connections = len(self._shared.connections.all)
         yield core.GaugeMetricFamily("osbctl_connections", "Open connections.", value=connections)
         waiting = self._service.authenticator.queue_length
         yield core.GaugeMetricFamily("osbctl_queue", "Requests whose password is being hashed.", value=waiting)

@@ -1,9 +1,7 @@
 """Authenticates requests without blocking the main loop.
 
 A known header costs one keyed digest and one cache lookup. A new one costs a slow hash, computed in one child process.
-Waiting headers are served by "least attained service": first clients that were accepted before, then those never
-refused, then those refused least; ties go to the network refused least. Clients without failures are served first, so
-guessing cannot starve them.
+`osbctl.broker.fairness` says which comes next.
 """
 
 import hmac
@@ -12,14 +10,21 @@ import os
 import threading
 import time
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
 from math import inf
 
-from osbctl.broker.decision import BUSY, LONGEST_HEADER, REFUSED, Decision, RequestOutcome, Resume, parse_basic_auth
+from osbctl.broker.decision import (
+    BUSY,
+    LONGEST_HEADER,
+    REFUSED,
+    CredentialCheck,
+    Decision,
+    RequestOutcome,
+    parse_basic_auth,
+)
+from osbctl.broker.fairness import BoundedCache, PasswordJob, PasswordQueue
 from osbctl.broker.hashing_process import HashingError, HashingProcess
 from osbctl.broker.proxy import client_prefix
 from osbctl.broker.records import KnownRecords
-from osbctl.broker.throttle import BoundedCache, Clients
 from osbctl.credentials.record import LONGEST, CredentialRecord
 
 _log = logging.getLogger("osbctl.broker")
@@ -27,30 +32,13 @@ _log = logging.getLogger("osbctl.broker")
 CACHE_SIZE = 4096
 """Number of verified headers kept in the cache, and of refused ones."""
 
-MAX_WAITING, MAX_WAITING_PER_CLIENT = 64, 4
-"""Maximum number of headers in the queue, in total and per client; the one being hashed counts."""
-
 MAX_WAIT_SECONDS = 20.0
 """A request that waits longer is answered 503. Shorter than `Settings.authentication_seconds`, which cuts it."""
 
 REFUSED_SECONDS = 600.0
 """Lifetime of a cached refusal: it may be due to an expired record, and the system clock may be corrected."""
 
-
 _EXPECTED = (HashingError, OSError)
-
-
-@dataclass(slots=True, eq=False)
-class _Job:
-    """A header in the queue, with the callbacks of all requests that carry it."""
-
-    digest: bytes
-    identity: str
-    password: str
-    client: str
-    since: float
-    begun: bool = False
-    resumes: list[Resume] = field(default_factory=list)
 
 
 class Authenticator:
@@ -69,12 +57,11 @@ class Authenticator:
         hashing: HashingProcess | None = None,
     ) -> None:
         self._now, self._clock = now, clock
-        self._clients = Clients(clock=clock)
         self._key = os.urandom(32)
         self._verified: BoundedCache[CredentialRecord] = BoundedCache(CACHE_SIZE)
         self._refused: BoundedCache[float] = BoundedCache(CACHE_SIZE)
         """Digest to the monotonic time until which it is refused."""
-        self._waiting: dict[bytes, _Job] = {}
+        self._queue = PasswordQueue(clock)
         self._changed = threading.Condition()
         self._closed = False
         self.replace_records(records)
@@ -85,23 +72,26 @@ class Authenticator:
     @property
     def queue_length(self) -> int:
         """Number of headers that wait for a hash, with the one being hashed."""
-        return len(self._waiting)
+        return len(self._queue.jobs)
 
-    def check(self, header: str | None, address: str, resume: Resume) -> Decision | None:
-        """Return the decision on an Authorization header, or None if it needs a hash; never blocks.
+    def check(self, header: str | None, address: str, wake: Callable[[], None]) -> CredentialCheck:
+        """Begin to check an Authorization header, None if the request has none; never blocks.
 
-        After None, `resume(decision)` is called once, from another thread. `header` is None if the request has none.
-        `address` is the client's (`normalize_address`), behind a trusted proxy the one that the proxy names.
+        If the check returned has no decision yet, `wake` is called when it has, once, from another thread. `address` is
+        the client's (`normalize_address`), behind a trusted proxy the one that the proxy names.
         """
         if header is None or len(header) > LONGEST_HEADER:
-            return REFUSED
+            return CredentialCheck(REFUSED)
         # Keyed, so that the time of a lookup reveals nothing.
         digest = hmac.digest(self._key, header.encode("utf-8", "surrogatepass"), "sha256")
         known = self._cached_decision(digest)
         if known is not None:
-            return known
+            return CredentialCheck(known)
         credentials = parse_basic_auth(header)
-        return REFUSED if credentials is None else self._enqueue(digest, credentials, client_prefix(address), resume)
+        # crypt(3) refuses empty and longer passwords; no record can have one.
+        if credentials is None or not 0 < len(credentials[1].encode()) <= LONGEST:
+            return CredentialCheck(REFUSED)
+        return self._enqueue(digest, *credentials, client_prefix(address), wake)
 
     def replace_records(self, records: Iterable[CredentialRecord]) -> None:
         """Use new records: headers accepted by a removed one fail at once, refused headers are checked again."""
@@ -130,97 +120,100 @@ class Authenticator:
             return Decision(RequestOutcome.ACCEPTED, record.public_name)
         return REFUSED if self._refused.get(digest, -inf) > self._clock() else None
 
-    # The queue. A job stays in it until it is answered, so that equal headers share one hash.
-
-    def _enqueue(self, digest: bytes, credentials: tuple[str, str], client: str, resume: Resume) -> Decision | None:
-        """Queue a header, perhaps in place of a worse client's, or return BUSY. `credentials`: identity, password."""
+    def _enqueue(
+        self, digest: bytes, identity: str, password: str, client: str, wake: Callable[[], None]
+    ) -> CredentialCheck:
         with self._changed:
-            job = self._waiting.get(digest)
+            job = self._queue.jobs.get(digest)
             if job is None:
-                if not self._admit_client(client):
-                    return BUSY
-                if len(self._waiting) >= MAX_WAITING:
-                    displaced = max((job for job in self._waiting.values() if not job.begun), key=self._job_rank)
-                    if self._clients.queue_rank(displaced.client) <= self._clients.queue_rank(client):
-                        return BUSY
-                    self._finish_job(displaced, BUSY)
-                job = self._waiting[digest] = _Job(digest, *credentials, client, self._clock())
+                if self._closed or not self._queue.take_guess(client, identity):
+                    return CredentialCheck(BUSY)
+                is_known = self._records.has_identity(identity)
+                job = PasswordJob(None, digest, identity, password, client, self._clock(), is_known)
+                displaced = self._queue.add(job)
+                if displaced is not None:
+                    self._finish(displaced, BUSY)
                 self._changed.notify()
-            job.resumes.append(resume)
-        return None
-
-    def _admit_client(self, client: str) -> bool:
-        """Return whether a client may queue another header; takes one of its tokens."""
-        if self._closed:
-            return False
-        queued = sum(job.client == client for job in self._waiting.values())
-        return queued < MAX_WAITING_PER_CLIENT and self._clients.take_token(client)
-
-    def _job_rank(self, job: _Job) -> tuple[tuple[int, int], float]:
-        return self._clients.queue_rank(job.client), job.since
-
-    def _wait_for_job(self) -> _Job | None:
-        """Wait for the job with the best rank, and mark it as begun; None after `close`."""
-        with self._changed:
-            while not self._closed:
-                if self._waiting:
-                    job = min(self._waiting.values(), key=self._job_rank)
-                    job.begun = True
-                    return job
-                self._changed.wait()
-        return None
+            job.wakes.append(wake)
+            return job
 
     # The thread.
 
     def _process_queue(self) -> None:
-        while (job := self._wait_for_job()) is not None:
-            self._finish_job(job, self._decide_job(job))
+        while self._process_next():
+            pass
         self._hashing.close()
-        for job in list(self._waiting.values()):
-            self._finish_job(job, BUSY)
+        for job in list(self._queue.jobs.values()):
+            self._finish(job, BUSY)
 
-    def _decide_job(self, job: _Job) -> Decision:
-        """Check the password of a job; BUSY if it waited too long or the child failed."""
-        if self._clock() - job.since > MAX_WAIT_SECONDS:
-            return BUSY
+    def _process_next(self) -> bool:
+        """Wait for a job and decide it; False after `close`."""
+        with self._changed:
+            while not self._closed and not self._queue.jobs:
+                self._changed.wait()
+            if self._closed:
+                return False
+            for late in self._queue.take_expired(MAX_WAIT_SECONDS):
+                self._finish(late, BUSY)
+            if not self._queue.jobs:
+                return True
+            job, early = self._queue.choose()
         try:
-            return self._hash_and_cache(job)
+            if early:
+                self._try_early(job)
+            else:
+                self._finish(job, self._hash_and_cache(job))
         except Exception as error:  # the thread must survive: without it, no password could be checked
             if not self._closed:
                 _log.error("passwords cannot be checked: %s", error, exc_info=not isinstance(error, _EXPECTED))
-            return BUSY
+            if not early:
+                self._finish(job, BUSY)
+        return True
 
-    def _hash_and_cache(self, job: _Job) -> Decision:
+    def _try_early(self, job: PasswordJob) -> None:
+        """Accept a job if its password is right; take the same time if its identity has no record."""
+        records = self._records
+        record = self._find_matching_record(records, job.identity, job.password)
+        if record is not None:
+            with self._changed:
+                if records is self._records:
+                    self._finish(job, self._accept(job, record))
+
+    def _hash_and_cache(self, job: PasswordJob) -> Decision:
         """Hash a password and cache the decision; hash again if the records changed meanwhile."""
         while True:
             records = self._records
-            record = self._find_matching_record(records, job)
+            record = self._find_matching_record(records, job.identity, job.password)
             with self._changed:
                 if records is not self._records:
                     continue
-                self._clients.record_result(job.client, record is not None)
                 if record is not None:
-                    self._verified.put(job.digest, record)
-                    return Decision(RequestOutcome.ACCEPTED, record.public_name)
+                    return self._accept(job, record)
+                self._queue.record_result(job.client, accepted=False)
                 self._refused.put(job.digest, self._clock() + REFUSED_SECONDS)
                 return REFUSED
 
-    def _find_matching_record(self, records: KnownRecords, job: _Job) -> CredentialRecord | None:
-        # crypt(3) refuses empty and longer passwords; no record can have one.
-        if not 0 < len(job.password.encode()) <= LONGEST:
-            return None
-        tried = records.unexpired_records(job.identity, self._now())
+    def _accept(self, job: PasswordJob, record: CredentialRecord) -> Decision:
+        self._queue.record_result(job.client, accepted=True)
+        self._verified.put(job.digest, record)
+        return Decision(RequestOutcome.ACCEPTED, record.public_name)
+
+    def _find_matching_record(self, records: KnownRecords, identity: str, password: str) -> CredentialRecord | None:
+        tried = records.unexpired_records(identity, self._now())
         hashes = [*(record.hash for record in tried), *records.dummy_hashes(tried)]
         # Some twenty times the usual duration, for slow processors and CPU quotas, and time for a child to start.
-        index = self._hashing.find_matching_hash(job.password, hashes, 10 + 1e-5 * records.wrong_guess_rounds)
+        index = self._hashing.find_matching_hash(password, hashes, 10 + 1e-5 * records.wrong_guess_rounds)
         return tried[index] if index is not None and index < len(tried) else None
 
-    def _finish_job(self, job: _Job, decision: Decision) -> None:
-        """Remove a job from the queue, and resume its requests with the decision."""
+    def _finish(self, job: PasswordJob, decision: Decision) -> None:
+        """Remove a job from the queue, and wake its requests; do nothing if that is done."""
         with self._changed:
-            del self._waiting[job.digest]  # afterwards, no request can join the job
-        for resume in job.resumes:
+            if self._queue.jobs.get(job.digest) is not job:
+                return
+            del self._queue.jobs[job.digest]
+            job.decision = decision
+        for wake in job.wakes:
             try:
-                resume(decision)
+                wake()
             except Exception:  # one broken connection must not end the thread
                 _log.exception("a waiting request could not be resumed")

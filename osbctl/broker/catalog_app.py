@@ -51,7 +51,7 @@ class ServedCatalog:
 
 
 class HttpRequest(Protocol):
-    """A parsed request (`StrictParser`). Header names are in capitals, with `_` for `-`."""
+    """A parsed request (`RequestParser`). Header names are in capitals, with `_` for `-`."""
 
     command: str
     path: str

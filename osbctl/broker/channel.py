@@ -1,46 +1,42 @@
 """One connection in the main loop: absolute deadlines, one request and one response at a time."""
 
 import contextlib
-import re
+import select
 import socket
 import time
 from enum import Enum, auto
-from functools import partial
 from typing import Any
 
 from waitress.channel import HTTPChannel  # type: ignore[import-untyped]
 
-from osbctl.broker.decision import Decision, RequestOutcome
+from osbctl.broker.decision import RequestOutcome
+from osbctl.broker.fairness import Client, Share
 from osbctl.broker.logs import Entry
-from osbctl.broker.parser import StrictParser
+from osbctl.broker.parser import RequestParser
 from osbctl.broker.proxy import client_prefix
 from osbctl.broker.shared_state import Shared
-from osbctl.broker.task import ForbiddenRequest, RefusalTask, ResponseTask
+from osbctl.broker.task import RefusalTask, ResponseTask
 
 RECORD = 16384
 """Size of the largest TLS record (RFC 8446 §5.1), and of one read or write."""
-
-_BLANK_LINES = re.compile(rb"\A(?:\r\n)+")
 
 
 class Phase(Enum):
     HANDSHAKE = auto()  # TLS
     IDLE = auto()
     READING = auto()  # part of a request has arrived
-    READY = auto()  # a request is complete and waits for its turn
     AUTHENTICATING = auto()  # its credentials are being checked
     ANSWERING = auto()  # its response is being sent
     LINGERING = auto()  # all was sent; keep reading for a moment
     CLOSED = auto()
 
 
-_WAITING = (Phase.IDLE, Phase.READING)
-_READABLE = (*_WAITING, Phase.HANDSHAKE, Phase.LINGERING)
+_AWAITING_PEER = (Phase.HANDSHAKE, Phase.IDLE, Phase.READING)
+_READABLE = (*_AWAITING_PEER, Phase.LINGERING)
 _DEADLINES = {
     Phase.HANDSHAKE: "handshake_seconds",
     Phase.IDLE: "idle_seconds",
     Phase.READING: "request_seconds",
-    Phase.READY: "authentication_seconds",
     Phase.AUTHENTICATING: "authentication_seconds",
     Phase.LINGERING: "linger_seconds",
 }
@@ -50,33 +46,36 @@ class Channel(HTTPChannel):  # type: ignore[misc]
     """A plain connection (behind a proxy, on the admin listener), and the base of `TlsChannel`.
 
     Nothing here may raise into the loop. `peer` is the connected address, `addr[0]` the client: the one that a
-    trusted proxy names, else the peer. `server` is waitress's; our state is in `shared`.
-    `authenticated`: it has sent a correct password, or none is required, or it belongs to a trusted proxy.
-    `since` is the start of its phase; from READY to ANSWERING, the time when the request was complete.
+    trusted proxy names, else the peer. `server` is waitress's; our state is in `shared`. `since` is the start of its
+    phase; from AUTHENTICATING to ANSWERING, the time when the request was complete. The attributes from `client` to
+    `spent` are those of `osbctl.broker.fairness`.
     """
 
     task_class = ResponseTask
     error_task_class = RefusalTask
-    parser_class = StrictParser
+    parser_class = RequestParser
 
     phase = Phase.IDLE
     unparsed = b""  # pipelined requests
-    unauthenticated_requests = 0
     encrypted = b""  # TLS: output of OpenSSL that the socket has not accepted yet
     sent_bytes = 0
     sendbuf_len: int
-    request: Any
-    requests: list[Any]
+    request: RequestParser | None
+    requests: list[RequestParser]
     stall: tuple[float, int] | None = None
     entry: Entry | None = None
 
-    def __init__(self, server: Any, sock: Any, addr: tuple[Any, ...], adj: Any, map: Any = None) -> None:
+    share: Share
+    waits = False
+    spent = 0.0
+
+    def __init__(
+        self, server: Any, sock: Any, addr: tuple[Any, ...], adj: Any, client: Client, map: Any = None
+    ) -> None:
         self.shared: Shared = server.shared
-        self.peer, self.client = addr[0], client_prefix(addr[0])
-        proxy = self.shared.proxy
-        self.authenticated = self.shared.authenticate is None or (proxy is not None and proxy.trusts(self.peer))
+        self.peer, self.client_name, self.client = addr[0], client_prefix(addr[0]), client
         self.opened = self.since = time.monotonic()
-        self.budget = self.shared.settings.turn_bytes
+        self.budget = self.shared.settings.step_bytes
         super().__init__(server, sock, addr, adj, map=map)
         self.sendbuf_len = min(self.sendbuf_len, 1 << 17)
 
@@ -84,122 +83,102 @@ class Channel(HTTPChannel):  # type: ignore[misc]
 
     def add_channel(self, map: Any = None) -> None:
         super().add_channel(map)
-        self.shared.slots.add(self)
+        self.shared.connections.add(self, proven=self.shared.needs_no_proof(self.peer))
 
     def del_channel(self, map: Any = None) -> None:
-        self.shared.slots.remove(self)
+        self.shared.connections.remove(self)
         super().del_channel(map)
 
-    # Called by the main loop.
+    # Called by the scheduler.
 
-    def readable(self) -> bool:
-        return not self.total_outbufs_len and not self.encrypted and self.phase in _READABLE
+    def run_step(self) -> bool:
+        """Go on as far as the socket and the check of a password allow, with one request at most.
 
-    def writable(self) -> bool:
-        return bool(self.total_outbufs_len or self.encrypted) and self.phase is not Phase.LINGERING
+        Returns whether there is more to do at once. If not, the socket is polled.
+        """
+        self.budget = self.shared.settings.step_bytes
+        if self.socket is None:
+            return False
+        if self.total_outbufs_len or self.encrypted:
+            self.flush()
+        elif self.phase is Phase.AUTHENTICATING:
+            self._answer_if_decided(self.requests[0])
+        elif self.phase is Phase.IDLE and self.unparsed:
+            self._parse_next_request()
+        else:
+            self.handle_read()
+        if self.phase is Phase.IDLE and self.unparsed:
+            return True
+        self.server.poll_socket(self)
+        return False
+
+    @property
+    def poll_events(self) -> int:
+        """Events to poll the socket for; none while a password is checked, or after the end."""
+        if self.total_outbufs_len or self.encrypted:
+            return select.POLLOUT if self.phase is not Phase.LINGERING else 0
+        return select.POLLIN | select.POLLPRI if self.phase in _READABLE else 0
 
     def handle_read(self) -> None:
-        data = self.receive() if self.socket is not None and self._spend_step_budget() else None
+        data = self.receive()
         if data == b"":
             self.handle_close()
-        elif data and self.phase is not Phase.LINGERING:
-            self.budget = self.shared.settings.turn_bytes
+        elif data and self.phase not in (Phase.LINGERING, Phase.CLOSED):
             self.unparsed += data
             self._parse_next_request()
-
-    def handle_write(self) -> None:
-        self.budget = self.shared.settings.turn_bytes
-        self.flush()
 
     def handle_expt(self) -> None:
         self.handle_close()  # urgent data has no meaning in HTTP, and poll would report it forever
 
-    def _spend_step_budget(self) -> bool:
-        """Count a step; False if the unauthenticated connections of this client have none left in this turn."""
-        if self.authenticated:
-            return True
-        self.shared.steps[self.client] += 1
-        return self.shared.steps[self.client] <= self.shared.settings.turn_steps
-
     # A request, from the parser to the answer.
 
     def _parse_next_request(self) -> None:
-        """Parse the next request; data behind it stays in `unparsed` until it is answered."""
-        if self.request is None:
-            self.unparsed = _BLANK_LINES.sub(b"", self.unparsed)
-        while self.unparsed and self.phase in _WAITING:
-            request = self.request = self.request or self.parser_class(self.adj)
-            self.unparsed = self.unparsed[request.received(self.unparsed) :]
-            if request.headers_finished and request.expect_continue and not request.completed:
-                # The client waits before it sends the body, which no answer needs (RFC 9110 §10.1.1).
-                request.completed = True
-                request.connection_close = True
-            if request.completed:
-                self._queue_complete_request(request)
-            elif self.phase is Phase.IDLE:
-                self._enter_phase(Phase.READING)
-        if self.will_close:
-            self.handle_close()
-
-    def _queue_complete_request(self, request: Any) -> None:
-        self.request = None
-        if not request.empty:
+        """Parse a request; data behind it stays in `unparsed` until it is answered."""
+        request = self.request = self.request or self.parser_class(self.adj)
+        self.unparsed = self.unparsed[request.received(self.unparsed) :]
+        if request.completed:
+            self.request = None
             self.requests.append(request)
-            self._enter_phase(Phase.READY)
-            self.server.ready.append(self)
+            self._enter_phase(Phase.AUTHENTICATING)
+            self._begin_check(request)
+            self._answer_if_decided(request)
+        elif self.phase is Phase.IDLE and request.has_begun:
+            self._enter_phase(Phase.READING)
 
     def _enter_phase(self, phase: Phase) -> None:
         self.phase, self.since = phase, time.monotonic()
 
-    def authenticate_or_answer(self) -> None:
-        """Continue with a request that is complete or decided: authenticate or answer it."""
-        if self.phase is Phase.READY:
-            if not self._spend_step_budget():
-                self.server.ready.append(self)
-                return
-            self.phase = Phase.AUTHENTICATING
-            if self._begin_authentication(self.requests[0]):
-                self._answer_request()
-        elif self.phase is Phase.AUTHENTICATING and self.requests[0].decision is not None:
-            self._answer_request()
-
-    def _begin_authentication(self, request: Any) -> bool:
-        """Apply the proxy rule and check credentials; False if the decision comes later (`_resume_request`)."""
-        if self.shared.proxy is not None and request.error is None:
-            client, refusal = self.shared.proxy.client_and_refusal(self.peer, request.headers)
+    def _begin_check(self, request: RequestParser) -> None:
+        """Apply the proxy rule, and begin to check the credentials, if any are required."""
+        proxy = self.shared.proxy
+        if proxy is not None and request.error is None:
+            client, refusal = proxy.client_and_refusal(self.peer, request.headers)
             self.addr = (client, None)
             if refusal:
-                request.error, request.refusal = ForbiddenRequest(), refusal
-        if request.error is not None or self.shared.authenticate is None:
-            return True
-        header = request.headers.get("AUTHORIZATION")
-        request.decision = self.shared.authenticate(header, self.addr[0], partial(self._resume_request, request))
-        return request.decision is not None
+                request.refuse(refusal, "403 Forbidden", "HttpsRequired")
+            elif "X_FORWARDED_FOR" not in request.headers:
+                self.shared.warn_of_missing_address()
+        if request.error is None and self.shared.authenticate is not None:
+            header = request.headers.get("AUTHORIZATION")
+            request.check = self.shared.authenticate(header, self.addr[0], self._wake)
 
-    def _resume_request(self, request: Any, decision: Decision) -> None:
-        """Take the decision on a request, from any thread; ignored if the connection was closed meanwhile."""
-        request.decision = decision
-        self.server.ready.append(self)
-        self.server.wake_loop()
+    def _wake(self) -> None:
+        """Go on in the main loop. From any thread; also if the connection was closed meanwhile."""
+        self.server.wake(self)
 
-    def _answer_request(self) -> None:
-        """Run the task of the first request, and send what the socket accepts."""
+    def _answer_if_decided(self, request: RequestParser) -> None:
+        """Run the task of a request, unless its password is still being checked, and send what the socket accepts."""
+        if request.check is not None:
+            if request.check.decision is None:
+                return
+            if request.check.decision.outcome is RequestOutcome.ACCEPTED:
+                self.shared.connections.prove(self)
         self.phase = Phase.ANSWERING
-        self.budget = self.shared.settings.turn_bytes
-        decision = self.requests[0].decision
-        if decision is not None and decision.outcome is RequestOutcome.ACCEPTED:
-            self.authenticated = True
-        self.unauthenticated_requests += not self.authenticated
         self.service()
         self.flush()
 
-    @property
-    def must_close_after_response(self) -> bool:
-        """Return whether to close after this response: while draining, or after too many unauthenticated requests."""
-        return self.shared.draining or self.unauthenticated_requests >= self.shared.settings.unauthenticated_requests
-
     def flush(self) -> None:
-        """Send pending data; when all is sent, close, or parse the next request."""
+        """Send pending data; when all is sent, close, or wait for the next request."""
         if self.socket is None:
             return
         if self.total_outbufs_len:
@@ -210,10 +189,8 @@ class Channel(HTTPChannel):  # type: ignore[misc]
             self._record_finished_request()
             if self.close_when_flushed:
                 self.start_lingering()
-                return
-            self._enter_phase(Phase.IDLE)
-            if self.unparsed:
-                self._parse_next_request()
+            else:
+                self._enter_phase(Phase.IDLE)
 
     # The socket.
 
@@ -253,6 +230,7 @@ class Channel(HTTPChannel):  # type: ignore[misc]
 
     def start_lingering(self) -> None:
         """Send no more, but keep reading for a moment: closing with unread data would destroy the response."""
+        self.unparsed = b""
         self.send_close_notify()
         self._enter_phase(Phase.LINGERING)
         try:
@@ -282,7 +260,9 @@ class Channel(HTTPChannel):  # type: ignore[misc]
 
     def close_gracefully(self, grace_over: bool) -> None:
         """While draining: close an idle connection after the grace period, others after their response."""
-        if self.phase is Phase.ANSWERING and not self.unparsed:
+        if self.unparsed:
+            return
+        if self.phase is Phase.ANSWERING:
             self.close_when_flushed = True
         elif self.phase in (Phase.HANDSHAKE, Phase.IDLE) and grace_over:
             self.handle_close()  # until then, a further request gets a final response
@@ -290,21 +270,24 @@ class Channel(HTTPChannel):  # type: ignore[misc]
     # Deadlines.
 
     @property
-    def spared_from_eviction(self) -> bool:
+    def is_spared(self) -> bool:
         """Return whether not to evict: the connection is new, or its credentials are being checked."""
         young = time.monotonic() - self.opened < self.shared.settings.grace_seconds
         return self.phase is Phase.AUTHENTICATING or young
 
     @property
-    def awaits_request(self) -> bool:
-        """Return whether the client owes (the rest of) a request."""
-        return self.phase in _WAITING
+    def awaits_peer(self) -> bool:
+        """Return whether the client owes a handshake or (the rest of) a request."""
+        return self.phase in _AWAITING_PEER
+
+    @property
+    def is_idle(self) -> bool:
+        """Return whether all requests were answered, at least one: an end now is an ordinary one."""
+        return self.phase is Phase.IDLE and self.sent_bytes > 0
 
     def is_overdue(self, now: float) -> bool:
         """Return whether a deadline has passed. `now` is monotonic; call it about once a second: it measures stalls."""
         limits = self.shared.settings
-        if not self.authenticated and now - self.opened > limits.unauthenticated_seconds:
-            return True
         if self.phase is not Phase.ANSWERING:
             self.stall = None
             return bool(now - self.since > getattr(limits, _DEADLINES[self.phase]))

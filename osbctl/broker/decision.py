@@ -48,6 +48,13 @@ class Decision:
 REFUSED = Decision(RequestOutcome.REFUSED)
 BUSY = Decision(RequestOutcome.BUSY)
 
-Resume: TypeAlias = Callable[[Decision], None]
-Authenticate: TypeAlias = Callable[[str | None, str, Resume], Decision | None]
+
+@dataclass(slots=True, eq=False)
+class CredentialCheck:
+    """A check of the credentials of a request. `decision` is None until it is made, once, perhaps in another thread."""
+
+    decision: Decision | None = None
+
+
+Authenticate: TypeAlias = Callable[[str | None, str, Callable[[], None]], CredentialCheck]
 """See `osbctl.broker.authenticator.Authenticator.check`."""

@@ -11,6 +11,9 @@ from typing import Self
 
 from osbctl.errors import UsageError
 
+LONGEST_CHAIN = 16
+"""Maximum number of entries of X-Forwarded-For that are read, from the right."""
+
 
 def normalize_address(text: str) -> str:
     """Normalize an address: IPv4 instead of ::ffff:a.b.c.d (a dual-stack socket), no zone.
@@ -41,15 +44,19 @@ def network_prefix(client: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class ProxyRule:
-    """Addresses of trusted proxies. The peer of a Unix socket is always trusted."""
+    """Addresses of trusted proxies. The peer of a Unix socket is always trusted.
+
+    `hops` is the number of proxies that append to X-Forwarded-For; 0 if it is unknown.
+    """
 
     networks: tuple[IPv4Network | IPv6Network, ...] = ()
+    hops: int = 0
 
     @classmethod
-    def parse(cls, networks: Iterable[str]) -> Self:
+    def parse(cls, networks: Iterable[str], hops: int = 0) -> Self:
         """Parse addresses and networks. Raises UsageError."""
         try:
-            return cls(tuple(ip_network(address.strip()) for address in networks))
+            return cls(tuple(ip_network(address.strip()) for address in networks), hops)
         except ValueError as error:
             problem = f"the trusted proxy is not an IP address or network: {error}"
             raise UsageError(problem, "write for example 10.0.0.5 or 10.0.0.0/24") from error
@@ -70,20 +77,29 @@ class ProxyRule:
         return address == "unix" or any(ip_address(address) in network for network in self.networks)
 
     def find_client_address(self, peer: str, forwarded_for: str) -> str:
-        """Find the last address in X-Forwarded-For that is not a trusted proxy; else the peer.
+        """Find the client's address in X-Forwarded-For; the peer if there is none.
 
-        Addresses left of it come from the client and prove nothing. Forms: `1.2.3.4`, `1.2.3.4:5`, `::1`, `[::1]:5`.
+        With `hops` it is that entry from the right, which the outermost of our proxies has added (the first one, if
+        there are fewer). Else it is the last that is not a trusted proxy, and if all are, the last. What stands left of
+        it comes from the client and proves nothing. Forms: `1.2.3.4`, `1.2.3.4:5`, `::1`, `[::1]:5`.
         """
-        for part in reversed(forwarded_for.split(",")):
-            text = part.strip()
-            if text.startswith("["):
-                text = text[1:].partition("]")[0]
-            elif text.count(":") == 1:
-                text = text.partition(":")[0]
+        last = ""
+        entries = forwarded_for.rsplit(",", LONGEST_CHAIN)[-LONGEST_CHAIN:]
+        for number, part in enumerate(reversed(entries), 1):
             try:
-                address = normalize_address(text)
+                address = _parse_forwarded_address(part.strip())
             except ValueError:
-                break
-            if not self.networks or not self.trusts(address):
+                return last or peer
+            if number == self.hops or (not self.hops and not self.trusts(address)):
                 return address
-        return peer
+            last = address if self.hops else last or address
+        return last or peer
+
+
+def _parse_forwarded_address(text: str) -> str:
+    """Normalize an address with or without a port. Raises ValueError."""
+    if text.startswith("["):
+        text = text[1:].partition("]")[0]
+    elif text.count(":") == 1:
+        text = text.partition(":")[0]
+    return normalize_address(text)

@@ -1,10 +1,10 @@
 """Runs the service: bind sockets, serve in a main loop until stopped, drain."""
 
 import logging
+import select
 import signal
 import socket
 import time
-from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import replace
@@ -16,10 +16,11 @@ from osbctl.broker import listeners
 from osbctl.broker.admin import AdminApp
 from osbctl.broker.catalog_app import Application
 from osbctl.broker.channel import Channel
+from osbctl.broker.fairness import Scheduler
 from osbctl.broker.logs import LineWriter, format_json_line, format_text_line
 from osbctl.broker.proxy import ProxyRule
 from osbctl.broker.reload import WatchedFiles, Watcher, stamp_files
-from osbctl.broker.server import Server
+from osbctl.broker.server import PolledSockets, Server
 from osbctl.broker.service import Service
 from osbctl.broker.settings import ADMIN_CONNECTIONS, FILES_KEPT, ServeOptions, Settings, descriptor_limit
 from osbctl.broker.shared_state import Shared, Stats
@@ -40,10 +41,9 @@ class Loop:
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
-        self.map: dict[int, Any] = {}
+        self.sockets, self.scheduler = PolledSockets(), Scheduler()
         self.servers: list[Server] = []
         self.admin: list[Server] = []
-        self.ready: deque[Channel] = deque()
         self._stops = 0
         self._next_sweep = 0.0
 
@@ -60,31 +60,32 @@ class Loop:
         return self.drain()
 
     def run_turn(self, wait_seconds: float) -> None:
-        """Wait for sockets for at most `wait_seconds`, move bytes, answer ready requests. Never raises."""
-        if self.ready:
-            wait_seconds = 0
-        for server in self.servers:
-            server.shared.steps.clear()
-            if server.accept_again:
-                wait_seconds = min(wait_seconds, self.settings.full_seconds)
+        """Wait for sockets for at most `wait_seconds`, accept connections, serve those who wait. Never raises."""
+        servers = (*self.servers, *self.admin)
         try:
-            wasyncore.loop(timeout=wait_seconds, use_poll=True, map=self.map, count=1)
+            now = time.monotonic()
+            wait_seconds = min(wait_seconds, *(server.resume_accepting(now) for server in servers))
+            for channel, events in self.sockets.wait(0 if not self.scheduler.is_idle else wait_seconds):
+                self._handle_events(channel, events)
+            self.scheduler.run_turn()
         except Exception:  # a failure must not end the service, or spin
             _log.exception("a turn of the main loop failed")
             time.sleep(0.05)
-        # Requests that become ready meanwhile wait for the next turn. Authentication never blocks here.
-        for _ in range(len(self.ready)):
-            channel = self.ready.popleft()
-            try:
-                channel.authenticate_or_answer()
-            except Exception:  # nothing may end the main loop
-                _log.exception("a request failed outside of the application")
-                channel.handle_close()
-        now = time.monotonic()
         if now >= self._next_sweep:
             self._next_sweep = now + self.settings.sweep_seconds
-            for server in (*self.servers, *self.admin):
+            for server in servers:
                 server.cut_overdue_connections(now)
+
+    def _handle_events(self, channel: Any, events: int) -> None:
+        """Queue a connection; let a listener or the trigger of `wake_loop` act at once."""
+        if not isinstance(channel, Channel):
+            wasyncore.readwrite(channel, events)
+        elif channel.waits:  # for its turn
+            channel.server.ignore_socket(channel)
+        elif events & select.POLLPRI:
+            channel.handle_expt()
+        else:
+            self.scheduler.add(channel)
 
     def drain(self) -> int:
         """Stop accepting, close idle connections, finish responses. Returns the number of remaining connections."""
@@ -121,7 +122,7 @@ def serve(options: ServeOptions, load_service: Callable[[], Service], environ: M
     Raises OsbctlError if the options conflict, the certificate cannot be used or an address cannot be bound.
     """
     options.check()
-    proxy = ProxyRule.parse(options.trusted_proxies) if options.behind_proxy else None
+    proxy = ProxyRule.parse(options.trusted_proxies, options.trusted_proxy_hops) if options.behind_proxy else None
     tls, certificate_files = load_tls(options)
     shared = Shared(options.settings, Stats(), tls=tls, proxy=proxy)
     service = load_service()
@@ -205,7 +206,7 @@ def _add_servers_to_loop(
     options: ServeOptions, sockets: Sequence[socket.socket], shared: Shared, service: Service, loop: Loop
 ) -> None:
     def create_server(app: Application, sock: socket.socket, shared: Shared) -> Server:
-        return Server(app, sock, loop_map=loop.map, ready=loop.ready, shared=shared)
+        return Server(app, sock, sockets=loop.sockets, scheduler=loop.scheduler, shared=shared)
 
     loop.servers += [create_server(service.app, sock, shared) for sock in sockets]
     if options.admin_listen:

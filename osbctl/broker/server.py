@@ -1,16 +1,17 @@
 """waitress's server on one listening socket, in a main loop that all listeners share.
 
 We do not use waitress's loop: it has one listener, hands each request to a thread, spins while a thread sends, and has
-no deadlines for handshakes and slow clients. waitress still parses requests and buffers responses.
+no deadlines for handshakes and slow clients. waitress still runs tasks and buffers responses.
 """
 
 import contextlib
 import logging
+import math
 import os
+import select
 import socket
 import sys
 import time
-from collections import deque
 from typing import Any
 
 from waitress import wasyncore  # type: ignore[import-untyped]
@@ -19,6 +20,7 @@ from waitress.server import TcpWSGIServer  # type: ignore[import-untyped]
 
 from osbctl.broker.catalog_app import Application
 from osbctl.broker.channel import Channel
+from osbctl.broker.fairness import Client, Scheduler
 from osbctl.broker.proxy import client_prefix, normalize_address
 from osbctl.broker.shared_state import Shared
 from osbctl.broker.tls_channel import TlsChannel
@@ -29,35 +31,64 @@ ACCEPTS_A_TURN = 64
 """Maximum. A process with few connections accepts one at a time, so that others on the same socket get their share."""
 
 
+class PolledSockets(dict[int, Any]):
+    """waitress's map of descriptors to channels, and what each is polled for; a new one for input."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._poll = select.poll()
+        self._events: dict[int, int] = {}
+
+    def __setitem__(self, descriptor: int, channel: Any) -> None:
+        super().__setitem__(descriptor, channel)
+        self.watch(descriptor, select.POLLIN | select.POLLPRI)
+
+    def __delitem__(self, descriptor: int) -> None:
+        super().__delitem__(descriptor)
+        self.watch(descriptor, 0)
+
+    def watch(self, descriptor: int, events: int) -> None:
+        """Poll for these events from now on; 0 for none."""
+        if events == self._events.get(descriptor, 0):
+            return
+        if events:
+            self._poll.register(descriptor, events)
+            self._events[descriptor] = events
+        else:
+            self._poll.unregister(descriptor)
+            del self._events[descriptor]
+
+    def wait(self, seconds: float) -> list[tuple[Any, int]]:
+        """Wait for events for at most so long; returns channels with their events."""
+        return [(self[descriptor], events) for descriptor, events in self._poll.poll(seconds * 1000)]
+
+
 class Server(TcpWSGIServer):  # type: ignore[misc]
     """One listener.
 
-    Several servers share one `map` (descriptor to channel) and so one loop; `ready` are the channels to run next.
-    `sock` is a bound IPv4, IPv6 or Unix socket. `handle_accept`, `readable` and `cut_overdue_connections` must
-    not raise: that would close the listener or end the loop.
+    Several servers share `sockets` and `scheduler`, and so one loop. `sock` is a bound IPv4, IPv6 or Unix socket.
+    `handle_accept` and `cut_overdue_connections` must not raise: that would close the listener or end the loop.
     """
 
     accept_again = 0.0
+    _map: PolledSockets
 
     def __init__(
         self,
         app: Application,
         sock: socket.socket,
         *,
-        loop_map: dict[int, Any],
-        ready: deque[Channel],
+        sockets: PolledSockets,
+        scheduler: Scheduler,
         shared: Shared,
     ) -> None:
-        self.shared, self.settings = shared, shared.settings
+        self.shared, self.settings, self.scheduler = shared, shared.settings, scheduler
         self.channel_class = Channel if shared.tls is None else TlsChannel
         info = (sock.family, sock.type, sock.proto, sock.getsockname())
         adj = Adjustments(
             backlog=self.settings.backlog,
-            connection_limit=self.settings.connection_limit(),
             max_request_header_size=self.settings.header_bytes,
-            max_request_body_size=self.settings.body_bytes + 1,  # waitress's limit is exclusive
-            channel_request_lookahead=0,
-            asyncore_use_poll=True,
+            max_request_body_size=self.settings.body_bytes,
             log_socket_errors=False,
             ident="",
             # proxy.py checks these headers; without a proxy they are ignored.
@@ -65,8 +96,7 @@ class Server(TcpWSGIServer):  # type: ignore[misc]
         )
         adj.send_bytes = 65536  # header and body in one send; the keyword is deprecated, the attribute is used
         adj.outbuf_high_watermark = sys.maxsize  # waiting below it would deadlock the main loop
-        self.ready = ready
-        super().__init__(app, loop_map, _sock=sock, dispatcher=ready, adj=adj, sockinfo=info, bind_socket=False)
+        super().__init__(app, sockets, _sock=sock, dispatcher=scheduler, adj=adj, sockinfo=info, bind_socket=False)
         # A full pipe must not stop the thread that wakes the loop: the loop is being woken already.
         os.set_blocking(self.trigger.trigger, False)
 
@@ -79,6 +109,11 @@ class Server(TcpWSGIServer):  # type: ignore[misc]
         """Wake the loop. From any thread or signal handler."""
         with contextlib.suppress(OSError, IndexError):
             self.trigger.pull_trigger()
+
+    def wake(self, channel: Channel) -> None:
+        """Queue a channel whose request was decided, and wake the loop. From any thread."""
+        self.scheduler.wake(channel)
+        self.wake_loop()
 
     # Connections.
 
@@ -96,44 +131,67 @@ class Server(TcpWSGIServer):  # type: ignore[misc]
         if conn.family != socket.AF_UNIX:
             conn.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
 
-    def readable(self) -> bool:
-        return self.accepting and (not self.accept_again or time.monotonic() >= self.accept_again)
+    def poll_socket(self, channel: Channel) -> None:
+        """Poll for what the channel waits for, if it is open."""
+        if channel.socket is not None:
+            self._map.watch(channel.socket.fileno(), channel.poll_events)
+
+    def ignore_socket(self, channel: Channel) -> None:
+        """Poll it no more until its next step has ended."""
+        self._map.watch(channel.socket.fileno(), 0)
+
+    def pause_accepting(self, seconds: float) -> None:
+        self.accept_again = time.monotonic() + seconds
+        self._map.watch(self.socket.fileno(), 0)
+
+    def resume_accepting(self, now: float) -> float:
+        """Accept again if a pause is over; returns the remaining seconds of one, or infinity."""
+        if self.accept_again and now >= self.accept_again:
+            self.accept_again = 0.0
+            self._map.watch(self.socket.fileno(), select.POLLIN)
+        return self.accept_again - now if self.accept_again else math.inf
 
     def handle_accept(self) -> None:
-        """Accept connections, evicting others if all slots are taken."""
-        self.accept_again = 0.0
-        count, slots = min(ACCEPTS_A_TURN, 1 + len(self.active_channels) // 16), self.shared.slots
-        if slots.free_count < count:
-            for channel in slots.choose_evictions(count - slots.free_count):
-                self.shared.stats.cut += 1
-                channel.abort()
-        if slots.free_count:
-            self._accept_connections(min(count, slots.free_count))
-        else:  # all are new, or being answered
-            self.accept_again = time.monotonic() + self.settings.full_seconds
+        """Accept connections, in place of others if there is no room."""
+        for _ in range(min(ACCEPTS_A_TURN, 1 + len(self.active_channels) // 4)):
+            if not self.shared.connections.free_count and not self._make_room():
+                self.pause_accepting(self.settings.full_seconds)  # all are new, or being answered
+                return
+            if not self._accept_connection():
+                return
 
-    def _accept_connections(self, count: int) -> None:
-        for _ in range(count):
-            try:
-                pair = self.accept()
-            except OSError as error:  # out of descriptors or memory: accepting again at once would only spin
-                self.accept_again = time.monotonic() + self.settings.sweep_seconds
-                _log.warning("cannot accept connections for a moment: %s", error)
-                return
-            if pair is None:
-                return
-            conn, name = pair
-            try:
-                addr = self.fix_addr(name)
-                if self.shared.slots.has_reached_limit(client_prefix(addr[0])):
-                    self.shared.stats.rejected += 1
-                    conn.close()
-                    continue
-                self.set_socket_options(conn)
-                self.channel_class(self, conn, addr, self.adj, map=self._map)
-            except Exception as error:
+    def _make_room(self, client: Client | None = None) -> bool:
+        """Close a connection in favour of a new one of this client, or of any."""
+        channel = self.shared.connections.choose_eviction(client)
+        if channel is not None:
+            self.shared.stats.cut += 1
+            channel.abort()
+        return channel is not None
+
+    def _accept_connection(self) -> bool:
+        """Accept a connection; returns whether there may be more."""
+        try:
+            pair = self.accept()
+        except OSError as error:  # out of descriptors or memory: accepting again at once would only spin
+            self.pause_accepting(self.settings.sweep_seconds)
+            _log.warning("cannot accept connections for a moment: %s", error)
+            return False
+        if pair is None:
+            return False
+        conn, name = pair
+        try:
+            addr = self.fix_addr(name)
+            client = self.shared.connections.find_client(client_prefix(addr[0]))
+            if self.shared.connections.has_reached_limit(client) and not self._make_room(client):
+                self.shared.stats.rejected += 1
                 conn.close()
-                _log.debug("a connection was lost while it was set up: %s", error)
+                return True
+            self.set_socket_options(conn)
+            self.channel_class(self, conn, addr, self.adj, client, map=self._map)
+        except Exception as error:
+            conn.close()
+            _log.debug("a connection was lost while it was set up: %s", error)
+        return True
 
     def cut_overdue_connections(self, now: float) -> None:
         """Close every connection whose deadline has passed.
@@ -143,15 +201,20 @@ class Server(TcpWSGIServer):  # type: ignore[misc]
         for channel in list(self.active_channels.values()):
             try:
                 if channel.is_overdue(now):
-                    self.shared.stats.cut += 1
-                    channel.abort()
+                    if channel.is_idle:
+                        channel.handle_close()
+                    else:
+                        self.shared.stats.cut += 1
+                        channel.abort()
             except Exception:
                 _log.exception("a connection could not be closed")
 
     def stop_accepting(self) -> None:
         """Take connections from the backlog, then close the listener. Connections stay open."""
         self.shared.draining = True
-        self._accept_connections(min(self.settings.backlog, self.shared.slots.free_count))
+        for _ in range(min(self.settings.backlog, self.shared.connections.free_count)):
+            if not self._accept_connection():
+                break
         wasyncore.dispatcher.close(self)
 
     def handle_close(self) -> None:

@@ -33,8 +33,6 @@ class Settings:
     handshake_seconds: float = 10.0  # from the connection to the end of the TLS handshake
     request_seconds: float = 10.0  # from the first byte of a request to its last
     idle_seconds: float = 30.0  # between two requests
-    unauthenticated_seconds: float = 60.0  # maximum age of a connection without a correct password
-    unauthenticated_requests: int = 20  # and its maximum number of requests
     authentication_seconds: float = 30.0  # maximum wait of a request for its password check
     stall_seconds: float = 20.0  # a response slower than stall_bytes_per_second over this time is cut
     stall_bytes_per_second: int = 4096
@@ -48,9 +46,7 @@ class Settings:
     header_bytes: int = 16384  # the request line and headers
     body_bytes: int = 65536  # bodies are ignored
 
-    # Per turn of the main loop, so that others get theirs.
-    turn_bytes: int = 1 << 20  # sent by one connection
-    turn_steps: int = 8  # of all unauthenticated connections of one client
+    step_bytes: int = 1 << 18  # sent by one connection before it is the turn of others
 
     reload_seconds: float = 1.0  # interval of checks of watched files
     log_seconds: float = 0.1  # interval of writes of the access log
@@ -71,10 +67,10 @@ def descriptor_limit() -> int:
 class ServeOptions:
     """Options of listeners and logs. Exactly one way to HTTPS is required (`check`).
 
-    `tls_cert` and `tls_key` are PEM files; `trusted_proxies` are addresses or networks of proxies that
-    terminate TLS; `unix_socket` is a path for a proxy on this machine; `insecure_http` is for testing, on
-    loopback only. `admin_listen` is `HOST:PORT` (empty: none), `admin_hosts` are names
-    accepted in its Host header. `log_format` is `text` or `json`.
+    `tls_cert` and `tls_key` are PEM files; `trusted_proxies` are addresses or networks of proxies that terminate TLS,
+    and `trusted_proxy_hops` is the number of proxies on the way of a request (0: unknown); `unix_socket` is a path for
+    a proxy on this machine; `insecure_http` is for testing, on loopback only. `admin_listen` is `HOST:PORT` (empty:
+    none), `admin_hosts` are names accepted in its Host header. `log_format` is `text` or `json`.
     """
 
     host: str = "127.0.0.1"
@@ -83,6 +79,7 @@ class ServeOptions:
     tls_key: Path | None = None
     insecure_http: bool = False
     trusted_proxies: tuple[str, ...] = ()
+    trusted_proxy_hops: int = 0
     unix_socket: Path | None = None
     admin_listen: str = ""
     admin_hosts: tuple[str, ...] = ()
@@ -108,6 +105,8 @@ class ServeOptions:
             raise ConfigError(problem, f"raise it, as with ulimit -n {self.settings.connections + FILES_KEPT}")
         if self.admin_hosts and not self.admin_listen:
             raise UsageError("--admin-host is for --admin-listen, which is missing")
+        if self.trusted_proxy_hops and not self.behind_proxy:
+            raise UsageError("--trusted-proxy-hops is for --trusted-proxy or --unix-socket, which are missing")
         ways = (self.tls_cert, self.insecure_http, self.behind_proxy)
         chosen = sum(map(bool, ways))
         if chosen != 1:

@@ -11,14 +11,7 @@ from waitress.utilities import build_http_date  # type: ignore[import-untyped]
 from osbctl.broker.catalog_app import AUTHENTICATION_ERRORS, Response, error_response
 from osbctl.broker.decision import REFUSED
 from osbctl.broker.logs import Entry
-
-_NAMES = {
-    400: ("BadRequest", "the request is malformed"),
-    403: ("HttpsRequired", "this broker answers over HTTPS only"),
-    413: ("RequestTooLarge", "the body of the request is too large"),
-    431: ("HeaderTooLarge", "the header of the request is too large"),
-    500: ("InternalError", "the broker failed to answer; its log says why"),
-}
+from osbctl.broker.parser import INTERNAL_ERROR, RequestRefusal
 
 _log = logging.getLogger("osbctl.broker")
 
@@ -36,13 +29,6 @@ def send_response(channel: Any, head: bytes, body: bytes) -> None:
         file = ReadOnlyFileBasedBuffer(BytesIO(body))
         file.prepare()
         channel.write_soon(file)
-
-
-class ForbiddenRequest:
-    """A refusal by `proxy.py`, with the interface of a waitress error."""
-
-    code = 403
-    reason = "Forbidden"
 
 
 class ResponseTask(Task):  # type: ignore[misc]
@@ -63,31 +49,32 @@ class ResponseTask(Task):  # type: ignore[misc]
         if self.has_body:
             self.response_headers.append(("Content-Length", str(len(body))))
         head = self.build_response_header()
-        command = getattr(request, "command", "-")
         channel.entry = Entry(
             self.start_time,
             channel.since,
             channel.addr[0],
-            command,
-            getattr(request, "request_uri", "-"),
+            request.command,
+            request.target,
             self.status[:3],
             channel.sent_bytes + len(head),
-            request.decision,
+            request.check.decision if request.check else None,
             identity,
         )
         self.wrote_header = True
-        send_response(channel, head, b"" if command == "HEAD" else body)
+        send_response(channel, head, b"" if request.command == "HEAD" else body)
 
     def create_response(self) -> Response:
-        """Call the application, or refuse: unless the decision accepts, or the listener requires no credentials."""
+        """Call the application if the credentials were accepted, or none are required; else refuse."""
         channel, request = self.channel, self.request
-        outcome = (request.decision or REFUSED).outcome
-        error = None if channel.shared.authenticate is None else AUTHENTICATION_ERRORS.get(outcome)
+        error = None
+        if channel.shared.authenticate is not None:
+            decision = (request.check and request.check.decision) or REFUSED  # a missing decision is no permission
+            error = AUTHENTICATION_ERRORS.get(decision.outcome)
         response: Response = error or channel.server.application(request)
         return response
 
     def build_response_header(self) -> bytes:
-        if self.request.connection_close or self.channel.must_close_after_response:
+        if self.request.connection_close or self.channel.shared.draining:
             self.set_close_on_finish()
         elif self.version == "1.0":
             self.response_headers.append(("Connection", "Keep-Alive"))
@@ -106,7 +93,8 @@ class RefusalTask(ResponseTask):
     def create_response(self) -> Response:
         self.set_close_on_finish()
         error = self.request.error
-        name, usual = _NAMES.get(error.code, _NAMES[400])  # waitress's own text repeats the request
-        reason = self.request.refusal or usual
-        _log.debug("refused a request: %s", reason)
-        return error_response(f"{error.code} {error.reason}", name, reason)
+        refusal = (
+            error if isinstance(error, RequestRefusal) else INTERNAL_ERROR
+        )  # of waitress, if the application failed
+        _log.debug("refused a request: %s", refusal.description)
+        return error_response(*refusal)

@@ -11,6 +11,7 @@ from typing import Any
 
 from osbctl.broker.catalog_app import error_response
 from osbctl.broker.channel import RECORD, Channel, Phase
+from osbctl.broker.fairness import Client
 
 _log = logging.getLogger("osbctl.broker")
 
@@ -31,11 +32,13 @@ class TlsChannel(Channel):
     phase = Phase.HANDSHAKE
     without_plaintext = 0  # bytes received since the last plaintext
 
-    def __init__(self, server: Any, sock: Any, addr: tuple[Any, ...], adj: Any, map: Any = None) -> None:
+    def __init__(
+        self, server: Any, sock: Any, addr: tuple[Any, ...], adj: Any, client: Client, map: Any = None
+    ) -> None:
         self.incoming, self.outgoing = ssl.MemoryBIO(), ssl.MemoryBIO()
         context = server.shared.tls.certificate.context
         self.tls: ssl.SSLObject = context.wrap_bio(self.incoming, self.outgoing, server_side=True)
-        super().__init__(server, sock, addr, adj, map=map)
+        super().__init__(server, sock, addr, adj, client, map=map)
         self.sendbuf_len = RECORD  # waitress copies this much for each write
 
     def receive(self) -> bytes | None:

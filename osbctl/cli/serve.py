@@ -27,6 +27,9 @@ def serve(
         list[str] | None,
         Option(metavar="ADDRESS", help="Address or network of a proxy for TLS; repeatable."),
     ] = None,
+    trusted_proxy_hops: Annotated[
+        int, Option(metavar="N", min=0, max=16, help="Number of proxies that add to X-Forwarded-For; 0: unknown.")
+    ] = 0,
     unix_socket: Annotated[Path | None, Option(metavar="PATH", help="Unix socket to listen on for a proxy.")] = None,
     insecure_http: Annotated[bool, Option("--insecure-http", help="Test without TLS, on loopback only.")] = False,
     base_path: Annotated[str, Option(metavar="PATH", help="Path in front of /v2/catalog.")] = "",
@@ -83,6 +86,7 @@ def serve(
         tls_key=tls_key,
         insecure_http=insecure_http,
         trusted_proxies=tuple(trusted_proxy or ()),
+        trusted_proxy_hops=trusted_proxy_hops,
         unix_socket=unix_socket,
         admin_listen=admin_listen,
         admin_hosts=tuple(admin_host or ()),

@@ -20,7 +20,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 
 from osbctl.broker.catalog_app import HttpRequest, Response
 from osbctl.broker.channel import Phase
-from osbctl.broker.decision import Decision, RequestOutcome
+from osbctl.broker.decision import CredentialCheck, Decision, RequestOutcome
 from osbctl.broker.listeners import listen_tcp
 from osbctl.broker.logs import Entry
 from osbctl.broker.serve import Loop
@@ -36,7 +36,7 @@ LARGE = bytes(range(256)) * (20 << 12)
 PATIENCE = 60.0
 """Seconds after which a test gives up waiting: many times what a busy machine needs."""
 
-_DEADLINES = ("handshake", "request", "idle", "unauthenticated", "authentication", "stall", "drain")
+_DEADLINES = ("handshake", "request", "idle", "authentication", "stall", "drain")
 LONG = Settings(**dict.fromkeys((f"{name}_seconds" for name in _DEADLINES), 10_000.0))
 """Deadlines that no test reaches unless it moves the clock (`Broker.skip`)."""
 
@@ -55,9 +55,9 @@ def app(request: HttpRequest) -> Response:
     return Response("200 OK", (("Content-Type", "application/json"),), body)
 
 
-def let_in(header: str | None, address: str, resume: Any) -> Decision:
+def let_in(header: str | None, address: str, wake: Any) -> CredentialCheck:
     """An authenticator that accepts every request."""
-    return Decision(RequestOutcome.ACCEPTED, "main")
+    return CredentialCheck(Decision(RequestOutcome.ACCEPTED, "main"))
 
 
 @dataclass
@@ -202,7 +202,7 @@ def running(
     tls = Tls(load_certificate(*pair)) if pair else None
     sock = options.pop("sock", None) or listen_tcp("127.0.0.1", 0)[0]
     server = Server(
-        options.pop("app", app), sock, loop_map=loop.map, ready=loop.ready,
+        options.pop("app", app), sock, sockets=loop.sockets, scheduler=loop.scheduler,
         shared=Shared(settings, stats, options.pop("authenticate", let_in), tls, access_log=lines, **options),
     )  # fmt: skip
     loop.servers.append(server)

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 
 from osbctl.broker import logs
 from osbctl.broker.catalog_app import Response
-from osbctl.broker.decision import Decision, RequestOutcome
+from osbctl.broker.decision import CredentialCheck, Decision, RequestOutcome
 from osbctl.broker.reload import WatchedFiles
 from osbctl.broker.serve import serve
 from osbctl.broker.settings import ServeOptions, Settings
@@ -51,11 +51,11 @@ def main() -> int:
 
     def make() -> SimpleNamespace:
         watched = WatchedFiles("catalog", lambda: [catalog.path], catalog.load, catalog.swap)
-        decision = Decision(RequestOutcome.ACCEPTED, "main")
+        check = CredentialCheck(Decision(RequestOutcome.ACCEPTED, "main"))
         thread = threading.Thread(target=lambda: None, name="a stand-in")
         thread.start()
         threads = {"thread": thread if ends else threading.current_thread()}
-        authenticator = SimpleNamespace(check=lambda *_: decision, queue_length=0, close=lambda: None, **threads)
+        authenticator = SimpleNamespace(check=lambda *_: check, queue_length=0, close=lambda: None, **threads)
         return SimpleNamespace(
             app=catalog,
             authenticator=authenticator,

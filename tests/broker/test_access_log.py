@@ -191,7 +191,7 @@ from osbctl.broker.logs import configure_logging
 configure_logging("text")
 logging.getLogger("osbctl.broker").info("lost")
 logging.shutdown()
-print([thread.name for thread in threading.enumerate() if thread.name == "lines"])
+print([thread.name for thread in threading.enumerate() if thread.name == "log writer"])
 """
     reading, writing = os.pipe()
     os.close(reading)

@@ -17,8 +17,8 @@ from osbctl.broker.catalog_app import (
     parse_http_date,
     prefers_gzip,
 )
-from osbctl.broker.decision import BUSY, REFUSED, Decision, RequestOutcome
-from osbctl.broker.parser import StrictParser
+from osbctl.broker.decision import BUSY, REFUSED, CredentialCheck, Decision, RequestOutcome
+from osbctl.broker.parser import RequestParser
 from osbctl.broker.task import ResponseTask
 
 BODY = json.dumps({"services": [{"name": "käse", "plans": [{"name": f"p{n}"} for n in range(9)]}]}).encode()
@@ -37,9 +37,9 @@ def decision(header: str | None) -> Decision | None:
 class Connection:
     """A stand-in for a `Channel` with an authenticator, which takes one response."""
 
-    must_close_after_response, since, sent_bytes, addr = False, 0.0, 0, ("192.0.2.1", 1)
+    since, sent_bytes, addr = 0.0, 0, ("192.0.2.1", 1)
     total_outbufs_len = 0
-    shared = SimpleNamespace(authenticate="a gate")
+    shared = SimpleNamespace(authenticate="a gate", draining=False)
 
     def __init__(self, app: Any) -> None:
         self.server = SimpleNamespace(application=app)
@@ -56,10 +56,10 @@ class Answered:
     """The status, headers and body that are sent."""
 
     def __init__(self, app: Any, method: str, path: str, headers: dict[str, str]) -> None:
-        request = StrictParser(None)
-        request.version, request.command, request.path = "1.1", method, path
+        request = RequestParser(None)
+        request.version, request.command, request.target = "1.1", method, path
         request.headers = {name.upper(): value for name, value in headers.items()}
-        request.decision = decision(headers.get("authorization"))
+        request.check = CredentialCheck(decision(headers.get("authorization")))
         connection = Connection(app)
         ResponseTask(connection, request).service()
         line, *lines = connection.head.decode("latin-1").removesuffix("\r\n\r\n").split("\r\n")

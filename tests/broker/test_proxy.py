@@ -2,12 +2,14 @@
 
 import socket
 import ssl
+import time
 from pathlib import Path
 
 import pytest
 
 from osbctl.broker.listeners import listen_unix
 from osbctl.broker.proxy import ProxyRule
+from osbctl.broker.settings import ServeOptions
 from osbctl.errors import UsageError
 from tests.broker.harness import GET, Broker, ask, running, until
 from tests.broker.processes import process
@@ -50,6 +52,47 @@ def test_client_address_from_x_forwarded_for(trust: ssl.SSLContext) -> None:
         ):
             assert client(broker, sock, secure + b"X-Forwarded-For: " + forwarded + b"\r\n\r\n") == expected
         assert client(broker, sock, secure + b"\r\n") == "127.0.0.1"
+
+
+@pytest.mark.parametrize(("hops", "forwarded", "expected"), [
+    (0, "10.0.0.9", "10.0.0.9"),  # a client inside the trusted network: not the proxy that all share
+    (0, "10.0.0.8, 10.0.0.9", "10.0.0.9"),
+    (0, "192.0.2.7, 10.0.0.9", "192.0.2.7"),
+    (0, "192.0.2.7, nonsense, 10.0.0.9", "10.0.0.9"),
+    (1, "192.0.2.7, 10.0.0.9", "10.0.0.9"),  # forged by a client inside
+    (1, "192.0.2.7", "192.0.2.7"),
+    (1, "", "10.0.0.1"),
+    (1, "192.0.2.7, nonsense", "10.0.0.1"),
+    (2, "6.6.6.6, 192.0.2.7, 203.0.113.1", "192.0.2.7"),
+    (2, "203.0.113.1", "203.0.113.1"),  # not through the outer proxy
+    (2, "nonsense, 203.0.113.1", "203.0.113.1"),
+    (16, ", ".join(["6.6.6.6"] * 9 + ["192.0.2.7"] + ["203.0.113.1"] * 15), "192.0.2.7"),
+])  # fmt: skip
+def test_number_of_proxies_tells_the_client(hops: int, forwarded: str, expected: str) -> None:
+    rule = ProxyRule.parse(["10.0.0.0/8"], hops)
+    assert rule.find_client_address("10.0.0.1", forwarded) == expected
+
+
+def test_long_chain_of_proxies_costs_little() -> None:
+    rule = ProxyRule.parse(["10.0.0.0/8"])
+    began = time.thread_time()
+    assert rule.find_client_address("10.0.0.1", "10.0.0.2, " * 1500 + "10.0.0.3") == "10.0.0.3"
+    assert time.thread_time() - began < 0.005
+
+
+def test_proxy_that_names_no_client_is_a_warning(trust: ssl.SSLContext, caplog: pytest.LogCaptureFixture) -> None:
+    with running(trust, None, proxy=ProxyRule.parse(["127.0.0.1"])) as broker, broker.raw() as sock:
+        assert ask(sock, WHO + b"X-Forwarded-Proto: https\r\nX-Forwarded-For: 192.0.2.7\r\n\r\n")[0] == 200
+        assert caplog.messages == []
+        for _ in range(3):
+            assert ask(sock, WHO + b"X-Forwarded-Proto: https\r\n\r\n")[0] == 200
+    said = "the proxy sends no X-Forwarded-For: all of its clients count as one, also as guessers"
+    assert caplog.messages == [said]
+
+
+def test_number_of_proxies_needs_a_proxy() -> None:
+    with pytest.raises(UsageError, match="--trusted-proxy-hops is for --trusted-proxy or --unix-socket"):
+        ServeOptions(insecure_http=True, trusted_proxy_hops=1).check()
 
 
 def test_only_the_proxy_may_connect(trust: ssl.SSLContext) -> None:

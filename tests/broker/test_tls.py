@@ -12,12 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from osbctl.broker.catalog_app import HttpRequest, Response
 from osbctl.broker.channel import Phase
-from osbctl.broker.serve import Loop
 from osbctl.broker.settings import Settings
 from osbctl.broker.tls import load_certificate, parse_certificate_dates
-from osbctl.broker.tls_channel import TlsChannel
 from osbctl.errors import ConfigError
 from tests.broker.harness import (
     GET,
@@ -28,7 +25,6 @@ from tests.broker.harness import (
     Authority,
     Broker,
     Reader,
-    app,
     ask,
     digest,
     running,
@@ -199,7 +195,7 @@ def test_reset_during_response_releases_resources(broker: Broker) -> None:
         sock.close()
     assert until(lambda: len(broker.server.active_channels) == 0)
     assert until(lambda: descriptors() <= before)
-    assert not broker.server.shared.slots.counts
+    assert not broker.server.shared.connections._clients
 
 
 def test_certificate_is_replaced_under_load(broker: Broker, authority: Authority) -> None:
@@ -244,37 +240,6 @@ def test_client_hello_in_many_pieces(broker: Broker) -> None:
             sock.sendall(hello[index : index + 1])
             time.sleep(0.0005)
         assert sock.recv(100).startswith(b"\x16\x03\x03"), "a handshake record"
-
-
-def test_handshakes_per_client_and_turn_are_limited(
-    trust: ssl.SSLContext, pair: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    entered, go_on, turns = threading.Event(), threading.Event(), [0]
-    turn, receive = Loop.run_turn, TlsChannel.receive
-    monkeypatch.setattr(Loop, "run_turn", lambda self, wait: (turns.append(0), turn(self, wait)))
-
-    def count(self: TlsChannel) -> bytes | None:
-        turns[-1] += 1
-        return receive(self)
-
-    def waiting(request: HttpRequest) -> Response:
-        entered.set()
-        go_on.wait(PATIENCE)
-        return app(request)
-
-    with running(trust, pair, Settings(turn_steps=3), app=waiting) as broker:
-        crowd = [broker.raw() for _ in range(30)]
-        with broker.connect() as sock:
-            sock.sendall(GET)
-            assert entered.wait(PATIENCE)
-            for one in crowd:
-                one.sendall(client_hello())
-            monkeypatch.setattr(TlsChannel, "receive", count)
-            go_on.set()
-            assert until(lambda: sum(turns) >= 30)
-        assert max(turns) <= 3
-        for one in crowd:
-            one.close()
 
 
 def test_compression_and_renegotiation_are_disabled(authority: Authority) -> None:

@@ -1,6 +1,7 @@
 """The private names of waitress that the server uses, and what they do: a release that changes one fails here."""
 
 import ast
+import select
 import socket
 import sys
 from collections.abc import Iterator
@@ -8,7 +9,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from waitress import adjustments, channel, parser, server, task, wasyncore
+from waitress import adjustments, channel, parser, server, task, utilities, wasyncore
 from waitress.buffers import ReadOnlyFileBasedBuffer
 
 from tests.deploy.harness import ROOT
@@ -138,15 +139,46 @@ def test_a_task_writes_nothing_beside_what_it_executes(waitress: Waitress) -> No
     assert waitress.channel.total_outbufs_len == 3
 
 
-def test_poll_asks_each_object_and_leaves_out_those_that_want_nothing(waitress: Waitress) -> None:
-    waitress.client.sendall(b"x")
-    asked = []
-    for wanted in (False, True):
-        waitress.channel.readable = lambda wanted=wanted: asked.append("readable") or wanted
-        waitress.channel.writable = lambda: asked.append("writable") or False
-        waitress.channel.handle_read = lambda: asked.append("read")
-        wasyncore.loop(timeout=60 * wanted, use_poll=True, map={waitress.channel._fileno: waitress.channel}, count=1)
-    assert asked == ["readable", "writable", "readable", "writable", "read"]
+def test_map_is_set_and_deleted_for_each_object(waitress: Waitress) -> None:
+    """`PolledSockets` notices both."""
+    descriptor = waitress.channel._fileno
+    assert waitress.map[descriptor] is waitress.channel
+    waitress.channel.handle_close()
+    assert descriptor not in waitress.map
+
+
+def test_listener_and_trigger_are_read(waitress: Waitress) -> None:
+    told = []
+    waitress.server.handle_accept = lambda: told.append("accept")
+    wasyncore.readwrite(waitress.server, select.POLLIN)
+    assert told == ["accept"]
+    waitress.server.trigger.pull_trigger()
+    wasyncore.readwrite(waitress.server.trigger, select.POLLIN)  # would wait for a byte that is not there
+
+
+def test_failure_of_a_task_makes_a_request_with_an_error(waitress: Waitress) -> None:
+    made: list[Any] = []
+
+    class Request:
+        version = "1.1"
+
+        def __init__(self, adj: object) -> None:
+            self.headers: dict[str, str] = {}
+            made.append(self)
+
+    def fail() -> None:
+        raise RuntimeError("a fault")
+
+    one = waitress.channel
+    one.parser_class = Request
+    one.task_class = lambda *_: SimpleNamespace(service=fail, wrote_header=False, request=request())
+    one.error_task_class = lambda *_: SimpleNamespace(service=lambda: None, close_on_finish=True)
+    one.requests = [
+        SimpleNamespace(error=None, path="/", version="1.0", headers={"CONNECTION": "x"}, close=lambda: None)
+    ]
+    one.service()
+    assert isinstance(made[0].error, utilities.InternalServerError)
+    assert (made[0].version, made[0].headers) == ("1.0", {"CONNECTION": "x"})
 
 
 @pytest.mark.parametrize(
@@ -159,7 +191,7 @@ def test_attributes_of_a_channel(name: str, value: object) -> None:
 
 def test_waitress_settings() -> None:
     known = adjustments.Adjustments._param_map
-    for name in ("asyncore_use_poll", "connection_limit", "max_request_header_size", "max_request_body_size"):
+    for name in ("backlog", "max_request_header_size", "max_request_body_size"):
         assert name in known
     assert adjustments.Adjustments.send_bytes == 1
 
@@ -168,22 +200,20 @@ USED = {
     "channel.py": (
         ["channel"],
         """_flush_exception _flush_some add_channel addr adj close_when_flushed del_channel error_task_class handle_close
-        handle_expt handle_read handle_write parser_class readable received recv request requests send sendbuf_len
-        server service socket task_class total_outbufs_len will_close writable""",
+        handle_expt handle_read parser_class received recv request requests send sendbuf_len server service socket
+        task_class total_outbufs_len will_close""",
     ),
     "tls_channel.py": (["channel"], "sendbuf_len socket will_close"),
     "server.py": (
         ["server"],
-        """_map accept accepting active_channels addr adj channel_class close family fix_addr getsockname handle_accept
-        handle_close pull_trigger readable set_socket_options socket trigger""",
+        """_map accept active_channels addr adj channel_class close family fix_addr getsockname handle_accept
+        handle_close pull_trigger set_socket_options socket trigger""",
     ),
     "task.py": (
         ["task"],
         """build_response_header channel complete execute has_body request response_headers set_close_on_finish start_time
         status version wrote_header""",
     ),
-    "parser.py": (["parser"],
-        "body_rcv command completed connection_close error header_plus headers parse_header received request_uri"),
 }  # fmt: skip
 """Objects of waitress on which each file builds, and their names that it uses, without those of `object`."""
 

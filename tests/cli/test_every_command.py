@@ -177,7 +177,7 @@ NO_FILE = set(
     log_level max_bytes minimum_version missing_version_status name names password_stdin platform
     platforms plan port quiet rounds rule select service stdin_filename stored_as stored_broker thing timeout
     trusted_proxy unix_socket url user variables version dry_run purpose broker title accent date findings all_brokers
-    connections_per_address stdio unsafe diff check together write_baseline concise
+    connections_per_address trusted_proxy_hops stdio unsafe diff check together write_baseline concise
     strict""".split()  # noqa: SIM905
 )
 """Options that name no file to read or write. (tests/broker covers Unix sockets.)"""
