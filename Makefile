@@ -13,7 +13,7 @@ SITE   = $(BIN)/sphinx-build --quiet --fail-on-warning --keep-going --fresh-env 
 # Keep bytecode: otherwise each test process compiles every test again.
 export PYTHONDONTWRITEBYTECODE =
 
-.PHONY: demo test test-every-case test-browser test-container test-oldest test-windows test-release release-check try-install extension check docs site bench fuzz mutants soak clean
+.PHONY: demo test test-every-case test-browser test-container test-oldest test-windows test-release release release-check try-install extension check docs site bench fuzz mutants soak clean
 
 ## Install into .venv and walk through the main job on the shipped catalogs.
 demo: $(TRIED)
@@ -56,6 +56,10 @@ test-oldest: $(READY)
 ## Run the wheel on a Python for Windows, under Wine (wine64, wine, gcc-mingw-w64-x86-64-win32 of Debian).
 test-windows: $(READY)
 	$(BIN)/python -m pytest -m windows -o faulthandler_timeout=3600 tests/windows
+
+## Make the release VERSION=1.2.3: write the version, run every check, commit and tag.
+release: $(READY)
+	$(BIN)/python tools/release.py $(VERSION)
 
 ## Install the wheel with pip and with pipx on each of PYTHONS, and walk through the commands.
 try-install: $(READY)

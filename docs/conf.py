@@ -25,12 +25,14 @@ pygments_style = "a11y-high-contrast-light"  # every colour of theirs can be rea
 pygments_dark_style = "a11y-high-contrast-dark"
 html_theme = "furo"
 html_title = f"osbctl {release}"
-html_static_path: list[str] = []
+html_static_path = ["search"]
+html_js_files = ["sections.js"]
 html_show_sphinx = False
 html_copy_source = False
 html_show_search_summary = False  # it would read the pages found, which a browser refuses to do without a server
 suppress_warnings = ["misc.highlighting_failure"]
 
+_ANCHOR = re.compile(r'^<a id="([\w-]+)"></a>$', re.MULTILINE)
 _LINK = re.compile(r"(?<!!)\[([^\]]+)\]\(([^)#\s:]+)(#[^)\s]*)?\)")
 
 
@@ -54,7 +56,8 @@ def _keep_links_in_the_site(_app: object, name: str, source: list[str]) -> None:
         path = str(file.relative_to(DOCS.parent))
         return words if path in words else f"{words} (`{path}`)"
 
-    source[0] = _LINK.sub(link, text)
+    # An anchor that GitHub shows becomes a target that Sphinx can check.
+    source[0] = _ANCHOR.sub(r"(\1)=", _LINK.sub(link, text))
 
 
 def _finish_for_all_readers(app, _error: object) -> None:  # type: ignore[no-untyped-def]

@@ -72,7 +72,7 @@ def with_transcripts(text: str) -> str:
 
 
 def configuration_page() -> Iterator[str]:
-    yield "# Configuration\n\nWritten from the program by `tools/make_docs.py`.\n"
+    yield "# Configuration\n\n<!-- Written from the program by `tools/make_docs.py` -->\n"
     yield "Keys of `osbctl.toml`, or of `[tool.osbctl]` in `pyproject.toml`. For each source the closest file above"
     yield "it counts, and where there is none, the closest above the working folder. One file counts, whole: files do"
     yield "not add up. From weak to strong: the defaults, the keys at the top, the matching entries of `per-path`, one"

@@ -131,7 +131,7 @@ PLAN = {
     "free": Field(
         "Free of charge",
         flag(True),
-        "Whether instances cost nothing. Say it: where it is left out, Kubernetes and Korifi take the plan for paid.",
+        "True if instances are free of charge. Always set it: without it, Kubernetes and Korifi show the plan as paid.",
     ),
     "bindable": Field(
         "Bindable", flag(), "Whether instances of this plan can be bound; the service's value if left out."

@@ -60,7 +60,7 @@ def commands(group: Any = None, name: str = "") -> Iterator[tuple[str, Any]]:
 
 
 def environment_page() -> Iterator[str]:
-    yield "# Environment variables\n\nWritten from the program by `tools/make_docs.py`.\n"
+    yield "# Environment variables\n\n<!-- Written from the program by `tools/make_docs.py` -->\n"
     yield "An option of the command line wins over its variable. An option that is repeatable takes several values"
     yield "separated by spaces from a variable; a flag takes `1` or `0`.\n"
     yield "## Of options\n\n| variable | stands for |\n|---|---|"
@@ -77,7 +77,7 @@ def environment_page() -> Iterator[str]:
 
 
 def reports_page() -> Iterator[str]:
-    yield "# JSON reports and files\n\nWritten from `schemas/` by `tools/make_docs.py`.\n"
+    yield "# JSON reports and files\n\n<!-- Written from `schemas/` by `tools/make_docs.py` -->\n"
     yield "The schemas themselves ship with osbctl, under `osbctl/schemas/` in the installed package.\n"
     for file, command in REPORTS.items():
         schema = json.loads((SCHEMAS / file).read_text(encoding="utf-8"))

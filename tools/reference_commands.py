@@ -11,7 +11,7 @@ from reference import commands
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-HEAD = "Written from the program by `tools/make_docs.py`.\n"
+HEAD = "<!-- Written from the program by `tools/make_docs.py` -->\n"
 GENERAL = {"-h", "--help"}
 CODE = re.compile(
     r"(\$\{\w+(?::-\w+)?\}"

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from osbctl.rule import Rule
 
-HEAD = "Written from the rules' records by `tools/make_docs.py`.\n"
+HEAD = "<!-- Written from the rules' records by `tools/make_docs.py` -->\n"
 
 
 def rule_pages(folder: Path) -> Iterator[tuple[Path, str]]:
@@ -61,7 +61,9 @@ def group_page(category: Category, rules: list[Rule]) -> Iterator[str]:
 
 
 def rule_entry(rule: Rule) -> Iterator[str]:
-    yield f"## {rule.id}\n\n*{rule.severity.value}.* {rule.summary}\n"
+    # The anchor is part of each link to a rule, and stays when its sentence changes.
+    yield f'<a id="{rule.id.replace(".", "")}"></a>\n'
+    yield f"## {rule.id}: {rule.summary.removesuffix('.')}\n\n*{rule.severity.value}.*\n"
     if rule.why:
         yield f"{rule.why}\n"
     for title, example in (("Bad", rule.bad), ("Good", rule.good)):

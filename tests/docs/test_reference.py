@@ -55,7 +55,7 @@ def test_passwords_are_written_to_private_files_and_never_overwritten() -> None:
 def test_each_rule_is_there_and_in_the_index() -> None:
     pages = sorted((REFERENCE / "rules").glob("*.md"))
     headings = [heading for file in pages for heading in re.findall(r"(?m)^## (.+)$", file.read_text(encoding="utf-8"))]
-    assert sorted(headings) == sorted(all_rules())
+    assert sorted(headings) == sorted(f"{rule.id}: {rule.summary.removesuffix('.')}" for rule in all_rules().values())
     rows = dict(re.findall(r"(?m)^\| \[`([^`]+)`\]\(rules/[^)]+\) \| (.+) \|$", page("rules.md")))
     assert set(rows) == set(all_rules())
     for rule in all_rules().values():

@@ -99,5 +99,5 @@ def test_the_pages_that_people_write_stay_short() -> None:
         if file.suffix == ".md" and file.is_relative_to(ROOT / "docs")
     }
     written = [re.sub(r"(?m)^\[\^.+$", "", text) for text in pages.values() if "Written from " not in text[:200]]
-    assert sum(len(text.split()) for text in written) <= 10_000
+    assert sum(len(text.split()) for text in written) <= 11_000
     assert sum("not published yet" in text for text in pages.values()) == 1

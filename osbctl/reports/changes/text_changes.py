@@ -12,7 +12,7 @@ from osbctl.text import AnsiStyle, escape_line, plural, wrap_line
 
 _MEANINGS = {
     Level.REFUSED: "a platform refuses the update",
-    Level.BREAKING: "the platform accepts it, but existing users break",
+    Level.BREAKING: "the platform accepts it, but it breaks existing users",
     Level.RISKY: "it may break existing users; the catalogs alone do not show whether it does",
     Level.SAFE: "no impact",
 }

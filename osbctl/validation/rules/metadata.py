@@ -65,7 +65,7 @@ def cost_of_free_plan(catalog: CatalogNode) -> Iterator[Finding]:
 
 @rule("cost-amount", Severity.WARNING, Category.ADVICE)
 def cost_amount(catalog: CatalogNode) -> Iterator[Finding]:
-    """An amount of a cost is negative, or its currency is no code of three letters or there in two spellings.
+    """An amount of a cost is negative, or its currency is not a three-letter code, or is spelled in two ways.
 
     With an empty currency Cloud Foundry shows none of the plan's costs; `usd` beside `USD` are two prices.
 
