@@ -30,7 +30,8 @@ class ServicePlan(NamedTuple):
     `unclear` names those of them that the catalog gives as something else than a boolean, and `free` if it is left
     out beside a price; they have their defaults.
     `metadata` is the display information, empty where there is none; `deprecation` is found in it.
-    `data` is the object in the document, including unknown fields; `path` is its location there.
+    `data` is the object in the document, including unknown fields; `path` is its location there. `judged` has, in the
+    form of `schemas`, schemas of the requests that its broker accepts, if that judges by others than it publishes.
     """
 
     id: str
@@ -44,6 +45,7 @@ class ServicePlan(NamedTuple):
     data: Mapping[str, Any]
     path: Path
     unclear: frozenset[str] = frozenset()
+    judged: Mapping[str, Any] | None = None
 
     @property
     def parameters(self) -> dict[str, Mapping[str, Any]]:

@@ -97,6 +97,14 @@ def params(
             help="Check this request, @- from stdin. Put secrets into a file.",
         ),
     ] = None,
+    previous: Annotated[
+        str | None,
+        Option(
+            "--previous",
+            metavar="JSON|@FILE",
+            help="Parameters sent before an update; the broker of a brokerpak adds them.",
+        ),
+    ] = None,
     broker: Annotated[str, Option("--broker", "-b", metavar="NAME", help="Name of the broker, for the commands.")] = "",
     format: common.TextOrJson = "text",
     stdin_filename: common.StdinFilename = None,
@@ -115,12 +123,12 @@ def params(
     from osbctl.sources.read_bytes import check_stdin_used_once
     from osbctl.tasks.params import plan_parameters
 
-    check_stdin_used_once([source, "-" if request == "@-" else ""])
+    check_stdin_used_once([source, *("-" for given in (request, previous) if given == "@-")])
     common.check_options_used([source], env=where.env, stdin_filename=stdin_filename)
     if broker and request is None:
         raise UsageError("--broker is for the commands that send a request", "add -c JSON, or leave it out")
     document = read_catalog(source, where, stdin_filename=stdin_filename)
-    result = plan_parameters(document, service, plan, purpose, request, broker)
+    result = plan_parameters(document, service, plan, purpose, request, broker, previous)
     if format == "json":
         write_json(report.params_json(result))
     else:

@@ -102,7 +102,8 @@ class _Comparison:
 
     def _compare_service_and_plans(self, old: ServiceOffering, new: ServiceOffering) -> None:
         """Compare a service offering that is in both catalogs, with its plans."""
-        if old.id == new.id and equal_or_both_empty(old.data, new.data):
+        is_judged_same = [plan.judged for plan in old.plans] == [plan.judged for plan in new.plans]
+        if old.id == new.id and is_judged_same and equal_or_both_empty(old.data, new.data):
             return
         match = match_by_id(old.plans, new.plans)
         # A plan that moves is reported once, as moved.

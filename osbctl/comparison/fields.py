@@ -99,7 +99,10 @@ def compare_plan_fields(collector: Collector, pair: MatchedPair, moved: bool = F
     _compare_polling_duration(
         collector, pair, old_data.get("maximum_polling_duration"), new_data.get("maximum_polling_duration")
     )
-    compare_parameters(collector, pair, old_data.get("schemas"), new_data.get("schemas"))
+    if old.judged and new.judged:
+        compare_parameters(collector, pair, old.judged, new.judged, judged=True)
+    else:
+        compare_parameters(collector, pair, old_data.get("schemas"), new_data.get("schemas"))
 
 
 def _compare_common_fields(

@@ -34,18 +34,24 @@ class _RedactedSchemas:
         return [self._redact(inner, (*path, i)) for i, inner in enumerate(value)] if isinstance(value, list) else value
 
 
-def compare_parameters(collector: Collector, pair: MatchedPair, old: Any, new: Any) -> None:
-    """Compare two `schemas` objects (OSB, Schemas Object), requests first."""
+def compare_parameters(collector: Collector, pair: MatchedPair, old: Any, new: Any, *, judged: bool = False) -> None:
+    """Compare two `schemas` objects (OSB, Schemas Object), requests first.
+
+    `judged`: they are those by which the broker judges requests; a change of both create and update is reported once.
+    """
     if equal_or_both_empty(old, new):
         return
     # It takes a while to load; the schemas of most plans are equal.
     from osbctl.jsonschemas.comparison.compare import compare_schemas
 
     old_schemas, new_schemas = _RedactedSchemas(old), _RedactedSchemas(new)
-    already = len(collector.changes)
+    already, reported = len(collector.changes), set()
     for place in _PLACES:
         where: Path = ("schemas", *place)
         for change in compare_schemas(_schema_or_none(get_at(old, place)), _schema_or_none(get_at(new, place))):
+            if judged and (place[0], change.rule, change.field) in reported:
+                continue
+            reported.add((place[0], change.rule, change.field))
             example = f"; for example {change.example}" if change.example else ""
             collector.add(
                 SCHEMA_KINDS[change.rule],

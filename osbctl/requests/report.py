@@ -32,6 +32,12 @@ class PlanParameters:
     faults: tuple[Finding, ...] | None = None
     commands: tuple[Command, ...] = ()
     masked: bool = False
+    is_brokerpak: bool = False
+
+    @property
+    def judge(self) -> str:
+        """Words for what accepts or refuses a request."""
+        return "cloud-service-broker" if self.is_brokerpak else "the plan's schema"
 
 
 _REQUESTS = {"create": "create an instance", "update": "update an instance", "bind": "bind an instance"}
@@ -45,9 +51,9 @@ def params_lines(params: PlanParameters, paint: AnsiStyle, width: int) -> Iterat
         yield from _description_lines(params, paint, width)
         return
     if params.faults:
-        yield f"{name}: the plan's schema {paint('refuses', 'refuses')} this request to {_REQUESTS[params.purpose]}"
+        yield f"{name}: {params.judge} {paint('refuses', 'refuses')} this request to {_REQUESTS[params.purpose]}"
         return
-    checked = f"the plan's schema {paint('accepts', 'accepts')}"
+    checked = f"{params.judge} {paint('accepts', 'accepts')}"
     if params.schema is None:
         checked = "the plan describes no parameters for"
     yield f"{name}: {checked} this request to {_REQUESTS[params.purpose]}"
@@ -68,7 +74,8 @@ def _description_lines(params: PlanParameters, paint: AnsiStyle, width: int) -> 
         yield f"\nNo example: {escape_line(params.examples.why)}"
         return
     same = params.examples.smallest == params.examples.fullest
-    yield "\nExample that the schema accepts:" if same else "\nSmallest request that the schema accepts:"
+    judge = "the schema" if not params.is_brokerpak else params.judge
+    yield f"\nExample that {judge} accepts:" if same else f"\nSmallest request that {judge} accepts:"
     yield _indented_json(params.examples.smallest)
     if not same:
         yield "\nFullest:"

@@ -1,12 +1,16 @@
 """A parsed source with lazily computed locations."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property
-from typing import Any, Literal, NamedTuple, Protocol, TypeAlias
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, TypeAlias
 
 from osbctl.catalog import Catalog
 from osbctl.findings import Finding, Location, Severity
 from osbctl.paths import JsonValue, Path
+
+if TYPE_CHECKING:
+    from osbctl.sources.folder.brokerpak_requests import RequestRules
 
 Syntax: TypeAlias = Literal["json", "yaml", "folder", "brokerpak"]
 
@@ -65,6 +69,7 @@ class _Read(NamedTuple):
     embedded: bool = False
     read_as: str = ""
     source_map: Callable[[], SourceMap] = _refuse_source_map
+    requests: "Mapping[tuple[Path, str], RequestRules]" = MappingProxyType({})
 
 
 class Document(_Read):
@@ -76,7 +81,8 @@ class Document(_Read):
     was read from, and `top` the path in it at which `data` stands; `parts` are the files as they were read, where
     `data` differs from them. `embedded`: the file is more than the text, which is in a string or a stream of documents.
     `read_as` is a sentence for the user, where a catalog was not at the top or not in the usual shape. `source_map`
-    gives the map of the whole text. Documents are equal by identity.
+    gives the map of the whole text. `requests` are the rules by which the broker of a brokerpak judges requests, by the
+    path of a plan and `create` or `bind`. Documents are equal by identity.
     """
 
     __eq__, __ne__, __hash__ = object.__eq__, object.__ne__, object.__hash__
@@ -84,7 +90,12 @@ class Document(_Read):
     @cached_property
     def catalog(self) -> Catalog:
         """The typed catalog of the data."""
-        return Catalog.of(self.data)
+        catalog = Catalog.of(self.data)
+        if not self.requests and "prohibitUpdate" not in self.text:
+            return catalog
+        from osbctl.sources.folder.brokerpak_requests import add_judged_schemas
+
+        return add_judged_schemas(catalog, self.requests)
 
     def locate(self, paths: Iterable[Path]) -> dict[Path, Location]:
         """The places of all `paths`, each one, in one pass over the text: gather all paths and call it once.

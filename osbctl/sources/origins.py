@@ -24,6 +24,7 @@ class PathOrigins:
         self._top = origin
         self._objects: dict[int, Origin] = {}
         self._keys: dict[tuple[int, str], Origin] = {}
+        self._hidden: dict[tuple[int, str], dict[str, Any]] = {}
 
     def set_object_origin(self, value: dict[str, Any], origin: Origin) -> None:
         """Note that the object `value` came from `origin`."""
@@ -45,12 +46,18 @@ class PathOrigins:
             if origin := self._keys.pop((id(other), key), None):
                 self.set_key_origin(container, key, origin)
 
+    def hide(self, container: dict[str, Any], key: str, value: dict[str, Any]) -> None:
+        """Locate paths below `key` of a container, which is not in the data, or null, as if there was the value."""
+        self._hidden[id(container), key] = value
+
     def find_origin(self, path: Path) -> Origin:
         """The origin of the value at `path`; of a missing value, what its place would have been."""
         value: Any = self.data
         part, inside = self._top
         for step in path:
             below = get_at(value, (step,))
+            if below is None and isinstance(step, str):
+                below = self._hidden.get((id(value), step))
             known = self._keys.get((id(value), step)) if isinstance(step, str) else None
             known = known or (self._objects.get(id(below)) if isinstance(below, dict) else None)
             part, inside = known or (part, (*inside, step))

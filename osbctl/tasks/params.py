@@ -5,8 +5,10 @@ from dataclasses import replace
 from typing import Any
 
 from osbctl.catalog import ServicePlan
+from osbctl.errors import UsageError
 from osbctl.findings import DocumentError, Finding, Location, Severity
 from osbctl.parameter_table import parameters
+from osbctl.paths import get_at
 from osbctl.platforms.commands import PARAMETERS_FILE, Order, Purpose
 from osbctl.redaction import redact
 from osbctl.requests.commands import build_commands
@@ -23,26 +25,54 @@ INLINE = "-c"
 
 
 def plan_parameters(
-    document: Document, service: str, plan: str, purpose: Purpose, request: str | None = None, broker: str = ""
+    document: Document,
+    service: str,
+    plan: str,
+    purpose: Purpose,
+    request: str | None = None,
+    broker: str = "",
+    previous: str | None = None,
 ) -> PlanParameters:
     """The parameters of `plan` of `service` in the catalog of `document`.
 
-    `request` is JSON, `@FILE` for a file that holds it, or `@-` for standard input.
+    `request` is JSON, `@FILE` for a file that holds it, or `@-` for standard input; so are the parameters that were
+    sent in `previous` requests, which the broker of a brokerpak adds to an update.
 
-    Raises UsageError (there is no such service offering or plan), SourceError (the file cannot be opened, or the schema
-    cannot be applied), DocumentError (the request, or what should hold the schema, is no JSON object).
+    Raises UsageError (there is no such service offering or plan, or `previous` without an update), SourceError (the
+    file cannot be opened, or the schema cannot be applied), DocumentError (the request, or what should hold the schema,
+    is no JSON object).
     """
     offering = find_by_name_or_id(document.catalog.services, service, "there is no service")
     found = find_by_name_or_id(offering.plans, plan, f"service {offering.name!r} has no plan")
-    schema = found.parameters.get(purpose.schema_location)
     _check_described(document, found, purpose)
+    schema = found.parameters.get(purpose.schema_location)
+    rules = document.requests.get((found.path, "bind" if purpose is Purpose.BIND else "create"))
+    if found.judged and not rules:
+        schema = get_at(found.judged, (*purpose.schema_location.split("."), "parameters"))
     described = tuple(other for other in Purpose if other.schema_location in found.parameters)
     rows = tuple(parameters(schema)) if schema is not None else ()
     about = PlanParameters(service, plan, purpose, schema, rows, described)
+    if rules:
+        from osbctl.requests.broker_judgement import describe_inputs, generate_broker_examples, judge_request
+
+        update = purpose is Purpose.UPDATE
+        rows = tuple(describe_inputs(rules, update=update))
+        about = replace(about, schema=rules.schema, parameters=rows, is_brokerpak=True)
+    if previous is not None and (request is None or purpose is not Purpose.UPDATE):
+        raise UsageError("--previous is for a request to update an instance", "add --for update and -c")
     if request is None:
+        if rules:
+            return replace(about, examples=generate_broker_examples(rules, update=update))
         return replace(about, examples=None if schema is None else generate_examples(schema))
     sent = _read_request(request)
-    if wrong := [] if schema is None else request_errors(schema, sent.data):
+    sent_before = None if previous is None else _read_request(previous).data
+    wrong: list[Finding] = []
+    if rules:
+        wrong = judge_request(rules, sent.data, update=update, previous=sent_before)
+    if schema is not None and all(one.path for one in wrong):  # else the schema may be what the broker cannot apply
+        known = {(one.rule, one.path) for one in wrong}
+        wrong += [one for one in request_errors(schema, sent.data) if (one.rule, one.path) not in known]
+    if wrong:
         return replace(about, faults=_locate_findings(wrong, sent))
     shown = redact(sent.data)
     file, content = sent.name, ""

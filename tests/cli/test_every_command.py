@@ -133,6 +133,7 @@ ROWS = {
         {
             "source": "@ message-queue shared",
             "request": "catalog.json message-queue shared --parameters AT@",
+            "previous": "catalog.json message-queue shared --for update --parameters {} --previous AT@",
             "env": "pak acme-database.v1 small --env @",
         },
     ),
@@ -186,7 +187,7 @@ GOOD = {
     "schemas": "schema.json", "config": "config.toml", "folder": "source", "overlays": "overlay.yaml",
     "instances": "instances.txt", "allow": "allow.toml", "ca_file": "ca.pem", "client_cert": "client.pem",
     "credentials": "credentials.json", "append": "credentials.json", "file": "credentials.json",
-    "request": "request.json", "logo": "logo.png", "tls_cert": "cert.pem", "tls_key": "key.pem", "database": "brokers.sqlite", "env": "vars.env",
+    "request": "request.json", "previous": "request.json", "logo": "logo.png", "tls_cert": "cert.pem", "tls_key": "key.pem", "database": "brokers.sqlite", "env": "vars.env",
 }  # fmt: skip
 """The file that each holds when all is well, catalog.json where it is not named."""
 

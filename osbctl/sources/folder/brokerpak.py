@@ -27,7 +27,7 @@ from osbctl.sources.folder.brokerpak_plans import (
     decode_plan,
     parse_json_variable,
 )
-from osbctl.sources.folder.brokerpak_requests import INPUT, input_schema
+from osbctl.sources.folder.brokerpak_requests import INPUT, RequestRules, input_schema, request_constants
 from osbctl.sources.folder.go_yaml import ReportField, StructType, has_no_json, parse_go_yaml
 from osbctl.sources.folder.source_tree import SourceTree
 from osbctl.sources.limits import Limits
@@ -52,6 +52,7 @@ PLAN_METADATA = {"displayName": "display_name", "bullets": "bullets"}
 pkg/providers/tf/definition.go (`ToPlan`) of cloud-service-broker."""
 
 SCHEMAS, UPGRADES = "GSB_COMPATIBILITY_ENABLE_CATALOG_SCHEMAS", "TERRAFORM_UPGRADES_ENABLED"
+UNCHECKED_NAMES = "CSB_DISABLE_REQUEST_PROPERTY_VALIDATION"
 SHARING = "GSB_COMPATIBILITY_ENABLE_CF_SHARING"
 LIFECYCLES = {
     "preview": ("GSB_COMPATIBILITY_ENABLE_PREVIEW_SERVICES", True),
@@ -103,7 +104,10 @@ def read_brokerpak(folder: str, *, limits: Limits, unsaved: Mapping[Path, bytes]
     conditions += [f"without {name}, which is tagged {tag}" for name, tag in catalog.left_out.items()]
     read_as = f"{folder}: read as a brokerpak; {'; '.join(conditions)}"
     texts = tuple(tree.documents)
-    return Document(folder, origins.data, "brokerpak", origins.locate, notes, parts=texts, read_as=read_as)
+    requests = catalog.requests
+    return Document(
+        folder, origins.data, "brokerpak", origins.locate, notes, parts=texts, read_as=read_as, requests=requests
+    )
 
 
 class _BrokerSettings:
@@ -153,6 +157,7 @@ class _BrokerpakCatalog:
         self.left_out: dict[str, str] = {}
         self._source: dict[str, Any] = {}  # of several sources, the one that this brokerpak is
         self._plan_ids: set[str] = set()
+        self.requests: dict[tuple[ValuePath, str], RequestRules] = {}
         self.has_schemas = settings.is_on(SCHEMAS)
         manifest = self._read_file(MANIFEST, checks.MANIFEST_TYPE, self.refusals.refuse_field)
         tree.problems.raise_any()
@@ -169,8 +174,12 @@ class _BrokerpakCatalog:
         self._plan_ids = {str(plan.get("id")) for one in definitions for plan, _ in objects_in_list(one.data, "plans")}
         services = self.origins.data["services"]
         for definition in sorted(definitions, key=lambda definition: definition.data.get("name") or ""):
-            service = self._build_service(definition, len(services))
+            service, plans = self._build_service(definition, len(services))
             if self._is_offered(service):
+                for index, plan in enumerate(plans):
+                    path = ("services", len(services), "plans", index)
+                    self.requests |= {(path, "create"): self._create_rules(definition, plan)}
+                    self.requests |= {(path, "bind"): self._bind_rules(definition, plan)}
                 services.append(service)
         if definitions and not services:
             words = "no services are defined: each has a tag whose services are not enabled"
@@ -230,7 +239,8 @@ class _BrokerpakCatalog:
     def _check_settings(self) -> None:
         """Check the variables that do not belong to a service."""
         for name in filter(None, self._manifest.data.get("required_env_variables") or ()):
-            if not self.settings.is_set(name) and self.settings.is_given:
+            is_set = self.settings.is_set(name) or self.settings.is_set(f"GSB_{_upper_name(name)}")
+            if not is_set and self.settings.is_given:
                 path = ("required_env_variables", self._manifest.data["required_env_variables"].index(name))
                 words = f"missing required env var {name}"
                 self.refusals.start(
@@ -238,6 +248,10 @@ class _BrokerpakCatalog:
                 )
         self._decode_variable(CONFIG, CONFIG_TYPE)
         sources = self._decode_variable(SOURCES, SOURCES_TYPE)
+        for name, source in sources.items():
+            if not (source and source.get("uri") and source.get("config")):
+                words = f"brokerpak config was invalid: {SOURCES}: {name} needs a uri, and JSON as config"
+                self.refusals.start(self._manifest, (), words, 'write "config": "{}"')
         if not self.settings.is_on(BUILTIN, default=True):
             if not sources:
                 words = f"no services are defined: {BUILTIN} is not true"
@@ -262,7 +276,8 @@ class _BrokerpakCatalog:
     def _name(self, definition: Document) -> str:
         return (self._source.get("service_prefix") or "") + (definition.data.get("name") or "")
 
-    def _build_service(self, definition: Document, index: int) -> dict[str, Any]:
+    def _build_service(self, definition: Document, index: int) -> tuple[dict[str, Any], list[UserPlan]]:
+        """The service offering of a definition, and its plans with their properties."""
         service = self._map_fields(definition, (), SERVICE)
         service["name"] = self._name(definition)
         service |= dict.fromkeys(("bindable", "bindings_retrievable", "instances_retrievable"), True)
@@ -275,25 +290,81 @@ class _BrokerpakCatalog:
             checks.check_url(self.refusals, definition, "image_url", image)
         if self.settings.is_on(SHARING):
             metadata["shareable"] = True
-        service["plans"] = plans = []
+        plans = []
         for given, path in objects_in_list(definition.data, "plans"):
             plan = self._map_fields(definition, path, PLAN)
             plan["free"] = bool(given.get("free"))
             plan["metadata"] = self._map_fields(definition, path, PLAN_METADATA)
-            plans.append(plan)
-        plans += (plan.answer for plan in self._read_user_plans(definition))
+            overrides = given.get("provision_overrides") or {}, given.get("bind_overrides") or {}
+            plans.append(UserPlan(plan, given.get("properties") or {}, overrides, path, definition))
+        plans += self._read_user_plans(definition)
+        service["plans"] = [plan.answer for plan in plans]
         if not plans:
             self._refuse_missing_plans(definition, index)
         create, bind = (self._build_parameter_schema(definition, action) for action in checks.ACTIONS)
+        update = {"parameters": None}
         schemas = {
-            "service_instance": {"create": {"parameters": create}, "update": {"parameters": None}},
+            "service_instance": {"create": {"parameters": create}, "update": update},
             "service_binding": {"create": {"parameters": bind}},
         }
-        for plan in plans:
+        self.origins.hide(update, "parameters", create)
+        for plan in service["plans"]:
             self._add_maintenance_info(plan)
+            self.origins.set_key_origin(plan, "schemas", (definition, ("provision",)))
             if self.has_schemas:
-                self.origins.put(plan, "schemas", schemas, (definition, ("provision",)))
-        return service
+                plan["schemas"] = schemas
+            else:
+                self.origins.hide(plan, "schemas", schemas)
+        return service, plans
+
+    def _create_rules(self, definition: Document, plan: UserPlan) -> RequestRules:
+        settings = definition.data.get("provision") or {}
+        upper = _upper_name(self._name(definition))
+        values: dict[str, Any] = {}
+        fault = ""
+        for name in ("GSB_PROVISION_DEFAULTS", f"GSB_SERVICE_{upper}_PROVISION_DEFAULTS"):
+            given = self._read_defaults(name)
+            fault = fault or (f"failed unmarshaling config value {name}" if given is None else "")
+            values |= given or {}
+        return RequestRules(
+            inputs=_inputs(settings),
+            further_names=frozenset(
+                one.get("field_name") or "" for one, _ in objects_in_list(settings, "import_inputs")
+            ),
+            defaults=values,
+            overrides=plan.overrides[0],
+            properties=plan.properties,
+            computed=tuple(one for one, _ in objects_in_list(settings, "computed_inputs")),
+            constants=request_constants(bind=False),
+            checks_names=not self.settings.is_on(UNCHECKED_NAMES),
+            is_published=self.has_schemas,
+            fault=fault,
+        )
+
+    def _bind_rules(self, definition: Document, plan: UserPlan) -> RequestRules:
+        settings = definition.data.get("bind") or {}
+        needed = [one.get("field_name") or "" for one, _ in objects_in_list(settings, "plan_inputs")]
+        missing = [name for name in needed if name not in plan.properties]
+        return RequestRules(
+            inputs=_inputs(settings),
+            defaults=self._read_defaults(f"GSB_SERVICE_{_upper_name(self._name(definition))}_BIND_DEFAULTS") or {},
+            overrides=plan.overrides[1],
+            computed=tuple(one for one, _ in objects_in_list(settings, "computed_inputs")),
+            further_values={name: plan.properties[name] for name in needed if name in plan.properties},
+            constants=request_constants(bind=True),
+            checks_names=not self.settings.is_on(UNCHECKED_NAMES),
+            is_published=self.has_schemas,
+            fault=f"the plan has no property {missing[0]!r}, which bind.plan_inputs names" if missing else "",
+        )
+
+    def _read_defaults(self, name: str) -> dict[str, Any] | None:
+        """The defaults of an operator in a variable; None if they are no JSON object."""
+        variable = self.settings.get(name)
+        try:
+            data: Any = parse_json_variable(variable).data if variable else {}
+        except DocumentError:
+            return None
+        return {} if data is None else data if isinstance(data, dict) else None
 
     def _read_user_plans(self, definition: Document) -> Iterator[UserPlan]:
         """The plans that the operator has defined in variables."""
@@ -307,8 +378,8 @@ class _BrokerpakCatalog:
             if not isinstance(given, kind):
                 what, given = "a list" if kind is list else "an object", []
                 fail((), f"error getting user defined plans: {name} is not {what} of plans", "each plan is an object")
-            for step, value in entries(given):
-                plan = decode_plan(value, (step,), fail)
+            for step, _ in entries(given):
+                plan = decode_plan(source, (step,), fail)
                 key = "guid" if plan.answer["id"] and plan.answer["id"] == plan.properties.get("guid") else "id"
                 self.origins.set_object_origin(plan.answer, (source, plan.path))
                 self.origins.set_key_origin(plan.answer, "id", (source, (step, key)))
@@ -389,13 +460,15 @@ class _BrokerpakCatalog:
         """Read a picture of the brokerpak as a `data:` URI (internal/serviceimage)."""
         field, file = ("image_url",), self._tree.folder / address.split("file://")[1].lstrip("/")
         try:
-            content = self._tree.read_content(file) or b""
+            content = self._tree.read_content(file)
         except SourceError as error:
             words = f"unable to encode service image: {error.message}"
             self.refusals.build(definition, field, words, "the picture belongs into the brokerpak")
-            content = b""
+            content = None
+        if content is None:
+            return address
         kind = next((kind for start, kind in _PICTURES.items() if content.startswith(start)), "")
-        if content and not kind:
+        if not kind:
             words = f"field must be a URL: image_url; {file} is neither a JPEG nor a PNG"
             self.refusals.build(definition, field, words, "convert it to PNG")
         return f"data:image/{kind};base64,{b64encode(content).decode()}"
@@ -418,7 +491,16 @@ class _BrokerpakCatalog:
         return True
 
 
+def _inputs(settings: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
+    return {one.get("field_name") or "": one for one, _ in objects_in_list(settings, "user_inputs")}
+
+
+def _upper_name(name: str) -> str:
+    """A name as part of that of a variable (utils.PropertyToEnvReplacer)."""
+    return name.upper().replace(".", "_").replace("-", "_")
+
+
 def _plan_variables(name: str) -> tuple[str, str]:
     """The variables with the plans of a service: the list of an operator, and the object of a tile."""
-    upper = name.upper().replace(".", "_").replace("-", "_")
+    upper = _upper_name(name)
     return f"GSB_SERVICE_{upper}_PLANS", f"{upper.removeprefix('GOOGLE_')}_CUSTOM_PLANS"

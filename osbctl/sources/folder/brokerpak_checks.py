@@ -351,6 +351,9 @@ def _check_inputs(refusals: Refusals, definition: Document, action: str) -> None
     for variable, path in chain.from_iterable(inputs):
         refusals.require(definition, variable, path, "field_name", "details")
         _check_type(refusals, definition, variable, path)
+        numbers = [value for value in (variable.get("enum") or {}).values() if type(value) in (int, float)]
+        if len(set(numbers)) < len(numbers):
+            refusals.build(definition, (*path, "enum"), "a number is there twice, in two spellings", "write it once")
         attribute = variable.get("tf_attribute")
         if attribute and not _ATTRIBUTE.match(attribute):
             words = "field must match '^([-a-zA-Z0-9_-]*\\.[-a-zA-Z0-9_-]*){2}'"
@@ -419,9 +422,7 @@ def check_templates(refusals: Refusals, definition: Document, action: str, texts
     blocks = {path: find_blocks(text) for path, text in texts.items() if text is not None}
     for path, found in blocks.items():
         if found is None:
-            refusals.build(
-                definition, path, "invalid HCL: a bracket or a quote is not closed", "tofu validate says more"
-            )
+            refusals.build(definition, path, "invalid HCL", "tofu validate says more")
             continue
         for name in sorted(found.variables.difference(declared)):
             words = f"fields used but not declared: {name}"

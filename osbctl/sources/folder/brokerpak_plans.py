@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 from osbctl.findings import DocumentError
-from osbctl.paths import JSON_TYPES, Path
+from osbctl.paths import JSON_TYPES, Path, get_at
 from osbctl.sources.document import Document
 from osbctl.sources.folder.go_yaml import StructType
 from osbctl.sources.json_reader import parse
@@ -57,12 +57,14 @@ _NO_SCHEMA: dict[str, Any] = {"parameters": None}
 
 
 class UserPlan(NamedTuple):
-    """A plan of a variable: the object that the broker answers, its properties, and the path of the plan."""
+    """A plan: the object that the broker answers, its properties, its overrides of requests to create and to bind an
+    instance, and its path in a source."""
 
     answer: dict[str, Any]
     properties: dict[str, Any]
     overrides: tuple[dict[str, Any], dict[str, Any]]
     path: Path
+    source: Document
 
 
 def parse_json_variable(variable: Variable) -> Document:
@@ -77,8 +79,9 @@ def parse_json_variable(variable: Variable) -> Document:
     return text_document(text, name, value, "json")
 
 
-def decode_plan(given: Any, path: Path, fail: Callable[[Path, str], None]) -> UserPlan:
+def decode_plan(source: Document, path: Path, fail: Callable[[Path, str], None]) -> UserPlan:
     """The plan at `path` of a variable; `fail` takes the path of a value of another type, and Go's words about it."""
+    given = get_at(source.data, path)
     raw: dict[str, Any] = given if isinstance(given, dict) else {}
     decode = JsonDecoder(fail).decode
     plan = decode(given, PLAN, path) or {}
@@ -97,7 +100,8 @@ def decode_plan(given: Any, path: Path, fail: Callable[[Path, str], None]) -> Us
     guid = properties.get("guid")
     if not answer["id"] and isinstance(guid, str):
         answer["id"] = guid
-    return UserPlan(answer, properties, (plan.get("provision_overrides") or {}, plan.get("bind_overrides") or {}), path)
+    overrides = plan.get("provision_overrides") or {}, plan.get("bind_overrides") or {}
+    return UserPlan(answer, properties, overrides, path, source)
 
 
 _OPTIONAL = ("free", "bindable", "metadata", "schemas", "plan_updateable", "maximum_polling_duration")

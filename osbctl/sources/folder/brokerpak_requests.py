@@ -10,8 +10,9 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
+from osbctl.catalog import Catalog, ServicePlan
 from osbctl.jsonschemas.dialects import DRAFT_4_ADDRESS
-from osbctl.paths import JsonValue
+from osbctl.paths import JsonValue, Path
 from osbctl.sources.folder.hil import FUNCTIONS, NotTemplateError, is_template, parse_template
 
 UNKNOWN = object()
@@ -78,8 +79,9 @@ class RequestRules(NamedTuple):
 
     `inputs` are those of the definition, by name, `further_names` others that a request may have. Values come from
     `defaults` of the operator, the request, `overrides` of the plan, defaults of inputs, and `properties` of the plan,
-    which a request must not have; then `computed` ones. `fault` is why every request is refused, if that is known.
-    `checks_names` is False where the operator has turned off the checks of names.
+    which a request must not have; then `further_values`, and `computed` ones. `fault` is why every request is refused,
+    if that is known. `checks_names` is False where the operator has turned off the checks of names; `is_published`: the
+    catalog has the schema, so that platforms may refuse requests before.
     """
 
     inputs: Mapping[str, Mapping[str, Any]]
@@ -87,9 +89,11 @@ class RequestRules(NamedTuple):
     defaults: Mapping[str, Any] = {}
     overrides: Mapping[str, Any] = {}
     properties: Mapping[str, Any] = {}
+    further_values: Mapping[str, Any] = {}
     computed: tuple[Mapping[str, Any], ...] = ()
     constants: frozenset[str] = frozenset()
     checks_names: bool = True
+    is_published: bool = False
     fault: str = ""
 
     @property
@@ -101,15 +105,18 @@ class RequestRules(NamedTuple):
             {"required": required} if required else {}
         )
 
-    def effective_schema(self, *, update: bool = False, published: bool = False) -> dict[str, Any]:
-        """A schema of the requests that the broker accepts, as far as one can say it.
-
-        In an `update` nothing is required. `published`: platforms have refused what lacks a required input already.
-        """
+    def effective_schema(self, *, update: bool = False) -> dict[str, Any]:
+        """A schema of the requests that the broker accepts, as far as one can say it; an `update` may lack anything."""
         schema = self.schema
+        if not self.is_published:  # texts without a reader
+            for one in schema["properties"].values():
+                for keyword in ("title", "description", "prohibitUpdate", "tf_attribute", "tf_attribute_skip"):
+                    one.pop(keyword, None)
         supplied = {*self.defaults, *self.overrides, *self.properties}
         supplied |= {name for name, one in self.inputs.items() if one.get("default") is not None}
-        required = [name for name in schema.pop("required", ()) if not update and (published or name not in supplied)]
+        required = [
+            name for name in schema.pop("required", ()) if not update and (self.is_published or name not in supplied)
+        ]
         if self.checks_names:
             prohibited = {name for name, one in self.inputs.items() if update and one.get("prohibit_update")}
             properties = {**schema["properties"], **{name: {} for name in self.further_names if not update}}
@@ -129,12 +136,20 @@ class RequestRules(NamedTuple):
             elif update and self.inputs.get(name, {}).get("prohibit_update"):
                 yield name, "attempt to update parameter that may result in service instance re-creation and data loss"
 
+    def import_faults(self, values: Mapping[str, Any]) -> Iterator[str]:
+        """Words about inputs that an update with these values reads from OpenTofu's state, as texts, and refuses."""
+        for name, one in self.inputs.items():
+            is_read = one.get("tf_attribute") and not one.get("tf_attribute_skip")
+            if is_read and values.get(name, UNKNOWN) is UNKNOWN and one.get("type") not in (None, "", "string"):
+                yield f"an update without {name} is refused: it is read from {one['tf_attribute']} as a text"
+
     def merge(self, request: Mapping[str, Any], *, whole: bool) -> tuple[dict[str, Any], list[tuple[str, str]]]:
         """The values that the broker validates, and faults in computing them, each with its name.
 
         `whole` is False for an update of an instance whose other parameters are not known.
         """
-        values = {**self.defaults, **request, **self.overrides}
+        defaults = self.defaults if whole else dict.fromkeys(self.defaults, UNKNOWN)  # the instance may have others
+        values = {**defaults, **request, **self.overrides}
         faults: list[tuple[str, str]] = []
         known = self.constants if whole else self.constants.union(self.inputs)
         inputs = [(name, one, False) for name, one in self.inputs.items()]
@@ -144,19 +159,19 @@ class RequestRules(NamedTuple):
                 default = one.get("default")
                 if default is None or (name in values and not overwrite):
                     continue
-                if not whole and group is inputs:
-                    values[name] = UNKNOWN  # the instance may have another
+                if not whole and not overwrite:
+                    values[name] = UNKNOWN
                     continue
                 try:
                     values[name] = _compute(default, one.get("type") or "", known.union(values))
                 except ValueError as error:
                     faults.append((name, f"couldn't compute the value for {name!r}: {error}"))
             if group is inputs:
-                values |= self.properties
+                values |= {**self.properties, **self.further_values}
         return values, faults
 
 
-def create_constants(*, bind: bool) -> frozenset[str]:
+def request_constants(*, bind: bool) -> frozenset[str]:
     """The names that a template may use, apart from inputs."""
     return frozenset(_BIND_CONSTANTS if bind else _CREATE_CONSTANTS)
 
@@ -189,5 +204,46 @@ def _cast(text: str, kind: str) -> Any:
             raise ValueError(f"unable to cast {text[:60]!r} to bool")
         return text[0] in "1tT"
     if kind in ("integer", "number"):
-        return int(re.sub(r"\.0*$", "", text), 0) if kind == "integer" else float(text)
+        return int(re.sub(r"\.0*$", "", text or "0"), 0) if kind == "integer" else float(text or "0")
     return text
+
+
+def add_judged_schemas(catalog: Catalog, rules: Mapping[tuple[Path, str], RequestRules]) -> Catalog:
+    """The catalog with the schemas by which its broker judges requests, in `ServicePlan.judged`.
+
+    Without the rules of a brokerpak these come from published schemas, if they are those of cloud-service-broker.
+    """
+    if not rules and not any(prohibited_names(plan) for plan in catalog.plans):
+        return catalog
+    services = []
+    for service in catalog.services:
+        plans = (plan._replace(judged=_judged_schemas(plan, rules)) for plan in service.plans)
+        services.append(service._replace(plans=tuple(plans)))
+    return catalog._replace(services=tuple(services))
+
+
+def prohibited_names(plan: ServicePlan) -> set[str]:
+    """The names of parameters that the published schema of a plan marks with `prohibitUpdate`."""
+    properties = _properties(plan.parameters.get("service_instance.create", {}))
+    return {name for name, one in properties.items() if isinstance(one, dict) and one.get("prohibitUpdate") is True}
+
+
+def _properties(schema: Mapping[str, Any]) -> dict[str, Any]:
+    properties = schema.get("properties")
+    return properties if isinstance(properties, dict) else {}
+
+
+def _judged_schemas(plan: ServicePlan, rules: Mapping[tuple[Path, str], RequestRules]) -> dict[str, Any] | None:
+    create_rules, bind_rules = (rules.get((plan.path, purpose)) for purpose in ("create", "bind"))
+    if create_rules and bind_rules:
+        create, update = (create_rules.effective_schema(update=update) for update in (False, True))
+        bind = bind_rules.effective_schema()
+    else:
+        published = (plan.parameters.get(f"service_{place}.create") for place in ("instance", "binding"))
+        create, bind = ({**(schema or {}), "additionalProperties": False} for schema in published)
+        allowed = {name: one for name, one in _properties(create).items() if name not in prohibited_names(plan)}
+        update = {key: value for key, value in create.items() if key != "required"} | {"properties": allowed}
+    return {
+        "service_instance": {"create": {"parameters": create}, "update": {"parameters": update}},
+        "service_binding": {"create": {"parameters": bind}},
+    }

@@ -1,16 +1,20 @@
 """Find the variables and outputs of a template of OpenTofu.
 
-This is no parser of HCL: it follows brackets, quotes, heredocs and comments, so that it knows which blocks stand at the
-top. `pak build` says more.
+This is no parser of HCL: it reads the heads of blocks and arguments at the top, and follows brackets, quotes, heredocs
+and comments behind them. `tofu validate` says more.
 """
 
 import re
 from typing import NamedTuple
 
-_TOKEN = re.compile(
-    r"(?P<skipped>#[^\n]*|//[^\n]*|/\*.*?\*/|<<-?(?P<end>[A-Za-z_][\w-]*)\r?\n.*?^[ \t]*(?P=end)[ \t]*$)"
-    r"|\n|(?P<block>(?:variable|output)[ \t]+(?:\"(?P<quoted>[^\"\\\n$%]*)\"|(?P<bare>[\w-]+))[ \t]*(?=\{))"
-    r"|(?P<bracket>[][(){}\"])|[\w-]+|[^][(){}\"\w\n#/<-]+|.",
+_SKIPPED = re.compile(r"(?:\s|#[^\n]*|//[^\n]*|/\*.*?\*/)*", re.DOTALL)
+_HEAD = re.compile(
+    r"(?P<kind>[^\W\d][\w-]*)(?:[ \t]*(?:\"(?P<quoted>(?:[^\"\\\n]|\\.)*)\"|(?P<bare>[^\W\d][\w-]*)))*[ \t]*"
+    r"(?P<end>\{|=(?!=))"
+)
+_INSIDE = re.compile(
+    r"#[^\n]*|//[^\n]*|/\*.*?\*/|<<-?(?P<end>[A-Za-z_][\w-]*)\r?\n.*?^[ \t]*(?P=end)[ \t]*$"
+    r"|(?P<bracket>[][(){}\"])|[^][(){}\"#/<\n]+|.",
     re.DOTALL | re.MULTILINE,
 )
 _QUOTED = re.compile(r'(?:\\.|\$\$\{|%%\{|(?![$%]\{)[^"\\\n])*+("|[$%]\{|)')
@@ -25,23 +29,40 @@ class TemplateBlocks(NamedTuple):
 
 
 def find_blocks(text: str) -> TemplateBlocks | None:
-    """Find the blocks of a template; None if its brackets or quotes do not match."""
+    """Find the blocks of a template; None if something else stands at the top, or a bracket or quote does not match."""
     found: dict[str, set[str]] = {"variable": set(), "output": set()}
-    closing: list[str] = []  # the brackets and quotes to come, the innermost last
     at = 0
-    while at < len(text):
-        match = (_QUOTED if closing[-1:] == ['"'] else _TOKEN).match(text, at)
+    while (at := _end(_SKIPPED, text, at)) < len(text):
+        head = _HEAD.match(text, at)
+        if not head:
+            return None
+        if head["kind"] in found and head["end"] == "{":
+            found[head["kind"]].add(head["quoted"] or head["bare"] or "")
+        at = _skip_value(text, head.end(), ["}"] if head["end"] == "{" else [])
+        if at < 0:
+            return None
+    return TemplateBlocks(frozenset(found["variable"]), frozenset(found["output"]))
+
+
+def _skip_value(text: str, at: int, closing: list[str]) -> int:
+    """The end of a block or value that begins at `at`; -1 without one. `closing`: the brackets to come, inside last."""
+    is_block = bool(closing)
+    while at < len(text) and (closing or not (is_block or text[at] == "\n")):
+        match = (_QUOTED if closing[-1:] == ['"'] else _INSIDE).match(text, at)
         assert match
         at = match.end()
         if match.re is _QUOTED:
             if not match[1]:
-                return None
+                return -1
             closing[-1:] = [] if match[1] == '"' else ['"', "}"]
-        elif match["block"] and not closing:
-            found[match["block"].split()[0].partition('"')[0]].add(match["quoted"] or match["bare"])
         elif bracket := match["bracket"]:
             if bracket in '"{[(':
                 closing.append(_PAIRS.get(bracket, '"'))
             elif not closing or closing.pop() != bracket:
-                return None
-    return None if closing else TemplateBlocks(frozenset(found["variable"]), frozenset(found["output"]))
+                return -1
+    return -1 if closing else at
+
+
+def _end(pattern: re.Pattern[str], text: str, at: int) -> int:
+    match = pattern.match(text, at)
+    return match.end() if match else at

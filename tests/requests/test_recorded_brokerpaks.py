@@ -1,0 +1,121 @@
+"""Recorded answers of cloud-service-broker's own code: does it start, with which catalog, and which requests it takes."""
+
+import gzip
+import json
+from base64 import b64decode
+from collections import Counter
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+
+from osbctl.errors import OsbctlError
+from osbctl.findings import DocumentError, Severity
+from osbctl.platforms.commands import Purpose
+from osbctl.sources.document import Document
+from osbctl.sources.read import read_source
+from osbctl.sources.variables import Variable
+from osbctl.tasks.params import plan_parameters
+from tests.corpus import CORPUS, EVERY_CASE
+
+RECORDED = CORPUS and CORPUS.parent / "cases" / "brokerpaks" / "brokerpak-given.jsonl.gz"
+needs_records = pytest.mark.skipif(not RECORDED or not RECORDED.is_file(), reason="the recorded cases are not at hand")
+SAMPLE = 60
+
+TEMPLATE_KINDS = ("template", "tf-attribute", "import")
+"""Kinds of cases that turn on the templates of OpenTofu, of which only variables and outputs are looked at."""
+
+KNOWN = {
+    "UTF-16": "starts",  # read by Go, and refused by osbctl as every text that is not UTF-8
+}
+
+
+def rows() -> list[dict[str, Any]]:
+    assert RECORDED
+    with gzip.open(RECORDED, "rt", encoding="utf-8") as lines:
+        every = [json.loads(line) for line in lines]
+    return every if EVERY_CASE else Random(49).sample(every, SAMPLE)
+
+
+def read(row: dict[str, Any], folder: Path) -> tuple[Document | None, list[str]]:
+    """The brokerpak of a row, None if it cannot be read; and the messages about what the broker refuses."""
+    for name, text in row["files"].items():
+        file = folder / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(b64decode(text[7:]) if text.startswith("base64:") else text.encode("utf-8", "surrogatepass"))
+    variables = {name: Variable(name, value, "env") for name, value in {**row["env"], "HOME": "/"}.items()}
+    try:
+        document = read_source(str(folder), variables_of=lambda _: variables)
+    except DocumentError as error:
+        return None, [one.message for one in error.findings]
+    except OsbctlError as error:
+        return None, [error.message]
+    errors = [one for one in document.notes if one.severity is Severity.ERROR and one.rule != "brokerpak-no-catalog"]
+    return document, [one.message for one in errors]
+
+
+def as_json(value: Any) -> Any:
+    """A value with its numbers as JSON has them, and plans in any order: those of a tile have none."""
+    if isinstance(value, dict):
+        made = {key: as_json(item) for key, item in value.items()}
+        return made | ({"plans": sorted(made["plans"], key=json.dumps)} if isinstance(made.get("plans"), list) else {})
+    if isinstance(value, list):
+        return [as_json(item) for item in value]
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    is_large = isinstance(value, int) and abs(value) > 2**53
+    return int(float(value)) if is_large else value
+
+
+def is_excused(row: dict[str, Any], request: dict[str, Any], want: bool) -> bool:
+    """Return whether osbctl cannot know, or a platform refuses by the published schema what the broker would take."""
+    if want:
+        return row["env"].get("GSB_COMPATIBILITY_ENABLE_CATALOG_SCHEMAS") in ("true", "TRUE", "True", "t", "T", "1")
+    previous = request.get("previous") or {}
+    return request["op"] == "update" and previous.get("plan") not in (None, request["plan"])  # that plan set more
+
+
+@needs_records
+def test_recorded_brokerpaks(tmp_path: Path) -> None:
+    counts: Counter[str] = Counter()
+    wrong: list[str] = []
+    for row in rows():
+        folder = tmp_path / row["case"]
+        document, refusals = read(row, folder)
+        if row["starts"] == bool(refusals):
+            known = row["kind"] in TEMPLATE_KINDS and not row["starts"]
+            if not known and not any(word in row["what"] for word in KNOWN):
+                wrong.append(f"{row['case']} {row['what']}: starts {row['starts']}, but {refusals}; {row.get('error')}")
+            continue
+        counts["starts"] += 1
+        if not row["starts"] or document is None:
+            continue
+        if "catalog" not in row:
+            assert any(one.rule == "brokerpak-no-catalog" for one in document.notes), row["case"]
+        elif json.dumps(as_json(document.data), sort_keys=True) != json.dumps(as_json(row["catalog"]), sort_keys=True):
+            wrong.append(f"{row['case']} {row['what']}: another catalog")
+        counts["catalogs"] += 1
+        wrong += check_requests(row, document, counts)
+    assert wrong == []
+    assert counts["starts"] >= 0.97 * len(rows())
+    assert counts["catalogs"] > 0.5 * counts["starts"]
+    assert counts["refused"] > counts["catalogs"] / 2
+    assert counts["accepted"] > counts["catalogs"] / 2
+
+
+def check_requests(row: dict[str, Any], document: Document, counts: Counter[str]) -> list[str]:
+    wrong = []
+    for request, verdict in zip(row["requests"], row["verdicts"], strict=True):
+        if (want := verdict.get("accepted")) is None:
+            continue
+        purpose = Purpose("create" if request["op"] == "provision" else request["op"])
+        sent = json.dumps(request.get("params", {}))
+        try:
+            accepted = not plan_parameters(document, request["service"], request["plan"], purpose, sent).faults
+        except DocumentError:  # no object
+            accepted = False
+        counts["accepted" if accepted else "refused"] += 1
+        if accepted != want and not is_excused(row, request, want):
+            wrong.append(f"{row['case']} {row['what']}: {request} accepted {accepted}: {verdict.get('error')}")
+    return wrong
