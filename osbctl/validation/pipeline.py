@@ -10,7 +10,6 @@ from typing import Any
 
 from osbctl.fields import LATEST, load_schema
 from osbctl.findings import Finding, Severity, ValidationResult, Verdict
-from osbctl.jsonschemas.comparison.secrets import is_at_or_below, secret_ref_targets
 from osbctl.jsonschemas.dialects import make_fast_validator
 from osbctl.paths import LITERALS, Path, get_at, pointer
 from osbctl.placeholders import fill_placeholders, find_placeholders
@@ -64,6 +63,8 @@ def _redact(finding: Finding, document: Document) -> Finding:
     schema_path, below = finding.path[:_SCHEMA_DEPTH], finding.path[_SCHEMA_DEPTH:]
     if finding.location is None or LITERALS.isdisjoint(below):
         return finding.redacted
+    from osbctl.jsonschemas.comparison.secrets import is_at_or_below, secret_ref_targets  # few findings need it
+
     if is_at_or_below(below, secret_ref_targets(get_at(document.data, schema_path))):
         finding = finding._replace(location=finding.location._replace(excerpt=""))
     return finding.redacted
