@@ -109,7 +109,8 @@ class Broker:
         with socket.create_server(("127.0.0.1", 0)) as free:
             self.target = Target(folder, free.getsockname()[1], secure)
         tls = ["--tls-cert", str(folder / "cert"), "--tls-key", str(folder / "key")]
-        command += [*(tls if secure else ["--insecure-http"]), "--port", str(self.target.port)]
+        plain = [] if "--trusted-proxy" in options else ["--insecure-http"]
+        command += [*(tls if secure else plain), "--port", str(self.target.port)]
         with (folder / "log").open("wb") as log:
             self.process = subprocess.Popen(
                 [*command, *options], cwd=ROOT, stdout=subprocess.DEVNULL, stderr=errors or log

@@ -11,7 +11,7 @@ import pytest
 
 from osbctl.broker.decision import REFUSED, CredentialCheck, Decision, RequestOutcome
 from tests.broker.harness import GET, LONG, PATIENCE, SMALL, Broker, Reader, ask, running, until
-from tools.crowds import FEW, UPDATES, key_updates, run
+from tools.crowds import ATTACKS, FEW, UPDATES, key_updates, run, run_beside_nginx
 from tools.soak import attack
 
 Pair = tuple[Path, Path]
@@ -38,6 +38,13 @@ def test_new_clients_and_probes_are_answered_under_each_attack(secure: bool) -> 
         list(run(secure, clients=2, each=16, updates=UPDATES // 40, wrap=FEW, seconds=0.2, rounds=10_000, quiet=False))
         == []
     )
+
+
+@pytest.mark.parametrize("title", ATTACKS)
+def test_new_clients_are_answered_beside_dear_requests_and_guessers(title: str) -> None:
+    """`python -m tools.crowds` does this beside nginx, with 20 new clients."""
+    attack = ATTACKS[title].scaled(4)
+    assert list(run_beside_nginx(title, attack, 2, seconds=0.2, rounds=10_000, quiet=False)) == []
 
 
 @pytest.mark.parametrize("answered", [False, True])

@@ -16,6 +16,7 @@ from typing import Any
 
 import pytest
 
+from osbctl.broker.authenticator import MAX_WAIT_SECONDS
 from osbctl.broker.channel import Phase
 from osbctl.broker.decision import REFUSED, CredentialCheck, Decision
 from osbctl.broker.settings import Settings
@@ -64,13 +65,51 @@ def test_silent_handshakes_are_closed(trust: ssl.SSLContext, pair: Pair) -> None
         assert broker.phases == []
 
 
+def test_oldest_silent_connection_of_an_address_makes_room(trust: ssl.SSLContext, pair: Pair) -> None:
+    with running(trust, pair, replace(LONG, connections_per_address=3)) as broker, ExitStack() as held:
+        oldest, *others = [held.enter_context(broker.connect()) for _ in range(3)]
+        with broker.connect() as sock:
+            assert ask(sock)[0] == 200
+        assert Reader(oldest).at_end()
+        assert [ask(other)[0] for other in others] == [200, 200]
+        assert (broker.stats.cut, broker.stats.rejected) == (1, 0)
+
+
 def test_connections_per_address_are_limited(trust: ssl.SSLContext, pair: Pair) -> None:
-    with running(trust, pair, Settings(connections_per_address=3)) as broker, broker.connect(), broker.connect():
-        with broker.connect(), broker.raw() as refused:
+    """If all have shown a correct password, the new one is refused."""
+    with running(trust, pair, replace(LONG, connections_per_address=3)) as broker, ExitStack() as held:
+        proven = [held.enter_context(broker.connect()) for _ in range(3)]
+        assert [ask(sock)[0] for sock in proven] == [200] * 3
+        with broker.raw() as refused:
             assert Reader(refused).at_end()
+        assert (broker.stats.cut, broker.stats.rejected) == (0, 1)
+        assert [ask(sock)[0] for sock in proven] == [200] * 3
+        proven[0].close()
         assert until(lambda: len(broker.server.active_channels) == 2)
         with broker.connect() as sock:
             assert ask(sock)[0] == 200
+
+
+def test_credentials_may_be_checked_for_longer_than_a_request_may_take(trust: ssl.SSLContext) -> None:
+    def never(header: str | None, address: str, wake: Any) -> CredentialCheck:
+        return CredentialCheck()
+
+    settings = replace(LONG, request_seconds=1000, idle_seconds=1000, authentication_seconds=3000)
+    with running(trust, None, settings, authenticate=never) as broker, broker.raw() as sock:
+        sock.sendall(GET)
+        assert until(lambda: broker.phases == [Phase.AUTHENTICATING])
+        broker.skip(2500)
+        assert broker.phases == [Phase.AUTHENTICATING]
+        broker.skip(600)
+        assert broker.phases == []
+        assert Reader(sock).at_end()
+
+
+def test_default_deadlines() -> None:
+    """A 503 after 20 seconds must come before the connection is cut."""
+    settings = Settings()
+    assert (settings.request_seconds, settings.authentication_seconds) == (10, 30)
+    assert MAX_WAIT_SECONDS == 20
 
 
 def test_ipv4_clients_of_a_dual_stack_socket_are_counted_separately(trust: ssl.SSLContext, pair: Pair) -> None:
@@ -78,10 +117,11 @@ def test_ipv4_clients_of_a_dual_stack_socket_are_counted_separately(trust: ssl.S
     if not socket.has_dualstack_ipv6():
         pytest.skip("no IPv6 here")
     sock = socket.create_server(("::", 0), family=socket.AF_INET6, dualstack_ipv6=True)
-    with running(trust, pair, Settings(connections_per_address=2), sock=sock) as broker, ExitStack() as held:
+    with running(trust, pair, replace(LONG, connections_per_address=2), sock=sock) as broker, ExitStack() as held:
         address = ("127.0.0.1", sock.getsockname()[1])
-        *_, refused = (held.enter_context(socket.create_connection(address, timeout=PATIENCE)) for _ in range(3))
-        assert Reader(refused).at_end()
+        oldest, *_ = [held.enter_context(socket.create_connection(address, timeout=PATIENCE)) for _ in range(3)]
+        assert Reader(oldest).at_end()
+        assert broker.stats.cut == 1
         other = socket.create_connection(address, timeout=PATIENCE, source_address=("127.0.0.2", 0))
         with trust.wrap_socket(other, server_hostname="localhost") as client:
             assert ask(client)[0] == 200
