@@ -410,7 +410,7 @@ def nginx(broker: Broker) -> Iterator[Target | None]:
 
 
 def run_beside_nginx(
-    title: str, attack: Attack, clients: int, *, seconds: float = 3, rounds: int = ROUNDS, quiet: bool = True
+    title: str, attack: Attack, clients: int, *, seconds: float = 3, rounds: int = 5_000, quiet: bool = True
 ) -> Iterator[str]:
     """Failures of a broker under an attack that nginx gets, too, in the same run."""
     secure = "--trusted-proxy" not in attack.options

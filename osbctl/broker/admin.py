@@ -8,7 +8,8 @@ from contextlib import suppress
 from ipaddress import ip_address
 from typing import TYPE_CHECKING
 
-from osbctl.broker.catalog_app import HttpRequest, Response
+from osbctl.broker.catalog_app import Response
+from osbctl.broker.parser import RequestParser
 from osbctl.broker.service import Service
 from osbctl.broker.shared_state import Shared
 
@@ -32,7 +33,7 @@ class AdminApp:
             "/metrics": self._metrics_response,
         }
 
-    def __call__(self, request: HttpRequest) -> Response:
+    def __call__(self, request: RequestParser) -> Response:
         if not self._is_allowed_host(request.headers.get("HOST")):
             return _text_response("421 Misdirected Request", "not for this host: allow it with --admin-host")
         if request.command not in ("GET", "HEAD"):

@@ -14,15 +14,14 @@ from math import inf
 
 from osbctl.broker.decision import (
     BUSY,
-    LONGEST_HEADER,
     REFUSED,
     CredentialCheck,
     Decision,
     RequestOutcome,
-    parse_basic_auth,
 )
 from osbctl.broker.fairness import BoundedCache, PasswordJob, PasswordQueue
 from osbctl.broker.hashing_process import HashingError, HashingProcess
+from osbctl.broker.parser import LONGEST_HEADER, parse_basic_auth
 from osbctl.broker.proxy import client_prefix
 from osbctl.broker.records import KnownRecords
 from osbctl.credentials.record import LONGEST, CredentialRecord

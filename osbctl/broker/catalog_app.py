@@ -4,20 +4,20 @@ Order of checks: credentials (before the application is called), path, method, A
 """
 
 import json
-import re
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
-from functools import lru_cache
-from typing import NamedTuple, Protocol, Self, TypeAlias
+from typing import NamedTuple, Self, TypeAlias
 
 from osbctl.broker.decision import RequestOutcome
+from osbctl.broker.parser import (
+    RequestParser,
+    etag_matches,
+    parse_api_version,
+    parse_http_date,
+    prefers_gzip,
+)
 
 Headers = tuple[tuple[str, str], ...]
-
-Version = tuple[int, int]
-"""A version of the Open Service Broker API: major, minor."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,14 +50,6 @@ class ServedCatalog:
         return cls(body, zipped, f'"{tag}"', f'"{tag}-gzip"', modified, date, services)
 
 
-class HttpRequest(Protocol):
-    """A parsed request (`RequestParser`). Header names are in capitals, with `_` for `-`."""
-
-    command: str
-    path: str
-    headers: dict[str, str]
-
-
 class Response(NamedTuple):
     """A status line, headers without Content-Length, and a body, which is not sent for HEAD."""
 
@@ -66,7 +58,7 @@ class Response(NamedTuple):
     body: bytes = b""
 
 
-Application: TypeAlias = Callable[[HttpRequest], Response]
+Application: TypeAlias = Callable[[RequestParser], Response]
 
 
 def error_response(status: str, error: str, description: str, *headers: tuple[str, str]) -> Response:
@@ -101,7 +93,7 @@ class CatalogApp:
     """The application. `catalog` may be replaced at any time: each request reads it once.
 
     `base_path` is a prefix of `/v2/catalog`, such as "/brokers/one". `minimum_version` is the lowest accepted
-    X-Broker-API-Version. `missing_version_status` answers requests without one: 400 (OSB 2.16 and later) or 412
+    X-Broker-API-tuple[int, int]. `missing_version_status` answers requests without one: 400 (OSB 2.16 and later) or 412
     (conformance checkers).
     """
 
@@ -110,7 +102,7 @@ class CatalogApp:
         catalog: ServedCatalog,
         *,
         base_path: str = "",
-        minimum_version: Version = (2, 0),
+        minimum_version: tuple[int, int] = (2, 0),
         missing_version_status: int = 412,
     ) -> None:
         self.catalog = catalog
@@ -123,19 +115,19 @@ class CatalogApp:
         self._no_version = error_response(
             "400 Bad Request" if missing_version_status == 400 else "412 Precondition Failed",
             "MissingAPIVersion",
-            f"The header X-Broker-API-Version is missing; this broker takes {accepted}.",
+            f"The header X-Broker-API-tuple[int, int] is missing; this broker takes {accepted}.",
         )
         self._other_version = error_response(
             "412 Precondition Failed",
             "UnsupportedAPIVersion",
-            f"The X-Broker-API-Version of the request is not supported; this broker takes {accepted}.",
+            f"The X-Broker-API-tuple[int, int] of the request is not supported; this broker takes {accepted}.",
         )
 
-    def __call__(self, request: HttpRequest) -> Response:
+    def __call__(self, request: RequestParser) -> Response:
         """Answer one authenticated request; never blocks."""
         return self._validate_request(request) or _catalog_response(self.catalog, request.headers)
 
-    def _validate_request(self, request: HttpRequest) -> Response | None:
+    def _validate_request(self, request: RequestParser) -> Response | None:
         """Return an error response; None for a request of the catalog in an accepted version."""
         if _normalize_path(request.path) != self._path:
             return self._not_found
@@ -177,51 +169,3 @@ def _is_not_modified(request_headers: dict[str, str], etag: str, modified: int) 
     header = request_headers.get("IF_MODIFIED_SINCE")
     date = parse_http_date(header) if header else None
     return date is not None and modified <= date
-
-
-_VERSION = re.compile(r"(0|[1-9][0-9]{0,8})\.(0|[1-9][0-9]{0,8})")
-
-_WEIGHT = re.compile(r"[ \t]*q[ \t]*=(0(?:\.[0-9]{0,3})?|1(?:\.0{0,3})?)[ \t]*")
-"""The qvalue of RFC 9110 §12.4.2, `q=0` to `q=1` with up to three decimals."""
-
-_DATES = ("%a, %d %b %Y %H:%M:%S GMT", "%A, %d-%b-%y %H:%M:%S GMT", "%a %b %d %H:%M:%S %Y")
-
-
-def parse_api_version(text: str) -> Version | None:
-    """Parse an X-Broker-API-Version header, `MAJOR.MINOR` without leading zeros; None if malformed."""
-    match = _VERSION.fullmatch(text)
-    return (int(match[1]), int(match[2])) if match else None
-
-
-@lru_cache(maxsize=64)
-def prefers_gzip(accept_encoding: str) -> bool:
-    """Return whether an Accept-Encoding header allows gzip at least as much as no coding (RFC 9110 §12.5.3).
-
-    Invalid items are skipped: gzip is never sent unrequested.
-    """
-    weights: dict[str, float] = {}
-    for item in accept_encoding.lower().split(","):
-        coding, _, parameter = item.partition(";")
-        weight = _WEIGHT.fullmatch(parameter or "q=1")
-        if weight:
-            weights[coding.strip(" \t")] = float(weight[1])
-    gzip = weights.get("gzip", weights.get("x-gzip", weights.get("*", 0.0)))
-    # Unless listed, identity is acceptable but not preferred.
-    return gzip > 0 and gzip >= weights.get("identity", 0.0)
-
-
-def etag_matches(header: str, etag: str) -> bool:
-    """Return whether an If-None-Match header names `etag`, or is `*`. `etag` is strong and holds no comma.
-
-    Weak comparison ignores the `W/` of a tag (RFC 9110 §8.8.3.2).
-    """
-    tags = (tag.strip(" \t").removeprefix("W/") for tag in header.split(","))
-    return header.strip(" \t") == "*" or etag in tags
-
-
-def parse_http_date(text: str) -> int | None:
-    """Parse an HTTP date (three forms, RFC 9110 §5.6.7) to seconds since 1970; None if malformed."""
-    for form in _DATES:
-        with suppress(ValueError):
-            return int(datetime.strptime(text, form).replace(tzinfo=UTC).timestamp())
-    return None

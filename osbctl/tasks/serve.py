@@ -5,7 +5,8 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 
-from osbctl.broker.catalog_app import CatalogApp, parse_api_version
+from osbctl.broker.catalog_app import CatalogApp
+from osbctl.broker.parser import parse_api_version
 from osbctl.broker.service import Service
 from osbctl.catalog import LoadedCatalog
 from osbctl.credentials.file import read_credentials

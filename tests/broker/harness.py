@@ -18,11 +18,12 @@ from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
-from osbctl.broker.catalog_app import HttpRequest, Response
+from osbctl.broker.catalog_app import Response
 from osbctl.broker.channel import Phase
 from osbctl.broker.decision import CredentialCheck, Decision, RequestOutcome
 from osbctl.broker.listeners import listen_tcp
 from osbctl.broker.logs import Entry
+from osbctl.broker.parser import RequestParser
 from osbctl.broker.serve import Loop
 from osbctl.broker.server import Server
 from osbctl.broker.settings import Settings
@@ -45,7 +46,7 @@ _machine_clock = time.monotonic
 GET = b"GET /v2/catalog HTTP/1.1\r\nHost: broker\r\n\r\n"
 
 
-def app(request: HttpRequest) -> Response:
+def app(request: RequestParser) -> Response:
     """An application: /large has 20 MB, /304 no body, /boom fails, all other paths are small."""
     if request.path == "/boom":
         raise RuntimeError("secret detail")

@@ -25,16 +25,15 @@ from osbctl.broker.authenticator import (
 )
 from osbctl.broker.decision import (
     BUSY,
-    LONGEST_HEADER,
     REFUSED,
     CredentialCheck,
     Decision,
     RequestOutcome,
-    parse_basic_auth,
 )
 from osbctl.broker.fairness import GUESSES, KNOWN_CLIENTS, MAX_WAITING, BoundedCache, PasswordQueue
 from osbctl.broker.hashing_process import HashingError, HashingProcess
 from osbctl.broker.hashing_worker import find_matching_hash
+from osbctl.broker.parser import LONGEST_HEADER, parse_basic_auth
 from osbctl.broker.proxy import client_prefix, network_prefix, normalize_address
 from osbctl.broker.records import KnownRecords
 from osbctl.credentials.record import CredentialRecord, make_record

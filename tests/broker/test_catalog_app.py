@@ -13,12 +13,9 @@ from hypothesis import strategies as st
 from osbctl.broker.catalog_app import (
     CatalogApp,
     ServedCatalog,
-    etag_matches,
-    parse_http_date,
-    prefers_gzip,
 )
 from osbctl.broker.decision import BUSY, REFUSED, CredentialCheck, Decision, RequestOutcome
-from osbctl.broker.parser import RequestParser
+from osbctl.broker.parser import RequestParser, etag_matches, parse_http_date, prefers_gzip
 from osbctl.broker.task import ResponseTask
 
 BODY = json.dumps({"services": [{"name": "käse", "plans": [{"name": f"p{n}"} for n in range(9)]}]}).encode()
