@@ -80,13 +80,12 @@ class AdminApp:
             for values, count in list(counts.items()):
                 family.add_metric(values, count)
             yield family
-        yield core.CounterMetricFamily(
-            "osbctl_handshakes_failed", "TLS handshakes failed.", value=stats.handshakes_failed
-        )
-        yield core.CounterMetricFamily(
-            "osbctl_connections_refused", "Over the limit per address.", value=stats.rejected
-        )
-        yield core.CounterMetricFamily("osbctl_connections_cut", "Cut at a deadline, or to make room.", value=stats.cut)
+        for name, text, value in (
+            ("osbctl_handshakes_failed", "TLS handshakes failed.", stats.handshakes_failed),
+            ("osbctl_connections_refused", "Over the limit per address.", stats.rejected),
+            ("osbctl_connections_cut", "Cut at a deadline, or to make room.", stats.cut),
+        ):
+            yield core.CounterMetricFamily(name, text, value=value)
         total = stats.requests.total()
         duration = "From request to answer."
         yield core.SummaryMetricFamily("osbctl_request_duration_seconds", duration, total, stats.seconds)

@@ -136,8 +136,6 @@ class Authenticator:
             job.wakes.append(wake)
             return job
 
-    # The thread.
-
     def _process_queue(self) -> None:
         while self._process_next():
             pass

@@ -79,8 +79,6 @@ class Channel(HTTPChannel):  # type: ignore[misc]
         super().__init__(server, sock, addr, adj, map=map)
         self.sendbuf_len = min(self.sendbuf_len, 1 << 17)
 
-    # Called by waitress for a new and a closed connection.
-
     def add_channel(self, map: Any = None) -> None:
         super().add_channel(map)
         self.shared.connections.add(self, proven=self.shared.needs_no_proof(self.peer))
@@ -88,8 +86,6 @@ class Channel(HTTPChannel):  # type: ignore[misc]
     def del_channel(self, map: Any = None) -> None:
         self.shared.connections.remove(self)
         super().del_channel(map)
-
-    # Called by the scheduler.
 
     def run_step(self) -> bool:
         """Go on as far as the socket and the check of a password allow, with one request at most.
@@ -129,8 +125,6 @@ class Channel(HTTPChannel):  # type: ignore[misc]
 
     def handle_expt(self) -> None:
         self.handle_close()  # urgent data has no meaning in HTTP, and poll would report it forever
-
-    # A request, from the parser to the answer.
 
     def _parse_next_request(self) -> None:
         """Parse a request; data behind it stays in `unparsed` until it is answered."""
@@ -192,8 +186,6 @@ class Channel(HTTPChannel):  # type: ignore[misc]
             else:
                 self._enter_phase(Phase.IDLE)
 
-    # The socket.
-
     def receive(self) -> bytes | None:
         """Return received bytes, b"" at the end of input, None if nothing has arrived."""
         try:
@@ -222,8 +214,6 @@ class Channel(HTTPChannel):  # type: ignore[misc]
             return int(self.socket.send(data))
         except (BlockingIOError, InterruptedError):
             return 0
-
-    # Ends.
 
     def send_close_notify(self) -> None:
         """Announce the end of the data to the peer; overridden for TLS."""
@@ -266,8 +256,6 @@ class Channel(HTTPChannel):  # type: ignore[misc]
             self.close_when_flushed = True
         elif self.phase in (Phase.HANDSHAKE, Phase.IDLE) and grace_over:
             self.handle_close()  # until then, a further request gets a final response
-
-    # Deadlines.
 
     @property
     def is_spared(self) -> bool:

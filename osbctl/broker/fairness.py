@@ -26,31 +26,17 @@ from osbctl.broker.proxy import network_prefix
 _log = logging.getLogger("osbctl.broker")
 Value = TypeVar("Value")
 
-TURN_SECONDS = 0.005
-"""CPU time between two looks at the sockets, and so the wait of a new client at each of its steps."""
+TURN_SECONDS = 0.005  # CPU time between two looks at the sockets, and so the wait of a new client at each of its steps
+SLICE_SECONDS = 0.001  # CPU time for a share before the next one is chosen; a step that has begun ends
+NEW_CONNECTION_SECONDS = 0.005  # CPU time until a connection is no longer new; a handshake and a request take 1 ms
+HALF_LIFE_SECONDS = 5.0  # CPU time that was used so long ago counts half
+PROVEN_WEIGHT = 1 / 16  # part of the CPU time of connections with a correct password that is charged
 
-SLICE_SECONDS = 0.001
-"""CPU time for a share before the next one is chosen. A step that has begun ends."""
-
-NEW_CONNECTION_SECONDS = 0.005
-"""A connection is new until it has used so much CPU time: a TLS handshake and a request take 1 ms."""
-
-HALF_LIFE_SECONDS = 5.0
-"""CPU time that was used so long ago counts half."""
-
-PROVEN_WEIGHT = 1 / 16
-"""Part of the CPU time of connections with a correct password that is charged."""
-
-KNOWN_CLIENTS = 10_000
-"""Number of clients whose use is remembered."""
-
-GUESSES, GUESSES_PER_SECOND = 10, 2.0
-"""Unknown passwords that one client may try for one identity: at first, and then per second."""
-
-MAX_WAITING = 128
-"""Maximum number of unknown passwords in the queue."""
-
+GUESSES, GUESSES_PER_SECOND = 10, 2.0  # unknown passwords of a client for one identity: at first, and then per second
+MAX_WAITING = 128  # unknown passwords in the queue
 REFUSAL_HALF_LIFE_SECONDS = 60.0
+
+KNOWN_CLIENTS = 10_000  # whose use and guesses are remembered
 
 
 class BoundedCache(OrderedDict[Any, Value]):
@@ -85,7 +71,7 @@ class Usage:
     def add(self, amount: float, now: float) -> None:
         self._amount, self._then = self.at(now) + amount, now
 
-    def set(self, amount: float, now: float) -> None:
+    def set(self, amount: float, now: float = 0.0) -> None:
         self._amount, self._then = amount, now
 
 
@@ -223,7 +209,7 @@ class Connections:
         if not connection.share.proven:
             client: Client = connection.client
             del client.unproven.connections[connection]
-            client.unproven.used.set(0, 0)
+            client.unproven.used.set(0)
             connection.share = client.proven
             client.proven.connections[connection] = None
 

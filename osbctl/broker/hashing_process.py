@@ -37,15 +37,6 @@ class HashingProcess:
 
         Raises HashingError if the child dies twice, fails or takes more than `timeout` seconds; OSError if none starts.
         """
-        try:
-            return self._answer(password, hashes, timeout)
-        except HashingError:
-            raise
-        except Exception:  # whatever it was, the next answer must not be mistaken for this one's
-            self._kill_and_reap_child()
-            raise
-
-    def _answer(self, password: str, hashes: Sequence[str], timeout: float) -> int | None:
         self._asked += 1
         job = {"number": self._asked, "password": password, "hashes": list(hashes)}
         line = json.dumps(job).encode() + b"\n"
@@ -72,17 +63,20 @@ class HashingProcess:
                 self._child = _start_worker()
         stdin, stdout = self._child.stdin, self._child.stdout
         assert stdin and stdout
-        with contextlib.suppress(BrokenPipeError):  # it died
-            stdin.write(line)  # fits into the pipe: the child has read all earlier lines
-            stdin.flush()
-        poll = select.poll()
-        poll.register(stdout, select.POLLIN)
-        if not poll.poll(timeout * 1000):
-            self._kill_and_reap_child()
-            raise HashingError(f"the hashing process took more than {timeout:.0f} seconds for a password; it was ended")
-        answer = stdout.readline()
-        if not answer:
-            self._kill_and_reap_child()
+        answer = b""
+        try:
+            with contextlib.suppress(BrokenPipeError):  # it died
+                stdin.write(line)  # fits into the pipe: the child has read all earlier lines
+                stdin.flush()
+            poll = select.poll()
+            poll.register(stdout, select.POLLIN)
+            if not poll.poll(timeout * 1000):
+                text = f"the hashing process took more than {timeout:.0f} seconds for a password; it was ended"
+                raise HashingError(text)
+            answer = stdout.readline()
+        finally:  # after any failure: the next answer must not be mistaken for this one
+            if not answer:
+                self._kill_and_reap_child()
         return answer
 
     def stop(self) -> None:

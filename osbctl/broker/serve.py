@@ -81,7 +81,7 @@ class Loop:
         if not isinstance(channel, Channel):
             wasyncore.readwrite(channel, events)
         elif channel.waits:  # for its turn
-            channel.server.ignore_socket(channel)
+            channel.server.poll_socket(channel)
         elif events & select.POLLPRI:
             channel.handle_expt()
         else:

@@ -100,8 +100,6 @@ class Server(TcpWSGIServer):  # type: ignore[misc]
         # A full pipe must not stop the thread that wakes the loop: the loop is being woken already.
         os.set_blocking(self.trigger.trigger, False)
 
-    # Threads.
-
     def pull_trigger(self) -> None:
         """Do nothing: waitress calls this from `service()`, which runs in the main loop here."""
 
@@ -114,8 +112,6 @@ class Server(TcpWSGIServer):  # type: ignore[misc]
         """Queue a channel whose request was decided, and wake the loop. From any thread."""
         self.scheduler.wake(channel)
         self.wake_loop()
-
-    # Connections.
 
     def getsockname(self) -> tuple[str, str]:
         name = self.socket.getsockname()
@@ -132,13 +128,9 @@ class Server(TcpWSGIServer):  # type: ignore[misc]
             conn.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
 
     def poll_socket(self, channel: Channel) -> None:
-        """Poll for what the channel waits for, if it is open."""
+        """Poll for what the channel waits for, if it is open; for nothing while it waits for its turn."""
         if channel.socket is not None:
-            self._map.watch(channel.socket.fileno(), channel.poll_events)
-
-    def ignore_socket(self, channel: Channel) -> None:
-        """Poll it no more until its next step has ended."""
-        self._map.watch(channel.socket.fileno(), 0)
+            self._map.watch(channel.socket.fileno(), 0 if channel.waits else channel.poll_events)
 
     def pause_accepting(self, seconds: float) -> None:
         self.accept_again = time.monotonic() + seconds
