@@ -194,19 +194,25 @@ def _apply_to_catalog(catalog: Any, fix: Fix, edit: Edit) -> bool:
 def find_draft_fix(finding: Finding, data: Any) -> Fix | None:
     """Return the fix of a finding about the draft in `$schema`, None for other findings.
 
-    It writes draft-04, the only draft that Cloud Foundry, Service Manager and Korifi all accept. It is safe if the
-    comparison proves that the same requests pass. Without that proof a missing `$schema` may still be added
-    (`--unsafe`), but a draft is never replaced. A draft under another key, such as `schema`, is renamed.
+    A draft that Cloud Foundry refuses is replaced by the oldest one that it knows, if the schema means the same there.
+    A missing one is added: draft-04, or draft-06 for keywords of later drafts; safe if the comparison proves that the
+    same requests pass. A draft under another key, such as `schema`, is renamed.
     """
     if finding.rule not in (MISSING, NOT_TAKEN) or finding.path[-1:] != ("$schema",):
         return None
     from osbctl.jsonschemas.comparison.compare import compare_schemas
-    from osbctl.jsonschemas.dialects import DRAFT_4_ADDRESS, misspelled_schema_key
+    from osbctl.jsonschemas.dialects import misspelled_schema_key
+    from osbctl.jsonschemas.older_drafts import find_older_draft
 
     old = value_at(data, finding.path[:-1])
-    slip = misspelled_schema_key(old) if finding.rule == MISSING else ""
-    new = {**old, "$schema": old[slip] if slip else DRAFT_4_ADDRESS}
+    older = find_older_draft(old)
+    if finding.rule == NOT_TAKEN:
+        return Fix("set", finding.path, older.address, older.is_safe) if older.address else None
+    slip = misspelled_schema_key(old)
+    if not slip and not older.address:
+        return None
+    new = {**old, "$schema": old[slip] if slip else older.address}
     proved = all(change.level == "safe" for pair in ((old, new), (new, old)) for change in compare_schemas(*pair))
     if slip:
         return Fix("rename", (*finding.path[:-1], slip), "$schema", proved)
-    return Fix("set", finding.path, DRAFT_4_ADDRESS, proved) if proved or finding.rule == MISSING else None
+    return Fix("set", finding.path, new["$schema"], proved)

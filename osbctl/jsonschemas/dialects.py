@@ -37,10 +37,11 @@ class Dialect(NamedTuple):
 _OLD, _NEW = "http://json-schema.org/draft-{}/schema", "https://json-schema.org/draft/{}/schema"
 DRAFT_4 = Dialect("draft-04", 2013, _OLD.format("04"), "Draft4Validator", _DRAFT_4)
 DRAFT_4_ADDRESS = f"{DRAFT_4.uri}#"  # as schemas write it
+DRAFT_6 = Dialect("draft-06", 2017, _OLD.format("06"), "Draft6Validator", _DRAFT_6)
 DRAFT_7 = Dialect("draft-07", 2018, _OLD.format("07"), "Draft7Validator", _DRAFT_7)
 _ALL = (
     DRAFT_4,
-    Dialect("draft-06", 2017, _OLD.format("06"), "Draft6Validator", _DRAFT_6),
+    DRAFT_6,
     DRAFT_7,
     Dialect("2019-09", 2019, _NEW.format("2019-09"), "Draft201909Validator", _DRAFT_2019),
     Dialect("2020-12", 2020, _NEW.format("2020-12"), "Draft202012Validator", _DRAFT_2020),

@@ -24,7 +24,8 @@ OPTIONS = ValidationOptions()
 ID = "6C3B1D0E-8A4F-4E57-9B1C-2D7F5A90E3B4"
 HEAD = f"services:\n- name: a\n  id: {ID}\n  description: d\n"
 PLAN = "  plans:\n  - {id: 1D0E6C3B-8A4F-4E57-9B1C-2D7F5A90E3B4, name: p, free: true, description: d}\n"
-D4, D2020 = "http://json-schema.org/draft-04/schema#", "https://json-schema.org/draft/2020-12/schema"
+D4, D6, D7 = (f"http://json-schema.org/draft-{number}/schema#" for number in ("04", "06", "07"))
+D2020 = "https://json-schema.org/draft/2020-12/schema"
 
 
 def fix_text(text: str, name: str = "c.yaml", unsafe: bool = False) -> tuple[str, FixResult]:
@@ -172,9 +173,14 @@ def with_schema(schema: dict[str, Any]) -> str:
     ("schema", "safe", "unsafe"),
     [
         ({"type": "object", "properties": {"a": {"minimum": 1}}}, D4, D4),
-        ({"type": "object", "properties": {"a": {"const": 1}}}, None, D4),  # draft-04 knows no const
+        ({"type": "object", "properties": {"a": {"const": 1}}}, D6, D6),  # draft-04 knows no const
+        ({"type": "object", "properties": {"a": {"if": {}, "then": {"minLength": 1}}}}, None, None),
         ({"$schema": D2020, "type": "object"}, D4, D4),
-        ({"$schema": D2020, "properties": {"a": {"const": 1}}}, "same", "same"),
+        ({"$schema": D2020, "properties": {"a": {"const": 1}}}, D6, D6),
+        ({"$schema": D2020, "properties": {"a": {"if": {}, "then": {"minLength": 1}}}}, "same", "same"),
+        ({"$schema": D7, "properties": {"a": {"format": "date"}}}, "same", D4),
+        ({"$schema": D7.replace("http:", "https:"), "properties": {"a": {"type": "integer"}}}, "same", D6),
+        ({"$schema": "https://example.com/schema", "type": "object"}, "same", "same"),
         ({"$schema": "https://json-schema.org/draft-04/schema#", "type": "object"}, "same", D4),
     ],
 )

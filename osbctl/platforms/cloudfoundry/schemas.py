@@ -56,9 +56,11 @@ class SchemaChecks:
     def _check_parameters(self, operation: dict[str, Any], path: Path, keys: tuple[str, ...], errors: Errors) -> None:
         """Add the faults of the parameter schema at the last of `keys`; `path` is that of the plan's `schemas`."""
         schema = _read_hash(operation, path, keys, errors)
-        for rule, inner_path, message, _ in self._find_refusals(schema, (*path, *keys)) if schema is not None else ():
+        for rule, inner_path, message, hint in (
+            self._find_refusals(schema, (*path, *keys)) if schema is not None else ()
+        ):
             text = f"Schema {'.'.join(keys)} is not valid. {message}"
-            errors.add(rule, (*path, *keys, *inner_path), text)
+            errors.add(rule, (*path, *keys, *inner_path), text, hint)
 
     def _find_refusals(self, schema: dict[str, Any], path: Path) -> tuple[Refusal, ...]:
         """A refusal for each fault of the schema at `path`, with its location inside of it."""
@@ -144,8 +146,8 @@ class UnclearSchemaError(Exception):
 
 
 class _RefusedError(Exception):
-    def __init__(self, rule: str, path: Path, message: str) -> None:
-        self.refusal = Refusal(f"cloudfoundry-schema-{rule}", path, message)
+    def __init__(self, rule: str, path: Path, message: str, hint: str = "") -> None:
+        self.refusal = Refusal(f"cloudfoundry-schema-{rule}", path, message, hint)
 
 
 def find_library_refusal(schema: dict[str, Any], loaded_ids: set[str]) -> Refusal | None:
@@ -190,7 +192,10 @@ def _check_draft(schema: dict[str, Any], path: Path) -> None:
     """Refuse a `$schema` that is no draft which the library knows."""
     dialect = schema.get("$schema")
     if isinstance(dialect, str) and not _DRAFT.fullmatch(dialect):
-        raise _RefusedError("dialect", (*path, "$schema"), "Custom meta schemas are not supported.")
+        from osbctl.jsonschemas.older_drafts import find_older_draft
+
+        hint = find_older_draft(schema).hint
+        raise _RefusedError("dialect", (*path, "$schema"), "Custom meta schemas are not supported.", hint)
 
 
 def _check_reference(schema: dict[str, Any], path: Path, loaded_ids: set[str]) -> None:

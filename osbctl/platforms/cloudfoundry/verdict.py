@@ -269,7 +269,8 @@ REFUSALS = {
     schemas" to it.
     Bad: parameters: {$schema: "http://json-schema.org/draft-07/schema#", type: object}
     Good: parameters: {$schema: "http://json-schema.org/draft-06/schema#", type: object}
-    Fix: names draft-04 instead, if the same requests provably stay valid.
+    Fix: names draft-04 or draft-06 instead if the schema means the same there; with --unsafe if it has a format that is
+    newer.
     Source: Cloud Controller, lib/services/service_brokers/v2/schema.rb""",
     "schema-metaschema": """A parameter schema is not valid under draft-04.
 

@@ -41,12 +41,17 @@ def parameters_dialect_missing(schema: Node) -> Iterator[Finding]:
 
     Bad: parameters: {type: object}
     Good: parameters: {$schema: "http://json-schema.org/draft-04/schema#", type: object}
-    Fix: adds draft-04, or renames `schema` if that names a draft; with --unsafe if other requests might pass then.
+    Fix: adds draft-04, draft-06 for keywords of later drafts, or renames `schema` if that names a draft; with --unsafe
+    if other requests might pass then.
     Source: OSB 2.13, Input Parameters Schema Object: the schema MUST have a $schema keyword
     """
     if "$schema" not in schema:
-        slip = misspelled_schema_key(schema.value)
-        hint = f"rename {slip} to $schema" if slip else f'add "$schema": "{DRAFT_4_ADDRESS}"'
+        from osbctl.jsonschemas.older_drafts import find_older_draft
+
+        slip, older = misspelled_schema_key(schema.value), find_older_draft(schema.value)
+        hint = f"rename {slip} to $schema" if slip else older.hint
+        if older.address and not slip:
+            hint = f'add "$schema": "{older.address}"'
         yield schema.finding("the parameter schema has no $schema", "$schema", hint)
 
 
@@ -58,20 +63,19 @@ def parameters_dialect_unknown(schema: Node) -> Iterator[Finding]:
 
     Bad: parameters: {$schema: "https://json-schema.org/draft-04/schema#"}
     Good: parameters: {$schema: "http://json-schema.org/draft-04/schema#"}
-    Fix: writes the exact name that a slip is near, with --unsafe.
+    Fix: writes draft-04 or draft-06 for a name with the wrong scheme, if the schema means the same; with --unsafe.
     Source: OSB 2.13, Input Parameters Schema Object: draft-04 or later, no custom metaschema
     """
     dialect = schema.text("$schema")
     if dialect is None and "$schema" in schema:
         yield schema.finding("$schema must be a string", "$schema", f"write {DRAFT_4_ADDRESS}")
     elif dialect is not None and _find_draft(schema) is None:
-        near = "http:" + dialect.removeprefix("https:") if dialect.startswith("https:") else "https:" + dialect[5:]
-        is_slip = near.rstrip("#") in DRAFTS
-        hint = f"write {near}" if is_slip else "known: draft-04, draft-06, draft-07, 2019-09, 2020-12"
-        fixes = (Fix("set", (*schema.path, "$schema"), near),) if is_slip else ()
-        yield schema.finding(
-            f"{redact_text(dialect)[:80]!r} is not a known draft of JSON Schema", "$schema", hint, fixes
-        )
+        from osbctl.jsonschemas.older_drafts import find_older_draft
+
+        older = find_older_draft(schema.value)
+        fixes = (Fix("set", (*schema.path, "$schema"), older.address),) if older.address else ()
+        message = f"{redact_text(dialect)[:80]!r} is not a known draft of JSON Schema"
+        yield schema.finding(message, "$schema", older.hint, fixes)
 
 
 @rule("parameters-invalid", Severity.ERROR, Category.SPEC)
