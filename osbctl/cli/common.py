@@ -20,7 +20,12 @@ ADDRESSED = "A file, a source folder, a brokerpak, - for standard input, REV:pat
 Sources = Annotated[list[str], Argument(metavar="SOURCE...", help=_SOURCE, show_default=False)]
 Source = Annotated[str, Argument(metavar="SOURCE", help=_SOURCE, show_default=False)]
 At = Annotated[str, Option("--at", metavar="POINTER", help="JSON pointer to the catalog inside a larger document.")]
-Env = Annotated[str | None, Option("--env", metavar="FILE", help="Variables of a brokerpak's broker: .env or .envrc.")]
+Env = Annotated[
+    str | None,
+    Option(
+        "--env", metavar="FILE", help="Variables of a brokerpak's broker: .env, .envrc, or its configuration in YAML."
+    ),
+]
 StdinFilename = Annotated[str | None, Option("--stdin-filename", metavar="NAME", help="Name of stdin in reports.")]
 ColorChoice = Annotated[
     Literal["auto", "always", "never"], Option("--color", help="When to colour the output; auto respects NO_COLOR.")

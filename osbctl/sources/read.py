@@ -7,7 +7,10 @@ from osbctl.sources.document import Document
 from osbctl.sources.limits import DEFAULT_LIMITS, Limits
 from osbctl.sources.parse import decode_utf8, parse_document
 from osbctl.sources.read_bytes import read_bytes, report_name
-from osbctl.sources.variables import Variable, VariablesOf, no_variables, parse_variables
+from osbctl.sources.variables import Variable, VariablesOf, no_variables, parse_variables, variables_of_configuration
+
+PROGRAMS = (".go", ".java", ".kt")
+"""Suffixes of files in languages of brokers that are code."""
 
 
 def read_source(
@@ -27,6 +30,11 @@ def read_source(
     """
     from osbctl.sources.catalogs import parse_catalog
 
+    if source.endswith(PROGRAMS):
+        advice = (
+            "start the broker, and get its catalog: osbctl fetch http://localhost:8080 --user admin -o catalog.json"
+        )
+        raise SourceError(f"{source}: this is a program; only its running broker knows the catalog", advice)
     try:
         # The bytes are gone before the text is parsed.
         text = decode_utf8(*read_bytes(source, limits=limits, stdin_filename=stdin_filename))
@@ -54,7 +62,12 @@ def read_object(source: str) -> Document:
 
 
 def read_variables(source: str) -> dict[str, Variable]:
-    """The variables that a file assigns; `source` as in `read_object`. Raises OsbctlError: it cannot be read."""
+    """The variables that a file assigns, or those for a broker's configuration in YAML; `source` as in `read_object`.
+
+    Raises OsbctlError: it cannot be read.
+    """
+    if source.endswith((".yml", ".yaml", ".json")):
+        return variables_of_configuration(read_object(source))
     try:
         return parse_variables(decode_utf8(*read_bytes(source)), source)
     except IsADirectoryError:

@@ -1,8 +1,12 @@
 """Variables of a broker's environment, and files that assign them (dotenv, or direnv's `.envrc`)."""
 
+import json
 import re
-from collections.abc import Callable, Mapping
-from typing import NamedTuple, TypeAlias
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, NamedTuple, TypeAlias
+
+from osbctl.paths import Path, entries
+from osbctl.sources.document import Document
 
 ENVIRONMENT = "the environment"
 
@@ -31,6 +35,39 @@ class Variable(NamedTuple):
 Variables: TypeAlias = Mapping[str, Variable]
 VariablesOf: TypeAlias = Callable[[str], Variables]
 """A function from a source to its variables; called only for a brokerpak."""
+
+
+_OTHER_NAMES = {
+    "BROKERPAK_TERRAFORM_UPGRADES_ENABLED": "TERRAFORM_UPGRADES_ENABLED",
+    "REQUEST_PROPERTY_VALIDATION_DISABLED": "CSB_DISABLE_REQUEST_PROPERTY_VALIDATION",
+}
+"""Settings of a broker's configuration whose variables have another name (pkg/featureflags/feature_flags.go)."""
+
+
+def variables_of_configuration(document: Document) -> dict[str, Variable]:
+    """The settings in a configuration of cloud-service-broker (its `--config`), by the names of their variables.
+
+    `service: {NAME: {plans: '…'}}` is `GSB_SERVICE_NAME_PLANS`. The broker does not read lists, and of objects only
+    `defaults`.
+    """
+    spans = document.source_map().spans()
+    found = {}
+    for path, value in _settings(document.data, ()):
+        upper = "_".join(map(str, path)).upper().replace(".", "_").replace("-", "_")
+        name = _OTHER_NAMES.get(upper, f"GSB_{upper}")
+        text = value if isinstance(value, str) else json.dumps(value)
+        span = spans.get(path)
+        before = document.text[: span.start + len(span.style)] if span and span.style in ("'", '"', "") else ""
+        moved = "\n" * before.count("\n") + " " * (len(before) - before.rfind("\n") - 1) + text
+        found[name] = Variable(name, text, document.name, moved)
+    return found
+
+
+def _settings(value: Any, path: Path) -> Iterator[tuple[Path, Any]]:
+    if path[-1:] == ("defaults",) or not isinstance(value, dict | list | None):
+        yield path, value
+    for key, item in entries(value) if isinstance(value, dict) and path[-1:] != ("defaults",) else ():
+        yield from _settings(item, (*path, key))
 
 
 def no_variables(_: str) -> Variables:

@@ -173,10 +173,13 @@ class _BrokerpakCatalog:
         checks.check_unique(self.refusals, definitions)
         self._plan_ids = {str(plan.get("id")) for one in definitions for plan, _ in objects_in_list(one.data, "plans")}
         services = self.origins.data["services"]
+        excluded = (self._source.get("excluded_services") or "").split()
+        definitions = [one for one in definitions if one.data.get("id") not in excluded]
         for definition in sorted(definitions, key=lambda definition: definition.data.get("name") or ""):
             service, plans = self._build_service(definition, len(services))
             if self._is_offered(service):
                 for index, plan in enumerate(plans):
+                    checks.check_plan_properties(self.refusals, definition, plan)
                     path = ("services", len(services), "plans", index)
                     self.requests |= {(path, "create"): self._create_rules(definition, plan)}
                     self.requests |= {(path, "bind"): self._bind_rules(definition, plan)}

@@ -14,6 +14,8 @@ from osbctl.catalog import objects_in_list
 from osbctl.findings import Finding, Severity
 from osbctl.paths import Path, get_at
 from osbctl.sources.document import Document
+from osbctl.sources.folder.brokerpak_plans import UserPlan
+from osbctl.sources.folder.brokerpak_requests import mismatch_with_input
 from osbctl.sources.folder.brokerpak_templates import find_blocks
 from osbctl.sources.folder.go_yaml import ENUM, StructType
 from osbctl.text import did_you_mean
@@ -154,6 +156,11 @@ class Refusals(list[Finding]):
         """Warn of a field of a definition, which is read leniently, that the broker does not know."""
         message = f"cloud-service-broker knows no field {path[-1]!r} here: it has no effect"
         finding = document.error("brokerpak-field-unread", message, path, did_you_mean(str(path[-1]), known))
+        self.append(finding._replace(severity=Severity.WARNING, path=()))
+
+    def warn(self, document: Document, path: Path, message: str, hint: str = "") -> None:
+        """Warn of a property of a plan."""
+        finding = document.error("brokerpak-plan-property", message, path, hint)
         self.append(finding._replace(severity=Severity.WARNING, path=()))
 
     def require(self, document: Document, value: Mapping[str, Any], path: Path, *names: str) -> None:
@@ -408,6 +415,32 @@ def _plan_ids(definitions: Iterable[Document]) -> Iterator[tuple[Document, Path,
         for plan, path in objects_in_list(definition.data, "plans"):
             if plan.get("id"):
                 yield definition, (*path, "id"), plan["id"]
+
+
+def check_plan_properties(refusals: Refusals, definition: Document, plan: UserPlan) -> None:
+    """Warn of properties of a plan that are no input, and of values that an input does not take.
+
+    The broker applies the schema of `user_inputs` to them, at each request; `plan_inputs` are for OpenTofu alone.
+    """
+    part = plan.source is definition
+    settings = [definition.data.get(action) or {} for action in ACTIONS]
+    inputs = {key: [one for part in settings for one, _ in objects_in_list(part, key)] for key in _INPUTS}
+    named = {name: one for key in _INPUTS for one in inputs[key] if (name := one.get("field_name") or one.get("name"))}
+    texts = [one["default"] for ones in inputs.values() for one in ones if isinstance(one.get("default"), str)]
+    for name, value in plan.properties.items():
+        path = (*plan.path, "properties", name) if part else (*plan.path, name)
+        if name in named:
+            if words := mismatch_with_input(named[name], value):
+                at = "; every request to the plan is refused" * (named[name] in inputs["user_inputs"])
+                refusals.warn(plan.source, path, f"the input {name} does not take the value of the plan: {words}{at}")
+        elif name not in _WORDS_OF_TILES and not any(name in text for text in texts):
+            message = f"the plan's property {name!r} is no input of the definition: it has no effect"
+            refusals.warn(plan.source, path, message, did_you_mean(name, named))
+
+
+_INPUTS = ("computed_inputs", "plan_inputs", "user_inputs")
+_WORDS_OF_TILES = ("guid", "display_name", "bullets", "service", "description", "name", "id", "free", "active")
+"""Fields that tiles write beside the properties of a plan."""
 
 
 def check_templates(refusals: Refusals, definition: Document, action: str, texts: Mapping[Path, str | None]) -> None:

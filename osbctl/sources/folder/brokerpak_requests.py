@@ -12,7 +12,8 @@ from typing import Any, NamedTuple
 
 from osbctl.catalog import Catalog, ServicePlan
 from osbctl.jsonschemas.dialects import DRAFT_4_ADDRESS
-from osbctl.paths import JsonValue, Path
+from osbctl.jsonschemas.walk import same_value
+from osbctl.paths import JSON_TYPES, JsonValue, Path
 from osbctl.sources.folder.hil import FUNCTIONS, NotTemplateError, is_template, parse_template
 
 UNKNOWN = object()
@@ -59,6 +60,20 @@ def input_schema(user_input: Mapping[str, Any]) -> dict[str, Any]:
     elif default is not None:
         schema["default"] = default
     return schema
+
+
+def mismatch_with_input(user_input: Mapping[str, Any], value: JsonValue) -> str:
+    """Words about a value that is not of the type, or not in the enum, of an input; empty if it is."""
+    if value is None and user_input.get("nullable"):
+        return ""
+    kind, found = user_input.get("type"), JSON_TYPES.get(type(value), "null")
+    is_whole = isinstance(value, float) and value.is_integer()
+    if kind and kind != found and (kind, found) != ("number", "integer") and not (kind == "integer" and is_whole):
+        return f"it is {found}, not {kind}"
+    allowed = [*(user_input.get("enum") or {}).values()]
+    if allowed and not any(same_value(value, one) for one in allowed):
+        return f"it is not one of {', '.join(sorted(map(str, allowed)))[:200]}"
+    return ""
 
 
 def _title_word(word: str) -> str:

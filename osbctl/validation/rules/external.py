@@ -169,6 +169,11 @@ _BUILD_ERRORS = {
     Source: cloud-service-broker, pkg/broker/variables.go, `ToSchema`; Go, encoding/json""",
 }
 _BUILD_WARNINGS = {
+    "brokerpak-plan-property": """A plan of a brokerpak has a property that is no input, or a wrong value.
+
+    The broker adds the properties of a plan to each request. Where they do not meet the schema of `user_inputs`, it
+    refuses every request to the plan.
+    Source: cloud-service-broker, pkg/broker/service_definition.go, `variables`""",
     "brokerpak-field-unread": """A definition of a brokerpak has a field that cloud-service-broker does not read.
 
     It has no effect. Only `GSB_SERVICE_<NAME>_PLANS` adds prices and metadata of a plan to the catalog.

@@ -296,6 +296,68 @@ def test_a_shell_is_never_run(line: str) -> None:
     assert parse_variables(line, ".env")["A"].computed
 
 
+CONFIGURATION = """\
+# config.yml
+compatibility:
+  enable-catalog-schemas: true
+  enable-beta-services: "true"
+brokerpak:
+  terraform.upgrades.enabled: true
+service:
+  acme-cache:
+    plans: '[{"name": "tiny", "id": "7400cd8f-5f98-4457-8de0-03232ec12f62", "description": 5}]'
+  acme-database.v1:
+    provision:
+      defaults: {jdbc-url: m}
+    plans: [{name: read by nobody}]
+"""
+
+
+def test_the_configuration_of_the_broker(tmp_path: Path) -> None:
+    folder = brokerpak(tmp_path / "pak")
+    (folder / "config.yml").write_text(CONFIGURATION)
+    document = read(folder, "config.yml")
+    database, cache = document.data["services"][1], document.data["services"][0]
+    assert [plan["name"] for plan in (*cache["plans"], *database["plans"])] == ["tiny", "small"]
+    assert "schemas" in cache["plans"][0]
+    assert database["plans"][0]["maintenance_info"]["version"] == "1.11.8"
+    assert any("config.yml:9:77" in one and "cannot unmarshal integer" in one for one in findings(folder, "config.yml"))
+    assert document.requests[("services", 1, "plans", 0), "create"].defaults == {"jdbc-url": "m"}
+
+
+def test_one_of_several_sources(tmp_path: Path) -> None:
+    source = {"pak": {"uri": "file.brokerpak", "config": "{}", "service_prefix": "my-"}}
+    off = "GSB_COMPATIBILITY_ENABLE_BUILTIN_BROKERPAKS=false\n"
+    for excluded, names in (("", ["my-acme-cache"]), ("c7f64994-a1d9-4e1f-9491-9d8e56bbf146", [])):
+        source["pak"]["excluded_services"] = excluded
+        env = f"{ENVRC}\n{off}GSB_BROKERPAK_SOURCES='{json.dumps(source)}'\n".replace("_ACME", "_MY_ACME")
+        folder = brokerpak(tmp_path / f"pak{excluded}", envrc=env)
+        services = [service["name"] for service in read(folder).data["services"]]
+        assert services == [*names, "my-acme-database.v1"]
+
+
+@each("slip, at, message", [
+    (("{cores: 1}", "{cores: 1, size: 5}"), "database.yml:19:26", "the plan's property 'size' is no input"),
+    (("{cores: 1}", "{cores: few}"), "database.yml:19:16", "it is string, not integer"),
+    (("{cores: 1}", "{cores: 1, jdbc-url: s}"), "database.yml:19:26", "it is not one of L, m; every request to the plan"),
+    (("{cores: 1}", "{cores: 1, jdbc-url: null}"), "", ""),
+    (("{cores: 1}", "{cores: 1, display_name: Small}"), "", ""),
+])  # fmt: skip
+def test_properties_of_a_plan(tmp_path: Path, slip: tuple[str, str], at: str, message: str) -> None:
+    found = [
+        one for one in findings(brokerpak(tmp_path / "pak", database=DATABASE.replace(*slip))) if "plan-prop" in one
+    ]
+    found = [one for one in found if not one.startswith(".envrc")]
+    assert [one.partition(" ")[0] for one in found] == [at] * bool(at), found
+    assert all(message in one for one in found)
+
+
+def test_a_program_is_no_source(tmp_path: Path) -> None:
+    (tmp_path / "main.go").write_text("package main\n")
+    done = osbctl("validate", "main.go", cwd=tmp_path)
+    assert (done.returncode, "osbctl fetch http" in done.stderr + done.stdout) == (3, True)
+
+
 def test_a_brokerpak_in_a_revision(tmp_path: Path) -> None:
     folder = brokerpak(tmp_path / "pak")
     commit(tmp_path)
