@@ -14,6 +14,9 @@ from osbctl.paths import Path, entries, get_at
 from osbctl.sources.document import Document, Span
 
 _FIRST = ("id", "name", "description")
+NO_TEXT = "there is no text that can be edited safely"
+_COMMENT = "a comment stands behind it, which may be about it"
+_ANCHORED = "it has an anchor, to which an alias may refer"
 _ANCHOR = re.compile(r"&[^\s,\[\]{}]+[ \t]+(?=[^\s!])")
 
 
@@ -25,25 +28,25 @@ class Edit(NamedTuple):
     new: str
 
 
-def make_edit(document: Document, spans: Mapping[Path, Span], fix: Fix, path: Path) -> Edit | None:
-    """The edit for `fix` at `path` of this file, None where it is not safe; `spans` are those of the whole text."""
+def make_edit(document: Document, spans: Mapping[Path, Span], fix: Fix, path: Path) -> Edit | str:
+    """The edit for `fix` at `path` of this file, or why there is none; `spans` are those of the whole text."""
     text, span = document.text, spans.get(path)
     if span is None:
-        return _make_insertion(document, spans, path, fix.value) if fix.action == "set" else None
+        return _make_insertion(document, spans, path, fix.value) if fix.action == "set" else NO_TEXT
     if span.style in ("|", ">"):
-        return None
+        return f"it is a block of lines, after `{span.style}`"
     if fix.action == "remove":
-        return None if span.anchored else _make_removal(document, spans, path)
+        return _ANCHORED if span.anchored else _make_removal(document, spans, path)
     if fix.action == "rename":
         quote = {"'": "'", '"': '"'}.get(text[span.key[0]], "")
-        return Edit(*span.key, f"{quote}{fix.value}{quote}") if span.key[1] else None
+        return Edit(*span.key, f"{quote}{fix.value}{quote}") if span.key[1] else NO_TEXT
     if not span.anchored:
         return _make_replacement(text, span, fix)
     anchor = _ANCHOR.match(text, span.start, span.end)
-    return _make_replacement(text, span._replace(start=anchor.end()), fix) if anchor else None
+    return _make_replacement(text, span._replace(start=anchor.end()), fix) if anchor else _ANCHORED
 
 
-def _make_replacement(text: str, span: Span, fix: Fix) -> Edit | None:
+def _make_replacement(text: str, span: Span, fix: Fix) -> Edit | str:
     """The edit that quotes, wraps or sets the value at a span."""
     written = text[span.start : span.end]
     if fix.action == "quote":
@@ -53,7 +56,7 @@ def _make_replacement(text: str, span: Span, fix: Fix) -> Edit | None:
     return Edit(span.start, span.end, _format_value(fix.value))
 
 
-def _make_removal(document: Document, spans: Mapping[Path, Span], path: Path) -> Edit | None:
+def _make_removal(document: Document, spans: Mapping[Path, Span], path: Path) -> Edit | str:
     """Remove an entry, with the comma or line end between it and a neighbour."""
     text, parent = document.text, spans[path[:-1]]
     start, end = spans[path].key[0], spans[path].end
@@ -62,15 +65,15 @@ def _make_removal(document: Document, spans: Mapping[Path, Span], path: Path) ->
         return Edit(parent.start, parent.end, "{}") if parent.flow else Edit(start, end, "{}")
     if start != keys[-1]:
         next_key = keys[keys.index(start) + 1]
-        return None if text[end:next_key].strip(" \t\r\n,") else Edit(start, next_key, "")
+        return _COMMENT if text[end:next_key].strip(" \t\r\n,") else Edit(start, next_key, "")
     rest_of_line = re.compile(r"[ \t]*#").match(text, end)
     before = re.compile(r",?\s*\Z").search(text, max(0, start - 1_000), start)
-    return Edit(before.start(), end, "") if before and not rest_of_line else None
+    return Edit(before.start(), end, "") if before and not rest_of_line else _COMMENT
 
 
-def make_quoting_edit(text: str, scalar_range: tuple[int, int] | None) -> Edit | None:
-    """Quote the plain scalar at this range; None without one."""
-    return Edit(*scalar_range, _format_value(text[slice(*scalar_range)])) if scalar_range else None
+def make_quoting_edit(text: str, scalar_range: tuple[int, int] | None) -> Edit | str:
+    """Quote the plain scalar at this range; the reason why not, without one."""
+    return Edit(*scalar_range, _format_value(text[slice(*scalar_range)])) if scalar_range else NO_TEXT
 
 
 def apply_edits(text: str, edits: Iterable[Edit]) -> str:
@@ -104,13 +107,15 @@ def _without_overlaps(edits: Iterable[Edit]) -> Iterator[Edit]:
             end = each.end
 
 
-def _make_insertion(document: Document, spans: Mapping[Path, Span], path: Path, value: Any) -> Edit | None:
+def _make_insertion(document: Document, spans: Mapping[Path, Span], path: Path, value: Any) -> Edit | str:
     """Insert an entry before a neighbour and the comments above it, on a line of its own if that one is."""
     text = document.text
     keys = [key for key, _ in entries(get_at(document.data, path[:-1])) if (*path[:-1], key) in spans]
     known = sorted((spans[*path[:-1], key].key[0], key) for key in keys)
-    if not known or spans[path[:-1]].anchored or not isinstance(path[-1], str):
-        return None
+    if spans[path[:-1]].anchored:
+        return "the object that it belongs into has an anchor, to which an alias may refer"
+    if not known or not isinstance(path[-1], str):
+        return NO_TEXT
     at = next((at for at, key in known if key not in _FIRST), known[-1][0])
     flow = document.syntax == "json" or spans[path[:-1]].flow
     place = at if flow else _before_comments(text, at)

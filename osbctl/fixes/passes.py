@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from osbctl.findings import Finding, Fix, Location
-from osbctl.fixes.edits import Edit, apply_edits, make_edit, make_quoting_edit
+from osbctl.fixes.edits import NO_TEXT, Edit, apply_edits, make_edit, make_quoting_edit
 from osbctl.paths import Path as ValuePath
 from osbctl.paths import get_at, pointer, value_at
 from osbctl.sources.document import Document, Span
@@ -18,7 +18,8 @@ from osbctl.sources.text_lines import Lines
 FindingFix: TypeAlias = tuple[Finding, Fix]
 
 _BOM = b"\xef\xbb\xbf"
-_NO_TEXT = "there is no text that can be edited safely"
+SHARED = "the same text is used elsewhere, too"
+OTHER_FIX = "another fix is in the way"
 
 MISSING, NOT_TAKEN = "parameters-dialect-missing", "cloudfoundry-schema-dialect"
 
@@ -46,29 +47,57 @@ class Pass:
         paths = {path for _, fix in fixes for path in (fix.path, fix.path[:-1])}
         paths = {path for path in paths if get_at(self.document.data, path, self) is not self}
         places = self.document.locate(paths) if paths else {}
+        wanted: dict[tuple[str, Edit], list[FindingFix]] = {}
+        copies: dict[tuple[str, Edit], int] = {}
         for finding, fix in fixes:
-            if obstacle := self._make_edit(finding, fix, places):
-                self.obstacles.setdefault(id(finding), obstacle)
+            made = self._make_edit(finding, fix, places)
+            if isinstance(made, str):
+                self.obstacles.setdefault(id(finding), made)
+            else:
+                file, edit, copies[file, edit] = made
+                wanted.setdefault((file, edit), []).append((finding, fix))
+        for (file, edit), together in wanted.items():
+            shared = copies[file, edit] > len({fix.path for _, fix in together})
+            for finding, fix in together:
+                if obstacle := SHARED if shared else self._apply(fix, file, edit):
+                    self.obstacles.setdefault(id(finding), obstacle)
+                else:
+                    self.fixes_by_edit.setdefault((file, edit), []).append((finding, fix))
 
-    def _make_edit(self, finding: Finding, fix: Fix, locations: dict[ValuePath, Location]) -> str:
-        """Record the edit for a fix, and apply it to `expected`; return why it is impossible, or an empty text."""
+    def _make_edit(
+        self, finding: Finding, fix: Fix, locations: dict[ValuePath, Location]
+    ) -> tuple[str, Edit, int] | str:
+        """The file and the edit for a fix, and the number of values that it changes; or why it is impossible."""
         location = (locations.get(fix.path) or locations.get(fix.path[:-1])) if fix.path else finding.location
         if location is None:
-            return _NO_TEXT
+            return NO_TEXT
+        if not fix.path and not self._is_in_services(finding):
+            return "it is outside of the service offerings, where other programs may read it"
         top = self.document.top
         wanted = fix if not is_in_spring_catalog(pointer(top)) else _translate_to_spring(fix)
         text = self._load_text(location.source)
         made = text.make_edit(wanted, location, exists=fix.path in locations, protect_aliases=bool(top))
-        if made is None:
-            return _NO_TEXT
-        if "${" in text.text[made.start : made.end] and "${" not in made.new:
+        if isinstance(made, str):
+            return made
+        edit, copies = made
+        if "${" in text.text[edit.start : edit.end] and "${" not in edit.new:
             return "its text has a variable of the build"
-        edits = self._edits.setdefault(location.source, {})
-        # One text may stand in several places of the catalog; two edits at one place are made in two passes.
-        if edits.get(made.start, made) != made or not _apply_to_catalog(self.expected, fix, made):
+        return location.source, edit, copies
+
+    def _is_in_services(self, finding: Finding) -> bool:
+        """Return whether it is about the list of service offerings; other parts of a file may be for other programs."""
+        document = self.document
+        is_catalog = isinstance(document.data.get("services"), list)
+        return document.syntax in ("folder", "brokerpak") or (is_catalog and finding.path[:1] == ("services",))
+
+    def _apply(self, fix: Fix, file: str, edit: Edit) -> str:
+        """Record an edit, and apply its fix to `expected`; return why that is impossible, or an empty text."""
+        edits = self._edits.setdefault(file, {})
+        if edits.get(edit.start, edit) != edit:
+            return OTHER_FIX  # two edits at one place are made in two passes
+        if not _apply_to_catalog(self.expected, fix, edit):
             return "another fix or key is in the way"
-        edits[made.start] = made
-        self.fixes_by_edit.setdefault((location.source, made), []).append((finding, fix))
+        edits[edit.start] = edit
         return ""
 
     @property
@@ -129,8 +158,8 @@ class _SourceText:
                 self._plain[span.start] = (span.start, span.end)
         self._plain.update({self.spans[path].key[0]: self.spans[path].key for path in self._keys.values()})
 
-    def make_edit(self, fix: Fix, location: Location, *, exists: bool, protect_aliases: bool) -> Edit | None:
-        """The edit for `fix`, None where there is no text to edit.
+    def make_edit(self, fix: Fix, location: Location, *, exists: bool, protect_aliases: bool) -> tuple[Edit, int] | str:
+        """The edit for `fix` and the number of values that it changes; or why there is none.
 
         `location` is that of the value, or of the object that it is added to if it does not exist yet.
         `protect_aliases`: do not quote a scalar that an alias may refer to.
@@ -138,12 +167,17 @@ class _SourceText:
         offset = self.lines.offset_of(location)
         if not fix.path:
             spans = self.spans.values()
-            in_alias = protect_aliases and any(span.anchored and span.start <= offset < span.end for span in spans)
-            return None if in_alias else make_quoting_edit(self.text, self._plain.get(offset))
+            if protect_aliases and any(span.anchored and span.start <= offset < span.end for span in spans):
+                return SHARED
+            edit = make_quoting_edit(self.text, self._plain.get(offset))
+            return edit if isinstance(edit, str) else (edit, 1)
         path = self._path_in_file(offset, fix.path if exists else fix.path[:-1])
         if path is None:
-            return None
-        return make_edit(self._document, self.spans, fix, path if exists else (*path, fix.path[-1]))
+            return NO_TEXT
+        path = path if exists else (*path, fix.path[-1])
+        edit = make_edit(self._document, self.spans, fix, path)
+        changed = path if exists and fix.action not in ("rename", "remove") else path[:-1]
+        return edit if isinstance(edit, str) else (edit, self.spans[changed].copies)
 
     def _path_in_file(self, offset: int, catalog_path: ValuePath) -> ValuePath | None:
         """Find the path in this file of the value at `catalog_path`, by its offset; None if another value is there."""

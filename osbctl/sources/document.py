@@ -20,7 +20,7 @@ class Span(NamedTuple):
 
     Offsets count characters from 0. `flow` says whether a mapping or list is written in brackets; `style` is the quote
     of a scalar, `|` or `>` for a block of lines, empty for a plain one; `anchored` whether an alias may stand for it
-    elsewhere.
+    elsewhere. `copies` is the number of places of the document at which this text stands, counted with `aliases`.
     """
 
     start: int
@@ -30,6 +30,7 @@ class Span(NamedTuple):
     style: str = ""
     anchored: bool = False
     is_scalar: bool = False
+    copies: int = 1
 
     @property
     def entry_start(self) -> int:

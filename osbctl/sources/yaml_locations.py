@@ -3,8 +3,9 @@
 The location of a value that comes from an alias or a merge key is the text of its anchor.
 """
 
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any
 
 import yaml
@@ -63,7 +64,8 @@ class YamlMap(SourceMap):
         return {path: lines.at(place.span.entry_start, place.shown_end) for path, place in places.items()}
 
     def spans(self, *, aliases: bool = False) -> dict[Path, Span]:
-        return dict(_collect_spans(self._top_place, (), aliases))
+        count = _copies_counter(self._top_place) if aliases else None
+        return dict(_collect_spans(self._top_place, (), count))
 
     @cached_property
     def _top_place(self) -> "_Place":
@@ -76,13 +78,31 @@ class YamlMap(SourceMap):
             loader.dispose()
 
 
-def _collect_spans(place: "_Place", path: Path, with_aliases: bool) -> Iterator[tuple[Path, Span]]:
+def _collect_spans(place: "_Place", path: Path, count: "Callable[[_Place], int] | None") -> Iterator[tuple[Path, Span]]:
+    """The spans of `SourceMap.spans`; `count` counts copies, None without aliases."""
     for step, below in place.below.items():
-        yield from _collect_spans(below, (*path, step), with_aliases)
+        yield from _collect_spans(below, (*path, step), count)
     if place.target is None:
-        yield path, place.span
-    elif with_aliases and place.span.key[1] and not place.target.below and place.target.span.is_scalar:
-        yield path, place.target.span._replace(key=place.span.key)
+        yield path, place.span._replace(copies=count(place)) if count else place.span
+    elif count and place.span.key[1] and not place.target.below and place.target.span.is_scalar:
+        yield path, place.target.span._replace(key=place.span.key, copies=count(place.target))
+
+
+def _copies_counter(top: "_Place") -> Callable[["_Place"], int]:
+    """Return a function that counts at how many places of the document at `top` a text of it stands."""
+    users: defaultdict[_Place, list[_Place]] = defaultdict(list)
+    waiting = [top]
+    while waiting:
+        place = waiting.pop()
+        for used in (*place.below.values(), *place.foreign.values(), *filter(None, [place.target])):
+            waiting += [] if used in users else [used]
+            users[used].append(place)
+
+    @cache
+    def count(place: _Place) -> int:
+        return 1 if place is top else sum(map(count, users[place]))
+
+    return count
 
 
 class _Pass:

@@ -12,9 +12,9 @@ from typing import TypeAlias
 
 from osbctl.errors import OsbctlError, SourceError, UsageError
 from osbctl.files import write_file
-from osbctl.findings import Finding
+from osbctl.findings import Finding, Fix
 from osbctl.fixes.edits import Edit, offset_before
-from osbctl.fixes.passes import FindingFix, Pass, find_draft_fix, unique_findings
+from osbctl.fixes.passes import OTHER_FIX, SHARED, FindingFix, Pass, find_draft_fix, unique_findings
 from osbctl.sources.catalogs import find_only_catalog
 from osbctl.sources.document import Document
 from osbctl.sources.parse import decode_utf8, parse_stream
@@ -69,17 +69,41 @@ def fix_source(
     if not Path(source).is_dir():
         read_source(source)  # raises if there is no such source
         raise UsageError(f"{source} is not a file that can be edited", "name a file or a source folder")
-
-    def read(files: dict[str, bytes]) -> Document:
-        unsaved = {Path(name).resolve(): data for name, data in files.items()}
-        return read_whole_folder(source, at, unsaved=unsaved, variables_of=variables_of)
-
-    return _fix_in_passes(source, {}, read, options, unsafe)
+    return _fix_in_passes(source, {}, _folder_reader(source, at, variables_of), options, unsafe)
 
 
 def fix_bytes(name: str, data: bytes, options: ValidationOptions, *, unsafe: bool = False, at: str = "") -> FixResult:
     """Fix the catalog in `data`, which reports call `name`; raises as `fix_source`."""
+    return _fix_in_passes(name, {name: data}, _file_reader(name, at), options, unsafe)
 
+
+def keep_possible_fixes(
+    findings: tuple[Finding, ...], document: Document, source: str, at: str, variables_of: VariablesOf
+) -> tuple[Finding, ...]:
+    """The findings with the fixes that can be made of those of `add_schema_draft_fixes`.
+
+    `document` is the source as it was read at `at`. Of a finding with several fixes all must be possible; they are
+    `safe` if all of them can be made without `--unsafe`, which they may also need for another fix of the same text.
+    """
+    findings = add_schema_draft_fixes(findings, document)
+    if not any(finding.fixes for finding in findings):
+        return findings
+    files, read = {document.name: document.text.encode()}, _file_reader(document.name, at)
+    if document.syntax in ("folder", "brokerpak"):
+        files, read = {}, _folder_reader(source, at, variables_of)
+    safe, every = (
+        {id(fix) for _, fix in _find_possible_fixes(findings, document, files, read, unsafe)}
+        for unsafe in (False, True)
+    )
+
+    def keep(fixes: tuple[Fix, ...]) -> tuple[Fix, ...]:
+        ids = set(map(id, fixes))
+        return tuple(fix._replace(safe=ids <= safe) for fix in fixes) if ids <= safe | every else ()
+
+    return tuple(finding._replace(fixes=keep(finding.fixes)) for finding in findings)
+
+
+def _file_reader(name: str, at: str) -> _SourceReader:
     def read(files: dict[str, bytes]) -> Document:
         documents = parse_stream(decode_utf8(files[name], name), name)
         if find_only_catalog(documents, at).embedded:
@@ -87,7 +111,15 @@ def fix_bytes(name: str, data: bytes, options: ValidationOptions, *, unsafe: boo
             raise UsageError(message, "fix it in a file of its own")
         return find_only_catalog(documents, at, allow_nested=False)
 
-    return _fix_in_passes(name, {name: data}, read, options, unsafe)
+    return read
+
+
+def _folder_reader(folder: str, at: str, variables_of: VariablesOf) -> _SourceReader:
+    def read(files: dict[str, bytes]) -> Document:
+        unsaved = {Path(name).resolve(): data for name, data in files.items()}
+        return read_whole_folder(folder, at, unsaved=unsaved, variables_of=variables_of)
+
+    return read
 
 
 def add_schema_draft_fixes(findings: Iterable[Finding], document: Document) -> tuple[Finding, ...]:
@@ -108,7 +140,7 @@ def compute_fix_edits(
     If only some can be applied together, these are the edits of a part; asked again, the rest follows. `files` are the
     files of the document that differ from the disk; `read` reads the source with such files.
     """
-    possible = _find_working_pass(document, files, _select_fixes(findings, document, unsafe), read, [])
+    possible = _find_working_pass(document, files, _select_fixes(findings, unsafe), read, [])
     return possible[0].edits_by_file() if possible else {}
 
 
@@ -136,7 +168,7 @@ def _fix_in_passes(
     document = read(after)
     findings = add_schema_draft_fixes(validate_document(document, options).findings, document)
     for _ in range(MAX_PASSES):
-        wanted = _select_fixes(findings, document, unsafe)
+        wanted = _select_fixes(findings, unsafe)
         # A quoted word has lost its YAML 1.1 meaning: fixes that use the meaning come first.
         meaning = [fix for fix in wanted if fix[1].path]
         possible = _find_working_pass(document, after, meaning, read, failed) or _find_working_pass(
@@ -153,10 +185,10 @@ def _fix_in_passes(
         fixed += _locate_before(step.fixed_findings, step, made, before)
         made.append(step.edits_by_file())
         findings = add_schema_draft_fixes(validate_document(document, options).findings, document)
-    with_unsafe = [] if unsafe else _select_fixes(findings, document, True)
-    unsafe_only = unique_findings(each for each in with_unsafe if not each[1].safe)
+    unsafe_only = [] if unsafe else unique_findings(_find_possible_fixes(findings, document, after, read, True))
+    waiting = set(map(id, unsafe_only))
     last = Pass(document, after)
-    stuck = tuple(_explain_unfixable(_select_fixes(findings, document, unsafe), last))
+    stuck = tuple(_explain_unfixable(_select_fixes((f for f in findings if id(f) not in waiting), unsafe), last))
     places_before = _locate_before((finding for finding, _ in stuck), last, made, before)
     stuck_before = tuple(zip(places_before, (why for _, why in stuck), strict=True))
     read_as = document.read_as
@@ -182,20 +214,35 @@ def _locate_before(
         yield finding._replace(location=lines[name].at(offset))
 
 
-def _select_fixes(findings: Iterable[Finding], document: Document, unsafe: bool) -> list[FindingFix]:
-    """The fixes to make. In a file, scalars are quoted only inside its list of service offerings."""
-    found = [(finding, fix) for finding in findings for fix in finding.fixes if fix.safe or unsafe]
-    if document.syntax in ("folder", "brokerpak"):
-        return found
-    is_catalog = isinstance(document.data.get("services"), list)
-    return [each for each in found if each[1].path or (is_catalog and each[0].path[:1] == ("services",))]
+def _select_fixes(findings: Iterable[Finding], unsafe: bool) -> list[FindingFix]:
+    return [(finding, fix) for finding in findings for fix in finding.fixes if fix.safe or unsafe]
+
+
+def _find_possible_fixes(
+    findings: Iterable[Finding], document: Document, files: dict[str, bytes], read: _SourceReader, unsafe: bool
+) -> list[FindingFix]:
+    """The fixes that can be made in the document as it is, in one pass or, where two edit one text, in several."""
+    possible: list[FindingFix] = []
+    failed: list[FindingFix] = []
+    wanted = _select_fixes(findings, unsafe)
+    while found := _find_working_pass(document, files, wanted, read, failed):
+        step, _ = found
+        made = list(chain(*step.fixes_by_edit.values()))
+        possible += made
+        done = {id(fix) for _, fix in made}
+        wanted = [
+            (finding, fix)
+            for finding, fix in wanted
+            if id(fix) not in done and step.obstacles.get(id(finding), OTHER_FIX) == OTHER_FIX
+        ]
+    return possible
 
 
 def _explain_unfixable(wanted: list[FindingFix], step: Pass) -> Iterator[tuple[Finding, str]]:
     """The findings of fixes that are still wanted after the last pass, each with the reason why it is not fixed."""
     step.make_edits(wanted)
     for finding in unique_findings(wanted):
-        yield finding, step.obstacles.get(id(finding), "the same text is used elsewhere, too")
+        yield finding, step.obstacles.get(id(finding), SHARED)
 
 
 def _find_working_pass(

@@ -168,10 +168,11 @@ def _validate_source(source: str, request: Request, settings: _Settings, baselin
     result = validate_document(document, settings.options)
     if result.findings and request.fixes and _is_editable(source, document):
         result = result._replace(editable=True)
-        if any(finding.path[-1:] == ("$schema",) for finding in result.findings):
-            from osbctl.tasks.fix import add_schema_draft_fixes  # loads the comparison of schemas
+        if any(finding.fixes or finding.path[-1:] == ("$schema",) for finding in result.findings):
+            from osbctl.tasks.fix import keep_possible_fixes  # most catalogs do not need it
 
-            result = result._replace(findings=add_schema_draft_fixes(result.findings, document))
+            found = keep_possible_fixes(result.findings, document, source, request.at, request.variables_of)
+            result = result._replace(findings=found)
     return _Validated(result, settings.options, document if request.together else None)
 
 

@@ -8,6 +8,7 @@ from unittest import mock
 
 import pytest
 
+from osbctl.sources.parse import parse_stream
 from tests.case import each
 from tests.cli.program import at_terminal, failure, osbctl
 
@@ -44,6 +45,64 @@ def test_it_mends_in_place_and_says_what_is_left(file: Path) -> None:
     assert "fixed 0" in fix(file)
     file.write_text(FIXED.replace("name: p,", "name: p, free: true,"))
     assert fix(file) == "osbctl: c.yaml: nothing to fix\n"
+
+
+HEAD = "services:\n- name: a\n  id: 6C3B1D0E-8A4F-4E57-9B1C-2D7F5A90E3B4\n  description: d\n  bindable: true\n"
+PLAN = "  plans:\n  - id: 1D0E6C3B-8A4F-4E57-9B1C-2D7F5A90E3B4\n    name: p\n    description: d\n"
+FREE = "    free: true\n"
+OUTSIDE = "it is outside of the service offerings, where other programs may read it"
+SHARED = "the same text is used elsewhere, too"
+ANCHORED = "it has an anchor, to which an alias may refer"
+COMMENT = "a comment stands behind it, which may be about it"
+OBSTACLES = [
+    ("shared by an alias", HEAD + "  plan_updateable: &f 'no'\n  x: *f\n" + PLAN + FREE, SHARED),
+    ("in an object that is repeated", HEAD + "  metadata: &m {displayName: 5}\n  x: *m\n" + PLAN + FREE, SHARED),
+    ("merged from outside", "x-d: &d\n  free: 'no'\n" + HEAD + PLAN + "    <<: *d\n", SHARED),
+    ("misspelt in a base", "x-d: &d\n  displayNam: x\n" + HEAD + "  metadata: {<<: *d}\n" + PLAN + FREE, SHARED),
+    ("a folded block", HEAD + "  tags: >-\n    one\n" + PLAN + FREE, "it is a block of lines, after `>`"),
+    ("a block", HEAD + "  tags: |-\n    one\n" + PLAN + FREE, "it is a block of lines, after `|`"),
+    ("a comment behind nothing", HEAD + "  metadata: # todo\n" + PLAN + FREE, COMMENT),
+    ("a comment behind the last entry", HEAD + PLAN + FREE + "    metadata: # todo\n", COMMENT),
+    ("nothing with an anchor", HEAD + "  metadata: &m\n  z: *m\n" + PLAN + FREE, ANCHORED),
+    ("an object with an anchor", HEAD + PLAN.replace("- id", "- &p\n    id"), "the object that it belongs into has an anchor"),
+    ("a word of YAML 1.1 outside", "debug: no\n" + HEAD + PLAN + FREE, OUTSIDE),
+    ("a key of YAML 1.1 outside", "debug: {on: 1}\n" + HEAD + PLAN + FREE, OUTSIDE),
+    ("a number of YAML 1.1 that is merged", "x-d: &d {size: 1_0}\n" + HEAD + "  metadata: *d\n" + PLAN + FREE, OUTSIDE),
+    ("a second slip for one field", HEAD + "  planUpdateable: true\n  plan_updatable: true\n" + PLAN + FREE, ""),
+]  # fmt: skip
+
+
+@each("what, text, why", OBSTACLES)
+def test_validate_counts_only_what_fix_can_do_and_fix_names_the_obstacle(
+    tmp_path: Path, what: str, text: str, why: str
+) -> None:
+    file = tmp_path / "c.yaml"
+    file.write_text(text)
+    for words, stdin in (("c.yaml", ""), ("-", text)):
+        told = osbctl("validate", words, cwd=tmp_path, stdin=stdin).stdout
+        assert told.count("(fixable") == (not why), (what, told)
+        assert "`osbctl fix" not in told or not why
+    if why:
+        assert "would fix 0; 1 left for you" in fix(file, "--check")
+        assert f": {why}" in fix(file, "--check", "--unsafe")
+
+
+def test_a_safe_fix_that_needs_an_unsafe_one_is_counted_with_that(tmp_path: Path) -> None:
+    file = tmp_path / "c.yaml"
+    file.write_text(HEAD + "  tags: &t one\n" + PLAN + FREE + "    metadata: {bullets: *t}\n")
+    assert osbctl("validate", "c.yaml", cwd=tmp_path).stdout.endswith("\n2 fixable with `osbctl fix --unsafe`\n")
+    assert fix(file, "--check") == "osbctl: c.yaml: would fix 0, 2 more with --unsafe; 0 left for you\n"
+    assert "fixed 2; 0 left for you" in fix(file, "--unsafe")
+
+
+def test_texts_that_are_shared_cost_no_further_reading(tmp_path: Path) -> None:
+    shared = "".join(f"    f{n}: &f{n} {{displayName: {n}}}\n    g{n}: *f{n}\n" for n in range(300))
+    plans = "".join(PLAN.partition("plans:\n")[2] + FREE + f"    metadata: *f{n}\n" for n in range(300))
+    (tmp_path / "c.yaml").write_text(HEAD + "  x:\n" + shared + "  plans:\n" + plans)
+    with mock.patch("osbctl.tasks.fix.parse_stream", wraps=parse_stream) as read:
+        told = osbctl("validate", "c.yaml", cwd=tmp_path).stdout
+    assert "displayName must be a string" in told and "(fixable" not in told
+    assert read.call_count <= 2
 
 
 @each("option, shown", [("--check", ""), ("--diff", '-  bindable: "yes"  # well\n+  bindable: true  # well\n')])

@@ -228,10 +228,10 @@ def test_start_up_loads_little(tmp_path: Path) -> None:
     assert not rare & loaded("diff", GOOD, GOOD)
     database = {"sqlalchemy", "rich", "urllib3", "platformdirs", "yaml", "jsonschema_rs"}
     assert not database & loaded("brokers", "--help")
-    (tmp_path / "c.yaml").write_text("services: [{id: a, name: a, description: d, bindable: 'yes', plans: []}]\n")
-    without_a_draft = loaded("validate", str(tmp_path / "c.yaml"))
-    assert "osbctl.validation.pipeline" in without_a_draft
-    assert [name for name in without_a_draft if "osbctl" in name and "fix" in name] == []
+    (tmp_path / "c.yaml").write_text("services: [{id: a, name: a, description: d, bindable: 3, plans: []}]\n")
+    nothing_fixable = loaded("validate", str(tmp_path / "c.yaml"))
+    assert "osbctl.validation.pipeline" in nothing_fixable
+    assert [name for name in nothing_fixable if "osbctl" in name and "fix" in name] == []
 
 
 def test_together_tells_what_catalogs_share_and_only_where_it_is_asked_for(folder: Path) -> None:

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
@@ -11,6 +11,7 @@ from osbctl.findings import Finding, Fix
 from osbctl.platforms import Platform
 from osbctl.rule import Category
 from osbctl.sources.parse import parse_document
+from osbctl.sources.variables import no_variables
 from osbctl.tasks import fix as task
 from osbctl.tasks.fix import FixResult, fix_bytes
 from osbctl.validation.options import ValidationOptions
@@ -41,6 +42,20 @@ def check(name: str, data: bytes, *, unsafe: bool, options: ValidationOptions = 
     return len(made)
 
 
+def check_marks(source: str, document: Any, fix: Callable[[bool], FixResult]) -> int:
+    """Hold what `validate` says to be fixable to what `fix` does; `fix` is asked with `--unsafe` or without."""
+    found = validate_document(document, PLAIN).findings
+    marked = task.keep_possible_fixes(found, document, source, "", no_variables)
+    for unsafe in (False, True):
+        done = fix(unsafe)
+        said = {(f.rule, f.location) for f in marked if any(each.safe or unsafe for each in f.fixes)}
+        assert not said & {(f.rule, f.location) for f, _ in done.unfixable_before}, "said to be fixable, and is not"
+        # Of a group of findings, a part may be fixed, which is not counted before.
+        alone = {(f.rule, f.location) for f in found if not f.other_paths}
+        assert {(f.rule, f.location) for f in done.fixed} & alone <= said, "fixed, and not said to be fixable"
+    return len(said)
+
+
 def _fix_with_passes(name: str, data: bytes, options: ValidationOptions, unsafe: bool) -> tuple[FixResult, list[Any]]:
     """The result, and the passes that led to it."""
     possible, passes = task._find_working_pass, list[Any]()
@@ -56,6 +71,7 @@ def _fix_with_passes(name: str, data: bytes, options: ValidationOptions, unsafe:
     watching: list[None] = []
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(task, "_find_working_pass", record_pass)
+        patch.setattr(task, "_find_possible_fixes", lambda *_: [])  # passes that change nothing
         return fix_bytes(name, data, options, unsafe=unsafe), passes
 
 

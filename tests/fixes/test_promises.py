@@ -16,11 +16,12 @@ from osbctl.sources.folder import read_folder
 from osbctl.sources.folder.scaffold import check_splittable, split_catalog
 from osbctl.sources.limits import MAX_DEPTH
 from osbctl.sources.parse import parse_document
-from osbctl.tasks.fix import fix_source, write_fixed_files
+from osbctl.tasks.fix import fix_bytes, fix_source, write_fixed_files
 from osbctl.validation.pipeline import validate_document
+from tests.case import case
 from tests.corpus import CORPUS, EVERY_CASE, catalogs, needs_corpus
 from tests.fixes.generated import catalog, text
-from tests.fixes.promises import FULL, PLAIN, check, check_no_new_findings, differences, is_fix
+from tests.fixes.promises import FULL, PLAIN, check, check_marks, check_no_new_findings, differences, is_fix
 
 MUTATED = ("cloudfoundry-mutations", "cloudfoundry-probes-2")
 CHUNKS = range(20 if EVERY_CASE else 1)
@@ -94,6 +95,19 @@ def test_generated_catalogs(chunk: int) -> None:
 
 
 @pytest.mark.fuzz
+@pytest.mark.parametrize("chunk", CHUNKS)
+def test_validate_calls_fixable_what_fix_fixes(chunk: int) -> None:
+    said = 0
+    for number in sample(chunk, range(5_000 if EVERY_CASE else 40)):
+        random = Random(number)
+        name, data = text(random, catalog(random))
+        with suppress(DocumentError), case(number):
+            document = parse_document(data, name)
+            said += check_marks(name, document, lambda unsafe, of=(name, data): fix_bytes(*of, PLAIN, unsafe=unsafe))
+    assert said > 50
+
+
+@pytest.mark.fuzz
 def test_generated_source_folders(tmp_path: Path) -> None:
     mended = 0
     for number in range(300 if EVERY_CASE else 12):
@@ -114,6 +128,7 @@ def test_generated_source_folders(tmp_path: Path) -> None:
 def check_folder(folder: Path, unsafe: bool) -> bool:
     """Mend a source folder and hold it to the promises; whether anything was mended."""
     before = read_folder(str(folder))
+    check_marks(str(folder), before, lambda unsafe: fix_source(str(folder), PLAIN, unsafe=unsafe))
     found = fix_source(str(folder), PLAIN, unsafe=unsafe)
     write_fixed_files(found)
     after = read_folder(str(folder))
