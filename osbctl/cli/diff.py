@@ -17,7 +17,7 @@ from osbctl.cli.output import is_github_log, print_note, report_style, write_out
 from osbctl.comparison.allow import load_allow_entries, triage_changes
 from osbctl.errors import OsbctlError, SourceError
 from osbctl.findings import DocumentError
-from osbctl.platforms import Platform
+from osbctl.platforms import chosen_or_all
 from osbctl.reports.changes import DIFF, ComparisonNames, DiffFormat, DiffReport, render
 from osbctl.sources.catalogs import require_services
 from osbctl.tasks.options import all_rules
@@ -121,11 +121,15 @@ def diff(
     osbctl diff --user platform https://broker.example.com catalog.yaml
     osbctl brokers show data -f json --version -1 | osbctl diff - catalog.yaml
     """
+    from osbctl.tasks.options import chosen_platforms, first_config
     from osbctl.tasks.output_checks import check_output
 
     connection.check_stdin(old, new)
     connection.check_used(where, old, new)
-    check_output(display.output, [old, new, instances, display.allow, where.env, *connection.files])
+    check_output(display.output, [old, new, instances, display.allow, where.config, where.env, *connection.files])
+    config = first_config((new, old), where.config)
+    judged = chosen_or_all(chosen_platforms(platforms, config))
+    connection = connection.with_configured_version(config)
     try:
         before, after = read_source_or_broker(connection, old, where), read_source_or_broker(connection, new, where)
         require_services(before, as_list=True)
@@ -134,5 +138,5 @@ def diff(
         raise
     from osbctl.tasks.compare import compare_documents
 
-    comparison = compare_documents(before, after, frozenset(platforms or Platform), instances)
+    comparison = compare_documents(before, after, frozenset(judged), instances)
     return display.print_report(display.make_report(comparison, catalog=after.data))

@@ -46,7 +46,6 @@ def validate(
     ] = False,
     stdin_filename: common.StdinFilename = None,
     color: common.ColorChoice = "auto",
-    config: common.Config = None,
     max_bytes: common.MaxBytes = MAX_BYTES,
     *,
     where: common.LocationOptions,
@@ -77,7 +76,7 @@ def validate(
         Request(
             sources=tuple(sources),
             at=where.at,
-            variables_of=variables_lookup(os.environ, where.env, config),
+            variables_of=variables_lookup(os.environ, where.env, where.config),
             stdin_filename=stdin_filename,
             api_version=api_version,
             platforms=tuple(platforms or ()),
@@ -91,5 +90,5 @@ def validate(
             write_baseline=write_baseline,
         ),
         Display(format, output, color, detail),
-        config,
+        where.config,
     )
