@@ -98,7 +98,7 @@ def test_names_are_not_checked_if_the_operator_says_so(tmp_path: Path) -> None:
     (("db-${request.instance_id}", "db-${request.instance}"), "", "unknown variable accessed: request.instance"),
     (("db-${request.instance_id}", "${upper(request.plan_id)}"), "", "unknown function called: upper"),
     (("db-${request.instance_id}", "${"), "", "is not valid"),
-    (("region, type: string", "region, type: integer"), "", "invalid literal"),
+    (("region, type: string", "region, type: integer"), "", "unable to cast its default, a text, to integer"),
     (("", ""), "GSB_PROVISION_DEFAULTS='[]'\n", "failed unmarshaling config value GSB_PROVISION_DEFAULTS"),
     (("", ""), "GSB_SERVICE_ACME_DATABASE_V1_PROVISION_DEFAULTS='{\"region\": 5}'\n", "a request without region is refused"),
 ])  # fmt: skip

@@ -198,7 +198,7 @@ def _compute(default: Any, kind: str, names: frozenset[str]) -> Any:
     try:
         template = parse_template(default)
     except NotTemplateError:
-        raise ValueError(f"template {default[:60]!r} is not valid") from None
+        raise ValueError("its template is not valid") from None
     for name in sorted(template.variables):
         if name not in names and f"{name.rpartition('.')[0]}.*" not in names:
             raise ValueError(f"unknown variable accessed: {name}")
@@ -207,20 +207,40 @@ def _compute(default: Any, kind: str, names: frozenset[str]) -> Any:
     return UNKNOWN if template.text is None else _cast(template.text, kind)
 
 
+_NUMBER = re.compile(r"(?:[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?|0[xX][0-9a-fA-F]+)?")
+
+
 def _cast(text: str, kind: str) -> Any:
     """A text as a value of a type (github.com/spf13/cast). Raises ValueError: it is none."""
-    if kind in ("object", "array"):
-        value = json.loads(text)
-        if not isinstance(value, dict if kind == "object" else list):
-            raise ValueError(f"unable to cast {text[:60]!r} to {kind}")
-        return value
-    if kind == "boolean":
-        if text not in ("1", "t", "T", "TRUE", "true", "True", "0", "f", "F", "FALSE", "false", "False"):
-            raise ValueError(f"unable to cast {text[:60]!r} to bool")
-        return text[0] in "1tT"
-    if kind in ("integer", "number"):
-        return int(re.sub(r"\.0*$", "", text or "0"), 0) if kind == "integer" else float(text or "0")
-    return text
+    try:
+        if kind in ("object", "array"):
+            value = json.loads(text)
+            if isinstance(value, dict if kind == "object" else list):
+                return value
+        elif kind == "boolean" and text in (
+            "1",
+            "t",
+            "T",
+            "TRUE",
+            "true",
+            "True",
+            "0",
+            "f",
+            "F",
+            "FALSE",
+            "false",
+            "False",
+        ):
+            return text[0] in "1tT"
+        elif kind == "number" and _NUMBER.fullmatch(text):
+            return float(text or "0")
+        elif kind == "integer" and _NUMBER.fullmatch(text):
+            return int(re.sub(r"\.0*$", "", text or "0"), 0)
+        elif kind in ("", "string"):
+            return text
+    except (ValueError, RecursionError):
+        pass
+    raise ValueError(f"unable to cast its default, a text, to {kind}")  # which may be secret
 
 
 def add_judged_schemas(catalog: Catalog, rules: Mapping[tuple[Path, str], RequestRules]) -> Catalog:

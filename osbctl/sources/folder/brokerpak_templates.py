@@ -7,13 +7,14 @@ and comments behind them. `tofu validate` says more.
 import re
 from typing import NamedTuple
 
-_SKIPPED = re.compile(r"(?:\s|#[^\n]*|//[^\n]*|/\*.*?\*/)*", re.DOTALL)
+_SKIPPED = re.compile(r"(?:\s|#[^\n]*|//[^\n]*|/\*.*?(?:\*/|\Z))*", re.DOTALL)
 _HEAD = re.compile(
     r"(?P<kind>[^\W\d][\w-]*)(?:[ \t]*(?:\"(?P<quoted>(?:[^\"\\\n]|\\.)*)\"|(?P<bare>[^\W\d][\w-]*)))*[ \t]*"
     r"(?P<end>\{|=(?!=))"
 )
 _INSIDE = re.compile(
-    r"#[^\n]*|//[^\n]*|/\*.*?\*/|<<-?(?P<end>[A-Za-z_][\w-]*)\r?\n.*?^[ \t]*(?P=end)[ \t]*$"
+    # What is not closed goes on to the end: it is not looked for again.
+    r"#[^\n]*|//[^\n]*|/\*.*?(?:\*/|\Z)|<<-?(?P<end>[A-Za-z_][\w-]*)\r?\n.*?(?:^[ \t]*(?P=end)[ \t]*$|\Z)"
     r"|(?P<bracket>[][(){}\"])|[^][(){}\"#/<\n]+|.",
     re.DOTALL | re.MULTILINE,
 )

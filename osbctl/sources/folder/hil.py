@@ -34,7 +34,10 @@ class Template(NamedTuple):
 def parse_template(text: str) -> Template:
     """Parse a text. Raises NotTemplateError: an expression in it is none; the broker refuses to compute it."""
     parser = _Parser(text)
-    value = parser.parse_text("")
+    try:
+        value = parser.parse_text("")
+    except RecursionError:  # nested beyond any use
+        raise NotTemplateError from None
     return Template(frozenset(parser.variables), frozenset(parser.functions), value, value == text)
 
 

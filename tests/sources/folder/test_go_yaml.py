@@ -99,8 +99,9 @@ def test_what_a_template_uses() -> None:
     found = parse_template('x-${str.truncate(3, "a${b.c}")}${d["e"]}')
     assert (found.variables, found.functions, found.text) == ({"b.c", "d"}, {"str.truncate"}, None)
     assert parse_template('$${a}-${"b"}${1}').text == "${a}-b1"
-    with pytest.raises(NotTemplateError):
-        parse_template("${a")
+    for broken in ("${a", "${" + "(" * 100_000):
+        with pytest.raises(NotTemplateError):
+            parse_template(broken)
 
 
 TEMPLATE = """\
@@ -123,5 +124,7 @@ def test_the_blocks_of_a_template() -> None:
     found = find_blocks(TEMPLATE)
     assert found
     assert (found.variables, found.outputs) == ({"a", "b"}, {"f", "g"})
+    for endless in ("/*" * 200_000, "x = [" + "<<A\n" * 200_000, "a {" + "/*" * 200_000, '"' * 99_999):
+        find_blocks(endless)
     for broken in ("variable a {", 'x = "a', "}", "x = (]", 'x = "${a"'):
         assert find_blocks(broken) is None, broken
