@@ -186,12 +186,12 @@ class Authenticator:
                     continue
                 if record is not None:
                     return self._accept(job, record)
-                self._queue.record_result(job.client, accepted=False)
+                self._queue.record_result(job, accepted=False)
                 self._refused.put(job.digest, self._clock() + REFUSED_SECONDS)
                 return REFUSED
 
     def _accept(self, job: PasswordJob, record: CredentialRecord) -> Decision:
-        self._queue.record_result(job.client, accepted=True)
+        self._queue.record_result(job, accepted=True)
         self._verified.put(job.digest, record)
         return Decision(RequestOutcome.ACCEPTED, record.public_name)
 

@@ -315,13 +315,14 @@ class PasswordQueue:
             job.begun = True
         return job, self._is_early
 
-    def record_result(self, client: str, accepted: bool) -> None:
-        """Count a wrong password; a correct one forgives all, and the next refusal."""
+    def record_result(self, job: PasswordJob, accepted: bool) -> None:
+        """Count a wrong password; a correct one was no guess, and forgives all, and the next refusal."""
         now = self._clock()
         if accepted:
-            self._usage(client).set(-1, now)
+            self._guesses.pop((job.client, hash(job.identity)), None)
+            self._usage(job.client).set(-1, now)
         else:
-            for each in (client, network_prefix(client)):
+            for each in (job.client, network_prefix(job.client)):
                 self._usage(each).add(1, now)
 
     def _waiting(self) -> Iterator[PasswordJob]:

@@ -30,7 +30,7 @@ from osbctl.broker.decision import (
     Decision,
     RequestOutcome,
 )
-from osbctl.broker.fairness import GUESSES, KNOWN_CLIENTS, MAX_WAITING, BoundedCache, PasswordQueue
+from osbctl.broker.fairness import GUESSES, KNOWN_CLIENTS, MAX_WAITING, BoundedCache, PasswordJob, PasswordQueue
 from osbctl.broker.hashing_process import HashingError, HashingProcess
 from osbctl.broker.hashing_worker import find_matching_hash
 from osbctl.broker.parser import LONGEST_HEADER, parse_basic_auth
@@ -360,6 +360,14 @@ def test_identities_of_one_address_do_not_share_a_limit() -> None:
         assert b.ask(basic("admin", "old-password")) == Decision(RequestOutcome.ACCEPTED, "old")
 
 
+def test_correct_passwords_are_no_guesses() -> None:
+    """A platform may send each request with another spelling of the header, which is not in the cache."""
+    with bench(OLD) as b:
+        token = basic("admin", "old-password").split()[1]
+        for number in range(1, 3 * GUESSES):
+            assert b.ask(f"Basic{' ' * number}{token}") == Decision(RequestOutcome.ACCEPTED, "old")
+
+
 @pytest.mark.parametrize("identity", ["guessed", "guessed {}"])
 def test_guesser_of_other_identities_delays_no_right_password(identity: str) -> None:
     """With a new identity each time, too: that one hash that has begun ends is all that the platform waits for."""
@@ -505,12 +513,13 @@ def test_caches_are_bounded() -> None:
 def test_refusals_are_forgotten_slowly() -> None:
     clock = Clock()
     queue = PasswordQueue(clock)
-    queue.record_result("10.0.0.1", accepted=False)
-    queue.record_result("10.0.0.1", accepted=False)
+    job = PasswordJob(identity="admin", client="10.0.0.1")
+    queue.record_result(job, accepted=False)
+    queue.record_result(job, accepted=False)
     usage = queue._usage("10.0.0.1")
     assert usage.at(clock.now) == 2
     assert usage.at(clock.now + 60) == pytest.approx(1)
-    queue.record_result("10.0.0.1", accepted=True)
+    queue.record_result(job, accepted=True)
     assert usage.at(clock.now) == -1, "a refusal that follows is forgiven, too"
     assert queue._usage("10.0.0.0/24").at(clock.now) == 2
 
