@@ -41,7 +41,7 @@ from tools.soak import Broker, Target, answer, request, timed
 
 ROUNDS = 100_000
 UPDATES = 200_000
-FEW = ("prlimit", "--nofile=84")
+FEW = ("prlimit", "--nofile=44")
 """Leaves twenty connections (`Settings.connection_limit`)."""
 
 PIPELINED = b"GET /v2/catalog HTTP/1.1\r\nHost: x\r\n\r\n" * 200

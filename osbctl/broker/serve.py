@@ -22,7 +22,7 @@ from osbctl.broker.proxy import ProxyRule
 from osbctl.broker.reload import WatchedFiles, Watcher, stamp_files
 from osbctl.broker.server import PolledSockets, Server
 from osbctl.broker.service import Service
-from osbctl.broker.settings import ADMIN_CONNECTIONS, FILES_KEPT, ServeOptions, Settings, descriptor_limit
+from osbctl.broker.settings import FILES_KEPT, ServeOptions, Settings, descriptor_limit
 from osbctl.broker.shared_state import Shared, Stats
 from osbctl.broker.tls import Certificate, Tls, load_certificate
 from osbctl.errors import UsageError
@@ -211,7 +211,7 @@ def _add_servers_to_loop(
     loop.servers += [create_server(service.app, sock, shared) for sock in sockets]
     if options.admin_listen:
         # The admin listener has its own limit, independent of the service's connections.
-        admin_shared = Shared(replace(options.settings, connections=ADMIN_CONNECTIONS), Stats())
+        admin_shared = Shared(replace(options.settings, connections=options.settings.admin_connections()), Stats())
         app = AdminApp(shared, service, options.admin_hosts)
         for sock in listeners.listen_tcp(*listeners.parse_listen_address(options.admin_listen)):
             loop.admin.append(create_server(app, sock, admin_shared))

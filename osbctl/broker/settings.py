@@ -11,14 +11,12 @@ from pathlib import Path
 
 from osbctl.errors import ConfigError, UsageError
 
-FILES_KEPT = 64
-"""Descriptors reserved for listeners, the admin listener's connections, files and the hashing process."""
+FILES_KEPT, FEWEST_KEPT = 64, 24
+"""Descriptors reserved for listeners, the admin listener's connections, files and the hashing process; with a low limit
+half of it, but not fewer than the second number."""
 
 MINIMUM_FILES = 32
-"""Lowest limit of descriptors with which a broker starts: some twenty are open before the first connection."""
-
-ADMIN_CONNECTIONS = 32
-"""Maximum connections of the admin listener; part of `FILES_KEPT`."""
+"""Lowest limit of descriptors with which a broker starts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +52,12 @@ class Settings:
 
     def connection_limit(self) -> int:
         """`connections`, or fewer if the descriptor limit is lower: a server without descriptors spins."""
-        return max(1, min(self.connections, descriptor_limit() - FILES_KEPT))
+        limit = descriptor_limit()
+        return min(self.connections, limit - min(FILES_KEPT, max(FEWEST_KEPT, limit // 2)))
+
+    def admin_connections(self) -> int:
+        """Maximum connections of the admin listener; part of the descriptors that are kept."""
+        return 32 if descriptor_limit() >= 2 * FILES_KEPT else 4
 
 
 def descriptor_limit() -> int:

@@ -252,16 +252,16 @@ def test_port_in_use_is_a_clear_error(tmp_path: Path, tls: dict[str, str]) -> No
 
 
 def test_low_descriptor_limit_lowers_the_number_of_connections(tmp_path: Path) -> None:
-    with process(tmp_path, partial(start, file_limit=66), insecure_http=True) as broker, ExitStack() as held:
-        for _ in range(5):
+    with process(tmp_path, partial(start, file_limit=32), insecure_http=True) as broker, ExitStack() as held:
+        for _ in range(20):
             sock = held.enter_context(socket.create_connection(("127.0.0.1", broker.port()), timeout=PATIENCE))
             assert ask(sock)[2] == b"one"
 
 
 def test_low_descriptor_limit_is_said(tmp_path: Path) -> None:
-    with process(tmp_path, partial(start, file_limit=66), insecure_http=True) as broker:
+    with process(tmp_path, partial(start, file_limit=40), insecure_http=True) as broker:
         assert (
-            "at most 2 connections at a time: the limit of open files is 66; 1,000 need 1064 (ulimit -n)" in broker.log
+            "at most 16 connections at a time: the limit of open files is 40; 1,000 need 1064 (ulimit -n)" in broker.log
         )
     with process(tmp_path, partial(start, file_limit=31), insecure_http=True) as broker:
         assert broker.process.wait(10) == 3
