@@ -7,7 +7,8 @@ PYTHONS ?= python3.11 python3.12 python3.13 python3.14 python3.15
 TRIED  := $(VENV)/.tried
 EXTRAS := .[postgresql,lsp]
 SAMPLED = tests/platforms tests/fixes tests/comparison/test_both_ways.py tests/editor/test_diagnostics.py \
-	tests/pages tests/requests/test_shells.py tests/requests/test_recorded_brokerpaks.py tests/validation/test_parameters.py
+	tests/pages tests/requests/test_shells.py tests/requests/test_recorded_brokerpaks.py tests/secrets \
+	tests/validation/test_parameters.py
 SITE   = $(BIN)/sphinx-build --quiet --fail-on-warning --keep-going --fresh-env docs build/site
 
 # Keep bytecode: otherwise each test process compiles every test again.

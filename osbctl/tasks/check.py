@@ -22,7 +22,9 @@ def check_running_broker(address: str, connection: ConnectionOptions, options: V
     checked = check_broker(address, connection, options.judged)
     name = redact_query(address)
     main = _validate_catalog(name, checked.catalog, options, Limits(bytes=connection.max_bytes))
-    if checked.catalog and connection.holds_password(checked.catalog.decode("utf-8", "replace")):
+    # An error may quote any piece of what cannot be read.
+    unreadable = main.data is None
+    if checked.catalog and (unreadable or connection.holds_password(checked.catalog.decode("utf-8", "replace"))):
         main = _redact_password(main, connection)
     wire = apply_severities(select_findings(checked.findings, {}, options), options)
     findings, left_out = [*wire, *main.findings], main.left_out + len(checked.findings) - len(wire)

@@ -1,7 +1,7 @@
 """Catalogs that hold a marked value at every place of a secret, in every shape that a value may have."""
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any, NamedTuple
 
 Value = Any
@@ -198,25 +198,26 @@ def offering(number: int, name: str = "") -> Service:
     }  # fmt: skip
 
 
-def catalog_of(places: list[str], kind: str) -> dict[str, Any]:
-    """A catalog with a service offering for each place, which holds its marked value of this kind (where it has it)."""
+def catalog_of(kinds: Mapping[str, str]) -> dict[str, Any]:
+    """A catalog with a service offering for each of these places, which holds its marked value of the kind."""
     services = []
-    for number, name in enumerate(PLACES):
-        if name in places and kind in PLACES[name].kinds:
+    for number, (name, place) in enumerate(PLACES.items()):
+        if name in kinds:
             service = offering(number)
-            PLACES[name].put(service, PLACES[name].kinds[kind](number))
+            place.put(service, place.kinds[kinds[name]](number))
             services.append(service)
     return {"services": services}
 
 
-def clean_catalog(places: list[str]) -> dict[str, Any]:
+def clean_catalog(places: Collection[str]) -> dict[str, Any]:
     return {"services": [offering(number) for number, name in enumerate(PLACES) if name in places]}
 
 
 def as_yaml(catalog: dict[str, Any]) -> str:
     import yaml
 
-    return str(yaml.safe_dump(json.loads(json.dumps(catalog)), sort_keys=False, allow_unicode=True))
+    plain = json.loads(json.dumps(catalog))  # without aliases
+    return str(yaml.dump(plain, Dumper=yaml.CSafeDumper, sort_keys=False, allow_unicode=True))
 
 
 def found_places(output: bytes) -> set[str]:

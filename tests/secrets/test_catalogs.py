@@ -103,9 +103,10 @@ HOUSE = {
 class Desk:
     """A folder with the files of one catalog, and a broker that serves it."""
 
-    def __init__(self, folder: Path, server: FakeBroker, places: list[str], kind: str) -> None:
+    def __init__(self, folder: Path, server: FakeBroker, kinds: dict[str, str]) -> None:
+        """A catalog of these places, each with the kind of its value."""
         self.folder, self.server = folder, server
-        self.catalog, clean = catalog_of(places, kind), clean_catalog(places)
+        self.catalog, clean = catalog_of(kinds), clean_catalog(kinds)
         changed = json.loads(json.dumps(self.catalog).replace("mark", "mark2"))
         invalid = {"services": [*self.catalog["services"], {}]}
         files = {"catalog": self.catalog, "clean": clean, "changed": changed, "invalid": invalid, "house": HOUSE}
@@ -171,9 +172,22 @@ def some_request(plan: dict[str, Any]) -> dict[str, Any]:
     return {name: ["no"] for name in properties}
 
 
-def sample(kind_number: int) -> list[Run]:
-    """Each run meets one kind, and each kind a tenth of the runs: a part of every command's."""
-    return [run for number, run in enumerate(runs()) if number % len(KINDS) == kind_number]
+def of_one_kind(kind: str) -> dict[str, str]:
+    """Every place that can hold this kind."""
+    return {name: kind for name, place in PLACES.items() if kind in place.kinds}
+
+
+PARTS = range(4)
+"""The sample: each run is in one part, each place in two, with another kind than its neighbours."""
+
+
+def sample(part: int) -> tuple[dict[str, str], list[Run]]:
+    """The kinds of the places of a part, and its runs."""
+    kinds = {}
+    for number, (name, place) in enumerate(PLACES.items()):
+        if (number + part) % 2 == 0:
+            kinds[name] = [*place.kinds][(number // 2 + part) % len(place.kinds)]
+    return kinds, [run for number, run in enumerate(runs()) if number % len(PARTS) == part]
 
 
 def test_every_command_that_reads_a_catalog_is_run() -> None:
@@ -182,12 +196,28 @@ def test_every_command_that_reads_a_catalog_is_run() -> None:
     assert run == names - WITHOUT_CATALOG
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_no_command_shows_a_secret_of_a_catalog(kind: str, tmp_path: Path) -> None:
-    """Each place, and every command and format, with some of the kinds; `make fuzz` tries all of them."""
+def test_each_run_each_place_and_each_kind_is_in_the_sample() -> None:
+    parts = [sample(part) for part in PARTS]
+    assert sorted(run for _, chosen in parts for run in chosen) == sorted(runs())
+    assert {name for kinds, _ in parts for name in kinds} == PLACES.keys()
+    assert {kind for kinds, _ in parts for kind in kinds.values()} == {*KINDS}
+
+
+@pytest.mark.parametrize("part", PARTS)
+def test_no_command_shows_a_secret_of_a_catalog(part: int, tmp_path: Path) -> None:
+    """Each command, format, place and kind; `make test-every-case` tries all of them with one another."""
+    check_catalog(tmp_path, *sample(part))
+
+
+@pytest.mark.fuzz
+@pytest.mark.parametrize("kind", KINDS if EVERY_CASE else [])
+def test_no_command_shows_a_secret_of_any_kind(kind: str, tmp_path: Path) -> None:
+    check_catalog(tmp_path, of_one_kind(kind), [*runs()])
+
+
+def check_catalog(tmp_path: Path, kinds: dict[str, str], chosen: list[Run]) -> None:
     with broker({}) as server:
-        desk = Desk(tmp_path, server, [*PLACES], kind)
-        found = desk.leaks([*runs()] if EVERY_CASE else sample(KINDS.index(kind)))
+        found = Desk(tmp_path, server, kinds).leaks(chosen)
     stored = {place for file in tmp_path.glob("registry.sqlite*") for place in found_places(file.read_bytes())}
     found += [f"database: {place}" for place in stored & CLIENT_SECRETS]
     for source in (tmp_path / "catalog.yaml", tmp_path / "catalog.json"):
@@ -198,15 +228,14 @@ def test_no_command_shows_a_secret_of_a_catalog(kind: str, tmp_path: Path) -> No
 
 
 @pytest.mark.fuzz
-@pytest.mark.skipif(not EVERY_CASE, reason="a catalog for each place takes minutes")
-@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("place", PLACES if EVERY_CASE else [])
 def test_no_command_shows_a_secret_at_one_place(place: str, tmp_path: Path) -> None:
     """As above, where no other finding can take the place of the one that shows it."""
     with broker({}) as server:
         for kind in PLACES[place].kinds:
             (tmp_path / kind).mkdir()
             with case(kind):
-                found = Desk(tmp_path / kind, server, [place], kind).leaks([*runs()])
+                found = Desk(tmp_path / kind, server, {place: kind}).leaks([*runs()])
                 assert not found, "\n" + "\n".join(found)
 
 

@@ -11,6 +11,7 @@ import threading
 from base64 import b64decode, b64encode
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from itertools import product
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote, unquote
@@ -265,26 +266,52 @@ IN_CATALOGS = (
 )
 
 
-def sample(step: int) -> list[tuple[str, str, str]]:
-    """Every so many places and forms, through every command in turn; in `make fuzz` each through each.
+def echoes() -> list[tuple[str, str]]:
+    """Each place with each form.
 
     Half a password in a catalog may be a word that stands there by chance: such a catalog is not refused.
     """
-    every = [(place, form) for place in PLACES for form in FORMS if form != "first half" or place not in IN_CATALOGS]
-    if EVERY_CASE:
-        return [(words, place, form) for words in runs() for place, form in every]
+    return [(place, form) for place in PLACES for form in FORMS if form != "first half" or place not in IN_CATALOGS]
+
+
+def sample(step: int) -> list[tuple[str, str, str]]:
+    """Every so many places and forms, through every command in turn."""
     words = runs()
-    return [
-        (words[number % len(words)], place, form) for number, (place, form) in enumerate(every) if number % step == 0
-    ]
+    return [(words[number % len(words)], *echoes()[number]) for number in range(0, len(echoes()), step)]
 
 
-@pytest.mark.parametrize(
-    ("password", "step"), [*zip(PASSWORDS, (3, 7, 11), strict=True)], ids=["ascii", "unicode", "escape"]
-)
+NAMES = ["ascii", "unicode", "escape"]
+STEPS = [7, 29, 31]
+
+
+def test_each_run_each_place_and_each_form_is_in_the_sample() -> None:
+    words, places, forms = (set(column) for column in zip(*sample(STEPS[0]), strict=True))
+    assert (words, places, forms) == ({*runs()}, {*PLACES}, {*FORMS})
+
+
+@pytest.mark.parametrize(("password", "step"), [*zip(PASSWORDS, STEPS, strict=True)], ids=NAMES)
 def test_no_command_shows_a_password_that_comes_back(password: str, step: int, tmp_path: Path) -> None:
+    """Each command, place and form; `make test-every-case` tries all of them with one another."""
+    check_echoes(password, sample(step), tmp_path)
+
+
+@pytest.mark.fuzz
+@pytest.mark.parametrize(("name", "form"), [*product(NAMES, FORMS)] if EVERY_CASE else [])
+def test_no_command_shows_a_password_in_any_form(name: str, form: str, tmp_path: Path) -> None:
+    password = PASSWORDS[NAMES.index(name)]
+    cases = [(words, place, one) for words in runs() for place, one in echoes() if one == form]
+    check_echoes(password, cases, tmp_path)
+
+
+@pytest.mark.parametrize("password", PASSWORDS, ids=NAMES)
+def test_check_shows_no_half_of_a_password_in_a_doubled_key(password: str, tmp_path: Path) -> None:
+    places = ("doubled key", "doubled key as written", "value of a doubled key", "broken string")
+    check_echoes(password, [("check URL -f text", place, "first half") for place in places], tmp_path)
+
+
+def check_echoes(password: str, cases: list[tuple[str, str, str]], tmp_path: Path) -> None:
     with echoing() as echo:
-        found = judge(tmp_path, echo, password, sample(step))
+        found = judge(tmp_path, echo, password, cases)
     assert not found, "\n" + "\n".join(found)
 
 
