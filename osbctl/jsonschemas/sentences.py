@@ -55,7 +55,7 @@ def metaschema_errors(schema: dict[str, Any], dialect: Dialect) -> Iterator[tupl
     # A lone surrogate is no fault of a schema, but jsonschema-rs reads none.
     value = json.loads(json.dumps(schema, ensure_ascii=False).encode("utf-8", "replace"))
     # From 2019-09 on a metaschema has several parts, and each says the same of a wrong type.
-    errors = [(error, _best_match(error, value)) for error in judge.iter_errors(value)]
+    errors = [(error, _best_match(error, value)) for error in leaf_errors(judge.iter_errors(value))]
     found = {(error_path(e, value), describe_error(best, error_path(best, value), "the schema")) for e, best in errors}
     yield from sorted(found, key=lambda fault: (list(map(str, fault[0])), fault[1]))
 
@@ -126,14 +126,19 @@ def _path_in_text(path: Path) -> str:
     return "".join(f"[{step}]" if step.isascii() and step.isdecimal() else f'["{step}"]' for step in steps)
 
 
-def describe_error(error: ValidationError, path: Path, top_name: str, secrets: frozenset[Any] = frozenset()) -> str:
-    """The message for one error at `path`; `top_name` is what the top is called, `secrets` are redacted."""
+def describe_error(
+    error: ValidationError, path: Path, top_name: str, secrets: frozenset[Any] = frozenset(), name: str = ""
+) -> str:
+    """The message for one error at `path`; `top_name` is what the top is called, `secrets` are redacted.
+
+    `name` is that of the value in the message, if its key does not say which one is meant.
+    """
     kind = error.kind
     if kind.name == "required":
         return f"{format_key(kind.value)} is missing"
     keyword = "None" if kind.name == "falseSchema" else kind.name
     expected, instance = (redact(value, secrets, by_name=False) for value in (kind.value, error.instance))
-    return describe_violation(keyword, expected, instance, path, top_name)
+    return describe_violation(keyword, expected, instance, path, name or _value_name(path, top_name))
 
 
 def _value_name(path: Path, top_name: str) -> str:
@@ -145,9 +150,8 @@ def _value_name(path: Path, top_name: str) -> str:
     return f"item {path[-1] + 1} of {_value_name(path[:-1], top_name)}"
 
 
-def describe_violation(keyword: str, expected: Any, instance: Any, path: Path, top_name: str = "the catalog") -> str:
-    """Message: `instance` at `path` violates `keyword`, whose value in the schema is `expected`."""
-    field = _value_name(path, top_name)
+def describe_violation(keyword: str, expected: Any, instance: Any, path: Path, name: str) -> str:
+    """Message: `instance` at `path`, called `name`, violates `keyword`, whose value in the schema is `expected`."""
     found = _describe_value(instance)
     if type(instance) in (str, int, float) and is_secret_path(path):
         kind = "a string" if isinstance(instance, str) else "a number"
@@ -157,7 +161,7 @@ def describe_violation(keyword: str, expected: Any, instance: Any, path: Path, t
         template = "must not be empty"
     demand = _format_keyword_value(keyword, expected) if "{value}" in template else ""
     length = len(instance) if isinstance(instance, str | list | dict) else 0
-    return f"{field} {template.format(keyword=keyword, value=demand, found=found, length=length)}"
+    return f"{name} {template.format(keyword=keyword, value=demand, found=found, length=length)}"
 
 
 def _format_keyword_value(keyword: str, value: Any) -> str:

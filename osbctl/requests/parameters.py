@@ -88,7 +88,7 @@ def _findings_of_error(error: Any, path: Path, names: set[str], secrets: frozens
             yield _create_finding(kind.name, (*path, name), f"the schema does not allow {format_key(name)} here", hint)
     elif kind.name == "propertyNames":
         name = kind.error.instance
-        about = describe_violation(kind.error.kind.name, kind.error.kind.value, name, ("the name of a parameter",))
+        about = describe_violation(kind.error.kind.name, kind.error.kind.value, name, (), "the name of a parameter")
         yield _create_finding(kind.name, (*path, name), about)
     elif is_secret_path(path):
         yield _create_finding(kind.name, path, f"{format_key(str(path[-1]))} does not meet `{kind.name}` of the schema")

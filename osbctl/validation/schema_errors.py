@@ -6,11 +6,11 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
-from osbctl.catalog import service_and_plan_names
+from osbctl.catalog import object_path, service_and_plan_names
 from osbctl.fields import BOOLEAN_WORDS, CONVENTIONS, LATEST, is_boolean_field, is_newer_field, load_schema
 from osbctl.findings import Finding, Fix, Severity
 from osbctl.jsonschemas.sentences import describe_violation
-from osbctl.paths import JSON_TYPES, Path, entries
+from osbctl.paths import JSON_TYPES, Path, entries, get_at, pointer
 from osbctl.platforms import ApiVersion
 from osbctl.platforms.outcome import MAX_REFUSALS
 from osbctl.text import did_you_mean, format_key
@@ -18,25 +18,37 @@ from osbctl.validation.node import CatalogNode
 from osbctl.validation.options import MAX_FINDINGS
 
 _LISTS = {"services", "plans", "tags", "requires", "bullets", "costs"}
-_TO_ADD = {"description": "describe it to users in a sentence", "plans": "a service offering needs a plan"}
+_TO_WRITE = {
+    "name": "name it as users should type it",
+    "description": "describe it to users in a sentence",
+    "plans": "a service offering needs a plan",
+    "bindable": "write true or false",
+}
+_NULL_IS_REFUSED = ("tags", "requires", "redirect_uri")
+"""Fields that may be left out, but must not be null: Cloud Foundry refuses it."""
 _NO_SPACE = re.compile(r"[a-zA-Z_]\w*:[^\s/]")
 _REST = {Severity.ERROR: "schema-other", Severity.WARNING: "metadata-type"}
 
 
 class CatalogFault(NamedTuple):
-    """A keyword of the schema with the value `wanted`, and the catalog's value that breaks it; None if missing."""
+    """A keyword of the schema with the value `wanted`, and the catalog's value that breaks it; None if missing.
+
+    `is_optional`: the field may be left out.
+    """
 
     path: Path
     keyword: str
     wanted: Any
     value: Any
+    is_optional: bool = False
 
     @property
     def sentence(self) -> str:
         """The fault as a sentence."""
         if self.keyword == "required":
-            return f"{format_key(str(self.path[-1]))} is missing"
-        return describe_violation(self.keyword, self.wanted, self.value, self.path)
+            return f"{name_in_object(self.path)} is missing"
+        name = name_in_object(self.path) or "the catalog"
+        return describe_violation(self.keyword, self.wanted, self.value, self.path, name)
 
 
 def explain_schema_errors(data: dict[str, Any], version: ApiVersion) -> tuple[list[Finding], set[Path]]:
@@ -72,21 +84,25 @@ def schema_errors(data: Any, version: ApiVersion) -> Iterator[CatalogFault]:
     return _find_faults(data, schema, (), schema["definitions"])
 
 
-def _find_faults(value: Any, schema: dict[str, Any], path: Path, definitions: dict[str, Any]) -> Iterator[CatalogFault]:
+def _find_faults(
+    value: Any, schema: dict[str, Any], path: Path, definitions: dict[str, Any], is_optional: bool = False
+) -> Iterator[CatalogFault]:
     reference = schema.get("allOf", [schema])[0].get("$ref")
     if reference:
         schema = definitions[reference.rpartition("/")[2]]
     for keyword, breaks in _BREAKS.items():
         if keyword in schema and breaks(value, schema[keyword]):
-            yield CatalogFault(path, keyword, schema[keyword], value)
+            yield CatalogFault(path, keyword, schema[keyword], value, is_optional)
             return
-    for key in schema.get("required", ()):
+    required = schema.get("required", ())
+    for key in required:
         if key not in value:
             yield CatalogFault((*path, key), "required", True, None)
     fields, others = schema.get("properties", {}), schema.get("items", schema.get("additionalProperties"))
     for step, item in entries(value):
         if subschema := fields.get(step, others):
-            yield from _find_faults(item, subschema, (*path, step), definitions)
+            may_be_left_out = isinstance(step, str) and step not in required
+            yield from _find_faults(item, subschema, (*path, step), definitions, may_be_left_out)
 
 
 def _has_wrong_type(value: Any, json_type: str) -> bool:
@@ -124,22 +140,27 @@ def _fault_finding(data: dict[str, Any], lacks_ids: bool, fault: CatalogFault, s
         message = f"{service_and_plan_prefix(data, path)}{path[-1]} stands at the top, not in the service offering"
         hint = "indent it, and what is below it"
         return Finding("schema-required", Severity.ERROR, message, path, hint=hint, related_path=(str(path[-1]),))
-    if keyword == "type" and fault.wanted == "object" and fault.value is None and isinstance(path[-1], str):
-        # Every platform treats it as a missing object; brokers of Go's SDK send `parameters` this way.
-        summary, fixes = "nulls stand where an object may be left out", (Fix("remove", path, safe=True),)
-        return Finding("null-object", Severity.INFO, message, path, None, "leave it out", fixes, summary)
     if _is_metadata_convention(path):
         return _metadata_finding(fault, severity, message)
-    return _specification_finding(lacks_ids, fault, severity, message)
+    if keyword == "type" and fault.value is None and fault.is_optional and path[-1] not in _NULL_IS_REFUSED:
+        # Every platform treats it as a missing field; brokers of Go's SDK send `parameters` this way.
+        summary, fixes = "nulls stand where a field may be left out", (Fix("remove", path, safe=True),)
+        return Finding("null-object", Severity.INFO, message, path, None, "leave it out", fixes, summary)
+    return _specification_finding(data, lacks_ids, fault, severity, message)
 
 
-def _specification_finding(lacks_ids: bool, fault: CatalogFault, severity: Severity, message: str) -> Finding:
+def _specification_finding(
+    data: dict[str, Any], lacks_ids: bool, fault: CatalogFault, severity: Severity, message: str
+) -> Finding:
     path = fault.path
     rule = "schema-empty" if fault.keyword in ("minLength", "minItems") else f"schema-{fault.keyword}"
     if lacks_ids and _is_id_path(path) and not fault.value:  # @sap/sbf, README: it keeps existing ids
         group_summary = "service offerings and plans have no id"
         hint = "a GUID each, for example by gen-catalog-ids of @sap/sbf; once published, it never changes"
         return Finding(rule, severity, message, path, hint=hint, group_summary=group_summary)
+    holder = path[:-1]
+    if fault.keyword == "required" and holder and isinstance(holder[-1], str) and get_at(data, holder) == {}:
+        return Finding(rule, severity, message, path, hint=f"leave {holder[-1]} out, or fill it in")
     hint, fixes = _suggest_repair(fault, safe=True)
     return Finding(rule, severity, message, path, hint=hint, fixes=fixes)
 
@@ -168,9 +189,11 @@ def _is_metadata_convention(path: Path) -> bool:
 def _suggest_repair(fault: CatalogFault, safe: bool) -> tuple[str, tuple[Fix, ...]]:
     """Hint and fix for a fault; the fix is `safe` if every platform refuses the value."""
     path = fault.path
-    if fault.keyword in ("required", "minLength", "minItems"):
+    if fault.value is None and fault.keyword == "type" and path[-1:] in (("tags",), ("requires",)):
+        return "leave it out", (Fix("remove", path, safe=safe),)
+    if fault.value is None or fault.keyword in ("minLength", "minItems"):  # null, or missing
         guid = "a GUID is recommended; once published, it never changes"
-        return guid if _is_id_path(path) else _TO_ADD.get(str(path[-1]), ""), ()
+        return guid if _is_id_path(path) else _TO_WRITE.get(str(path[-1]), ""), ()
     if fault.keyword == "enum":
         return did_you_mean(str(fault.value), fault.wanted), ()
     if fault.keyword != "type" or not path:
@@ -189,6 +212,8 @@ def _suggest_type_repair(path: Path, value: Any, safe: bool) -> tuple[str, tuple
         return "write each amount under its currency, such as {usd: 9.5}", ()
     if isinstance(value, str):
         return _suggest_scalar_from_text(path, value, safe)
+    if is_boolean_field(str(field)):
+        return _TO_WRITE["bindable"], ()
     if isinstance(value, bool) or not isinstance(value, int | float):
         return "", ()
     if field == "id":
@@ -203,7 +228,7 @@ def _suggest_scalar_from_text(path: Path, text: str, safe: bool) -> tuple[str, t
         meant = BOOLEAN_WORDS[text.lower()]
         return f"write {json.dumps(meant)}, without quotes", (Fix("set", path, meant, safe),)
     if path[-1] != "maximum_polling_duration" and "amount" not in path:
-        return "", ()
+        return _TO_WRITE["bindable"] if is_boolean_field(str(path[-1])) else "", ()
     number = _parse_json_number(text)
     if number is None:
         return f"write the number alone, such as {'3600' if 'amount' not in path else '9.5'}", ()
@@ -212,8 +237,6 @@ def _suggest_scalar_from_text(path: Path, text: str, safe: bool) -> tuple[str, t
 
 def _suggest_list(path: Path, value: Any, safe: bool) -> tuple[str, tuple[Fix, ...]]:
     """Hint and fix for a value in place of a list."""
-    if value is None:
-        return "", ()
     if isinstance(value, dict):
         by_name = value and all(isinstance(entry, dict) for entry in value.values())
         return ("write a list, the key of each entry as its name" if by_name else "put the entry into a list"), ()
@@ -243,6 +266,34 @@ def _parse_json_number(text: str) -> int | float | None:
 
 
 def service_and_plan_prefix(data: Any, path: Path) -> str:
-    """The names of the service offering and the plan around `path`, as the beginning of a sentence."""
-    named = zip(("service", "plan"), service_and_plan_names(path, data), strict=True)
-    return "".join(f"{kind} {name[:60]!r}: " for kind, name in named if isinstance(name, str) and name)
+    """The service offering and the plan around `path`, by name or else by position: the beginning of a sentence."""
+    service, plan = service_and_plan_names(path, data)
+    parts = []
+    if path[:1] == ("services",) and (len(path) > 2 or _is_name(service)):
+        is_in_plan = path[2:3] == ("plans",) and (len(path) > 4 or _is_name(plan))
+        if _is_name(service) or _is_name(plan) or not is_in_plan:
+            parts.append(f"service {repr(service[:60]) if _is_name(service) else pointer(path[:2])}: ")
+        if is_in_plan:
+            parts.append(f"plan {repr(plan[:60]) if _is_name(plan) else pointer(path[:4])}: ")
+    return "".join(parts)
+
+
+def _is_name(value: Any) -> bool:
+    return isinstance(value, str) and bool(value)
+
+
+def name_in_object(path: Path) -> str:
+    """The name of a value in its service offering or plan, with the objects between the two; empty for the catalog.
+
+    Metadata is left out, as its fields stand nowhere else.
+    """
+    top = object_path(path[:-1]) if path[:1] == ("services",) and len(path) > 2 else ()
+    name = ""
+    for step in path[len(top) :]:
+        if isinstance(step, int):
+            name = f"item {step + 1} of {name}"
+        elif name.startswith("item "):
+            name = f"{format_key(step)} of {name}"
+        else:
+            name = f"{name}.{format_key(step)}" if name and name != "metadata" else format_key(step)
+    return name

@@ -13,10 +13,10 @@ from osbctl.jsonschemas.bounded_validator import refuse_to_fetch
 from osbctl.jsonschemas.dialects import DRAFTS, find_dialect
 from osbctl.jsonschemas.sentences import describe_error, describe_violation, error_path, leaf_errors
 from osbctl.paths import JsonValue, Path, pointer
-from osbctl.text import escape_line, format_key
+from osbctl.text import escape_line
 from osbctl.validation.options import MAX_FINDINGS
 from osbctl.validation.rules.references import References
-from osbctl.validation.schema_errors import omission_note, service_and_plan_prefix
+from osbctl.validation.schema_errors import name_in_object, omission_note, service_and_plan_prefix
 
 
 def check_user_schema(data: dict[str, Any], schema: Any, name: str) -> list[Finding]:
@@ -67,12 +67,13 @@ def error_sentences(error: jsonschema_rs.ValidationError, data: JsonValue) -> It
     """Path and sentence of an error of the catalog `data`; one for each missing or additional field."""
     path, kind = error_path(error, data), error.kind
     if isinstance(kind, ValidationErrorKind.Required):
-        yield (*path, kind.property), f"{format_key(kind.property)} is missing"
+        yield (*path, kind.property), f"{name_in_object((*path, kind.property))} is missing"
     elif isinstance(kind, ValidationErrorKind.AdditionalProperties):
-        yield from (((*path, name), f"{format_key(name)} is not allowed here") for name in kind.unexpected)
+        places = [(*path, name) for name in kind.unexpected]
+        yield from ((place, f"{name_in_object(place)} is not allowed here") for place in places)
     elif isinstance(kind, ValidationErrorKind.PropertyNames):
         inner = kind.error
-        text = describe_violation(inner.kind.name, inner.kind.value, inner.instance, ("the name of a field",))
+        text = describe_violation(inner.kind.name, inner.kind.value, inner.instance, (), "the name of a field")
         yield (*path, str(inner.instance)), text
     else:
-        yield path, describe_error(error, path, "the catalog")
+        yield path, describe_error(error, path, "the catalog", name=name_in_object(path))

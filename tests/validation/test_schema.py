@@ -5,6 +5,7 @@ import json
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from itertools import cycle
 from pathlib import Path
 from random import Random
@@ -16,14 +17,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from osbctl.fields import is_newer_field
-from osbctl.findings import Severity
-from osbctl.platforms import ApiVersion
+from osbctl.fields import CONVENTIONS, PARTS, field_schemas, is_newer_field, load_schema
+from osbctl.findings import Fix, Severity
+from osbctl.paths import Path as ValuePath
+from osbctl.paths import value_at
+from osbctl.platforms import ApiVersion, judge_all
 from osbctl.sources.limits import MAX_DEPTH
 from osbctl.validation.options import MAX_FINDINGS
 from osbctl.validation.pipeline import schema_findings
 from osbctl.validation.schema_errors import _BREAKS, schema_errors
 from osbctl.validation.user_schema import error_sentences
+from tests.case import case
 from tests.corpus import needs_corpus, records
 from tests.fixes import generated
 from tests.folders import catalogs_folder, schemas_folder
@@ -129,16 +133,33 @@ def test_a_good_catalog_has_no_fault(version: ApiVersion) -> None:
     ({"services": ["x"]}, ['schema-type: item 1 of services must be an object, not the string "x"']),
     (service(bindable="yes"), [f'schema-type: {DB}bindable must be a boolean, not the string "yes"']),
     (service(tags="http://u:hunter2@h"), [f'schema-type: {DB}tags must be an array, not the string "http://***@h"']),
-    (service(name=""), ["schema-empty: name must not be empty"]),
+    (service(name=""), ["schema-empty: service /services/0: name must not be empty"]),
     (service(plans=[]), [f"schema-empty: {DB}plans must not be empty"]),
     (service(requires=["x"]), [f'schema-enum: {DB}item 1 of requires must be one of {REQUIRES}, not the string "x"']),
     (service(tags=[{}]), [f"schema-type: {DB}item 1 of tags must be a string, not an object"]),
     (service(metadata={"displayName": []}), [f"metadata-type: {DB}displayName must be a string, not an array"]),
-    (plan(free=None), [f"schema-type: {DB}{SMALL}free must be a boolean, not null"]),
+    (plan(free=None), [f"null-object: {DB}{SMALL}free must be a boolean, not null"]),
     (plan(description=None), [f"schema-type: {DB}{SMALL}description must be a string, not null"]),
     (service(plans=[{"name": "a"}]),
         [f"schema-required: {DB}plan 'a': {field} is missing" for field in ("description", "id")]),
-    (plan(maintenance_info={}), [f"schema-required: {DB}{SMALL}version is missing"]),
+    (plan(maintenance_info={}), [f"schema-required: {DB}{SMALL}maintenance_info.version is missing"]),
+    (plan(maintenance_info={"version": "1.0.0", "description": 4}),
+        [f"schema-type: {DB}{SMALL}maintenance_info.description must be a string, not 4"]),
+    (service(dashboard_client={}),
+        [f"schema-required: {DB}dashboard_client.{field} is missing" for field in ("id", "secret")]),
+    (service(plans=[{**PLAN, "name": 8}]), [f"schema-type: {DB}plan /services/0/plans/0: name must be a string, not 8"]),
+    (service(plans=[{**PLAN, "name": "", "id": 7}]),
+        [f"schema-{rule} {DB}plan /services/0/plans/0: {text}" for rule, text in
+            (("empty:", "name must not be empty"), ("type:", "id must be a string, not 7"))]),
+    ({"services": [{**GOOD["services"][0], "name": 8, "plans": [{**PLAN, "free": 3}]}]},
+        [f"schema-type: service /services/0: {text}" for text in
+            ("name must be a string, not 8", f"{SMALL}free must be a boolean, not 3")]),
+    (service(plans=[PLAN, {}]),
+        [f"schema-required: {DB}plan /services/0/plans/1: {field} is missing" for field in ("description", "id", "name")]),
+    (plan(metadata={"costs": [{"amount": {"usd": 1}, "unit": 3}]}),
+        [f"metadata-type: {DB}{SMALL}unit of item 1 of costs must be a string, not 3"]),
+    (plan(schemas={"service_instance": {"create": 1}}),
+        [f"schema-type: {DB}{SMALL}schemas.service_instance.create must be an object, not 1"]),
     (service(description=["\x1b[31m"]), [f"schema-type: {DB}description must be a string, not an array"]),
     (service(bindable="\u202e" + "x" * 99),
         [f'schema-type: {DB}bindable must be a boolean, not the string "\\u202e{"x" * 50}…']),
@@ -163,8 +184,14 @@ def test_messages(data: dict[str, Any], expected: list[str]) -> None:
     (plan(metadata={"costs": [{"amount": {"usd": "9.99"}}]}), "write a number, without quotes"),
     (plan(metadata={"costs": [{"amount": {"usd": "[" * 60_000}}]}), "write the number alone, such as 9.5"),
     (service(dashboard_client={"secret": "x"}), ""),
+    (plan(maintenance_info={}), "leave maintenance_info out, or fill it in"),
+    (service(tags=None), "leave it out"),
+    (service(bindable=None), "write true or false"),
+    (service(bindable="perhaps"), "write true or false"),
+    (plan(name=None), "name it as users should type it"),
+    (plan(id=None), "a GUID is recommended; once published, it never changes"),
     (service(plans=[{"name": "a", "description": "x"}]), "a GUID is recommended; once published, it never changes"),
-    (service(bindable=[]), ""),
+    (service(bindable=[]), "write true or false"),
     (service(plans=[]), "a service offering needs a plan"),
     (plan(description=""), "describe it to users in a sentence"),
     (service(plans=[{key: PLAN[key] for key in PLAN if key != "description"}]), "describe it to users in a sentence"),
@@ -295,3 +322,46 @@ def test_our_walk_knows_every_keyword_of_the_schema(version: ApiVersion) -> None
         assert schema.get("minLength", 1) == 1  # whatever is not empty is long enough
         todo += [*schema.get("allOf", ()), *(schema[key] for key in ("items", "additionalProperties") if key in schema)]
         todo += [inner for key in ("properties", "definitions") for inner in schema.get(key, {}).values()]
+
+
+def null_fields(kind: str, value: dict[str, Any], where: ValuePath) -> Iterator[ValuePath]:
+    """The paths of all known fields of an object of that kind, and of those inside it."""
+    for field in field_schemas(kind, ApiVersion.V2_17):
+        yield (*where, field)
+        inner, part = value.get(field), PARTS.get(kind, {}).get(field)
+        if part and isinstance(inner, dict):
+            yield from null_fields(part, inner, (*where, field))
+
+
+def test_a_null_is_an_error_only_where_it_is_required_or_a_platform_refuses_it() -> None:
+    client = {"id": "c", "secret": "s", "redirect_uri": "https://example.com"}
+    info = {"version": "1.0.0", "description": "d"}
+    schemas = {"service_instance": {"create": {}, "update": {}}, "service_binding": {"create": {}}}
+    whole = service(dashboard_client=client, metadata={}, plans=[PLAN | {"maintenance_info": info, "schemas": schemas}])
+    offering = whole["services"][0]
+    paths = [*null_fields("service", offering, ("services", 0))]
+    paths += null_fields("plan", offering["plans"][0], ("services", 0, "plans", 0))
+    assert len(paths) > 40
+    for path in paths:
+        with case(path):
+            data = json.loads(json.dumps(whole))
+            value_at(data, path[:-1])[path[-1]] = None
+            found = [one for one in schema_findings(data, ApiVersion.V2_17)[0] if one.path == path]
+            refused = any(outcome.refusals for outcome in judge_all(data).values())
+            if "metadata" in path[:-1] and path[-1] in CONVENTIONS:
+                continue
+            (finding,) = found
+            required = load_schema(ApiVersion.V2_17)["definitions"][kind_of(path)]["required"] if kind_of(path) else []
+            assert (finding.severity is Severity.ERROR) == (refused or path[-1] in required)
+            if path[-1] in ("tags", "requires") or finding.severity is Severity.INFO:
+                assert (finding.hint, finding.fixes) == ("leave it out", (Fix("remove", path, safe=True),))
+            del value_at(data, path[:-1])[path[-1]]
+            assert path[-1] not in ("tags", "requires") or not any(one.refusals for one in judge_all(data).values())
+
+
+def kind_of(path: ValuePath) -> str:
+    """The kind of the object around the value at `path`, if it requires anything."""
+    holder = path[-2]
+    if isinstance(holder, int):
+        return "plan" if "plans" in path else "service"
+    return str(holder) if holder in ("dashboard_client", "maintenance_info") else ""

@@ -24,7 +24,8 @@ from osbctl.platforms.outcome import Refusal
 
 _LONGEST_SCHEMA = 65_536
 _PLACES = {"service_instance": ("create", "update"), "service_binding": ("create",)}
-_MUST_CONFORM = "Must conform to JSON Schema Draft 04 (experimental support for later versions): "
+_MUST_CONFORM = "Must conform to JSON Schema Draft 04 (experimental support for later versions): …"
+_NO_DOCUMENT = "copy what it refers to into this schema"
 
 
 class SchemaChecks:
@@ -86,7 +87,7 @@ class SchemaChecks:
             return (Refusal("cloudfoundry-schema-dialect", ("$schema",), text),)
         # Cloud Foundry treats every schema as draft-04, regardless of its `$schema`.
         wrong = tuple(
-            Refusal("cloudfoundry-schema-metaschema", path, _MUST_CONFORM + message)
+            Refusal("cloudfoundry-schema-metaschema", path, _MUST_CONFORM, f"in draft-04, {message}")
             for path, message in metaschema_errors(schema, DRAFT_4)
             if not _is_tolerated_error(schema, path)
         )
@@ -204,13 +205,13 @@ def _check_reference(schema: dict[str, Any], path: Path, loaded_ids: set[str]) -
     if reference is None or reference is False:
         return
     if not isinstance(reference, str):
-        raise _RefusedError("reference", (*path, "$ref"), "$ref must be a string")
+        raise _RefusedError("reference", (*path, "$ref"), "…", "$ref must be a string")
     document = reference.partition("#")[0]
     if not document or document == DRAFT_4.uri:
         return
     if any(document.endswith(name.rstrip("#")) or name.rstrip("#").endswith(document) for name in loaded_ids):
         raise UnclearSchemaError((*path, "$ref"), _MOVED_BASE)
-    raise _RefusedError("reference", (*path, "$ref"), f"No external references are allowed: {reference}")
+    raise _RefusedError("reference", (*path, "$ref"), "No external references are allowed: …", _NO_DOCUMENT)
 
 
 def _check_predictable(loaded: list[tuple[Path, dict[str, Any]]], is_base_certain: bool) -> None:
@@ -276,7 +277,7 @@ class _Evaluation:
         from osbctl.jsonschemas.sentences import metaschema_errors
 
         if not isinstance(reference, str):
-            raise _RefusedError("reference", path, "$ref must be a string")
+            raise _RefusedError("reference", path, "…", "$ref must be a string")
         document, _, fragment = reference.partition("#")
         if document:
             if document == DRAFT_4.uri and fragment:
@@ -285,7 +286,7 @@ class _Evaluation:
         target = resolve_pointer(self._root, "".join(f"/{step}" for step in unquote(fragment).split("/") if step))
         value = None if target is None else value_at(self._root, target)
         if target is None or not isinstance(value, dict):
-            raise _RefusedError("reference", path, "The reference leads to no schema.")
+            raise _RefusedError("reference", path, "…", "the reference must lead to a schema")
         if any(metaschema_errors(value, DRAFT_4)):
             raise UnclearSchemaError(path, "the reference leads to a schema that is not valid")
         return self.accepts_empty_object(value, target)
@@ -300,7 +301,7 @@ def _check_patterns(pattern_properties: dict[str, Any], path: Path) -> None:
         fault = _pattern_error(pattern)
         pattern_path = (*path, "patternProperties", pattern)
         if _BROKEN.match(fault):
-            raise _RefusedError("pattern", pattern_path, f"The pattern is broken: {fault}")
+            raise _RefusedError("pattern", pattern_path, "…", f"correct the pattern: {fault}")
         if fault or not _SHARED_PATTERN.fullmatch(pattern):
             raise UnclearSchemaError(pattern_path, "Ruby may read the pattern in another way")
 

@@ -191,7 +191,8 @@ _SCHEMA_ERRORS = {
     "schema-type": """A field has a value of the wrong type.
     Bad: bindable: "true"
     Good: bindable: true
-    Fix: writes a word for a boolean as the boolean, a number in quotes as the number, and a single text as a list.
+    Fix: writes a word for a boolean as the boolean, a number in quotes as the number, and a single text as a list;
+    removes `tags` or `requires` that is null.
     Source: OSB 2.14, Catalog Management: the types of the fields""",
     "schema-empty": """A required text or list is empty.
     Bad: description: ""
@@ -206,9 +207,10 @@ _SCHEMA_ERRORS = {
     "house-schema": """A value breaks a schema of your own, given with `--schema`.""",
 }
 _SCHEMA_NOTES = {
-    "null-object": """A null stands where an object may be left out.
+    "null-object": """A null stands where a field may be left out.
 
-    Brokers of Go's SDK send them, as in `parameters: null`. Every platform treats such a null as a missing field.
+    Brokers of Go's SDK send them, as in `parameters: null`. Every platform treats such a null as a missing field; those
+    that Cloud Foundry refuses (`tags`, `requires`) are `schema-type`.
     Bad: dashboard_client: null
     Good: tags: [sql]
     Fix: removes the field.
