@@ -14,13 +14,15 @@ from osbctl.findings import DocumentError, Finding, Location
 from osbctl.paths import Path, entries, parse_pointer, pointer, resolve_step
 from osbctl.sources.document import Document
 from osbctl.sources.limits import DEFAULT_LIMITS, Limits
-from osbctl.sources.parse import TEMPLATE, is_template, not_object_finding, parse_stream
+from osbctl.sources.parse import TEMPLATE, is_template, not_object_finding, other_kind_finding, parse_stream
 from osbctl.sources.spring import is_in_spring_catalog, rename_spring_fields
 from osbctl.sources.text_lines import LINE_END
 from osbctl.text import closest_word, did_you_mean
 
 _TEXT_OF_CATALOG = re.compile(r"\b(?:plans|bindable)\b")
 _KEY_OF_CATALOG = re.compile(r'^[ -]*(?:services|plans) *:|"(?:services|plans)" *:', re.MULTILINE)
+_PLAN_FIELDS = frozenset(("free", "schemas", "maintenance_info", "maximum_polling_duration", "binding_rotatable"))
+"""Fields of a service plan that a service offering does not have."""
 _MAX_NAMED = 10
 """Catalogs of one source that are named, if there are several."""
 _LINE_IN_MESSAGE = re.compile(r"\bat line (\d+)(, column )?(\d+)?$")
@@ -104,8 +106,27 @@ def require_services(document: Document, *, as_list: bool = False) -> Document:
         else "there is no catalog here: it has no `services`"
     )
     hint = "a catalog is an object with `services`, a list" if null or not near else did_you_mean(near, ("services",))
+    hint = catalog_below_hint(data) or hint
     place = _Place(document, data, (null,) if null else (near,) if near else ())
     raise _document_error(place, "no-catalog", message, hint)
+
+
+def catalog_below_hint(data: Any) -> str:
+    """A hint on the `services` that stand deeper in an object which is meant to be a catalog; empty without any."""
+    inner = pointer_to_services(data)
+    return f"the catalog is the object at {inner}: let it be the whole document" if inner else ""
+
+
+def pointer_to_services(data: Any) -> str:
+    """The pointer of the first `services`, a list, that stands deeper in objects; empty if there is none."""
+    level: list[tuple[Path, Any]] = [((), data)]
+    for _ in range(4):
+        level = [((*path, key), item) for path, inner in level for key, item in entries(inner)]
+        level = [(path, item) for path, item in level[:1000] if isinstance(item, dict)]
+        for path, item in level:
+            if isinstance(item.get("services"), list):
+                return pointer(path)
+    return ""
 
 
 def has_service_offering(document: Document) -> bool:
@@ -141,10 +162,17 @@ def _holds_offering(value: Any) -> bool:
 
 
 def _is_offering(value: Any) -> bool:
-    if not isinstance(value, dict) or _is_brokerpak_part(value):
+    if not isinstance(value, dict) or _is_brokerpak_part(value) or _is_plan(value):
         return False
     named = isinstance(value.get("id"), str) and isinstance(value.get("name"), str)
     return named and (isinstance(value.get("plans"), list) or "bindable" in value)
+
+
+def _is_plan(value: Any) -> bool:
+    """Return whether an object has fields that only a plan has, and no `plans`."""
+    if not isinstance(value, dict) or "plans" in value:
+        return False
+    return isinstance(value.get("name"), str) and not _PLAN_FIELDS.isdisjoint(value)
 
 
 def _is_brokerpak_part(value: dict[str, Any]) -> bool:
@@ -335,6 +363,18 @@ def _no_catalog_error(place: _Place) -> DocumentError:
         message = "this is a part of a brokerpak: the source is the folder with its manifest.yml"
         hint = "name the folder, for example osbctl validate ."
     elif not is_template(place.document.text):
+        plans = place.value.get("plans") if isinstance(place.value, dict) else place.value
+        is_list = isinstance(plans, list) and bool(plans) and all(isinstance(plan, dict) for plan in plans)
+        if _is_plan(place.value) or (is_list and (plans is not place.value or all(map(_is_plan, plans)))):
+            what = "are service plans" if is_list else "is a service plan"
+            message = f"there is no catalog here: {'these' if is_list else 'this'} {what} without a service offering"
+            hint = "name the file or folder of the service offering; plans stand in its `plans`"
+            return _document_error(place, "no-catalog", message, hint)
+        if other := other_kind_finding(place.document):
+            return DocumentError((other,))
+        if inner := pointer_to_services(place.value):
+            message = f"there is no catalog here, and `services` at {inner} has no service offering"
+            return _document_error(place, "no-catalog", message, f"name it with --at {inner}, if it is meant")
         if not isinstance(place.value, dict):
             return DocumentError((not_object_finding(place.document, place.value, place.path),))
         message = "there is no catalog here: no object at any depth has `plans`, or an id, a name and `bindable`"

@@ -15,6 +15,15 @@ _NAMED: dict[str, Syntax] = {".json": "json", ".yaml": "yaml", ".yml": "yaml"}
 _NOTHING_SAID = re.compile(r"(?:[ \t\r\n\ufeff]++|#[^\n]*+)*+")
 """Blank lines and comments at the beginning; comments are YAML, or a mistake in JSON."""
 TEMPLATE = "a template? render it first"
+_OTHER_KINDS = {
+    **dict.fromkeys((".properties", ".ini", ".env"), "a file of properties"),
+    **dict.fromkeys((".md", ".markdown", ".rst", ".adoc", ".html"), "a text for readers"),
+    **dict.fromkeys(
+        (".go", ".java", ".kt", ".groovy", ".py", ".rb", ".js", ".ts", ".cs", ".php", ".rs"), "source code"
+    ),
+    **dict.fromkeys((".sh", ".tf", ".hcl", ".toml", ".xml", ".gradle", ".sql"), "neither JSON nor YAML"),
+}
+"""Other kinds of file by their ending, in lower case; one that can be read as a catalog is one, whatever its name."""
 _YTT = re.compile(r"^(?:[^#\n]*[ \t])?#@", re.MULTILINE)
 _YTT_VALUE = re.compile(r"^[ \t]*(?:-[ \t]+)*(?:-|[\w.-]+:)[ \t]+#@", re.MULTILINE)
 _CONFLICT = re.compile(r"^(?:<{7}|>{7}) ", re.MULTILINE)
@@ -33,11 +42,25 @@ def parse_document(data: bytes, name: str, *, limits: Limits = DEFAULT_LIMITS) -
 
 def not_object_finding(document: Document, value: Any, path: Path) -> Finding:
     """The finding about a value at `path` that must be an object."""
+    if other := other_kind_finding(document):
+        return other
     kinds = {list: "an array", str: "a string", bool: "a boolean", int: "a number", float: "a number"}
     what = f"the value at {pointer(path)}" if path else "the document"
     message = f"{what} is {kinds.get(type(value), 'null')}, not an object"
     hint = "a catalog is an object with `services`"
     return document.error("not-an-object", message, path, hint)
+
+
+def other_kind_finding(document: Document) -> Finding | None:
+    """The finding about a source that holds no catalog and whose ending names another kind of file; None for others."""
+    kind = _OTHER_KINDS.get(document.name[document.name.rfind(".") :].lower())
+    if kind is None:
+        return None
+    hint = "name the JSON or YAML file of the catalog, or get it from the running broker with osbctl fetch URL"
+    if kind == "a file of properties":
+        hint = "write the catalog as YAML, or get it from the running broker with osbctl fetch URL"
+    place = Location(document.name, 1, 1)
+    return Finding("no-catalog", Severity.ERROR, f"there is no catalog here: this is {kind}", (), place, hint)
 
 
 def parse_text(text: str, name: str, limits: Limits = DEFAULT_LIMITS) -> Document:
@@ -48,6 +71,9 @@ def parse_text(text: str, name: str, limits: Limits = DEFAULT_LIMITS) -> Documen
         if marker := _CONFLICT.search(text):  # it explains other errors
             hint = "keep what is right of both sides, and delete the lines that begin with <<<<<<<, ======= and >>>>>>>"
             raise _syntax_error(text, name, marker.start(), "there is a merge conflict here", hint) from None
+        other = other_kind_finding(text_document(text, name, None, "yaml"))
+        if other and not text.lstrip().startswith("{"):
+            raise DocumentError((other,)) from None
         if not is_template(text):
             raise
         found = (one._replace(hint=TEMPLATE) if one.rule == "syntax" else one for one in error.findings)

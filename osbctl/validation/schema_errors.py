@@ -13,6 +13,7 @@ from osbctl.jsonschemas.sentences import describe_violation
 from osbctl.paths import JSON_TYPES, Path, entries, get_at, pointer
 from osbctl.platforms import ApiVersion
 from osbctl.platforms.outcome import MAX_REFUSALS
+from osbctl.sources.catalogs import catalog_below_hint
 from osbctl.text import did_you_mean, format_key
 from osbctl.validation.node import CatalogNode
 from osbctl.validation.options import MAX_FINDINGS
@@ -158,6 +159,8 @@ def _specification_finding(
         group_summary = "service offerings and plans have no id"
         hint = "a GUID each, for example by gen-catalog-ids of @sap/sbf; once published, it never changes"
         return Finding(rule, severity, message, path, hint=hint, group_summary=group_summary)
+    if fault.keyword == "required" and path == ("services",):
+        return Finding(rule, severity, message, path, hint=catalog_below_hint(data))
     holder = path[:-1]
     if fault.keyword == "required" and holder and isinstance(holder[-1], str) and get_at(data, holder) == {}:
         return Finding(rule, severity, message, path, hint=f"leave {holder[-1]} out, or fill it in")

@@ -115,7 +115,7 @@ def test_no_fault_is_told_or_missed_against_jsonschema(dialect: str) -> None:
         wanted = [tuple(error.absolute_path) for error in authority.iter_errors(schema)]
         told = list(metaschema_errors(schema, DRAFTS[dialect]))
         assert len(set(told)) == len(told)
-        # An error of a choice between schemas is told where it is, in the value that the authority names.
+        # The authority names the value for which no schema of a choice fits; the fault may be deeper in it.
         starts = {path[: len(outer)] for path, _ in told for outer in wanted if path[: len(outer)] == outer}
         is_told = all(any(path[: len(outer)] == outer for outer in wanted) for path, _ in told)
         if starts != set(wanted) or not is_told:
