@@ -6,7 +6,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from osbctl.findings import Finding, Fix, Location
+from osbctl.findings import DocumentError, Finding, Fix, Location
 from osbctl.fixes.edits import NO_TEXT, Edit, apply_edits, make_edit, make_quoting_edit
 from osbctl.paths import Path as ValuePath
 from osbctl.paths import get_at, pointer, value_at
@@ -75,7 +75,10 @@ class Pass:
             return "it is outside of the service offerings, where other programs may read it"
         top = self.document.top
         wanted = fix if not is_in_spring_catalog(pointer(top)) else _translate_to_spring(fix)
-        text = self._load_text(location.source)
+        try:
+            text = self._load_text(location.source)
+        except DocumentError:  # a file of variables
+            return NO_TEXT
         made = text.make_edit(wanted, location, exists=fix.path in locations, protect_aliases=bool(top))
         if isinstance(made, str):
             return made

@@ -397,7 +397,7 @@ def test_fix_edits_a_definition_where_the_place_is_one_to_one(tmp_path: Path) ->
     done = osbctl("fix", "pak", "--unsafe", "--env", "pak/.envrc", cwd=tmp_path)
     assert "database.yml:31:19: fixed: " in done.stderr
     assert (folder / "definitions" / "database.yml").read_text() == DATABASE
-    bad = ENVRC.replace('"metadata":{"costs":[]}', '"metadata":{"display_name":"x"}')
+    bad = ENVRC.replace('"metadata":{"costs":[]}', '"metadata" : {"display_name" : "x"}')  # no YAML
     (folder / ".envrc").write_text(bad)
     done = osbctl("fix", "pak", "--unsafe", "--env", "pak/.envrc", cwd=tmp_path)
     assert "not fixed: unknown field 'display_name'" in done.stderr
