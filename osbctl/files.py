@@ -35,10 +35,16 @@ def read_bounded(path: os.PathLike[str] | str, max_bytes: int) -> bytes:
 
     Raises OSError: it cannot be opened or read, or does not end in time; IsADirectoryError for a folder.
     """
-    with open(path, "rb", opener=_open_nonblocking) as file:  # `path` may be /dev/fd/N
+    with open(path, "rb", buffering=0, opener=_open_nonblocking) as file:  # `path` may be /dev/fd/N
         descriptor, data = file.fileno(), bytearray()
-        if stat.S_ISREG(os.fstat(descriptor).st_mode) or not hasattr(select, "poll"):  # Windows has no poll
-            return file.read(max_bytes + 1)
+        status = os.fstat(descriptor)
+        if stat.S_ISREG(status.st_mode) or not hasattr(select, "poll"):  # Windows has no poll
+            asked = min(status.st_size, max_bytes) + 1  # memory for the most would cost more than reading a small file
+            chunk = file.read(asked)
+            while chunk and len(data) <= max_bytes:
+                data += chunk
+                chunk = file.read(1 << 20) if len(data) >= asked else b""  # it grows, or its size is not told
+            return bytes(data[: max_bytes + 1])
         poll = select.poll()
         poll.register(descriptor, select.POLLIN)
         end = time.monotonic() + WRITER_WAIT

@@ -17,7 +17,11 @@ from osbctl.platforms import ApiVersion as ApiVersion
 _SOURCE = "A JSON or YAML file, a source folder, a brokerpak, - for standard input, or REV:path in git."
 
 ADDRESSED = "A file, a source folder, a brokerpak, - for standard input, REV:path in git, or a broker's address."
-Sources = Annotated[list[str], Argument(metavar="SOURCE...", help=_SOURCE, show_default=False)]
+CATALOGS_IN_FOLDER = " Of another folder, the catalogs in it.  [default: .]"
+Sources = Annotated[
+    list[str] | None,
+    Argument(metavar="SOURCE...", help=f"{_SOURCE}{CATALOGS_IN_FOLDER}", show_default=False),
+]
 Source = Annotated[str, Argument(metavar="SOURCE", help=_SOURCE, show_default=False)]
 At = Annotated[str, Option("--at", metavar="POINTER", help="JSON pointer to the catalog inside a larger document.")]
 Env = Annotated[
@@ -34,16 +38,12 @@ TextOrJson = Annotated[Literal["text", "json"], Option("--format", "-f", help="O
 Output = Annotated[str | None, Option("--output", "-o", metavar="FILE", help="Write the report to FILE.")]
 
 
-Config = Annotated[str | None, Option("--config", metavar="FILE", help="Use this configuration, not the closest one.")]
-
-
 @dataclass(frozen=True)
 class LocationOptions:
-    """Options that locate the catalog in a source, and the configuration."""
+    """Options that locate the catalog in a source."""
 
     at: At = ""
     env: Env = None
-    config: Config = None
 
 
 def check_options_used(sources: Sequence[str], *, env: str | None = None, stdin_filename: str | None = None) -> None:
@@ -79,9 +79,9 @@ Date = Annotated[
     str,
     Option(metavar="DATE", callback=_parse_date, help="Date on an HTML report: YYYY-MM-DD, or commit (HEAD's)."),
 ]
+Config = Annotated[str | None, Option("--config", metavar="FILE", help="Use this configuration, not the closest one.")]
 CountedPlatforms = Annotated[
-    list[Platform] | None,
-    Option("--platform", "-p", help="Judge as this platform does, and what it refuses as an error; repeatable."),
+    list[Platform] | None, Option("--platform", "-p", help="Report what this platform refuses as an error; repeatable.")
 ]
 JudgedPlatforms = Annotated[
     list[Platform] | None, Option("--platform", "-p", help="Judge as this platform does; repeatable.  [default: all]")

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
 from typer import Argument, Option
@@ -13,17 +15,22 @@ from osbctl.changes import DiffFailOn
 from osbctl.cli import common
 from osbctl.cli.common import ColorChoice, Date, Output
 from osbctl.cli.connection import BrokerConnection, read_source_or_broker, source_name
-from osbctl.cli.output import is_github_log, print_note, report_style, write_output
+from osbctl.cli.output import is_github_log, print_error, print_note, report_style, write_output
+from osbctl.cli.searched import find_named_catalogs
 from osbctl.comparison.allow import load_allow_entries, triage_changes
-from osbctl.errors import OsbctlError, SourceError
+from osbctl.containment import run_on_each
+from osbctl.errors import OsbctlError, SourceError, UsageError
 from osbctl.findings import DocumentError
-from osbctl.platforms import chosen_or_all
+from osbctl.platforms import Platform
 from osbctl.reports.changes import DIFF, ComparisonNames, DiffFormat, DiffReport, render
 from osbctl.sources.catalogs import require_services
+from osbctl.sources.read_bytes import is_revision
 from osbctl.tasks.options import all_rules
 
 if TYPE_CHECKING:
+    from osbctl.sources.document import Document
     from osbctl.tasks.compare import Comparison
+    from osbctl.tasks.revisions import Pair
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,8 +105,18 @@ class ChangesDisplay:
 
 @common.expand_option_groups
 def diff(
-    old: Annotated[str, Argument(metavar="OLD", help=f"The current catalog. {common.ADDRESSED}", show_default=False)],
-    new: Annotated[str, Argument(metavar="NEW", help="The new catalog.", show_default=False)],
+    old: Annotated[
+        str,
+        Argument(
+            metavar="OLD", help=f"The current catalog, or a git revision of NEW. {common.ADDRESSED}", show_default=False
+        ),
+    ],
+    new: Annotated[
+        str | None,
+        Argument(
+            metavar="NEW", help="The new catalog.  [default: with a revision, all in this folder]", show_default=False
+        ),
+    ] = None,
     platforms: common.JudgedPlatforms = None,
     instances: common.Instances = None,
     *,
@@ -113,7 +130,11 @@ def diff(
     the reason is on standard error and in every report format except text and allow. A broker is fetched as by
     osbctl fetch.
 
+    With a git revision, such as a branch, NEW is compared with what stands at the same path there. If NEW is a folder,
+    so is each catalog in it, as osbctl validate finds them; those that were removed since count as empty.
+
     \b
+    osbctl diff main
     osbctl diff HEAD:catalog.yaml catalog.yaml
     osbctl diff --platform cloudfoundry --instances plans.txt old.json new.json
     osbctl diff --format markdown -o comment.md main:catalog.yaml catalog.yaml
@@ -121,15 +142,29 @@ def diff(
     osbctl diff --user platform https://broker.example.com catalog.yaml
     osbctl brokers show data -f json --version -1 | osbctl diff - catalog.yaml
     """
-    from osbctl.tasks.options import chosen_platforms, first_config
     from osbctl.tasks.output_checks import check_output
 
-    connection.check_stdin(old, new)
-    connection.check_used(where, old, new)
-    check_output(display.output, [old, new, instances, display.allow, where.config, where.env, *connection.files])
-    config = first_config((new, old), where.config)
-    judged = chosen_or_all(chosen_platforms(platforms, config))
-    connection = connection.with_configured_version(config)
+    pairs: Sequence[Pair] = ()
+    if is_revision(old):
+        from osbctl.tasks.revisions import pair_with_revision
+
+        revision, folder = old, new or "."
+        sources = find_named_catalogs([folder])
+        pairs = pair_with_revision(revision, sources, "" if sources == [folder] else folder)
+        old, new = pairs[0]
+    elif new is None:
+        message = f"{source_name(old)} is not a revision of git, so there is nothing to compare it with"
+        raise UsageError(message, "osbctl diff OLD NEW; or osbctl diff main, in a clone that has main")
+    both = [source for pair in pairs for source in pair if source] or [old, new]
+    connection.check_stdin(*both)
+    connection.check_used(where, *both)
+    check_output(display.output, [*both, instances, display.allow, where.env, *connection.files])
+    judged = frozenset(platforms or Platform)
+    if len(pairs) > 1 or not (old and new):
+        from osbctl.tasks.compare import compare_all
+
+        read = partial(read_source_or_broker, connection, where=where)
+        return _report_pairs(revision, folder, pairs, read, display, lambda both: compare_all(both, judged, instances))
     try:
         before, after = read_source_or_broker(connection, old, where), read_source_or_broker(connection, new, where)
         require_services(before, as_list=True)
@@ -138,5 +173,41 @@ def diff(
         raise
     from osbctl.tasks.compare import compare_documents
 
-    comparison = compare_documents(before, after, frozenset(judged), instances)
+    comparison = compare_documents(before, after, judged, instances)
     return display.print_report(display.make_report(comparison, catalog=after.data))
+
+
+def _report_pairs(
+    revision: str,
+    new: str,
+    pairs: Sequence[Pair],
+    read: Callable[[str], Document],
+    display: ChangesDisplay,
+    compare: Callable[[Sequence[tuple[Document, Document]]], Sequence[Comparison]],
+) -> int:
+    """Compare several catalogs with those in a revision, in one report; those that cannot be read are named in it."""
+    from osbctl.tasks.compare import Comparison
+    from osbctl.tasks.revisions import empty_catalog
+    from osbctl.tasks.validate import error_findings
+
+    if display.effective_format is DiffFormat.HTML:
+        raise UsageError("html shows one catalog, and there are several", f"osbctl page --since {revision}")
+
+    def read_pair(pair: Pair) -> tuple[Document | None, Document]:
+        after = read(pair.new) if pair.new else empty_catalog(pair.old)
+        return require_services(read(pair.old), as_list=True) if pair.old else None, after
+
+    found = run_on_each(read_pair, pairs)
+    errors = [
+        (pair.new or pair.old, one) for pair, one in zip(pairs, found, strict=True) if isinstance(one, OsbctlError)
+    ]
+    documents = [one for one in found if not isinstance(one, OsbctlError)]
+    compared = compare([(old, after) for old, after in documents if old])
+    changes = [change for one in compared for change in one.changes]
+    report = display.make_report(
+        Comparison(revision, new, changes, [note for one in compared for note in one.notes]),
+        errors=[finding for name, error in errors for finding in error_findings(error, name)],
+        new_catalogs=[after.name for old, after in documents if old is None],
+    )
+    codes = [print_error(error, name) for name, error in errors]
+    return max([*codes, display.print_report(report)])

@@ -13,6 +13,7 @@ from typer import Argument, Option
 
 from osbctl.cli import common
 from osbctl.cli.output import print_error, print_failure_count, print_note, use_color, write_output
+from osbctl.cli.searched import find_named_catalogs
 from osbctl.containment import run_contained, run_on_each
 from osbctl.errors import OsbctlError
 from osbctl.findings import Finding
@@ -22,11 +23,11 @@ if TYPE_CHECKING:
     from osbctl.tasks.fix import FixResult
     from osbctl.validation.options import ValidationOptions
 
-_SOURCE = "A JSON or YAML file, a source folder, a brokerpak, or - for standard input."
+_SOURCE = f"A JSON or YAML file, a source folder, a brokerpak, or - for standard input.{common.CATALOGS_IN_FOLDER}"
 
 
 def fix(
-    sources: Annotated[list[str], Argument(metavar="SOURCE...", help=_SOURCE, show_default=False)],
+    sources: Annotated[list[str] | None, Argument(metavar="SOURCE...", help=_SOURCE, show_default=False)] = None,
     unsafe: Annotated[bool, Option("--unsafe", help="Also apply fixes that may change what platforms do.")] = False,
     check: Annotated[bool, Option("--check", help="Write nothing; exit with 1 if something would be fixed.")] = False,
     diff: Annotated[bool, Option("--diff", help="Like --check, and print a patch for git apply -p0.")] = False,
@@ -54,6 +55,7 @@ def fix(
     from osbctl.tasks.fix import fix_bytes, fix_source, write_fixed_files
     from osbctl.tasks.options import Request, resolve_config, validation_options, variables_lookup
 
+    sources = find_named_catalogs(sources)
     check_stdin_used_once(sources)
     common.check_options_used(sources, env=env, stdin_filename=stdin_filename)
     request = Request(tuple(sources), api_version=api_version, select=tuple(select or ()))

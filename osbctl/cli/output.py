@@ -135,15 +135,15 @@ def show_progress(results: Iterable[T], total: int, label: str) -> Iterator[T]:
     if total < 2 or not sys.stderr.isatty():
         yield from results
         return
-    _draw_status_line(f"{label} 0 of {total}")
+    draw_status_line(f"{label} 0 of {total}")
     for number, result in enumerate(results, 1):
-        _draw_status_line("")
+        draw_status_line("")
         yield result
-        _draw_status_line(f"{label} {number} of {total}")
-    _draw_status_line("")
+        draw_status_line(f"{label} {number} of {total}")
+    draw_status_line("")
 
 
-def _draw_status_line(line: str) -> None:
+def draw_status_line(line: str) -> None:
     """Replace the status line on standard error; an empty one erases it."""
     sys.stderr.write(f"\r\x1b[2K{line}")
     sys.stderr.flush()

@@ -10,16 +10,22 @@ from typer import Argument, Option
 
 from osbctl.cli import common
 from osbctl.cli.connection import BrokerConnection, is_address, read_source_or_broker, source_name
-from osbctl.cli.output import print_error, print_failure_count, write_output
+from osbctl.cli.output import print_error, print_failure_count, print_note, write_output
+from osbctl.cli.searched import find_named_catalogs
 from osbctl.config import find_config, load_config
 from osbctl.containment import run_on_each
 from osbctl.errors import OsbctlError, UsageError
+from osbctl.platforms import Platform
 from osbctl.sources.catalogs import require_services
+from osbctl.sources.read_bytes import is_in_git, path_in_revision
 
 
 @common.expand_option_groups
 def page(
-    sources: Annotated[list[str], Argument(metavar="SOURCE...", help=common.ADDRESSED, show_default=False)],
+    sources: Annotated[
+        list[str] | None,
+        Argument(metavar="SOURCE...", help=f"{common.ADDRESSED}{common.CATALOGS_IN_FOLDER}", show_default=False),
+    ] = None,
     output: Annotated[str | None, Option("--output", "-o", metavar="FILE", help="Write the page to FILE.")] = None,
     since: Annotated[
         list[str] | None,
@@ -33,6 +39,7 @@ def page(
     logo: Annotated[str | None, Option(metavar="FILE", help="A picture for its head.")] = None,
     accent: Annotated[str | None, Option(metavar="COLOR", help="A colour as #rgb or #rrggbb.")] = None,
     date: common.Date = "",
+    config: common.Config = None,
     *,
     where: common.LocationOptions,
     connection: BrokerConnection,
@@ -49,37 +56,32 @@ def page(
     osbctl page services/*.yaml --title Shop --accent "#0a7" -o a.html
     """
     from osbctl.pages.content import Content
-    from osbctl.tasks.options import Request, first_config, resolve_config, validation_options
     from osbctl.tasks.output_checks import check_output
     from osbctl.tasks.page import PageCatalog, make_page_of_readable, read_branding
 
-    check_output(output, [*sources, *(since or ()), logo, where.config, where.env, *connection.files])
-    given = load_config(where.config) if where.config else None
-    request = Request(tuple(sources), platforms=tuple(platforms or ()))
+    sources = find_named_catalogs(sources)
+    check_output(output, [*sources, *(since or ()), logo, config, where.env, *connection.files])
+    settings = load_config(config) if config else find_config(".")
     since = since or []
     connection.check_stdin(*sources, *since)
     earlier = _resolve_earlier_catalogs(sources, since)
     connection.check_used(where, *sources, *filter(None, earlier))
-    connection = connection.with_configured_version(first_config((), where.config))
 
     def read(named: tuple[str, str, str]) -> PageCatalog:
         name, source, old = named
         document = read_source_or_broker(connection, source, where)
         before = require_services(read_source_or_broker(connection, old, where), as_list=True) if old else None
-        options = validation_options(request, resolve_config(source, config=given))
-        return PageCatalog(name, document, before, options)
+        return PageCatalog(name, document, before)
 
     names = _broker_names(sources)
     found = run_on_each(read, zip(names, sources, earlier, strict=True))
-    configured = (given or find_config(os.curdir)).page
-    configured = configured or first_config(sources, where.config).page
-    branding = read_branding({"title": title, "logo": logo, "accent": accent}, configured)
+    branding = read_branding({"title": title, "logo": logo, "accent": accent}, settings.page)
     since_text = f"Since {', '.join(map(_earlier_catalog_name, since))}." if since else None
     content = Content(branding=branding, date=date, since=since_text, findings=findings)
     catalogs = [catalog for catalog in found if not isinstance(catalog, OsbctlError)]
     failed = {name: error for name, error in zip(names, found, strict=True) if isinstance(error, OsbctlError)}
     if catalogs:
-        text, errors = make_page_of_readable(catalogs, failed, content)
+        text, errors = make_page_of_readable(catalogs, failed, content, frozenset(platforms or Platform))
         write_output(text, output)
         failed |= errors
     codes = [print_error(error, name) for name, error in failed.items()]
@@ -92,19 +94,18 @@ def _resolve_earlier_catalogs(sources: Sequence[str], since: Sequence[str]) -> S
     if not since:
         return [""] * len(sources)
     if len(since) == 1 and _may_be_revision(since[0]):
-        if wrong := next((source for source in sources if not _may_be_in_git(source)), None):
+        if wrong := next((source for source in sources if not os.path.exists(source)), None):  # noqa: PTH110
             advice = "name an earlier catalog with --since"
             raise UsageError(f"{wrong} is not a file, so git has no revision of it", advice)
-        return [f"{since[0]}:{source}" for source in sources]
+        earlier = [path_in_revision(since[0], source) for source in sources]
+        new = {old: source for old, source in zip(earlier, sources, strict=True) if not is_in_git(old)}
+        if len(new) == len(sources):  # a wrong revision, or no git: reading it says why
+            return earlier
+        print_note(*(f"{source} is new: {since[0]} has nothing to compare it with" for source in new.values()))
+        return ["" if old in new else old for old in earlier]
     if len(since) != len(sources):
         raise UsageError("--since needs one revision, or an earlier catalog for each source", "repeat --since")
     return since
-
-
-def _may_be_in_git(source: str) -> bool:
-    from osbctl.sources.folder.brokerpak import is_brokerpak
-
-    return os.path.isfile(source) or (os.path.isdir(source) and is_brokerpak(source))  # noqa: PTH112, PTH113
 
 
 def _may_be_revision(text: str) -> bool:

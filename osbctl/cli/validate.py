@@ -6,6 +6,7 @@ from typing import Annotated
 from typer import Option
 
 from osbctl.cli import common
+from osbctl.cli.searched import find_named_catalogs, select_catalogs
 from osbctl.cli.validation_report import Display, validate_and_report
 from osbctl.errors import UsageError
 from osbctl.findings import FailOn
@@ -24,7 +25,7 @@ ReportFormat = Annotated[
 
 @common.expand_option_groups
 def validate(
-    sources: common.Sources,
+    sources: common.Sources = None,
     platforms: common.CountedPlatforms = None,
     api_version: common.CheckedVersion = None,
     fail_on: FailingSeverity = None,
@@ -44,15 +45,24 @@ def validate(
         bool,
         Option("--together", help="Treat the catalogs as registered on one platform, and report shared ids and names."),
     ] = False,
+    catalogs_only: Annotated[
+        bool,
+        Option("--catalogs-only", help="Skip files without a catalog; of a part of a source folder, check the folder."),
+    ] = False,
     stdin_filename: common.StdinFilename = None,
     color: common.ColorChoice = "auto",
+    config: common.Config = None,
     max_bytes: common.MaxBytes = MAX_BYTES,
     *,
     where: common.LocationOptions,
 ) -> int:
     """Check catalogs against the schema, the specification, good practice and each platform.
 
+    In a folder, all catalogs are checked: files that hold a service offering, source folders and brokerpaks. What git
+    ignores is skipped, and so are hidden folders, node_modules, vendor and virtual environments.
+
     \b
+    osbctl validate
     osbctl validate catalog.yaml
     osbctl validate --platform cloudfoundry --fail-on warning services/*.json
     osbctl validate --at /spring/cloud/openservicebroker/catalog application.yml
@@ -64,6 +74,8 @@ def validate(
     """
     if write_baseline and not baseline:
         raise UsageError("--write-baseline needs a file", "add --baseline FILE")
+    is_hook = catalogs_only and sources
+    sources = select_catalogs(sources or ()) if is_hook else find_named_catalogs(sources, quiet=quiet)
     common.check_options_used(sources, env=where.env, stdin_filename=stdin_filename)
     if where.env:
         from osbctl.tasks.output_checks import check_output
@@ -76,7 +88,7 @@ def validate(
         Request(
             sources=tuple(sources),
             at=where.at,
-            variables_of=variables_lookup(os.environ, where.env, where.config),
+            variables_of=variables_lookup(os.environ, where.env, config),
             stdin_filename=stdin_filename,
             api_version=api_version,
             platforms=tuple(platforms or ()),
@@ -90,5 +102,5 @@ def validate(
             write_baseline=write_baseline,
         ),
         Display(format, output, color, detail),
-        where.config,
+        config,
     )

@@ -1,33 +1,23 @@
 """Findings of unsaved catalogs, the same as `osbctl validate` reports after saving."""
 
-import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from osbctl.editor.text_document import cached_text_document
 from osbctl.errors import OsbctlError
-from osbctl.fields import known_fields
 from osbctl.findings import DocumentError, Finding, Location, Verdict
-from osbctl.paths import JsonValue
 from osbctl.platforms import Platform
-from osbctl.sources.catalogs import find_only_catalog, has_service_offering, parse_catalog
+from osbctl.sources.catalogs import find_only_catalog, parse_catalog
+from osbctl.sources.discovery import find_source_of, holds_catalog, may_be_catalog
 from osbctl.sources.document import Document
-from osbctl.sources.folder import LOCK, read_folder
-from osbctl.sources.folder.brokerpak import is_brokerpak
-from osbctl.sources.folder.source_tree import SUFFIXES
+from osbctl.sources.folder import read_folder
 from osbctl.sources.parse import parse_stream
 from osbctl.sources.variables import VariablesOf, no_variables
 from osbctl.tasks.options import Request, resolve_config, validation_options
 from osbctl.tasks.validate import error_findings
 from osbctl.validation.options import ValidationOptions
 from osbctl.validation.pipeline import validate_document
-
-_OFFERING_BEGUN = re.compile(
-    r"""(?:^[ ]*|")services"?\s*:(?:\s|#.*$)*(?:-\s+"?\w+"?\s*:\s|\[\s*(?:\{|\Z))""", re.MULTILINE
-)
-"""A list of services with an object in it, in a text that cannot be parsed."""
-_KEY = re.compile(r"""^[ -]*(\w+):\s|"(\w+)"[ ]?:""", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,54 +33,19 @@ class Analysis:
 
 def find_source(path: str, text: str) -> str | None:
     """The source of an edited file: its source folder, or itself; None if it holds no catalog."""
-    file = Path(path)
-    if file.suffix not in SUFFIXES and file.suffix:
+    if not may_be_catalog(path):
         return None
-    for folder in list(file.parents)[:4]:
-        if _is_source_folder(folder) or (file.suffix in SUFFIXES and is_brokerpak(str(folder))):
-            return str(folder)
-    return path if _is_catalog(path, text) else None
-
-
-def _is_catalog(path: str, text: str) -> bool:
-    """Return whether a file holds a service offering, or the beginning of one.
-
-    CI files, gateways and other catalogs have lists of services, too. Theirs have fields of their own, and neither
-    `plans` nor `bindable`.
-    """
-    is_named_catalog = "catalog" in Path(path).stem.lower()
-    file = cached_text_document(path, text)
-    if file.document is not None:
-        return has_service_offering(file.document) or _is_started_catalog(file.document.data, is_named_catalog)
-    if not text.strip():
-        return is_named_catalog
-    try:
-        return any(map(has_service_offering, parse_stream(file.decode(), path)))
-    except DocumentError:
-        keys = {block or quoted for block, quoted in _KEY.findall(text)}
-        has_fields = keys & {"plans", "bindable"} or keys <= _OFFERING_FIELDS
-        return bool(has_fields and _OFFERING_BEGUN.search(text))
-
-
-def _is_started_catalog(data: JsonValue, is_named_catalog: bool) -> bool:
-    """Return whether a catalog is being started; only a file with `catalog` in its name may be empty so far."""
-    services = data.get("services") if isinstance(data, dict) else None
-    if services and isinstance(services, list) and all(isinstance(service, dict) for service in services):
-        return all(service.keys() <= _OFFERING_FIELDS for service in services)
-    return is_named_catalog and (isinstance(data, str) or (isinstance(data, dict) and data.keys() == {"services"}))
-
-
-_OFFERING_FIELDS = known_fields("catalog") | known_fields("service")
-
-
-def _is_source_folder(folder: Path) -> bool:
-    """Return whether a folder has services in files, and a lock or settings beside them."""
-    services = folder / "services"
-    if not services.is_dir():
-        return False
-    if (folder / LOCK).is_file():
-        return True
-    return any((folder / f"catalog{suffix}").is_file() and any(services.glob(f"*{suffix}")) for suffix in SUFFIXES)
+    if folder := find_source_of(Path(path)):
+        return folder
+    edited = cached_text_document(path, text)
+    if edited.document is not None:
+        documents: Sequence[Document] = (edited.document,)
+    else:
+        try:
+            documents = parse_stream(edited.decode(), path)
+        except DocumentError:
+            documents = ()
+    return path if holds_catalog(path, text, documents, typing=True) else None
 
 
 def analyse_source(source: str, unsaved: Mapping[str, str], variables_of: VariablesOf = no_variables) -> Analysis:

@@ -1,5 +1,6 @@
 """Resolve a SOURCE argument (path, folder, standard input, git revision) to a `Document`."""
 
+import os
 from typing import Any
 
 from osbctl.errors import SourceError
@@ -8,6 +9,7 @@ from osbctl.sources.limits import DEFAULT_LIMITS, Limits
 from osbctl.sources.parse import decode_utf8, parse_document
 from osbctl.sources.read_bytes import read_bytes, report_name
 from osbctl.sources.variables import Variable, VariablesOf, no_variables, parse_variables, variables_of_configuration
+from osbctl.text import plural
 
 PROGRAMS = (".go", ".java", ".kt")
 """Suffixes of files in languages of brokers that are code."""
@@ -39,8 +41,26 @@ def read_source(
         # The bytes are gone before the text is parsed.
         text = decode_utf8(*read_bytes(source, limits=limits, stdin_filename=stdin_filename))
     except IsADirectoryError:
+        if file := find_only_file(source):
+            return read_source(file, limits=limits, at=at, allow_nested=allow_nested)
         return read_whole_folder(source, at, limits=limits, variables_of=variables_of)
     return parse_catalog(text, report_name(source, stdin_filename), limits, at=at, allow_nested=allow_nested)
+
+
+def find_only_file(folder: str) -> str:
+    """The only catalog in a folder; empty for a source folder or a brokerpak. Raises SourceError: none, or several."""
+    from osbctl.sources.discovery import find_sources
+
+    if not os.path.isdir(folder):  # noqa: PTH112  # in git
+        return ""
+    found, searched = find_sources(folder)
+    if not found:
+        message = f"{report_name(folder)}: there is no catalog in this folder ({plural(searched, 'file')} searched)"
+        raise SourceError(message, "name a file; `osbctl init` writes a source folder to start from")
+    if len(found) > 1:
+        names = ", ".join(map(report_name, found[:5])) + (", …" if len(found) > 5 else "")
+        raise SourceError(f"{report_name(folder)}: there are {len(found)} catalogs here: {names}", "name one of them")
+    return "" if found[0] == folder else found[0]
 
 
 def read_whole_folder(folder: str, at: str, **options: Any) -> Document:

@@ -61,14 +61,13 @@ def _read_from_git(source: str, limits: Limits) -> bytes:
         raise _no_file_error(source)
     if revision.startswith("-"):
         raise SourceError(f"{source}: there is no such file, and no revision begins with a dash")
-    below = "" if path in (".", "./") else path
-    for name in (source, f"{revision}:./{below}"):
-        size = _run_git("cat-file", "-s", name)
+    for name in _names_in_git(source):
+        size = run_git("cat-file", "-s", name)
         if size is None:
             continue
         if int(size) > limits.bytes:
             raise too_large_error(name, limits)
-        data = _run_git("cat-file", "blob", name)
+        data = run_git("cat-file", "blob", name)
         if data is None:
             raise IsADirectoryError(name)
         return data
@@ -92,44 +91,100 @@ def _no_file_error(source: str) -> SourceError:
 def _no_blob_error(revision: str, path: str) -> SourceError:
     """The error of a path that git does not find, with its cause: no repository, no revision or no such file."""
     name = f"{revision}:{path}"
-    if _run_git("rev-parse", "--git-dir") is None:
+    if run_git("rev-parse", "--git-dir") is None:
         return SourceError(f"{name}: there is no such file, and this is not a git repository")
-    if _run_git("rev-parse", "--verify", "--quiet", f"{revision}^{{commit}}") is not None:
+    if run_git("rev-parse", "--verify", "--quiet", f"{revision}^{{commit}}") is not None:
         command = shlex.join(["git", "ls-tree", "-r", "--name-only", revision])
         advice = f"`{command}` lists the files that {revision} has"
         return SourceError(f"{name}: there is no {path} in {revision}", advice)
     # A remote knows names and hashes, but not `main~3`.
     named = re.split(r"[~^@]", revision.removeprefix("origin/"), maxsplit=1)[0]
     advice = shlex.join(["git", "fetch", "origin", named or "HEAD"])
-    if (_run_git("rev-parse", "--is-shallow-repository") or b"").strip() == b"true":
+    if (run_git("rev-parse", "--is-shallow-repository") or b"").strip() == b"true":
         advice = "the clone is shallow: git fetch --unshallow"
     return SourceError(f"{name}: there is no such file, and no revision {revision} in this clone", advice)
 
 
 def head_commit_date() -> str:
     """Return the committer's date of HEAD, YYYY-MM-DD. Raises SourceError: no git, no repository, no commit."""
-    day = _run_git("log", "-1", "--format=%cs")
+    day = run_git("log", "-1", "--format=%cs")
     if not day:
         raise SourceError("there is no commit here to take the date from", "name the date: --date YYYY-MM-DD")
     return day.decode().strip()
 
 
-def folder_in_git_error(source: str) -> SourceError:
-    """The error of a folder `REV:path` that is not a brokerpak."""
+def read_git_folder(source: str, endings: tuple[str, ...], limits: Limits) -> dict[str, bytes]:
+    """The files of a folder `REV:path` whose names have one of these endings, by their paths in it.
+
+    Raises SourceError: git does not know it; DocumentError: they are larger than the limit.
+    """
+    trees = (run_git("ls-tree", "-r", "-z", "-l", "--full-tree", name) for name in _names_in_git(source))
+    listed = next((tree for tree in trees if tree is not None), None)
+    if listed is None:
+        raise _no_blob_error(*source.split(":", 1))
+    found: dict[str, tuple[bytes, int]] = {}
+    for entry in listed.split(b"\0")[:-1]:
+        about, _, path = entry.partition(b"\t")
+        mode, _, blob, size = about.split()
+        if mode.startswith(b"100") and os.fsdecode(path).endswith(endings):  # a file, not a link
+            found[os.fsdecode(path)] = blob, int(size)
+    if sum(size for _, size in found.values()) > limits.bytes:
+        raise too_large_error(source, limits)
+    blobs = b"".join(blob + b"\n" for blob, _ in found.values())
+    answer = run_git("cat-file", "--batch", stdin=blobs) or b""
+    files: dict[str, bytes] = {}
+    end = 0
+    for name, (_, length) in found.items():
+        start = answer.index(b"\n", end) + 1  # behind the line with the id, the kind and the size
+        files[name] = answer[start : start + length]
+        end = start + length + 1
+    return files
+
+
+def path_in_revision(revision: str, path: str) -> str:
+    """The source that is `path` (from the working folder) in a revision."""
+    relative = (os.path.relpath(path) if os.path.isabs(path) else os.path.normpath(path)).replace(os.sep, "/")  # noqa: PTH117
+    is_top = (run_git("rev-parse", "--show-prefix") or b"").strip() == b""
+    if is_top and relative != ".":
+        return f"{revision}:{relative}"
+    return f"{revision}:./{'' if relative == '.' else relative}"
+
+
+def is_in_git(source: str) -> bool:
+    """Return whether git knows a file or folder `REV:path`."""
+    return any(run_git("cat-file", "-e", name) is not None for name in _names_in_git(source))
+
+
+def is_revision(text: str) -> bool:
+    """Return whether an argument is a commit of git, and neither a path nor another kind of source."""
+    if text.startswith("-") or ":" in text or not text or os.path.lexists(text):
+        return False
+    return run_git("rev-parse", "--verify", "--quiet", f"{text}^{{commit}}") is not None
+
+
+def _names_in_git(source: str) -> tuple[str, str]:
+    """The names of `REV:path` for git: from the top of the repository, and from the working folder."""
     revision, _, path = source.partition(":")
-    worktree = shlex.join(["git", "worktree", "add", "../before", revision])
-    folder = shlex.quote(f"../before/{path.removeprefix('./')}")
-    message = f"{source}: this is a folder in that revision, and folders are read from the disk"
-    return SourceError(message, f"{worktree}, then name {folder}")
+    return source, f"{revision}:./{'' if path in ('.', './') else path}"
 
 
-def _run_git(*arguments: str) -> bytes | None:
-    """Output of git, None if it fails."""
+def run_git(*arguments: str, folder: str | None = None, stdin: bytes = b"") -> bytes | None:
+    """Output of git, None if it fails; in the repository of `folder`, whatever that of a hook is, if it is given.
+
+    Raises SourceError: git is not installed; with `folder`, that counts as a failure.
+    """
     import subprocess  # only some sources need it, and it slows a start
 
-    environment = {**os.environ, "LC_ALL": "C", "GIT_NO_LAZY_FETCH": "1", "GIT_OPTIONAL_LOCKS": "0"}
+    env = {**os.environ, "LC_ALL": "C", "GIT_NO_LAZY_FETCH": "1", "GIT_OPTIONAL_LOCKS": "0"}
+    for name in ("GIT_DIR", "GIT_INDEX_FILE", "GIT_WORK_TREE", "GIT_PREFIX") if folder else ():
+        env.pop(name, None)
+    command = ["git", "-c", "core.fsmonitor=false", *arguments]  # else a repository could name a program to run
     try:
-        done = subprocess.run(["git", *arguments], capture_output=True, env=environment, check=False)
+        done = subprocess.run(command, input=stdin, capture_output=True, env=env, cwd=folder or None, check=False)
     except FileNotFoundError as error:
+        if folder:
+            return None
         raise SourceError("git is not installed", "a source REV:path needs it") from error
+    except OSError:  # the folder may not be entered
+        return None
     return done.stdout if done.returncode == 0 else None

@@ -1,6 +1,6 @@
 """Work of `osbctl diff`: changes between two catalogs, and new refusals."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
@@ -28,9 +28,16 @@ class Comparison:
 def compare_documents(
     old: Document, new: Document, platforms: frozenset[Platform], instances_file: str | None = None
 ) -> Comparison:
-    """Compare two catalogs as `platforms` do; `instances_file` lists plans with instances.
+    """Compare two catalogs as `platforms` do; the rest as in `compare_all`."""
+    return compare_all([(old, new)], platforms, instances_file)[0]
 
-    Raises OsbctlError: that file cannot be read, or holds no plan of either catalog.
+
+def compare_all(
+    pairs: Sequence[tuple[Document, Document]], platforms: frozenset[Platform], instances_file: str | None = None
+) -> list[Comparison]:
+    """Compare the catalogs of each pair, an old and a new one; `instances_file` lists plans with instances.
+
+    Raises OsbctlError: that file cannot be read, or holds no plan of any catalog.
     """
     used_plans: frozenset[str] | None = None
     notes: list[str] = []
@@ -38,7 +45,18 @@ def compare_documents(
         from osbctl.comparison.instances import check_plan_ids, read_used_plans  # loads the readers of all exports
 
         used_plans = read_used_plans(instances_file)
-        notes = check_plan_ids(used_plans, plan_ids(old, new), instances_file)
+        documents = [document for pair in pairs for document in pair]
+        notes = check_plan_ids(used_plans, plan_ids(*documents), instances_file)
+    compared = [_compare(old, new, platforms, used_plans) for old, new in pairs]
+    if compared:
+        compared[0].notes[:0] = notes
+    return compared
+
+
+def _compare(
+    old: Document, new: Document, platforms: frozenset[Platform], used_plans: frozenset[str] | None
+) -> Comparison:
+    notes: list[str] = []
     changes = compare_catalogs(old.catalog, new.catalog, platforms=platforms, used_plans=used_plans)
     if not changes and repr(old.data) == repr(new.data):  # 60.0 is 60 to JSON, and a duration that platforms refuse
         return Comparison(old.name, new.name, [], notes)

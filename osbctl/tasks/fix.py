@@ -18,7 +18,7 @@ from osbctl.fixes.passes import OTHER_FIX, SHARED, FindingFix, Pass, find_draft_
 from osbctl.sources.catalogs import find_only_catalog
 from osbctl.sources.document import Document
 from osbctl.sources.parse import decode_utf8, parse_stream
-from osbctl.sources.read import read_source, read_whole_folder
+from osbctl.sources.read import find_only_file, read_source, read_whole_folder
 from osbctl.sources.read_bytes import read_bytes
 from osbctl.sources.text_lines import Lines
 from osbctl.sources.variables import VariablesOf, no_variables
@@ -69,6 +69,8 @@ def fix_source(
     if not Path(source).is_dir():
         read_source(source)  # raises if there is no such source
         raise UsageError(f"{source} is not a file that can be edited", "name a file or a source folder")
+    if file := find_only_file(source):
+        return fix_source(file, options, unsafe=unsafe, at=at)
     return _fix_in_passes(source, {}, _folder_reader(source, at, variables_of), options, unsafe)
 
 

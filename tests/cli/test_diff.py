@@ -167,14 +167,28 @@ def test_a_revision_against_the_file(tmp_path: Path) -> None:
     assert done.stdout.splitlines()[-1].startswith("HEAD:new.json → new.json: ")
 
 
-def test_a_folder_of_a_revision_is_to_be_checked_out(tmp_path: Path) -> None:
+def test_a_source_folder_of_a_revision(tmp_path: Path) -> None:
     work = tmp_path / "work"
     shutil.copytree(ROOT / "catalogs/source", work / "my src")
+    (work / "my src/logo.png").write_bytes(b"\x89PNG")
     commit(work)
-    hint = "git worktree add ../before HEAD, then name '../before/my src'"
-    assert f"hint: {hint}\n" in osbctl("diff", "HEAD:my src", "my src", cwd=work, code=3).stderr
-    git(work, *hint.partition(",")[0].split()[1:])
-    assert failure("diff", "../before/my src", "my src", cwd=work, code=0) == ""
+    plan_file = work / "my src/services/redis/plans/cache.yaml"
+    plan_file.write_text(plan_file.read_text().replace("name: cache", "name: tiny"))
+    plan_file.rename(plan_file.with_name("tiny.yaml"))
+    service = work / "my src/services/redis.yaml"
+    service.write_text(re.sub(r"(?m)^(plans: .*)cache", r"\1tiny", service.read_text()))
+    for cwd, old, new in (
+        (work, "HEAD:my src", "my src"),
+        (work / "my src", "HEAD:./", "."),
+        (work, "HEAD:./my src/", "my src"),
+    ):
+        (change,) = json.loads(osbctl("diff", old, new, "-f", "json", cwd=cwd, code=1).stdout)["changes"]
+        assert change["rule"] == "change-plan-renamed"
+        assert change["old_location"]["source"] == f"{old.removesuffix('/')}/services/redis/plans/cache.yaml"
+        assert change["new_location"]["source"].endswith("services/redis/plans/tiny.yaml")
+    git(work, "worktree", "add", "../before", "HEAD")
+    assert failure("diff", "../before/my src", "HEAD:my src", cwd=work, code=0) == ""
+    assert "larger than 50 bytes" in failure("diff", "HEAD:my src", "my src", "--max-bytes", "50", cwd=work, code=1)
 
 
 def test_at_holds_for_both_sides(tmp_path: Path) -> None:

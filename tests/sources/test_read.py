@@ -77,16 +77,13 @@ def test_an_address_is_no_source_and_is_not_repeated(here: Path, scheme: str) ->
     assert "s3cret" not in f"{caught.value.message}{caught.value.advice}"
 
 
-def test_a_folder_without_services(here: Path) -> None:
+def test_a_folder_without_a_catalog(here: Path) -> None:
     (here / "empty").mkdir()
-    with pytest.raises(DocumentError) as caught:
-        read_source("empty")
-    assert caught.value.findings[0].rule == "folder-without-services"
-    assert "*." not in caught.value.findings[0].hint
     (here / "empty" / "x.yml").write_text("services: []")
-    with pytest.raises(DocumentError) as caught:
+    with pytest.raises(SourceError) as caught:
         read_source("empty")
-    assert "name each: empty/*.yml" in caught.value.findings[0].hint
+    assert caught.value.message == "empty: there is no catalog in this folder (1 file searched)"
+    assert "osbctl init" in caught.value.advice
 
 
 @pytest.mark.skipif(not Path("/dev/fd").is_dir(), reason="no /dev/fd here")

@@ -15,7 +15,7 @@ from osbctl.findings import FailOn, Finding, Severity, ValidationResult
 from osbctl.reports import Format, Report
 from osbctl.reports import render as render_findings
 from osbctl.rule import Rule
-from osbctl.text import escape_line, join_sentences
+from osbctl.text import escape_line, join_sentences, plural
 
 
 class DiffFormat(StrEnum):
@@ -54,9 +54,9 @@ class DiffReport:
     """Report of a comparison.
 
     `changes` are those not accepted, `accepted` the others with their reasons. `problems` are sentences
-    about entries of the allow file, `notes` about the catalogs. `errors` say why a catalog cannot be read: then
-    nothing was compared. `catalog` (the new one) and `date` are for html. `load_rules`, `root`, `color` and `width` are
-    as in `osbctl.reports.Report`.
+    about entries of the allow file, `notes` about the catalogs. `errors` say why a catalog cannot be read: it was not
+    compared. `new_catalogs` are sources with nothing to compare them with. `catalog` (the new one) and `date` are for
+    html. `load_rules`, `root`, `color` and `width` are as in `osbctl.reports.Report`.
     """
 
     old: str
@@ -72,13 +72,14 @@ class DiffReport:
     words: ComparisonNames = DIFF
     notes: Sequence[str] = ()
     errors: Sequence[Finding] = ()
+    new_catalogs: Sequence[str] = ()
     catalog: Mapping[str, Any] | None = None
     date: str = ""
 
     @property
     def same(self) -> bool:
         """Return whether nothing changed."""
-        return not (self.changes or self.accepted or self.errors)
+        return not (self.changes or self.accepted or self.errors or self.new_catalogs)
 
     @property
     def failed(self) -> bool:
@@ -94,13 +95,18 @@ class DiffReport:
 
     def summary(self) -> str:
         """Numbers of changes by level, as text."""
-        if self.errors:
+        if self.errors and not (self.changes or self.accepted):
             return "the catalogs could not be compared"
         parts = [f"{len(found):,} {level.value}" for level, found in self.changes_by_level()]
         parts += [f"{len(self.accepted):,} accepted"] if self.accepted else []
+        parts += [f"{plural(len(self.new_catalogs), 'new catalog')}"] if self.new_catalogs else []
         counts = ", ".join(parts)
         if self.same:
             return "the catalogs are the same"
+        if self.errors:
+            return f"{counts}; not all catalogs could be compared"
+        if not (self.changes or self.accepted):
+            return counts
         if any(level.rank >= Level.BREAKING.rank for level, _ in self.changes_by_level()):
             return counts
         return f"no breaking changes, but the catalogs differ: {counts}"

@@ -34,6 +34,8 @@ def report_as_json(report: DiffReport) -> dict[str, Any]:
             "accepted": len(report.accepted),
         },
     }
+    if report.new_catalogs:
+        whole["new_catalogs"] = list(report.new_catalogs)
     if report.errors:
         whole["errors"] = [
             {

@@ -22,8 +22,9 @@ def render(report: DiffReport) -> str:
         f"### {report.words.heading}\n\n{_code_span(report.old)} → {_code_span(report.new)}: **{report.summary()}**\n"
     )
     if report.errors:
-        return "\n".join([head, *(line for finding in report.errors for line in _format_error(finding)), ""])
-    parts, length, hidden = [head], len(head), len(report.changes)
+        head = "\n".join([head, *(line for finding in report.errors for line in _format_error(finding)), ""])
+    new = [f"\n{_code_span(name)} is new: there is nothing to compare it with.\n" for name in report.new_catalogs]
+    parts, length, hidden = [head, *new], len(head) + sum(map(len, new)), len(report.changes)
     for level, changes in report.changes_by_level():
         summary = f"<details><summary>{len(changes):,} safe</summary>"
         parts.append(f"\n{summary}\n\n" if level is Level.SAFE else f"\n#### {level.value.capitalize()}\n\n")

@@ -35,6 +35,10 @@ def _report_lines(report: DiffReport) -> Iterator[str]:
         for group in group_changes(changes):
             yield from _group_lines(group, report)
         yield ""
+    for name in report.new_catalogs:
+        yield f"{escape_line(name)} is new: there is nothing to compare it with"
+    if report.new_catalogs:
+        yield ""
     if report.accepted:
         yield "accepted:"
         for change, reason in report.accepted:

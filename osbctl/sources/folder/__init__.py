@@ -21,9 +21,9 @@ from osbctl.sources.document import Document
 from osbctl.sources.folder import lock as locks
 from osbctl.sources.folder.bundle import bundle_schemas
 from osbctl.sources.folder.compose import Composer, Overlay
-from osbctl.sources.folder.source_tree import NO_VARIABLES, SourceTree
+from osbctl.sources.folder.source_tree import NO_VARIABLES, SUFFIXES, SourceTree
 from osbctl.sources.limits import DEFAULT_LIMITS, Limits, read_file
-from osbctl.sources.read_bytes import folder_in_git_error
+from osbctl.sources.read_bytes import read_git_folder
 from osbctl.sources.variables import VariablesOf, no_variables
 
 LOCK = "catalog.lock"
@@ -31,7 +31,7 @@ NOTHING_UNSAVED: Mapping[Path, bytes] = MappingProxyType({})
 
 
 def read_folder(folder: str, *, variables_of: VariablesOf = no_variables, **options: Any) -> Document:
-    """Read a source folder, or a brokerpak on the disk or in git; options and errors as in `compose`."""
+    """Read a source folder or a brokerpak, on the disk or in git; options and errors as in `compose`."""
     unsaved = options.get("unsaved", NOTHING_UNSAVED)
     from osbctl.sources.folder.brokerpak import is_brokerpak, read_brokerpak  # only some folders are one
 
@@ -39,7 +39,11 @@ def read_folder(folder: str, *, variables_of: VariablesOf = no_variables, **opti
         limits = options.get("limits", DEFAULT_LIMITS)
         return read_brokerpak(folder, limits=limits, unsaved=unsaved, variables=variables_of(folder))
     if ":" in folder and not Path(folder).exists():
-        raise folder_in_git_error(folder)
+        files = read_git_folder(folder, (*SUFFIXES, LOCK), options.get("limits", DEFAULT_LIMITS))
+        if not any(name.startswith("services/") for name in files):
+            message = f"{folder}: in that revision, this folder is neither a source folder nor a brokerpak"
+            raise SourceError(message, f"name a file in it: {folder.removesuffix('/')}/FILE")
+        options["unsaved"] = {Path(folder, name).resolve(): data for name, data in files.items()}
     return compose(folder, **options)[0]
 
 
@@ -59,7 +63,7 @@ def compose(
     being edited, by resolved path. Missing ids, and ids that contradict the lock, are errors in the document's notes.
     Raises SourceError: no such folder, or a file cannot be opened; DocumentError: it does not compose.
     """
-    if not Path(folder).is_dir():
+    if not unsaved and not Path(folder).is_dir():
         name = redact_text(folder)
         if Path(folder).exists():
             raise SourceError(f"{name}: not a folder", "`osbctl split CATALOG FOLDER` makes one of a catalog")

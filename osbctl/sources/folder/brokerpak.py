@@ -29,13 +29,11 @@ from osbctl.sources.folder.brokerpak_plans import (
 )
 from osbctl.sources.folder.brokerpak_requests import INPUT, RequestRules, input_schema, request_constants
 from osbctl.sources.folder.go_yaml import ReportField, StructType, has_no_json, parse_go_yaml
-from osbctl.sources.folder.source_tree import SourceTree
+from osbctl.sources.folder.source_tree import MANIFEST, SourceTree
 from osbctl.sources.limits import Limits
 from osbctl.sources.origins import PathOrigins
 from osbctl.sources.read_bytes import read_bytes
 from osbctl.sources.variables import ENVIRONMENT, Variable, Variables
-
-MANIFEST = "manifest.yml"
 
 PLAN = {"id": "id", "name": "name", "description": "description"}
 SERVICE = {**PLAN, "tags": "tags"}

@@ -7,7 +7,7 @@ from typing import Any
 from osbctl.fields import known_fields
 from osbctl.paths import Path as ValuePath
 from osbctl.sources.document import Document
-from osbctl.sources.folder.source_tree import SUFFIXES, SourceTree
+from osbctl.sources.folder.source_tree import SourceTree
 from osbctl.sources.origins import PathOrigins
 from osbctl.text import closest_word, did_you_mean
 
@@ -36,10 +36,6 @@ class Composer:
             folder = self._tree.folder
             what = f"no service under {(folder / 'services').as_posix()}"
             hint = "`osbctl init` writes a folder to start from, `osbctl new service NAME` adds a service"
-            suffixes = sorted(file.suffix for file in folder.glob("*.*") if file.suffix in SUFFIXES)
-            if suffixes and self._settings is _NO_SETTINGS:
-                files = f"{shlex.quote(folder.as_posix())}/*{suffixes[-1]}"
-                hint = f"to read the files of a folder, name each: {files}; {hint}"
             self.problem("folder-without-services", f"{folder.as_posix()}: {what}", hint=hint)
             self._tree.report_unread_files()
             self._tree.problems.raise_any()

@@ -19,6 +19,9 @@ NO_VARIABLES: Mapping[str, str] = MappingProxyType({})
 
 SUFFIXES = (".yaml", ".yml", ".json")
 
+MANIFEST = "manifest.yml"
+"""The file of a brokerpak that names the files of its service offerings."""
+
 _LOOKALIKES = (*SUFFIXES, ".jsonc", ".json5", ".toml", ".j2", ".jinja", ".tmpl", ".tpl", ".erb")
 """Suffixes of files that look like parts of a catalog, in lower case."""
 

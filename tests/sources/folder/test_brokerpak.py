@@ -370,7 +370,7 @@ def test_a_brokerpak_in_a_revision(tmp_path: Path) -> None:
     assert page.returncode == 0
     assert "A fast cache." in page.stdout
     done = osbctl("show", "HEAD:pak/images", cwd=tmp_path)
-    assert "this is a folder in that revision" in done.stderr
+    assert "this folder is neither a source folder nor a brokerpak" in done.stderr
 
 
 def test_build_prints_what_the_broker_answers(tmp_path: Path) -> None:

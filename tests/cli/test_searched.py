@@ -1,0 +1,226 @@
+"""Commands that find the catalogs of a folder: what they take, what they say, and what they do with it."""
+
+import json
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+import yaml
+
+from tests.case import case
+from tests.cli.program import ROOT, at_terminal, failure, osbctl
+from tests.comparison.make import catalog, plan, service
+from tests.git import commit, git
+from tests.sources.test_discovery import LEFT, TAKEN, write
+
+GOOD = (ROOT / "catalogs/data-services.yaml").read_text()
+OTHER = (ROOT / "catalogs/interface-example.json").read_text()
+FAULTY = (ROOT / "catalogs/faulty.yaml").read_text()
+GITLAB = "image: python\nservices:\n  - name: postgres:16\n"
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    """Two files, a source folder, and files of others, in a repository with one commit."""
+    write(
+        tmp_path,
+        {"a.yaml": GOOD, "b/broker.json": OTHER, ".gitlab-ci.yml": GITLAB, "compose.yaml": "services: {a: {}}"},
+    )
+    shutil.copytree(ROOT / "catalogs/source", tmp_path / "my-catalog")
+    commit(tmp_path)
+    return tmp_path
+
+
+FOUND = "osbctl: found 3 catalogs: a.yaml, b/broker.json, my-catalog\n"
+
+
+def test_validate_takes_all_and_says_what(project: Path) -> None:
+    for words in ("validate", "validate .", "validate --concise", "validate . --fail-on never"):
+        with case(words):
+            done = osbctl(*words.split(), cwd=project, code=0)
+            assert done.stderr.startswith(FOUND)
+            assert "my-catalog: no findings" in done.stdout
+            assert "compose" not in done.stdout
+    assert osbctl("validate", "-q", cwd=project, code=0).stderr == ""
+    done = osbctl("validate", "b", "a.yaml", "./b/broker.json", "-f", "json", cwd=project, code=0)
+    assert [document["name"] for document in json.loads(done.stdout)["documents"]] == [
+        "b/broker.json",
+        "a.yaml",
+        "./b/broker.json",
+    ]
+    done = osbctl("validate", "a.yaml", ".", "-f", "json", cwd=project, code=0)
+    assert [document["name"] for document in json.loads(done.stdout)["documents"]] == [
+        "a.yaml",
+        "b/broker.json",
+        "my-catalog",
+    ]
+
+
+def test_a_source_folder_is_one_source_without_a_word(project: Path) -> None:
+    assert osbctl("validate", "my-catalog", cwd=project, code=0).stderr == ""
+    assert osbctl("validate", cwd=project / "my-catalog", code=0).stdout.startswith(".: no findings")
+
+
+def test_none_found_is_said_and_no_success(project: Path) -> None:
+    none = write(project / "none", {"compose.yaml": "services: {a: {}}"})
+    for words in ("validate", "fix", "page", "diff HEAD", "show .", "fix --check .", "validate . -f github"):
+        with case(words):
+            done = osbctl(*words.split(), cwd=none, code=3)
+            assert "there is no catalog in this folder (1 file searched)" in done.stdout + done.stderr
+    done = osbctl("validate", "none", "a.yaml", cwd=project, code=3)
+    assert "a.yaml: no findings" in done.stdout
+
+
+def test_many_are_counted(tmp_path: Path) -> None:
+    write(tmp_path, {f"{number:02}.json": OTHER for number in range(12)})
+    said = osbctl("validate", cwd=tmp_path, code=0).stderr
+    assert said.startswith("osbctl: found 12 catalogs: 00.json, 01.json, ")
+    assert said.endswith("09.json and 2 more\n")
+
+
+def test_a_folder_with_one_catalog_is_that_catalog(project: Path) -> None:
+    whole = write(project / "whole", {"catalog.yaml": GOOD, "services/x.yaml": "kind: Service\n"})
+    assert osbctl("show", str(whole), code=0).stdout == osbctl("show", str(whole / "catalog.yaml"), code=0).stdout
+    assert osbctl("diff", "whole", "a.yaml", cwd=project, code=0).stdout == ""
+    said = failure("show", ".", cwd=project, code=3)
+    assert "there are 4 catalogs here: a.yaml, b/broker.json, my-catalog, whole/catalog.yaml" in said
+
+
+def test_progress_is_shown_at_a_terminal_and_erased(project: Path) -> None:
+    seen = at_terminal("stderr", "validate", cwd=project)
+    assert "searching 0 of 4 files" in seen.screen
+    assert seen.screen.index("searching") < seen.screen.index("\r\x1b[2Kosbctl: found 3")
+    assert "searching" not in seen.stdout
+
+
+def test_fix_edits_what_it_finds_and_nothing_else(project: Path) -> None:
+    write(project, {"c.yaml": FAULTY})
+    assert "c.yaml: would fix 2" in osbctl("fix", "--check", cwd=project, code=1).stderr
+    assert git(project, "status", "--porcelain") == "?? c.yaml"
+    assert osbctl("fix", cwd=project, code=0).stderr.startswith("osbctl: found 4 catalogs: a.yaml, ")
+    assert (project / "c.yaml").read_text() != FAULTY
+    assert git(project, "status", "--porcelain") == "?? c.yaml"
+
+
+def test_an_output_never_replaces_what_was_found(project: Path) -> None:
+    for words in ("validate -o a.yaml", "page -o b/broker.json", "diff HEAD -o a.yaml"):
+        with case(words):
+            assert "would be overwritten" in failure(*words.split(), cwd=project, code=2).removeprefix(FOUND)
+
+
+def test_page_shows_all_and_what_changed(project: Path) -> None:
+    osbctl("page", "-o", "page.html", cwd=project, code=0)
+    assert all(name in (project / "page.html").read_text() for name in ("postgres", "message-queue"))
+    write(project, {"new.yaml": GOOD, "a.yaml": GOOD.replace("name: small", "name: tiny", 1)})
+    done = osbctl("page", "--since", "HEAD", "-o", "page.html", cwd=project, code=0)
+    assert "new.yaml is new: HEAD has nothing to compare it with" in done.stderr
+    assert "a.yaml is new" not in done.stderr
+    assert 'renamed from "small" to "tiny"' in (project / "page.html").read_text().replace("&#34;", '"')
+    assert "no revision nowhere" in osbctl("page", "--since", "nowhere", cwd=project, code=3).stderr
+
+
+def changes(project: Path, *words: str, code: int, cwd: Path | None = None) -> list[tuple[str, str]]:
+    done = osbctl("diff", *words, "-f", "json", cwd=cwd or project, code=code)
+    return [
+        (change["rule"], ((change["new_location"] or {}).get("source") or change["old_location"]["source"]))
+        for change in json.loads(done.stdout)["changes"]
+    ]
+
+
+def test_diff_with_a_revision(project: Path) -> None:
+    assert osbctl("diff", "HEAD", cwd=project, code=0).stdout == ""
+    write(project, {"a.yaml": GOOD.replace("name: small", "name: tiny", 1)})
+    assert changes(project, "HEAD", code=1) == [("change-plan-renamed", "a.yaml")]
+    assert changes(project, "main", "a.yaml", code=1) == [("change-plan-renamed", "a.yaml")]
+    assert changes(project, "HEAD", "b", code=0) == []
+    redis = project / "my-catalog/services/redis.yaml"
+    redis.write_text(redis.read_text().replace("name: redis", "name: valkey"))
+    both = [("change-plan-renamed", "a.yaml"), ("change-service-renamed", "my-catalog/services/redis.yaml")]
+    assert sorted(changes(project, "HEAD", code=1)) == both
+    assert sorted(changes(project, "HEAD", "..", code=1, cwd=project / "b")) == [
+        (rule, f"../{file}") for rule, file in both
+    ]
+    assert changes(project, "HEAD", code=1, cwd=project / "my-catalog") == [
+        ("change-service-renamed", "services/redis.yaml")
+    ]
+    assert changes(project, "HEAD:my-catalog", "my-catalog", code=1) == [both[1]]
+
+
+def test_diff_compares_with_the_same_path_and_not_with_that_of_the_top(project: Path) -> None:
+    write(project, {"b/a.yaml": OTHER})
+    commit(project)
+    assert changes(project, "HEAD", code=0, cwd=project / "b") == []
+    assert changes(project, "HEAD", "a.yaml", code=0, cwd=project / "b") == []
+
+
+def test_diff_names_what_is_new_and_does_not_lose_what_is_gone(project: Path) -> None:
+    write(project, {"new.yaml": GOOD})
+    done = osbctl("diff", "HEAD", cwd=project, code=0)
+    assert "new.yaml is new: there is nothing to compare it with" in done.stdout
+    assert "`new.yaml` is new" in osbctl("diff", "HEAD", "-f", "markdown", cwd=project, code=0).stdout
+    assert json.loads(osbctl("diff", "HEAD", "-f", "json", cwd=project).stdout)["new_catalogs"] == ["new.yaml"]
+    assert "new.yaml is new" in osbctl("diff", "HEAD", "new.yaml", cwd=project, code=0).stdout
+    (project / "b/broker.json").unlink()
+    assert {rule for rule, _ in changes(project, "HEAD", code=1)} >= {
+        "change-catalog-emptied",
+        "change-service-removed",
+    }
+    git(project, "mv", "a.yaml", "moved.yaml")
+    write(project, {"b/broker.json": OTHER})
+    assert changes(project, "HEAD", code=0) == []
+    done = osbctl("diff", "HEAD", cwd=project, code=0)
+    assert "moved.yaml is new" not in done.stdout
+
+
+def test_diff_shows_the_rest_where_one_cannot_be_read(project: Path) -> None:
+    write(project, {"a.yaml": GOOD.replace("name: small", "name: tiny", 1), "b/broker.json": OTHER[:-20]})
+    for kind in ("text", "json", "markdown", "github", "gitlab", "sarif", "junit"):
+        with case(kind):
+            done = osbctl("diff", "HEAD", "-f", kind, cwd=project, code=1)
+            assert "b/broker.json:" in done.stderr
+            assert "tiny" in done.stdout
+            assert kind == "text" or "broker.json" in done.stdout
+    assert "not all catalogs could be compared" in osbctl("diff", "HEAD", cwd=project, code=1).stdout
+
+
+def test_diff_counts_instances_of_all_catalogs_together(project: Path) -> None:
+    old = catalog(service("s1", "db", plan("p1", "small")))
+    write(project, {"x.json": json.dumps(old), "ids.txt": "p1\n"})
+    commit(project)
+    write(project, {"x.json": json.dumps(catalog(service("s1", "db", plan("p2", "other"))))})
+    assert (
+        "refused"
+        in osbctl("diff", "HEAD", "--instances", "ids.txt", "-p", "service-manager", cwd=project, code=1).stdout
+    )
+    write(project, {"ids.txt": "nothing-of-these\n"})
+    assert "ids.txt" in failure("diff", "HEAD", "--instances", "ids.txt", cwd=project, code=3).removeprefix(
+        "osbctl: found"
+    )
+
+
+def test_one_argument_of_diff_that_is_no_revision(project: Path) -> None:
+    for word in ("nowhere", "a.yaml", "HEAD:a.yaml", "-", "--no-such"):
+        with case(word):
+            said = osbctl("diff", word, cwd=project, code=2).stderr
+            assert "is not a revision of git" in said or "--no-such" in said
+    assert "several" in failure("diff", "HEAD", "-f", "html", cwd=project, code=2).removeprefix(FOUND)
+    outside = project.parent / "outside"
+    outside.mkdir()
+    assert "is not a revision of git" in failure("diff", "HEAD", cwd=outside, code=2)
+
+
+def test_a_hook_checks_the_sources_of_changed_files(project: Path) -> None:
+    write(project, TAKEN | LEFT | {"vendor/catalog.json": OTHER, "manifest.yml": "applications: []"})
+    part = "my-catalog/services/redis.yaml"
+    names = (*TAKEN, *LEFT, "vendor/catalog.json", part, "my-catalog/catalog.yaml")
+    done = osbctl("validate", "--catalogs-only", *names, "-f", "json", cwd=project)
+    assert [document["name"] for document in json.loads(done.stdout)["documents"]] == [*TAKEN, "my-catalog"]
+    done = osbctl("validate", "--catalogs-only", *LEFT, cwd=project, code=0)
+    assert done.stdout == done.stderr == ""
+
+
+def test_the_hook_is_asked_about_every_file_that_may_be_a_catalog() -> None:
+    hook = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text())[0]
+    assert all(re.search(hook["files"], name) for name in (*TAKEN, "my-catalog/services/redis.yaml"))
+    assert not re.search(hook["files"], "docs/catalog.md")
