@@ -26,7 +26,7 @@ from osbctl.broker.proxy import network_prefix
 _log = logging.getLogger("osbctl.broker")
 Value = TypeVar("Value")
 
-TURN_SECONDS = 0.005  # CPU time between two looks at the sockets, and so the wait of a new client at each of its steps
+TURN_SECONDS = 0.010  # CPU time between two looks at the sockets, and so the wait of a new client at each of its steps
 SLICE_SECONDS = 0.001  # CPU time for a share before the next one is chosen; a step that has begun ends
 NEW_CONNECTION_SECONDS = 0.005  # CPU time until a connection is no longer new; a handshake and a request take 1 ms
 HALF_LIFE_SECONDS = 5.0  # CPU time that was used so long ago counts half
