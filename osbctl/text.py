@@ -212,6 +212,15 @@ def display_width(text: str) -> int:
     return len(shown) + sum(unicodedata.east_asian_width(character) in ("W", "F") for character in shown)
 
 
+def cut_to_width(text: str, width: int) -> str:
+    """`text` in at most `width` terminal cells, with `…` in place of what is cut off."""
+    if display_width(text) <= width:
+        return text
+    while display_width(text) > width - 1:
+        text = text[: min(len(text) - 1, width)]
+    return text.rstrip() + ELLIPSIS
+
+
 def align_columns(rows: Sequence[Sequence[str]]) -> Iterator[str]:
     """Lines of a table with padded columns; programs can split them at blanks if no cell has any."""
     widths = [max(map(display_width, column)) for column in zip(*rows, strict=True)]

@@ -109,11 +109,11 @@ def fields(file: Path) -> Iterator[str]:
 
 
 def metrics() -> Iterator[str]:
-    """Each metric with its labels, from the calls that create them."""
-    for call in re.findall(r"MetricFamily\(([^()]+(?:\([^()]*\)[^()]*)*)\)", text("osbctl/broker/admin.py")):
-        name, labels = re.search(r'"(osbctl_\w+)"', call), re.search(r"labels=\[(.*?)\]", call)
-        assert name, call
-        yield f"{name[1]} {{{labels[1] if labels else ''}}}".replace('"', "")
+    """Each metric with its labels, from the calls that create them, or from a table of names without labels."""
+    program = text("osbctl/broker/admin.py")
+    labels = dict(re.findall(r'MetricFamily\(\s*"(osbctl_\w+)"[^()]*labels=\[(.*?)\]', program))
+    for name in dict.fromkeys(re.findall(r'"(osbctl_\w+)"', program)):
+        yield f"{name} {{{labels.get(name, '')}}}".replace('"', "")
 
 
 def columns() -> Iterator[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections import Counter
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Annotated
@@ -16,6 +17,7 @@ from osbctl.cli.output import (
     print_failure_count,
     print_note,
     show_progress,
+    wrap_width,
     write_json,
     write_lines,
     write_output,
@@ -94,7 +96,8 @@ def list_brokers(
 ) -> int:
     """List the registered brokers, as a table or as JSON.
 
-    KEPT counts plans that the platform keeps though the broker no longer offers them.
+    RESULT is that of the last refresh. KEPT PLANS counts plans that the platform keeps though the broker no longer
+    offers them. At a terminal, addresses are cut to its width; osbctl brokers show has all.
 
     \b
     osbctl brokers list
@@ -106,7 +109,7 @@ def list_brokers(
     def render(rows: list[BrokerRow]) -> str:
         if format == "json":
             return json_text({"version": 1, "brokers": [row.json for row in rows]})
-        return "\n".join(broker_table(rows)) + "\n"
+        return "\n".join(broker_table(rows, wrap_width(sys.stdout))) + "\n"
 
     text, faulty = run_without_faulty(render, [row for _, row in found if not isinstance(row, OsbctlError)])
     write_output(text)

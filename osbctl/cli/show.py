@@ -22,6 +22,7 @@ def show(
         str | None,
         Option("--service", "-s", metavar="NAME", help="Show this service offering, by name or id, in full."),
     ] = None,
+    long: Annotated[bool, Option("--long", "-l", help="Show every plan in full, not one line each.")] = False,
     format: Annotated[
         Literal["table", "json", "yaml", "markdown"], Option("--format", "-f", help="Output format.")
     ] = "table",
@@ -30,10 +31,11 @@ def show(
     *,
     where: common.LocationOptions,
 ) -> int:
-    """Show a catalog: a table at a terminal, tab-separated columns in a pipe.
+    """Show a catalog: one line a plan at a terminal, tab-separated columns in a pipe.
 
     \b
     osbctl show catalog.yaml
+    osbctl show --long catalog.yaml
     osbctl show --service postgres catalog.yaml
     osbctl show --format markdown catalog.yaml > CATALOG.md
     osbctl show --format json catalog.yaml | jq '.services[].name'
@@ -52,11 +54,11 @@ def show(
         catalog = document.catalog.redacted
         if chosen:
             catalog = Catalog(tuple(each for each in catalog.services if each.path == chosen.path))
-        _print_for_people(catalog, format, color, in_full=bool(chosen))
+        _print_for_people(catalog, format, color, in_full=bool(chosen), long=long)
     return 0
 
 
-def _print_for_people(catalog: Catalog, format: str, color: str, *, in_full: bool) -> None:
+def _print_for_people(catalog: Catalog, format: str, color: str, *, in_full: bool, long: bool) -> None:
     """Print a redacted catalog as Markdown or a table; `in_full`: its only service offering."""
     if format == "markdown":
         from osbctl.views import markdown
@@ -67,19 +69,18 @@ def _print_for_people(catalog: Catalog, format: str, color: str, *, in_full: boo
 
         (chosen,) = catalog.services
         write_lines(plain.offering_lines(chosen, AnsiStyle(use_color(color, sys.stdout)), wrap_width(sys.stdout)))
+    elif long:
+        from osbctl.views import table
+
+        write_output(table.render(catalog, terminal_width(), colored=use_color(color, sys.stdout)))
+    elif sys.stdout.isatty() or color == "always":
+        from osbctl.views import overview
+
+        write_lines(overview.overview_lines(catalog, terminal_width(), AnsiStyle(use_color(color, sys.stdout))))
     else:
-        _print_overview(catalog, color)
-
-
-def _print_overview(catalog: Catalog, color: str) -> None:
-    if not sys.stdout.isatty() and color != "always":
         from osbctl.views import plain
 
         write_lines(plain.catalog_lines(catalog))
-        return
-    from osbctl.views import table
-
-    write_output(table.render(catalog, terminal_width(), colored=use_color(color, sys.stdout)))
 
 
 @common.expand_option_groups

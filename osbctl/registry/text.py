@@ -1,22 +1,25 @@
 """Registered brokers and results of refreshes as lines of text. All text is safe to print."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 
 from osbctl.platforms.saving import row_labels
 from osbctl.registry.records import BrokerRow, Refresh, RefreshOutcome, RegisteredBroker
-from osbctl.text import align_columns, escape_line
+from osbctl.text import align_columns, cut_to_width, escape_line
 
-_COLUMNS = ("NAME", "URL", "USER", "PLATFORM", "SERVICES", "PLANS", "KEPT", "REFRESHED", "LAST")
+_COLUMNS = ("NAME", "PLATFORM", "SERVICES", "PLANS", "KEPT PLANS", "REFRESHED", "RESULT", "ADDRESS")
 
 
-def broker_table(brokers: Iterable[BrokerRow]) -> Iterator[str]:
-    """Lines of a table of brokers."""
-    rows: list[tuple[str, ...]] = [_COLUMNS]
+def broker_table(brokers: Sequence[BrokerRow], width: int = 0) -> Iterator[str]:
+    """Lines of a table of brokers, cut to `width` cells (0: whole); no column of kept plans if there are none."""
+    columns = [name for name in _COLUMNS if name != "KEPT PLANS" or any(row.kept_plans for row in brokers)]
+    rows = [columns]
     for row in brokers:
+        day = row.refreshed_at.partition("T")[0]
         counts = (f"{row.services:,}", f"{row.plans:,}", f"{row.kept_plans:,}")
-        words = (row.name, row.url, row.username or "-", row.platform.value)
-        rows.append((*map(escape_line, words), *counts, escape_line(row.refreshed_at), row.outcome.value))
-    return align_columns(rows)
+        cells = (row.name, row.platform.value, *counts, day, row.outcome.value, row.url)
+        named = dict(zip(_COLUMNS, map(escape_line, cells), strict=True))
+        rows.append([named[name] for name in columns])
+    return (cut_to_width(line, width) if width else line for line in align_columns(rows))
 
 
 def broker_lines(broker: RegisteredBroker) -> Iterator[str]:

@@ -176,7 +176,7 @@ NO_FILE = set(
     """accept access_log admin_host admin_listen allow_empty api_version at base_path check color connections
     expires fail_on force format generate host identity ignore include_password insecure insecure_http jobs label log_format
     log_level max_bytes minimum_version missing_version_status name names password_stdin platform
-    platforms plan port quiet rounds rule select service stdin_filename stored_as stored_broker thing timeout
+    platforms plan port quiet rounds rule select service stdin_filename stored_as stored_broker thing timeout long
     trusted_proxy unix_socket url user variables version dry_run purpose broker title accent date findings all_brokers
     connections_per_address trusted_proxy_hops stdio unsafe diff check together write_baseline concise catalogs_only
     strict""".split()  # noqa: SIM905

@@ -8,7 +8,7 @@ from typing import Any
 
 import yaml
 
-from osbctl.text import escape_line
+from osbctl.text import display_width, escape_line
 from tests.case import each
 from tests.cli import warm
 from tests.cli.broker_server import PASSWORD, USER, broker
@@ -144,12 +144,40 @@ def test_one_service_in_full() -> None:
 
 
 def test_a_terminal_of_60_columns_cuts_no_id() -> None:
-    shown = osbctl("show", "--color", "always", GOOD, COLUMNS="60", code=0).stdout
+    shown = osbctl("show", "--long", "--color", "always", GOOD, COLUMNS="60", code=0).stdout
     assert "…" not in shown
     assert "7B1F0A52-6C3D-4E8B-9A47-52D0C1E6F384" in shown
 
 
-@each("arguments", [(), ("--color", "always"), ("--format", "json"), ("--format", "markdown")])
+@each("width", [40, 80, 300])
+def test_each_plan_is_a_line_that_fits_the_terminal(tmp_path: Path, width: int) -> None:
+    """Wide characters, long names, prices and deprecations are cut to the width, the last of 300 plans as well."""
+    price = {"costs": [{"amount": {"usd": 9.5, "eur": 8.75}, "unit": "MONTHLY"}]}
+    end = {"state": "deprecated", "sunset": "2027-03-31"}
+    plans: list[dict[str, Any]] = [
+        {"name": "free", "free": True, "description": "Nothing"},
+        {"name": "paid", "free": False, "description": "日本語" * 100, "metadata": price},
+        {"name": "long-" * 30, "free": False, "description": "A sentence. " * 20, "metadata": end},
+    ]
+    services = [{"id": str(n), "name": f"service-{n}", "plans": plans} for n in range(100)]
+    services.append({"id": "none", "name": "empty", "description": "Without plans"})
+    file = tmp_path / "c.json"
+    file.write_text(json.dumps({"services": services}))
+    colored = osbctl("show", "--color", "always", str(file), COLUMNS=str(width), code=0).stdout
+    lines = re.sub(r"\x1b\[[0-9;]*m", "", colored).splitlines()
+    assert len(lines) == 303
+    assert max(map(display_width, lines[:-1])) <= width
+    assert lines[0].split()[:3] == ["service", "plan", "price"]
+    assert lines[-1].startswith("101 service offerings, 300 plans")
+    assert lines[1].split()[:3] == ["service…" if width == 40 else "service-0", "free", "free"]
+    assert lines[-2].split()[0] == "empty"
+    assert "(no pla" in lines[-2]
+    last = lines[-3]
+    assert "…" in last
+    assert ("paid, deprecated, available" in last) == ("9.50 USD or 8.75 EUR a month" in lines[2]) == (width == 300)
+
+
+@each("arguments", [(), ("--long",), ("--color", "always"), ("--format", "json"), ("--format", "markdown")])
 def test_a_reader_who_has_seen_enough_ends_it_quietly(tmp_path: Path, arguments: tuple[str, ...]) -> None:
     plan = {"id": "p", "name": "n", "description": "x" * 1_000}
     file = tmp_path / "large.json"
