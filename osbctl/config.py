@@ -1,7 +1,7 @@
 """The configuration of a project: `osbctl.toml`, or `[tool.osbctl]` of `pyproject.toml`.
 
-The nearest one counts, searched upwards from the folder of each source, else from the working folder. Command-line
-options take precedence. Errors name the key.
+The nearest one counts, searched upwards from the folder of each source, else from the working folder; it may extend
+another. Command-line options take precedence. Errors name the file and the key.
 """
 
 import os
@@ -21,15 +21,30 @@ IgnoreEntry = tuple[str, str | None, str | None]
 _MAX_BYTES = 10_000_000
 
 
-class PerPath(NamedTuple):
-    """Fields of `Config` for files that match one of `paths`: shell patterns, relative to the configuration file."""
+class Layer(NamedTuple):
+    """Fields of `Config` as the file `origin` sets them: all of its keys, or an entry of `per-path`.
 
-    paths: tuple[str, ...]
+    `paths` are shell patterns, relative to `origin`, of the files that an entry is for; None: for all files.
+    """
+
+    origin: str
+    paths: tuple[str, ...] | None
     settings: Mapping[str, Any]
+
+    def is_for(self, file: str) -> bool:
+        """Return whether the settings apply to a file."""
+        if self.paths is None:
+            return True
+        relative = os.path.relpath(file, os.path.dirname(self.origin) or os.curdir).replace(os.sep, "/")  # noqa: PTH120
+        prefixes = ("", relative), ("", f"./{relative}"), ("*/", f"/{relative}")
+        return any(fnmatchcase(name, before + pattern) for pattern in self.paths for before, name in prefixes)
 
 
 class Config(NamedTuple):
-    """Content of a configuration file; `KEYS` documents the fields. `origin` is its path, or empty."""
+    """Content of a configuration file and those that it extends; `KEYS` documents the fields.
+
+    `origin` is its path, or empty. `layers` are the settings that the fields come from, weakest first.
+    """
 
     origin: str = ""
     api_version: str | None = None
@@ -40,26 +55,41 @@ class Config(NamedTuple):
     schema: tuple[str, ...] = ()
     ignore_at: tuple[IgnoreEntry, ...] = ()
     severity: Mapping[str, str] = MappingProxyType({})
-    per_path: tuple[PerPath, ...] = ()
     page: Mapping[str, str] = MappingProxyType({})
     env: str = ""
+    layers: tuple[Layer, ...] = ()
 
     def for_file(self, file: str) -> Self:
-        """Apply the `per-path` entries that match a file; the last one takes precedence."""
-        relative = os.path.relpath(file, os.path.dirname(self.origin) or os.curdir).replace(os.sep, "/")  # noqa: PTH120
-        prefixes = ("", relative), ("", f"./{relative}"), ("*/", f"/{relative}")
-        found = self
-        for paths, settings in self.per_path:
-            if any(fnmatchcase(name, before + pattern) for pattern in paths for before, name in prefixes):
-                ignore = (*found.ignore, *settings.get("ignore", ()))
-                severity = {**found.severity, **settings.get("severity", {})}
-                found = found._replace(**{**settings, "ignore": ignore, "severity": severity})
-        return found
+        """The configuration of a file, with the `per-path` entries that match it."""
+        return self._merge([layer for layer in self.layers if layer.is_for(file)])
+
+    def _merge(self, layers: Iterable[Layer]) -> Self:
+        """The fields as `layers` set them: what a later one sets wins, but `MERGED` add to what was there."""
+        found: dict[str, Any] = {}
+        for layer in layers:
+            for name, value in layer.settings.items():
+                before = found.get(name)
+                if name in MERGED and before:
+                    value = {**before, **value} if isinstance(value, dict) else (*before, *value)
+                found[name] = value
+        return type(self)(self.origin, **found, layers=self.layers)
+
+    def origin_of(self, name: str, value: str) -> str:
+        """The file that sets the field `name` to this value, or to one that holds it; for an error."""
+        holders = (layer.origin for layer in reversed(self.layers) if value in _words(layer.settings.get(name)))
+        return next(holders, self.origin)
+
+
+MERGED = ("ignore", "ignore_at", "schema", "severity", "page")
+"""Fields that add up: over the entries of `per-path`, and with those of an extended file."""
 
 
 KEYS: dict[str, str] = {
+    "extends": "A configuration file whose keys this one adds to, or overrides; relative to this file. It may extend "
+    "another.",
     "api-version": "The version of the Open Service Broker API to check against, as --api-version.",
-    "platform": "A list of platforms whose refusals are errors, as --platform.",
+    "platform": "A list of the platforms that count, as --platform: their refusals are errors, and nothing is said of "
+    "others.",
     "fail-on": "The minimum severity for exit code 1: error, warning, info or never.",
     "select": "A list of rules: only these are reported, as --select.",
     "ignore": "A list of rules that are not reported, as --ignore; --select takes precedence.",
@@ -80,7 +110,7 @@ def find_config(folder: str) -> Config:
     current = os.path.abspath(folder)  # noqa: PTH100  # pathlib costs its import at every start
     while True:
         for name in NAMES:
-            config = _load_if_present(os.path.join(current, name))  # noqa: PTH118
+            config = _load_if_present(os.path.join(current, name), ())  # noqa: PTH118
             if config is not None:
                 return config
         parent = os.path.dirname(current)  # noqa: PTH120
@@ -91,16 +121,24 @@ def find_config(folder: str) -> Config:
 
 def load_config(path: str) -> Config:
     """Load the file at `path`. Raises ConfigError: it is missing, unreadable, invalid, or not of osbctl."""
-    config = _load_if_present(path)
+    return _load_named(path, (), "", "--config")
+
+
+def _load_named(path: str, extending: tuple[str, ...], where: str, how: str) -> Config:
+    """Load a file that `how` names; messages begin with `where`. `extending` as in `_load_if_present`."""
+    config = _load_if_present(path, extending)
     if config is None and not os.path.lexists(path):
-        raise ConfigError(f"{path}: there is no such file", "name an osbctl.toml with --config")
+        raise ConfigError(f"{where}{path}: there is no such file", f"name an osbctl.toml with {how}")
     if config is None:
-        raise ConfigError(f"{path}: it has no configuration of osbctl", "give an osbctl.toml with --config")
+        raise ConfigError(f"{where}{path}: it has no configuration of osbctl", f"give an osbctl.toml with {how}")
     return config
 
 
-def _load_if_present(path: str) -> Config | None:
-    """The configuration in the file at `path`; None without one, such as in the pyproject.toml of another project."""
+def _load_if_present(path: str, extending: tuple[str, ...]) -> Config | None:
+    """The configuration in the file at `path`; None without one, such as in the pyproject.toml of another project.
+
+    `extending` are the files that extend it, each by the one before.
+    """
     try:
         text = read_bounded(path, _MAX_BYTES)
     except OSError as error:
@@ -118,23 +156,38 @@ def _load_if_present(path: str) -> Config | None:
         return None
     if not isinstance(table, dict):
         raise ConfigError(f"{path}: osbctl must be a table", "write [tool.osbctl] above its entries")
-    return _parse_config(path, table)
+    return _parse_config(path, table, extending)
 
 
-def _parse_config(origin: str, table: dict[str, Any]) -> Config:
+def _parse_config(origin: str, table: dict[str, Any], extending: tuple[str, ...]) -> Config:
     _check_table(origin, table, KEYS)
     page = dict(table.get("page", {}))
     _check_table(origin, page, ("title", "logo", "accent"), "page: ")
     if "logo" in page:
         page["logo"] = _path_beside(origin, page["logo"])
-    return Config(
-        origin,
-        schema=tuple(_path_beside(origin, name) for name in table.get("schema", ())),
-        ignore_at=tuple(_parse_ignore_entry(origin, entry) for entry in table.get("ignore-at", ())),
-        per_path=tuple(_parse_per_path(origin, entry) for entry in table.get("per-path", ())),
-        page=page,
+    settings = {
+        "schema": tuple(_path_beside(origin, name) for name in table.get("schema", ())),
+        "ignore_at": tuple(_parse_ignore_entry(origin, entry) for entry in table.get("ignore-at", ())),
+        "page": page,
         **_parse_settings(origin, table),
-    )
+    }
+    base = _load_base(origin, table["extends"], extending) if "extends" in table else Config()
+    entries = (_parse_per_path(origin, entry) for entry in table.get("per-path", ()))
+    layers = (*base.layers, Layer(origin, None, settings), *entries)
+    config = Config(origin, layers=layers)
+    return config._merge(layer for layer in layers if layer.paths is None)
+
+
+def _load_base(origin: str, name: str, extending: tuple[str, ...]) -> Config:
+    """The configuration that the file `origin` extends. Raises ConfigError: it is not there, or extends `origin`."""
+    where = f"{origin}: extends: "
+    if "://" in name:
+        raise ConfigError(f"{where}{name}: this is an address, and nothing is fetched", "name a file of the repository")
+    path = os.path.normpath(_path_beside(origin, os.path.expanduser(name)))  # noqa: PTH111
+    files = (*extending, origin)
+    if os.path.realpath(path) in map(os.path.realpath, files):
+        raise ConfigError(f"{where}{path}: the files extend each other: {' → '.join((*files, path))}")
+    return _load_named(path, files, where, "extends")
 
 
 _SETTINGS = ("api-version", "platform", "fail-on", "select", "ignore", "severity", "env")
@@ -148,11 +201,11 @@ def _parse_settings(origin: str, table: dict[str, Any]) -> dict[str, Any]:
     return {name: tuple(value) if isinstance(value, list) else value for name, value in found.items()}
 
 
-def _parse_per_path(origin: str, entry: dict[str, Any]) -> PerPath:
+def _parse_per_path(origin: str, entry: dict[str, Any]) -> Layer:
     _check_table(origin, entry, ("paths", *_SETTINGS), "per-path: ")
     if not entry.get("paths"):
         raise ConfigError(f"{origin}: per-path: an entry has no `paths`", 'for example: paths = ["test/*"]')
-    return PerPath(tuple(entry["paths"]), _parse_settings(origin, entry))
+    return Layer(origin, tuple(entry["paths"]), _parse_settings(origin, entry))
 
 
 def _parse_ignore_entry(origin: str, entry: dict[str, Any]) -> IgnoreEntry:
@@ -181,6 +234,17 @@ def _expected_type(key: str, value: Any) -> tuple[str, str, bool]:
     if key in ("severity", "page"):
         return "a table of strings", f"[{key}]", isinstance(value, dict) and _is_list_of(str, [*value.values()])
     return "a string", f'{key} = "…"', isinstance(value, str)
+
+
+def _words(setting: Any) -> list[str]:
+    """The values that a setting holds, and the keys of a table."""
+    if isinstance(setting, Mapping):
+        return [*setting, *setting.values()]
+    return (
+        [setting]
+        if isinstance(setting, str)
+        else [item if isinstance(item, str) else item[0] for item in setting or ()]
+    )
 
 
 def _is_list_of(kind: type, value: Any) -> bool:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self
 from osbctl.errors import OsbctlError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Mapping
 
     from osbctl.paths import Path
     from osbctl.platforms import Platform
@@ -116,6 +116,10 @@ class Finding(NamedTuple):
         what = "crashes" if self.rule.endswith("-crash") else "refused by"
         what = "refused as an update by" if self.rule == "build-id-changed" else what
         return f"{what} {format_platforms(self.refused_by)}" if self.refused_by else ""
+
+    def of_platforms(self, platforms: Collection[Platform]) -> Self:
+        """The finding without the names of other platforms that refuse the catalog because of it."""
+        return self._replace(refused_by=tuple(platform for platform in self.refused_by if platform in platforms))
 
     @property
     def redacted(self) -> Self:

@@ -45,8 +45,8 @@ class Rule(NamedTuple):
     `text` is the docstring of its check: a summary line, paragraphs with the reason, then labelled lines. `Bad:` and
     `Good:` are fragments of YAML, behind or indented below the label; `Fix:` describes the automatic fix, if there is
     one; `Source:` cites the origin of the rule, if it is not osbctl. `check` is None if the reader, the schema engine
-    or the emulation of a platform finds it. `only_for`: the rule is reported only if that platform is chosen, or the
-    rule is selected.
+    or the emulation of a platform finds it. `only_for`: the rule is reported only if that platform is chosen, or if
+    none is and the rule is selected. `about`: the platform that it tells of; not reported if only others are chosen.
     """
 
     id: str
@@ -56,6 +56,7 @@ class Rule(NamedTuple):
     refused_by: tuple[Platform, ...] = ()
     check: Check | None = None
     only_for: Platform | None = None
+    about: Platform | None = None
 
     @property
     def summary(self) -> str:
@@ -119,7 +120,12 @@ RULES: dict[str, Rule] = {}
 
 
 def rule(
-    id: str, severity: Severity, category: Category, *, only_for: Platform | None = None
+    id: str,
+    severity: Severity,
+    category: Category,
+    *,
+    only_for: Platform | None = None,
+    about: Platform | None = None,
 ) -> Callable[[Check], Check]:
     """Register the decorated generator function as the check of a rule; its docstring is the rule's text.
 
@@ -127,7 +133,7 @@ def rule(
     """
 
     def register(check: Check) -> Check:
-        register_rules({id: check.__doc__ or ""}, severity, category, check=check, only_for=only_for)
+        register_rules({id: check.__doc__ or ""}, severity, category, check=check, only_for=only_for, about=about)
         return check
 
     return register
@@ -141,10 +147,11 @@ def register_rules(
     *,
     check: Check | None = None,
     only_for: Platform | None = None,
+    about: Platform | None = None,
 ) -> None:
     """Register rules from their texts by id. `refused_by` None: from the platforms' records."""
     for name, text in texts.items():
         if name in RULES:
             raise ValueError(f"rule {name} is registered twice")
         refused = platforms_refusing(name) if refused_by is None else refused_by
-        RULES[name] = Rule(name, severity, category, text, refused, check, only_for)
+        RULES[name] = Rule(name, severity, category, text, refused, check, only_for, about)

@@ -4,11 +4,12 @@ from pathlib import Path
 
 import pytest
 
-from osbctl.config import KEYS, Config, PerPath, find_config, load_config
+from osbctl.config import KEYS, find_config, load_config
 from osbctl.errors import ConfigError
 from tests.case import each
 
 FULL = """
+extends = "base.toml"
 api-version = "2.16"
 platform = ["cloudfoundry"]
 fail-on = "warning"
@@ -42,22 +43,25 @@ accent = "#00aa77"
 def test_every_key_is_read(tmp_path: Path) -> None:
     file = tmp_path / "osbctl.toml"
     file.write_text(FULL)
-    assert load_config(str(file)) == Config(
-        origin=str(file),
-        api_version="2.16",
-        platform=("cloudfoundry",),
-        fail_on="warning",
-        select=("a",),
-        ignore=("b",),
-        schema=(str(tmp_path / "house.json"),),
-        ignore_at=(("c", "s", "p"),),
-        severity={"spec": "info"},
-        per_path=(
-            PerPath(("test/*",), {"ignore": ("d",), "severity": {"e": "error"}, "env": str(tmp_path / "b" / ".env")}),
-        ),
-        env=str(tmp_path / ".envrc"),
-        page={"title": "t", "logo": str(tmp_path / "l.svg"), "accent": "#00aa77"},
-    )
+    (tmp_path / "base.toml").write_text("")
+    whole = {
+        "origin": str(file),
+        "api_version": "2.16",
+        "platform": ("cloudfoundry",),
+        "fail_on": "warning",
+        "select": ("a",),
+        "ignore": ("b",),
+        "schema": (str(tmp_path / "house.json"),),
+        "ignore_at": (("c", "s", "p"),),
+        "severity": {"spec": "info"},
+        "env": str(tmp_path / ".envrc"),
+        "page": {"title": "t", "logo": str(tmp_path / "l.svg"), "accent": "#00aa77"},
+    }
+    config = load_config(str(file))
+    assert {name: value for name, value in config._asdict().items() if name != "layers"} == whole
+    beside = config.for_file(str(tmp_path / "test" / "c.yaml"))
+    assert (beside.ignore, beside.env) == (("b", "d"), str(tmp_path / "b" / ".env"))
+    assert beside.severity == {"spec": "info", "e": "error"}
     assert all(key in FULL for key in KEYS)
 
 

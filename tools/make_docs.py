@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 
 from architecture import drawing
 from images import PICTURES, picture
-from reference import environment_page, reports_page
+from reference import READERS, environment_page, reports_page
 from reference_commands import command_pages
 from reference_rules import rule_pages, summary
 from walk import walked
@@ -74,14 +74,24 @@ def with_transcripts(text: str) -> str:
 def configuration_page() -> Iterator[str]:
     yield "# Configuration\n\n<!-- Written from the program by `tools/make_docs.py` -->\n"
     yield "Keys of `osbctl.toml`, or of `[tool.osbctl]` in `pyproject.toml`. For each source the closest file above"
-    yield "it counts, and where there is none, the closest above the working folder. One file counts, whole: files do"
-    yield "not add up. From weak to strong: the defaults, the keys at the top, the matching entries of `per-path`, one"
-    yield "after the other, and options of the command line. A rule is an id (`default-implicit`), a group (`advice`:"
-    yield "a heading of `osbctl rules`) or a beginning (`cloudfoundry-*`). An example:"
-    yield "[accept findings](../how-to/accept-findings.md).\n"
+    yield "it counts, and where there is none, the closest above the working folder; `--config` names another. Only the"
+    yield "nearest file is read, and the files that it extends. From weak to strong: the defaults; the file that is"
+    yield "extended; the keys at the top; the matching entries of `per-path`, one after the other; options of the"
+    yield "command line. `ignore`, `ignore-at`, `schema`, `severity` and `page` add up, the others replace. A rule is"
+    yield "an id (`default-implicit`), a group (`advice`: a heading of `osbctl rules`) or a beginning"
+    yield "(`cloudfoundry-*`). An example: [accept findings](../how-to/accept-findings.md).\n"
     yield "| key | meaning |\n|---|---|"
     for key, meaning in KEYS.items():
         yield f"| `{key}` | {meaning} |"
+    yield "\n## Which command reads which key\n"
+    yield "A key that a command does not read has no effect on it. `diff` and `drift` take the file closest to the"
+    yield "first of NEW, OLD or BROKER, STORED that is a file. A command that asks a broker takes the one closest to"
+    yield "the working folder, and asks with its `api-version`. The `page` table is that of the working folder, else of"
+    yield "the first source. In `drift` the platform of an export or a registered broker wins.\n"
+    names = sorted({command for readers in READERS.values() for command in readers.split()})
+    yield f"| command | {' | '.join(f'`{key}`' for key in KEYS)} |\n|---|{'---|' * len(KEYS)}"
+    for name in names:
+        yield f"| `{name}` | {' | '.join('✓' if name in READERS[key].split() else '' for key in KEYS)} |"
 
 
 def pages() -> Iterator[tuple[Path, str]]:

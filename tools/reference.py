@@ -50,6 +50,25 @@ VARIABLES = {
 """Environment variables other than those of options; a test finds missing ones."""
 
 
+_JUDGING = "validate build serve check page lsp"
+_READING = "validate fix build serve show params split diff drift page lsp"
+READERS = {
+    "extends": f"{_READING} check fetch",
+    "api-version": f"{_JUDGING} fix diff drift fetch",
+    "platform": f"{_JUDGING} fix diff drift params",
+    "fail-on": "validate check",
+    "select": f"{_JUDGING} fix",
+    "ignore": f"{_JUDGING} fix",
+    "schema": f"{_JUDGING} fix",
+    "ignore-at": f"{_JUDGING} fix",
+    "severity": _JUDGING,
+    "env": _READING,
+    "per-path": _READING,
+    "page": "page",
+}
+"""The commands that read each key of the configuration; a test finds those that read another, or one of these not."""
+
+
 def commands(group: Any = None, name: str = "") -> Iterator[tuple[str, Any]]:
     """Every command and subcommand with its full name."""
     for key, command in (group or make_command_group([])).commands.items():

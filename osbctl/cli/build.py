@@ -14,6 +14,7 @@ from osbctl.cli import common
 from osbctl.cli.output import print_note, write_output
 from osbctl.errors import UsageError
 from osbctl.findings import Finding, Severity
+from osbctl.platforms import chosen_or_all
 from osbctl.text import plural
 
 if TYPE_CHECKING:
@@ -38,6 +39,7 @@ def build(
         Option("--accept-id-change", metavar="NAME", help="Accept a new id of SERVICE or SERVICE/PLAN; repeatable."),
     ] = None,
     env: common.Env = None,
+    config: common.Config = None,
     check: Annotated[bool, Option("--check", help="Write nothing; print a diff and exit with 1 if outdated.")] = False,
 ) -> int:
     """Compose the catalog of a source folder or a brokerpak. Nothing is written unless the catalog is valid.
@@ -55,24 +57,26 @@ def build(
     from osbctl.sources.folder import LOCK
     from osbctl.sources.folder.brokerpak import is_brokerpak
     from osbctl.tasks import build as task
-    from osbctl.tasks.options import variables_lookup
+    from osbctl.tasks.options import chosen_platforms, first_config, variables_lookup
     from osbctl.tasks.output_checks import CATALOG, check_output
 
     overlays, variables, accept = (given or [] for given in (overlays, variables, accept))
     common.check_options_used([folder], env=env)
     is_pak = is_brokerpak(folder)
-    check_output(output, [*overlays, env, *([] if is_pak else [folder])], replaces=CATALOG)
+    check_output(output, [*overlays, env, config, *([] if is_pak else [folder])], replaces=CATALOG)
     values = task.parse_variable_pairs(variables)
-    variables_lookup(os.environ, env)  # raises if the file is wrong
+    variables_lookup(os.environ, env, config)  # raises if the file is wrong
+    settings = first_config([folder], config)
+    judged = chosen_or_all(chosen_platforms(None, settings))
     lock: Lock | None = None
     if not is_pak:
-        document, lock = task.compose_folder(folder, overlays, values, variables, accept)
+        document, lock = task.compose_folder(folder, overlays, values, variables, accept, judged)
     elif any((overlays, variables, accept)):
         raise UsageError("a brokerpak takes no overlays, values or ids", "its broker's variables come with --env")
     else:
-        document = read_catalog(folder, common.LocationOptions(env=env))
+        document = read_catalog(folder, common.LocationOptions(env=env, config=config))
         check_output(output, [part.name for part in document.parts], replaces=CATALOG)
-    _print_findings(task.check_composed_catalog(document))
+    _print_findings(task.check_composed_catalog(document, settings))
     is_yaml = format == "yaml" if format else str(output).endswith((".yaml", ".yml"))
     text = task.catalog_text(document.data, yaml=is_yaml)
     target = None if output == "-" else output

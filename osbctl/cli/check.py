@@ -1,7 +1,5 @@
 """`osbctl check` and `osbctl fetch`: check a running broker, and fetch its catalog."""
 
-import os
-from dataclasses import replace
 from typing import Annotated
 
 from typer import Argument, Option
@@ -11,9 +9,8 @@ from osbctl.cli.connection import BrokerConnection
 from osbctl.cli.output import write_output
 from osbctl.cli.validate import FailingSeverity, ReportFormat
 from osbctl.cli.validation_report import Display, write_report
-from osbctl.config import find_config
 from osbctl.errors import SourceError
-from osbctl.tasks.options import Request, effective_fail_on, validation_options
+from osbctl.tasks.options import Request, effective_fail_on, first_config, validation_options
 from osbctl.text import escape_text
 
 
@@ -26,6 +23,7 @@ def check(
     format: ReportFormat = None,  # the option's own name
     output: common.Output = None,
     color: common.ColorChoice = "auto",
+    config: common.Config = None,
     *,
     connection: BrokerConnection,
 ) -> int:
@@ -41,7 +39,7 @@ def check(
     from osbctl.tasks.check import check_running_broker
     from osbctl.tasks.output_checks import check_output
 
-    check_output(output, connection.files)
+    check_output(output, (config, *connection.files))
     request = Request(
         sources=(),
         api_version=connection.api_version,
@@ -50,9 +48,9 @@ def check(
         fail_on=fail_on,
         of_broker=True,
     )
-    config = find_config(os.curdir)
-    options, severity = validation_options(request, config), effective_fail_on(request, config)
-    connection = replace(connection, api_version=options.api_version)
+    settings = first_config((), config)
+    options, severity = validation_options(request, settings), effective_fail_on(request, settings)
+    connection = connection.with_configured_version(settings)
     result = check_running_broker(*connection.resolve_connection(url), options)
     code = write_report([result._replace(fail_on=severity)], Display(format, output, color))
     return SourceError.exit_code if any(finding.rule == "wire-limited" for finding in result.findings) else code
@@ -62,6 +60,7 @@ def check(
 def fetch(
     url: Annotated[str, Argument(metavar="URL", help="The broker's base address, or that of its catalog.")],
     output: Annotated[str | None, Option("--output", "-o", metavar="FILE", help="Write the catalog to FILE.")] = None,
+    config: common.Config = None,
     *,
     connection: BrokerConnection,
 ) -> int:
@@ -77,7 +76,8 @@ def fetch(
     from osbctl.client.catalog_client import fetch_catalog, not_a_catalog_error, parse_json_body
     from osbctl.tasks.output_checks import CATALOG, check_output
 
-    check_output(output, connection.files, replaces=CATALOG)
+    check_output(output, (config, *connection.files), replaces=CATALOG)
+    connection = connection.with_configured_version(first_config((), config))
     answer = fetch_catalog(*connection.resolve_connection(url))
     if why := parse_json_body(answer.body)[1]:
         raise not_a_catalog_error(answer.name, why)

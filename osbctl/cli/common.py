@@ -38,12 +38,16 @@ TextOrJson = Annotated[Literal["text", "json"], Option("--format", "-f", help="O
 Output = Annotated[str | None, Option("--output", "-o", metavar="FILE", help="Write the report to FILE.")]
 
 
+Config = Annotated[str | None, Option("--config", metavar="FILE", help="Use this configuration, not the closest one.")]
+
+
 @dataclass(frozen=True)
 class LocationOptions:
-    """Options that locate the catalog in a source."""
+    """Options that locate the catalog in a source, and the configuration."""
 
     at: At = ""
     env: Env = None
+    config: Config = None
 
 
 def check_options_used(sources: Sequence[str], *, env: str | None = None, stdin_filename: str | None = None) -> None:
@@ -79,9 +83,9 @@ Date = Annotated[
     str,
     Option(metavar="DATE", callback=_parse_date, help="Date on an HTML report: YYYY-MM-DD, or commit (HEAD's)."),
 ]
-Config = Annotated[str | None, Option("--config", metavar="FILE", help="Use this configuration, not the closest one.")]
 CountedPlatforms = Annotated[
-    list[Platform] | None, Option("--platform", "-p", help="Report what this platform refuses as an error; repeatable.")
+    list[Platform] | None,
+    Option("--platform", "-p", help="Judge as this platform does, and what it refuses as an error; repeatable."),
 ]
 JudgedPlatforms = Annotated[
     list[Platform] | None, Option("--platform", "-p", help="Judge as this platform does; repeatable.  [default: all]")

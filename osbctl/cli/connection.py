@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 import sys
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import cache
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Self
 
 from typer import Option
 
@@ -24,6 +24,7 @@ from osbctl.sources.read_bytes import check_stdin_used_once, report_name
 
 if TYPE_CHECKING:
     from osbctl.client.connection_options import ConnectionOptions
+    from osbctl.config import Config
 
 
 def is_address(source: str) -> bool:
@@ -121,6 +122,12 @@ class BrokerConnection(NetworkOptions):
             user=user, password=password, api_version=version, max_bytes=self.max_bytes
         )
 
+    def with_configured_version(self, config: Config) -> Self:
+        """The options with the API version of the configuration, unless another is given."""
+        from osbctl.tasks.options import requested_version
+
+        return replace(self, api_version=requested_version(self.api_version, config))
+
     def check_used(self, where: LocationOptions, *sources: str) -> None:
         """Raise UsageError for an option of connections if no source is an address, or of files if every one is."""
         check_options_used(sources, env=where.env)
@@ -148,7 +155,7 @@ def read_catalog(source: str, where: LocationOptions, **options: Any) -> Documen
     """
     from osbctl.tasks.options import variables_lookup
 
-    options |= {"at": where.at, "variables_of": variables_lookup(os.environ, where.env)}
+    options |= {"at": where.at, "variables_of": variables_lookup(os.environ, where.env, where.config)}
     return print_catalog_location(require_services(read_source(source, **options)))
 
 

@@ -21,7 +21,7 @@ from osbctl.comparison.allow import load_allow_entries, triage_changes
 from osbctl.containment import run_on_each
 from osbctl.errors import OsbctlError, SourceError, UsageError
 from osbctl.findings import DocumentError
-from osbctl.platforms import Platform
+from osbctl.platforms import Platform, chosen_or_all
 from osbctl.reports.changes import DIFF, ComparisonNames, DiffFormat, DiffReport, render
 from osbctl.sources.catalogs import require_services
 from osbctl.sources.read_bytes import is_revision
@@ -142,6 +142,7 @@ def diff(
     osbctl diff --user platform https://broker.example.com catalog.yaml
     osbctl brokers show data -f json --version -1 | osbctl diff - catalog.yaml
     """
+    from osbctl.tasks.options import chosen_platforms, first_config
     from osbctl.tasks.output_checks import check_output
 
     pairs: Sequence[Pair] = ()
@@ -158,8 +159,12 @@ def diff(
     both = [source for pair in pairs for source in pair if source] or [old, new]
     connection.check_stdin(*both)
     connection.check_used(where, *both)
-    check_output(display.output, [*both, instances, display.allow, where.env, *connection.files])
-    judged = frozenset(platforms or Platform)
+    check_output(display.output, [*both, instances, display.allow, where.config, where.env, *connection.files])
+    connection = connection.with_configured_version(first_config(both[::-1], where.config))
+
+    def judged(*sources: str) -> frozenset[Platform]:
+        return frozenset(chosen_or_all(chosen_platforms(platforms, first_config(sources, where.config))))
+
     if len(pairs) > 1 or not (old and new):
         from osbctl.tasks.compare import compare_all
 
@@ -173,7 +178,7 @@ def diff(
         raise
     from osbctl.tasks.compare import compare_documents
 
-    comparison = compare_documents(before, after, judged, instances)
+    comparison = compare_documents(before, after, judged(new, old), instances)
     return display.print_report(display.make_report(comparison, catalog=after.data))
 
 

@@ -106,17 +106,22 @@ def drift(
     """
     from osbctl.comparison.instances import read_used_plans
     from osbctl.tasks.drift import compare_with_stored
+    from osbctl.tasks.options import chosen_platforms, first_config
     from osbctl.tasks.output_checks import check_output
 
     _check_arguments(broker, stored, all_brokers, sides)
-    files = (broker, *(stored or ()), instances, sides.database, sides.credentials, sides.env)
+    files = (broker, *(stored or ()), instances, sides.database, sides.credentials, sides.config, sides.env)
     check_output(display.output, [*files, display.allow, *sides.files])
     used_plans = None if instances is None else read_used_plans(instances)
+    config = first_config((broker or "-", *(stored or ())), sides.config)
     compared, display = frozenset(platforms or ()), replace(display, words=DRIFT)
     if broker is None:
         return _report_all_brokers(sides, compared, used_plans, instances or "", display, jobs)
     try:
-        comparison = compare_with_stored(*sides.read_sides(broker, stored or []), compared, used_plans, instances or "")
+        stored_catalog, current = sides.with_configured_version(config).read_sides(broker, stored or [])
+        if stored_catalog.platform is None:
+            compared = chosen_platforms(platforms, config)
+        comparison = compare_with_stored(stored_catalog, current, compared, used_plans, instances or "")
     except (DocumentError, SourceError) as error:
         raise _report_unreadable(error, broker, stored or [], display) from None
     return display.print_report(display.make_report(comparison))

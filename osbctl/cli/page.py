@@ -15,7 +15,6 @@ from osbctl.cli.searched import find_named_catalogs
 from osbctl.config import find_config, load_config
 from osbctl.containment import run_on_each
 from osbctl.errors import OsbctlError, UsageError
-from osbctl.platforms import Platform
 from osbctl.sources.catalogs import require_services
 from osbctl.sources.read_bytes import is_in_git, path_in_revision
 
@@ -39,7 +38,6 @@ def page(
     logo: Annotated[str | None, Option(metavar="FILE", help="A picture for its head.")] = None,
     accent: Annotated[str | None, Option(metavar="COLOR", help="A colour as #rgb or #rrggbb.")] = None,
     date: common.Date = "",
-    config: common.Config = None,
     *,
     where: common.LocationOptions,
     connection: BrokerConnection,
@@ -56,32 +54,38 @@ def page(
     osbctl page services/*.yaml --title Shop --accent "#0a7" -o a.html
     """
     from osbctl.pages.content import Content
+    from osbctl.tasks.options import Request, first_config, resolve_config, validation_options
     from osbctl.tasks.output_checks import check_output
     from osbctl.tasks.page import PageCatalog, make_page_of_readable, read_branding
 
     sources = find_named_catalogs(sources)
-    check_output(output, [*sources, *(since or ()), logo, config, where.env, *connection.files])
-    settings = load_config(config) if config else find_config(".")
+    check_output(output, [*sources, *(since or ()), logo, where.config, where.env, *connection.files])
+    given = load_config(where.config) if where.config else None
+    request = Request(tuple(sources), platforms=tuple(platforms or ()))
     since = since or []
     connection.check_stdin(*sources, *since)
     earlier = _resolve_earlier_catalogs(sources, since)
     connection.check_used(where, *sources, *filter(None, earlier))
+    connection = connection.with_configured_version(first_config((), where.config))
 
     def read(named: tuple[str, str, str]) -> PageCatalog:
         name, source, old = named
         document = read_source_or_broker(connection, source, where)
         before = require_services(read_source_or_broker(connection, old, where), as_list=True) if old else None
-        return PageCatalog(name, document, before)
+        options = validation_options(request, resolve_config(source, config=given))
+        return PageCatalog(name, document, before, options)
 
     names = _broker_names(sources)
     found = run_on_each(read, zip(names, sources, earlier, strict=True))
-    branding = read_branding({"title": title, "logo": logo, "accent": accent}, settings.page)
+    configured = (given or find_config(os.curdir)).page
+    configured = configured or first_config(sources, where.config).page
+    branding = read_branding({"title": title, "logo": logo, "accent": accent}, configured)
     since_text = f"Since {', '.join(map(_earlier_catalog_name, since))}." if since else None
     content = Content(branding=branding, date=date, since=since_text, findings=findings)
     catalogs = [catalog for catalog in found if not isinstance(catalog, OsbctlError)]
     failed = {name: error for name, error in zip(names, found, strict=True) if isinstance(error, OsbctlError)}
     if catalogs:
-        text, errors = make_page_of_readable(catalogs, failed, content, frozenset(platforms or Platform))
+        text, errors = make_page_of_readable(catalogs, failed, content)
         write_output(text, output)
         failed |= errors
     codes = [print_error(error, name) for name, error in failed.items()]

@@ -56,6 +56,7 @@ def serve(
     allow_empty: Annotated[bool, Option("--allow-empty", help="Allow a reload to remove every service.")] = False,
     max_bytes: Annotated[int, Option(metavar="N", min=1, help="Size limit of the catalog, in bytes.")] = 10_000_000,
     at: common.At = "",
+    config: common.Config = None,
 ) -> int:
     """Serve a catalog over HTTPS, at GET /v2/catalog, until SIGTERM or SIGINT.
 
@@ -96,12 +97,12 @@ def serve(
     )
     options.check()
     logs.configure_logging(log_format, getLevelNamesMapping()[log_level.upper()])
-    catalog = CatalogSource(source, at, api_version, tuple(platforms or ()), max_bytes)
+    catalog = CatalogSource(source, at, api_version, tuple(platforms or ()), max_bytes, config)
     load_service = service_factory(
         catalog, credentials, base_path, minimum_version, missing_version_status, allow_empty=allow_empty
     )
     try:
         return run(options, load_service, os.environ)
     except DocumentError:
-        load(catalog, variables_lookup(os.environ))  # once more, here: the report shows the lines
+        load(catalog, variables_lookup(os.environ, config_file=config))  # once more, here: the report shows the lines
         raise

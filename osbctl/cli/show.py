@@ -10,8 +10,9 @@ from osbctl.cli import common
 from osbctl.cli.connection import read_catalog
 from osbctl.cli.output import terminal_width, use_color, wrap_width, write_json, write_lines, write_output
 from osbctl.errors import UsageError
+from osbctl.platforms import Platform, chosen_or_all
 from osbctl.platforms.commands import Purpose
-from osbctl.tasks.options import find_by_name_or_id
+from osbctl.tasks.options import chosen_platforms, find_by_name_or_id, first_config
 from osbctl.text import AnsiStyle
 
 
@@ -107,6 +108,10 @@ def params(
         ),
     ] = None,
     broker: Annotated[str, Option("--broker", "-b", metavar="NAME", help="Name of the broker, for the commands.")] = "",
+    platforms: Annotated[
+        list[Platform] | None,
+        Option("--platform", "-p", help="Print the commands of this platform; repeatable.  [default: all]"),
+    ] = None,
     format: common.TextOrJson = "text",
     stdin_filename: common.StdinFilename = None,
     *,
@@ -129,7 +134,8 @@ def params(
     if broker and request is None:
         raise UsageError("--broker is for the commands that send a request", "add -c JSON, or leave it out")
     document = read_catalog(source, where, stdin_filename=stdin_filename)
-    result = plan_parameters(document, service, plan, purpose, request, broker, previous)
+    chosen = chosen_or_all(chosen_platforms(platforms, first_config([source], where.config, stdin_filename)))
+    result = plan_parameters(document, service, plan, purpose, request, broker, previous, chosen)
     if format == "json":
         write_json(report.params_json(result))
     else:

@@ -51,7 +51,6 @@ def validate(
     ] = False,
     stdin_filename: common.StdinFilename = None,
     color: common.ColorChoice = "auto",
-    config: common.Config = None,
     max_bytes: common.MaxBytes = MAX_BYTES,
     *,
     where: common.LocationOptions,
@@ -88,7 +87,7 @@ def validate(
         Request(
             sources=tuple(sources),
             at=where.at,
-            variables_of=variables_lookup(os.environ, where.env, config),
+            variables_of=variables_lookup(os.environ, where.env, where.config),
             stdin_filename=stdin_filename,
             api_version=api_version,
             platforms=tuple(platforms or ()),
@@ -102,5 +101,5 @@ def validate(
             write_baseline=write_baseline,
         ),
         Display(format, output, color, detail),
-        config,
+        where.config,
     )

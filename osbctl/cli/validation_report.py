@@ -59,7 +59,10 @@ def write_report(results: Sequence[ValidationResult], display: Display) -> int:
     report = Report(results, all_rules, root=root, color=color, width=width, detail=display.detail)
     text, faulty = run_without_faulty(render_results, results)
     if faulty:
-        errors = {id(result): unreadable_result(result.name, error_findings(e, result.name)) for result, e in faulty}
+        errors = {
+            id(result): unreadable_result(result.name, error_findings(error, result.name), [*result.verdicts])
+            for result, error in faulty
+        }
         text = render_results([errors.get(id(result), result) for result in results])
     write_output(text, display.output)
     return SourceError.exit_code if faulty else int(report.failed)

@@ -3,7 +3,7 @@
 About a dozen requests, one after the other, each bounded in time and size. Two of them try wrong logins.
 """
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
@@ -19,6 +19,7 @@ from osbctl.client.connection_options import ConnectionOptions, check_options
 from osbctl.client.http_client import Failure
 from osbctl.conformance import probes
 from osbctl.conformance.exchange import Exchange, Fault, Reply, merge_faults
+from osbctl.conformance.rules import EVERY
 from osbctl.findings import Finding, Severity
 from osbctl.platforms import Platform, format_platforms
 
@@ -34,9 +35,14 @@ class CheckResult(NamedTuple):
 
 
 def check_broker(
-    address: str, options: ConnectionOptions, *, slow_seconds: float = 5.0, probe_seconds: float = 15.0
+    address: str,
+    options: ConnectionOptions,
+    platforms: Collection[Platform] = EVERY,
+    *,
+    slow_seconds: float = 5.0,
+    probe_seconds: float = 15.0,
 ) -> CheckResult:
-    """Check the broker whose catalog is at `address` (as `parse_broker_url` gives it).
+    """Check the broker whose catalog is at `address` (as `parse_broker_url` gives it), for these platforms.
 
     A catalog is called slow after `slow_seconds`; a probe is given up after `probe_seconds`.
 
@@ -44,9 +50,9 @@ def check_broker(
     """
     check_options(address, options)
     faults: list[Fault] = []
-    exchange, first_reply = _request_catalog(Exchange(address, options), faults)
+    exchange, first_reply = _request_catalog(Exchange(address, options, platforms), faults)
     if first_reply is None:
-        return CheckResult(merge_faults(faults), None)
+        return CheckResult(merge_faults(faults, platforms), None)
     if first_reply.status == 401:
         raise status_error(exchange.name, 401, first_reply.body, options)
     probe_faults = list(_run_probes(exchange, first_reply, probe_seconds))
@@ -57,7 +63,7 @@ def check_broker(
     is_whole = first_reply.status == 200 and not first_reply.fault
     read = next(iter(first_reply.readings.values()), b"") if is_whole else b""
     # What is still not JSON, with NaN, only a platform can read.
-    return CheckResult(merge_faults(faults), None if parse_json_body(read)[1] else read)
+    return CheckResult(merge_faults(faults, platforms), None if parse_json_body(read)[1] else read)
 
 
 def _request_catalog(exchange: Exchange, faults: list[Fault]) -> tuple[Exchange, Reply | None]:
@@ -86,19 +92,19 @@ def _request_catalog(exchange: Exchange, faults: list[Fault]) -> tuple[Exchange,
         faults.append(_redirect_fault(exchange.address, target, reply))
         if not is_same_origin(exchange.address, target):  # credentials are sent to no other place
             return exchange, None
-        exchange = Exchange(target, exchange.options)
+        exchange = Exchange(target, exchange.options, exchange.platforms)
     faults.append(Fault("wire-status", f"more than {MAX_REDIRECTS} redirects", reply))
     return exchange, None
 
 
 def _redirect_fault(address: str, target: str, reply: Reply) -> Fault:
-    refused = [each for each in Platform if _stops_at_redirect(each, address, target, reply.status)]
+    refused = [each for each in reply.platforms if _stops_at_redirect(each, address, target, reply.status)]
     if is_same_origin(address, target):
         where, severity, check_there = "another path", Severity.ERROR if refused else None, ""
     else:
         where, severity, check_there = f"another place, {format_origin(target)}", Severity.ERROR, ", and check it there"
     message = f"redirected ({reply.status}) to {reply.redact(where if target else 'no address')}"
-    senders = [each for each in Platform if each not in refused]
+    senders = [each for each in reply.platforms if each not in refused]
     if senders and urlsplit(address).hostname != urlsplit(target).hostname:
         message += f", where {format_platforms(senders)} would send the password"
     hint = f"register the broker under the address where it answers{check_there}"

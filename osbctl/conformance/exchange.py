@@ -31,7 +31,7 @@ class Reply:
 
     `status` is 0 without an answer, and `no_response` explains that; `fault` says why it, or the body, did not
     come whole (empty where all is well). `headers` have lower-case names; `body` is unpacked; `seconds` are those from
-    the request to the last byte. `sent` is the Authorization header of the request.
+    the request to the last byte. `sent` is the Authorization header of the request. `platforms` are those that count.
     """
 
     request: str
@@ -44,6 +44,7 @@ class Reply:
     no_response: NoResponseError | None = None
     sent: str = field(default="", repr=False)
     options: ConnectionOptions = field(default=ConnectionOptions(), repr=False)
+    platforms: Collection[Platform] = EVERY
 
     def redact(self, text: str) -> str:
         """Redact the password in received text only, because the words of a report may happen to hold it."""
@@ -88,10 +89,10 @@ class Reply:
 
 
 class Exchange:
-    """Asks one broker, each time on a connection of its own, as platforms do that ask once an hour."""
+    """Asks one broker, each time on a connection of its own, as `platforms` do that ask once an hour."""
 
-    def __init__(self, address: str, options: ConnectionOptions) -> None:
-        self.address, self.options = address, options
+    def __init__(self, address: str, options: ConnectionOptions, platforms: Collection[Platform] = EVERY) -> None:
+        self.address, self.options, self.platforms = address, options, platforms
         self.name = options.redact_address(address)
         parts = urlsplit(address)
         self.path, self.secure = parts.path, parts.scheme == "https"
@@ -117,6 +118,7 @@ class Exchange:
             variation,
             sent=sent.get("Authorization", ""),
             options=options,
+            platforms=self.platforms,
         )
         bounded = replace(options, total_seconds=min(max_seconds, options.total_seconds))
         body = bytearray()
@@ -150,15 +152,15 @@ class Fault(NamedTuple):
     hint: str = ""
 
 
-def merge_faults(faults: Iterable[Fault]) -> tuple[Finding, ...]:
-    """Make one finding for all requests that show the same fault, with all platforms that refuse it."""
+def merge_faults(faults: Iterable[Fault], platforms: Collection[Platform] = EVERY) -> tuple[Finding, ...]:
+    """Make one finding for all requests that show the same fault, with those of `platforms` that refuse it."""
     groups: dict[tuple[object, ...], list[Fault]] = {}
     for fault in faults:
         groups.setdefault((fault.rule, fault.text, fault.severity, fault.hint), []).append(fault)
-    return tuple(_finding_from_faults(group) for group in groups.values())
+    return tuple(_finding_from_faults(group, platforms) for group in groups.values())
 
 
-def _finding_from_faults(group: list[Fault]) -> Finding:
+def _finding_from_faults(group: list[Fault], platforms: Collection[Platform]) -> Finding:
     rule, fault_text, _, severity, _, hint = group[0]
     record = RULES[rule]
     variations: dict[str, list[str]] = {}
@@ -169,7 +171,7 @@ def _finding_from_faults(group: list[Fault]) -> Finding:
     refusing = {platform for fault in group for platform in fault.refused_by or ()}
     if any(fault.refused_by is None for fault in group):
         refusing |= set(record.refused_by)
-    refused = tuple(platform for platform in EVERY if platform in refusing)
+    refused = tuple(platform for platform in EVERY if platform in refusing and platform in platforms)
     return Finding(rule, severity or record.severity, message, refused_by=refused, hint=hint)
 
 

@@ -36,25 +36,25 @@ def check_catalog_reply(reply: Reply, slow_seconds: float) -> Iterator[Fault]:
     options = reply.options
     if reply.status != 200 and not reply.fault:
         said = f"answered {reply.status}, not 200{error_description(reply.body, options)}"
-        refused = [platform for platform in Platform if reply.status not in platform.record.accepted_statuses]
+        refused = [platform for platform in reply.platforms if reply.status not in platform.record.accepted_statuses]
         if reply.status == 412:  # of the version that was asked for
-            refused = _platforms_sending(options.api_version)
+            refused = _platforms_sending(options.api_version, reply.platforms)
         yield Fault("wire-status", said, reply, refused_by=refused, hint=_STATUS_HINTS.get(reply.status, ""))
         return
-    yield from _check_body(reply, EVERY)
+    yield from _check_body(reply, reply.platforms)
     if reply.fault:
         return
     yield from _check_password_leak(reply, options)
     yield from _check_request_identity(reply, options.api_version)
     if reply.seconds > slow_seconds:
-        refused = [platform for platform in Platform if reply.seconds > platform.record.timeout]
+        refused = [platform for platform in reply.platforms if reply.seconds > platform.record.timeout]
         severity = Severity.ERROR if refused else None
         yield Fault("wire-slow", f"the answer took {reply.seconds:.1f} seconds", reply, severity, refused)
 
 
-def _platforms_sending(version: str) -> list[Platform]:
-    """The platforms that send this version."""
-    return [platform for platform in Platform if platform.api_version == version]
+def _platforms_sending(version: str, platforms: Collection[Platform]) -> list[Platform]:
+    """Those of `platforms` that send this version."""
+    return [platform for platform in platforms if platform.api_version == version]
 
 
 def _check_password_leak(reply: Reply, options: ConnectionOptions) -> Iterator[Fault]:
@@ -161,7 +161,8 @@ def probe_table(exchange: Exchange, first_reply: Reply) -> Iterator[Probe]:
         gzip = {"Accept-Encoding": "gzip"}
         yield Probe("with Accept-Encoding: gzip", gzip, "wire-gzip-broken", (200,), _compare_gzip_reply)
     yield from _version_probes(exchange.options, first_reply)
-    if is_served and path.endswith(CATALOG_PATH):
+    asks_doubled = any(platform.record.doubles_slash for platform in exchange.platforms)
+    if is_served and asks_doubled and path.endswith(CATALOG_PATH):
         doubled = f"{path.removesuffix(CATALOG_PATH)}/{CATALOG_PATH}"
         yield Probe(path=doubled, compare=partial(_check_doubled_slash, exchange.address))
     yield from _login_probes(exchange.options)
@@ -173,7 +174,7 @@ def _version_probes(options: ConnectionOptions, first_reply: Reply) -> Iterator[
     yield bad._replace(variation=f"with an empty {VERSION}", header_changes={VERSION: ""}, allowed=(412, 400))
     yield bad._replace(variation=f"with {VERSION}: 1.0", header_changes={VERSION: "1.0"}, allowed=(412,))
     if first_reply.status in (200, 412):
-        for version in sorted({platform.api_version for platform in Platform} - {options.api_version}):
+        for version in sorted({platform.api_version for platform in first_reply.platforms} - {options.api_version}):
             compare = partial(_check_platform_version, version)
             yield Probe(f"with {VERSION}: {version}", {VERSION: version}, compare=compare, always=True)
 
@@ -214,7 +215,7 @@ def _describe_difference(before: Any, after: Any) -> tuple[Severity, str]:
 
 def _check_doubled_slash(address: str, _: Reply, reply: Reply) -> Iterator[Fault]:
     """Check that the catalog is served, or that a redirect which every platform follows leads to its address."""
-    followed = not any(reply.status in platform.record.unfollowed_redirects for platform in Platform)
+    followed = not any(reply.status in platform.record.unfollowed_redirects for platform in reply.platforms)
     leads_back = followed and redirect_target(address, reply.status, reply.headers.get("location")) == address
     if reply.status != 200 and not leads_back:
         hint = "serve it, or register the broker without a slash at the end of its address"
@@ -232,9 +233,9 @@ def _check_platform_version(version: str, first_reply: Reply, reply: Reply) -> I
     """Check the reply at the version that some platform sends, and compare its catalog with the first."""
     if reply.status != 200:
         said = f"answered {reply.status}, not 200{error_description(reply.body, reply.options)}"
-        yield Fault("wire-version-refused", said, reply, refused_by=_platforms_sending(version))
+        yield Fault("wire-version-refused", said, reply, refused_by=_platforms_sending(version, reply.platforms))
         return
-    yield from _check_body(reply, _platforms_sending(version))
+    yield from _check_body(reply, _platforms_sending(version, reply.platforms))
     both_hold_catalogs = not (first_reply.non_object_reason or reply.non_object_reason)
     if first_reply.status == 200 and first_reply.json != reply.json and both_hold_catalogs:
         severity, what = _describe_difference(first_reply.json, reply.json)

@@ -67,15 +67,16 @@ def _describe_field(path: Path, analysis: Analysis | None, subpath: PurePath | N
         return
     yield f"**{path[-1]}**: {title_and_type(part)}"
     yield from filter(None, [keyword_value(part, "description")])
-    yield from _describe_first_version(first_version_with(path, subpath))
+    yield from _describe_first_version(first_version_with(path, subpath), analysis)
     if path == ("services",) and analysis and analysis.verdicts:
         yield "\n".join(f"- {platform.label}: {verdict.kind.value}" for platform, verdict in analysis.verdicts.items())
 
 
-def _describe_first_version(version: ApiVersion) -> Iterator[str]:
+def _describe_first_version(version: ApiVersion, analysis: Analysis | None) -> Iterator[str]:
     """The API version that introduced a field, and the platforms that do not know it."""
+    judged = analysis.options.judged if analysis else tuple(Platform)
     if version > next(iter(ApiVersion)):
-        older = " and ".join(platform.label for platform in Platform if platform.api_version < version)
+        older = " and ".join(platform.label for platform in judged if platform.api_version < version)
         yield f"Since API version {version}" + (f"; {older} request an older one." if older else ".")
 
 

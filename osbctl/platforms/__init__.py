@@ -55,6 +55,11 @@ def platforms_refusing(rule: str) -> tuple[Platform, ...]:
     return tuple(platform for platform in Platform if rule in platform.record.refuses)
 
 
+def chosen_or_all(platforms: Collection[Platform]) -> tuple[Platform, ...]:
+    """The given platforms in the order of `Platform`; all if none is given."""
+    return tuple(platform for platform in Platform if not platforms or platform in platforms)
+
+
 def format_platforms(platforms: Collection[Platform]) -> str:
     """Their labels for a sentence: `Cloud Foundry, Korifi`, or `every platform`."""
     return "every platform" if len(platforms) == len(Platform) else ", ".join(platform.label for platform in platforms)
@@ -128,6 +133,7 @@ class PlatformRecord(NamedTuple):
     `sends_password_elsewhere`: it follows redirects to other hosts and sends the password there, but never goes from
     HTTPS to HTTP; others (in Go) do, and drop the password on other hosts. `reads_loose_json`: its parser takes NaN,
     comments and raw control characters, but not bytes that are not UTF-8, which others replace.
+    `doubles_slash`: it asks for `//v2/catalog` where the address of the broker ends with a slash.
     `accepts_ordinary`: it accepts every ordinary catalog (`ordinary`).
     """
 
@@ -147,6 +153,7 @@ class PlatformRecord(NamedTuple):
     stripped_from_names: str = ""
     sends_password_elsewhere: bool = False
     reads_loose_json: bool = False
+    doubles_slash: bool = False
     accepts_ordinary: bool = False
 
     def judge(self, data: dict[str, Any]) -> Outcome:

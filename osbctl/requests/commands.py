@@ -5,7 +5,7 @@ shells. The platforms' records define the tools.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from textwrap import indent
 from typing import NamedTuple
 
@@ -39,9 +39,9 @@ class Command(NamedTuple):
     why: str = ""
 
 
-def build_commands(order: Order, purpose: Purpose) -> list[Command]:
-    """Build the commands of all tools for a request, in the order of the platforms."""
-    tools = dict.fromkeys(tool for platform in Platform for tool in platform.record.tools)
+def build_commands(order: Order, purpose: Purpose, platforms: Collection[Platform] = tuple(Platform)) -> list[Command]:
+    """Build the commands of the platforms' tools for a request, in that order."""
+    tools = dict.fromkeys(tool for platform in platforms for tool in platform.record.tools)
     return [command for tool in tools for command in _build_tool_commands(tool, order, purpose)]
 
 

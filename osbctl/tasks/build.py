@@ -7,14 +7,16 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from osbctl.config import Config
 from osbctl.errors import SourceError, UsageError
 from osbctl.fields import LATEST, field_schemas
 from osbctl.files import write_file, write_on_success
 from osbctl.findings import DocumentError, Finding
+from osbctl.platforms import Platform
 from osbctl.sources.document import Document
 from osbctl.sources.folder import compose
 from osbctl.sources.folder.lock import Lock
-from osbctl.tasks.options import Request, resolve_config, validation_options
+from osbctl.tasks.options import Request, validation_options
 from osbctl.text import did_you_mean, escape_line, json_text
 from osbctl.validation.pipeline import validate_document
 
@@ -33,16 +35,25 @@ def parse_variable_pairs(pairs: Iterable[str]) -> dict[str, str]:
 
 
 def compose_folder(
-    folder: str, overlays: Sequence[str], values: Mapping[str, str], pairs: Iterable[str], accepted: Collection[str]
+    folder: str,
+    overlays: Sequence[str],
+    values: Mapping[str, str],
+    pairs: Iterable[str],
+    accepted: Collection[str],
+    platforms: Collection[Platform],
 ) -> tuple[Document, Lock]:
     """Compose a source folder; its document and lock.
 
     `pairs` are pairs `NAME=VALUE` of the user, `accepted` names of services and plans whose id may change.
+    Errors name those of `platforms` that refuse the catalog.
 
     Raises UsageError if no file uses a given variable, or nothing has an accepted name: both are likely typing errors;
     else as `osbctl.sources.folder.compose`.
     """
-    document, lock = compose(folder, overlays=overlays, variables=values, accepted=accepted)
+    try:
+        document, lock = compose(folder, overlays=overlays, variables=values, accepted=accepted)
+    except DocumentError as error:
+        raise DocumentError(tuple(finding.of_platforms(platforms) for finding in error.findings)) from None
     used = {name for part in document.parts for name in re.findall(r"\$\{(\w+)", part.text)}
     for name in (pair.partition("=")[0] for pair in pairs):
         if name not in used:
@@ -54,9 +65,9 @@ def compose_folder(
     return document, lock
 
 
-def check_composed_catalog(document: Document) -> tuple[Finding, ...]:
+def check_composed_catalog(document: Document, config: Config) -> tuple[Finding, ...]:
     """Validate a composed catalog; return its findings. Raises DocumentError: it has errors."""
-    options = validation_options(Request((document.name,)), resolve_config(document.name))
+    options = validation_options(Request((document.name,)), config)
     result = validate_document(document, options)
     if result.errors:
         raise DocumentError(result.errors)

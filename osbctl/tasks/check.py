@@ -19,7 +19,7 @@ def check_running_broker(address: str, connection: ConnectionOptions, options: V
 
     Raises SourceError: the broker cannot be reached, or the credentials are wrong.
     """
-    checked = check_broker(address, connection)
+    checked = check_broker(address, connection, options.judged)
     name = redact_query(address)
     main = _validate_catalog(name, checked.catalog, options, Limits(bytes=connection.max_bytes))
     # An error may quote any piece of what cannot be read.
@@ -62,11 +62,11 @@ def _redact_password(result: ValidationResult, connection: ConnectionOptions) ->
 def _validate_catalog(name: str, body: bytes | None, options: ValidationOptions, limits: Limits) -> ValidationResult:
     """Validate a broker's catalog; `body` is None if there was no answer to validate."""
     if body is None:
-        return unreadable_result(name, ())
+        return unreadable_result(name, (), options.judged)
     try:
         judgement = validate_document(parse_document(body, name, limits=limits), options._replace(literal=True))
     except DocumentError as error:
-        judgement = unreadable_result(name, error.findings)
+        judgement = unreadable_result(name, error.findings, options.judged)
     findings = []
     for finding in judgement.findings:
         if finding.rule != _FOR_FILES:

@@ -1,6 +1,6 @@
 """Work of `osbctl diff`: changes between two catalogs, and new refusals."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
@@ -29,13 +29,17 @@ def compare_documents(
     old: Document, new: Document, platforms: frozenset[Platform], instances_file: str | None = None
 ) -> Comparison:
     """Compare two catalogs as `platforms` do; the rest as in `compare_all`."""
-    return compare_all([(old, new)], platforms, instances_file)[0]
+    return compare_all([(old, new)], lambda _: platforms, instances_file)[0]
 
 
 def compare_all(
-    pairs: Sequence[tuple[Document, Document]], platforms: frozenset[Platform], instances_file: str | None = None
+    pairs: Sequence[tuple[Document, Document]],
+    platforms_of: Callable[[str], frozenset[Platform]],
+    instances_file: str | None = None,
 ) -> list[Comparison]:
     """Compare the catalogs of each pair, an old and a new one; `instances_file` lists plans with instances.
+
+    `platforms_of` returns the platforms that judge the new catalog of that name.
 
     Raises OsbctlError: that file cannot be read, or holds no plan of any catalog.
     """
@@ -47,7 +51,7 @@ def compare_all(
         used_plans = read_used_plans(instances_file)
         documents = [document for pair in pairs for document in pair]
         notes = check_plan_ids(used_plans, plan_ids(*documents), instances_file)
-    compared = [_compare(old, new, platforms, used_plans) for old, new in pairs]
+    compared = [_compare(old, new, platforms_of(new.name), used_plans) for old, new in pairs]
     if compared:
         compared[0].notes[:0] = notes
     return compared

@@ -27,20 +27,24 @@ def memory_limit(source_bytes: int) -> int:
 
 
 class CatalogSource(NamedTuple):
-    """A source of a catalog and its checks: a catalog that one of `platforms` refuses is an error."""
+    """A source of a catalog and its checks: a catalog that one of `platforms` refuses is an error.
+
+    `config` is a configuration file; None: the closest one.
+    """
 
     source: str
     at: str = ""
     api_version: ApiVersion | None = None
     platforms: tuple[Platform, ...] = ()
     max_bytes: int = LARGEST
+    config: str | None = None
 
 
 def load(source: CatalogSource, variables_of: VariablesOf = no_variables) -> LoadedCatalog:
     """Read and validate it in this process. Raises OsbctlError; DocumentError with the errors of the validation."""
     from osbctl.sources.limits import Limits
     from osbctl.sources.read import read_source
-    from osbctl.tasks.options import Request, resolve_config, validation_options
+    from osbctl.tasks.options import Request, first_config, validation_options
     from osbctl.validation.pipeline import validate_document
 
     # The smallest value takes two bytes, a digit and a comma.
@@ -54,7 +58,7 @@ def load(source: CatalogSource, variables_of: VariablesOf = no_variables) -> Loa
             message = f"as JSON the catalog is larger than {source.max_bytes:,} bytes"
             raise ConfigError(message, "raise --max-bytes")
     request = Request((source.source,), api_version=source.api_version, platforms=source.platforms)
-    options = validation_options(request, resolve_config(source.source))._replace(literal=True)
+    options = validation_options(request, first_config([source.source], source.config))._replace(literal=True)
     result = validate_document(document, options)
     if result.errors:
         raise DocumentError(result.errors)

@@ -26,7 +26,7 @@ def _main() -> None:
     head: dict[str, Any] = {}
     body = b""
     try:
-        loaded = load(source, variables_lookup(os.environ))
+        loaded = load(source, variables_lookup(os.environ, config_file=source.config))
         head, body = {"services": loaded.services, "plans": loaded.plans, "read_as": loaded.read_as}, loaded.body
     except DocumentError as error:
         found = [(one.rule, one.message, one.location and one.location[:3], one.hint) for one in error.findings]

@@ -1,7 +1,7 @@
 """Options of a validation, completed by the configuration closest to each source, and valid values of options."""
 
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
 from importlib import import_module
 from typing import NamedTuple, TypeVar
@@ -43,6 +43,13 @@ class Request(NamedTuple):
     of_broker: bool = False
 
 
+def first_config(sources: Iterable[str], config_file: str | None, stdin_filename: str | None = None) -> Config:
+    """Configuration of the first source that is a file or folder, else of the working folder; see `resolve_config`."""
+    named = load_config(config_file) if config_file else None
+    files = (source for source in sources if source != "-" and "://" not in source)
+    return resolve_config(next(files, "-"), stdin_filename, named)
+
+
 def resolve_config(source: str, stdin_filename: str | None = None, config: Config | None = None) -> Config:
     """Configuration of a source: `config`, or the closest above its file or the working folder. Raises ConfigError."""
     file = (stdin_filename or "") if source == "-" else _source_path(source)
@@ -52,7 +59,7 @@ def resolve_config(source: str, stdin_filename: str | None = None, config: Confi
         config = find_config(closest)
         if not config.origin and closest != os.curdir:
             config = find_config(os.curdir)
-    return config.for_file(file) if file and config.per_path else config
+    return config.for_file(file) if file else config
 
 
 def _source_path(source: str) -> str:
@@ -70,9 +77,10 @@ def variables_lookup(
     from osbctl.sources.read import read_variables
 
     given = read_variables(env_file) if env_file else {}
+    named = load_config(config_file) if config_file else None
 
     def look_up(source: str) -> Variables:
-        configured = resolve_config(source, config=load_config(config_file) if config_file else None).env
+        configured = resolve_config(source, config=named).env
         inherited = {name: Variable(name, value) for name, value in environment.items()}
         return (read_variables(configured) if configured else {}) | inherited | given
 
@@ -85,6 +93,17 @@ def effective_fail_on(request: Request, config: Config) -> FailOn:
     return request.fail_on or _parse_choice(FailOn, configured, config, "fail-on")
 
 
+def chosen_platforms(given: Collection[Platform] | None, config: Config) -> frozenset[Platform]:
+    """The platforms that options give, else those of the configuration; empty if neither chooses any."""
+    return frozenset(given or [_parse_choice(Platform, name, config, "platform") for name in config.platform])
+
+
+def requested_version(given: ApiVersion | None, config: Config) -> ApiVersion:
+    """The API version that an option gives, else that of the configuration, else the default."""
+    configured = DEFAULT_API_VERSION if config.api_version is None else config.api_version
+    return given or _parse_choice(ApiVersion, configured, config, "api-version")
+
+
 def validation_options(request: Request, config: Config) -> ValidationOptions:
     """The request completed by the configuration; what the request selects, the configuration cannot ignore.
 
@@ -92,7 +111,6 @@ def validation_options(request: Request, config: Config) -> ValidationOptions:
     schema cannot be read.
     """
     selected = _requested_rules(request.select)
-    platforms = request.platforms or [_parse_choice(Platform, name, config, "platform") for name in config.platform]
     select = selected or _configured_rules(config, "select", config.select)
     ignore = _requested_rules(request.ignore) | (_configured_rules(config, "ignore", config.ignore) - selected)
     _check_selection(select, ignore)
@@ -104,14 +122,13 @@ def validation_options(request: Request, config: Config) -> ValidationOptions:
     if select and not selected:
         error = ConfigError(f"{config.origin}: select: {', '.join(config.select)} selects nothing")
         _check_reported(select, request, has_schemas, error)
-    api_version = DEFAULT_API_VERSION if config.api_version is None else config.api_version
     return ValidationOptions(
-        api_version=request.api_version or _parse_choice(ApiVersion, api_version, config, "api-version"),
-        platforms=frozenset(platforms),
+        api_version=requested_version(request.api_version, config),
+        platforms=chosen_platforms(request.platforms, config),
         select=select or None,
         ignore=ignore,
         ignore_at=tuple(_parse_ignore_entries(config)),
-        user_schemas=tuple((name, _read_user_schema(name)) for name in (*request.schemas, *config.schema)),
+        user_schemas=tuple((_short_path(name), _read_user_schema(name)) for name in (*request.schemas, *config.schema)),
         severity=tuple(
             (rule, _parse_choice(Severity, level, config, "severity"))
             for word, level in config.severity.items()
@@ -163,8 +180,18 @@ def _requested_rules(patterns: Iterable[str]) -> frozenset[str]:
 
 
 def _configured_rules(config: Config, key: str, patterns: Iterable[str]) -> frozenset[str]:
-    origin = f"{config.origin}: {key}: "
-    return frozenset(rule for pattern in patterns for rule in resolve_rule_ids(pattern, ConfigError, origin))
+    name = key.replace("-", "_")
+    return frozenset(
+        rule
+        for pattern in patterns
+        for rule in resolve_rule_ids(pattern, ConfigError, f"{config.origin_of(name, pattern)}: {key}: ")
+    )
+
+
+def _short_path(file: str) -> str:
+    """The path of a file as messages show it: relative to the working folder, if it is below that."""
+    inside = os.path.relpath(file)
+    return file if inside.startswith(os.pardir) else inside
 
 
 def _read_user_schema(file: str) -> object:
@@ -184,7 +211,8 @@ def _parse_choice(choices: type[_Choice], value: str, config: Config, key: str) 
     try:
         return choices(value)
     except ValueError:
-        message = f"{config.origin}: {key}: {value!r} is not one of: {', '.join(choices)}"
+        origin = config.origin_of(key.replace("-", "_"), value)
+        message = f"{origin}: {key}: {value!r} is not one of: {', '.join(choices)}"
         raise ConfigError(message, did_you_mean(value, choices)) from None
 
 

@@ -5,7 +5,7 @@ Each plan has example requests that its schemas accept, and commands that send t
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from osbctl.catalog import ServiceOffering, ServicePlan
@@ -29,28 +29,30 @@ from osbctl.validation.pipeline import judge_template, validate_document
 
 @dataclass(frozen=True, slots=True)
 class PageCatalog:
-    """One catalog of a page: name of the broker, catalog, and the earlier catalog for a comparison."""
+    """One catalog of a page: name of the broker, catalog, the earlier catalog for a comparison, and the options.
+
+    The page tells of the platforms of the options, and has the findings that they select.
+    """
 
     broker: str
     document: Document
     before: Document | None = None
+    options: ValidationOptions = field(default_factory=ValidationOptions)
 
 
-def make_page(
-    catalogs: Sequence[PageCatalog], content: Content, platforms: frozenset[Platform] = frozenset(Platform)
-) -> str:
-    """Render the catalogs as HTML, with the rest of the `content`, and verdicts and commands of the `platforms`.
+def make_page(catalogs: Sequence[PageCatalog], content: Content) -> str:
+    """Render the catalogs as HTML, with the rest of the `content`, and verdicts and commands of their platforms.
 
     The page is the same for the same sources and options. Raises UsageError: the accent is not a colour.
     """
-    parts = [_build_part(catalog, content.findings, platforms) for catalog in catalogs]
+    parts = [_build_part(catalog, content.findings) for catalog in catalogs]
     too_many = sum(len(list(part.catalog.plans)) for part in parts) > MAX_WITH_REQUESTS
-    parts = parts if too_many else add_requests(parts, platforms)
+    parts = parts if too_many else add_requests(parts)
     return render_page(replace(content, parts=parts, without_requests=too_many))
 
 
 def make_page_of_readable(
-    catalogs: Sequence[PageCatalog], unread: Iterable[str], content: Content, platforms: frozenset[Platform]
+    catalogs: Sequence[PageCatalog], unread: Iterable[str], content: Content
 ) -> tuple[str, dict[str, OsbctlError]]:
     """The page of the catalogs that can be shown, and the error of each other by the name of its broker.
 
@@ -61,7 +63,7 @@ def make_page_of_readable(
         names = {catalog.broker for catalog in shown}
         missing = [*unread, *(catalog.broker for catalog in catalogs if catalog.broker not in names)]
         notes = [f"The catalog of {name} cannot be read, and is not shown." for name in missing]
-        return make_page(shown, replace(content, notes=notes), platforms)
+        return make_page(shown, replace(content, notes=notes))
 
     page, faulty = run_without_faulty(make, catalogs)
     return page, {catalog.broker: error for catalog, error in faulty}
@@ -82,24 +84,23 @@ def read_branding(options: Mapping[str, str | None], configured: Mapping[str, st
     return Branding(chosen.get("title") or Branding().title, logo, chosen.get("accent", ""))
 
 
-def _build_part(catalog: PageCatalog, with_findings: bool, platforms: frozenset[Platform]) -> Part:
-    document, old = catalog.document, catalog.before
+def _build_part(catalog: PageCatalog, with_findings: bool) -> Part:
+    document, old, platforms = catalog.document, catalog.before, catalog.options.judged
     findings: Sequence[Finding] = ()
     if with_findings:
-        judgement = validate_document(document, ValidationOptions())
+        judgement = validate_document(document, catalog.options)
         outcomes: Mapping[Platform, Outcome] = judgement.outcomes
         findings = [_strip_folder(finding, document.name) for finding in judgement.findings]
     else:
-        outcomes = judge_template(document.data)
-    shown = {platform: outcome for platform, outcome in outcomes.items() if platform in platforms}
+        outcomes = judge_template(document.data, platforms)
     changes: Sequence[Change] = ()
     if old:
         from osbctl.comparison.catalogs import compare_catalogs
         from osbctl.tasks.compare import find_refusal_changes
 
-        catalog_changes = compare_catalogs(old.data, document.data, platforms=platforms)
-        changes = catalog_changes + find_refusal_changes(old.data, document.data, catalog_changes, platforms)
-    return Part(catalog.broker, document.catalog, shown, findings, changes)
+        catalog_changes = compare_catalogs(old.data, document.data, platforms=frozenset(platforms))
+        changes = catalog_changes + find_refusal_changes(old.data, document.data, catalog_changes, frozenset(platforms))
+    return Part(catalog.broker, document.catalog, outcomes, findings, changes)
 
 
 def _strip_folder(finding: Finding, name: str) -> Finding:
@@ -112,18 +113,19 @@ def _strip_folder(finding: Finding, name: str) -> Finding:
     return finding._replace(location=location, message=message, hint=hint)
 
 
-def add_requests(parts: Sequence[Part], platforms: frozenset[Platform]) -> list[Part]:
-    """Add examples of the plans, and commands for the tools of `platforms`."""
+def add_requests(parts: Sequence[Part]) -> list[Part]:
+    """Add examples of the plans, and commands for the tools of the platforms that a part has outcomes of."""
     brokers: dict[str, set[str]] = {}
     for part in parts:
         for service in part.catalog.services:
             brokers.setdefault(service.name, set()).add(part.broker)
-    ordered = [platform for platform in Platform if platform in platforms]
     return [
         replace(
             part,
             requests={
-                plan.path: _plan_requests(service, plan, part.broker if len(brokers[service.name]) > 1 else "", ordered)
+                plan.path: _plan_requests(
+                    service, plan, part.broker if len(brokers[service.name]) > 1 else "", [*part.outcomes]
+                )
                 for service in part.catalog.services
                 for plan in service.plans
             },

@@ -1,6 +1,7 @@
 """Work of `osbctl params`: parameters of a plan with examples, and checks of a request."""
 
 import json
+from collections.abc import Collection
 from dataclasses import replace
 from typing import Any
 
@@ -9,6 +10,7 @@ from osbctl.errors import UsageError
 from osbctl.findings import DocumentError, Finding, Location, Severity
 from osbctl.parameter_table import parameters
 from osbctl.paths import get_at
+from osbctl.platforms import Platform
 from osbctl.platforms.commands import PARAMETERS_FILE, Order, Purpose
 from osbctl.redaction import redact
 from osbctl.requests.commands import build_commands
@@ -32,11 +34,13 @@ def plan_parameters(
     request: str | None = None,
     broker: str = "",
     previous: str | None = None,
+    platforms: Collection[Platform] = tuple(Platform),
 ) -> PlanParameters:
     """The parameters of `plan` of `service` in the catalog of `document`.
 
     `request` is JSON, `@FILE` for a file that holds it, or `@-` for standard input; so are the parameters that were
-    sent in `previous` requests, which the broker of a brokerpak adds to an update.
+    sent in `previous` requests, which the broker of a brokerpak adds to an update. Commands that send it are those of
+    `platforms`.
 
     Raises UsageError (there is no such service offering or plan, or `previous` without an update), SourceError (the
     file cannot be opened, or the schema cannot be applied), DocumentError (the request, or what should hold the schema,
@@ -79,7 +83,9 @@ def plan_parameters(
     if file in (INLINE, STDIN):
         file, content = PARAMETERS_FILE, json.dumps(shown, indent=2, ensure_ascii=False) + "\n"
     order = Order(service, plan, broker, shown, file, content)
-    return replace(about, faults=(), commands=tuple(build_commands(order, purpose)), masked=shown != sent.data)
+    return replace(
+        about, faults=(), commands=tuple(build_commands(order, purpose, platforms)), masked=shown != sent.data
+    )
 
 
 def _check_described(document: Document, plan: ServicePlan, purpose: Purpose) -> None:

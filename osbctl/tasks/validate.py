@@ -122,18 +122,19 @@ def _add_cross_catalog_findings(validated: list[_Validated]) -> list[_Validated]
     errors = {id(catalog.document): error for catalog, error in faulty}
     completed = iter(results)
     return [
-        _failed(one.result.name, error)
+        _failed(one.result.name, error, one.options)
         if (error := errors.get(id(one.document)))
         else one._replace(result=next(completed) if one.document else one.result)
         for one in validated
     ]
 
 
-def _failed(name: str, error: OsbctlError) -> _Validated:
+def _failed(name: str, error: OsbctlError, options: ValidationOptions) -> _Validated:
     """The result of a source that could not be opened, read or checked."""
     # The findings of a document tell all, and decide about the run.
     code = 0 if isinstance(error, DocumentError) else error.exit_code
-    return _Validated(unreadable_result(name, error_findings(error, name)), exit_code=code)
+    findings = tuple(finding.of_platforms(options.judged) for finding in error_findings(error, name))
+    return _Validated(unreadable_result(name, findings, options.judged), options, exit_code=code)
 
 
 def _validate_contained(
@@ -142,6 +143,7 @@ def _validate_contained(
     """The result of a source; an error of its own is its finding. Raises UsageError, ConfigError."""
     settings = run_contained(_resolve_settings, source, request, config, known)
     fail_on = None if isinstance(settings, OsbctlError) else effective_fail_on(request, settings.config)
+    options = ValidationOptions() if isinstance(settings, OsbctlError) else settings.options
     done = (
         settings
         if isinstance(settings, OsbctlError)
@@ -150,7 +152,7 @@ def _validate_contained(
     if isinstance(done, UsageError | ConfigError):
         raise done
     if isinstance(done, OsbctlError):
-        done = _failed(report_name(source, request.stdin_filename), done)
+        done = _failed(report_name(source, request.stdin_filename), done, options)
     return done._replace(result=done.result._replace(fail_on=fail_on))
 
 

@@ -7,10 +7,10 @@ from typing import NamedTuple
 from osbctl.findings import Finding, Location, Severity, ValidationResult, Verdict
 from osbctl.paths import Path
 from osbctl.placeholders import holds_placeholder
-from osbctl.platforms import Identity, Platform
+from osbctl.platforms import Identity
 from osbctl.platforms.outcome import VerdictKind
 from osbctl.platforms.shared_identities import SharedIdentity, describe_reactions, find_shared_identities
-from osbctl.rule import RULES
+from osbctl.rule import RULES, Category
 from osbctl.sources.document import Document
 from osbctl.validation.grouping import (
     apply_severities,
@@ -56,22 +56,28 @@ def add_shared_identity_findings(catalogs: Sequence[ValidatedCatalog]) -> list[V
             paths[int(identity.first)].add(identity.first_path)
     locations = [catalog.document.locate(wanted) for catalog, wanted in zip(catalogs, paths, strict=True)]
     return [
-        _add_findings(catalog, [_shared_identity_finding(each, locations, catalog.options.platforms) for each in ids])
+        _add_findings(
+            catalog, [*filter(None, (_shared_identity_finding(each, locations, catalog.options) for each in ids))]
+        )
         for catalog, ids in zip(catalogs, found, strict=True)
     ]
 
 
 def _shared_identity_finding(
-    duplicate: SharedIdentity, locations: Sequence[Mapping[Path, Location]], chosen_platforms: frozenset[Platform]
-) -> Finding:
+    duplicate: SharedIdentity, locations: Sequence[Mapping[Path, Location]], options: ValidationOptions
+) -> Finding | None:
+    """The finding for an identity that two catalogs share; None if it concerns only platforms that are not chosen."""
     first = locations[int(duplicate.first)][duplicate.first_path]
     second = locations[int(duplicate.second)][duplicate.second_path]
     rule = RULES[_RULES[duplicate.identity]]
-    severity = Severity.ERROR if chosen_platforms & {*rule.refused_by} else rule.severity
+    refused_by = tuple(platform for platform in rule.refused_by if platform in options.judged)
+    if rule.category is Category.PLATFORM and not refused_by:
+        return None
+    severity = Severity.ERROR if options.platforms and refused_by else rule.severity
     other = f"{duplicate.first_object} at {first}"
     message = f"the {duplicate.identity} {duplicate.value} of {duplicate.second_object} is also that of {other}"
-    hint = describe_reactions(duplicate.identity, chosen_platforms or frozenset(Platform))
-    return Finding(rule.id, severity, message, duplicate.second_path, second, hint, refused_by=rule.refused_by)
+    hint = describe_reactions(duplicate.identity, options.judged)
+    return Finding(rule.id, severity, message, duplicate.second_path, second, hint, refused_by=refused_by)
 
 
 def _add_findings(catalog: ValidatedCatalog, found: list[Finding]) -> ValidationResult:

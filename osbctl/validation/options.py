@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 from osbctl.catalog import service_and_plan_names
 from osbctl.findings import Finding, Severity
-from osbctl.platforms import DEFAULT_API_VERSION, ApiVersion, Platform
+from osbctl.platforms import DEFAULT_API_VERSION, ApiVersion, Platform, chosen_or_all
 
 MAX_FINDINGS = 1_000
 """Maximum number of schema errors, and of schema warnings, reported per document."""
@@ -22,7 +22,8 @@ class IgnoreAt(NamedTuple):
 class ValidationOptions(NamedTuple):
     """Options of a validation.
 
-    Refusals of `platforms` count as errors. `select` (None: all) and `ignore` hold rule ids; `ignore_at` ignores rules
+    Refusals of `platforms` count as errors, and no other platform is judged; if it is empty, all are judged, and their
+    refusals are warnings. `select` (None: all) and `ignore` hold rule ids; `ignore_at` ignores rules
     for named objects. `user_schemas` are JSON Schemas of the user, each with its name in reports. `severity` has pairs
     of a rule and its severity. `errors_only`: only errors and `platforms` are checked. `literal`: platforms get the
     catalog unchanged, so that placeholders are plain text. `known` are fingerprints of identities: such findings are
@@ -39,6 +40,11 @@ class ValidationOptions(NamedTuple):
     errors_only: bool = False
     literal: bool = False
     known: frozenset[str] = frozenset()
+
+    @property
+    def judged(self) -> tuple[Platform, ...]:
+        """The platforms whose decisions are reported, in order: the chosen ones, or all."""
+        return chosen_or_all(self.platforms)
 
 
 def select_findings(findings: Iterable[Finding], data: dict[str, Any], options: ValidationOptions) -> list[Finding]:

@@ -70,15 +70,15 @@ def _redact(finding: Finding, document: Document) -> Finding:
     return finding.redacted
 
 
-def unreadable_result(name: str, findings: tuple[Finding, ...]) -> ValidationResult:
-    """The result for a source that cannot be read; `findings` are the reasons."""
-    return ValidationResult(name, findings, dict.fromkeys(Platform, Verdict(VerdictKind.UNREADABLE)))
+def unreadable_result(
+    name: str, findings: tuple[Finding, ...], platforms: Collection[Platform] = tuple(Platform)
+) -> ValidationResult:
+    """The result for a source that cannot be read; `findings` are the reasons, `platforms` have no verdict on it."""
+    return ValidationResult(name, findings, dict.fromkeys(platforms, Verdict(VerdictKind.UNREADABLE)))
 
 
 def _judge_on_platforms(document: Document, options: ValidationOptions) -> dict[Platform, Outcome]:
-    """Decisions of all platforms, or of the chosen ones with `errors_only`."""
-    platforms = options.platforms if options.errors_only else tuple(Platform)
-    return (judge_all if options.literal else judge_template)(document.data, platforms)
+    return (judge_all if options.literal else judge_template)(document.data, options.judged)
 
 
 def judge_template(data: dict[str, Any], platforms: Collection[Platform] = tuple(Platform)) -> dict[Platform, Outcome]:
@@ -132,7 +132,8 @@ def _collect_findings(document: Document, options: ValidationOptions) -> tuple[l
     reported = {note.path for note in document.notes if note.severity is Severity.ERROR}
     missing = ("schema-required", "schema-empty")
     found = [finding for finding in found if finding.rule not in missing or finding.path not in reported]
-    return [*document.notes, *_drop_template_findings(found, document, options)], omitted_paths
+    notes = [note.of_platforms(options.judged) for note in document.notes]
+    return [*notes, *_drop_template_findings(found, document, options)], omitted_paths
 
 
 def _drop_template_findings(findings: list[Finding], document: Document, options: ValidationOptions) -> list[Finding]:

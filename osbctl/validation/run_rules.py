@@ -79,4 +79,7 @@ def _is_rule_enabled(rule: Rule, options: ValidationOptions) -> bool:
     """Return whether `rule` is checked with these options."""
     if options.errors_only and rule.severity is not Severity.ERROR:
         return False
-    return rule.only_for is None or rule.only_for in options.platforms or rule.id in (options.select or ())
+    about = rule.only_for or rule.about
+    if about and options.platforms:
+        return about in options.platforms
+    return rule.only_for is None or rule.id in (options.select or ())

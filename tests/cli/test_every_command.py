@@ -81,14 +81,18 @@ ROWS = {
         baseline="catalog.json --write-baseline --baseline @",
     ),
     "schema": Row(""),
-    "show": Row("catalog.json", {"source": "@", **ENV}),
+    "show": Row("catalog.json", {"source": "@", **options("catalog.json", "config"), **ENV}),
     "fix": Row("catalog.json", {"sources": "@", **options("catalog.json", "config"), **ENV}, prints=False),
-    "build": writing("source", {"folder": "@", "overlays": "source --overlay @", **ENV}, ("source/catalog.lock",)),
+    "build": writing(
+        "source",
+        {"folder": "@", "overlays": "source --overlay @", **options("source", "config"), **ENV},
+        ("source/catalog.lock",),
+    ),
     "init": Row("new --service a", writes={"folder": "@ --service a"}, prints=False, changes=("new",)),
     "new": Row("plan postgres big -C source", writes={"folder": "service a -C @"}, prints=False, changes=("source/",)),
     "split": Row(
         "catalog.json new",
-        {"source": "@ new", "env": "pak new --env @"},
+        {"source": "@ new", "config": "catalog.json new --config @", "env": "pak new --env @"},
         {"folder": "catalog.json @"},
         prints=False,
         changes=("new",),
@@ -99,7 +103,7 @@ ROWS = {
         {
             "old": "@ other.json --fail-on never",
             "new": "catalog.json @ --fail-on never",
-            **options(TWO, "instances", "allow"),
+            **options(TWO, "instances", "allow", "config"),
             "env": "pak catalog.json --fail-on never --env @",
             **below("URL catalog.json --fail-on never", TLS),
         },
@@ -109,20 +113,24 @@ ROWS = {
         {
             "broker": "@ other.json --fail-on never",
             "stored": "catalog.json @ --fail-on never",
-            **options(TWO, "instances", "allow"),
+            **options(TWO, "instances", "allow", "config"),
             "env": "pak catalog.json --fail-on never --env @",
             **options(f"one --fail-on never --ca-file ca.pem {STORED}", "credentials"),
             **below("URL catalog.json --fail-on never", TLS),
             **below(f"{ONE} --fail-on never", DATABASE),
         },
     ),
-    "fetch": writing(f"URL {ACCESS}", below("URL", TLS)),
-    "check": writing(f"URL {ACCESS} --fail-on never", below("URL --fail-on never", TLS)),
+    "fetch": writing(f"URL {ACCESS}", {**below("URL", TLS), **options(f"URL {ACCESS}", "config")}),
+    "check": writing(
+        f"URL {ACCESS} --fail-on never",
+        {**below("URL --fail-on never", TLS), **options(f"URL {ACCESS} --fail-on never", "config")},
+    ),
     "serve": Row(
         f"none.json --credentials credentials.json {PORT}",
         {
             "source": f"@ --credentials credentials.json {PORT}",
             "credentials": f"catalog.json --credentials @ {PORT}",
+            "config": f"catalog.json --credentials none.json {PORT} --config @",
             "tls_cert": "catalog.json --credentials credentials.json --port 0 --tls-cert @ --tls-key key.pem",
             "tls_key": "catalog.json --credentials credentials.json --port 0 --tls-cert cert.pem --tls-key @",
         },
@@ -134,6 +142,7 @@ ROWS = {
             "source": "@ message-queue shared",
             "request": "catalog.json message-queue shared --parameters AT@",
             "previous": "catalog.json message-queue shared --for update --parameters {} --previous AT@",
+            "config": "catalog.json message-queue shared --config @",
             "env": "pak acme-database.v1 small --env @",
         },
     ),
@@ -203,9 +212,10 @@ FINE = {
         for command in ("build", "diff", "drift", "fix", "page", "params", "show", "split", "validate")
         for fault in ("empty", "truncated")
     },
-    ("validate", "config", "empty"): "no settings",
-    ("fix", "config", "empty"): "no settings",
-    ("page", "config", "empty"): "no settings",
+    **{
+        (command, "config", "empty"): "no settings"
+        for command in "build check diff drift fetch fix page params show split validate".split()  # noqa: SIM905
+    },
     ("page", "logo", "truncated"): "what it begins with says that it is a picture",
     ("brokers add", "database", "empty"): "an empty file is an empty database",
     ("brokers add", "database", "gone"): "a missing database is made",

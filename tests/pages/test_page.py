@@ -20,6 +20,7 @@ from osbctl.pages.icons import MAX_BYTES, clean_data_url, image_to_data_url, mon
 from osbctl.pages.render import render_page
 from osbctl.platforms import Platform
 from osbctl.platforms.commands import Order, Purpose
+from osbctl.platforms.outcome import Outcome, VerdictKind
 from osbctl.requests.commands import build_commands
 from osbctl.sources.document import Document
 from osbctl.sources.parse import parse_document
@@ -29,6 +30,7 @@ from osbctl.text import escape_line
 from tests.corpus import EVERY_CASE, catalogs, needs_corpus
 from tests.folders import catalogs_folder
 
+ACCEPTED = dict.fromkeys(Platform, Outcome(VerdictKind.ACCEPTS))
 SHIPPED = catalogs_folder() / "data-services.yaml"
 LOADING = {"src", "href", "srcset", "srcdoc", "action", "formaction", "poster", "data", "background", "ping", "cite"}
 
@@ -68,7 +70,7 @@ def page(data: dict[str, Any], **options: Any) -> str:
 
 
 def page_with_requests(data: dict[str, Any]) -> str:
-    return render_page(Content(add_requests([Part("a", Catalog.of(data))], frozenset(Platform))))
+    return render_page(Content(add_requests([Part("a", Catalog.of(data), ACCEPTED)])))
 
 
 def made(data: dict[str, Any], before: dict[str, Any] | None = None, **options: Any) -> str:
@@ -395,7 +397,7 @@ def test_requests_of_real_catalogs_are_valid(tmp_path: Path) -> None:
     proved, expected, script = 0, [], []
     for file in [SHIPPED, *catalogs()]:
         catalog = Catalog.of(read_source(str(file)).data)
-        part, _ = add_requests([Part("b", catalog), Part("other", catalog)], frozenset(Platform))
+        part, _ = add_requests([Part("b", catalog, ACCEPTED), Part("other", catalog, ACCEPTED)])
         for owner, plan in [(each, plan) for each in catalog.services for plan in each.plans]:
             found = part.requests[plan.path]
             for place, examples in found.examples.items():

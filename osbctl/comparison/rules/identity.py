@@ -98,8 +98,8 @@ PLAN_NAME_TAKEN = register_kind(
     scripts that use it keep working, but with another plan.
     """,
     reaction=_ANOTHER,
-    advice="choose another name; or give the name up in one update and take it in a later one: Cloud Foundry keeps the "
-    "name of a removed plan while the plan has instances, and until the first update after the last one is gone",
+    advice="choose another name; or give the name up in one update and take it in a later one: the name of a removed "
+    "plan may be kept while the plan has instances, and until the first update after the last one is gone",
 )
 SERVICE_NAME_TAKEN = register_kind(
     "change-service-name-taken",

@@ -24,5 +24,6 @@ PLATFORM = PlatformRecord(
     stripped_from_names="\0\t\n\v\f\r ",
     sends_password_elsewhere=True,
     reads_loose_json=True,
+    doubles_slash=True,
     accepts_ordinary=True,
 )

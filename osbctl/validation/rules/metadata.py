@@ -8,6 +8,7 @@ from osbctl.catalog import has_price, objects_in_list, parse_date
 from osbctl.findings import Finding, Severity
 from osbctl.paths import Path
 from osbctl.placeholders import holds_placeholder
+from osbctl.platforms import Platform
 from osbctl.redaction import is_secret_name, redact_text
 from osbctl.rule import Category, rule
 from osbctl.validation.node import CatalogNode, Node
@@ -93,7 +94,7 @@ def _amount_fault(currency: str, amount: Any, seen_currencies: set[str]) -> str:
     return "is negative" if isinstance(amount, int | float) and amount < 0 else ""
 
 
-@rule("sap-metadata-ignored", Severity.WARNING, Category.ADVICE)
+@rule("sap-metadata-ignored", Severity.WARNING, Category.ADVICE, about=Platform.SERVICE_MANAGER)
 def sap_metadata_ignored(catalog: CatalogNode) -> Iterator[Finding]:
     """Service Manager ignores a field of its own, because its value has the wrong type.
 

@@ -1,0 +1,165 @@
+"""Keys of the configuration by commands: each command reads those of `READERS`, and no other has an effect on it."""
+
+import copy
+import json
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+from osbctl.config import KEYS
+from osbctl.credentials.file import write_record
+from osbctl.credentials.record import make_record
+from osbctl.editor.analysis import analyse_source
+from osbctl.tasks.options import variables_lookup
+from tests.case import case
+from tests.cli.broker_server import PASSWORD, USER, broker
+from tests.cli.program import commands, osbctl
+from tests.fragments import catalog, changed
+from tests.sources.folder import brokerpaks
+from tools.reference import READERS
+
+GOOD = catalog()
+NEW_NAME = "a" * 64
+"""A plan name that Kubernetes Service Catalog alone refuses."""
+
+
+def other_plan(**more: Any) -> dict[str, Any]:
+    return {**copy.deepcopy(GOOD["services"][0]["plans"][0]), "id": "6D7B8C1E-52F0-4B8E-9A6D-0C3E5F7A9B12", **more}
+
+
+PLANS = GOOD["services"][0]["plans"]
+LONG = changed(GOOD, ("services", 0, "plans"), [*PLANS, other_plan(name=NEW_NAME)])
+FAULTY = changed(
+    LONG,
+    ("services", 0, "plans"),
+    [*PLANS, other_plan(name=NEW_NAME, maintenance_info={"version": 5}), other_plan(binding_rotatable=True)],
+)
+"""With an error, a plan id of two plans of one name; a refusal of one platform; and a fault that is one from 2.15 on."""
+
+SETTINGS = {
+    "api-version": 'api-version = "2.17"',
+    "platform": 'platform = ["kubernetes"]',
+    "fail-on": 'fail-on = "never"',
+    "select": 'select = ["url-not-https"]',
+    "ignore": 'ignore = ["id-duplicate", "plan-name-duplicate"]',
+    "schema": 'schema = ["rules.json"]',
+    "ignore-at": '[[ignore-at]]\nrule = "id-duplicate"\nservice = "postgres"',
+    "severity": '[severity]\nid-duplicate = "info"',
+    "env": 'env = "vars.env"',
+    "per-path": '[[per-path]]\npaths = ["*"]\nenv = "vars.env"',
+    "page": '[page]\ntitle = "A title of its own"',
+}
+"""Each key, with a value that every command which reads it shows."""
+
+SERVE = "--credentials credentials.json --insecure-http --port PORT"
+"""The port is taken, so that it ends."""
+ASK = f"--user {USER}"
+CALLS = {
+    "validate": ["faulty.json", "pak"],
+    "fix": ["--check faulty.json", "--check pak"],
+    "build": ["source", "pak"],
+    "serve": [f"faulty.json {SERVE}", f"pak {SERVE}"],
+    "show": ["faulty.json", "pak"],
+    "params": ["good.json postgres small -c {}", "pak acme-database.v1 small"],
+    "split": ["good.json new", "pak new"],
+    "diff": ["good.json long.json", f"good.json URL {ASK}", "good.json pak"],
+    "drift": ["long.json good.json", f"URL good.json {ASK}", "pak good.json"],
+    "page": ["--findings faulty.json", "pak", f"URL {ASK}"],
+    "check": [f"URL {ASK}"],
+    "fetch": [f"URL {ASK}"],
+    "init": ["new"],
+    "new": ["service redis -C source"],
+    "schema": [""],
+    "rules": [""],
+    "hash-password": ["a"],
+    "verify-password": ["none.json a --password-stdin"],
+    "brokers add": [f"data URL {ASK} --database b.sqlite"],
+    "brokers list": ["--database b.sqlite"],
+    "brokers show": ["data --database b.sqlite"],
+    "brokers refresh": ["--database b.sqlite"],
+    "brokers remove": ["data --database b.sqlite"],
+}
+NAMES = {name for name, command in commands().items() if name and not hasattr(command, "commands")}
+RANDOM = ("init", "new", "hash-password")
+"""Commands that make ids or salts: only their exit code is compared."""
+
+
+class Desk(NamedTuple):
+    folder: Path
+    url: str
+
+    def run(self, command: str, settings: str, option: str = "") -> list[object]:
+        """All that the calls of a command print and write, beside a configuration or with it as `--config`."""
+        (self.folder / "osbctl.toml").write_text("" if option else settings)
+        (self.folder / "named.toml").write_text(settings)
+        if command == "lsp":
+            return [*map(self.analyse, ("faulty.json", "pak"))]
+        told: list[object] = []
+        for call in CALLS[command]:
+            call = call.replace("URL", self.url).replace("PORT", self.url.rpartition(":")[2])
+            words = [*command.split(), *call.split(), *option.split()]
+            done = osbctl(*words, cwd=self.folder, OSBCTL_PASSWORD=PASSWORD, OSBCTL_BROKER_DATA_PASSWORD=PASSWORD)
+            texts = {str(file): file.read_text() for file in (self.folder / "new").rglob("*.yaml")}
+            shown = [text.replace(f"{self.folder}/", "") for text in (done.stdout, done.stderr)]
+            told.append((done.returncode, *(() if command in RANDOM else (*shown, texts))))
+            shutil.rmtree(self.folder / "new", ignore_errors=True)
+            shutil.rmtree(self.folder / "source")
+            shutil.copytree(self.folder / "kept", self.folder / "source")
+        (self.folder / "b.sqlite").unlink(missing_ok=True)
+        return told
+
+    def analyse(self, name: str) -> object:
+        file = self.folder / name
+        texts = {str(file): file.read_text()} if file.is_file() else {}
+        analysis = analyse_source(str(file), texts, variables_lookup({}))
+        return analysis.findings, analysis.verdicts, analysis.document and analysis.document.data
+
+
+@pytest.fixture
+def desk(tmp_path: Path) -> Iterator[Desk]:
+    for name, data in (("good", GOOD), ("long", LONG), ("faulty", FAULTY)):
+        (tmp_path / f"{name}.json").write_text(json.dumps(data))
+    (tmp_path / "rules.json").write_text('{"properties": {"services": {"items": {"required": ["dashboard_client"]}}}}')
+    (tmp_path / "vars.env").write_text("GSB_COMPATIBILITY_ENABLE_BETA_SERVICES=true\n")
+    brokerpaks.brokerpak(tmp_path / "pak", manifest=brokerpaks.MANIFEST.replace("- redis.yml\n", ""))
+    osbctl("split", "faulty.json", "source", cwd=tmp_path, code=0)
+    shutil.copytree(tmp_path / "source", tmp_path / "kept")
+    write_record(tmp_path / "credentials.json", make_record(USER, PASSWORD, rounds=1000))
+    with broker(FAULTY) as server:
+
+        def answer(headers: Any) -> tuple[int, bytes]:
+            version = headers.get("X-Broker-API-Version")
+            told = changed(FAULTY, ("services", 0, "description"), f"Asked with {version}.")
+            return 200, json.dumps(told).encode()
+
+        server.answer = answer  # type: ignore[method-assign]
+        yield Desk(tmp_path, server.url)
+
+
+def test_each_command_reads_the_keys_of_the_table_and_no_others(desk: Desk) -> None:
+    """Also from a file that it extends, and one that `--config` names."""
+    assert READERS.keys() == KEYS.keys() == {"extends", *SETTINGS}
+    assert {"lsp", *CALLS} == NAMES
+    assert {name for readers in READERS.values() for name in readers.split()} <= NAMES
+    for command in sorted(NAMES):
+        plain = desk.run(command, "")
+        read = [key for key in SETTINGS if command in READERS[key].split()]
+        others = "\n".join(
+            sorted((SETTINGS[key] for key in SETTINGS.keys() - {*read}), key=lambda text: text.startswith("["))
+        )
+        with case(command, "other keys"):
+            assert desk.run(command, others) == plain
+        for key in read:
+            with case(command, key):
+                found = desk.run(command, SETTINGS[key])
+                assert found != plain
+                if key not in ("api-version", "env"):
+                    continue
+                if command != "lsp":
+                    assert desk.run(command, SETTINGS[key], "--config named.toml") == found
+                (desk.folder / "base.toml").write_text(SETTINGS[key])
+                assert desk.run(command, 'extends = "base.toml"') == found
+        assert (command in READERS["extends"].split()) is bool(read)
