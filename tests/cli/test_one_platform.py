@@ -1,30 +1,129 @@
-"""With a platform chosen, findings, reports and exit codes tell of no other: no warning, no verdict, no word."""
+"""With a platform chosen, findings, verdicts, changes and commands tell of no other: no warning, and no word."""
 
 import json
-from collections.abc import Iterator
+import re
 from pathlib import Path
 
 import pytest
 
-from osbctl.findings import DocumentError
 from osbctl.platforms import Platform
 from osbctl.reports import Format
 from osbctl.reports.changes import DiffFormat
 from osbctl.rule import RULES
-from osbctl.sources.parse import parse_catalog
-from osbctl.validation.options import ValidationOptions
-from osbctl.validation.pipeline import validate_document
-from osbctl.validation.rules import load_all
+from osbctl.sources.parse import parse_document
+from osbctl.tasks.compare import compare_documents
+from tests import test_examples
 from tests.case import case
 from tests.cli.broker_server import PASSWORD, USER, broker
 from tests.cli.program import osbctl
-from tests.comparison.test_table import CASES
-from tests.fragments import catalog, changed
-from tests.test_examples import MADE, examples
+from tests.comparison.test_table import ROWS
+from tests.folders import catalogs_folder
+from tests.registry.make import catalog, plan, service
 
-NAMES = {
-    Platform.CLOUD_FOUNDRY: ("Cloud Foundry", "Cloud Controller", "cloudfoundry"),
-    Platform.KUBERNETES: ("Service Catalog", "Kubernetes", "kubernetes"),
-    Platform.SERVICE_MANAGER: ("Service Manager", "service-manager"),
-    Platform.KORIFI: ("Korifi", "korifi"),
+WORDS = {
+    Platform.CLOUD_FOUNDRY: r"Cloud Foundry|Cloud Controller|cloudfoundry|\bcf \b",
+    Platform.KUBERNETES: r"Service Catalog|Kubernetes|kubernetes|\bsvcat\b",
+    Platform.SERVICE_MANAGER: r"Service Manager|service-manager|\bsmctl\b",
+    Platform.KORIFI: r"Korifi|korifi",
 }
+"""How each is called; `cf` is a tool of Korifi, too."""
+REFUSED_BY = {
+    Platform.CLOUD_FOUNDRY: service("s", plan("p", "small", description="d" * 10_001)),
+    Platform.KUBERNETES: service("s", plan("p", "small"), plan("q", "q" * 64)),
+}
+"""Service offerings that one platform refuses."""
+
+
+def words_of_others(platform: Platform, text: str) -> set[str]:
+    others = "|".join(words for other, words in WORDS.items() if other is not platform)
+    found = set(re.findall(others, text))
+    return found - {"cf "} if platform is Platform.KORIFI else found
+
+
+def test_each_platform_has_words() -> None:
+    assert WORDS.keys() == {*Platform}
+    for platform in Platform:
+        assert all(words_of_others(platform, other.label) for other in Platform if other is not platform)
+        assert not words_of_others(platform, f"{platform.label} {platform}")
+
+
+@pytest.mark.parametrize("platform", Platform)
+def test_findings_of_every_rule(platform: Platform, monkeypatch: pytest.MonkeyPatch) -> None:
+    """On the examples of all rules, which break each of them."""
+    options = {
+        rule: test_examples.OPTIONS.get(rule, test_examples.ValidationOptions())._replace(
+            platforms=frozenset({platform}), select=None
+        )
+        for rule in RULES
+    }
+    monkeypatch.setattr(test_examples, "OPTIONS", options)
+    seen = set()
+    for rule in test_examples.SHOWN:
+        result = test_examples.judged(test_examples.examples(RULES[rule])[0], rule)
+        for finding in result.findings:
+            seen.add(finding.rule)
+            texts = (finding.rule, finding.message, finding.hint, *finding.platform_messages)
+            with case(rule, finding.rule):
+                assert set(finding.refused_by) <= {platform}
+                assert not words_of_others(platform, "\n".join(texts))
+        assert {*result.verdicts} == {platform} or result.data is None
+    assert len(seen) > 60
+
+
+@pytest.mark.parametrize("platform", Platform)
+def test_changes_of_every_kind(platform: Platform) -> None:
+    seen = set()
+    for row in ROWS:
+        old, new = (parse_document(json.dumps(side).encode(), "c.json") for side in (row.old, row.new))
+        comparison = compare_documents(old, new, frozenset({platform}))
+        for change in comparison.changes:
+            seen.add(change.rule)
+            texts = [change.message, change.advice, *(effect.does for effect in change.effects)]
+            with case(row.name, change.rule):
+                assert {effect.platform for effect in change.effects} <= {platform}
+                assert not words_of_others(platform, "\n".join(texts))
+        assert not words_of_others(platform, "\n".join(comparison.notes))
+    assert len(seen) > 30
+
+
+def results(name: str, text: str) -> str:
+    """A report without the explanations of rules, which SARIF has in full."""
+    return json.dumps(json.loads(text)["runs"][0]["results"]) if name == "sarif" else text
+
+
+@pytest.mark.parametrize("platform", Platform)
+def test_reports_and_exit_codes(platform: Platform, tmp_path: Path) -> None:
+    """By the configuration and by the option, which print the same; what is refused by others alone fails no run."""
+    faulty = (catalogs_folder() / "faulty.yaml").read_text()
+    small = service("s", plan("p", "small"))
+    refused = {other: sides for other, sides in REFUSED_BY.items() if other is not platform}
+    for name, data in (("old", catalog(small)), *((str(other), catalog(side)) for other, side in refused.items())):
+        (tmp_path / f"{name}.json").write_text(json.dumps(data))
+    (tmp_path / "faulty.yaml").write_text(faulty)
+    for other in refused:
+        osbctl("validate", f"{other}.json", "--fail-on", "warning", cwd=tmp_path, code=1)  # with all platforms
+    calls = [
+        *(f"validate faulty.yaml gone.yaml -f {name}" for name in Format),
+        "validate faulty.yaml --concise",
+        *(f"validate {other}.json --fail-on warning" for other in refused),
+        *(f"diff old.json {other}.json -f {name}" for other in refused for name in DiffFormat),
+        *(f"diff old.json {other}.json --fail-on any" for other in refused),
+        *(f"drift {other}.json old.json" for other in refused),
+        "page faulty.yaml --findings --since old.json",
+        "params old.json service-s small -c {}",
+    ]
+    with broker(json.loads(json.dumps(catalog(small)))) as server:
+        calls.append(f"check {server.url} --user {USER}")
+        for call in calls:
+            with case(call):
+                (tmp_path / "osbctl.toml").write_text(f'platform = ["{platform}"]')
+                configured = osbctl(*call.split(), cwd=tmp_path, OSBCTL_PASSWORD=PASSWORD)
+                (tmp_path / "osbctl.toml").unlink()
+                given = osbctl(*call.split(), "-p", platform, cwd=tmp_path, OSBCTL_PASSWORD=PASSWORD)
+                assert (configured.returncode, configured.stdout) == (given.returncode, given.stdout)
+                shown = results(call.rpartition(" ")[2], given.stdout) + given.stderr
+                # Names of our files, and a field of the catalog.
+                shown = re.sub(rf"({'|'.join(Platform)})\.json|supported_platforms|supportedPlatform\w*", "", shown)
+                assert not words_of_others(platform, shown)
+                if call.startswith("validate") and "--fail-on" in call:
+                    assert given.returncode == 0
