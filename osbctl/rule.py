@@ -46,7 +46,7 @@ class Rule(NamedTuple):
     `Good:` are fragments of YAML, behind or indented below the label; `Fix:` describes the automatic fix, if there is
     one; `Source:` cites the origin of the rule, if it is not osbctl. `check` is None if the reader, the schema engine
     or the emulation of a platform finds it. `only_for`: the rule is reported only if that platform is chosen, or if
-    none is and the rule is selected. `about`: the platform that it tells of; not reported if only others are chosen.
+    none is and the rule is selected. `about`: the platform that it is about; not reported if only others are chosen.
     """
 
     id: str

@@ -31,7 +31,7 @@ from osbctl.validation.pipeline import judge_template, validate_document
 class PageCatalog:
     """One catalog of a page: name of the broker, catalog, the earlier catalog for a comparison, and the options.
 
-    The page tells of the platforms of the options, and has the findings that they select.
+    The page shows the platforms of the options, and has the findings that they select.
     """
 
     broker: str

@@ -1,4 +1,4 @@
-"""With a platform chosen, findings, verdicts, changes and commands tell of no other: no warning, and no word."""
+"""With a platform chosen, findings, verdicts, changes and commands name no other: no warning, and no word."""
 
 import json
 import re
@@ -26,7 +26,7 @@ WORDS = {
     Platform.SERVICE_MANAGER: r"Service Manager|service-manager|\bsmctl\b",
     Platform.KORIFI: r"Korifi|korifi",
 }
-"""How each is called; `cf` is a tool of Korifi, too."""
+"""Names of each platform; `cf` is a tool of Korifi, too."""
 REFUSED_BY = {
     Platform.CLOUD_FOUNDRY: service("s", plan("p", "small", description="d" * 10_001)),
     Platform.KUBERNETES: service("s", plan("p", "small"), plan("q", "q" * 64)),
