@@ -176,7 +176,8 @@ class ValidationResult(NamedTuple):
 
     `left_out` is the number of findings that were not selected, or are ignored. `data` is the catalog, None if it could
     not be read; `outcomes` are the platforms' decisions in detail. `fail_on` None: the run's. `read_as` is as in
-    `Document`; `editable`: `osbctl fix` can edit it. `known` are the fingerprints of the options that were found.
+    `Document`; `editable`: `osbctl fix` can edit it. `known` are the fingerprints of the options that were found,
+    `user_rules` the rules of the user.
     """
 
     name: str
@@ -189,6 +190,7 @@ class ValidationResult(NamedTuple):
     read_as: str = ""
     editable: bool = False
     known: frozenset[str] = frozenset()
+    user_rules: Mapping[str, Any] = {}
 
     @property
     def errors(self) -> tuple[Finding, ...]:

@@ -46,7 +46,8 @@ class Rule(NamedTuple):
     `Good:` are fragments of YAML, behind or indented below the label; `Fix:` describes the automatic fix, if there is
     one; `Source:` cites the origin of the rule, if it is not osbctl. `check` is None if the reader, the schema engine
     or the emulation of a platform finds it. `only_for`: the rule is reported only if that platform is chosen, or if
-    none is and the rule is selected. `about`: the platform that it is about; not reported if only others are chosen.
+    none is and the rule is selected. `about`: the platform that it is about; not reported if only others are
+    chosen. `url`: a page about a rule of the user.
     """
 
     id: str
@@ -57,6 +58,7 @@ class Rule(NamedTuple):
     check: Check | None = None
     only_for: Platform | None = None
     about: Platform | None = None
+    url: str = ""
 
     @property
     def summary(self) -> str:
@@ -91,6 +93,8 @@ class Rule(NamedTuple):
     @property
     def documentation_url(self) -> str:
         """Address of its documentation; empty while osbctl has no public address. Anchors have no dots."""
+        if self.id.startswith("house-") and self.id not in RULES:
+            return self.url
         page = f"docs/reference/rules/{self.category.value}.md#{self.id.replace('.', '')}"
         return f"{osbctl.REPOSITORY}/blob/HEAD/{page}" if osbctl.REPOSITORY else ""
 

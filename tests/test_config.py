@@ -167,3 +167,77 @@ def test_settings_of_a_path_add_to_those_of_all(tmp_path: Path) -> None:
     config = load_config(str(file))
     found = [bool(config.for_file(str(tmp_path / name)).ignore) for name in ("x.yaml", "old/c.yaml", "deep/x.yaml")]
     assert found == [True, True, False]
+
+
+def write(folder: Path, files: dict[str, str]) -> Path:
+    for name, text in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text)
+    return folder
+
+
+def test_a_file_adds_to_the_one_that_it_extends(tmp_path: Path) -> None:
+    """Paths are those of the file that names them; what a file says wins over all that it extends."""
+    base = (
+        "api-version = '2.13'\nplatform = ['korifi']\nfail-on = 'info'\nenv = 'b.env'\nselect = ['x']\n"
+        "ignore = ['a']\nschema = ['s.json']\nseverity = {s = 'info', t = 'info'}\n"
+        "ignore-at = [{rule = 'r', plan = 'p'}]\npage = {title = 'T', logo = 'l.png'}\n"
+        "[[per-path]]\npaths = ['old/*']\nignore = ['o']\nfail-on = 'never'\napi-version = '2.17'\n"
+    )
+    nested = (
+        "extends = '../shared/base.toml'\nplatform = ['kubernetes']\nfail-on = 'warning'\nselect = []\nignore = ['b']\n"
+        "schema = ['own.json']\nseverity = {t = 'error'}\nignore-at = [{rule = 'q', service = 's'}]\n"
+        "page.accent = '#123'\n[[per-path]]\npaths = ['x/*']\nignore = ['c']\n"
+    )
+    files = {"top.toml": base, "shared/base.toml": "extends = '../top.toml'", "a/osbctl.toml": nested}
+    write(tmp_path, files)
+    config = find_config(str(tmp_path / "a"))
+    assert (config.api_version, config.platform, config.fail_on) == ("2.13", ("kubernetes",), "warning")
+    assert (config.select, config.ignore, config.severity) == ((), ("a", "b"), {"s": "info", "t": "error"})
+    assert config.schema == (str(tmp_path / "s.json"), str(tmp_path / "a/own.json"))
+    assert (config.env, config.ignore_at) == (str(tmp_path / "b.env"), (("r", None, "p"), ("q", "s", None)))
+    assert config.page == {"title": "T", "logo": str(tmp_path / "l.png"), "accent": "#123"}
+    old = config.for_file(str(tmp_path / "a/old/c.yaml"))
+    assert (old.ignore, old.fail_on, old.api_version) == (("a", "o", "b"), "warning", "2.17")
+    assert config.for_file(str(tmp_path / "a/x/c.yaml")).ignore == ("a", "b", "c")
+    assert config.for_file(str(tmp_path / "a/c.yaml")) == config
+    assert config.origin_of("severity", "info") == config.origin_of("ignore", "a") == str(tmp_path / "top.toml")
+    assert config.origin_of("severity", "error") == config.origin_of("ignore_at", "q") == config.origin
+
+
+def test_a_project_file_extends_and_is_extended(tmp_path: Path) -> None:
+    table = "[tool.osbctl]\n"
+    files = {"pyproject.toml": f"{table}ignore = ['a']", "a/pyproject.toml": f"{table}extends = '../pyproject.toml'"}
+    assert find_config(str(write(tmp_path, files) / "a")).ignore == ("a",)
+
+
+@each(
+    "files, told",
+    [
+        ({"osbctl.toml": "extends = 'gone.toml'"}, "osbctl.toml: extends: gone.toml: there is no such file"),
+        ({"osbctl.toml": "extends = 'osbctl.toml'"}, "extend each other: osbctl.toml → osbctl.toml"),
+        ({"osbctl.toml": "extends = './x/../osbctl.toml'"}, "extend each other: osbctl.toml → osbctl.toml"),
+        (
+            {
+                "osbctl.toml": "extends = 'b.toml'",
+                "b.toml": "extends = 'c/c.toml'",
+                "c/c.toml": "extends = '../b.toml'",
+            },
+            "extends: b.toml: the files extend each other: osbctl.toml → b.toml → c/c.toml → b.toml",
+        ),
+        ({"osbctl.toml": "extends = 'b.toml'", "b.toml": "fail_on = 'x'"}, "b.toml: unknown key 'fail_on'"),
+        ({"osbctl.toml": "extends = 'b.toml'", "b.toml": "x ="}, "b.toml: not valid TOML"),
+        ({"osbctl.toml": "extends = 'x'", "x/y": ""}, "x: cannot be read: Is a directory"),
+        ({"osbctl.toml": "extends = ['b.toml']"}, "osbctl.toml: extends must be a string"),
+        ({"osbctl.toml": "extends = 'https://example.com/o.toml'"}, "this is an address, and nothing is fetched"),
+        (
+            {"osbctl.toml": "extends = 'pyproject.toml'", "pyproject.toml": "[project]\nname = 'osbctl'"},
+            "osbctl.toml: extends: pyproject.toml: it has no configuration of osbctl",
+        ),
+        ({"osbctl.toml": "[[per-path]]\npaths = ['a']\nextends = 'b'"}, "per-path: unknown key 'extends'"),
+    ],
+)
+def test_errors_of_extends(tmp_path: Path, files: dict[str, str], told: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        find_config(str(write(tmp_path, files)))
+    assert told in caught.value.message.replace(f"{tmp_path}/", "")

@@ -53,13 +53,13 @@ VARIABLES = {
 _JUDGING = "validate build serve check page lsp"
 _READING = "validate fix build serve show params split diff drift page lsp"
 READERS = {
-    "extends": f"{_READING} check fetch",
+    "extends": f"{_READING} check fetch rules",
     "api-version": f"{_JUDGING} fix diff drift fetch",
     "platform": f"{_JUDGING} fix diff drift params",
     "fail-on": "validate check",
     "select": f"{_JUDGING} fix",
     "ignore": f"{_JUDGING} fix",
-    "schema": f"{_JUDGING} fix",
+    "schema": f"{_JUDGING} fix rules",
     "ignore-at": f"{_JUDGING} fix",
     "severity": _JUDGING,
     "env": _READING,

@@ -30,10 +30,17 @@ def rules(
         str | None,
         Argument(metavar="[RULE]", help="A rule to explain, or a group (advice) or prefix (id-*) to list."),
     ] = None,
+    schemas: Annotated[
+        list[str] | None,
+        Option("--schema", metavar="FILE", help="Also list the rules of this JSON Schema of yours; repeatable."),
+    ] = None,
     format: common.TextOrJson = "text",  # the option's own name
     color: common.ColorChoice = "auto",
+    config: common.Config = None,
 ) -> int:
     """List the rules, or explain one: its meaning, its reason, and the platforms that refuse because of it.
+
+    Those of your own schemas are among them, if the configuration or --schema names the schemas.
 
     \b
     osbctl rules
@@ -41,15 +48,16 @@ def rules(
     osbctl rules plan-name-duplicate
     osbctl rules --format json | jq -r '.rules[] | select(.fix != "") | .id'
     """
-    from osbctl.tasks.options import all_rules, resolve_rule_ids
+    from osbctl.tasks.options import all_rules, first_config, read_user_schemas, resolve_rule_ids
 
-    known = all_rules()
+    _, user_rules = read_user_schemas(schemas or (), first_config((), config))
+    known = {**all_rules(), **user_rules}
     categories = list(Category)
-    found = [known[id_] for id_ in (known if rule is None else resolve_rule_ids(rule))]
+    found = [known[id_] for id_ in (known if rule is None else resolve_rule_ids(rule, user_rules))]
     found.sort(key=lambda record: (categories.index(record.category), record.id))
     paint, width = AnsiStyle(use_color(color, sys.stdout)), wrap_width(sys.stdout)
     if format == "json":
-        records = [{key: getattr(one, key) for key in _KEYS} for one in found]
+        records = [{**{key: getattr(one, key) for key in _KEYS}, "url": one.documentation_url} for one in found]
         write_json({"version": _VERSION, "rules": records})
     elif rule == found[0].id:
         write_lines(_rule_explanation_lines(found[0], paint, width))

@@ -36,7 +36,7 @@ def hover(
     file: TextDocument, offset: int, findings: Iterable[Finding], analysis: Analysis | None, subpath: PurePath | None
 ) -> types.Hover | None:
     """Hover text of an offset; `findings` are those there, `analysis` covers the whole source."""
-    paragraphs = [paragraph for finding in findings for paragraph in _describe_finding(finding)]
+    paragraphs = [paragraph for finding in findings for paragraph in _describe_finding(finding, analysis)]
     path = file.path_at(offset)
     if path and isinstance(path[-1], str):
         paragraphs += _describe_field(path, analysis, subpath)
@@ -50,15 +50,17 @@ def escape_markdown(text: str) -> str:
     return _MARKUP.sub(r"\\\1", escape_line(text))
 
 
-def _describe_finding(finding: Finding) -> Iterator[str]:
+def _describe_finding(finding: Finding, analysis: Analysis | None) -> Iterator[str]:
     """Details of a finding that its diagnostic omits; editors show both."""
-    rule = all_rules().get(finding.rule)
+    user_rule = analysis.options.user_rules.get(finding.rule) if analysis else None
+    rule = user_rule or all_rules().get(finding.rule)
     if rule:
-        yield f"`{rule.id}`: {' '.join((rule.why or rule.summary).split())}"  # ours, and Markdown
+        text = " ".join((rule.why or rule.summary).split())  # ours is Markdown
+        yield f"`{rule.id}`: {escape_markdown(text) if user_rule else text}"
     for words in finding.platform_messages:
         yield f"> {escape_markdown(words)}"
     if rule:
-        yield f"Source: {rule.source}"
+        yield f"Source: {escape_markdown(rule.source) if user_rule else rule.source}"
 
 
 def _describe_field(path: Path, analysis: Analysis | None, subpath: PurePath | None) -> Iterator[str]:

@@ -19,7 +19,9 @@ _LEVELS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: 
 def render(report: Report) -> str:
     """Render a SARIF log with one run, which describes only the rules with findings."""
     used = sorted({finding.rule for finding in report.findings()})
-    rules = report.load_rules() if used else {}
+    rules = dict(report.load_rules()) if used else {}
+    for result in report.results:
+        rules.update(result.user_rules)
     index = {rule: number for number, rule in enumerate(used)}
     run = {
         "tool": {

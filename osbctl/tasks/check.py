@@ -36,7 +36,7 @@ def check_running_broker(address: str, connection: ConnectionOptions, options: V
             verdicts[platform] = Verdict(VerdictKind.REFUSES, verdict.messages, verdict.reasons + stopped)
         elif not stopped and checked.catalog is None:
             verdicts[platform] = Verdict(VerdictKind.UNCLEAR, why="osbctl could not read the catalog")
-    return ValidationResult(name, tuple(findings), verdicts, left_out)
+    return ValidationResult(name, tuple(findings), verdicts, left_out, user_rules=options.user_rules)
 
 
 def _redact_password(result: ValidationResult, connection: ConnectionOptions) -> ValidationResult:

@@ -110,14 +110,19 @@ def validation_options(request: Request, config: Config) -> ValidationOptions:
     Raises UsageError, ConfigError: a rule or a platform is not known; a selected rule is never reported here; a user
     schema cannot be read.
     """
-    selected = _requested_rules(request.select)
-    select = selected or _configured_rules(config, "select", config.select)
-    ignore = _requested_rules(request.ignore) | (_configured_rules(config, "ignore", config.ignore) - selected)
+    schemas, own_rules = read_user_schemas(request.schemas, config)
+    selected = _requested_rules(request.select, own_rules)
+    select = selected or _configured_rules(config, "select", config.select, own_rules)
+    ignored = _configured_rules(config, "ignore", config.ignore, own_rules) - selected
+    ignore = _requested_rules(request.ignore, own_rules) | ignored
     _check_selection(select, ignore)
     has_schemas = bool(request.schemas or config.schema)
     for pattern in request.select:
         _check_reported(
-            resolve_rule_ids(pattern), request, has_schemas, UsageError(f"--select {pattern} selects nothing")
+            resolve_rule_ids(pattern, own_rules),
+            request,
+            has_schemas,
+            UsageError(f"--select {pattern} selects nothing"),
         )
     if select and not selected:
         error = ConfigError(f"{config.origin}: select: {', '.join(config.select)} selects nothing")
@@ -127,12 +132,13 @@ def validation_options(request: Request, config: Config) -> ValidationOptions:
         platforms=chosen_platforms(request.platforms, config),
         select=select or None,
         ignore=ignore,
-        ignore_at=tuple(_parse_ignore_entries(config)),
-        user_schemas=tuple((_short_path(name), _read_user_schema(name)) for name in (*request.schemas, *config.schema)),
+        ignore_at=tuple(_parse_ignore_entries(config, own_rules)),
+        user_schemas=schemas,
+        user_rules=own_rules,
         severity=tuple(
             (rule, _parse_choice(Severity, level, config, "severity"))
             for word, level in config.severity.items()
-            for rule in _configured_rules(config, "severity", [word])
+            for rule in _configured_rules(config, "severity", [word], own_rules)
         ),
     )
 
@@ -146,14 +152,17 @@ def _check_selection(select: frozenset[str], ignore: frozenset[str]) -> None:
 
 def _check_reported(rules: frozenset[str], request: Request, has_schemas: bool, error: OsbctlError) -> None:
     """Raise `error`, with the reason as advice, if a run with this request can report none of the rules."""
-    reasons = {_why_never_reported(RULES[rule], request, has_schemas): rule for rule in sorted(rules, reverse=True)}
+    reasons = {_why_never_reported(rule, request, has_schemas): rule for rule in sorted(rules, reverse=True)}
     if reasons and "" not in reasons:
         error.advice = "; ".join(f"{rule} {why}" for why, rule in reasons.items())
         raise error
 
 
-def _why_never_reported(rule: Rule, request: Request, has_schemas: bool) -> str:
+def _why_never_reported(id_: str, request: Request, has_schemas: bool) -> str:
     """The reason why a run with this request cannot report a rule, as a predicate; empty if it can."""
+    rule = RULES.get(id_)
+    if rule is None:  # of a schema of the user
+        return ""
     if rule.category is Category.CHANGE:
         return "is reported by osbctl diff and drift"
     if rule.category is Category.WIRE and not request.of_broker:
@@ -169,29 +178,47 @@ def _may_be_folder(source: str) -> bool:
     return os.path.isdir(source) or (":" in source and not os.path.exists(source))  # noqa: PTH110, PTH112
 
 
-def _parse_ignore_entries(config: Config) -> Iterator[IgnoreAt]:
+def _parse_ignore_entries(config: Config, user_rules: Mapping[str, Rule]) -> Iterator[IgnoreAt]:
     for word, service, plan in config.ignore_at:
-        for rule in sorted(_configured_rules(config, "ignore-at", [word])):
+        for rule in sorted(_configured_rules(config, "ignore-at", [word], user_rules)):
             yield IgnoreAt(rule, service, plan)
 
 
-def _requested_rules(patterns: Iterable[str]) -> frozenset[str]:
-    return frozenset(rule for pattern in patterns for rule in resolve_rule_ids(pattern))
+def _requested_rules(patterns: Iterable[str], user_rules: Mapping[str, Rule]) -> frozenset[str]:
+    return frozenset(rule for pattern in patterns for rule in resolve_rule_ids(pattern, user_rules))
 
 
-def _configured_rules(config: Config, key: str, patterns: Iterable[str]) -> frozenset[str]:
+def _configured_rules(
+    config: Config, key: str, patterns: Iterable[str], user_rules: Mapping[str, Rule]
+) -> frozenset[str]:
     name = key.replace("-", "_")
     return frozenset(
         rule
         for pattern in patterns
-        for rule in resolve_rule_ids(pattern, ConfigError, f"{config.origin_of(name, pattern)}: {key}: ")
+        for rule in resolve_rule_ids(pattern, user_rules, ConfigError, f"{config.origin_of(name, pattern)}: {key}: ")
     )
 
 
-def _short_path(file: str) -> str:
-    """The path of a file as messages show it: relative to the working folder, if it is below that."""
-    inside = os.path.relpath(file)
-    return file if inside.startswith(os.pardir) else inside
+def _relative_path(file: str) -> str:
+    """The path from the working folder, which reports may show to others; unchanged if it is on another drive."""
+    try:
+        return os.path.relpath(file).replace(os.sep, "/")
+    except ValueError:
+        return file
+
+
+def read_user_schemas(
+    files: Iterable[str], config: Config
+) -> tuple[tuple[tuple[str, object], ...], Mapping[str, Rule]]:
+    """The schemas of options and configuration, each with its name in reports, and the rules that they name, by id."""
+    names = (*files, *map(_relative_path, config.schema))
+    schemas = tuple((name, _read_user_schema(name)) for name in names)
+    if not schemas:
+        return (), {}
+    from osbctl.validation.user_rules import read_user_rules
+
+    all_rules()  # whose ids are taken
+    return schemas, read_user_rules(schemas)
 
 
 def _read_user_schema(file: str) -> object:
@@ -230,12 +257,19 @@ def all_rules() -> Mapping[str, Rule]:
     return RULES
 
 
-def resolve_rule_ids(pattern: str, error: type[OsbctlError] = UsageError, origin: str = "") -> frozenset[str]:
-    """The ids of the rules that `pattern` (an id, a group, a prefix with `*`) names. Raises `error` after `origin`."""
-    rules = all_rules()
+def resolve_rule_ids(
+    pattern: str, user_rules: Mapping[str, Rule], error: type[OsbctlError] = UsageError, origin: str = ""
+) -> frozenset[str]:
+    """The ids of the rules, also of the user, that `pattern` (an id, a group, a prefix with `*`) names.
+
+    Raises `error`, whose message begins with `origin`: there is none.
+    """
+    rules = {**all_rules(), **user_rules}
     found = matching_rules(pattern, rules)
     if not found:
-        advice = did_you_mean(pattern, (*rules, *Category)) or "osbctl rules lists them"
+        own = pattern.startswith("house-")
+        where = "a rule of your own needs its schema: --schema, or the key schema" if own else "osbctl rules lists them"
+        advice = did_you_mean(pattern, (*rules, *Category)) or where
         raise error(f"{origin}there is no rule {pattern!r}", advice)
     return found
 

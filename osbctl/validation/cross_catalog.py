@@ -84,7 +84,9 @@ def _add_findings(catalog: ValidatedCatalog, found: list[Finding]) -> Validation
     """The catalog's result with the new findings that are selected and not ignored; all of them change verdicts."""
     document, result, options = catalog
     selected = select_findings(found, document.data, options)
-    wanted = apply_severities(drop_ignored_findings(selected, document, find_comments(document)), options)
+    wanted = apply_severities(
+        drop_ignored_findings(selected, document, find_comments(document, options.user_rules)), options
+    )
     refused = Counter(platform for finding in found for platform in finding.refused_by)
     verdicts = {platform: _add_refusals(verdict, refused[platform]) for platform, verdict in result.verdicts.items()}
     new, known = drop_known_findings(identify_findings(wanted, document.data), options.known)

@@ -5,12 +5,12 @@ At the end of a line it applies to that line; on a line of its own, to the entry
 
 import re
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
 from typing import NamedTuple
 
 from osbctl.findings import Finding, Location, Severity
-from osbctl.rule import RULES, Category, matching_rules
+from osbctl.rule import RULES, Category, Rule, matching_rules
 from osbctl.sources.document import Document, Span
 from osbctl.text import did_you_mean
 
@@ -46,7 +46,7 @@ def drop_ignored_findings(findings: list[Finding], document: Document, comments:
     return kept
 
 
-def check_comments(comments: Iterable[Comment]) -> Iterator[Finding]:
+def check_comments(comments: Iterable[Comment], user_rules: Mapping[str, Rule]) -> Iterator[Finding]:
     """A finding for each comment that names no rule, or one that does not exist."""
     for comment in comments:
         if not comment.word:
@@ -54,21 +54,24 @@ def check_comments(comments: Iterable[Comment]) -> Iterator[Finding]:
             yield Finding("ignore-unknown", Severity.WARNING, message, (), comment.place, hint)
         elif not comment.rules:
             message = f"there is no rule {comment.word!r} to ignore"
-            hint = did_you_mean(comment.word, (*RULES, *Category)) or "remove the comment"
+            hint = did_you_mean(comment.word, (*RULES, *user_rules, *Category)) or "remove the comment"
             yield Finding("ignore-unknown", Severity.WARNING, message, (), comment.place, hint)
 
 
-def find_comments(document: Document) -> list[Comment]:
-    """The comments of all files, including those around a catalog that is a part of a file."""
+def find_comments(document: Document, user_rules: Mapping[str, Rule]) -> list[Comment]:
+    """The comments of all files, including those around a catalog that is a part of a file.
+
+    They name rules of osbctl, or of the user.
+    """
     files = (file for file in document.parts or (document,) if file.syntax == "yaml" and "osbctl:" in file.text)
-    return [comment for file in files for comment in _find_comments_in_file(file)]
+    return [comment for file in files for comment in _find_comments_in_file(file, user_rules)]
 
 
-def _find_comments_in_file(file: Document) -> Iterator[Comment]:
+def _find_comments_in_file(file: Document, user_rules: Mapping[str, Rule]) -> Iterator[Comment]:
     from osbctl.sources.text_lines import LINE_END, Lines
     from osbctl.validation.rules import load_all
 
-    positions, rules = Lines(file.name, file.text), load_all()
+    positions, rules = Lines(file.name, file.text), {**load_all(), **user_rules}
     entry_below = _find_entries(LINE_END.split(file.text))
     for match in _match_comments(file.text, file.source_map().spans().values()):
         location = positions.at(match.start())

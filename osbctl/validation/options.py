@@ -1,11 +1,13 @@
 """Options of a validation, and selection of its findings."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from osbctl.catalog import service_and_plan_names
 from osbctl.findings import Finding, Severity
 from osbctl.platforms import DEFAULT_API_VERSION, ApiVersion, Platform, chosen_or_all
+from osbctl.rule import Rule
 
 MAX_FINDINGS = 1_000
 """Maximum number of schema errors, and of schema warnings, reported per document."""
@@ -24,7 +26,8 @@ class ValidationOptions(NamedTuple):
 
     Refusals of `platforms` count as errors, and no other platform is judged; if it is empty, all are judged, and their
     refusals are warnings. `select` (None: all) and `ignore` hold rule ids; `ignore_at` ignores rules
-    for named objects. `user_schemas` are JSON Schemas of the user, each with its name in reports. `severity` has pairs
+    for named objects. `user_schemas` are JSON Schemas of the user, each with its name in reports, and `user_rules` the
+    rules that they name, by id. `severity` has pairs
     of a rule and its severity. `errors_only`: only errors and `platforms` are checked. `literal`: platforms get the
     catalog unchanged, so that placeholders are plain text. `known` are fingerprints of identities: such findings are
     not reported.
@@ -36,6 +39,7 @@ class ValidationOptions(NamedTuple):
     ignore: frozenset[str] = frozenset()
     ignore_at: tuple[IgnoreAt, ...] = ()
     user_schemas: tuple[tuple[str, object], ...] = ()
+    user_rules: Mapping[str, Rule] = MappingProxyType({})
     severity: tuple[tuple[str, Severity], ...] = ()
     errors_only: bool = False
     literal: bool = False

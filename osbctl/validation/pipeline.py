@@ -55,6 +55,7 @@ def validate_document(document: Document, options: ValidationOptions) -> Validat
         outcomes=outcomes,
         read_as=document.read_as,
         known=known,
+        user_rules=options.user_rules,
     )
 
 
@@ -164,9 +165,9 @@ def _latest_schema_validator() -> Callable[[Any], bool]:
 
 def _drop_ignored(findings: list[Finding], document: Document, options: ValidationOptions) -> list[Finding]:
     """The findings that neither options nor comments ignore, and those about comments themselves."""
-    comments = find_comments(document)
+    comments = find_comments(document, options.user_rules)
     kept = drop_ignored_findings(select_findings(findings, document.data, options), document, comments)
-    return kept + select_findings(check_comments(comments), document.data, options)
+    return kept + select_findings(check_comments(comments, options.user_rules), document.data, options)
 
 
 def _count_left_out(joined: JoinedFindings, findings: list[Finding], options: ValidationOptions) -> int:

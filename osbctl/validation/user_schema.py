@@ -17,6 +17,7 @@ from osbctl.text import escape_line
 from osbctl.validation.options import MAX_FINDINGS
 from osbctl.validation.rules.references import References
 from osbctl.validation.schema_errors import name_in_object, omission_note, service_and_plan_prefix
+from osbctl.validation.user_rules import find_annotation
 
 
 def check_user_schema(data: dict[str, Any], schema: Any, name: str) -> list[Finding]:
@@ -34,13 +35,25 @@ def check_user_schema(data: dict[str, Any], schema: Any, name: str) -> list[Find
     except (ValueError, jsonschema_rs.ReferencingError) as error:
         reason = escape_line(str(error).partition("\n")[0])[:200]
         raise ConfigError(f"user schema {name}: it cannot be applied: {reason}") from error
-    found = [
-        Finding("house-schema", Severity.ERROR, f"{service_and_plan_prefix(data, path)}{text} ({name})", path)
-        for error in errors
-        for path, text in error_sentences(error, data)
-    ]
+    found = list(dict.fromkeys(finding for error in errors for finding in _error_findings(error, data, schema, name)))
     rest = [omission_note("house-schema", Severity.ERROR)] if len(found) > MAX_FINDINGS else []
     return found[:MAX_FINDINGS] + rest
+
+
+def _error_findings(
+    error: jsonschema_rs.ValidationError, data: JsonValue, schema: JsonValue, name: str
+) -> Iterator[Finding]:
+    """The findings for an error: of the rule that the schema names at its place, else of `house-schema`."""
+    own = find_annotation(schema, tuple(error.evaluation_path))
+    page = f"see {own['url']}" if "url" in own else ""
+    hint = "; ".join(filter(None, (own.get("hint"), page)))
+    for path, text in error_sentences(error, data):
+        prefix = service_and_plan_prefix(data, path)
+        if own:
+            severity = Severity(own.get("severity", "error"))
+            yield Finding(own["rule"], severity, f"{prefix}{own.get('message') or text}", path, hint=hint)
+        else:
+            yield Finding("house-schema", Severity.ERROR, f"{prefix}{text} ({name})", path)
 
 
 def _unusable_reason(schema: object) -> str:

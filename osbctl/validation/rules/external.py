@@ -204,7 +204,9 @@ _SCHEMA_ERRORS = {
     Source: OSB 2.14, Service Offering Object: the permissions of requires""",
     "schema-other": """A value breaks another keyword of the schema.
     Source: the JSON Schema of the API version""",
-    "house-schema": """A value breaks a schema of your own, given with `--schema`.""",
+    "house-schema": """A value breaks a schema of your own, given with `--schema`.
+
+    With `x-osbctl` in the schema its findings get an id of their own, `house-…`, with severity, message and hint.""",
 }
 _SCHEMA_NOTES = {
     "null-object": """A null stands where a field may be left out.
