@@ -152,7 +152,7 @@ ROWS = {
     ),
     "hash-password": writing(HASH, options(HASH, "append")),
     "verify-password": Row("credentials.json platform --password-stdin", {"file": "@ platform --password-stdin"}),
-    "rules": Row(""),
+    "rules": Row("", {"schemas": "--schema @", "config": "--config @"}),
     "lsp": Row("", prints=False),
     "brokers add": Row(
         f"{ADD} {ACCESS} {STORED}",
@@ -214,7 +214,7 @@ FINE = {
     },
     **{
         (command, "config", "empty"): "no settings"
-        for command in "build check diff drift fetch fix page params show split validate".split()  # noqa: SIM905
+        for command in "build check diff drift fetch fix page params rules show split validate".split()  # noqa: SIM905
     },
     ("page", "logo", "truncated"): "what it begins with says that it is a picture",
     ("brokers add", "database", "empty"): "an empty file is an empty database",

@@ -197,7 +197,7 @@ def test_a_wrong_annotation(tmp_path: Path, annotation: Any, told: str) -> None:
 
 
 def test_one_rule_in_several_places(tmp_path: Path) -> None:
-    """What one place does not say it takes from another, also of another file; they must not disagree."""
+    """One place completes another, also of another file; they must not disagree."""
     (tmp_path / "c.json").write_text(json.dumps(DATA))
     places = [
         {"x-osbctl": {"rule": "house-a", "severity": "info", "hint": "one"}, "required": ["x"]},
