@@ -178,15 +178,15 @@ def of_one_kind(kind: str) -> dict[str, str]:
 
 
 PARTS = range(4)
-"""The sample: each run is in one part, each place in two, with another kind than its neighbours."""
+"""The sample: each run and each place is in one part, with another kind than its neighbours."""
 
 
 def sample(part: int) -> tuple[dict[str, str], list[Run]]:
     """The kinds of the places of a part, and its runs."""
     kinds = {}
     for number, (name, place) in enumerate(PLACES.items()):
-        if (number + part) % 2 == 0:
-            kinds[name] = [*place.kinds][(number // 2 + part) % len(place.kinds)]
+        if number % len(PARTS) == part:
+            kinds[name] = [*place.kinds][(number // len(PARTS)) % len(place.kinds)]
     return kinds, [run for number, run in enumerate(runs()) if number % len(PARTS) == part]
 
 
