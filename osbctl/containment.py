@@ -61,9 +61,11 @@ def run_without_faulty(work: Callable[[list[T]], R], items: Sequence[T]) -> tupl
     result = run_contained(work, [*items])
     if not isinstance(result, OsbctlError):
         return result, []
-    alone = [(item, run_contained(work, [item])) for item in items] if isinstance(result, InternalError) else []
+    if not isinstance(result, InternalError):
+        raise result
+    alone = [(item, run_contained(work, [item])) for item in items]
     faulty = [(item, error) for item, error in alone if isinstance(error, InternalError)]
-    if len(faulty) == len(items) or not isinstance(result, InternalError):
+    if len(faulty) == len(items):
         raise result
     return work([item for item, done in alone if not isinstance(done, InternalError)]), faulty
 

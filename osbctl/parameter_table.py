@@ -62,15 +62,11 @@ class Parameter(NamedTuple):
 
 def parameters(schema: Mapping[str, Any]) -> Iterator[Parameter]:
     """The parameters of `schema`, in its order, with local references resolved; `MAX_ROWS`, or a note as the last."""
-    rows = _flatten(schema, schema, "", 0, secret_literals(schema))
-    yield from islice(rows, MAX_ROWS - 1)
-    last = next(rows, None)
-    if next(rows, None):
-        yield Parameter(
-            ELLIPSIS, "", "", False, "", f"more than {MAX_ROWS:,} parameters: those from here on are omitted"
-        )
-    elif last:
-        yield last
+    rows = [*islice(_flatten(schema, schema, "", 0, secret_literals(schema)), MAX_ROWS + 1)]
+    if len(rows) > MAX_ROWS:
+        note = f"more than {MAX_ROWS:,} parameters: those from here on are omitted"
+        rows[MAX_ROWS - 1 :] = [Parameter(ELLIPSIS, "", "", False, "", note)]
+    yield from rows
 
 
 def _flatten(

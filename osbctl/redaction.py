@@ -4,7 +4,7 @@ import html
 import re
 from base64 import b64encode
 from collections.abc import Iterator
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import takewhile
 from typing import Any
 from urllib.parse import unquote_to_bytes
@@ -89,7 +89,7 @@ def mask_secrets(line: str) -> str:
     Secrets are the values of fields that may hold one, as far as they stand in the line, and secrets in texts.
     """
     line = _USER_IN_LINE.sub(lambda match: "*" * len(match[0]), line)
-    line = _PARAMETER.sub(_mask_secret_parameter_in_line, line)
+    line = _PARAMETER.sub(partial(_mask_secret_parameter, keep_length=True), line)
     pieces, at = list[str](), 0
     while match := _SECRET_FIELD.search(line, at):
         start = match.start(2)
@@ -153,15 +153,11 @@ def redact_field(
     return SECRET
 
 
-def _mask_secret_parameter(match: re.Match[str]) -> str:
-    name, equals, _ = match.groups()
+def _mask_secret_parameter(match: re.Match[str], *, keep_length: bool = False) -> str:
+    name, equals, value = match.groups()
     is_short = re.split(r"[-_.]", name.lower())[-1] in _SHORT
-    return f"{name}{equals}{_MASK}" if is_short or may_be_secret_name(name) else match.group()
-
-
-def _mask_secret_parameter_in_line(match: re.Match[str]) -> str:
-    shown = match[1] + match[2]
-    return match[0] if _mask_secret_parameter(match) == match[0] else shown + "*" * len(match[3])
+    mask = "*" * len(value) if keep_length else _MASK
+    return f"{name}{equals}{mask}" if is_short or may_be_secret_name(name) else match[0]
 
 
 def find_secret_pointers(password: "SentPassword", data: JsonValue) -> list[str]:

@@ -16,11 +16,8 @@ def read_as_platform(body: bytes, *, loosely: bool) -> bytes | None:
     """
     try:
         text = body.decode("utf-8", "strict" if loosely else "replace")
-        if loosely:
-            text = _TOKEN.sub(_normalize_token, text)
-            value = json.loads(text)
-        else:
-            value = json.loads(text, parse_constant=_refuse_constant)
+        text = _TOKEN.sub(_normalize_token, text) if loosely else text
+        value = json.loads(text, parse_constant=float if loosely else _refuse_constant)
     except (ValueError, RecursionError):
         return None
     return text.encode() if isinstance(value, dict) else None

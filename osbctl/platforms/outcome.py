@@ -82,18 +82,13 @@ class Outcome(NamedTuple):
 
 def redact_message(message: str, path: Path) -> str:
     """Redact secrets in a platform's line about the value at `path`: the quoted value, if it may hold one, and URLs."""
-    from osbctl.redaction import (
-        SECRET,
-        is_secret_path,
-        may_be_secret_name,
-        redact_text,
-    )  # only refused catalogs need it
+    from osbctl import redaction  # only refused catalogs need it
 
-    if is_secret_path(path) or any(map(may_be_secret_name, _RUBY_KEY.findall(message))):
-        message = re.sub(
-            r"(but has value|unsupported value|are allowed:) .*", rf"\1 {SECRET}", message, flags=re.DOTALL
-        )
-    return redact_text(message)
+    names = _RUBY_KEY.findall(message)
+    if redaction.is_secret_path(path) or any(map(redaction.may_be_secret_name, names)):
+        quoted = r"(but has value|unsupported value|are allowed:) .*"
+        message = re.sub(quoted, rf"\1 {redaction.SECRET}", message, flags=re.DOTALL)
+    return redaction.redact_text(message)
 
 
 def limit_refusals(refusals: Iterable[Refusal]) -> tuple[Refusal, ...]:

@@ -142,13 +142,12 @@ def _validate_contained(
 ) -> _Validated:
     """The result of a source; an error of its own is its finding. Raises UsageError, ConfigError."""
     settings = run_contained(_resolve_settings, source, request, config, known)
-    fail_on = None if isinstance(settings, OsbctlError) else effective_fail_on(request, settings.config)
-    options = ValidationOptions() if isinstance(settings, OsbctlError) else settings.options
-    done = (
-        settings
-        if isinstance(settings, OsbctlError)
-        else run_contained(_validate_source, source, request, settings, baseline)
-    )
+    done: _Validated | OsbctlError
+    if isinstance(settings, OsbctlError):
+        done, fail_on, options = settings, None, ValidationOptions()
+    else:
+        fail_on, options = effective_fail_on(request, settings.config), settings.options
+        done = run_contained(_validate_source, source, request, settings, baseline)
     if isinstance(done, UsageError | ConfigError):
         raise done
     if isinstance(done, OsbctlError):
