@@ -28,6 +28,10 @@ if TYPE_CHECKING:
 
     from osbctl.tasks.registered_broker_client import RegisteredBrokerClient
 
+_OPTIONS_FOR = {
+    "registered brokers": ["credentials"],
+    "brokers that are not registered": ["api_version", "at", "env", "stored_as", "stored_broker"],
+}
 _ADVICE = "name a catalog, or all files of a platform's export, in JSON or YAML"
 
 
@@ -141,9 +145,9 @@ def _check_arguments(broker: str | None, stored: list[str] | None, all_brokers: 
         raise UsageError("--all covers every registered broker", "leave out names, files, and options about them")
     if sides.user and not stored:
         raise UsageError("a registered broker has a user of its own", "leave --user out")
-    for option in ("api_version", "at", "env", "stored_as", "stored_broker") if not stored else ("credentials",):
+    kind = "registered brokers" if stored else "brokers that are not registered"
+    for option in _OPTIONS_FOR[kind]:
         if getattr(sides, option):
-            kind = "brokers that are not registered" if not stored else "registered brokers"
             raise UsageError(f"--{option.replace('_', '-')} is for {kind}", "leave it out")
     if broker is not None and stored:
         sides.check_used(sides, broker, *stored)

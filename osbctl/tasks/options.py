@@ -163,15 +163,15 @@ def _why_never_reported(id_: str, request: Request, has_schemas: bool) -> str:
     rule = RULES.get(id_)
     if rule is None:  # of a schema of the user
         return ""
-    if rule.category is Category.CHANGE:
-        return "is reported by osbctl diff and drift"
-    if rule.category is Category.WIRE and not request.of_broker:
-        return "is reported by osbctl check"
-    if rule.category is Category.BUILD and not any(map(_may_be_folder, request.sources)):
-        return "is about source folders and brokerpaks"
-    if rule.id.startswith("shared-") and not request.together:
-        return "needs --together"
-    return "needs --schema" if rule.id == "house-schema" and not has_schemas else ""
+    is_file = not any(map(_may_be_folder, request.sources))
+    reasons = {
+        "is reported by osbctl diff and drift": rule.category is Category.CHANGE,
+        "is reported by osbctl check": rule.category is Category.WIRE and not request.of_broker,
+        "is about source folders and brokerpaks": rule.category is Category.BUILD and is_file,
+        "needs --together": rule.id.startswith("shared-") and not request.together,
+        "needs --schema": rule.id == "house-schema" and not has_schemas,
+    }
+    return next((reason for reason, holds in reasons.items() if holds), "")
 
 
 def _may_be_folder(source: str) -> bool:
