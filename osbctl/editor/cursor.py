@@ -12,6 +12,7 @@ from typing import Any
 import yaml
 
 from osbctl.paths import Path
+from osbctl.sources.yaml_text import mask_placeholders
 
 MAX_CHARACTERS = 1_000_000
 """In longer texts the cursor is not located: the answer would be late."""
@@ -113,7 +114,7 @@ def _find_mark(text: str) -> tuple[_Container, Path | None] | None:
 
 def _yaml_events(text: str) -> Iterator[tuple[yaml.Event, int]]:
     """The events of the text with their offsets, up to its first syntax error."""
-    loader: Any = yaml.CSafeLoader(text.encode("utf-8", "replace"))
+    loader: Any = yaml.CSafeLoader(mask_placeholders(text).encode("utf-8", "replace"))
     try:
         while event := loader.get_event():
             yield event, event.start_mark.index

@@ -62,6 +62,8 @@ def find_only_catalog(documents: Sequence[Document], at: str = "", *, allow_nest
     places = _resolve_pointer(_top_places(documents), at)
     found = _find_catalogs(places)
     if not found:
+        for place in places:
+            place.document.check_faults(place.path)
         raise _no_catalog_error(places[0])
     first = found[0].pointer
     if found[0].document.embedded and not isinstance(found[0].value, str):
@@ -78,6 +80,8 @@ def find_only_catalog(documents: Sequence[Document], at: str = "", *, allow_nest
     if isinstance(found[0].value, str):
         _parse_embedded_text(found[0])  # raises why it cannot be read
     document = _to_catalog_document(found[0], at)
+    if warnings := found[0].document.check_faults(found[0].path):
+        document = document._replace(notes=(*document.notes, *warnings))
     return rename_spring_fields(document) if is_in_spring_catalog(first) else document
 
 
@@ -249,6 +253,7 @@ def _resolve_pointer(places: list[_Place], at: str) -> list[_Place]:
 
 def _parse_embedded_text(place: _Place) -> list[_Place]:
     """Parse the text in a string to documents with locations in the file. Raises DocumentError: it cannot be read."""
+    warnings = place.document.check_faults(place.path)
     to_file_location, lines = _location_mapper(place), LINE_END.split(place.value)
 
     def move_line(found: re.Match[str]) -> str:
@@ -269,9 +274,16 @@ def _parse_embedded_text(place: _Place) -> list[_Place]:
         def locate(paths: frozenset[Path]) -> dict[Path, Location]:
             return {path: to_file_location(there) for path, there in document.locate(paths).items()}
 
-        name, notes = place.document.name, move_findings(document.notes)
+        def check_faults(path: Path) -> tuple[Finding, ...]:
+            try:
+                return move_findings(document.check_faults(path))
+            except DocumentError as error:
+                raise DocumentError(move_findings(error.findings)) from None
+
+        name, notes = place.document.name, (*warnings, *move_findings(document.notes))
+        part = document._replace(name=name, locator=locate, notes=notes, check_faults=check_faults)
         # Without `text`: offsets in it are none in the file.
-        return document._replace(name=name, locator=locate, notes=notes, text="", embedded=True)
+        return part._replace(text="", embedded=True)
 
     try:
         documents = parse_stream(place.value, "")

@@ -53,6 +53,13 @@ class SourceMap(Protocol):
         """
         ...
 
+    def text_of(self, path: Path) -> tuple[list[tuple[int, int]], set[int]]:
+        """The ranges of the text that the value at `path` is read from, and the offsets of the keys that lead to it.
+
+        The ranges are in order, and disjoint.
+        """
+        ...
+
 
 def _refuse_source_map() -> SourceMap:
     raise ValueError("a document that was composed has no text of its own")
@@ -71,6 +78,7 @@ class _Read(NamedTuple):
     read_as: str = ""
     source_map: Callable[[], SourceMap] = _refuse_source_map
     requests: "Mapping[tuple[Path, str], RequestRules]" = MappingProxyType({})
+    check_faults: Callable[[Path], tuple[Finding, ...]] = lambda _: ()
 
 
 class Document(_Read):
@@ -83,7 +91,8 @@ class Document(_Read):
     `data` differs from them. `embedded`: the file is more than the text, which is in a string or a stream of documents.
     `read_as` is a sentence for the user, where a catalog was not at the top or not in the usual shape. `source_map`
     gives the map of the whole text. `requests` are the rules by which the broker of a brokerpak judges requests, by the
-    path of a plan and `create` or `bind`. Documents are equal by identity.
+    path of a plan and `create` or `bind`. `check_faults` takes the path in the whole text of the value that is used, as
+    the function of `text_lines`. Documents are equal by identity.
     """
 
     __eq__, __ne__, __hash__ = object.__eq__, object.__ne__, object.__hash__

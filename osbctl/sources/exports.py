@@ -108,6 +108,7 @@ def find_stored_catalog(
         return StoredCatalog(require_services(find_only_catalog(documents, at), as_list=True))
     export = platform.record.export_format
     for document in documents:
+        document.check_faults(())
         if not _is_export(document, platform):
             raise SourceError(f"{document.name}: not an export of {platform.label}", "leave --stored-as out")
     pages = [export.read(document) for document in documents]

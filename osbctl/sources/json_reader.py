@@ -5,7 +5,6 @@ keeps half a surrogate pair, exceeds Python's stack on deep text, and knows no p
 then a slower walk finds out where it is; the same walk gives the places of findings.
 """
 
-import contextlib
 import json
 import re
 from collections.abc import Iterable
@@ -13,11 +12,11 @@ from functools import cached_property
 from json.decoder import scanstring  # type: ignore[attr-defined]  # undocumented, but public since Python 2.6
 from typing import Any, NoReturn
 
-from osbctl.findings import DocumentError, Finding, Location
+from osbctl.findings import DocumentError, Location
 from osbctl.paths import Path, depth
 from osbctl.sources.document import SourceMap, Span
-from osbctl.sources.limits import DEFAULT_LIMITS, MAX_DIGITS, MAX_PROBLEMS, TOO_DEEP_HINT, TOO_MANY, Limits
-from osbctl.sources.text_lines import DECIMAL_COMMA, Lines, is_decimal_comma
+from osbctl.sources.limits import DEFAULT_LIMITS, MAX_DIGITS, TOO_DEEP_HINT, Limits
+from osbctl.sources.text_lines import DECIMAL_COMMA, Lines, TextFault, fault_error, is_decimal_comma
 
 
 class _SuspectInputError(Exception):  # not an error yet: the walk decides and says where
@@ -27,19 +26,20 @@ class _SuspectInputError(Exception):  # not an error yet: the walk decides and s
 _ESCAPED_SURROGATE = re.compile(r"\\u[dD]")
 
 
-def parse(text: str, name: str, limits: Limits) -> Any:
-    """Parse a text. Raises DocumentError: it is not JSON, or JSON that readers interpret differently."""
+def parse(text: str, name: str, limits: Limits) -> tuple[Any, tuple[TextFault, ...]]:
+    """The value, and faults that readers interpret differently or not at all. Raises DocumentError: it is not JSON."""
     if not text.strip(" \t\r\n"):
         raise DocumentError((Lines(name, text).error("empty-document", "the document is empty", 0),))
     try:
         value = _DECODER.decode(text)
     except (_SuspectInputError, ValueError, RecursionError):  # the latter is far beyond any limit
-        unclear = Lines(name, text).error("syntax", "this is not JSON", 0)
-        raise DocumentError(_Walk(text, name, limits).find_problems() or (unclear,)) from None
+        faults = _Walk(text, name, limits).find_faults()
+        try:
+            return _LENIENT_DECODER.decode(text), faults
+        except (ValueError, RecursionError):
+            raise DocumentError((Lines(name, text).error("syntax", "this is not JSON", 0),)) from None
     suspect = depth(value) > limits.depth or _ESCAPED_SURROGATE.search(text)
-    if suspect and (problems := _Walk(text, name, limits).find_problems()):
-        raise DocumentError(problems)
-    return value
+    return value, _Walk(text, name, limits).find_faults() if suspect else ()
 
 
 def _build_object_of_unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -70,6 +70,9 @@ _DECODER = json.JSONDecoder(
     parse_float=_parse_finite_float,
     parse_int=_parse_short_integer,
 )
+_LENIENT_DECODER = json.JSONDecoder(
+    parse_constant=str, parse_int=lambda text: int(text) if len(text) <= MAX_DIGITS else text
+)
 
 
 class JsonMap(SourceMap):
@@ -84,6 +87,10 @@ class JsonMap(SourceMap):
 
     def spans(self, *, aliases: bool = False) -> dict[Path, Span]:  # noqa: ARG002  # JSON has none
         return self._spans
+
+    def text_of(self, path: Path) -> tuple[list[tuple[int, int]], set[int]]:
+        spans = [self._spans[path[:end]] for end in range(1, len(path) + 1)]
+        return [(spans[-1].start, spans[-1].end)], {span.key[0] for span in spans if span.key[1]}
 
     @cached_property
     def _spans(self) -> dict[Path, Span]:
@@ -119,16 +126,16 @@ class _Walk:
     def __init__(self, text: str, name: str, limits: Limits) -> None:
         self._text, self._lines = text, Lines(name, text)
         self._depth = limits.depth
-        self._problems: list[Finding] = []
+        self._faults: list[TextFault] = []
         self.spans: dict[Path, Span] = {}
 
-    def find_problems(self) -> tuple[Finding, ...]:
-        with contextlib.suppress(_SuspectInputError):
-            self.walk_document()
-        return tuple(self._problems)
+    def find_faults(self) -> tuple[TextFault, ...]:
+        """The faults that leave the structure whole. Raises DocumentError, with all: another ends the walk."""
+        self.walk_document()
+        return tuple(self._faults)
 
     def walk_document(self) -> None:
-        """Record all spans and faults. Raises _SuspectInputError: a fault of syntax, or the depth, ends the walk."""
+        """Record all spans and faults. Raises DocumentError: a fault of syntax, or the depth, ends the walk."""
         offset = self._walk_value(self._skip_space(0), (), (0, 0))
         if self._text[offset : offset + 1] in ("{", "["):
             self._fail("several-documents", "a second document begins here; a catalog is one", offset)
@@ -187,10 +194,9 @@ class _Walk:
             self._fail("syntax", message, offset, _wrong_value_hint(self._text, offset))
         key, end = self._walk_string(offset)
         if key in keys:
-            first = self._lines.at(keys[key])
-            where = f"first at line {first.line}, column {first.column}"
-            message = f"the key {_short_repr(key)} appears twice in one object; {where}"
-            self._report("duplicate-key", message, offset, "readers disagree about which one counts: remove one")
+            message = f"the key {_short_repr(key)} appears twice in one object"
+            hint = "readers disagree about which one counts: remove one"
+            self._faults.append(TextFault("duplicate-key", message, offset, hint, keys[key]))
         keys.setdefault(key, offset)
         return key, end
 
@@ -249,17 +255,11 @@ class _Walk:
         return value, end
 
     def _report(self, rule: str, message: str, offset: int, hint: str = "") -> None:
-        """Add a fault. Raises _SuspectInputError: there are too many, so that the walk ends."""
-        is_last = len(self._problems) + 1 >= MAX_PROBLEMS
-        self._problems.append(
-            self._lines.error(rule, TOO_MANY if is_last else message, offset, "" if is_last else hint)
-        )
-        if is_last:
-            raise _SuspectInputError
+        self._faults.append(TextFault(rule, message, offset, hint))
 
     def _fail(self, rule: str, message: str, offset: int, hint: str = "") -> NoReturn:
         self._report(rule, message, offset, hint)
-        raise _SuspectInputError
+        raise fault_error(self._faults, self._lines)
 
 
 def _quote_text_at(text: str, offset: int) -> str:

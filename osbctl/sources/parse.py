@@ -9,7 +9,7 @@ from osbctl.findings import DocumentError, Finding, Location, Severity
 from osbctl.paths import Path, pointer
 from osbctl.sources.document import Document, SourceMap, Syntax
 from osbctl.sources.limits import DEFAULT_LIMITS, Limits
-from osbctl.sources.text_lines import Lines
+from osbctl.sources.text_lines import Lines, TextFault, check_faults
 
 _NAMED: dict[str, Syntax] = {".json": "json", ".yaml": "yaml", ".yml": "yaml"}
 _NOTHING_SAID = re.compile(r"(?:[ \t\r\n\ufeff]++|#[^\n]*+)*+")
@@ -35,6 +35,7 @@ _CONTENT = re.compile(r"^(?![ \t]*(?:#.*)?$|%|(?:---|\.\.\.)[ \t]*(?:#.*)?$)", r
 def parse_document(data: bytes, name: str, *, limits: Limits = DEFAULT_LIMITS) -> Document:
     """Parse JSON or YAML, whichever it looks like; `name` is for reports. Raises DocumentError: it is no object."""
     document = parse_text(decode_utf8(data, name), name, limits)
+    document.check_faults(())
     if not isinstance(document.data, dict):
         raise DocumentError((not_object_finding(document, document.data, ()),))
     return document
@@ -64,9 +65,12 @@ def other_kind_finding(document: Document) -> Finding | None:
 
 
 def parse_text(text: str, name: str, limits: Limits = DEFAULT_LIMITS) -> Document:
-    """Parse `text` to a document whose data may be any value; the rest as `parse_document`."""
+    """Parse `text` to a document whose data may be any value, and may have faults: call its `check_faults`.
+
+    Raises DocumentError: it is neither JSON nor YAML.
+    """
     try:
-        value, syntax, notes = _parse_json_or_yaml(text, name, limits)
+        value, syntax, notes, faults = _parse_json_or_yaml(text, name, limits)
     except DocumentError as error:
         if marker := _CONFLICT.search(text):  # it explains other errors
             hint = "keep what is right of both sides, and delete the lines that begin with <<<<<<<, ======= and >>>>>>>"
@@ -82,7 +86,13 @@ def parse_text(text: str, name: str, limits: Limits = DEFAULT_LIMITS) -> Documen
         # YAML would read null, of which platforms say something else than of the value.
         raise _syntax_error(text, name, gap.end() - 2, "a template puts a value here, which is missing", TEMPLATE)
 
-    return text_document(text, name, value, syntax, notes)
+    document = text_document(text, name, value, syntax, notes)
+    if not faults:
+        return document
+    lines = Lines(name, text)
+    return document._replace(
+        check_faults=lambda path: check_faults(faults, lines, lambda where: document.source_map().text_of(where), path)
+    )
 
 
 def text_document(text: str, name: str, value: Any, syntax: Syntax, notes: tuple[Finding, ...] = ()) -> Document:
@@ -123,21 +133,24 @@ def decode_utf8(data: bytes, name: str) -> str:
     raise DocumentError((Finding("encoding", Severity.ERROR, message, (), place, hint="save the text as UTF-8"),))
 
 
-def _parse_json_or_yaml(text: str, name: str, limits: Limits) -> tuple[Any, Syntax, tuple[Finding, ...]]:
+def _parse_json_or_yaml(
+    text: str, name: str, limits: Limits
+) -> tuple[Any, Syntax, tuple[Finding, ...], tuple[TextFault, ...]]:
     named, looks = _NAMED.get(name[name.rfind(".") :].lower()), _guess_syntax(text)
     if looks == "json" or (named == "json" and looks != "yaml"):
         from osbctl.sources import json_reader
 
         try:
-            value = json_reader.parse(text, name, limits)
-            return value, "json", (_mismatch_finding(name, "YAML", "JSON"),) if named == "yaml" else ()
+            value, faults = json_reader.parse(text, name, limits)
+            if not faults or named != "yaml":
+                return value, "json", (_mismatch_finding(name, "YAML", "JSON"),) if named == "yaml" else (), faults
         except DocumentError:
             if named != "yaml":  # else a YAML flow mapping, or worse: YAML has the say over its own file
                 raise
     from osbctl.sources import yaml_reader
 
-    value, notes = yaml_reader.parse(text, name, limits)
-    return value, "yaml", (*notes, _mismatch_finding(name, "JSON", "YAML")) if named == "json" else notes
+    value, notes, faults = yaml_reader.parse(text, name, limits)
+    return value, "yaml", (*notes, _mismatch_finding(name, "JSON", "YAML")) if named == "json" else notes, faults
 
 
 def _guess_syntax(text: str) -> Syntax | None:

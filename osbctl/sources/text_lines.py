@@ -1,10 +1,14 @@
-"""Convert offsets in a text to lines and columns."""
+"""Convert offsets in a text to lines and columns, and faults there to findings."""
 
 import re
 from bisect import bisect_right
+from collections.abc import Callable, Iterable
 from functools import cached_property
+from operator import attrgetter, itemgetter
+from typing import NamedTuple
 
-from osbctl.findings import Finding, Location, Severity
+from osbctl.findings import DocumentError, Finding, Location, Severity
+from osbctl.paths import Path
 from osbctl.redaction import may_be_secret_name
 
 DECIMAL_COMMA = ("a decimal number has a point, not a comma", "write 9.5 for 9,5")
@@ -60,3 +64,65 @@ class Lines:
     @cached_property
     def _line_starts(self) -> list[int]:
         return [0, *(match.end() for match in LINE_END.finditer(self._text))]
+
+
+class TextFault(NamedTuple):
+    """A fault that leaves the rest of a text readable; `first` is the offset of the first of two equal keys."""
+
+    rule: str
+    message: str
+    offset: int
+    hint: str = ""
+    first: int | None = None
+
+
+def fault_error(faults: Iterable[TextFault], lines: Lines) -> DocumentError:
+    """The error about `faults`, of which there is at least one."""
+    return DocumentError(fault_findings(faults, lines))
+
+
+def fault_findings(faults: Iterable[TextFault], lines: Lines) -> tuple[Finding, ...]:
+    """The findings about `faults`, at most `MAX_PROBLEMS`; the last says that more are omitted."""
+    from osbctl.sources.limits import MAX_PROBLEMS, TOO_MANY  # most texts have no fault
+
+    found: list[Finding] = []
+    for rule, message, offset, hint, first in sorted(faults, key=attrgetter("offset"))[:MAX_PROBLEMS]:
+        if len(found) == MAX_PROBLEMS - 1:
+            message, hint, first = TOO_MANY, "", None
+        if first is not None:
+            place = lines.at(first)
+            message += f"; first at line {place.line}, column {place.column}"
+        found.append(lines.error(rule, message, offset, hint))
+    return tuple(found)
+
+
+def check_faults(
+    faults: Iterable[TextFault],
+    lines: Lines,
+    text_of: Callable[[Path], tuple[list[tuple[int, int]], set[int]]],
+    path: Path,
+) -> tuple[Finding, ...]:
+    """Return warnings about keys that are there twice outside of the value at `path`; other faults there are text.
+
+    `text_of` is as in `SourceMap`.
+
+    Raises DocumentError: there are faults in the value, or one of two equal keys leads to it.
+    """
+    outside: list[TextFault] = []
+    if path:
+        ranges, keys = text_of(path)
+
+        def is_inside(offset: int) -> bool:
+            before = bisect_right(ranges, offset, key=itemgetter(0)) - 1
+            return before >= 0 and offset < ranges[before][1]
+
+        errors: list[TextFault] = []
+        for fault in faults:
+            places = {fault.offset, fault.offset if fault.first is None else fault.first}
+            leads_inside = fault.first is not None and not keys.isdisjoint(places)
+            (errors if leads_inside or any(map(is_inside, places)) else outside).append(fault)
+        faults = errors
+    if faults:
+        raise fault_error(faults, lines)
+    repeated = [fault for fault in outside if fault.first is not None]
+    return tuple(one._replace(severity=Severity.WARNING) for one in fault_findings(repeated, lines))

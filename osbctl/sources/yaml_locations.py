@@ -15,6 +15,7 @@ from osbctl.findings import Location
 from osbctl.paths import Path
 from osbctl.sources.document import SourceMap, Span
 from osbctl.sources.text_lines import Lines
+from osbctl.sources.yaml_text import PlaceholderLoader
 
 
 class _Place:
@@ -67,15 +68,47 @@ class YamlMap(SourceMap):
         count = _copies_counter(self._top_place) if aliases else None
         return dict(_collect_spans(self._top_place, (), count))
 
+    def text_of(self, path: Path) -> tuple[list[tuple[int, int]], set[int]]:
+        place, keys = self._top_place, set[int]()
+        for step in path:
+            if (below := place.child(step)) is None:  # a collection is its key: take all that is around it
+                break
+            place = below
+            if place.span.key[1]:
+                keys.add(place.span.key[0])
+        ranges: list[tuple[int, int]] = []
+        for start, end in sorted(_collect_ranges(place), key=lambda each: (each[0], -each[1])):
+            if not ranges or start >= ranges[-1][1]:  # not in the one before
+                ranges.append((start, end))
+        return ranges, keys
+
     @cached_property
     def _top_place(self) -> "_Place":
-        loader = yaml.CSafeLoader(self._text)
+        try:
+            return self._locate_top(yaml.CSafeLoader(self._text))
+        except yaml.YAMLError:
+            return self._locate_top(PlaceholderLoader(self._text))
+
+    def _locate_top(self, loader: Any) -> "_Place":
         try:
             loader.get_event()
             loader.get_event()
             return _Pass(loader.get_event).locate_value(loader.get_event(), (0, 0))
         finally:
             loader.dispose()
+
+
+def _collect_ranges(place: _Place) -> Iterator[tuple[int, int]]:
+    """The ranges of a value, of the values that its aliases stand for, and of the entries that are merged into it."""
+    yield place.span.start, place.span.end
+    pending, seen = [place], {id(place)}
+    while pending:
+        each = pending.pop()
+        elsewhere = [*each.foreign.values(), *filter(None, [each.target])]
+        yield from ((one.span.entry_start, one.span.end) for one in elsewhere)
+        new = [one for one in (*each.below.values(), *elsewhere) if id(one) not in seen]
+        seen.update(map(id, new))
+        pending += new
 
 
 def _collect_spans(place: "_Place", path: Path, count: "Callable[[_Place], int] | None") -> Iterator[tuple[Path, Span]]:
@@ -111,6 +144,7 @@ class _Pass:
     def __init__(self, next_event: Callable[[], Any]) -> None:
         self._next_event = next_event
         self._anchors: dict[str, _Place] = {}
+        self._open: set[_Place] = set()
         self._texts: dict[str, str] = {}  # of anchored scalars: an alias may be a key
 
     def locate_value(self, event: Any, key_range: tuple[int, int]) -> "_Place":
@@ -118,14 +152,17 @@ class _Pass:
         kind = type(event)
         start, end = event.start_mark.index, event.end_mark.index
         if kind is AliasEvent:
-            return _Place(Span(start, end, key_range), end, target=self._anchors[event.anchor])
+            target = self._anchors[event.anchor]  # none if the alias stands in it: that has no end
+            return _Place(Span(start, end, key_range), end, target=None if target in self._open else target)
         anchored = event.anchor is not None
         style = (event.style or "").strip("\0") if kind is ScalarEvent else ""
         place = _Place(Span(start, end, key_range, style=style, anchored=anchored, is_scalar=kind is ScalarEvent), end)
         if anchored:
             self._anchors[event.anchor] = place
         if kind is not ScalarEvent:
+            self._open.add(place)
             last = self._locate_entries(place) if kind is MappingStartEvent else self._locate_items(place)
+            self._open.remove(place)
             place.span = place.span._replace(end=last.end_mark.index, flow=bool(event.flow_style))
             # A collection is underlined by its key alone; one without brackets has no end of its own.
             place.shown_end = key_range[1] or (place.span.end if event.flow_style else start)
@@ -137,7 +174,8 @@ class _Pass:
         """Locate the entries of a mapping; return its last event."""
         merged: list[list[_Place]] = []
         while type(event := self._next_event()) is not MappingEndEvent:
-            name, keys = self._read_key(event), (event.start_mark.index, event.end_mark.index)
+            keys = (event.start_mark.index, event.end_mark.index)
+            name = self._read_key(event)
             if type(event) is ScalarEvent and event.value == "<<" and event.implicit[0]:
                 base = self.locate_value(self._next_event(), keys).target_or_self
                 # A list of bases is a sequence: its entries are the mappings.
@@ -153,9 +191,12 @@ class _Pass:
         return event
 
     def _read_key(self, event: Any) -> str | None:
-        """The text of a key, which may be an alias, and may have an anchor."""
+        """The text of a key, which may be an alias, and may have an anchor; None if it is a collection."""
         if type(event) is AliasEvent:
             return self._texts.get(str(event.anchor))
+        if isinstance(event, yaml.CollectionStartEvent):
+            self.locate_value(event, (0, 0))
+            return None
         if event.anchor is not None:
             span = Span(event.start_mark.index, event.end_mark.index, anchored=True, is_scalar=True)
             self._anchors[event.anchor] = _Place(span, span.end)

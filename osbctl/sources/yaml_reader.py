@@ -13,25 +13,40 @@ from yaml.scanner import ScannerError
 
 from osbctl.findings import DocumentError, Finding, Fix, Severity
 from osbctl.paths import entries
-from osbctl.sources.limits import MAX_DIGITS, MAX_PROBLEMS, TOO_DEEP_HINT, TOO_MANY, Limits
-from osbctl.sources.text_lines import DECIMAL_COMMA, Lines, is_decimal_comma
-from osbctl.sources.yaml_text import BOOLEANS_OF_1_1, CONSTANTS, NUMERIC, OutOfRangeError, meaning_in_1_1, parse_number
+from osbctl.sources.limits import MAX_DIGITS, MAX_PROBLEMS, TOO_DEEP_HINT, Limits
+from osbctl.sources.text_lines import DECIMAL_COMMA, Lines, TextFault, fault_error, fault_findings, is_decimal_comma
+from osbctl.sources.yaml_text import (
+    BOOLEANS_OF_1_1,
+    CONSTANTS,
+    NUMERIC,
+    OutOfRangeError,
+    PlaceholderLoader,
+    mask_placeholders,
+    meaning_in_1_1,
+    parse_number,
+)
 
 _TEXT_TAGS = ("!", "tag:yaml.org,2002:str")
 MERGE = object()
 """Stands for the key `<<` while a mapping is built."""
 
 
-def parse(text: str, name: str, limits: Limits) -> tuple[Any, tuple[Finding, ...]]:
-    """The value, and warnings about scalars that differ in YAML 1.1. Raises DocumentError: not YAML, or not JSON."""
-    return Builder(text, name, limits).build()
+def parse(text: str, name: str, limits: Limits) -> tuple[Any, tuple[Finding, ...], tuple[TextFault, ...]]:
+    """The value, warnings about scalars that differ in YAML 1.1, and what JSON does not have. Raises DocumentError."""
+    try:
+        return Builder(text, name, limits).build()
+    except DocumentError:
+        if mask_placeholders(text) == text:
+            raise
+        return Builder(text, name, limits, PlaceholderLoader).build()
 
 
 class Builder:
     """A builder of one document. Recursive, as the depth is limited."""
 
-    def __init__(self, text: str, name: str, limits: Limits) -> None:
-        self._problems: list[Finding] = []
+    def __init__(self, text: str, name: str, limits: Limits, loader: Any = yaml.CSafeLoader) -> None:
+        self._loader = loader
+        self._faults: list[TextFault] = []
         self._notes: list[Finding] = []
         self._omitted_notes = 0
         self._text, self._lines = text, Lines(name, text)
@@ -43,8 +58,8 @@ class Builder:
         self._nodes = 0
         self._strings: dict[str, str] = {}  # keys and values repeat: each is kept once
 
-    def build(self) -> tuple[Any, tuple[Finding, ...]]:
-        """Build the value of the only document, and the notes. Raises DocumentError."""
+    def build(self) -> tuple[Any, tuple[Finding, ...], tuple[TextFault, ...]]:
+        """Build the value of the only document, the notes, and faults that leave it readable. Raises DocumentError."""
         try:
             value = self._build_only_document()
         except yaml.YAMLError as error:
@@ -53,22 +68,22 @@ class Builder:
                 self._fail_too_deep(error.problem_mark)
             from osbctl.sources.yaml_syntax import syntax_finding  # its patterns take long to compile
 
-            raise DocumentError((*self._problems, syntax_finding(error, self._text, self._lines))) from error
+            faults = fault_findings(self._faults, self._lines)
+            raise DocumentError((*faults, syntax_finding(error, self._text, self._lines))) from error
         if self._last_alias and _nesting_depth(value) > self._limits.depth:
             self._fail_too_deep(self._last_alias.start_mark)
         if isinstance(value, dict) and any(key.startswith("\u00a0") for key in value):
             from osbctl.sources.yaml_syntax import find_no_break_space
 
-            self._problems += filter(None, [find_no_break_space(self._text, self._lines)])
-        if self._problems:
-            raise DocumentError(tuple(self._problems))
+            if found := find_no_break_space(self._text, self._lines):
+                raise DocumentError((*fault_findings(self._faults, self._lines), found))
         if self._omitted_notes:
             message = f"{self._omitted_notes + 1:,} more scalars, from here on, mean something else in YAML 1.1"
             self._notes[-1] = self._notes[-1]._replace(message=message, fixes=())
-        return value, tuple(self._notes)
+        return value, tuple(self._notes), tuple(self._faults)
 
     def _build_only_document(self) -> Any:
-        loader = yaml.CSafeLoader(self._text)
+        loader = self._loader(self._text)
         get: Any = loader.get_event
         self._get = get
         try:
@@ -76,10 +91,15 @@ class Builder:
             if isinstance(get(), yaml.StreamEndEvent):
                 self._fail("empty-document", "the document is empty", None)
             event = get()
-            if type(event) is ScalarEvent and not event.value and not event.style and event.tag is None:
-                self._add_problem("empty-document", "the document is empty", None)  # what follows it may say why
+            is_empty = type(event) is ScalarEvent and not event.value and not event.style and event.tag is None
+            if is_empty:
+                self._report("empty-document", "the document is empty", None)  # what follows it may say why
             value = self._build_value(event)
             self._check_end(get)
+            if is_empty:
+                raise fault_error(self._faults, self._lines)
+            for mark in getattr(loader, "placeholders", ()):
+                self._report("syntax", "no value can begin with '@'", mark, "put the text in quotes")
         finally:
             loader.dispose()
         return value
@@ -90,7 +110,7 @@ class Builder:
         event = get()
         if event is not None and not isinstance(event, yaml.StreamEndEvent):
             hint = "a catalog is one document: remove the --- or split the file"
-            self._add_problem("several-documents", "a second document begins here", event.start_mark, hint)
+            self._fail("several-documents", "a second document begins here", event.start_mark, hint)
 
     def _build_value(self, event: Any) -> Any:
         """Build the value that begins with `event`."""
@@ -136,7 +156,7 @@ class Builder:
             if all(isinstance(base, dict) for base in bases):
                 merged.append(bases)
             else:
-                self._add_problem("syntax", "<< takes a mapping, or a list of mappings", event.start_mark)
+                self._report("syntax", "<< takes a mapping, or a list of mappings", event.start_mark)
         # Own keys win, then a later `<<`, then the earlier mapping of its list.
         for base in (base for group in reversed(merged) for base in group):
             for key, item in base.items():
@@ -153,31 +173,32 @@ class Builder:
         elif kind is AliasEvent:
             key = self._resolve_alias(event)
         else:
-            self._refuse_collection_as_key(event)
+            key = {}
         if type(key) is not str:
-            message, hint = f"a key must be a string, not {_describe_scalar(key, event)}", "write it in quotes"
-            if is_decimal_comma(self._text, event.start_mark.index):
-                message, hint = DECIMAL_COMMA
-            self._add_problem("key-not-string", message, event.start_mark, hint)
-            key = f"\0{event.start_mark.index}"
+            self._report_key(event, key)  # before what is in it may fail
+            if kind not in (ScalarEvent, AliasEvent):
+                self._build_collection(event)
+            key = event.value if kind is ScalarEvent else f"\0{len(key_marks)}"
         self._check_duplicate(key, event, key_marks)
         return key
+
+    def _report_key(self, event: Any, key: Any) -> None:
+        """Report a key that is not a string."""
+        at = event.start_mark.index
+        message, hint = f"a key must be a string, not {_describe_scalar(key, event)}", "write it in quotes"
+        if is_decimal_comma(self._text, at):
+            message, hint = DECIMAL_COMMA
+        if type(event) is MappingStartEvent and self._text[at - 1 : at + 1] == "{{":
+            hint = "a template? render it first, or put it in quotes"
+        self._report("key-not-string", message, event.start_mark, hint)
 
     def _check_duplicate(self, key: str, event: Any, key_marks: dict[str, Any]) -> None:
         """Report a key that the mapping has already."""
         first = key_marks.setdefault(key, event.start_mark)
         if first is not event.start_mark:
-            place = self._lines.at(first.index)
-            where = f"first at line {place.line}, column {place.column}"
-            message = f"the key {key[:60]!r} appears twice in one mapping; {where}"
+            message = f"the key {key[:60]!r} appears twice in one mapping"
             hint = "readers disagree about which one counts: remove one"
-            self._add_problem("duplicate-key", message, event.start_mark, hint)
-
-    def _refuse_collection_as_key(self, event: Any) -> NoReturn:
-        at = event.start_mark.index
-        template = type(event) is MappingStartEvent and self._text[at - 1 : at + 1] == "{{"
-        hint = "a template? render it first, or put it in quotes" if template else "write it in quotes"
-        self._fail("key-not-string", "a key must be a string, not a collection", event.start_mark, hint)
+            self._faults.append(TextFault("duplicate-key", message, event.start_mark.index, hint, first.index))
 
     def _build_scalar(self, event: Any) -> Any:
         """The value of a scalar: a plain one is null, a boolean, a number, or its text."""
@@ -204,7 +225,8 @@ class Builder:
             self._fail("syntax", f"there is no anchor &{event.anchor} before this", event.start_mark)
         value, size = self._anchors[event.anchor]
         if not size:
-            self._fail("recursive-alias", f"*{event.anchor} refers to itself", event.start_mark)
+            self._report("recursive-alias", f"*{event.anchor} refers to itself", event.start_mark)
+            return {}
         self._nodes += size
         if self._nodes > self._limits.nodes:
             message = f"more than {self._limits.nodes:,} values once aliases are expanded"
@@ -220,7 +242,7 @@ class Builder:
         try:
             value = parse_number(text, MAX_DIGITS)
         except OutOfRangeError as error:
-            self._add_problem("number-out-of-range", str(error), event.start_mark, "write it in quotes, as a string")
+            self._report("number-out-of-range", str(error), event.start_mark, "write it in quotes, as a string")
             return 0
         if type(value) is not str or text[0] != ".":
             meaning = meaning_in_1_1(text)
@@ -231,7 +253,7 @@ class Builder:
     def _report_unknown_tag(self, event: Any) -> None:
         tag = event.tag.replace("tag:yaml.org,2002:", "!!")[:60]
         message = f"the tag {tag} does not fit here: a catalog is JSON, which has no tags"
-        self._add_problem("unknown-tag", message, event.start_mark, "remove the tag")
+        self._report("unknown-tag", message, event.start_mark, "remove the tag")
 
     def _fail_too_deep(self, mark: Any) -> NoReturn:
         message = f"nested deeper than {self._limits.depth} levels"
@@ -251,20 +273,14 @@ class Builder:
         fixes = (Fix("quote", ()),) if value == event.value else ()  # text here stays text; others saw something else
         self._notes.append(Finding("yaml-1.1", Severity.WARNING, message, path, place, hint=hint, fixes=fixes))
 
-    def _add_problem(self, rule: str, message: str, mark: Any, hint: str = "") -> None:
-        """Add an error at libyaml's `mark`, None for the beginning. Raises DocumentError: there are too many."""
+    def _report(self, rule: str, message: str, mark: Any, hint: str = "") -> None:
+        """Report a fault at libyaml's `mark`, None for the beginning."""
         # By index, not by line: libyaml also counts NEL, LS and PS as line breaks, as YAML 1.1 did.
-        offset = min(mark.index, len(self._text)) if mark else 0
-        is_last = len(self._problems) + 1 >= MAX_PROBLEMS
-        self._problems.append(
-            self._lines.error(rule, TOO_MANY if is_last else message, offset, "" if is_last else hint)
-        )
-        if is_last:
-            raise DocumentError(tuple(self._problems))
+        self._faults.append(TextFault(rule, message, min(mark.index, len(self._text)) if mark else 0, hint))
 
     def _fail(self, rule: str, message: str, mark: Any, hint: str = "") -> NoReturn:
-        self._add_problem(rule, message, mark, hint)
-        raise DocumentError(tuple(self._problems))
+        self._report(rule, message, mark, hint)
+        raise fault_error(self._faults, self._lines)
 
 
 def _nesting_depth(value: Any) -> int:

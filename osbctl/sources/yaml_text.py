@@ -1,4 +1,4 @@
-"""Meaning of plain YAML scalars, and a writer of YAML.
+"""Meaning of plain YAML scalars, placeholders in them, and a writer of YAML.
 
 Plain scalars have the types of the YAML 1.2 core schema (10.3.2); YAML 1.1 readers differ. Written text has the same
 values for both.
@@ -45,6 +45,34 @@ _OTHERWISE_IN_1_1 = re.compile(
 )
 _MEANINGS = {"text": "text", "date": "a date", "sexagesimal": "a number of base 60"}
 _BASES = {"octal": 8, "hexadecimal": 16, "binary": 2, "decimal": 10}
+
+
+_PLACEHOLDER = re.compile(r"(?<![^\s:,\[{?-])@(?=[\w.-]+@)")
+"""The beginning of `@project.version@`, which Maven replaces, and which YAML cannot scan."""
+_MASK = "\uf8fe"
+"""A character for private use that replaces the first `@`."""
+
+
+def mask_placeholders(text: str) -> str:
+    """The text with the same offsets that YAML can scan, or the same text if it has no placeholders of Maven."""
+    return text if _MASK in text else _PLACEHOLDER.sub(_MASK, text)
+
+
+class PlaceholderLoader(yaml.CSafeLoader):
+    """A loader of a text with placeholders; `placeholders` are the marks of plain scalars that begin with one."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(mask_placeholders(text))
+        self.placeholders: list[Any] = []
+
+    def get_event(self) -> Any:
+        """Return the next event, with the value as it is in the text."""
+        event: Any = super().get_event()
+        if isinstance(event, yaml.ScalarEvent) and _MASK in event.value:
+            if event.value[0] == _MASK and event.style not in ("'", '"', "|", ">"):
+                self.placeholders.append(event.start_mark)
+            event.value = event.value.replace(_MASK, "@")
+        return event
 
 
 class OutOfRangeError(ValueError):  # reads as what it says of the scalar

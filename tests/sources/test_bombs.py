@@ -64,6 +64,8 @@ BOMBS = {
     "merges of merges": ("a.yaml", merges(5_000), "too-many-nodes"),
     "one mapping merged many times": ("a.yaml", "a: &a {x: 1}\nb:\n" + "  <<: *a\n" * 20_000, "read"),
     "equal keys in one line": ("a.json", "{" + ",".join(['"a":1'] * 100_000) + "}\n", "duplicate-key"),
+    "keys that are numbers": ("a.yaml", "".join(f"{n}: x\n" for n in range(100_000)), "key-not-string"),
+    "faults beside a catalog": ("a.json", '{"a": [' + '{"b":1,"b":1},' * 50_000 + "1]}", "duplicate-key"),
     "comments": ("a.yaml", "#\n" * 100_000 + "a: 1\n", "read"),
     "comments in JSON": ("a.json", "# x\n" * 100_000 + "{}", "syntax"),
     "lines that end with CR": ("a.yaml", "a: no\r" + "".join(f"k{n}: 1\r" for n in range(30_000)), "read"),

@@ -39,6 +39,7 @@ REFUSED: dict[str, tuple[str, str | bytes, str]] = {
     "a sequence as key": ("a.yaml", "? [1]\n: x\n", "key-not-string 1:3 a collection"),
     "an alias to a mapping as key": ("a.yaml", "a: &a {b: 1}\n*a : x\n", "key-not-string 2:1"),
     "a template that was not rendered": ("a.yaml", "a: {{ x }}\n", "key-not-string 1:5 a template?"),
+    "a template with text after it": ("a.yaml", "a: {{ x }}:1\n", "key-not-string 1:5 a template? + syntax 1:11"),
     # numbers
     "NaN in JSON": ("a.json", '{"a": NaN}', "number-out-of-range 1:7 NaN"),
     "infinities in JSON": ("a.json", '{"a": [-Infinity, 1e400, Infinity]}',

@@ -8,13 +8,13 @@ import json
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
-from osbctl.findings import DocumentError
 from osbctl.paths import JSON_TYPES, Path, get_at
 from osbctl.sources.document import Document
 from osbctl.sources.folder.go_yaml import StructType
 from osbctl.sources.json_reader import parse
 from osbctl.sources.limits import Limits
 from osbctl.sources.parse import text_document
+from osbctl.sources.text_lines import Lines, fault_error
 from osbctl.sources.variables import ENVIRONMENT, Variable
 
 _OBJECT = {"*": "any"}
@@ -70,12 +70,10 @@ class UserPlan(NamedTuple):
 def parse_json_variable(variable: Variable) -> Document:
     """The JSON of a variable, as Go reads it: equal keys are allowed. Raises DocumentError: it is not JSON."""
     text, name = variable.text or variable.value, variable.name if variable.source == ENVIRONMENT else variable.source
-    try:
-        value = parse(text, name, Limits())
-    except DocumentError as error:
-        if not {one.rule for one in error.findings} <= {"duplicate-key", "lone-surrogate"}:
-            raise
-        value = json.loads(text)
+    value, faults = parse(text, name, Limits())
+    if not {fault.rule for fault in faults} <= {"duplicate-key", "lone-surrogate"}:
+        raise fault_error(faults, Lines(name, text))
+    value = json.loads(text) if faults else value
     return text_document(text, name, value, "json")
 
 

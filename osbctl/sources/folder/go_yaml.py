@@ -19,6 +19,7 @@ from osbctl.paths import Path, entries
 from osbctl.sources.document import Document
 from osbctl.sources.limits import Limits
 from osbctl.sources.parse import decode_utf8, not_object_finding, text_document
+from osbctl.sources.text_lines import Lines, fault_error
 from osbctl.sources.yaml_reader import MERGE, Builder
 
 Report: TypeAlias = Callable[[Document, Path, str], None]
@@ -147,7 +148,8 @@ class _GoBuilder(Builder):
         elif type(event) is ScalarEvent:
             scalar = self._build_scalar(event)
         if type(event) not in (AliasEvent, ScalarEvent) or not isinstance(scalar, Scalar):
-            self._refuse_collection_as_key(event)
+            self._report_key(event, {})
+            raise fault_error(self._faults, self._lines)
         key = self._path[-1] = _Key(scalar.text)
         key.scalar = scalar
         self._check_duplicate(key, event, key_marks)
@@ -171,7 +173,9 @@ def parse_go_yaml(
     that indexes in lists do. Raises DocumentError: it cannot be parsed, or is no mapping.
     """
     text = decode_utf8(data, name)
-    raw, _ = _GoBuilder(text, name, limits).build()
+    raw, _, faults = _GoBuilder(text, name, limits).build()
+    if faults:
+        raise fault_error(faults, Lines(name, text))
     document = text_document(text, name, {}, "yaml")
     decoder = _Decoder()
     decoded = decoder.decode(raw, kind, ())

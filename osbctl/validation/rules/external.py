@@ -32,7 +32,7 @@ _READING_ERRORS = {
     Source: RFC 8259, section 8.2""",
     "duplicate-key": """A key appears twice in one object.
 
-    Most readers take the last one in silence, some the first.
+    Most readers take the last one in silence, some the first. Beside a catalog in a larger document it is a warning.
     Bad: {name: small, name: large}
     Good: {name: small}
     Source: RFC 8259, section 4: names SHOULD be unique; YAML 1.2, section 3.2.1.3: keys must be""",
@@ -86,6 +86,7 @@ _READING_ERRORS = {
 
     `--at POINTER` selects one, also inside a string. Without it, commands that only read take the only catalog; `fix`,
     `serve` and `split` do not guess. In a YAML stream, the pointer begins with the number of the document, from 0.
+    Beside the catalog, keys that are not strings, tags, and Maven's `@project.version@` are read as text.
     Bad:
         blue: {services: [{name: postgres, plans: []}]}
         green: {services: [{name: postgres, plans: []}]}
