@@ -64,8 +64,9 @@ def test_each_rule_is_there_and_in_the_index() -> None:
 
 
 def test_each_configuration_key_is_there() -> None:
-    rows = re.findall(r"(?m)^\| `([^`]+)` \|", page("configuration.md"))
-    assert sorted(rows) == sorted(KEYS)
+    keys, commands_that_read = page("configuration.md").split("\n## ")
+    assert sorted(re.findall(r"(?m)^\| `([^`]+)` \|", keys)) == sorted(KEYS)
+    assert all(f"| `{key}` |" in commands_that_read for key in KEYS)
 
 
 def constants(tree: ast.AST) -> set[int]:
