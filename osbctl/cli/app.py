@@ -22,6 +22,9 @@ GROUPS = {
 }
 """Commands by their heading in the help, each with the module of its function or group of commands."""
 
+MEANT = {"lint": "validate", "verify": "validate", "list": "show", "ls": "show", "fmt": "fix", "hash": "hash-password"}
+"""Names of commands in other tools, each with the command here."""
+
 COMMANDS = {name: module for group in GROUPS.values() for name, module in group.items()}
 
 # The base of "no such option", "missing argument" and the like, which typer does not export by name.
@@ -33,7 +36,9 @@ Exit codes: 0 all well, 1 findings, 2 wrong usage, 3 could not run."""
 
 
 def run_app(arguments: list[str]) -> int:
-    """Run the command line `arguments` and return the exit code of the command."""
+    """Run the command line `arguments` and return the exit code of the command; `help COMMAND` prints its help."""
+    if arguments[:1] == ["help"]:
+        arguments = [*arguments[1:], "--help"]
     try:
         result = make_command_group(arguments)(args=arguments, prog_name="osbctl", standalone_mode=False)
     except SystemExit:
@@ -48,6 +53,10 @@ def run_app(arguments: list[str]) -> int:
         message = error.format_message().rstrip(".").replace("argument(s)", "arguments")
         message = re.sub(r"'\['(\w+)', '(\w+)'\]'", r"\1 or \2", message)  # the variables of --port
         advice = f"see {error.ctx.command_path} --help"
+        if message.startswith("No such command") and arguments[0] in MEANT:
+            message, advice = f"no such command '{arguments[0]}'", f"osbctl {MEANT[arguments[0]]} does that"
+        elif "'--credentials'" in message and arguments[0] == "serve":
+            advice = "make one: osbctl hash-password platform --generate -o credentials.json"
         return print_error(UsageError(message[:1].lower() + message[1:], advice))
     return result if isinstance(result, int) else 0
 

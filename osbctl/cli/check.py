@@ -1,15 +1,17 @@
 """`osbctl check` and `osbctl fetch`: check a running broker, and fetch its catalog."""
 
+import os
+import shlex
 from typing import Annotated
 
 from typer import Argument, Option
 
 from osbctl.cli import common
 from osbctl.cli.connection import BrokerConnection
-from osbctl.cli.output import write_output
+from osbctl.cli.output import print_note, write_output
 from osbctl.cli.validate import FailingSeverity, ReportFormat
 from osbctl.cli.validation_report import Display, write_report
-from osbctl.errors import SourceError
+from osbctl.errors import SourceError, UsageError
 from osbctl.tasks.options import Request, effective_fail_on, first_config, validation_options
 from osbctl.text import escape_text
 
@@ -36,6 +38,9 @@ def check(
     osbctl check https://broker.example.com --user platform
     osbctl check https://broker.example.com --fail-on warning -f junit -o a.xml
     """
+    if os.path.exists(url):  # noqa: PTH110
+        message = f"{url} is a file or folder, not the address of a broker"
+        raise UsageError(message, f"osbctl validate {shlex.quote(url)}")
     from osbctl.tasks.check import check_running_broker
     from osbctl.tasks.output_checks import check_output
 
@@ -53,6 +58,9 @@ def check(
     connection = connection.with_configured_version(settings)
     result = check_running_broker(*connection.resolve_connection(url), options)
     code = write_report([result._replace(fail_on=severity)], Display(format, output, color))
+    if not result.left_out and not any(finding.rule.startswith("wire-") for finding in result.findings):
+        print_note("tested and well: status, headers and body of the catalog; right, wrong and missing credentials;")
+        print_note("old, unknown and missing API versions; compression; a doubled slash; the form of errors")
     return SourceError.exit_code if any(finding.rule == "wire-limited" for finding in result.findings) else code
 
 

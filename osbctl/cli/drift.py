@@ -18,7 +18,7 @@ from osbctl.errors import ConfigError, OsbctlError, SourceError, UsageError, err
 from osbctl.findings import DocumentError
 from osbctl.platforms import Platform
 from osbctl.registry import location
-from osbctl.reports.changes import DRIFT
+from osbctl.reports.changes import DRIFT, DiffFormat
 from osbctl.sources.document import Document
 from osbctl.sources.exports import StoredAs, StoredCatalog, find_stored_catalog, read_documents
 from osbctl.sources.limits import Limits
@@ -128,7 +128,10 @@ def drift(
         comparison = compare_with_stored(stored_catalog, current, compared, used_plans, instances or "")
     except (DocumentError, SourceError) as error:
         raise _report_unreadable(error, broker, stored or [], display) from None
-    return display.print_report(display.make_report(comparison))
+    report = display.make_report(comparison)
+    if report.same and display.effective_format is DiffFormat.TEXT:  # the report itself is empty then
+        print_note(f"{source_name(broker)}: same")
+    return display.print_report(report)
 
 
 def _report_unreadable(error: OsbctlError, broker: str, stored: list[str], display: ChangesDisplay) -> OsbctlError:
