@@ -90,7 +90,8 @@ def keep_possible_fixes(
     findings = add_schema_draft_fixes(findings, document)
     if not any(finding.fixes for finding in findings):
         return findings
-    files, read = {document.name: document.text.encode()}, _file_reader(document.name, at)
+    whole = document.parts[0] if document.parts else document  # a Spring configuration is read into another form
+    files, read = {document.name: whole.text.encode()}, _file_reader(document.name, at)
     if document.syntax in ("folder", "brokerpak"):
         files, read = {}, _folder_reader(source, at, variables_of)
     safe, every = (

@@ -42,10 +42,10 @@ def check(name: str, data: bytes, *, unsafe: bool, options: ValidationOptions = 
     return len(made)
 
 
-def check_marks(source: str, document: Any, fix: Callable[[bool], FixResult]) -> int:
+def check_marks(source: str, document: Any, fix: Callable[[bool], FixResult], at: str = "") -> int:
     """Hold what `validate` says to be fixable to what `fix` does; `fix` is asked with `--unsafe` or without."""
     found = validate_document(document, PLAIN).findings
-    marked = task.keep_possible_fixes(found, document, source, "", no_variables)
+    marked = task.keep_possible_fixes(found, document, source, at, no_variables)
     for unsafe in (False, True):
         done = fix(unsafe)
         said = {(f.rule, f.location) for f in marked if any(each.safe or unsafe for each in f.fixes)}

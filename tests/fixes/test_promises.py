@@ -4,6 +4,7 @@ import gzip
 import json
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -12,6 +13,7 @@ import pytest
 
 from osbctl.errors import UsageError
 from osbctl.findings import DocumentError
+from osbctl.sources.catalogs import parse_catalog
 from osbctl.sources.folder import read_folder
 from osbctl.sources.folder.scaffold import check_splittable, split_catalog
 from osbctl.sources.limits import MAX_DEPTH
@@ -105,6 +107,26 @@ def test_validate_calls_fixable_what_fix_fixes(chunk: int) -> None:
             document = parse_document(data, name)
             said += check_marks(name, document, lambda unsafe, of=(name, data): fix_bytes(*of, PLAIN, unsafe=unsafe))
     assert said > 50
+
+
+@pytest.mark.fuzz
+@pytest.mark.parametrize("at", ["/broker", "/spring/cloud/openservicebroker/catalog"])
+def test_validate_calls_fixable_what_fix_fixes_below_another_key(at: str) -> None:
+    said = 0
+    for number in range(2_000 if EVERY_CASE else 150):
+        random = Random(number)
+        name, data = text(random, catalog(random))
+        if name.endswith("json") or any(mark in data for mark in (b"\r", b"\xef\xbb\xbf", b"---", b"%", b"...")):
+            continue
+        *above, last = at[1:].split("/")
+        lines = [f"{' ' * level}{key}:" for level, key in enumerate(above)] + [f"{' ' * len(above)}{last}: &c"]
+        lines += [" " * 9 + line for line in data.decode().split("\n")]
+        whole = "\n".join([*lines, random.choice(["", "again: *c"]), ""])
+        with suppress(DocumentError), case(number):
+            document = parse_catalog(whole, name, at=at, allow_nested=False)
+            fix = partial(fix_bytes, name, whole.encode(), PLAIN, at=at)
+            said += check_marks(name, document, lambda unsafe, fix=fix: fix(unsafe=unsafe), at)
+    assert said > 15
 
 
 @pytest.mark.fuzz
