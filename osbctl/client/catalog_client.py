@@ -6,6 +6,7 @@ of the answer is limited, before and after decompression.
 
 import json
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import unquote, urljoin, urlsplit, urlunsplit
@@ -13,11 +14,12 @@ from urllib.parse import unquote, urljoin, urlsplit, urlunsplit
 from urllib3 import BaseHTTPResponse
 
 from osbctl.client.connection_options import ConnectionOptions, basic_auth, check_options
-from osbctl.client.http_client import MAX_RECEIVED, HttpClient, read_body_chunks
+from osbctl.client.error_body import error_description
+from osbctl.client.http_client import WRITE_HTTPS, HttpClient, read_body_chunks
 from osbctl.errors import SourceError, UsageError
 from osbctl.findings import DocumentError, Location
 from osbctl.paths import JsonValue
-from osbctl.redaction import SURE_LENGTH, find_secret_pointers, redact_text
+from osbctl.redaction import find_secret_pointers
 from osbctl.sources.catalogs import require_services
 from osbctl.sources.document import Document
 from osbctl.sources.limits import Limits
@@ -48,6 +50,8 @@ def parse_broker_url(url: str) -> tuple[str, str, str]:
 
     Raises UsageError: it is no http or https URL.
     """
+    if re.search(r"//[^/?#]*[\[\]][^/?#]*@", url):  # else the host of an IPv6 address
+        raise UsageError("the address has a [ or a ] before its host", "in a password, write [ as %5B and ] as %5D")
     if re.search("//[^/?#]*[/?#].*@", url):  # to URLs, the rest of such a password is a path, which messages show
         raise UsageError(
             "the address has an @ behind its host",
@@ -183,7 +187,8 @@ def format_origin(url: str) -> str:
 def _read_catalog_response(response: BaseHTTPResponse, client: HttpClient) -> CatalogResponse:
     body = b"".join(read_body_chunks(response, client))
     if response.status != 200:
-        raise status_error(client.name, response.status, body, client.options)
+        headers = {name.lower(): value for name, value in response.headers.items()}
+        raise status_error(client.name, response.status, body, client.options, headers)
     if not body.strip().startswith(b"{"):
         raise not_a_catalog_error(client.name, parse_json_body(body)[1])
     value: Any = parse_json_body(body)[0]
@@ -208,6 +213,8 @@ def parse_json_body(body: bytes) -> tuple[JsonValue, str]:
     """
     if body.startswith(b"\xef\xbb\xbf"):
         return None, "it begins with a byte order mark"
+    if not body.strip():
+        return None, "the body is empty"
     constants: list[str] = []  # of JavaScript: NaN, Infinity, -Infinity
     try:
         value = json.loads(body.decode(), parse_constant=constants.append)
@@ -223,30 +230,16 @@ def parse_json_body(body: bytes) -> tuple[JsonValue, str]:
     return value, "" if isinstance(value, dict) else "it is another kind of value"
 
 
-def status_error(name: str, status: int, body: bytes, options: ConnectionOptions) -> SourceError:
-    """The error of an answer with another status than 200, with the broker's description."""
+def status_error(
+    name: str, status: int, body: bytes, options: ConnectionOptions, headers: Mapping[str, str] | None = None
+) -> SourceError:
+    """The error of an answer with another status than 200, with what its body says (see `error_description`)."""
+    if status == 400 and name.startswith("http:") and b"HTTPS" in body:
+        return SourceError(f"{name}: status 400{error_description(body, options, headers)}", WRITE_HTTPS)
     advice = {
         401: "" if options.user else "the broker asks for a password: add --user NAME",
         404: "check that this is the broker's address",
         412: "the broker wants another version: --api-version",
     }.get(status, "")
     text = {401: "authentication failed (401)", 412: "it refuses the API version (412)"}.get(status, f"status {status}")
-    return SourceError(f"{name}: {text}{error_description(body, options)}", advice)
-
-
-def error_description(body: bytes, options: ConnectionOptions) -> str:
-    """Description in the error body of a broker, after a colon, with credentials redacted.
-
-    Empty where it says nothing (OSB, Service Broker Errors).
-    """
-    try:
-        description = json.loads(body)["description"]
-    except (ValueError, KeyError, TypeError, RecursionError):
-        return ""
-    if not isinstance(description, str):
-        return ""
-    # Redact before cutting: half a password would not be recognised.
-    shown = options.redact_credentials(description[:MAX_RECEIVED])
-    if shown != description[:MAX_RECEIVED] and len(options.password) < SURE_LENGTH:
-        return ""  # a short password may be any word of it: without the word, it makes no sense
-    return f": {escape_line(redact_text(shown))[:300]}"
+    return SourceError(f"{name}: {text}{error_description(body, options, headers)}", advice)

@@ -23,6 +23,7 @@ from osbctl.text import escape_line
 _TOO_SLOW = ("it accepted the request, but did not answer in time", "platforms wait 15 to 60 seconds")
 _STALLED = ("the TLS handshake was not finished in time", "check that this port speaks TLS")
 _CLIENT_CERT = "if it asks clients for a certificate, --client-cert names one, with its key"
+WRITE_HTTPS = "this port speaks TLS: write https:// in the address"
 _PROXY = "HTTPS_PROXY or ALL_PROXY names it; NO_PROXY names hosts that are reached without it"
 _CHUNK = 65_536
 
@@ -39,7 +40,7 @@ class HttpClient:
     """
 
     def __init__(self, address: str, options: ConnectionOptions) -> None:
-        self.name, self.options = options.redact_address(address), options
+        self.name, self.address, self.options = options.redact_address(address), address, options
         self.expired = False
         self._watched: list[socket.socket] = []
         self._timer = threading.Timer(options.total_seconds, self._cut_connections)
@@ -197,9 +198,13 @@ def _explain_connect_error(error: Exception) -> tuple[str, str]:
 def _explain_protocol_error(error: Exception, client: HttpClient) -> tuple[str, str]:
     """Return a message and advice."""
     inner = error.args[1] if len(error.args) > 1 else error
+    is_plain = client.name.startswith("http:")
+    if is_plain and "\x15\x03" in str(inner):  # an alert of TLS (RFC 8446, section 6)
+        return "its answer is not proper HTTP, but TLS", WRITE_HTTPS
     if isinstance(inner, HTTPException | faults.InvalidHeader) and not isinstance(inner, RemoteDisconnected):
         return f"its answer is not proper HTTP: {_error_text(inner, client)}", "check that this is the broker's port"
-    return "it closed the connection without an answer", "check that this port speaks TLS"
+    advice = "if this port speaks TLS, write https:// in the address" if is_plain else "check that this port speaks TLS"
+    return "it closed the connection without an answer", advice
 
 
 def _explain_tls_error(error: object, client: HttpClient) -> tuple[str, str]:
@@ -207,6 +212,8 @@ def _explain_tls_error(error: object, client: HttpClient) -> tuple[str, str]:
     if isinstance(error, ssl.SSLCertVerificationError):
         is_unknown = error.verify_code in _UNKNOWN_AUTHORITY
         advice = "--ca-file names the authority of a private certificate" if is_unknown else ""
+        if error.verify_code in _OTHER_NAME:
+            advice = _describe_certificate_names(client)
         return f"TLS failed: {_error_text(error.verify_message, client)}", advice
     reason = getattr(error, "reason", None) or ""
     if reason in ("WRONG_VERSION_NUMBER", "HTTP_REQUEST", "RECORD_LAYER_FAILURE"):
@@ -218,6 +225,30 @@ def _explain_tls_error(error: object, client: HttpClient) -> tuple[str, str]:
     return f"TLS failed: {words or 'the handshake was not finished'}", ""
 
 
+def _describe_certificate_names(client: HttpClient) -> str:
+    """Advice with the names in the certificate, which a second handshake gets; empty if that fails, or with a proxy."""
+    parts = urlsplit(client.address)
+    context = ssl.create_default_context(cafile=client.options.ca_file)
+    context.check_hostname = False
+    try:
+        if client.proxy:
+            return ""
+        place = (parts.hostname or "", parts.port or 443)
+        with socket.create_connection(place, timeout=client.options.connect_seconds) as plain:
+            client.cut_at_deadline(plain)
+            with context.wrap_socket(plain, server_hostname=parts.hostname) as secure:
+                certificate: Any = secure.getpeercert()
+    except (OSError, ValueError):
+        return ""
+    names = [escape_line(str(value))[:80] for _, value in certificate.get("subjectAltName", ())]
+    if names:
+        return f"it is for {', '.join(names[:5])}: use such a name, or issue it for this one"
+    common = [value for part in certificate.get("subject", ()) for key, value in part if key == "commonName"]
+    name = escape_line(common[0])[:80] if common else "none"
+    return f"it has a common name alone ({name}), which is no longer read: issue it with a subjectAltName"
+
+
+_OTHER_NAME = (62, 64)
 _UNKNOWN_AUTHORITY = (2, 18, 19, 20, 21)
 """OpenSSL's X509_V_ERR_... (x509_vfy.h)."""
 

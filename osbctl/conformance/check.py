@@ -54,7 +54,7 @@ def check_broker(
     if first_reply is None:
         return CheckResult(merge_faults(faults, platforms), None)
     if first_reply.status == 401:
-        raise status_error(exchange.name, 401, first_reply.body, options)
+        raise status_error(exchange.name, 401, first_reply.body, options, first_reply.headers)
     probe_faults = list(_run_probes(exchange, first_reply, probe_seconds))
     if any(fault.rule == "wire-unstable" for fault in probe_faults):  # then every answer is another
         probe_faults = [fault for fault in probe_faults if fault.rule != "wire-version-differs"]

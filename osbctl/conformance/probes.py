@@ -7,8 +7,9 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from osbctl.changes import SEVERITIES
-from osbctl.client.catalog_client import CATALOG_PATH, error_description, find_sent_password, redirect_target
+from osbctl.client.catalog_client import CATALOG_PATH, find_sent_password, redirect_target
 from osbctl.client.connection_options import ConnectionOptions, basic_auth
+from osbctl.client.error_body import error_description
 from osbctl.client.http_client import normalize_content_encoding
 from osbctl.comparison.catalogs import compare_catalogs
 from osbctl.conformance.exchange import Exchange, Fault, Reply
@@ -35,7 +36,7 @@ def check_catalog_reply(reply: Reply, slow_seconds: float) -> Iterator[Fault]:
     """Check the answer to the valid request, which is slow if it took more than `slow_seconds`."""
     options = reply.options
     if reply.status != 200 and not reply.fault:
-        said = f"answered {reply.status}, not 200{error_description(reply.body, options)}"
+        said = f"answered {reply.status}, not 200{error_description(reply.body, options, reply.headers)}"
         refused = [platform for platform in reply.platforms if reply.status not in platform.record.accepted_statuses]
         if reply.status == 412:  # of the version that was asked for
             refused = _platforms_sending(options.api_version, reply.platforms)
@@ -232,7 +233,7 @@ def _check_status_400(_: Reply, reply: Reply) -> Iterator[Fault]:
 def _check_platform_version(version: str, first_reply: Reply, reply: Reply) -> Iterator[Fault]:
     """Check the reply at the version that some platform sends, and compare its catalog with the first."""
     if reply.status != 200:
-        said = f"answered {reply.status}, not 200{error_description(reply.body, reply.options)}"
+        said = f"answered {reply.status}, not 200{error_description(reply.body, reply.options, reply.headers)}"
         yield Fault("wire-version-refused", said, reply, refused_by=_platforms_sending(version, reply.platforms))
         return
     yield from _check_body(reply, _platforms_sending(version, reply.platforms))

@@ -54,7 +54,8 @@ _WARNINGS = {
     Source: RFC 9110 §11.6.1, RFC 7617""",
     "wire-error-body": """The body of an error is not a JSON object with a `description`.
 
-    The description is all that an operator of a platform gets to read.
+    Cloud Foundry shows the description to its operator; without one, the status and the whole body. The others show
+    less, or that the body cannot be read.
     Source: OSB, Service Broker Errors""",
     "wire-double-slash": """`//v2/catalog` is not served.
 

@@ -100,6 +100,8 @@ def find_stored_catalog(
     additions, which are safe changes. Raises SourceError: wrong shape, several platforms, incomplete, or nothing of the
     broker; DocumentError: not one catalog; UsageError: what is asked for is not there, or not clear.
     """
+    for document in documents:
+        _refuse_v2_export(document)
     by_name = {platform.value: platform for platform in Platform}
     platform = by_name.get(stored_as) if stored_as else _recognise_common_platform(documents)
     if platform is None:
@@ -151,6 +153,14 @@ def _is_export(document: Document, platform: Platform) -> bool:
 
 def _is_catalog(document: Document) -> bool:
     return isinstance(get_at(document.data, ("services",)), list) or has_service_offering(document)
+
+
+def _refuse_v2_export(document: Document) -> None:
+    """Raise SourceError if a document is of Cloud Foundry's former API, whose rows have an `entity`."""
+    rows = get_at(document.data, ("resources",))
+    if isinstance(rows, list) and any(isinstance(get_at(row, ("entity",)), dict) for row in rows):
+        v3 = next(shape.whole for shape in export_shapes() if "/v3/" in shape.whole)
+        raise SourceError(f"{document.name}: an export of the v2 API, which is not read", f"export from v3: {v3}")
 
 
 def _unknown_format_error(document: Document) -> SourceError:

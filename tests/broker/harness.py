@@ -99,19 +99,20 @@ def certificate(
     key: Any, signer: Any, name: str, *, ca: bool, days: float, begins: float = -0.1, dns: str = "localhost"
 ) -> Any:
     now = datetime.datetime.now(datetime.UTC)
-    named = x509.SubjectAlternativeName([x509.DNSName(dns), x509.IPAddress(ipaddress.ip_address("127.0.0.1"))])
+    named = x509.SubjectAlternativeName(
+        [x509.DNSName(dns or "none"), x509.IPAddress(ipaddress.ip_address("127.0.0.1"))]
+    )
     others = ("content_commitment", "key_encipherment", "data_encipherment", "key_agreement")
     never = dict.fromkeys((*others, "encipher_only", "decipher_only"), False)
     usage = x509.KeyUsage(digital_signature=True, key_cert_sign=ca, crl_sign=ca, **never)
+    builder = x509.CertificateBuilder().add_extension(named, critical=False) if dns else x509.CertificateBuilder()
     return (
-        x509.CertificateBuilder()
-        .subject_name(x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, name)]))
+        builder.subject_name(x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, name)]))
         .issuer_name(x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "test authority")]))
         .public_key(key.public_key())
         .serial_number(x509.random_serial_number())
         .not_valid_before(now + datetime.timedelta(days=begins))
         .not_valid_after(now + datetime.timedelta(days=days))
-        .add_extension(named, critical=False)
         .add_extension(x509.BasicConstraints(ca=ca, path_length=None), critical=True)
         .add_extension(usage, critical=True)
         # Python 3.13 checks certificates strictly (RFC 5280): it wants the identifiers of both keys.

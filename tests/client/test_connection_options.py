@@ -14,8 +14,9 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from osbctl.client.catalog_client import error_description, fetch_catalog, is_same_origin
+from osbctl.client.catalog_client import fetch_catalog, is_same_origin
 from osbctl.client.connection_options import ConnectionOptions, basic_auth, check_options, find_proxy, redact_query
+from osbctl.client.error_body import error_description
 from osbctl.client.http_client import HttpClient
 from osbctl.conformance.check import check_broker
 from osbctl.errors import SourceError
@@ -120,10 +121,11 @@ def test_the_environment_names_the_proxy(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("how", "trusted", "told", "advice"), [
     ({"days": -0.01}, "authority", "TLS failed: certificate has expired", ""),
-    ({"dns": "other.example.com"}, "authority", "not valid for 'localhost'", ""),
+    ({"dns": "other.example.com"}, "authority", "not valid for 'localhost'", "it is for other.example.com, 127.0.0.1"),
+    ({"dns": ""}, "authority", "not valid for 'localhost'", "a common name alone (not-accepted)"),
     ({}, "", "TLS failed: unable to get local issuer certificate", "--ca-file names"),
     ({}, "another", "TLS failed: unable to get local issuer certificate", "--ca-file names"),
-], ids=["expired", "name", "unknown", "another authority"])  # fmt: skip
+], ids=["expired", "name", "common name", "unknown", "another authority"])  # fmt: skip
 def test_a_certificate_that_is_not_accepted(
     authority: Authority, how: dict[str, Any], trusted: str, told: str, advice: str
 ) -> None:

@@ -226,6 +226,10 @@ OFFERING, PLAN = OFFERINGS[0], PLANS[0]
 UNHAPPY: dict[str, tuple[list[Any], str]] = {
     "not logged in": ([{"errors": [{"code": 1000, "detail": "Invalid Auth Token"}]}], "an error of the platform"),
     "not allowed": ([{"kind": "Status", "message": "is forbidden"}], "an error of the platform"),
+    "v2 services": (
+        [{"total_results": 1, "resources": [{"metadata": {}, "entity": {"label": "a"}}]}],
+        "export of the v2 API",
+    ),
     "nothing known": ([{"a": 1}], "neither a catalog nor an export"),
     "resources are no list": ([{"resources": {"a": 1}}], "/resources is not a list"),
     "a row is no object": ([{"resources": [3]}], "/resources/0 is not an object"),
@@ -363,3 +367,9 @@ def test_a_file_that_cannot_be_read_is_told_with_its_place(text: str) -> None:
         parse_documents(text.encode(), "x.txt")
     location = caught.value.findings[0].location
     assert location and location.source == "x.txt"
+
+
+def test_an_export_of_the_v2_api_names_the_paths_of_v3() -> None:
+    with pytest.raises(SourceError) as raised:
+        find_stored_catalog([parse_document(b'{"resources": [{"entity": {"name": "a"}}]}', "plans.json")])
+    assert "cf curl '/v3/service_plans?" in raised.value.advice
