@@ -1,4 +1,4 @@
-"""What the body of an error says of its cause, in one line for a message."""
+"""The cause of an error from its body, in one line for a message."""
 
 import html
 import json
@@ -13,7 +13,7 @@ from osbctl.text import escape_line
 
 _MAX_SHOWN = 300
 _UNSEEN = re.compile(r"<!--.*?(?:-->|\Z)|<(script|style)\b.*?(?:</\1\s*>|\Z)|<[^>]*(?:>|\Z)", re.DOTALL | re.IGNORECASE)
-"""What a browser does not show of a page: comments, programs, styles, tags."""
+"""Parts of a page that a browser does not show: comments, programs, styles, tags."""
 
 
 def error_description(body: bytes, options: ConnectionOptions, headers: Mapping[str, str] | None = None) -> str:

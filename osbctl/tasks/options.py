@@ -104,6 +104,14 @@ def requested_version(given: ApiVersion | None, config: Config) -> ApiVersion:
     return given or _parse_choice(ApiVersion, configured, config, "api-version")
 
 
+def _spoken_version(request: Request, config: Config) -> ApiVersion | None:
+    """The oldest API version that the chosen platforms speak; None if none is chosen, or a version is given."""
+    if request.api_version or config.api_version is not None:
+        return None
+    platforms = chosen_platforms(request.platforms, config)
+    return min((ApiVersion(platform.api_version) for platform in platforms), default=None)
+
+
 def validation_options(request: Request, config: Config) -> ValidationOptions:
     """The request completed by the configuration; what the request selects, the configuration cannot ignore.
 
@@ -129,6 +137,7 @@ def validation_options(request: Request, config: Config) -> ValidationOptions:
         _check_reported(select, request, has_schemas, error)
     return ValidationOptions(
         api_version=requested_version(request.api_version, config),
+        spoken_version=_spoken_version(request, config),
         platforms=chosen_platforms(request.platforms, config),
         select=select or None,
         ignore=ignore,

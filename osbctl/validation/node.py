@@ -65,11 +65,20 @@ KnownObject: TypeAlias = tuple[dict[str, Any], Path, str]
 
 
 class CatalogNode(Node):
-    """The catalog, with the API version to check against, and its objects by kind, cached for all rules."""
+    """The catalog, with the API version to check against, and its objects by kind, cached for all rules.
 
-    def __init__(self, value: dict[str, Any], api_version: ApiVersion = DEFAULT_API_VERSION) -> None:
+    `spoken_version` is the oldest one that the chosen platforms speak.
+    """
+
+    def __init__(
+        self,
+        value: dict[str, Any],
+        api_version: ApiVersion = DEFAULT_API_VERSION,
+        spoken_version: ApiVersion | None = None,
+    ) -> None:
         super().__init__(value)
         self.api_version = api_version
+        self.spoken_version = spoken_version or api_version
 
     @cached_property
     def plans_by_service(self) -> list[tuple[Node, list[Node]]]:

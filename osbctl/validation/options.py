@@ -24,8 +24,9 @@ class IgnoreAt(NamedTuple):
 class ValidationOptions(NamedTuple):
     """Options of a validation.
 
-    Refusals of `platforms` count as errors, and no other platform is judged; if it is empty, all are judged, and their
-    refusals are warnings. `select` (None: all) and `ignore` hold rule ids; `ignore_at` ignores rules
+    `spoken_version` is the oldest API version of the chosen platforms, which ignore later fields; None for
+    `api_version`. Refusals of `platforms` count as errors, and no other platform is judged; if it is empty, all are
+    judged, and their refusals are warnings. `select` (None: all) and `ignore` hold rule ids; `ignore_at` ignores rules
     for named objects. `user_schemas` are JSON Schemas of the user, each with its name in reports, and `user_rules` the
     rules that they name, by id. `severity` has pairs
     of a rule and its severity. `errors_only`: only errors and `platforms` are checked. `literal`: platforms get the
@@ -44,6 +45,7 @@ class ValidationOptions(NamedTuple):
     errors_only: bool = False
     literal: bool = False
     known: frozenset[str] = frozenset()
+    spoken_version: ApiVersion | None = None
 
     @property
     def judged(self) -> tuple[Platform, ...]:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Mapping
 from functools import cache
 from typing import Any
 
-from osbctl.fields import LATEST, load_schema
+from osbctl.fields import LATEST, known_fields, load_schema
 from osbctl.findings import Finding, Severity, ValidationResult, Verdict
 from osbctl.jsonschemas.dialects import make_fast_validator
 from osbctl.paths import LITERALS, Path, get_at, pointer
@@ -141,8 +141,18 @@ def _drop_template_findings(findings: list[Finding], document: Document, options
     """The findings without those on values that a template, or the broker of a brokerpak, will replace."""
     if document.syntax == "brokerpak":  # its broker sends nulls and `${…}` by itself
         return [finding for finding in findings if finding.rule not in ("null-object", "placeholder-unresolved")]
+    if document.syntax == "yaml":  # a broker in Go may read it with structs
+        findings = [one for one in findings if one.rule != "field-near-miss" or one.path[-1] not in _go_spellings()]
     unknown = find_placeholders(document.data) if findings and not options.literal else {}
     return [finding for finding in findings if finding.path not in unknown or finding.rule == "placeholder-unresolved"]
+
+
+@cache
+def _go_spellings() -> frozenset[str]:
+    """Fields as yaml.v2 reads them into structs of Go without tags: the name of the Go field in lower case."""
+    kinds = ("service", "plan", "dashboard_client", "maintenance_info")
+    fields = [name.replace("_", "") for kind in kinds for name in known_fields(kind) if "_" in name]
+    return frozenset((*fields, "planupdatable"))
 
 
 def schema_findings(data: dict[str, Any], api_version: ApiVersion) -> tuple[list[Finding], set[Path]]:

@@ -14,7 +14,7 @@ from osbctl.validation.rules import PARAMETERS, load_rules_with_checks
 
 def run_rules(data: dict[str, Any], options: ValidationOptions) -> list[Finding]:
     """Run the rules on the catalog `data`; they skip values of the wrong type, which the schema reports."""
-    catalog = CatalogNode(data, options.api_version)
+    catalog = CatalogNode(data, options.api_version, options.spoken_version)
     catalog_rules, parameter_rules = list[Rule](), list[Rule]()
     for rule in load_rules_with_checks():
         if _is_rule_enabled(rule, options):

@@ -241,11 +241,20 @@ def _suggest_scalar_from_text(path: Path, text: str, safe: bool) -> tuple[str, t
 def _suggest_list(path: Path, value: Any, safe: bool) -> tuple[str, tuple[Fix, ...]]:
     """Hint and fix for a value in place of a list."""
     if isinstance(value, dict):
+        if not value:
+            return "write an empty list: []" if path[-1] != "plans" else "write a list with a plan in it", ()
+        if is_numbered(value):
+            return "write a list of the values, without 0, 1 and so on", ()
         by_name = value and all(isinstance(entry, dict) for entry in value.values())
         return ("write a list, the key of each entry as its name" if by_name else "put the entry into a list"), ()
     if isinstance(value, str) and path[-1] not in ("services", "plans", "costs"):
         return _suggest_list_from_text(path, value, safe)
     return "write a list, even of a single entry", ()
+
+
+def is_numbered(value: dict[str, Any]) -> bool:
+    """Return whether an object is a list that was written with its indexes as keys."""
+    return bool(value) and [*value] in ([str(n + start) for n in range(len(value))] for start in (0, 1))
 
 
 def _suggest_list_from_text(path: Path, text: str, safe: bool) -> tuple[str, tuple[Fix, ...]]:

@@ -1,4 +1,4 @@
-"""What a message says of the body of an error."""
+"""Messages about the body of an error."""
 
 import json
 from dataclasses import replace

@@ -5,9 +5,12 @@ from typing import Any
 
 import pytest
 
+from osbctl.config import Config
 from osbctl.fields import known_fields
+from osbctl.findings import Finding
 from osbctl.platforms import ApiVersion, Platform
 from osbctl.sources.parse import parse_document
+from osbctl.tasks.options import Request, validation_options
 from osbctl.validation.node import CatalogNode
 from osbctl.validation.options import ValidationOptions
 from osbctl.validation.pipeline import validate_document
@@ -37,13 +40,19 @@ def with_schema(**keywords: Any) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(("metadata", "hint"), [
-    ({"cost": 0}, None),
-    ({"cost": "free"}, None),
+    ({"cost": 0}, "rename to costs, and make it array"),
+    ({"Cost": "https://example.com/prices"}, "rename to costs, and make it array"),
+    ({"display_name": ["a"]}, "rename to displayName, and make it string"),
+    ({"bullat": "a"}, None),
+    ({"bulletsX": {}}, None),
+    ({"coast": 3}, None),
     ({"cost": [{"amount": {"usd": 1}, "unit": "MONTHLY"}]}, "rename to costs"),
     ({"bullet": ["a"]}, "rename to bullets"),
     ({"costs": [{"amount": {"usd": 1}, "Unit": "MONTHLY"}]}, "rename to unit"),
 ])  # fmt: skip
-def test_a_field_of_the_metadata_is_a_slip_only_where_its_value_fits(metadata: Any, hint: str | None) -> None:
+def test_a_field_of_the_metadata_is_a_slip_where_its_value_fits_or_its_name_nearly_does(
+    metadata: Any, hint: str | None
+) -> None:
     found = messages_by_rule(with_plan(metadata=metadata)).get("field-near-miss")
     assert (found[1] if found else None) == hint
 
@@ -113,6 +122,21 @@ def with_dashboard(address: str) -> dict[str, Any]:
     ("field-misplaced", with_plan(schemas={"service_binding": {"update": {}}}), "belongs below service_instance"),
     ("field-misplaced", with_plan(schemas={"service_instance": {"create": {"$schema": DRAFT_04, "properties": {}}}}),
         "2 fields of create belong below parameters"),
+    ("field-misplaced", with_plan(service_instance={}), "'service_instance' of 'small' belongs below schemas"),
+    ("field-misplaced", with_service(service_binding={}), "belongs below schemas of a plan"),
+    ("field-misplaced", with_plan(metadata={"requires": []}), "of 'small' does nothing: it belongs to the service"),
+    ("field-misplaced", with_plan(metadata={"plan_updateable": True}), "belongs beside the metadata of the plan"),
+    ("field-misplaced", with_service(metadata={"schemas": {}}), "does nothing: it belongs to the plan"),
+    ("field-misplaced", with_service(metadata={"bindable": True}), None),
+    ("field-misplaced", with_service(metadata={"id": "a", "name": "a", "tags": ["a"], "description": "a"}), None),
+    ("field-near-miss", with_service(dashboard="https://example.com"), None),
+    ("field-near-miss", catalog({"dashboard": CLIENT}), "did you mean dashboard_client?"),
+    ("field-near-miss", catalog({"dashboard": "https://example.com"}), "did you mean dashboard_client?"),
+    ("field-near-miss", with_plan(guid="a"), None),
+    ("parameters-keyword", with_schema(additonalProperties="true"), "did you mean additionalProperties?"),
+    ("parameters-keyword", with_schema(properties={"a": {"minimun": "3"}}), "did you mean minimum?"),
+    ("parameters-keyword", with_schema(properties={"a": {"minimun": {}}}), None),
+    ("parameters-keyword", with_schema(properties={"a": {"minimun": "many"}}), None),
     ("cost-amount", with_plan(metadata={"costs": [{"amount": {"$": 1}, "unit": "M"}]}), "the currency '$'"),
     ("cost-amount", with_plan(metadata={"costs": [{"amount": {"eur": -1}, "unit": "M"}]}), "is negative"),
     ("cost-amount", with_plan(metadata={"costs": [{"amount": {"Eur": 1}, "unit": "M"}]}), None),
@@ -135,6 +159,66 @@ def test_a_rule_speaks_of_what_is_wrong_alone(rule: str, data: dict[str, Any], m
     found = messages_by_rule(data).get(rule)
     assert (found is not None) == (message is not None)
     assert message is None or (found and message in found[0])
+
+
+def findings_of(data: dict[str, Any], rule: str, syntax: str = "json", **options: Any) -> list[Finding]:
+    document = parse_document(json.dumps(data).encode(), "c.json")
+    document = document._replace(syntax="yaml") if syntax == "yaml" else document
+    found = validate_document(document, ValidationOptions(**options)).findings
+    return [finding for finding in found if finding.rule == rule]
+
+
+def test_a_near_miss_with_a_value_of_another_type_or_another_name_has_no_fix() -> None:
+    for data in (
+        with_plan(metadata={"cost": 3}),
+        catalog({"dashboard": CLIENT}),
+        catalog({"dashboard": "https://example.com"}),
+    ):
+        (finding,) = findings_of(data, "field-near-miss")
+        assert finding.fixes == ()
+    (keyword,) = findings_of(with_schema(additonalProperties="true"), "parameters-keyword")
+    assert (keyword.fixes, keyword.hint) == ((), "rename to additionalProperties, and correct its value")
+    data = with_plan(guid="a")
+    del data["services"][0]["plans"][0]["id"]
+    (finding,) = findings_of(data, "field-near-miss")
+    assert (finding.fixes, finding.hint) == ((), "rename to id")
+
+
+def test_go_spells_fields_in_yaml_without_separators() -> None:
+    data = catalog({"planupdatable": True, "bindingsretrievable": True}, {"maintenanceinfo": {"version": "1.0.0"}})
+    assert len(findings_of(data, "field-near-miss")) == 3
+    assert findings_of(data, "field-near-miss", "yaml") == []
+    assert len(findings_of(catalog({"planUpdatable": True}), "field-near-miss", "yaml")) == 1
+    assert len(findings_of(catalog(plan={"metadata": {"displayname": "a"}}), "field-near-miss", "yaml")) == 1
+
+
+@pytest.mark.parametrize(("platforms", "told"), [
+    ((), True), ((Platform.KUBERNETES,), True), ((Platform.CLOUD_FOUNDRY,), False), ((Platform.KORIFI,), False),
+    ((Platform.KORIFI, Platform.SERVICE_MANAGER), True),
+])  # fmt: skip
+def test_a_field_is_too_new_for_the_platforms_that_are_chosen(platforms: tuple[Platform, ...], told: bool) -> None:
+    data = with_plan(maintenance_info={"version": "1.0.0"})
+    for version in (None, ApiVersion.V2_14, ApiVersion.V2_17):
+        request = Request(("c.json",), platforms=platforms, api_version=version)
+        options = validation_options(request, Config())
+        document = parse_document(json.dumps(data).encode(), "c.json")
+        rules = [finding.rule for finding in validate_document(document, options).findings]
+        assert ("field-too-new" in rules) is {None: told, ApiVersion.V2_14: True, ApiVersion.V2_17: False}[version]
+
+
+@pytest.mark.parametrize(("fields", "fixed"), [
+    ({}, True), ({"name": "premium"}, False), ({"name": "small-Premium"}, False), ({"name": "premiumless"}, True),
+    ({"metadata": {"displayName": "Enterprise plan"}}, False), ({"name": "free"}, True),
+    ({"metadata": {"costs": [{"amount": {"usd": "9.5"}, "unit": "M"}]}}, False),
+    ({"metadata": {"costs": [{"amount": "9.5", "unit": "M"}]}}, False), ({"metadata": {"costs": {"usd": 3}}}, False),
+    ({"metadata": {"costs": [{"amount": {"usd": 0.0}, "unit": "M"}]}}, True), ({"metadata": {"costs": []}}, True),
+])  # fmt: skip
+def test_no_fix_calls_a_plan_free_that_may_cost_something(fields: dict[str, Any], fixed: bool) -> None:
+    data = with_plan(**{"metadata": {}, **fields})
+    del data["services"][0]["plans"][0]["free"]
+    (finding,) = findings_of(data, "default-implicit")
+    assert bool(finding.fixes) is fixed
+    assert finding.hint == "set `free: true` or `free: false`"
 
 
 def test_a_refusal_below_a_value_of_the_wrong_type_joins_its_fault() -> None:

@@ -10,13 +10,27 @@ from osbctl.placeholders import holds_placeholder
 from osbctl.platforms import ApiVersion, Platform
 from osbctl.rule import Category, rule
 from osbctl.text import closest_word, semantic_version_pattern
-from osbctl.validation.node import CatalogNode, KnownObject
+from osbctl.validation.node import CatalogNode, KnownObject, Node
 
 _FREE = ("service_metadata", "plan_metadata")
 """Objects with arbitrary fields: an unknown field of another type than the similar one is not misspelt."""
 
 
+_OTHER_NAMES = {
+    "service": {"dashboard": "dashboard_client", "guid": "id", "uuid": "id"},
+    "plan": {"guid": "id", "uuid": "id"},
+}
+"""Other names of known fields that are not near to them, by the kind of object."""
+
+_USELESS_IN_METADATA = frozenset((
+    "allow_context_updates", "bindable", "binding_rotatable", "bindings_retrievable", "dashboard_client",
+    "instances_retrievable", "maintenance_info", "maximum_polling_duration", "plan_updateable", "requires", "schemas",
+))  # fmt: skip
+"""Fields of service offerings and plans that platforms do not read in metadata, and that are not meant for users."""
+
 _LEVELS = {
+    "service": dict.fromkeys(("service_instance", "service_binding"), "below schemas of a plan"),
+    "plan": dict.fromkeys(("service_instance", "service_binding"), "below schemas"),
     "schemas": dict.fromkeys(("create", "update", "parameters"), "below service_instance or service_binding"),
     "service_instance_schemas": {"parameters": "below create or update"},
     "service_binding_schemas": {"parameters": "below create", "update": "below service_instance"},
@@ -28,6 +42,8 @@ _LEVELS = {
 @cache
 def _closest_field(kind: str, key: str) -> str:
     """The known field that an unknown one likely misspells; empty if there is none."""
+    if other := _OTHER_NAMES.get(kind, {}).get(key):
+        return other
     fields = known_fields(kind)
     normalized = _normalize_key(key)
     for name in fields:
@@ -38,6 +54,11 @@ def _closest_field(kind: str, key: str) -> str:
 
 def _normalize_key(key: str) -> str:
     return key.replace("_", "").replace("-", "").replace(" ", "").lower()
+
+
+def _is_plural_or_case(key: str, meant: str) -> bool:
+    """Return whether a key differs from the field by case, separators or a final s alone."""
+    return _normalize_key(key).removesuffix("s") == _normalize_key(meant).removesuffix("s")
 
 
 def _fits_type(value: JsonValue, wanted_type: str) -> bool:
@@ -51,15 +72,16 @@ def _near_miss_finding(catalog: CatalogNode, known_object: KnownObject, key: str
     meant = _closest_field(kind, key)
     value, wanted_type = holder[key], field_type(kind, meant)
     fits = _fits_type(value, wanted_type)
-    if not meant or meant in holder or (kind in _FREE and not fits):
+    if not meant or meant in holder or (kind in _FREE and not fits and not _is_plural_or_case(key, meant)):
         return None
     at, hint = (*path, key), f"rename to {meant}"
     message = f"unknown field {key!r}: did you mean {meant}?"
     group_summary = f"fields are named {key!r}: did you mean {meant}?"
     if isinstance(value, str) and holds_placeholder(value):
         return catalog.finding(message, at, hint, (), group_summary)
+    is_other_name = key in _OTHER_NAMES.get(kind, {})  # its value may mean something else
     becomes_fit = fits or (wanted_type == "boolean" and str(value).lower() in BOOLEAN_WORDS)
-    fixes = (Fix("rename", at, meant),) if becomes_fit else ()
+    fixes = (Fix("rename", at, meant),) if becomes_fit and not is_other_name else ()
     return catalog.finding(message, at, hint if fits else f"{hint}, and make it {wanted_type}", fixes, group_summary)
 
 
@@ -68,7 +90,7 @@ def field_near_miss(catalog: CatalogNode) -> Iterator[Finding]:
     """An unknown field looks like a misspelt known one.
 
     Unknown fields are allowed, and ignored silently: `planUpdateable: true` has no effect. The specification spells
-    `plan_updateable` with an e.
+    `plan_updateable` with an e. In YAML, names without separators, as Go reads them into structs, are not reported.
 
     Bad: planUpdateable: true
     Good: plan_updateable: true
@@ -89,16 +111,16 @@ def _fields_after(version: ApiVersion, kind: str) -> frozenset[str]:
 
 @rule("field-too-new", Severity.INFO, Category.ADVICE)
 def field_too_new(catalog: CatalogNode) -> Iterator[Finding]:
-    """A field is newer than the chosen API version.
+    """A field is newer than the chosen API version, or than the versions of the platforms of `--platform`.
 
-    A platform of that version ignores it. A fault in the field is reported instead: as a warning, or as an error if a
-    platform of `--platform` refuses it, since some platforms use a newer version.
+    A platform of an older version ignores it. `--api-version` counts if both are given. A fault in the field is
+    reported instead: as a warning, or as an error if a platform of `--platform` refuses it.
 
     Bad: maintenance_info: {version: 1.2.0}  # with --api-version 2.14
     Good: maintenance_info: {version: 1.2.0}  # with --api-version 2.15
     Source: OSB release notes: 2.14 brought *_retrievable, 2.15 plan updates and maintenance_info, 2.17 rotation
     """
-    version = catalog.api_version
+    version = catalog.spoken_version
     for holder, path, kind in catalog.known_objects:
         newer = _fields_after(version, kind)
         for key in filter(newer.__contains__, holder):
@@ -130,8 +152,9 @@ def maintenance_version(catalog: CatalogNode) -> Iterator[Finding]:
 def field_misplaced(catalog: CatalogNode) -> Iterator[Finding]:
     """A field that belongs elsewhere: to plans, to the service offering, into metadata, to another level of `schemas`.
 
-    Unknown fields are ignored silently: `free` of a service offering makes none of its plans free, and no platform
-    reads a parameter schema that is not at `service_instance.create.parameters` or the like.
+    Unknown fields are ignored silently: `free` of a service offering makes none of its plans free, `requires` in
+    metadata requires nothing, and no platform reads a parameter schema that is not at
+    `service_instance.create.parameters` or the like.
 
     Bad: displayName: Postgres
     Good: metadata: {displayName: Postgres}
@@ -152,12 +175,28 @@ def field_misplaced(catalog: CatalogNode) -> Iterator[Finding]:
                 group_summary = f"{own_kind}s have {key!r}, which belongs {where}"
                 message = f"{key!r} of {node.label} belongs {where}"
                 yield node.finding(message, key, hint, group_summary=group_summary)
+    yield from _useless_metadata(catalog)
     for holder, path, kind in catalog.known_objects:
         for key, where in _LEVELS.get(kind, {}).items():
             if key in holder:
                 group_summary = f"fields of {path[-1]} belong {where}"
                 message = f"{key!r} of {path[-1]} belongs {where}"
+                if kind in ("service", "plan"):
+                    group_summary = f"{kind}s have {key!r}, which belongs {where}"
+                    message = f"{key!r} of {Node(holder, path).label} belongs {where}"
                 yield catalog.finding(message, (*path, key), "move it there", group_summary=group_summary)
+
+
+def _useless_metadata(catalog: CatalogNode) -> Iterator[Finding]:
+    """Findings on fields of service offerings and plans that stand in their metadata alone."""
+    for node, metadata in catalog.objects_with_metadata:
+        kind, other = ("plan", "service") if "plans" in node.path else ("service", "plan")
+        for key in filter(_USELESS_IN_METADATA.__contains__, metadata):
+            if key not in node:
+                where = f"beside the metadata of the {kind}" if key in known_fields(kind) else f"to the {other}"
+                message = f"{key!r} in the metadata of {node.label} does nothing: it belongs {where}"
+                group_summary = f"{kind}s have {key!r} in their metadata, where it does nothing"
+                yield node.finding(message, ("metadata", key), "move it there", group_summary=group_summary)
 
 
 @rule("cloudfoundry-feature", Severity.INFO, Category.PLATFORM, only_for=Platform.CLOUD_FOUNDRY)

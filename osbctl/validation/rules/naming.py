@@ -18,6 +18,9 @@ _UNRESERVED = f"{_TYPED}~"
 _GUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 _BARE_GUID = re.compile(r"[0-9a-fA-F]{32}")
 
+_PAID = re.compile(r"(?<![a-z])(?:premium|paid|enterprise|business|professional|platinum|gold)(?![a-z])", re.IGNORECASE)
+"""Words in the names of plans that cost something."""
+
 
 @rule("text-blank", Severity.ERROR, Category.SPEC)
 def text_blank(catalog: CatalogNode) -> Iterator[Finding]:
@@ -179,13 +182,24 @@ def default_implicit(catalog: CatalogNode) -> Iterator[Finding]:
 
     Bad: - {id: 6C3B1D0E-8A4F-4E57-9B1C-2D7F5A90E3B4, name: small, description: Small., bindable: true}
     Good: - {id: 6C3B1D0E-8A4F-4E57-9B1C-2D7F5A90E3B4, name: small, description: Small., bindable: true, free: true}
-    Fix: writes the specification's default, `free: true`, with --unsafe.
+    Fix: writes the specification's default, `free: true`, with --unsafe, unless a price or the name says otherwise.
     Source: OSB 2.14, Service Plan Object: free, default true; Service Catalog and Korifi default it to false
     """
     for plan in catalog.plans:
         # The rule cost-of-free-plan reports plans with a price.
         if "free" not in plan and not has_price(plan.child("metadata").value):
-            yield _implicit_field_finding(plan, "free", "platforms disagree on the default")
+            finding = _implicit_field_finding(plan, "free", "platforms disagree on the default")
+            yield finding._replace(fixes=()) if _may_cost(plan) else finding
+
+
+def _may_cost(plan: Node) -> bool:
+    """Return whether a plan has a price that is not plainly zero, or a name or title that says that it is paid for."""
+    metadata = plan.child("metadata")
+    costs = metadata.get("costs")
+    amounts = [cost.get("amount") for cost in costs if isinstance(cost, dict)] if isinstance(costs, list) else [costs]
+    is_zero = all(not amount or (isinstance(amount, dict) and not any(amount.values())) for amount in amounts)
+    texts = (plan.text("name"), metadata.text("displayName"))
+    return not is_zero or any(_PAID.search(text) for text in texts if text)
 
 
 @rule("korifi-bindable-implicit", Severity.INFO, Category.PLATFORM, only_for=Platform.KORIFI)

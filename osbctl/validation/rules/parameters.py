@@ -7,6 +7,7 @@ from collections.abc import Container, Iterator
 from functools import lru_cache
 from typing import Any
 
+from osbctl.fields import BOOLEAN_WORDS
 from osbctl.findings import Finding, Fix, Severity
 from osbctl.jsonschemas.dialects import (
     DRAFT_4,
@@ -119,7 +120,7 @@ def parameters_keyword(schema: Node) -> Iterator[Finding]:
     """An unknown keyword in a parameter schema looks like a misspelt known one.
 
     JSON Schema ignores unknown keywords silently: `minumum: 1` accepts 0. Reported only if the value fits the known
-    keyword.
+    keyword, or is a text in place of a boolean or a number.
 
     Bad: parameters: {$schema: "http://json-schema.org/draft-04/schema#", properties: {size: {minumum: 1}}}
     Good: parameters: {$schema: "http://json-schema.org/draft-04/schema#", properties: {size: {minimum: 1}}}
@@ -130,7 +131,10 @@ def parameters_keyword(schema: Node) -> Iterator[Finding]:
     for place in _subschemas_through(schema.value, KEYWORDS | {"definitions", "$defs"}):
         for key, value in place.value.items():
             meant = _closest_keyword(key)
-            if not meant or meant in place.value or not is_valid_schema({meant: value}, draft):
+            if not meant or meant in place.value:
+                continue
+            fits = is_valid_schema({meant: value}, draft)
+            if not fits and not _is_scalar_of_another_type(meant, value):
                 continue
             if meant == "$ref" and not isinstance(value, str):  # the metaschema of draft-04 takes anything
                 continue
@@ -139,7 +143,18 @@ def parameters_keyword(schema: Node) -> Iterator[Finding]:
             # A new name would break a reference that goes through this one.
             is_on_the_way = any(target[: len(path)] == path for target in _ref_targets(schema.value))
             hint = f"rename to {meant}" + (", in the references through it, too" if is_on_the_way else "")
-            yield schema.finding(message, path, hint, () if is_on_the_way else (Fix("rename", path, meant),))
+            hint += "" if fits else ", and correct its value"
+            yield schema.finding(
+                message, path, hint, () if is_on_the_way or not fits else (Fix("rename", path, meant),)
+            )
+
+
+def _is_scalar_of_another_type(meant: str, value: object) -> bool:
+    """Return whether a value is a boolean or a number in quotes, for a keyword that takes one."""
+    text = value.strip().lower() if isinstance(value, str) else ""
+    if text in BOOLEAN_WORDS:
+        return is_valid_schema({meant: BOOLEAN_WORDS[text]}, DRAFT_4)
+    return text.isascii() and text.isdecimal() and is_valid_schema({meant: int(text[:9])}, DRAFT_4)
 
 
 def _ref_targets(schema: dict[str, Any]) -> list[Path]:
