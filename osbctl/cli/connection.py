@@ -128,13 +128,18 @@ class BrokerConnection(NetworkOptions):
 
         return replace(self, api_version=requested_version(self.api_version, config))
 
-    def check_used(self, where: LocationOptions, *sources: str) -> None:
-        """Raise UsageError for an option of connections if no source is an address, or of files if every one is."""
+    def check_used(self, where: LocationOptions, *sources: str, fetches_more: bool = False) -> None:
+        """Raise UsageError for an option of connections if no source is an address, or of files if every one is.
+
+        `fetches_more`: the command fetches something else than catalogs, for which it uses some of the options.
+        """
         check_options_used(sources, env=where.env)
         addresses = [source for source in sources if is_address(source)]
         if where.at and len(addresses) == len(sources):
             raise UsageError("--at is for files, and every source is an address", "leave it out")
         for field in fields(BrokerConnection) if not addresses else ():
+            if field.name in ("ca_file", "insecure", "timeout") and fetches_more:
+                continue
             if field.name != "max_bytes" and getattr(self, field.name) != field.default:
                 option = field.name.replace("_", "-")
                 raise UsageError(f"--{option} is for brokers, and no source is an address", "leave it out")

@@ -3,7 +3,7 @@
 import os
 from collections.abc import Sequence
 from pathlib import PurePath
-from typing import Annotated
+from typing import Annotated, Literal
 from urllib.parse import urlsplit
 
 from typer import Argument, Option
@@ -37,6 +37,16 @@ def page(
     title: Annotated[str | None, Option(metavar="TITLE", help="What the page is called.")] = None,
     logo: Annotated[str | None, Option(metavar="FILE", help="A picture for its head.")] = None,
     accent: Annotated[str | None, Option(metavar="COLOR", help="A colour as #rgb or #rrggbb.")] = None,
+    audience: Annotated[
+        Literal["customer", "operator"],
+        Option(help="Who reads the page: customers see the offer, an operator also verdicts and all commands."),
+    ] = "customer",
+    images: Annotated[
+        str | None, Option(metavar="FOLDER", help="Images of services, named like them: postgres.svg.")
+    ] = None,
+    embed_images: Annotated[
+        bool, Option("--embed-images", help="Fetch images from their addresses in the catalog, without credentials.")
+    ] = False,
     date: common.Date = "",
     *,
     where: common.LocationOptions,
@@ -54,18 +64,21 @@ def page(
     osbctl page services/*.yaml --title Shop --accent "#0a7" -o a.html
     """
     from osbctl.pages.content import Content
+    from osbctl.pages.icons import MAX_BYTES
     from osbctl.tasks.options import Request, first_config, resolve_config, validation_options
     from osbctl.tasks.output_checks import check_output
     from osbctl.tasks.page import PageCatalog, make_page_of_readable, read_branding
+    from osbctl.tasks.page_images import MAX_ADDRESSES, PageImages, list_images
 
     sources = find_named_catalogs(sources)
-    check_output(output, [*sources, *(since or ()), logo, where.config, where.env, *connection.files])
+    files = list_images(images) if images else {}
+    check_output(output, [*sources, *(since or ()), logo, where.config, where.env, *connection.files, *files.values()])
     given = load_config(where.config) if where.config else None
     request = Request(tuple(sources), platforms=tuple(platforms or ()))
     since = since or []
     connection.check_stdin(*sources, *since)
     earlier = _resolve_earlier_catalogs(sources, since)
-    connection.check_used(where, *sources, *filter(None, earlier))
+    connection.check_used(where, *sources, *filter(None, earlier), fetches_more=embed_images)
     connection = connection.with_configured_version(first_config((), where.config))
 
     def read(named: tuple[str, str, str]) -> PageCatalog:
@@ -73,16 +86,20 @@ def page(
         document = read_source_or_broker(connection, source, where)
         before = require_services(read_source_or_broker(connection, old, where), as_list=True) if old else None
         options = validation_options(request, resolve_config(source, config=given))
-        return PageCatalog(name, document, before, options)
+        return PageCatalog(name, document, before, options, pictures.find(document.catalog))
 
+    pictures = PageImages(files, connection.connection_options(max_bytes=MAX_BYTES) if embed_images else None)
     names = _broker_names(sources)
     found = run_on_each(read, zip(names, sources, earlier, strict=True))
     configured = (given or find_config(os.curdir)).page
     configured = configured or first_config(sources, where.config).page
     branding = read_branding({"title": title, "logo": logo, "accent": accent}, configured)
     since_text = f"Since {', '.join(map(_earlier_catalog_name, since))}." if since else None
-    content = Content(branding=branding, date=date, since=since_text, findings=findings)
+    content = Content(branding=branding, date=date, since=since_text, findings=findings, audience=audience)
     catalogs = [catalog for catalog in found if not isinstance(catalog, OsbctlError)]
+    print_note(*pictures.notes)
+    if pictures.skipped:
+        print_note(f"{pictures.skipped:,} more images are not fetched: --timeout is for all, at most {MAX_ADDRESSES}")
     failed = {name: error for name, error in zip(names, found, strict=True) if isinstance(error, OsbctlError)}
     if catalogs:
         text, errors = make_page_of_readable(catalogs, failed, content)

@@ -7,13 +7,13 @@ of the answer is limited, before and after decompression.
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 from urllib.parse import unquote, urljoin, urlsplit, urlunsplit
 
 from urllib3 import BaseHTTPResponse
 
-from osbctl.client.connection_options import ConnectionOptions, basic_auth, check_options
+from osbctl.client.connection_options import ConnectionOptions, basic_auth, check_options, check_proxy, find_proxy
 from osbctl.client.error_body import error_description
 from osbctl.client.http_client import WRITE_HTTPS, HttpClient, read_body_chunks
 from osbctl.errors import SourceError, UsageError
@@ -95,22 +95,42 @@ def fetch_catalog(address: str, options: ConnectionOptions) -> CatalogResponse:
     """
     check_options(address, options)
     with HttpClient(address, options) as client:
-        current, headers = address, request_headers(options)
-        for _ in range(MAX_REDIRECTS + 1):
-            response = client.send_get(current, headers)
-            target = redirect_target(current, response.status, response.headers.get("Location"))
-            if target is None:
-                return _read_catalog_response(response, client)
+        return _read_catalog_response(_send_following_redirects(client, address, request_headers(options)), client)
+
+
+def fetch_image(address: str, options: ConnectionOptions) -> bytes:
+    """Fetch the image at `address` without credentials, with the limits of `fetch_catalog`; it may be anything.
+
+    Raises SourceError: there is no answer, or one with another status than 200.
+    """
+    options = replace(options, user="", password="", client_cert=None)
+    check_proxy(address, find_proxy(address, options.proxies))
+    with HttpClient(address, options) as client:
+        response = _send_following_redirects(client, address, {"Accept": "image/*", "User-Agent": "osbctl"})
+        if response.status != 200:
             response.close()
-            name = options.redact_address(current)
-            if not target:
-                raise SourceError(f"{name}: it redirects to something that is not an address")
-            if not is_same_origin(current, target):
-                raise SourceError(
-                    f"{name}: it redirects to another place, {options.redact_credentials(format_origin(target))}",
-                    "credentials are not sent there; name that address if it is the broker's",
-                )
-            current = target
+            raise SourceError(f"{client.name}: status {response.status}")
+        return b"".join(read_body_chunks(response, client))
+
+
+def _send_following_redirects(client: HttpClient, address: str, headers: Mapping[str, str]) -> BaseHTTPResponse:
+    """Send a GET, and follow redirects within the origin of `address`. Raises SourceError."""
+    current, options = address, client.options
+    for _ in range(MAX_REDIRECTS + 1):
+        response = client.send_get(current, headers)
+        target = redirect_target(current, response.status, response.headers.get("Location"))
+        if target is None:
+            return response
+        response.close()
+        name = options.redact_address(current)
+        if not target:
+            raise SourceError(f"{name}: it redirects to something that is not an address")
+        if not is_same_origin(current, target):
+            raise SourceError(
+                f"{name}: it redirects to another place, {options.redact_credentials(format_origin(target))}",
+                "credentials are not sent there; name that address if it is the broker's",
+            )
+        current = target
     raise SourceError(f"{client.name}: more than {MAX_REDIRECTS} redirects", "a broker answers directly")
 
 

@@ -128,7 +128,13 @@ def check_options(address: str, options: ConnectionOptions) -> None:
         raise SourceError(
             f"{redact_query(address)}: credentials are not sent over plain http", "use https, or --insecure"
         )
-    _check_proxy(address, find_proxy(address, options.proxies))
+    proxy = find_proxy(address, options.proxies)
+    check_proxy(address, proxy)
+    if proxy and parts.scheme == "http":
+        raise SourceError(
+            f"{redact_query(address)}: the proxy could read the credentials, since plain http has no tunnel",
+            "use https, or name the broker's host in NO_PROXY",
+        )
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     if options.ca_file:
         _check_pem(options.ca_file, context.load_verify_locations, "certificates")
@@ -138,7 +144,8 @@ def check_options(address: str, options: ConnectionOptions) -> None:
         _check_pem(options.client_cert, load, "a certificate and its key, without a passphrase")
 
 
-def _check_proxy(address: str, proxy: str) -> None:
+def check_proxy(address: str, proxy: str) -> None:
+    """Raise SourceError if osbctl cannot use the proxy through which `address` would be reached; empty is none."""
     if not proxy:
         return
     try:
@@ -150,11 +157,6 @@ def _check_proxy(address: str, proxy: str) -> None:
         raise SourceError(
             f"{redact_query(address)}: the proxy that the environment names does not begin with http:// or https://",
             "correct HTTPS_PROXY or ALL_PROXY, or name the broker's host in NO_PROXY",
-        )
-    if urlsplit(address).scheme == "http":
-        raise SourceError(
-            f"{redact_query(address)}: the proxy could read the credentials, since plain http has no tunnel",
-            "use https, or name the broker's host in NO_PROXY",
         )
 
 

@@ -1,4 +1,4 @@
-"""Comparison table of the plans of a service offering: one row for each price and feature."""
+"""Comparison table of the plans of a service offering: prices, limits, flags, and lines that several plans have."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -8,17 +8,25 @@ from osbctl.catalog import ServicePlan
 from osbctl.redaction import Redactor
 from osbctl.views.words import Prices, flag_text, yes_or_no
 
-NONE, HAS = "–", "✓"
-_MARKS = " :=-–.,;!"
+HAS = "✓"
+NOT_STATED = ""
+"""The cell of a plan about which the catalog says nothing: that it lacks the feature would be a guess."""
+SEE_PLAN = "see the plan"
+"""The cell of a plan that has no such bullet, but the same words in its description or in another bullet."""
 MAX_ROWS = 100
-"""More rows are not compared; one says how many there are."""
+"""More rows are not compared; the page says how many there are."""
 
 _KNOWN = {"displayName", "bullets", "costs", "imageUrl"}
 _JOINTS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|[_-]+")
-_AMOUNT = re.compile(
-    r"(?<![\w.])(?:up to )?[~≤<]?\d[\d.,]*(?:\s?(?:[KMGTP]i?B|bytes|%|ms|seconds?|minutes?|hours?|days?)(?!\w))?",
-    re.IGNORECASE,
+_AMOUNT = (
+    r"(?:(?:up to|at (?:least|most)|max\.?|maximum|min\.?|minimum) )?"
+    r"[~≤≥<>]?\d[\d.,]*(?:\s?(?:[KMGTP]i?B|bytes|%|ms|seconds?|minutes?|hours?|days?)(?!\w))?"
 )
+_AMOUNT_FIRST = re.compile(rf"({_AMOUNT})\s+([^\W\d].*)", re.IGNORECASE)
+_AMOUNT_LAST = re.compile(rf"(\D*?[^\W\d])\s*[:=\s]\s*({_AMOUNT})", re.IGNORECASE)
+_NAMED = re.compile(r"([^:]{1,60}):\s+(\S.*)")
+_NEGATIVE = re.compile(r"(?:no|not|non|without|never|excludes|excluding)\b", re.IGNORECASE)
+"""A tick beside such a line reads as its contrary."""
 
 
 class Row(NamedTuple):
@@ -30,52 +38,78 @@ class Row(NamedTuple):
 
 
 def rows(
-    plans: Sequence[ServicePlan], prices: Sequence[Prices], bullets: Sequence[Sequence[str]], redactor: Redactor
+    plans: Sequence[ServicePlan],
+    free: Sequence[bool],
+    prices: Sequence[Prices],
+    bullets: Sequence[Sequence[str]],
+    redactor: Redactor,
 ) -> list[Row]:
-    """Return the rows of prices, feature lines, fields and further metadata; none for a single plan."""
+    """Return the rows of prices, bullets, flags and further metadata; none for a single plan.
+
+    `free`, `prices` and `bullets` are those of each plan.
+    """
     if len(plans) < 2:
         return []
+    texts = [" ".join([plan.description, *lines]) for plan, lines in zip(plans, bullets, strict=True)]
     result = [
-        *_price_rows(prices),
-        *_feature_rows(bullets),
+        *_price_rows(prices, free),
+        *_bullet_rows(bullets, texts),
         _make_row("Bindable", [flag_text(plan, "bindable") for plan in plans]),
         _make_row("Plan can be changed", [flag_text(plan, "plan_updateable") for plan in plans]),
     ]
     metadata = [_other_metadata(plan, redactor) for plan in plans]
-    keys = dict.fromkeys(key for texts in metadata for key in texts)
-    result += [_make_row(_key_in_words(key), [texts.get(key, NONE) for texts in metadata]) for key in keys]
-    more = [_make_row(f"and {len(result) - MAX_ROWS:,} more rows", [NONE] * len(plans))]
-    return result[:MAX_ROWS] + (more if len(result) > MAX_ROWS else [])
+    keys = dict.fromkeys(key for fields in metadata for key in fields)
+    return result + [
+        _make_row(_key_in_words(key), [fields.get(key, NOT_STATED) for fields in metadata]) for key in keys
+    ]
 
 
-def _price_rows(prices: Sequence[Prices]) -> Iterable[Row]:
+def _price_rows(prices: Sequence[Prices], free: Sequence[bool]) -> Iterable[Row]:
+    without = ["free" if each and not price.others else NOT_STATED for each, price in zip(free, prices, strict=True)]
     currencies = dict.fromkeys(currency for price in prices for currency in price.monthly)
     for currency in currencies:
-        yield _make_row(f"{currency} a month".strip(), [price.monthly_texts.get(currency, NONE) for price in prices])
+        cells = [
+            price.monthly_texts.get(currency, NOT_STATED if price.monthly else other)
+            for price, other in zip(prices, without, strict=True)
+        ]
+        yield _make_row(f"{currency} a month".strip(), cells)
     if any(price.others for price in prices):
         label = "Further costs" if currencies else "Costs"
-        yield _make_row(label, ["; ".join(price.others) or NONE for price in prices])
+        yield _make_row(label, ["; ".join(price.others) or NOT_STATED for price in prices])
 
 
-def _feature_rows(bullets: Sequence[Sequence[str]]) -> Iterable[Row]:
-    """A row for each feature line; lines that differ only in an amount, such as `10 GB storage`, share a row."""
-    labels: dict[str, str] = {}
-    cells: dict[str, list[dict[str, None]]] = {}
+def _bullet_rows(bullets: Sequence[Sequence[str]], texts: Sequence[str]) -> Iterable[Row]:
+    """Rows of the bullets that several plans have: limits with their values, other lines with ticks.
+
+    Authors word freely: that a plan lacks what only another one mentions does not follow. `texts` is all that each plan
+    says.
+    """
+    labels: dict[tuple[str, bool], str] = {}
+    values: dict[tuple[str, bool], list[dict[str, None]]] = {}
     for plan, lines in enumerate(bullets):
         for line in lines:
-            label, amount = _split_label_and_amount(line)
-            key = label.casefold().removesuffix("s")
+            label, value = _split_limit(line)
+            if value == HAS and _NEGATIVE.match(label):
+                continue
+            key = (label.casefold().removesuffix("s"), value == HAS)
             labels.setdefault(key, label)
-            cells.setdefault(key, [{} for _ in bullets])[plan][amount] = None
-    for key, label in labels.items():
-        yield _make_row(label, ["; ".join(amounts) or NONE for amounts in cells[key]])
+            values.setdefault(key, [{} for _ in bullets])[plan][value] = None
+    for key, found in values.items():
+        if sum(map(bool, found)) > 1:
+            words = re.compile(rf"(?<!\w){re.escape(key[0])}")
+            absent = [SEE_PLAN if words.search(text.casefold()) else NOT_STATED for text in texts]
+            cells = ["; ".join(given) or other for given, other in zip(found, absent, strict=True)]
+            yield _make_row(labels[key], cells)
 
 
-def _split_label_and_amount(line: str) -> tuple[str, str]:
-    """The line without its only amount, and the amount; a line without one is a label."""
-    amounts = _AMOUNT.findall(line)
-    label = " ".join(_AMOUNT.sub(" ", line).split()).strip(_MARKS)
-    return (label, amounts[0].strip(" .,")) if len(amounts) == 1 and label else (line, HAS)
+def _split_limit(line: str) -> tuple[str, str]:
+    """The name and value of a limit, such as `RAM: 2 GB`, `2 GB RAM` and `RAM 2 GB`; else the line and a tick."""
+    line = " ".join(line.split())
+    if match := _NAMED.fullmatch(line) or _AMOUNT_LAST.fullmatch(line):
+        return match[1], match[2]
+    if match := _AMOUNT_FIRST.fullmatch(line):
+        return (match[2], match[1]) if not re.search(r"\d", match[2]) else (line, HAS)
+    return line, HAS
 
 
 def _other_metadata(plan: ServicePlan, redactor: Redactor) -> dict[str, str]:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from osbctl.catalog import Catalog
 from osbctl.changes import Change
@@ -40,7 +40,8 @@ class Part:
     """The catalog of one broker with its verdicts, findings and changes.
 
     The catalog is redacted. `broker` is the broker's name on the page, `outcomes` the verdicts of platforms. `accepted`
-    has changes with the reasons for accepting them. `requests` has the path of a plan.
+    has changes with the reasons for accepting them. `requests` has the path of a plan, `platforms` are those whose
+    commands it has. `images` replace `imageUrl`: `data:` URLs by the path of a service offering.
     """
 
     broker: str
@@ -50,6 +51,8 @@ class Part:
     changes: Sequence[Change] = ()
     accepted: Sequence[tuple[Change, str]] = ()
     requests: Mapping[Path, PlanRequests] = field(default_factory=dict)
+    platforms: Sequence[Platform] = ()
+    images: Mapping[Path, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "catalog", self.catalog.redacted)
@@ -69,7 +72,8 @@ class Content:
     """Content of a page.
 
     `date` is printed unchanged. `since` describes the earlier catalogs; None if there is no comparison. `findings`
-    shows findings, `notes` are sentences at the top. `without_requests`: too many plans for commands and examples.
+    shows findings. `audience` are the readers: verdicts and the commands of all platforms are for the operator. `notes`
+    are sentences at the top. `without_requests`: too many plans for commands and examples.
     """
 
     parts: Sequence[Part] = ()
@@ -77,5 +81,6 @@ class Content:
     date: str = ""
     since: str | None = None
     findings: bool = False
+    audience: Literal["customer", "operator"] = "customer"
     notes: Sequence[str] = ()
     without_requests: bool = False

@@ -28,6 +28,10 @@ _KINDS = (
 )
 
 
+_ACTIVE = re.compile(rb"<!ENTITY|<(?:\w+:)?(?:script|iframe)\b|[\s\"'/]on\w+\s*=", re.IGNORECASE)
+"""Markup of an SVG that a browser runs or expands outside of `<img>`."""
+
+
 class Monogram(NamedTuple):
     """One or two letters, and the number of their background colour."""
 
@@ -38,11 +42,14 @@ class Monogram(NamedTuple):
 def image_to_data_url(data: bytes) -> str:
     """Return an image as a `data:` URL; empty if browsers cannot show it or it is too large.
 
-    SVG appears in `<img>` only, where it runs no script and loads nothing (SVG Integration, secure static mode).
+    SVG appears in `<img>` only, where it runs no script and loads nothing (SVG Integration, secure static mode). One
+    with scripts or entities is not taken all the same: readers save images and open them, and entities multiply.
     """
     if len(data) > MAX_BYTES:
         return ""
     kind = next((name for name, begins in _KINDS if begins.match(data)), "")
+    if kind == "image/svg+xml" and _ACTIVE.search(data):
+        return ""
     return f"data:{kind};base64,{b64encode(data).decode()}" if kind else ""
 
 

@@ -10,6 +10,7 @@ from osbctl.changes import Change
 from osbctl.findings import Finding
 from osbctl.pages import compare, icons
 from osbctl.pages.content import Part, PlanRequests
+from osbctl.pages.descriptions import Block, split_blocks
 from osbctl.pages.links import MAX_LENGTH, Anchors, fragment, safe_web_address
 from osbctl.parameter_table import Parameter, parameters
 from osbctl.paths import pointer
@@ -34,8 +35,6 @@ PLACES = {
 """Last word of the anchor, and heading, for each place of a schema."""
 
 _COMPARED = ("type", "required", "default", "limits", "description")
-_BREAK = re.compile(r"\n\s*\n|\n(?=\s*(?:[-*•·+]|\d{1,3}[.)])\s)")
-"""Blank lines, and the beginning of a list item."""
 _DEPRECATED = re.compile(r"\W{0,3}deprecated\b", re.IGNORECASE)
 
 
@@ -107,8 +106,9 @@ class PlanView:
         self.id = redact(plan.id, SHORT)
         self.title = redact(plan.metadata.get("displayName"), SHORT) or self.name
         self.free = words.is_free(plan)
+        self.monthly = parse_prices(plan).monthly
         self.price = "; ".join(words.price_phrases(plan)) or ("Free" if self.free else "Price not known")
-        self.description = redact(plan.description)
+        self.about = split_blocks(redact(plan.description))
         self.deprecated = _deprecation_notice(plan)
         self.bullets: Sequence[str] = ()
         self.changes: list[ChangeNote] = []
@@ -128,28 +128,33 @@ class ServiceView:
         self.name = redact(service.name, SHORT)
         self.title = redact(metadata.get("displayName"), SHORT) or self.name or "(no name)"
         self.provider = redact(metadata.get("providerDisplayName"), SHORT)
-        self.description = redact(service.description)
-        self.about = _split_paragraphs(redact(metadata.get("longDescription")), self.description)
-        self.picture = icons.clean_data_url(metadata.get("imageUrl"))
+        self.summary, self.about = _split_descriptions(
+            redact(service.description), redact(metadata.get("longDescription"))
+        )
+        self.picture = part.images.get(service.path) or icons.clean_data_url(metadata.get("imageUrl"))
         self.monogram = icons.monogram(self.title, number)
         self.tags = [redact(tag, SHORT) for tag in service.tags[:MAX_TAGS]]
         self.more_tags = max(0, len(service.tags) - MAX_TAGS)
         self.deprecated = _deprecation_notice(service)
         self.links = list(_labelled_links(metadata, redactor))
         self.facts = list(_labelled_facts(service, redactor))
-        self.verdicts = [_make_verdict_view(platform, outcome, service) for platform, outcome in part.outcomes.items()]
+        verdicts = (_make_verdict_view(platform, outcome, service) for platform, outcome in part.outcomes.items())
+        self.verdicts = [verdict for verdict in verdicts if verdict]
         costs = list(map(parse_prices, plans))
         lines = [[redact(line, SHORT) for line in _limit_lines(bullets(plan), compare.MAX_ROWS)] for plan in plans]
-        self.rows = compare.rows(plans, costs, lines, redactor)
+        rows = compare.rows(plans, [words.is_free(plan) for plan in plans], costs, lines, redactor)
+        self.rows, self.more_rows = rows[: compare.MAX_ROWS], max(0, len(rows) - compare.MAX_ROWS)
+        self.has_empty_cells = any(compare.NOT_STATED in row.cells for row in self.rows)
         self.plans: list[PlanView] = []
         for plan in plans:
             anchor = anchors.new_plan_anchor(self.anchor, plan)
             self.plans.append(PlanView(plan, anchor, part.requests.get(plan.path, PlanRequests()), redact))
-        if len(plans) == 1:
-            self.plans[0].bullets = lines[0]
+        for view, bullet_lines in zip(self.plans, lines, strict=True):
+            view.bullets = bullet_lines
         _make_titles_unique(self.plans)
         self.parameters = list(_parameter_blocks(self.plans, redactor))
         self.free = _free_or_paid(plans)
+        self.currency = next((currency for cost in costs for currency in cost.monthly), "")
         self.cheapest = _format_lowest_price(plans, costs)
         self.findings: list[FindingNote] = []
         self.changes: list[ChangeNote] = []
@@ -241,13 +246,11 @@ def _examples_of_first_plan(plans: Sequence[PlanView], place: str) -> Sequence[t
     return [(f"{label} ({first.title})", text) for label, text in found]
 
 
-def _split_paragraphs(text: str, short_description: str) -> list[str]:
-    """Return the paragraphs and list items of a long description; nothing if it repeats the short one.
-
-    Only a blank line ends a paragraph: authors break lines at the width of their editor.
-    """
-    parts = [] if text.strip() == short_description.strip() else _BREAK.split("\n".join(text.splitlines()))
-    return [" ".join(part.split()) for part in parts if part.strip()]
+def _split_descriptions(short: str, long: str) -> tuple[str, list[Block]]:
+    """The first paragraph of a short description, for the card; its other blocks, and those of a long one."""
+    blocks = split_blocks(short)
+    summary = blocks.pop(0).lines[0] if blocks and blocks[0].tag == "p" else " ".join(blocks[0].lines) if blocks else ""
+    return summary, blocks + (split_blocks(long) if long.split() != short.split() else [])
 
 
 def _deprecation_notice(item: ServiceOffering | ServicePlan) -> str:
@@ -264,13 +267,16 @@ def _free_or_paid(plans: Sequence[ServicePlan]) -> str:
 
 
 def _format_lowest_price(plans: Sequence[ServicePlan], costs: Sequence[Prices]) -> str:
-    """Lowest monthly price of a paid plan, in the first currency."""
-    paid = [cost.monthly for plan, cost in zip(plans, costs, strict=True) if not words.is_free(plan) and cost.monthly]
-    if not paid:
+    """Lowest monthly price of the paid plans, in the first currency; empty if one has prices of other kinds alone."""
+    paid = [cost for plan, cost in zip(plans, costs, strict=True) if not words.is_free(plan)]
+    currency = next((currency for cost in paid for currency in cost.monthly), None)
+    if currency is None or any(currency not in cost.monthly and (cost.monthly or cost.others) for cost in paid):
         return ""
-    currency = next(iter(paid[0]))
-    lowest = min(monthly[currency] for monthly in paid if currency in monthly)
-    return f"{'from ' if len(plans) > 1 else ''}{format_amount(lowest)} {currency} a month"
+    lowest = min(cost.monthly[currency] for cost in paid if currency in cost.monthly)
+    price = f"{format_amount(lowest)} {currency}".strip() + " a month"
+    if len(paid) == len(plans):
+        return f"From {price}" if len(paid) > 1 else price
+    return f"Paid plans from {price}" if len(paid) > 1 else f"Paid plan: {price}"
 
 
 def _limit_lines(lines: Sequence[str], maximum: int) -> list[str]:
@@ -279,15 +285,54 @@ def _limit_lines(lines: Sequence[str], maximum: int) -> list[str]:
     return [*lines[:maximum], *([f"and {more:,} more"] if more > 0 else [])]
 
 
-def _make_verdict_view(platform: Platform, outcome: Outcome, service: ServiceOffering) -> VerdictView:
-    messages = dict.fromkeys(r.message for r in outcome.refusals if r.path[: len(service.path)] == service.path)
+def _make_verdict_view(platform: Platform, outcome: Outcome, service: ServiceOffering) -> VerdictView | None:
+    """The verdict on a service offering; None if only others are the reason why its catalog is not accepted."""
     if outcome.kind is VerdictKind.ACCEPTS:
-        kind, does = "accepts", "accepted"
-    elif outcome.kind is VerdictKind.UNCLEAR:
-        kind, does = "other", "unclear: a value is not known yet"
-    elif not messages:
-        kind, does = "other", "refuses the catalog, but not because of this service"
-    else:
-        does = {"crashes": "crashes", "unreadable": "cannot read it"}.get(outcome.kind.value, "refused")
-        return VerdictView(platform.value, platform.label, "refuses", does, tuple(_limit_lines([*messages], MAX_WORDS)))
-    return VerdictView(platform.value, platform.label, kind, does)
+        return VerdictView(platform.value, platform.label, "accepts", "accepted")
+    reasons = outcome.refusals or outcome.doubts
+    messages = dict.fromkeys(reason.message for reason in reasons if reason.path[: len(service.path)] == service.path)
+    if not messages:
+        return None
+    kind, does = _SAID[outcome.kind]
+    return VerdictView(platform.value, platform.label, kind, does, tuple(_limit_lines([*messages], MAX_WORDS)))
+
+
+_SAID = {
+    VerdictKind.REFUSES: ("refuses", "refused"),
+    VerdictKind.CRASHES: ("refuses", "crashes"),
+    VerdictKind.UNREADABLE: ("refuses", "cannot read it"),
+    VerdictKind.UNCLEAR: ("other", "unclear: a value is not known yet"),
+}
+"""CSS class and words for each verdict but acceptance."""
+
+
+class CatalogVerdict(NamedTuple):
+    """The verdict of a platform that does not accept a catalog, with its reasons.
+
+    `culprits` are titles and anchors of the service offerings that are a reason; `words` the reasons that are none of
+    theirs.
+    """
+
+    broker: str
+    label: str
+    kind: str
+    does: str
+    culprits: Sequence[tuple[str, str]]
+    words: Sequence[str]
+
+
+def catalog_verdicts(part: Part, views: Sequence[ServiceView]) -> Iterator[CatalogVerdict]:
+    """The verdicts on the catalog of a part other than acceptance; `views` are those of its service offerings."""
+    services = [service.path for service in part.catalog.services]
+    for platform, outcome in part.outcomes.items():
+        if outcome.kind is not VerdictKind.ACCEPTS:
+            culprits = [
+                (view.title, view.anchor)
+                for view in views
+                if any(verdict.platform == platform.value for verdict in view.verdicts)
+            ]
+            reasons = outcome.refusals or outcome.doubts
+            general = dict.fromkeys(reason.message for reason in reasons if reason.path[:2] not in services)
+            yield CatalogVerdict(
+                part.broker, platform.label, *_SAID[outcome.kind], culprits, _limit_lines([*general], MAX_WORDS)
+            )

@@ -18,8 +18,9 @@ from osbctl.changes import Level, platforms_and_effects
 from osbctl.errors import UsageError
 from osbctl.findings import Severity
 from osbctl.pages.content import MAX_WITH_REQUESTS, Content, Part
+from osbctl.pages.descriptions import format_inline
 from osbctl.pages.links import Anchors, fragment
-from osbctl.pages.offerings import ChangeNote, FindingNote, PlanView, ServiceView
+from osbctl.pages.offerings import CatalogVerdict, ChangeNote, FindingNote, PlanView, ServiceView, catalog_verdicts
 from osbctl.redaction import Redactor
 from osbctl.text import escape_line
 
@@ -40,6 +41,7 @@ def render_page(content: Content) -> str:
     views: list[ServiceView] = []
     changes: list[ChangeNote] = []
     findings: list[FindingNote] = []
+    verdicts: list[CatalogVerdict] = []
     for part in content.parts:
         part_views = [
             ServiceView(part, service, redactor, anchors, number)
@@ -47,6 +49,7 @@ def render_page(content: Content) -> str:
         ]
         changes += _attach_changes(part, part_views)
         findings += _attach_findings(part, part_views)
+        verdicts += catalog_verdicts(part, part_views)
         views += part_views
     style = _read_asset("page.css") + _accent_css(content.branding.accent)
     script = f'"use strict";\n(() => {{\n{_read_asset("page.js")}}})();\n'
@@ -61,6 +64,7 @@ def render_page(content: Content) -> str:
         fragment=fragment,
         platforms_and_effects=platforms_and_effects,
         findings=_group_by_kind(findings, attrgetter("finding.severity"), Severity),
+        verdicts=verdicts,
         left_out=redactor.left_out,
         most_plans=f"{MAX_WITH_REQUESTS:,}",
         version=__version__,
@@ -137,6 +141,7 @@ def _jinja_environment() -> Environment:
         auto_reload=False,
     )
     environment.filters["raw"] = Markup
+    environment.filters["inline"] = format_inline
     environment.filters["block"] = lambda text: escape("\n".join(map(escape_line, text.split("\n"))))
     return environment
 

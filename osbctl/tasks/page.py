@@ -4,6 +4,7 @@ Each plan has example requests that its schemas accept, and commands that send t
 """
 
 import json
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -17,6 +18,7 @@ from osbctl.findings import Finding
 from osbctl.pages.content import MAX_WITH_REQUESTS, Branding, Content, Part, PlanRequests, ShownCommand
 from osbctl.pages.icons import MAX_BYTES, image_to_data_url
 from osbctl.pages.render import render_page
+from osbctl.paths import Path
 from osbctl.platforms import Platform
 from osbctl.platforms.commands import Order, Purpose
 from osbctl.platforms.outcome import Outcome
@@ -31,21 +33,24 @@ from osbctl.validation.pipeline import judge_template, validate_document
 class PageCatalog:
     """One catalog of a page: name of the broker, catalog, the earlier catalog for a comparison, and the options.
 
-    The page shows the platforms of the options, and has the findings that they select.
+    The page has the findings that the options select. It shows the platforms that they name: without any, for an
+    operator all, for a customer none. `images` are `data:` URLs by the path of a service offering, in place of its
+    `imageUrl`.
     """
 
     broker: str
     document: Document
     before: Document | None = None
     options: ValidationOptions = field(default_factory=ValidationOptions)
+    images: Mapping[Path, str] = field(default_factory=dict)
 
 
 def make_page(catalogs: Sequence[PageCatalog], content: Content) -> str:
-    """Render the catalogs as HTML, with the rest of the `content`, and verdicts and commands of their platforms.
+    """Render the catalogs as HTML, with the rest of the `content`.
 
     The page is the same for the same sources and options. Raises UsageError: the accent is not a colour.
     """
-    parts = [_build_part(catalog, content.findings) for catalog in catalogs]
+    parts = [_build_part(catalog, content) for catalog in catalogs]
     too_many = sum(len(list(part.catalog.plans)) for part in parts) > MAX_WITH_REQUESTS
     parts = parts if too_many else add_requests(parts)
     return render_page(replace(content, parts=parts, without_requests=too_many))
@@ -74,24 +79,32 @@ def read_branding(options: Mapping[str, str | None], configured: Mapping[str, st
     chosen = {**configured, **{key: value for key, value in options.items() if value is not None}}
     logo = ""
     if file := chosen.get("logo"):
-        try:
-            logo = image_to_data_url(read_bounded(file, MAX_BYTES))
-        except OSError as error:
-            raise SourceError(f"{file}: cannot be opened: {error.strerror}") from error
-        if not logo:
-            advice = f"take a PNG, JPEG, GIF, WebP or SVG of at most {MAX_BYTES // 1000} kB"
-            raise SourceError(f"{file}: not an image that a page can show", advice)
+        logo = read_image(file)
     return Branding(chosen.get("title") or Branding().title, logo, chosen.get("accent", ""))
 
 
-def _build_part(catalog: PageCatalog, with_findings: bool) -> Part:
+def read_image(file: str) -> str:
+    """The image in a file as a `data:` URL. Raises SourceError: it cannot be read, or is no image for a page."""
+    try:
+        image = image_to_data_url(read_bounded(file, MAX_BYTES))
+    except OSError as error:
+        raise SourceError(f"{file}: cannot be opened: {error.strerror}") from error
+    if not image:
+        advice = f"take a PNG, JPEG, GIF, WebP, or an SVG without scripts, of at most {MAX_BYTES // 1000} kB"
+        raise SourceError(f"{file}: not an image that a page can show", advice)
+    return image
+
+
+def _build_part(catalog: PageCatalog, content: Content) -> Part:
     document, old, platforms = catalog.document, catalog.before, catalog.options.judged
+    is_for_operator = content.audience == "operator"
     findings: Sequence[Finding] = ()
-    if with_findings:
+    outcomes: Mapping[Platform, Outcome] = {}
+    if content.findings:
         judgement = validate_document(document, catalog.options)
-        outcomes: Mapping[Platform, Outcome] = judgement.outcomes
+        outcomes = judgement.outcomes if is_for_operator else {}
         findings = [_strip_folder(finding, document.name) for finding in judgement.findings]
-    else:
+    elif is_for_operator:
         outcomes = judge_template(document.data, platforms)
     changes: Sequence[Change] = ()
     if old:
@@ -100,21 +113,26 @@ def _build_part(catalog: PageCatalog, with_findings: bool) -> Part:
 
         catalog_changes = compare_catalogs(old.data, document.data, platforms=frozenset(platforms))
         changes = catalog_changes + find_refusal_changes(old.data, document.data, catalog_changes, frozenset(platforms))
-    return Part(catalog.broker, document.catalog, outcomes, findings, changes)
+    shown = platforms if is_for_operator or catalog.options.platforms else ()
+    return Part(catalog.broker, document.catalog, outcomes, findings, changes, platforms=shown, images=catalog.images)
 
 
 def _strip_folder(finding: Finding, name: str) -> Finding:
-    """The finding without the folder of its source, since others read the page."""
-    location, folder = finding.location, name.rpartition("/")[0] + "/"
-    if location is None or folder == "/" or "://" in name:
+    """The finding without the folder of its source, since others read the page.
+
+    In its sentences, only the path of the source is shortened: a value that is quoted may have the folder's name.
+    """
+    location, (folder, _, file) = finding.location, name.rpartition("/")
+    if location is None or not folder or "://" in name:
         return finding
-    location = location._replace(source=location.source.removeprefix(folder))
-    message, hint = (text.replace(folder, "") for text in (finding.message, finding.hint))
+    location = location._replace(source=location.source.removeprefix(f"{folder}/"))
+    path = re.compile(rf"(?<![^\s(]){re.escape(name)}(?![\w-]|\.\w)")
+    message, hint = (path.sub(lambda _: file, text) for text in (finding.message, finding.hint))
     return finding._replace(location=location, message=message, hint=hint)
 
 
 def add_requests(parts: Sequence[Part]) -> list[Part]:
-    """Add examples of the plans, and commands for the tools of the platforms that a part has outcomes of."""
+    """Add examples of the plans, and commands for the tools of the platforms of each part."""
     brokers: dict[str, set[str]] = {}
     for part in parts:
         for service in part.catalog.services:
@@ -124,7 +142,7 @@ def add_requests(parts: Sequence[Part]) -> list[Part]:
             part,
             requests={
                 plan.path: _plan_requests(
-                    service, plan, part.broker if len(brokers[service.name]) > 1 else "", [*part.outcomes]
+                    service, plan, part.broker if len(brokers[service.name]) > 1 else "", [*part.platforms]
                 )
                 for service in part.catalog.services
                 for plan in service.plans

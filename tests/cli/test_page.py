@@ -1,8 +1,13 @@
 """`osbctl page`: its sources, what they are compared with, and wrong words."""
 
+import gzip
 import json
 import re
 import subprocess
+import threading
+from base64 import b64encode
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
@@ -122,3 +127,193 @@ def test_a_long_text_is_cut_with_a_note(tmp_path: Path) -> None:
         shown = page(tmp_path, "c.json")
         assert f"{'x' * 20_000}{note}<" in shown, length
         assert "x" * 20_001 not in shown, length
+
+
+PNG = b"\x89PNG\r\n\x1a\n" + b"\0" * 20
+SVG = b'<svg xmlns="http://www.w3.org/2000/svg"/>'
+
+
+class Images(BaseHTTPRequestHandler):
+    """Answers with images, well or badly meant."""
+
+    server: "ImageHost"
+
+    def do_GET(self) -> None:
+        self.server.asked.append((self.path, dict(self.headers)))
+        path = self.path.partition("?")[0]
+        to = {
+            "/moved.png": "/ok.png",
+            "/loop": "/loop",
+            "/metadata": "http://localhost:1/x",
+            "/file": "file:///etc/passwd",
+        }
+        body = {"/ok.png": PNG, "/ok.svg": SVG, "/script.svg": SVG.replace(b"/>", b"><script/></svg>"),
+                "/page.png": b"<html><script>alert(1)</script>", "/large.png": PNG.ljust(200_001), "/zip.png": PNG,
+                "/bomb.png": PNG.ljust(5_000_000), "/slow.png": PNG}.get(path)  # fmt: skip
+        self.send_response(302 if path in to else 200 if body else 404)
+        if path in to:
+            self.send_header("Location", to[path])
+        self.send_header("Content-Type", "text/html" if path == "/ok.png" else "image/png")
+        if path in ("/zip.png", "/bomb.png"):
+            self.send_header("Content-Encoding", "gzip")
+            body = gzip.compress(body or b"")
+        self.send_header("Content-Length", str(len(body or b"")))
+        self.end_headers()
+        if path == "/slow.png":
+            self.server.stop.wait(30)
+        self.wfile.write(body or b"")
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+class ImageHost(ThreadingHTTPServer):
+    def __init__(self) -> None:
+        super().__init__(("127.0.0.1", 0), Images)
+        self.asked: list[tuple[str, dict[str, str]]] = []
+        self.stop = threading.Event()
+
+    def handle_error(self, *_: object) -> None:
+        """Say nothing of a client that left."""
+
+
+@pytest.fixture
+def images() -> Iterator[ImageHost]:
+    server = ImageHost()
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    yield server
+    server.stop.set()
+    server.shutdown()
+    thread.join()
+    server.server_close()
+
+
+def write_catalog(folder: Path, *addresses: str) -> None:
+    services = [
+        service(f"s-{n}", f"db-{n}", plan(f"p-{n}", "small"), metadata={"imageUrl": address})
+        for n, address in enumerate(addresses)
+    ]
+    (folder / "c.json").write_text(json.dumps(catalog(*services)))
+
+
+def pictures(html: str) -> list[str]:
+    """For each service its image, or its initials."""
+    return re.findall(r'<img class="icon" src="([^"]*)"|<span class="icon mono [^>]*>(\w+)</span>', html)
+
+
+def embedded(data: bytes, kind: str = "png") -> tuple[str, str]:
+    return f"data:image/{kind};base64,{b64encode(data).decode()}", ""
+
+
+def test_images_are_fetched_on_request_alone(tmp_path: Path, images: ImageHost) -> None:
+    host = f"http://127.0.0.1:{images.server_port}"
+    write_catalog(
+        tmp_path, f"{host}/ok.png", f"{host}/ok.png", f"{host}/ok.svg", f"{host}/moved.png", f"{host}/zip.png"
+    )
+    assert [image for image, _ in pictures(page(tmp_path, "c.json"))] == [""] * 5
+    assert images.asked == []
+    done = osbctl("page", "c.json", "--embed-images", cwd=tmp_path, code=0)
+    assert done.stderr == ""
+    png = embedded(PNG)
+    assert pictures(done.stdout) == [png, png, embedded(SVG, "svg+xml"), png, png]
+    asked = images.asked
+    assert sorted(path for path, _ in asked) == ["/moved.png", "/ok.png", "/ok.png", "/ok.svg", "/zip.png"], "once each"
+    for _, headers in asked:
+        assert headers.keys() <= {"Host", "Accept", "User-Agent", "Accept-Encoding"}
+    assert host not in done.stdout
+
+
+def test_what_is_no_image_within_the_limits_becomes_initials(tmp_path: Path, images: ImageHost) -> None:
+    host = f"http://127.0.0.1:{images.server_port}"
+    limits = {
+        "/none.png?key=hunter2": "status 404",
+        "/page.png": "not an image that a page can show",
+        "/script.svg": "not an image that a page can show",
+        "/large.png": "larger than 200,000 bytes",
+        "/bomb.png": "larger than 200,000 bytes",
+        "/loop": "more than 5 redirects",
+        "/metadata": "redirects to another place, http://localhost:1",
+        "/file": "redirects to something that is not an address",
+        "/slow.png": "not complete in time",
+    }
+    for path, told in limits.items():
+        write_catalog(tmp_path, host + path)
+        seconds = "0.5" if path == "/slow.png" else "60"
+        done = osbctl("page", "c.json", "--embed-images", "--timeout", seconds, cwd=tmp_path, code=0)
+        assert pictures(done.stdout) == [("", "D0")], path
+        assert told in done.stderr, path
+        assert f"{host}{path.partition('?')[0]}" in done.stderr
+        assert "hunter2" not in done.stderr
+    assert not [path for path, _ in images.asked if path == "/x"]
+
+
+def test_the_time_is_for_all_images_together(tmp_path: Path, images: ImageHost) -> None:
+    host = f"http://127.0.0.1:{images.server_port}"
+    write_catalog(tmp_path, *(f"{host}/slow.png?{n}" for n in range(20)))
+    done = osbctl("page", "c.json", "--embed-images", "--timeout", "0.5", cwd=tmp_path, code=0)
+    assert done.stderr.count("not complete in time") < 3
+    assert "more images are not fetched: --timeout is for all" in done.stderr
+    assert len(images.asked) < 3
+
+
+def test_addresses_that_are_not_of_the_web_are_not_asked(tmp_path: Path, images: ImageHost) -> None:
+    addresses = (
+        "file:///etc/passwd",
+        "ftp://127.0.0.1/x",
+        f"http://me:pw@127.0.0.1:{images.server_port}/ok.png",
+        "//x/y.png",
+    )
+    write_catalog(tmp_path, *addresses)
+    done = osbctl("page", "c.json", "--embed-images", cwd=tmp_path, code=0)
+    assert [image for image, _ in pictures(done.stdout)] == [""] * 4
+    assert images.asked == []
+
+
+def test_images_of_a_folder_have_the_names_of_services(tmp_path: Path, images: ImageHost) -> None:
+    write_catalog(tmp_path, f"http://127.0.0.1:{images.server_port}/ok.svg", "", "")
+    folder = tmp_path / "logos"
+    folder.mkdir()
+    (folder / "db-0.png").write_bytes(PNG)
+    (folder / "db-1.svg").write_bytes(SVG)
+    (folder / "notes.txt").write_text("not an image, and not of a service")
+    html = page(tmp_path, "c.json", "--images", "logos", "--embed-images")
+    assert pictures(html) == [embedded(PNG), embedded(SVG, "svg+xml"), ("", "D2")]
+    assert images.asked == [], "the image of the folder is taken"
+    assert "is an input" in failure("page", "c.json", "--images", "logos", "-o", "logos/db-0.png", cwd=tmp_path, code=2)
+    (folder / "db-0.svg").write_bytes(SVG)
+    assert "has the same name" in failure("page", "c.json", "--images", "logos", cwd=tmp_path, code=3)
+    (folder / "db-0.svg").unlink()
+    (folder / "db-0.png").write_text("<html>")
+    assert "not an image" in failure("page", "c.json", "--images", "logos", cwd=tmp_path, code=3)
+    assert "cannot be opened" in failure("page", "c.json", "--images", "none", cwd=tmp_path, code=3)
+
+
+def test_options_of_images_without_a_use(tmp_path: Path) -> None:
+    write_catalog(tmp_path, "")
+    assert "no source is an address" in failure("page", "c.json", "--timeout", "5", cwd=tmp_path, code=2)
+    words = ("page", "c.json", "--embed-images", "--user", "me")
+    assert "no source is an address" in failure(*words, cwd=tmp_path, code=2)
+
+
+def test_findings_keep_a_value_that_has_the_name_of_the_folder(tmp_path: Path) -> None:
+    values = ["docs/v2/a.html", "v2/a.html", "v2/catalog.json", "x/v2/catalog.json"]
+    (tmp_path / "v2").mkdir()
+    offered = [
+        service(f"s{n}", f"s{n}", plan(f"p{n}", "p"), metadata={"documentationUrl": value})
+        for n, value in enumerate(values)
+    ]
+    (tmp_path / "v2" / "catalog.json").write_text(json.dumps(catalog(*offered)))
+    html = page(tmp_path, "v2/catalog.json", "--findings")
+    for value in values:
+        assert f"is &#39;{value}&#39;, not an absolute URL" in html
+    assert ">catalog.json:1:" in html
+    assert ">v2/catalog.json:" not in html
+
+
+def test_the_audience(tmp_path: Path) -> None:
+    write_catalog(tmp_path, "")
+    assert "cf create-service" not in page(tmp_path, "c.json")
+    for words in (("--audience", "operator"), ("--platform", "cloudfoundry")):
+        assert "cf create-service" in page(tmp_path, "c.json", *words)
+    assert "kubectl" not in page(tmp_path, "c.json", "--platform", "cloudfoundry")

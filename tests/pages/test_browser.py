@@ -49,7 +49,7 @@ def plan(id_: str, schema: Any = None) -> dict[str, Any]:
 
 def written(folder: Path, catalogs: list[PageCatalog], **options: Any) -> Path:
     path = folder / "page.html"
-    path.write_text(make_page(catalogs, Content(**options)), "utf-8")
+    path.write_text(make_page(catalogs, Content(**{"audience": "operator", **options})), "utf-8")
     return path
 
 
@@ -153,7 +153,7 @@ def test_plans_are_compared(browser: Browser, file: Path) -> None:
         table = page.locator("article:visible table.compare")
         body = table.locator("tbody tr").all()
         rows = {row.locator("th").inner_text(): row.locator("td").all_inner_texts() for row in body}
-        assert rows["USD a month"] == ["–", "19", "89", "349"]
+        assert rows["USD a month"] == ["free", "19", "89", "349"]
         assert rows["Storage"] == ["1 GB", "10 GB", "100 GB", "1 TB"]
         assert rows["Bindable"] == ["yes"] * 4
         page.get_by_label("Only what differs").check()
@@ -182,6 +182,49 @@ def test_of_many_plans_four_are_shown_until_one_chooses(browser: Browser, tmp_pa
         assert heads.all_inner_texts() == ["Title 1 Free", "Title 0 (p9) Free"]
         page.get_by_role("button", name="All plans").click()
         assert heads.count() == 10
+
+
+def test_very_many_plans_have_a_filter(browser: Browser, tmp_path: Path) -> None:
+    plans = [
+        {**plan(f"{kind}-{n:02}"), "free": n == 0, "metadata": {} if n == 0 else {"costs": [{"amount": {"usd": n}, "unit": "MONTHLY"}]}}
+        for kind in ("small", "large") for n in range(30)
+    ]  # fmt: skip
+    data = {"services": [{"id": "s", "name": "s", "description": "d", "bindable": True, "plans": plans}]}
+    with opened(browser, written(tmp_path, [PageCatalog("a", document(data))]), "#service/s") as page:
+        heads = page.locator("table.compare thead th:visible")
+        assert heads.count() == 4
+        choice = page.get_by_role("group", name="Show")
+        assert choice.get_by_role("checkbox").count() == 2
+        choice.get_by_label("Plan name").fill("LARGE-07, small-1")
+        assert heads.all_inner_texts() == [*(f"small-{n}" for n in range(10, 20)), "large-07"]
+        assert choice.get_by_text("11 of 11 matching plans").is_visible()
+        assert page.locator(".plan:visible").count() == 11
+        choice.get_by_label("At most USD a month").fill("7")
+        assert heads.all_inner_texts() == ["large-07"]
+        choice.get_by_label("Plan name").fill("")
+        assert heads.count() == 12
+        choice.get_by_role("button", name="Show all").click()
+        assert heads.count() == 16
+        assert not choice.get_by_role("button", name="Show all").is_visible()
+        choice.get_by_label("Only free plans").check()
+        assert heads.all_inner_texts() == ["small-00 Free", "large-00 Free"]
+        page.evaluate("location.hash = '#service/s/large-20'")
+        until(page, "document.getElementById('service/s/large-20').checkVisibility()")
+        assert heads.count() == 3
+        assert violations(page) == []
+
+
+def test_the_only_service_is_open(browser: Browser, tmp_path: Path) -> None:
+    data = {
+        "services": [{"id": "s", "name": "s", "description": "", "bindable": True, "plans": [plan("p"), plan("q")]}]
+    }
+    with opened(browser, written(tmp_path, [PageCatalog("a", document(data))], findings=True)) as page:
+        assert page.get_by_text("Plans side by side").is_visible()
+        assert page.locator("#findings").is_visible()
+        assert not page.get_by_text("All services").is_visible()
+        page.keyboard.press("Escape")
+        page.get_by_role("link", name="Service marketplace").click()
+        assert page.get_by_text("Plans side by side").is_visible()
 
 
 def test_commands_are_in_a_tab_for_each_platform_and_are_copied(browser: Browser, file: Path) -> None:
@@ -325,7 +368,8 @@ def test_pages_of_each_size_fit_a_phone_and_a_desktop(browser: Browser, tmp_path
         with opened(browser, file, width=width, color_scheme=theme) as page:
             assert violations(page) == []
             assert page.evaluate("document.documentElement.scrollWidth") <= width
-            assert len(re.findall(rb"/Type /Page\b", page.pdf())) <= 1 + plans // 50
+            # Paper gets the list; the only service is open, with its plans.
+            assert len(re.findall(rb"/Type /Page\b", page.pdf())) <= (1 + plans // 50 if plans > 7 else 3)
             page.locator("article").first.click()  # the whole card is the link
             until(page, "document.querySelector('main.one') !== null")
             assert violations(page) == []

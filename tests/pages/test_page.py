@@ -3,8 +3,11 @@
 import json
 import re
 import subprocess
+import time
 from base64 import b64encode
+from collections import Counter
 from hashlib import sha256
+from html import unescape
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -14,23 +17,24 @@ import jsonschema_rs
 import pytest
 from markupsafe import escape
 
-from osbctl.catalog import Catalog
+from osbctl.catalog import Catalog, ServicePlan
 from osbctl.pages.content import Branding, Content, Part
 from osbctl.pages.icons import MAX_BYTES, clean_data_url, image_to_data_url, monogram
 from osbctl.pages.render import render_page
 from osbctl.platforms import Platform
 from osbctl.platforms.commands import Order, Purpose
-from osbctl.platforms.outcome import Outcome, VerdictKind
+from osbctl.platforms.outcome import Outcome, Refusal, VerdictKind
 from osbctl.requests.commands import build_commands
 from osbctl.sources.document import Document
 from osbctl.sources.parse import parse_document
 from osbctl.sources.read import read_source
 from osbctl.tasks.page import PageCatalog, add_requests, make_page
 from osbctl.text import escape_line
+from osbctl.validation.options import ValidationOptions
+from osbctl.views.words import bullets as bullets_of
 from tests.corpus import EVERY_CASE, catalogs, needs_corpus
 from tests.folders import catalogs_folder
 
-ACCEPTED = dict.fromkeys(Platform, Outcome(VerdictKind.ACCEPTS))
 SHIPPED = catalogs_folder() / "data-services.yaml"
 LOADING = {"src", "href", "srcset", "srcdoc", "action", "formaction", "poster", "data", "background", "ping", "cite"}
 
@@ -70,7 +74,7 @@ def page(data: dict[str, Any], **options: Any) -> str:
 
 
 def page_with_requests(data: dict[str, Any]) -> str:
-    return render_page(Content(add_requests([Part("a", Catalog.of(data), ACCEPTED)])))
+    return render_page(Content(add_requests([Part("a", Catalog.of(data), platforms=tuple(Platform))])))
 
 
 def made(data: dict[str, Any], before: dict[str, Any] | None = None, **options: Any) -> str:
@@ -240,14 +244,100 @@ def test_recursive_and_deep_schemas_make_a_page() -> None:
 def test_a_refusal_is_shown_at_its_service_offering() -> None:
     data = service(bindable=True)
     data["services"].append({"id": "s-2", "name": "bare", "description": "No plans", "bindable": True, "plans": []})
-    html = made(data)
+    html = made(data, audience="operator")
     first, second = html.split("<article")[1:3]
-    assert 'class="platforms"' in first
-    assert 'class="platforms"' not in made(service(bindable=True))
-    assert "refuses the catalog, but not because of this service" in first
+    assert 'class="platforms"' in second
     assert "<dd>refused" in second
     assert 'class="words"' in second
-    assert 'class="words"' not in first
+    assert 'class="platforms"' not in first
+    assert not re.search('refuse|class="words"|class="mark[^>]*>Cloud Foundry', first), (
+        "the other service offering is no reason"
+    )
+    front = html.split('id="platforms"')[1].split("</section>")[0]
+    assert 'refused, because of <a href="#service/s-2">bare</a>' in front
+    assert 'id="platforms"' not in made(service(bindable=True), audience="operator")
+
+
+def test_a_reason_of_no_service_offering_is_shown_at_the_top() -> None:
+    reasons = Refusal("r", (), "too many services"), Refusal("r", ("services", 0, "name"), "bad name")
+    outcomes = {Platform.KORIFI: Outcome(VerdictKind.REFUSES, reasons)}
+    data = service()
+    data["services"].append({"id": "s-2", "name": "other", "description": "d", "plans": []})
+    front, *articles = render_page(Content([Part("a", Catalog.of(data), outcomes)])).split("<article")
+    assert "refused, because of db too many services" in Read(front).text
+    assert "bad name" in articles[0]
+    assert "Korifi" not in articles[1]
+
+
+def test_what_is_unclear_is_shown_where_the_value_is() -> None:
+    data = service(bindable="((bindable))")
+    data["services"].append({"id": "s-2", "name": "other", "description": "d", "bindable": True, "plans": []})
+    data["services"][1]["plans"] = [{"id": "p-2", "name": "p", "description": "d"}]
+    front, first, second = made(data, audience="operator").split("<article")
+    assert "unclear: a value is not known yet, because of" in Read(front).text
+    assert "unclear: a value is not known yet" in first
+    assert "unclear" not in second
+
+
+def test_verdicts_and_the_commands_of_all_platforms_are_for_the_operator() -> None:
+    data = service(bindable=True)
+    data["services"].append({"id": "s-2", "name": "bare", "description": "No plans", "bindable": True, "plans": []})
+    catalogs = [PageCatalog("a", document(data))]
+    tools = ("cf create-service", "svcat provision", "btp create", "kubectl apply")
+
+    def found(html: str) -> list[str]:
+        return [tool for tool in tools if tool in html]
+
+    customer = make_page(catalogs, Content())
+    assert found(customer) == []
+    assert not re.search("Cloud Foundry|Korifi|refused|Accepted by", Read(customer).text)
+    operator = make_page(catalogs, Content(audience="operator"))
+    assert found(operator) == list(tools)
+    assert "Accepted by Korifi" in operator
+    options = ValidationOptions(platforms=frozenset({Platform.KUBERNETES}))
+    chosen = [PageCatalog("a", document(data), options=options)]
+    assert found(make_page(chosen, Content())) == ["svcat provision", "kubectl apply"]
+    assert "refused" not in Read(make_page(chosen, Content())).text
+    operator = make_page(chosen, Content(audience="operator"))
+    assert found(operator) == ["svcat provision", "kubectl apply"]
+    assert "refused" in operator
+    assert "Cloud Foundry" not in operator
+    findings = make_page(catalogs, Content(findings=True))
+    assert "<h3>Findings</h3>" in findings
+    assert 'id="platforms"' not in findings
+
+
+def test_the_only_service_is_open() -> None:
+    data = service()
+    assert '<details class="body" open>' in page(data)
+    data["services"] *= 2
+    assert '<details class="body" open>' not in page(data)
+
+
+@pytest.mark.parametrize(
+    ("plans", "words"),
+    [
+        ([None, 49], "Free plan; Paid plan: 49 USD a month"),
+        ([None, 99, 49], "Free plan; Paid plans from 49 USD a month"),
+        ([99, 49], "Paid; From 49 USD a month"),
+        ([49], "Paid; 49 USD a month"),
+        ([None], "Free"),
+        ([None, 49, "HOURLY"], "Free plan"),
+        ([49, 0.5, "MONTHLY"], "Paid; From 0.50 USD a month"),
+    ],
+)
+def test_the_price_on_a_card(plans: list[Any], words: str) -> None:
+    unit = next((plan for plan in plans if isinstance(plan, str)), "MONTHLY")
+    amounts = [plan for plan in plans if not isinstance(plan, str)]
+    offered = [
+        {"id": f"p{n}", "name": f"p{n}", "description": "d", "free": amount is None,
+         "metadata": {} if amount is None else {"costs": [{"amount": {"usd": amount}, "unit": unit if n == 1 else "MONTHLY"}]}}
+        for n, amount in enumerate(amounts)
+    ]  # fmt: skip
+    if unit == "HOURLY":
+        offered.append({**offered[1], "id": "x", "name": "x"})
+    badges = re.findall(r'<p class="badges">(.*?)</p>', page(service(plans=offered)), re.DOTALL)[0]
+    assert " ".join(unescape(re.sub("<[^>]*>", "", badges)).split()) == words
 
 
 def test_changes_are_at_the_top_and_at_their_service_offering() -> None:
@@ -301,7 +391,7 @@ def test_deprecated_services_and_plans_have_a_badge(fields: dict[str, Any], said
 def test_plans_with_one_title_have_their_names() -> None:
     titles = zip("abc", "XXY", strict=True)
     plans = [{"id": n, "name": n, "description": "d", "metadata": {"displayName": t}} for n, t in titles]
-    assert re.findall(r'<th scope="col"><a [^>]*>([^<]*)', page(service(plans=plans))) == ["X (a)", "X (b)", "Y"]
+    assert re.findall(r'<th scope="col"[^>]*><a [^>]*>([^<]*)', page(service(plans=plans))) == ["X (a)", "X (b)", "Y"]
 
 
 def test_plans_are_compared_in_words() -> None:
@@ -329,9 +419,9 @@ def test_what_a_page_leaves_out_is_counted() -> None:
     one = Read(page(service(plan={"metadata": {"bullets": lines}}))).text
     assert "feature dy and 50 more" in one
     assert "feature ea" not in one
-    assert "And 52 more rows" in Read(page(service(plans=plans))).text
+    assert "52 more rows are not shown" in Read(page(service(plans=plans))).text
     faulty = [{"id": 5, "name": f"p{n}", "description": "d"} for n in range(60)]
-    assert re.search(r"and \d+ more", Read(made(service(plans=faulty))).text)
+    assert re.search(r"and \d+ more", Read(made(service(plans=faulty), audience="operator")).text)
 
 
 def test_lines_that_differ_in_an_amount_share_a_row() -> None:
@@ -340,9 +430,126 @@ def test_lines_that_differ_in_an_amount_share_a_row() -> None:
     plans = [{"id": n, "name": n, "metadata": {"bullets": bullets}} for n, bullets in zip("ab", lines, strict=True)]
     rows = re.findall(r'<th scope="row">([^<]*)</th><td>([^<]*)</td><td>([^<]*)', page(service(plans=plans)))
     assert rows[:-2] == [
-        ("Storage", "1 GB", "Up to 10 GB"), ("Minimum core", "1", "4"), ("SSH access", "✓", "✓"),
-        ("Postgres 15 on 2 disks", "✓", "–"), ("VPN access", "✓", "–"), ("Postgres 16 on 2 disks", "–", "✓"),
-    ]  # fmt: skip
+        ("Storage", "1 GB", "Up to 10 GB"),
+        ("Core", "minimum 1", "Minimum 4"),
+        ("SSH access", "✓", "✓"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("lines", "row"),
+    [
+        ("RAM: 2 GB|ram 4GB", ("RAM", "2 GB", "4GB")),
+        ("storage up to 10 GB|20 GB storage", ("Storage", "up to 10 GB", "20 GB")),
+        ("Backup: daily|Backup: none", ("Backup", "daily", "none")),
+        ("Replicas: 2 or more|replicas: 3", ("Replicas", "2 or more", "3")),
+        ("PostgreSQL 15|PostgreSQL 16", ("PostgreSQL", "15", "16")),
+        ("Encrypted  disks|encrypted disks", ("Encrypted disks", "✓", "✓")),
+        ("30-day backups|30-day backups", ("30-day backups", "✓", "✓")),
+        ("30-day backups|7-day backups", None),
+        ("Version 9.5 server|Version 9.6 server", None),
+        ("24/7 support|24 support", None),
+        ("No backup|No backup", None),
+        ("without support|without support", None),
+        ("Storage encrypted|", None),
+        ("2 dedicated servers|Dedicated server", None),
+        ("See https://a.example|See https://b.example", None),
+    ],
+)
+def test_only_what_is_comparable_is_compared(lines: str, row: Any) -> None:
+    plans = [{"id": n, "name": n, "metadata": {"bullets": line.split(";")}} for n, line in enumerate(lines.split("|"))]
+    plans = [{**plan, "id": str(plan["id"]), "name": str(plan["name"])} for plan in plans]
+    html = page(service(plans=plans))
+    rows = re.findall(r'<th scope="row">([^<]*)</th><td>([^<]*)</td><td>([^<]*)', html)
+    assert rows[:-2] == ([row] if row else [])
+    for line in filter(None, lines.split("|")):
+        assert f"<li>{' '.join(line.split())}</li>" in " ".join(html.split()), "a plan has its bullets"
+
+
+def test_what_a_plan_does_not_state_is_not_denied() -> None:
+    bullets = [["Storage encrypted", "no backup"], ["Storage encrypted"], [], ["no backup"]]
+    about = ["d", "d", "With storage encrypted.", "d"]
+    plans = [
+        {"id": f"p{n}", "name": f"p{n}", "description": text, "free": n == 0, "metadata": {"bullets": lines}}
+        for n, (lines, text) in enumerate(zip(bullets, about, strict=True))
+    ]
+    plans[1]["metadata"]["costs"] = [{"amount": {"usd": 5}, "unit": "MONTHLY"}]
+    html = page(service(plans=plans))
+    found = dict(table_rows(html))
+    assert found["Storage encrypted"] == ["✓", "✓", "see the plan", "not stated"]
+    assert found["USD a month"] == ["free", "5", "not stated", "not stated"]
+    assert "No backup" not in found
+    assert "–" not in html.split("<article")[1].split("</article")[0]
+    assert "Empty cells: the catalog does not state it." in html
+
+
+def table_rows(html: str) -> list[tuple[str, list[str]]]:
+    """Labels and cells of the comparisons."""
+    rows = re.findall(r'<tr[^>]*><th scope="row">([^<]*)</th>(.*?)</tr>', html)
+    return [
+        (unescape(label), [unescape(re.sub("<[^>]*>", "", cell)) for cell in cells.split("</td>")[:-1]])
+        for label, cells in rows
+    ]
+
+
+@needs_corpus
+def test_comparisons_of_real_catalogs_say_what_the_catalog_says() -> None:
+    """Each tick and value is in the plan, and no bullet of one plan alone has a row."""
+    checked = Counter[str]()
+    for file in [SHIPPED, *catalogs()]:
+        catalog = Catalog.of(read_source(str(file)).data).redacted
+        articles = render_page(Content([Part("a", catalog)])).split("<article")[1:]
+        for offered, article in zip(catalog.services, articles, strict=True):
+            fields = {_in_words(key) for plan in offered.plans for key in plan.metadata}
+            for label, cells in table_rows(article):
+                assert "–" not in cells
+                told = sum(cell not in ("not stated", "see the plan") for cell in cells)
+                is_bullet = label.casefold() not in {
+                    *fields,
+                    "bindable",
+                    "plan can be changed",
+                    "costs",
+                    "further costs",
+                }
+                assert told > 1 or not is_bullet or label.endswith(" a month"), (file.name, label)
+                for plan, cell in zip(offered.plans, cells, strict=True):
+                    kind = _check_cell(plan, label, cell)
+                    assert kind or not is_bullet, (file.name, label, cell)
+                    checked[kind] += 1
+    assert min(checked[kind] for kind in ("price", "tick", "limit")) > 30, checked
+
+
+def _check_cell(plan: ServicePlan, label: str, cell: str) -> str:
+    """The kind of a cell that says what the catalog says; empty for another one."""
+    lines = [" ".join(line.split()).casefold() for line in bullets_of(plan)]
+    if cell == "✓":
+        return "tick" * (label.casefold() in lines)
+    if label.endswith(" a month"):
+        costs = [
+            cost["amount"]
+            for cost in plan.metadata.get("costs", ())
+            if cost["unit"].lower() in ("monthly", "per month", "month")
+        ]
+        amounts = [cost[key] for cost in costs for key in cost if key.upper() == label.split()[0]]
+        is_same = (
+            cell == ("free" if plan.data.get("free", "costs" not in plan.metadata) else "not stated")
+            if not amounts
+            else _number(cell) == pytest.approx(sum(amounts))
+        )
+        return "price" * is_same
+    if cell in ("not stated", "see the plan"):
+        return "gap" * (label.casefold() not in lines)
+    return "limit" * all(
+        any(label.casefold() in line and value.casefold() in line for line in lines) for value in cell.split("; ")
+    )
+
+
+def _number(text: str) -> float:
+    return float(text.replace(",", ""))
+
+
+def _in_words(key: str) -> str:
+    return " ".join(re.split(r"(?<=[a-z0-9])(?=[A-Z])|[_-]+", key)).casefold()
 
 
 def test_parameters_of_several_plans_are_merged() -> None:
@@ -361,12 +568,51 @@ def test_parameters_of_several_plans_are_merged() -> None:
 
 
 def test_a_description_is_split_at_blank_lines_and_list_items() -> None:
-    words = "One sentence that is\nbroken at its\r\nwidth.\n\n\nAnother:\n- one\n- two\n  more\n1. three"
+    words = "One sentence that is\nbroken at its\r\nwidth, in\n2019. Yes.\n\n\nAnother:\n- one\n- two\n  more\n\n* three\n1. four"
+    text = '<p class="text">One sentence that is broken at its width, in 2019. Yes.</p>\n<p class="text">Another:</p>\n'
+    items = '<ul class="text"><li>one</li><li>two more</li><li>three</li></ul>\n<ol class="text"><li>four</li></ol>\n'
+    assert text + items in page(service(metadata={"longDescription": words}))
+    assert text + items in page(service(plan={"description": words}))
+    assert text.split("\n", 1)[1] + items in page(service(description=words)), "the first paragraph is on the card"
+    assert f'<p class="about">{text[16 : text.index("</p>")]}</p>' in page(service(description=words))
+    assert page(service(description="Same  words", metadata={"longDescription": "Same words"})).count("Same words") == 1
+
+
+@pytest.mark.parametrize(
+    ("words", "shown"),
+    [
+        ("# Title #\ntext", '<p class="text"><b>Title</b></p>\n<p class="text">text</p>'),
+        ("a\n---\nb", '<p class="text">a</p>\n<p class="text">b</p>'),
+        (
+            "7. x\n\ny\n\n8. z",
+            '<ol class="text" start="7"><li>x</li></ol>\n<p class="text">y</p>\n<ol class="text" start="8">',
+        ),
+        ("```\n<b>\n  - c\n```\nd", '<pre tabindex="0">&lt;b&gt;\n  - c</pre>\n<p class="text">d</p>'),
+        ("| a | b |\n|---|---|", '<pre tabindex="0">| a | b |\n|---|---|</pre>'),
+        ("**bold** and `x<y` and __b__", "<b>bold</b> and <code>x&lt;y</code> and <b>b</b>"),
+        ("a ** b ** c and my__own__name `", "a ** b ** c and my__own__name `"),
+        (
+            "[docs](https://d.example/?a=1&b)",
+            'href="https://d.example/?a=1&amp;b" target="_blank" rel="noopener noreferrer">docs<',
+        ),
+        ("![logo](https://d.example/x.png)", '<p class="text">logo</p>'),
+        ("[x](javascript:alert(1))", "[x](javascript:alert(1))"),
+        ("[x](https://me@d.example/)", "[x](https://***@d.example/)"),
+        ('[x](https://d.example/"onclick=)', "[x](https://d.example/&#34;onclick=)"),
+        ("**<script>**<img src=x>", "<b>&lt;script&gt;</b>&lt;img src=x&gt;"),
+        ("**\u202ex** \u202ey", "<b>\\u202ex</b> \\u202ey"),
+    ],
+)
+def test_markdown_in_descriptions(words: str, shown: str) -> None:
     html = page(service(metadata={"longDescription": words}))
-    assert re.findall(r'<div class="inside">\s*((?:<p>[^<]*</p>\s*)*)', html)[0].split("\n")[:-1] == [
-        f"<p>{each}</p>"
-        for each in ("One sentence that is broken at its width.", "Another:", "- one", "- two more", "1. three")
-    ]
+    assert shown in html.split('class="inside"')[1].split("<h3>")[0]
+
+
+def test_long_descriptions_take_little_time() -> None:
+    clock = time.process_time()
+    for text in ("**a ", "[a" * 2, "# ", "- ", "*" * 7, "`", "__a", "1. ", "|\n", "> ", "_ " * 3 + "\n", "[a](" * 2):
+        page(service(metadata={"longDescription": text * (20_000 // len(text))}))
+    assert time.process_time() - clock < 5
 
 
 @needs_corpus
@@ -382,11 +628,11 @@ def test_real_catalogs_make_a_page() -> None:
 
 def test_a_page_of_very_many_plans_has_no_commands(monkeypatch: pytest.MonkeyPatch) -> None:
     told = "commands and examples are left out"
-    full = made(service())
+    full = made(service(), audience="operator")
     assert told not in full
     assert "cf create-service" in full
     monkeypatch.setattr("osbctl.tasks.page.MAX_WITH_REQUESTS", 0)
-    short = made(service())
+    short = made(service(), audience="operator")
     assert told in short
     assert "cf create-service" not in short
 
@@ -397,7 +643,9 @@ def test_requests_of_real_catalogs_are_valid(tmp_path: Path) -> None:
     proved, expected, script = 0, [], []
     for file in [SHIPPED, *catalogs()]:
         catalog = Catalog.of(read_source(str(file)).data)
-        part, _ = add_requests([Part("b", catalog, ACCEPTED), Part("other", catalog, ACCEPTED)])
+        part, _ = add_requests(
+            [Part("b", catalog, platforms=tuple(Platform)), Part("other", catalog, platforms=tuple(Platform))]
+        )
         for owner, plan in [(each, plan) for each in catalog.services for plan in each.plans]:
             found = part.requests[plan.path]
             for place, examples in found.examples.items():
@@ -455,6 +703,23 @@ def test_images_are_recognised_by_their_first_bytes(data: bytes) -> None:
 )
 def test_other_values_are_not_images(url: object) -> None:
     assert clean_data_url(url) == ""
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "<script>alert(1)</script>",
+        "<svg:script/>",
+        "<g onload = 'alert(1)'/>",
+        '<g id="x"onclick="alert(1)"/>',
+        "<IFRAME src='x'/>",
+    ],
+)
+def test_an_svg_with_scripts_or_entities_is_not_shown(content: str) -> None:
+    svg = '<svg xmlns="http://www.w3.org/2000/svg"><path d="M1 1" class="icon on"/>{}</svg>'
+    assert image_to_data_url(svg.format("<title>on = one</title>").encode()) != ""
+    assert image_to_data_url(svg.format(content).encode()) == ""
+    assert image_to_data_url(b'<!DOCTYPE svg [<!ENTITY a "x><svg ">]><svg>&a;</svg>') == ""
 
 
 def test_a_large_image_is_not_shown() -> None:

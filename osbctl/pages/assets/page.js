@@ -35,6 +35,8 @@ const grid = /** @type {HTMLElement} */ (byId("services"));
 const cards = Array.from(document.querySelectorAll("article.service"), (element) => ({
   element: /** @type {HTMLElement} */ (element), names: "", text: "", tags: new Set(), inside: null,
 }));
+/** The only service, which is always open. */
+const only = cards.length === 1 ? cards[0].element : null;
 let indexed = false;
 
 /** Cards that are shown at once, before one scrolls: laying out a thousand takes longer than a key stroke may. */
@@ -55,7 +57,7 @@ function putBack(card) {
 
 /** What is searched beside the names: descriptions, tags, plans, features and parameters, but no ids. */
 const SEARCHED = [
-  ":scope > .about", ":scope > .tags", ".inside > p", ".plan > header a", ".plan > p:not(.cost, .ids)", ".plan > ul",
+  ":scope > .about", ":scope > .tags", ".inside > .text", ".plan > header a", ".plan > .text", ".plan > ul",
   ".plan > .ids > :first-child code", ".compare tbody", ".params th", ".params td:last-child",
 ].join();
 
@@ -193,9 +195,9 @@ function route() {
   const hash = location.hash.slice(1).replace(/^(service\/[^/]+)\/[^/]+\/(create|update|bind)(?=\/|$)/, "$1/parameters/$2");
   putBack(cards.find(({ element }) => hash === element.id || hash.startsWith(`${element.id}/`)));
   const target = hash ? document.getElementById(hash) : null;
-  const service = target?.closest("article.service");
-  if (target && service) {
-    showOne(/** @type {HTMLElement} */ (service), target);
+  const service = /** @type {HTMLElement | null | undefined} */ (target?.closest("article.service")) ?? only;
+  if (service) {
+    showOne(service, target && service.contains(target) ? target : service);
     return;
   }
   if (hash === "" || hash.startsWith("?")) fillIn(new URLSearchParams(hash.slice(1)));
@@ -246,7 +248,7 @@ function showOne(service, target) {
   service.classList.add("chosen");
   main.classList.add("one");
   none.hidden = true;
-  back.hidden = false;
+  back.hidden = only !== null;
   back.querySelector("a")?.setAttribute("href", listHash);
   document.title = `${service.querySelector("h2")?.textContent} – ${title}`;
   for (let at = /** @type {Element | null} */ (target); at && at !== main; at = at.parentElement) {
@@ -257,6 +259,7 @@ function showOne(service, target) {
   prepare(body);
   const plan = target.closest(".plan");
   if (plan) choose.get(plan)?.();
+  if (target === only && !location.hash) return;
   const heading = /** @type {HTMLElement} */ (target.querySelector("h2, h3") ?? target);
   heading.focus({ preventScroll: true });
   if (target === service) scrollTo({ top: 0, behavior: "instant" });
@@ -363,21 +366,25 @@ async function copied(button, text) {
 /** More plans than this are too many to be read: the first `CHOSEN` are shown, and the reader chooses others. */
 const MANY = 6;
 const CHOSEN = 4;
+/** More plans than this have a filter, which shows `MATCHES` at first, in place of a checkbox each. */
+const FILTERED = 12;
+const MATCHES = 12;
 
 /** Shows a plan that a link leads to. @type {WeakMap<Element, () => void>} */
 const choose = new WeakMap();
+
+/**
+ * What the reader chooses plans with: `chosen` tells which, and `add` chooses one more.
+ * @typedef {{ elements: HTMLElement[], chosen: () => boolean[], add: (at: number) => void }} Choice
+ */
 
 /** Which plans are shown, side by side and below, and whether only what differs. @param {HTMLTableElement} table */
 function offerChoice(table) {
   const sections = /** @type {HTMLElement[]} */ (Array.from(table.closest(".inside")?.querySelectorAll(".plan") ?? []));
   const heads = [...table.tHead?.rows[0].cells ?? []].slice(1);
-  const many = heads.length > MANY;
   const differ = checkbox("Only what differs", false);
-  const plans = heads.map((head, at) => checkbox(head.querySelector("a")?.textContent ?? "", !many || at < CHOSEN));
-  const summary = make("summary", {});
   const update = () => {
-    const chosen = plans.map((plan) => plan.box.checked);
-    summary.textContent = `Choose plans (${chosen.filter(Boolean).length} of ${plans.length})`;
+    const chosen = choice.chosen();
     table.classList.toggle("differ", differ.box.checked);
     for (const [at, section] of sections.entries()) section.hidden = !chosen[at];
     for (const row of table.rows) {
@@ -386,9 +393,33 @@ function offerChoice(table) {
       const texts = new Set(cells.filter((_, at) => chosen[at]).map((cell) => cell.textContent));
       if (row.parentElement === table.tHead) continue;
       row.classList.toggle("same", texts.size < 2);
-      row.classList.toggle("out", texts.size === 1 && texts.has("–"));
+      row.classList.toggle("out", texts.size === 1 && texts.has("not stated"));
     }
   };
+  const names = sections.map((section, at) => `${titleOf(heads[at])} ${section.querySelector(".ids code")?.textContent ?? ""}`);
+  const choice = heads.length > FILTERED ? filterPlans(heads, names, table.dataset.currency ?? "", update) : checkPlans(heads, update);
+  const box = make("fieldset", { class: "choose" }, make("legend", {}, "Show"), ...choice.elements, differ.label);
+  box.addEventListener("input", update);
+  table.closest(".scroll")?.before(box);
+  for (const [at, section] of sections.entries()) {
+    choose.set(section, () => {
+      choice.add(at);
+      update();
+    });
+  }
+  update();
+}
+
+/** @param {Element} head */
+function titleOf(head) {
+  return head.querySelector("a")?.textContent ?? "";
+}
+
+/** A checkbox for each plan, folded if there are many. @param {HTMLElement[]} heads @param {() => void} update @returns {Choice} */
+function checkPlans(heads, update) {
+  const many = heads.length > MANY;
+  const plans = heads.map((head, at) => checkbox(titleOf(head), !many || at < CHOSEN));
+  const summary = make("summary", {});
   /** @param {string} text @param {boolean} chosen */
   const every = (text, chosen) => {
     const button = make("button", { type: "button" }, text);
@@ -398,22 +429,75 @@ function offerChoice(table) {
     });
     return button;
   };
-  /** @type {HTMLElement[]} */
-  let offered = plans.map((plan) => plan.label);
-  if (many) {
-    const boxes = make("div", { class: "choose" }, every("All plans", true), every("No plan", false), ...offered);
-    offered = [make("details", {}, summary, boxes)];
-  }
-  const choice = make("fieldset", { class: "choose" }, make("legend", {}, "Show"), ...offered, differ.label);
-  choice.addEventListener("change", update);
-  table.closest(".scroll")?.before(choice);
-  for (const [at, section] of sections.entries()) {
-    choose.set(section, () => {
+  const labels = plans.map((plan) => plan.label);
+  const boxes = make("div", { class: "choose" }, every("All plans", true), every("No plan", false), ...labels);
+  return {
+    elements: many ? [make("details", {}, summary, boxes)] : labels,
+    chosen() {
+      const chosen = plans.map((plan) => plan.box.checked);
+      summary.textContent = `Choose plans (${chosen.filter(Boolean).length} of ${plans.length})`;
+      return chosen;
+    },
+    add(at) {
       plans[at].box.checked = true;
-      update();
+    },
+  };
+}
+
+/**
+ * A filter by name, price and free.
+ * @param {HTMLElement[]} heads @param {string[]} names @param {string} currency @param {() => void} update @returns {Choice}
+ */
+function filterPlans(heads, names, currency, update) {
+  const texts = names.map((name) => name.toLowerCase());
+  const name = field("Plan name", { type: "search", placeholder: "small, large", autocomplete: "off" });
+  const most = field(`At most ${currency} a month`, { type: "number", min: "0", step: "any" });
+  const free = checkbox("Only free plans", false);
+  const said = make("output", { class: "muted" });
+  const all = make("button", { type: "button" }, "Show all");
+  /** @type {Set<number>} */
+  const added = new Set();
+  let everything = false;
+  const elements = [name.label, all, said];
+  if (heads.some((head) => Number(head.dataset.price) > 0)) elements.splice(1, 0, most.label);
+  if (new Set(heads.map((head) => head.dataset.free)).size > 1) elements.splice(-2, 0, free.label);
+  for (const control of [name.box, most.box, free.box]) {
+    control.addEventListener("input", () => {
+      added.clear();
+      everything = false;
     });
   }
-  update();
+  all.addEventListener("click", () => {
+    everything = true;
+    update();
+  });
+  return {
+    elements,
+    chosen() {
+      const written = name.box.value.toLowerCase().split(",").map((each) => each.split(/\s+/).filter(Boolean)).filter((each) => each.length);
+      const limit = most.box.valueAsNumber;
+      const matches = heads.map(({ dataset }, at) =>
+        (!written.length || written.some((words) => words.every((word) => texts[at].includes(word)))) &&
+        (Number.isNaN(limit) || (dataset.price !== "" && Number(dataset.price) <= limit)) &&
+        (!free.box.checked || dataset.free === "yes"));
+      const filtered = written.length > 0 || !Number.isNaN(limit) || free.box.checked;
+      let left = everything ? heads.length : filtered ? MATCHES : CHOSEN;
+      const chosen = matches.map((match, at) => added.has(at) || (match && left-- > 0));
+      const count = matches.filter(Boolean).length;
+      said.textContent = `${chosen.filter(Boolean).length} of ${count} ${filtered ? "matching plans" : "plans"}`;
+      all.hidden = matches.every((match, at) => !match || chosen[at]);
+      return chosen;
+    },
+    add(at) {
+      added.add(at);
+    },
+  };
+}
+
+/** @param {string} text @param {Record<string, string>} attributes */
+function field(text, attributes) {
+  const box = /** @type {HTMLInputElement} */ (make("input", attributes));
+  return { box, label: make("label", { class: "narrow" }, text, box) };
 }
 
 /** @param {string} text @param {boolean} checked */
@@ -462,13 +546,14 @@ function shortcut(event) {
 
 /** Goes from a service back to the list. */
 function leave() {
-  if (!main.classList.contains("one")) return;
+  if (!main.classList.contains("one") || only) return;
   history.pushState(null, "", listHash);
   route();
 }
 
 themes();
 main.classList.add("live");
+main.classList.toggle("only", only !== null);
 form.hidden = cards.length < 2;
 form.addEventListener("input", remember);
 form.addEventListener("submit", (event) => event.preventDefault());
