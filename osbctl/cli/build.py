@@ -14,7 +14,6 @@ from osbctl.cli import common
 from osbctl.cli.output import print_note, write_output
 from osbctl.errors import UsageError
 from osbctl.findings import Finding, Severity
-from osbctl.platforms import chosen_or_all
 from osbctl.text import plural
 
 if TYPE_CHECKING:
@@ -57,7 +56,7 @@ def build(
     from osbctl.sources.folder import LOCK
     from osbctl.sources.folder.brokerpak import is_brokerpak
     from osbctl.tasks import build as task
-    from osbctl.tasks.options import chosen_platforms, first_config, variables_lookup
+    from osbctl.tasks.options import first_config, variables_lookup
     from osbctl.tasks.output_checks import CATALOG, check_output
 
     overlays, variables, accept = (given or [] for given in (overlays, variables, accept))
@@ -67,10 +66,9 @@ def build(
     values = task.parse_variable_pairs(variables)
     variables_lookup(os.environ, env, config)  # raises if the file is wrong
     settings = first_config([folder], config)
-    judged = chosen_or_all(chosen_platforms(None, settings))
     lock: Lock | None = None
     if not is_pak:
-        document, lock = task.compose_folder(folder, overlays, values, variables, accept, judged)
+        document, lock = task.compose_folder(folder, overlays, values, variables, accept)
     elif any((overlays, variables, accept)):
         raise UsageError("a brokerpak takes no overlays, values or ids", "its broker's variables come with --env")
     else:

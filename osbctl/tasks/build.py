@@ -12,7 +12,6 @@ from osbctl.errors import SourceError, UsageError
 from osbctl.fields import LATEST, field_schemas
 from osbctl.files import write_file, write_on_success
 from osbctl.findings import DocumentError, Finding
-from osbctl.platforms import Platform
 from osbctl.sources.document import Document
 from osbctl.sources.folder import compose
 from osbctl.sources.folder.lock import Lock
@@ -35,25 +34,16 @@ def parse_variable_pairs(pairs: Iterable[str]) -> dict[str, str]:
 
 
 def compose_folder(
-    folder: str,
-    overlays: Sequence[str],
-    values: Mapping[str, str],
-    pairs: Iterable[str],
-    accepted: Collection[str],
-    platforms: Collection[Platform],
+    folder: str, overlays: Sequence[str], values: Mapping[str, str], pairs: Iterable[str], accepted: Collection[str]
 ) -> tuple[Document, Lock]:
     """Compose a source folder; its document and lock.
 
     `pairs` are pairs `NAME=VALUE` of the user, `accepted` names of services and plans whose id may change.
-    Errors name those of `platforms` that refuse the catalog.
 
     Raises UsageError if no file uses a given variable, or nothing has an accepted name: both are likely typing errors;
     else as `osbctl.sources.folder.compose`.
     """
-    try:
-        document, lock = compose(folder, overlays=overlays, variables=values, accepted=accepted)
-    except DocumentError as error:
-        raise DocumentError(tuple(finding.of_platforms(platforms) for finding in error.findings)) from None
+    document, lock = compose(folder, overlays=overlays, variables=values, accepted=accepted)
     used = {name for part in document.parts for name in re.findall(r"\$\{(\w+)", part.text)}
     for name in (pair.partition("=")[0] for pair in pairs):
         if name not in used:

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 
-from osbctl.config import NAMES
+from osbctl.config import NAMES, load_config
 from osbctl.credentials.file import LARGEST, parse_credentials
 from osbctl.errors import OsbctlError, UsageError
 from osbctl.files import read_bounded
@@ -58,6 +58,10 @@ def _protected_file_kind(file: Path | str) -> str:
         return ""
     if is_lock(text):
         return "a lock of ids"
+    if str(file).endswith(".toml") and text.strip():
+        with suppress(OsbctlError):  # which another may extend; a file of accepted changes has other keys
+            load_config(str(file))
+            return "a configuration"
     with suppress(OsbctlError):
         if len(text) <= LARGEST and parse_credentials(text):
             return CREDENTIALS

@@ -403,6 +403,7 @@ KEPT = {
     "credentials.json": None,
     "source/catalog.lock": None,
     "osbctl.toml": "",
+    "shared.toml": 'ignore = ["default-implicit"]\n',
     "htpasswd": "admin:$6$saltsaltsaltsalt$" + 85 * "x" + ".\n",
 }
 
@@ -414,7 +415,7 @@ def test_what_nobody_can_make_again(desk: Desk) -> None:
             if parameter == "folder":
                 continue
             desk.restore()
-            kept = desk.folder / ("osbctl.toml" if name == "osbctl.toml" else "kept")
+            kept = desk.folder / (name if name.endswith(".toml") else "kept")
             kept.write_text((desk.folder / name).read_text() if text is None else text)
             with case(command, parameter, name):
                 ran = desk.run(command, ROWS[command].writes[parameter].replace("@", kept.name))

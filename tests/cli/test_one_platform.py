@@ -127,3 +127,30 @@ def test_reports_and_exit_codes(platform: Platform, tmp_path: Path) -> None:
                 assert not words_of_others(platform, shown)
                 if call.startswith("validate") and "--fail-on" in call:
                     assert given.returncode == 0
+
+
+@pytest.mark.parametrize("platform", Platform)
+def test_source_folders_and_catalogs_together(platform: Platform, tmp_path: Path) -> None:
+    """A changed id is refused by some platforms, and so is what two catalogs share."""
+    client = {"dashboard_client": {"id": "c", "secret": "((s))", "redirect_uri": "https://ui.example.com"}}
+    for name in ("a.json", "b.json"):
+        (tmp_path / name).write_text(json.dumps(catalog(service("s", plan("p", "small"), **client))))
+    osbctl("init", "source", "--service", "db", cwd=tmp_path, code=0)
+    osbctl("build", "source", "-o", "c.json", cwd=tmp_path, code=0)
+    file = tmp_path / "source/services/db.yaml"
+    file.write_text(re.sub(r"(?m)^id: .*", "id: 3D1B7F2C-9E84-4A65-B0D7-6C5A8E1F9B32", file.read_text()))
+    (tmp_path / "osbctl.toml").write_text(f'platform = ["{platform}"]')
+    for call, told in (
+        ("validate source", "[build-id-changed]"),
+        ("validate source -f json", "build-id-changed"),
+        ("build source", "[build-id-changed]"),
+        ("validate --together a.json b.json", "[shared-id]"),
+        ("validate --together a.json b.json -f github", "shared-service-name"),
+    ):
+        done = osbctl(*call.split(), cwd=tmp_path)
+        with case(call):
+            assert told in done.stdout + done.stderr
+            assert not words_of_others(platform, done.stdout + done.stderr)
+            assert ("shared-dashboard-client" in done.stdout) is (
+                "together" in call and platform is Platform.CLOUD_FOUNDRY
+            )
