@@ -1,6 +1,7 @@
 """Helpers of machine formats: file names, fingerprints, one-line messages."""
 
 import os
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -19,8 +20,14 @@ def relative_path(source: str, root: str) -> str:
 
 
 def format_position(location: Location, path: Path) -> str:
-    """`line:column`; for a text in one line, such as a stored catalog, the JSON pointer."""
-    return pointer(path) if location.line == 1 and len(path) > 1 else f"{location.line}:{location.column}"
+    """`line:column`; for a part of a text in one line, such as a stored catalog, the JSON pointer."""
+    is_in_one_line = location.line == 1 and location.column > 1 and len(path) > 1
+    return pointer(path) if is_in_one_line else f"{location.line}:{location.column}"
+
+
+def short_source(name: str) -> str:
+    """The name of a source without the folders of a git reference: `origin/main:catalog.yaml`."""
+    return re.sub(r"^refs/(?:remotes|heads|tags)/(?=[^:]+:)", "", name)
 
 
 def location_as_json(location: Location | None) -> dict[str, Any] | None:

@@ -230,8 +230,8 @@ def test_in_text_of_one_line_places_are_pointers_and_what_is_new_has_no_old_one(
     plans = [plan("p1", "small"), plan("p2", "large", free=False), plan("p0", "tiny")]
     put(tmp_path, in_service(plans=plans), indent=None)
     shown = osbctl("diff", "old.json", "new.json", cwd=tmp_path).stdout
-    assert "/services/0/plans/1/free → /services/0/plans/1/free" in shown
-    assert "– → /services/0/plans/2" in shown
+    assert "old.json:/services/0/plans/1/free → new.json:/services/0/plans/1/free" in shown
+    assert "– → new.json:/services/0/plans/2" in shown
     assert "1:" not in shown
 
 
@@ -295,7 +295,7 @@ def test_a_broker_on_either_side(machine: Machine, authority: Authority, address
     assert machine.run(*call, address, "old.json", stdin=PASSWORD) == ""
     shown = machine.run(*call, address, "new.json", code=1, stdin=PASSWORD)
     assert "change-free-to-paid" in shown
-    assert re.search(r"^    /services/0/plans/1/free → \d+:\d+$", shown, re.MULTILINE)
+    assert re.search(r"^    https://\S+:/services/0/plans/1/free → new.json:\d+:\d+$", shown, re.MULTILINE)
     assert shown.splitlines()[-1].startswith(f"{address}/v2/catalog → new.json: ")
     back = machine.run(*call, "new.json", address, stdin=PASSWORD)
     assert "no breaking changes, but the catalogs differ" in back

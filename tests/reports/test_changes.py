@@ -56,14 +56,14 @@ def report(*changes: Change, fail_on: DiffFailOn = DiffFailOn.BREAKING, color: b
 TEXT = """\
 refused: a platform refuses the update
   db/small: removed [change-plan-removed]
-    7:5 → –
+    old.yaml:7:5 → –
     Cloud Foundry, Korifi: deletes it
     SAP Service Manager: refuses the whole update (409)
     hint: move its instances first
 
 safe: no impact
   db/small: description changed [change-wording]
-    7:5 → 6:3
+    old.yaml:7:5 → new.yaml:6:3
     - description: "Small."
     + description: "Tiny."
 
@@ -103,13 +103,13 @@ LONG = {"display": "x" * 200}
 @pytest.mark.parametrize(
     ("change", "lines"),
     [
-        (WORDING, ["  db/small: description changed [change-wording]", "    7:5 → 6:3"]),
-        (replace(WORDING, old_location=Location("a/b.yaml", 3, 2)), ["    a/b.yaml:3:2 → 6:3"]),
-        (replace(WORDING, message="x", old=None, new_path=("a", "tags", 2)), ["    7:5 → 6:3", '    + tags: "Tiny."']),
-        (replace(WORDING, message="x changed (secret)", old="(secret)", new="(secret)"), ["    7:5 → 6:3", ""]),
+        (WORDING, ["  db/small: description changed [change-wording]", "    old.yaml:7:5 → new.yaml:6:3"]),
+        (replace(WORDING, old_location=Location("a/b.yaml", 3, 2)), ["    a/b.yaml:3:2 → new.yaml:6:3"]),
+        (replace(WORDING, message="x", old=None, new_path=("a", "tags", 2)), ["    old.yaml:7:5 → new.yaml:6:3", '    + tags: "Tiny."']),
+        (replace(WORDING, message="x changed (secret)", old="(secret)", new="(secret)"), ["    old.yaml:7:5 → new.yaml:6:3", ""]),
         # What is too long for one line stands in the message, cut around the difference.
         (replace(WORDING, message="x changed from a to b", old=LONG), ["  db/small: x changed from a to b [change-wording]"]),
-        (replace(WORDING, message="x changed from a to b", new=LONG), ["    7:5 → 6:3", ""]),
+        (replace(WORDING, message="x changed from a to b", new=LONG), ["    old.yaml:7:5 → new.yaml:6:3", ""]),
     ],
 )  # fmt: skip
 def test_the_excerpt_shows_values_in_place_of_the_message(change: Change, lines: list[str]) -> None:
@@ -138,7 +138,7 @@ def test_of_many_changes_each_has_one_line(number: int, lines: int) -> None:
     shown = render(many, DiffFormat.TEXT).splitlines()
     assert shown[1] == f"  {number} changes [change-wording]"
     assert len(shown) == 4 + lines * number
-    assert (shown[2] == "    db/small: m0 (7:5 → 6:3)") is (lines == 1)
+    assert (shown[2] == "    db/small: m0 (old.yaml:7:5 → new.yaml:6:3)") is (lines == 1)
 
 
 @pytest.mark.parametrize("end", ["removed", "removed.", "did you mean small?"])
@@ -299,3 +299,22 @@ def is_json(text: str) -> bool:
 
 def is_sarif(text: str) -> bool:
     return bool(checked_sarif(text)) and '"startLine": 3' in text and '"level": "error"' in text
+
+
+def test_places_name_the_file_and_the_branch_alone() -> None:
+    old = Location("refs/remotes/origin/main:catalog.yaml", 7, 5)
+    moved = replace(WORDING, old_location=old, new_location=Location("catalog.yaml", 6, 3))
+    both = replace(report(moved), old=old.source, new="catalog.yaml")
+    text, markdown = (render(both, form) for form in (DiffFormat.TEXT, DiffFormat.MARKDOWN))
+    assert "    origin/main:catalog.yaml:7:5 → catalog.yaml:6:3\n" in text
+    assert text.splitlines()[-1].startswith("origin/main:catalog.yaml → catalog.yaml: ")
+    assert "`origin/main:catalog.yaml:7:5`" in markdown
+    assert "`origin/main:catalog.yaml` → `catalog.yaml`: " in markdown
+    assert "refs/" not in text + markdown
+
+
+def test_a_field_that_the_root_of_a_file_lacks_is_at_the_line_of_the_object() -> None:
+    path = ("services", 0, "plan_updateable")
+    added = replace(WORDING, old_path=path, new_path=path, old_location=Location("a.json", 1, 1))
+    text = render(report(replace(added, new_location=Location("b.json", 3, 57))), DiffFormat.TEXT)
+    assert "    a.json:1:1 → b.json:3:57\n" in text

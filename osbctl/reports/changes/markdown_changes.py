@@ -7,7 +7,7 @@ from osbctl.changes import Change, Level, platforms_and_effects
 from osbctl.findings import Finding, Location
 from osbctl.paths import Path
 from osbctl.reports.changes import DiffReport, group_changes
-from osbctl.reports.format_helpers import format_position
+from osbctl.reports.format_helpers import format_position, short_source
 from osbctl.text import escape_line
 
 MAX_CHARACTERS = 60_000
@@ -18,9 +18,8 @@ def render(report: DiffReport) -> str:
     """Render changes as Markdown, truncated to the length of a comment; empty without changes."""
     if report.same:
         return ""
-    head = (
-        f"### {report.words.heading}\n\n{_code_span(report.old)} → {_code_span(report.new)}: **{report.summary()}**\n"
-    )
+    sides = " → ".join(_code_span(short_source(side)) for side in (report.old, report.new))
+    head = f"### {report.words.heading}\n\n{sides}: **{report.summary()}**\n"
     if report.errors:
         head = "\n".join([head, *(line for finding in report.errors for line in _format_error(finding)), ""])
     new = [f"\n{_code_span(name)} is new: there is nothing to compare it with.\n" for name in report.new_catalogs]
@@ -78,7 +77,7 @@ def _format_accepted(report: DiffReport, max_length: int) -> Iterator[str]:
 
 
 def _format_location(place: Location | None, path: Path) -> str:
-    return _code_span(f"{place.source}:{format_position(place, path)}") if place else "–"
+    return _code_span(f"{short_source(place.source)}:{format_position(place, path)}") if place else "–"
 
 
 def _escape(text: str) -> str:

@@ -7,7 +7,7 @@ from osbctl.changes import Change, Level, platforms_and_effects
 from osbctl.findings import Location
 from osbctl.paths import Path
 from osbctl.reports.changes import DIFF, DiffReport, group_changes
-from osbctl.reports.format_helpers import format_position
+from osbctl.reports.format_helpers import format_position, short_source
 from osbctl.text import AnsiStyle, escape_line, plural, wrap_line
 
 _MEANINGS = {
@@ -44,7 +44,8 @@ def _report_lines(report: DiffReport) -> Iterator[str]:
         for change, reason in report.accepted:
             yield f"  {_headline(change, change.message)} ({escape_line(reason)})"
         yield ""
-    yield f"{escape_line(report.old)} → {escape_line(report.new)}: {report.summary()}"
+    old, new = escape_line(short_source(report.old)), escape_line(short_source(report.new))
+    yield f"{old} → {new}: {report.summary()}"
 
 
 def _group_lines(group: list[Change], report: DiffReport) -> Iterator[str]:
@@ -59,7 +60,7 @@ def _group_lines(group: list[Change], report: DiffReport) -> Iterator[str]:
         if len(group) <= _FEW:
             yield from _change_lines(change, report, "    ")
         else:
-            yield f"    {paint(_headline(change, change.message), 'bold')} ({_format_locations(change, report)})"
+            yield f"    {paint(_headline(change, change.message), 'bold')} ({_format_locations(change)})"
     for platforms, does in platforms_and_effects(group[0]):
         yield f"    {platforms}: {escape_line(does)}"
     if group[0].advice and group[0].level is not Level.SAFE:
@@ -75,7 +76,7 @@ def _change_lines(change: Change, report: DiffReport, margin: str, rule: str = "
     for tail in (f" from {old} to {new}", f": {new}", f", was {old}") if excerpt else ():
         message = message.removesuffix(tail)
     yield f"{margin}{paint(_headline(change, message), 'bold')}{rule}"
-    yield f"{margin}  {paint(_format_locations(change, report), 'dim')}"
+    yield f"{margin}  {paint(_format_locations(change), 'dim')}"
     for line, style in zip(excerpt, ("gone", "come"), strict=False):
         if line:
             yield f"{margin}  {paint(line, style)}"
@@ -102,16 +103,12 @@ def _headline(change: Change, message: str) -> str:
     return escape_line(f"{change.object or 'catalog'}: {message}")
 
 
-def _format_locations(change: Change, report: DiffReport) -> str:
-    old = _format_location(change.old_location, change.old_path, report.old)
+def _format_locations(change: Change) -> str:
+    old = _format_location(change.old_location, change.old_path)
     new = None if change.is_removed_object else change.new_location  # it is that of the list
-    return f"{old} → {_format_location(new, change.new_path, report.new)}"
+    return f"{old} → {_format_location(new, change.new_path)}"
 
 
-def _format_location(place: Location | None, path: Path, side: str) -> str:
-    """The location, with its source if that differs from the name of the side."""
-    if place is None:
-        return "–"
-    return escape_line(
-        format_position(place, path) if place.source == side else f"{place.source}:{format_position(place, path)}"
-    )
+def _format_location(place: Location | None, path: Path) -> str:
+    """The location with its source, as terminals and editors open it."""
+    return escape_line(f"{short_source(place.source)}:{format_position(place, path)}") if place else "–"
