@@ -251,3 +251,21 @@ def test_the_page_shows_the_changes(job: Job) -> None:
     assert "Since refs/remotes/origin/main." in page
     job.step("page", sources="catalog.yaml\nfolder", page="true")
     assert "Since" not in (job.temp / "osbctl-page.html").read_text().split("<script")[0]
+
+
+def test_the_configuration_counts_where_an_input_is_left_out(job: Job) -> None:
+    long_name = CHANGED.replace("name: tiny", f"name: {'t' * 64}", 1)
+    settings = 'platform = ["cloudfoundry"]\nfail-on = "warning"\n[page]\ntitle = "Ours"\n'
+    write(job.workspace, {"catalog.yaml": long_name, "osbctl.toml": settings})
+    others = re.compile("Kubernetes|Service Catalog|Service Manager|Korifi")
+    assert not others.search(job.step("validate"))  # which Service Catalog refuses, as a warning
+    assert not others.search(job.step("diff", code=None))
+    job.step("page", base="")
+    page = (job.temp / "osbctl-page.html").read_text()
+    assert "Ours" in page and not others.search(page)
+    assert others.search(job.step("validate", platforms="kubernetes", code=1))
+    job.step("page", base="", platforms="kubernetes")
+    assert others.search((job.temp / "osbctl-page.html").read_text())
+    write(job.workspace, {"osbctl.toml": settings.replace("cloudfoundry", "kubernetes").replace("warning", "never")})
+    job.step("validate")
+    job.step("validate", fail_on="error", code=1)
