@@ -55,8 +55,8 @@ def _describe_finding(finding: Finding, analysis: Analysis | None) -> Iterator[s
     user_rule = analysis.options.user_rules.get(finding.rule) if analysis else None
     rule = user_rule or all_rules().get(finding.rule)
     if rule:
-        text = " ".join((rule.why or rule.summary).split())  # ours is Markdown
-        yield f"`{rule.id}`: {escape_markdown(text) if user_rule else text}"
+        own_text = escape_markdown(f"{rule.summary} {rule.why}") if user_rule else ""
+        yield f"`{rule.id}`: {' '.join((own_text or rule.why or rule.summary).split())}"  # ours is Markdown
     for words in finding.platform_messages:
         yield f"> {escape_markdown(words)}"
     if rule:

@@ -209,11 +209,12 @@ def _configured_rules(
 
 
 def _relative_path(file: str) -> str:
-    """The path from the working folder, which reports may show to others; unchanged if it is on another drive."""
+    """The path from the working folder, which reports may show to others; unchanged if that is longer."""
     try:
-        return os.path.relpath(file).replace(os.sep, "/")
-    except ValueError:
+        relative = os.path.relpath(file).replace(os.sep, "/")
+    except ValueError:  # it is on another drive of Windows
         return file
+    return min(relative, file, key=len)
 
 
 def read_user_schemas(

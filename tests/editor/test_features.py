@@ -1,5 +1,6 @@
 """Completion, hover, outline, definitions and fixes, as an editor asks for them."""
 
+import json
 import re
 from collections.abc import Awaitable, Callable
 from pathlib import Path
@@ -105,6 +106,20 @@ def test_files_of_a_source_folder_are_completed(folder: Path) -> None:
 def hover(path: Path, marked: str) -> str:
     said = ask_at(path, marked, "text_document_hover_async", types.HoverParams)
     return said.contents.value if said else ""
+
+
+def test_hover_explains_a_rule_of_the_user_and_names_chosen_platforms_alone(tmp_path: Path) -> None:
+    rule = {"rule": "house-a", "hint": "a *hint*", "url": "https://wiki.example.com/a_b"}
+    schema = {"properties": {"services": {"items": {"x-osbctl": rule, "description": "Our *own*.", "required": ["x"]}}}}
+    (tmp_path / "rules.json").write_text(json.dumps(schema))
+    (tmp_path / "osbctl.toml").write_text('schema = ["rules.json"]\nplatform = ["korifi"]\n')
+    said = hover(tmp_path / "catalog.yaml", "services:\n- na|me: a\n  plans: []\n")
+    assert "`house-a`: Our \\*own\\*\\. Hint\\: a \\*hint\\*" in said
+    assert "https://wiki\\.example\\.com/a\\_b" in said.replace("\\:", ":")
+    said = hover(tmp_path / "catalog.yaml", "serv|ices:\n- name: a\n")
+    assert "- Korifi: " in said and "- Cloud Foundry: " not in said
+    said = hover(tmp_path / "catalog.yaml", "services:\n- plans:\n  - maintenance_info: |{version: 1.2.3}\n")
+    assert "Since API version 2.15." in said and "request an older one" not in said
 
 
 def test_hover_tells_the_field_the_finding_and_the_platforms(tmp_path: Path) -> None:
