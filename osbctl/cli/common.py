@@ -17,6 +17,10 @@ from osbctl.platforms import ApiVersion as ApiVersion
 _SOURCE = "A JSON or YAML file, a source folder, a brokerpak, - for standard input, or REV:path in git."
 
 ADDRESSED = "A file, a source folder, a brokerpak, - for standard input, REV:path in git, or a broker's address."
+Exclude = Annotated[
+    list[str] | None,
+    Option("--exclude", metavar="PATTERN", help="Skip these paths in a folder, for example tests/*; repeatable."),
+]
 CATALOGS_IN_FOLDER = " Of another folder, the catalogs in it.  [default: .]"
 Sources = Annotated[
     list[str] | None,

@@ -119,6 +119,7 @@ def diff(
     ] = None,
     platforms: common.JudgedPlatforms = None,
     instances: common.Instances = None,
+    exclude: common.Exclude = None,
     *,
     where: common.LocationOptions,
     display: ChangesDisplay,
@@ -150,8 +151,8 @@ def diff(
         from osbctl.tasks.revisions import pair_with_revision
 
         revision, folder = old, new or "."
-        sources = find_named_catalogs([folder])
-        pairs = pair_with_revision(revision, sources, "" if sources == [folder] else folder)
+        sources = find_named_catalogs([folder], exclude=exclude)
+        pairs = pair_with_revision(revision, sources, "" if sources == [folder] else folder, exclude or ())
         old, new = pairs[0]
     elif new is None:
         message = f"{source_name(old)} is not a revision of git, so there is nothing to compare it with"

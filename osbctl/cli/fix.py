@@ -33,6 +33,7 @@ def fix(
     diff: Annotated[bool, Option("--diff", help="Like --check, and print a patch for git apply -p0.")] = False,
     select: Annotated[list[str] | None, Option(metavar="RULE", help="Fix only this rule; repeatable.")] = None,
     api_version: common.CheckedVersion = None,
+    exclude: common.Exclude = None,
     at: common.At = "",
     stdin_filename: common.StdinFilename = None,
     config: common.Config = None,
@@ -55,7 +56,7 @@ def fix(
     from osbctl.tasks.fix import fix_bytes, fix_source, write_fixed_files
     from osbctl.tasks.options import Request, resolve_config, validation_options, variables_lookup
 
-    sources = find_named_catalogs(sources)
+    sources = find_named_catalogs(sources, exclude=exclude)
     check_stdin_used_once(sources)
     common.check_options_used(sources, env=env, stdin_filename=stdin_filename)
     request = Request(tuple(sources), api_version=api_version, select=tuple(select or ()))

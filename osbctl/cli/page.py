@@ -47,6 +47,7 @@ def page(
     embed_images: Annotated[
         bool, Option("--embed-images", help="Fetch images from their addresses in the catalog, without credentials.")
     ] = False,
+    exclude: common.Exclude = None,
     date: common.Date = "",
     *,
     where: common.LocationOptions,
@@ -70,7 +71,7 @@ def page(
     from osbctl.tasks.page import PageCatalog, make_page_of_readable, read_branding
     from osbctl.tasks.page_images import MAX_ADDRESSES, PageImages, list_images
 
-    sources = find_named_catalogs(sources)
+    sources = find_named_catalogs(sources, exclude=exclude)
     files = list_images(images) if images else {}
     check_output(output, [*sources, *(since or ()), logo, where.config, where.env, *connection.files, *files.values()])
     given = load_config(where.config) if where.config else None

@@ -12,7 +12,9 @@ _NAMED = 10
 """Catalogs that a note names."""
 
 
-def find_named_catalogs(sources: Sequence[str] | None, *, quiet: bool = False) -> list[str]:
+def find_named_catalogs(
+    sources: Sequence[str] | None, *, quiet: bool = False, exclude: Sequence[str] | None = None
+) -> list[str]:
     """Replace each folder by the catalogs in it, unless it is a source folder or brokerpak; by default search `.`.
 
     A note says what was found, unless `quiet`. A folder without any stays: reading it says so.
@@ -23,7 +25,7 @@ def find_named_catalogs(sources: Sequence[str] | None, *, quiet: bool = False) -
             named.append(source)
             continue
         known = {os.path.normpath(name) for name in named}
-        named += [name for name in _search(source, quiet) if os.path.normpath(name) not in known]
+        named += [name for name in _search(source, quiet, exclude or ()) if os.path.normpath(name) not in known]
     return named
 
 
@@ -38,7 +40,7 @@ def select_catalogs(files: Sequence[str]) -> list[str]:
     return [name for name in dict.fromkeys(found) if name]
 
 
-def _search(folder: str, quiet: bool) -> Sequence[str]:
+def _search(folder: str, quiet: bool, exclude: Sequence[str]) -> Sequence[str]:
     from osbctl.sources.discovery import find_sources
 
     shows_progress = sys.stderr.isatty()
@@ -48,7 +50,7 @@ def _search(folder: str, quiet: bool) -> Sequence[str]:
             draw_status_line(f"searching {searched:,} of {total:,} files")
 
     try:
-        found = find_sources(folder, show)
+        found = find_sources(folder, show, exclude)
     finally:
         if shows_progress:
             draw_status_line("")

@@ -49,6 +49,7 @@ def validate(
         bool,
         Option("--catalogs-only", help="Skip files without a catalog; of a part of a source folder, check the folder."),
     ] = False,
+    exclude: common.Exclude = None,
     stdin_filename: common.StdinFilename = None,
     color: common.ColorChoice = "auto",
     max_bytes: common.MaxBytes = MAX_BYTES,
@@ -74,7 +75,7 @@ def validate(
     if write_baseline and not baseline:
         raise UsageError("--write-baseline needs a file", "add --baseline FILE")
     is_hook = catalogs_only and sources
-    sources = select_catalogs(sources or ()) if is_hook else find_named_catalogs(sources, quiet=quiet)
+    sources = select_catalogs(sources or ()) if is_hook else find_named_catalogs(sources, quiet=quiet, exclude=exclude)
     common.check_options_used(sources, env=where.env, stdin_filename=stdin_filename)
     if where.env:
         from osbctl.tasks.output_checks import check_output

@@ -7,6 +7,7 @@ import os
 import re
 import stat
 from collections.abc import Callable, Collection, Iterator, Sequence
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -56,17 +57,17 @@ class Search(NamedTuple):
     searched: int = 0
 
 
-def find_sources(folder: str, progress: Progress | None = None) -> Search:
+def find_sources(folder: str, progress: Progress | None = None, excluded: Sequence[str] = ()) -> Search:
     """Find the catalogs in a folder; if it is a source folder or a brokerpak, that is the folder itself.
 
     Skips what git ignores, hidden folders, links, code of others (`node_modules`, `vendor`, virtual environments), and
-    the files of a source folder or brokerpak, which is one source. Outside of a git repository, nothing is ignored.
-    Raises SourceError: the folder cannot be read.
+    the files of a source folder or brokerpak, which is one source. `excluded` as in `is_excluded`. Outside of a git
+    repository, nothing is ignored. Raises SourceError: the folder cannot be read.
     """
     if is_source_folder(Path(folder)) or _is_brokerpak_folder(folder):
         return Search((folder,))
     prefix = "" if folder in (".", "./", "") else f"{folder.rstrip('/' + os.sep)}/"
-    paths = [path for path in _list_files(folder) if is_own_file(path)]
+    paths = [path for path in _list_files(folder) if is_own_file(path) and not is_excluded(prefix + path, excluded)]
     environments = {path.rpartition("/")[0] for path in paths if path.endswith("/pyvenv.cfg")}
     whole = _find_whole_folders(prefix, paths, environments)
     skipped = environments | whole
@@ -268,6 +269,16 @@ def _marks_a_whole(name: str) -> bool:
 def is_own_file(path: str) -> bool:
     """Return whether a path is in no hidden folder, nor in one of code that others wrote."""
     return not _LEFT_OUT.search(path)
+
+
+def is_excluded(path: str, patterns: Sequence[str]) -> bool:
+    """Return whether a path, or a folder that it is in, matches one of `patterns`: shell patterns of whole paths."""
+    head = os.path.normpath(path).replace(os.sep, "/") if patterns else ""
+    while head:
+        if any(fnmatchcase(head, pattern.removeprefix("./").rstrip("/")) for pattern in patterns):
+            return True
+        head = head.rpartition("/")[0]
+    return False
 
 
 def is_below(path: str, folders: Collection[str]) -> bool:

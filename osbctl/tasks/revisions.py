@@ -7,7 +7,7 @@ from typing import NamedTuple
 from osbctl.errors import OsbctlError
 from osbctl.findings import Location
 from osbctl.paths import Path
-from osbctl.sources.discovery import is_below, is_catalog, is_own_file, may_be_catalog
+from osbctl.sources.discovery import is_below, is_catalog, is_excluded, is_own_file, may_be_catalog
 from osbctl.sources.document import Document
 from osbctl.sources.read_bytes import is_in_git, path_in_revision, read_bytes, run_git
 
@@ -19,16 +19,21 @@ class Pair(NamedTuple):
     new: str
 
 
-def pair_with_revision(revision: str, sources: Sequence[str], folder: str) -> list[Pair]:
+def pair_with_revision(revision: str, sources: Sequence[str], folder: str, excluded: Sequence[str] = ()) -> list[Pair]:
     """Each of `sources` with the one at the same path in a revision, or at the path from which git sees it moved.
 
-    Then the catalogs that are not there any more, where `folder` was searched for the sources (else it is empty).
+    Then the catalogs that are not there any more, where `folder` was searched for the sources (else it is empty), but
+    those `excluded` from the search.
     """
     moved, deleted = _changed_paths(revision, folder) if folder else ({}, [])
     former = (path_in_revision(revision, moved.get(os.path.normpath(source), source)) for source in sources)
     pairs = [Pair(old if is_in_git(old) else "", source) for old, source in zip(former, sources, strict=True)]
     below = {os.path.normpath(source).replace(os.sep, "/") for source in sources}
-    gone = (path_in_revision(revision, path) for path in deleted if not is_below(path.replace(os.sep, "/"), below))
+    gone = (
+        path_in_revision(revision, path)
+        for path in deleted
+        if not (is_excluded(path, excluded) or is_below(path, below))
+    )
     return pairs + [Pair(old, "") for old in gone if _holds_catalog(old)]
 
 
@@ -54,7 +59,7 @@ def _changed_paths(revision: str, folder: str) -> tuple[dict[str, str], list[str
         if status.startswith(("R", "C")):
             moved[os.path.normpath(os.path.join(folder, next(fields)))] = here  # noqa: PTH118
         elif status == "D" and may_be_catalog(path) and is_own_file(path):
-            deleted.append(here)
+            deleted.append(here.replace(os.sep, "/"))
     return moved, deleted
 
 

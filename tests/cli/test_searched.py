@@ -224,3 +224,22 @@ def test_the_hook_is_asked_about_every_file_that_may_be_a_catalog() -> None:
     hook = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text())[0]
     assert all(re.search(hook["files"], name) for name in (*TAKEN, "my-catalog/services/redis.yaml"))
     assert not re.search(hook["files"], "docs/catalog.md")
+
+
+def test_what_is_excluded(project: Path) -> None:
+    write(project, {"tests/bad/c.yaml": FAULTY, "tests/d.json": OTHER, "e[1]/x.json": OTHER})
+    git(project, "add", "--all")
+    git(project, "commit", "--quiet", "--message", "more")
+    for patterns, left in (
+        (("tests",), 4), (("tests/",), 4), (("./tests/*",), 4), (("*.json",), 3), (("tests/bad", "e[[]1]"), 4), (("d.json",), 6),
+        (("my-catalog",), 5), (("my-catalog/services",), 6), (("*/x.json", "a.*"), 4),
+    ):  # fmt: skip
+        with case(patterns):
+            words = [word for pattern in patterns for word in ("--exclude", pattern)]
+            assert f"found {left} catalogs" in osbctl("validate", *words, cwd=project).stderr
+            assert f"found {left} catalogs" in osbctl("fix", "--check", *words, cwd=project).stderr
+    (project / "tests/d.json").unlink()
+    assert changes(project, "HEAD", "--exclude", "tests", code=0) == []
+    assert changes(project, "HEAD", "tests", "--exclude", "tests/d.json", code=0) == []
+    assert changes(project, "HEAD", code=1)
+    osbctl("page", "--exclude", "tests", "-o", "p.html", cwd=project, code=0)

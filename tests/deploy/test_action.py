@@ -20,6 +20,7 @@ ACTION = yaml.safe_load((ROOT / "action.yml").read_text())
 STEPS = {step["id"]: step for step in ACTION["runs"]["steps"]}
 SCRIPTS = [name for name, step in STEPS.items() if "run" in step]
 GOOD = CATALOG.read_text()
+GOOD_JSON = (ROOT / "catalogs/interface-example.json").read_text()
 CHANGED = GOOD.replace("name: small", "name: tiny", 1)
 
 
@@ -37,13 +38,21 @@ class Job:
     temp: Path
     known: dict[str, str]
     environment: dict[str, str] = field(default_factory=dict)
+    action: Path = ROOT
 
     @property
     def summary(self) -> str:
         return (self.temp / "summary").read_text()
 
+    @property
+    def outputs(self) -> dict[str, str]:
+        lines = (self.temp / "output").read_text().splitlines()
+        return dict(line.split("=", 1) for line in lines)
+
     def step(self, name: str, *, code: int | None = 0, **inputs: str) -> str:
-        """The output of a step that ends with `code` (None: any)."""
+        """The output of a step that ends with `code` (None: any); before it the sources are found."""
+        if name in ("validate", "diff", "page"):
+            self.step("sources", **inputs)
         known = {**self.known, **{f"inputs.{key.replace('_', '-')}": value for key, value in inputs.items()}}
         script = self.temp / f"{name}.sh"
         script.write_text(STEPS[name]["run"])
@@ -51,7 +60,8 @@ class Job:
         runner = {
             "RUNNER_TEMP": str(self.temp),
             "GITHUB_STEP_SUMMARY": str(self.temp / "summary"),
-            "GITHUB_ACTION_PATH": str(ROOT),
+            "GITHUB_OUTPUT": str(self.temp / "output"),
+            "GITHUB_ACTION_PATH": str(self.action),
             "GITHUB_REPOSITORY": "owner/catalogs",
             "GITHUB_ACTIONS": "true",
         }
@@ -78,9 +88,10 @@ def job(tmp_path: Path, origin: Path) -> Job:
     temp = tmp_path / "temp"
     temp.mkdir()
     quick(temp / "osbctl/bin/osbctl")
+    (temp / "osbctl/bin/python").symlink_to(sys.executable)
     defaults = {f"inputs.{name}": str(told.get("default", "")) for name, told in ACTION["inputs"].items()}
     known = {"github.base_ref": "main", "github.event.pull_request.number": "7", "inputs.token": "t0ken"}
-    return Job(workspace, temp, {**defaults, "inputs.sources": "catalog.yaml", **known})
+    return Job(workspace, temp, {**defaults, **known})
 
 
 def test_no_script_holds_an_expression_and_every_input_is_used() -> None:
@@ -103,6 +114,61 @@ def test_it_installs_from_its_own_path(job: Job) -> None:
     job.step("install")
     done = run(job.temp / "osbctl/bin/osbctl", "--version", cwd=job.temp)
     assert done.stdout.startswith("osbctl ")
+
+
+def test_without_sources_all_of_the_repository_is_checked(job: Job) -> None:
+    assert "::error" not in job.step("validate")
+    assert "    catalog.yaml: no findings" in job.summary
+    assert "    folder: no findings" in job.summary
+    assert job.outputs == {"findings": "0", "refused": "false"}
+    write(
+        job.workspace,
+        {
+            "brokers/a.json": GOOD_JSON,
+            "brokers/deep/b.json": GOOD_JSON,
+            "brokers/c.txt": "x",
+            "old/[x].json": GOOD_JSON,
+        },
+    )
+    for sources, found in (
+        ("brokers/**/*.json", ["brokers/a.json", "brokers/deep/b.json"]),
+        ("brokers/*.json\n\n old/[x].json", ["brokers/a.json", "old/[x].json"]),
+        ("*.nothing", ["*.nothing"]),
+    ):
+        job.step("sources", sources=sources)
+        assert (job.temp / "osbctl-sources").read_text().splitlines() == found
+
+
+def test_a_copy_of_osbctl_and_what_is_excluded_are_left_out(job: Job) -> None:
+    write(job.workspace, {"osbctl/catalogs/faulty.yaml": FAULTY.read_text(), "tests/faulty.yaml": FAULTY.read_text()})
+    job.action = job.workspace / "osbctl"
+    job.step("validate", exclude="tests/*")
+    assert job.step("diff", exclude="tests/*") == "osbctl: found 2 catalogs: catalog.yaml, folder\n"
+    job.step("page", exclude="tests/*", page="true")
+    job.step("validate", code=1)
+    job.action = ROOT
+    assert "osbctl/catalogs/faulty.yaml" in job.step("validate", code=1, exclude="tests")
+
+
+def test_outputs_sarif_and_further_arguments(job: Job) -> None:
+    write(job.workspace, {"catalog.yaml": FAULTY.read_text()})
+    job.step("validate", code=1, sarif="found.sarif", platforms="kubernetes")
+    assert job.outputs == {"findings": "15", "refused": "true"}
+    assert len(json.loads((job.workspace / "found.sarif").read_text())["runs"][0]["results"]) == 15
+    write(job.workspace, {"with blank.toml": ""})
+    arguments = "--select\nid-duplicate\n--config\nwith blank.toml"
+    said = job.step("validate", code=1, validate_args=arguments, sources="catalog.yaml")
+    assert said.count("::error") == 1
+    assert job.outputs["findings"] == "1"
+    (job.workspace / "catalog.yaml").write_text("services: [")
+    job.step("validate", code=1, sources="catalog.yaml")
+    assert job.outputs == {"findings": "1", "refused": "false"}
+    job.step("diff", code=1, diff_args="--instances\nnone")
+    assert job.outputs["level"] == ""
+    for text, level in ((CHANGED, "breaking"), (GOOD.replace("Small", "Tiny"), "safe"), (GOOD, "none")):
+        write(job.workspace, {"catalog.yaml": text})
+        job.step("diff", diff_fail_on="never")
+        assert job.outputs["level"] == level
 
 
 def test_a_good_catalog_passes(job: Job) -> None:
@@ -129,7 +195,18 @@ def test_inputs_are_never_executed(job: Job, name: str, bad: str) -> None:
         printf '%s\\n' "$@" | tee /dev/stderr "$RUNNER_TEMP"/{osbctl-validate.txt,part.md}
         exit 1"""
     )
-    for entry in ("sources", "platforms", "fail_on", "diff_fail_on", "base", "allow"):
+    for entry in (
+        "sources",
+        "platforms",
+        "fail_on",
+        "diff_fail_on",
+        "base",
+        "allow",
+        "exclude",
+        "sarif",
+        "validate_args",
+        "diff_args",
+    ):
         job.step(name, code=None, **{entry: bad})
     program.write_text(ours)
     if name == "validate":
@@ -168,13 +245,17 @@ def test_a_folder_at_the_top_is_compared_with_the_base(tmp_path: Path, job: Job)
 
 def test_a_new_catalog_has_nothing_to_compare_with(job: Job) -> None:
     write(job.workspace, {"new/catalog.yaml": GOOD})
-    job.step("diff", sources="new/catalog.yaml\nnew")
-    assert "new/catalog.yaml is new" in job.summary
+    for source in ("new/catalog.yaml", "new", "./new/", "."):
+        job.step("diff", sources=source)
+        assert "new/catalog.yaml` is new: there is nothing" in job.summary
+        (job.temp / "summary").write_text("")
+    for source in ("./catalog.yaml", "folder/", "folder/../catalog.yaml", str(job.workspace / "catalog.yaml")):
+        assert job.step("diff", sources=source) == job.summary == ""
 
 
 def test_what_cannot_be_compared_is_said_and_never_called_unchanged(job: Job) -> None:
     job.step("diff", code=3, allow="missing.toml")
-    assert job.summary == "catalog.yaml could not be compared: the log of the job says why.\n\n"
+    assert job.summary == ". could not be compared: the log of the job says why.\n\n"
     job.step("diff", code=128, base="nowhere")
     assert "could not be compared" in (job.temp / "osbctl-diff.md").read_text()
     write(job.workspace, {"catalog.yaml": GOOD + "\n  - {"})
@@ -250,6 +331,8 @@ def test_the_page_shows_the_changes(job: Job) -> None:
     page = (job.temp / "osbctl-page.html").read_text()
     assert "Since refs/remotes/origin/main." in page
     job.step("page", sources="catalog.yaml\nfolder", page="true")
+    assert "Since refs/remotes/origin/main." in (job.temp / "osbctl-page.html").read_text()
+    job.step("page", base="nowhere", page="true")
     assert "Since" not in (job.temp / "osbctl-page.html").read_text().split("<script")[0]
 
 
