@@ -13,14 +13,16 @@ _WORDS = re.compile(
     r"|(?<![\w%])%[sdv](?![\w%])"
     r"|(?<![A-Za-z])REPLACE_(?:WITH_\w+|ME)(?![A-Za-z])"
 )
-_WHOLE = re.compile(r"\(\(.*\)\)|<[A-Za-z][^<>/=]*>", re.DOTALL)
-"""Spruce's operators, such as (( grab meta.id )), and `<plan name>` replace a whole value."""
+_WHOLE = re.compile(
+    r"\(\(.*\)\)|<[A-Za-z][^<>/=]*>|TODO|TBD|FIXME|X{4,}|CHANGE[-_ ]?ME|__[A-Za-z][A-Za-z0-9_]*__", re.DOTALL
+)
+"""Spruce's operators, such as (( grab meta.id )), `<plan name>`, and what authors write to fill in later."""
 _ANGLES = re.compile(r"[^\s<>]*(<(?!(?:b|i|u|p|br|hr|li|ul|ol)>)[A-Za-z][\w.-]*>)[^\s<>]*")
 """`https://<host>/x`: a value without blanks, and so not HTML."""
 _BRACKETS = (("{{", "}}"), ("${", "}"), ("<%", "%>"))
 """Found with `str.find`: a regular expression would search for the end from each start, in quadratic time."""
 
-_SIGN = re.compile(r"\(\(|\{\{|\$\{|<|%[sdv]|REPLACE_")
+_SIGN = re.compile(r"\(\(|\{\{|\$\{|<|%[sdv]|REPLACE_|TODO|TBD|FIXME|XXXX|CHANGE|__")
 _PASSED_ON = ("service_metadata", "plan_metadata", "cost")
 _LITERAL = {"pattern", "default", "examples", "enum", "const"}
 """Keywords of a parameter schema whose text may contain `${…}` for the service."""

@@ -14,7 +14,7 @@ from osbctl.rule import Category, rule
 from osbctl.validation.node import CatalogNode, Node
 
 _LINKS = ("imageUrl", "documentationUrl", "supportUrl")
-_WEB = re.compile(r"https?://[^\s/?#]", re.IGNORECASE)
+_WEB = re.compile(r"https?://(?!\.)[^\s/?#]+(?:[/?#]|$)", re.IGNORECASE)
 _LOOPBACK = re.compile(r"http://(?:localhost|127\.|\[::1\])", re.IGNORECASE)
 
 
@@ -138,8 +138,8 @@ def url_not_https(catalog: CatalogNode) -> Iterator[Finding]:
 def url_invalid(catalog: CatalogNode) -> Iterator[Finding]:
     """A link, an image or the address of a dashboard is not an absolute URL of the web.
 
-    A marketplace cannot follow a relative address, and a browser runs the code of a `javascript:` address. Images may
-    be `data:` URLs, links may be `mailto:` and `tel:`.
+    A marketplace cannot follow a relative address, or one without a proper host (`https://...`), and a browser runs the
+    code of a `javascript:` address. Images may be `data:` URLs, but not of text; links may be `mailto:` and `tel:`.
 
     Bad: metadata: {documentationUrl: docs/postgres.html}
     Good: metadata: {documentationUrl: "https://docs.example.com/postgres.html"}
@@ -148,7 +148,10 @@ def url_invalid(catalog: CatalogNode) -> Iterator[Finding]:
     allowed = {"imageUrl": ("data:",), "redirect_uri": ()}
     for service, path, url in _service_urls(catalog):
         is_allowed_scheme = url.lower().startswith(allowed.get(path[-1], ("mailto:", "tel:")))
-        if url.strip() and not is_allowed_scheme and not _WEB.match(url):
+        if path[-1] == "imageUrl" and url.lower().startswith("data:text/"):
+            message = f"imageUrl of {service.label} is {redact_text(url)[:40]!r}, not an image"
+            yield service.finding(message, path, "write the address of an image, or data:image/png;base64,...")
+        elif url.strip() and not is_allowed_scheme and not _WEB.match(url):
             message = f"{path[-1]} of {service.label} is {redact_text(url)[:40]!r}, not an absolute URL"
             yield service.finding(message, path, "write all of it, from https:// on")
 

@@ -138,8 +138,8 @@ def id_not_guid(catalog: CatalogNode) -> Iterator[Finding]:
 def id_almost_guid(catalog: CatalogNode) -> Iterator[Finding]:
     """An id looks like a GUID, but is not one.
 
-    A digit is missing, or a letter is not hexadecimal: likely a typing error. Platforms accept the id, and it cannot
-    change later.
+    A digit is missing, a letter is not hexadecimal, or all digits are 0: likely a typing error, or a placeholder.
+    Platforms accept the id, and it cannot change later.
 
     Bad: id: 6C3B1D0E-8A4F-4E57-9B1C-2D7F5A90E3BG
     Good: id: 6C3B1D0E-8A4F-4E57-9B1C-2D7F5A90E3B4
@@ -154,13 +154,19 @@ def id_almost_guid(catalog: CatalogNode) -> Iterator[Finding]:
 def _non_guid_ids(catalog: CatalogNode) -> Iterator[tuple[Node, str, str]]:
     """Objects whose id is not a GUID, each with the id, and with the reason if it is almost one."""
     for node, value in catalog.nonempty_texts("id"):
-        is_unique = _GUID.fullmatch(value) or _BARE_GUID.fullmatch(value)
+        is_unique = (_GUID.fullmatch(value) or _BARE_GUID.fullmatch(value)) and not _is_nil_guid(value)
         if not is_unique and not value.isspace() and not holds_placeholder(value):
             yield node, value, _almost_guid_reason(value)
 
 
+def _is_nil_guid(text: str) -> bool:
+    return not text.strip("0-") and bool(_GUID.fullmatch(text) or _BARE_GUID.fullmatch(text))
+
+
 def _almost_guid_reason(text: str) -> str:
     """Reason why a text is almost a GUID; empty for other texts."""
+    if _is_nil_guid(text):
+        return "the nil GUID stands for none"
     bare = text.strip("{} ")
     if bare != text and _GUID.fullmatch(bare):
         return "braces or spaces stand around it"
@@ -190,6 +196,24 @@ def default_implicit(catalog: CatalogNode) -> Iterator[Finding]:
         if "free" not in plan and not has_price(plan.child("metadata").value):
             finding = _implicit_field_finding(plan, "free", "platforms disagree on the default")
             yield finding._replace(fixes=()) if _may_cost(plan) else finding
+
+
+@rule("bindable-unused", Severity.INFO, Category.ADVICE)
+def bindable_unused(catalog: CatalogNode) -> Iterator[Finding]:
+    """A service offering is bindable, but none of its plans is.
+
+    The value of a plan counts, so that users can bind no instance.
+
+    Bad:
+        - {id: 6C3B1D0E-8A4F-4E57-9B1C-2D7F5A90E3B4, name: small, description: Small., free: true, bindable: false}
+    Good:
+        - {id: 6C3B1D0E-8A4F-4E57-9B1C-2D7F5A90E3B4, name: small, description: Small., free: true, bindable: true}
+    Source: OSB 2.14, Service Plan Object: bindable overrides that of the service offering
+    """
+    for service, plans in catalog.plans_by_service:
+        if service.get("bindable") is True and plans and all(plan.get("bindable") is False for plan in plans):
+            message = f"{service.label} is bindable, but each of its plans is `bindable: false`"
+            yield service.finding(message, "bindable", "write `bindable: false` here, or leave it out of the plans")
 
 
 def _may_cost(plan: Node) -> bool:

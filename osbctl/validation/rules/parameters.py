@@ -257,9 +257,9 @@ def parameters_default(schema: Node) -> Iterator[Finding]:
 
 @rule("parameters-impossible", Severity.WARNING, Category.ADVICE)
 def parameters_impossible(schema: Node) -> Iterator[Finding]:
-    """A minimum in a parameter schema is above its maximum.
+    """A minimum in a parameter schema is above its maximum, or a required text may have at most 0 characters.
 
-    No value that they limit is valid.
+    No value that they limit is valid, or none but the empty text.
 
     Bad: parameters: {$schema: "http://json-schema.org/draft-04/schema#", properties: {a: {minimum: 9, maximum: 3}}}
     Good: parameters: {$schema: "http://json-schema.org/draft-04/schema#", properties: {a: {minimum: 3, maximum: 9}}}
@@ -271,3 +271,13 @@ def parameters_impossible(schema: Node) -> Iterator[Finding]:
             least, most = place.value.get(low), place.value.get(high)
             if isinstance(least, int | float) and isinstance(most, int | float) and least > most:
                 yield schema.finding(f"{low} is above {high}", (*place.path, low), "correct one of the two")
+        required = place.value.get("required")
+        for name, inner in _local_properties(place.value).items():
+            if (
+                isinstance(inner, dict)
+                and inner.get("maxLength") == 0
+                and isinstance(required, list)
+                and name in required
+            ):
+                message = f"{name[:60]!r} is required, and may have at most 0 characters"
+                yield schema.finding(message, (*place.path, "properties", name, "maxLength"), "correct maxLength")
