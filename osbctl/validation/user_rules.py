@@ -18,6 +18,7 @@ from osbctl.text import did_you_mean, escape_line
 
 KEYWORD = "x-osbctl"
 _KEYS = ("rule", "severity", "message", "hint", "url")
+_REFERENCES = ("$ref", "$dynamicRef", "$recursiveRef")
 _ID = re.compile(r"house-[a-z0-9]+(-[a-z0-9]+)*")
 _URL = re.compile(r"https?://[^\s@]+")
 
@@ -45,15 +46,22 @@ def read_user_rules(schemas: Iterable[tuple[str, JsonValue]]) -> dict[str, Rule]
     return rules
 
 
-def find_annotation(schema: JsonValue, path: Path) -> dict[str, str]:
-    """The innermost `x-osbctl` around the keyword at the evaluation `path`, which leads through references."""
+def find_annotation(schema: JsonValue, path: Path, target_path: Path) -> dict[str, str]:
+    """The innermost `x-osbctl` around a broken keyword.
+
+    `path` leads to it through references. If one of them is by name (`#name`), `target_path` counts, which leads to it
+    without: the place of the keyword in the schema.
+    """
     here, found = schema, dict[str, str]()
     for step in path:
         if isinstance(here, dict):
             found = here.get(KEYWORD, found)
         target: Path | None = (step,)
-        if step == "$ref" and isinstance(here, dict) and isinstance(here.get(step), str):
-            target = resolve_ref(schema, here["$ref"])
+        reference = here.get(step) if isinstance(here, dict) and step in _REFERENCES else None
+        if isinstance(reference, str):
+            target = resolve_ref(schema, reference)
+            if target is None and path != target_path:
+                return find_annotation(schema, target_path, target_path) or found
             here = schema
         here = None if target is None else get_at(here, target)
     return found

@@ -44,7 +44,7 @@ def _error_findings(
     error: jsonschema_rs.ValidationError, data: JsonValue, schema: JsonValue, name: str
 ) -> Iterator[Finding]:
     """The findings for an error: of the rule that the schema names at its place, else of `house-schema`."""
-    own = find_annotation(schema, tuple(error.evaluation_path))
+    own = find_annotation(schema, tuple(error.evaluation_path), tuple(error.schema_path))
     page = f"see {own['url']}" if "url" in own else ""
     hint = "; ".join(filter(None, (own.get("hint"), page)))
     for path, text in error_sentences(error, data):

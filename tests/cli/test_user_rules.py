@@ -227,6 +227,13 @@ def test_one_rule_in_several_places(tmp_path: Path) -> None:
             {"x-osbctl": {"rule": "house-outer"}, "$ref": "#/$defs/a~1b", "$defs": {"a/b": {"required": ["x"]}}},
             ["house-outer"],
         ),
+        ({"$ref": "#a", "$defs": {"a": {"$anchor": "a", "x-osbctl": {"rule": "house-d"}, "not": {}}}}, ["house-d"]),
+        (
+            {"x-osbctl": {"rule": "house-outer"}, "$ref": "#a", "$defs": {"a": {"$anchor": "a", "required": ["x"]}}},
+            ["house-outer"],
+        ),
+        ({"$dynamicRef": "#/$defs/a", "$defs": {"a": {"x-osbctl": {"rule": "house-d"}, "not": {}}}}, ["house-d"]),
+        ({"properties": {"$ref": {}, "services": {"x-osbctl": {"rule": "house-s"}, "not": {}}}}, ["house-s"]),
         ({"properties": {"x-osbctl": {"type": "string"}}, "required": ["x"]}, ["house-schema"]),
         ({"const": {"x-osbctl": 5}}, ["house-schema"]),
         ({"propertyNames": {"x-osbctl": {"rule": "house-n"}, "maxLength": 1}}, ["house-n"]),
