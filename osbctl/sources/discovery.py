@@ -140,7 +140,7 @@ def holds_catalog(name: str, text: str, documents: Sequence[Document], *, typing
     """
     is_named = _is_named_catalog(name)
     if documents:
-        return any(map(has_service_offering, documents)) or (
+        return any(has_service_offering(one) and not _is_instance(one.data) for one in documents) or (
             len(documents) == 1 and _is_started_catalog(documents[0].data, is_named, typing)
         )
     if not text.strip():
@@ -150,6 +150,11 @@ def holds_catalog(name: str, text: str, documents: Sequence[Document], *, typing
     keys = {block or quoted for block, quoted in _KEY.findall(text)}
     has_fields = keys & {"plans", "bindable"} or ((typing or is_named) and keys <= _OFFERING_FIELDS)
     return bool(has_fields and _OFFERING_BEGUN.search(text))
+
+
+def _is_instance(data: Any) -> bool:
+    """Return whether this is the record of a service instance, in which unipipe repeats the service offering."""
+    return isinstance(data, dict) and bool(data.keys() & {"serviceInstanceId", "service_instance_id"})
 
 
 def _is_started_catalog(data: Any, is_named: bool, typing: bool) -> bool:

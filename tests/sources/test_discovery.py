@@ -54,6 +54,7 @@ LEFT = {
     "README": "The services: plans, bindable: all.\n",
     "bin/tool": "\0\1services: plans: bindable:",
     "catalog.md": CATALOG,
+    "instances/a/instance.yml": f"serviceInstanceId: x\nserviceDefinition: {json.dumps(OFFERING)}\ncontext: !<Platform>\n  a: 1\n",
     "openapi.yaml": "components:\n  schemas:\n    Service:\n      properties: {id: {type: string}, plans: {type: array}}\n",
 }
 SKIPPED = {
