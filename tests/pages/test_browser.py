@@ -12,6 +12,7 @@ import pytest
 from osbctl.pages.content import Branding, Content
 from osbctl.sources.read import read_source
 from osbctl.tasks.page import PageCatalog, make_page
+from tests.corpus import catalogs, needs_corpus
 from tests.folders import catalogs_folder
 from tests.pages.browser import browser as browser
 from tests.pages.browser import opened
@@ -375,6 +376,22 @@ def test_pages_of_each_size_fit_a_phone_and_a_desktop(browser: Browser, tmp_path
             assert violations(page) == []
             assert page.evaluate("document.documentElement.scrollWidth") <= width
             assert page.locator("table.compare thead th:visible").count() == (4 if plans > 6 else 0)
+
+
+@needs_corpus
+@pytest.mark.parametrize("number", range(5))
+def test_pages_of_real_catalogs(browser: Browser, tmp_path: Path, number: int) -> None:
+    """The five largest, for each kind of reader."""
+    source = sorted(catalogs(), key=lambda file: file.stat().st_size)[-1 - number]
+    for audience, width, theme in (("customer", 390, "light"), ("operator", 1280, "dark")):
+        file = written(tmp_path, [PageCatalog("a", read_source(str(source)))], audience=audience)
+        with opened(browser, file, width=width, color_scheme=theme) as page:
+            assert violations(page) == []
+            assert page.evaluate("document.documentElement.scrollWidth") <= width
+            page.locator("article").first.click()
+            until(page, "document.querySelector('main.one') !== null")
+            assert violations(page) == []
+            assert page.evaluate("document.documentElement.scrollWidth") <= width
 
 
 def catalog_of(plans: int) -> dict[str, Any]:
