@@ -147,6 +147,19 @@ def test_diff_with_a_revision(project: Path) -> None:
     assert changes(project, "HEAD:my-catalog", "my-catalog", code=1) == [both[1]]
 
 
+def test_a_removed_part_of_a_source_folder_is_counted_once(project: Path) -> None:
+    part = project / "my-catalog/services/redis.yaml"
+    shutil.rmtree(part.with_suffix(""))
+    part.write_text(
+        part.read_text().split("plans:")[0] + "bindable: true\nplans: [{id: p, name: p, description: P.}]\n"
+    )
+    commit(project)
+    settings = project / "my-catalog/catalog.yaml"
+    settings.write_text(re.sub(r"(?m)^.*\bredis\b.*\n", "", settings.read_text()))
+    part.unlink()
+    assert [rule for rule, _ in changes(project, "HEAD", code=1)].count("change-service-removed") == 1
+
+
 def test_diff_compares_with_the_same_path_and_not_with_that_of_the_top(project: Path) -> None:
     write(project, {"b/a.yaml": OTHER})
     commit(project)

@@ -55,6 +55,8 @@ LEFT = {
     "bin/tool": "\0\1services: plans: bindable:",
     "catalog.md": CATALOG,
     "instances/a/instance.yml": f"serviceInstanceId: x\nserviceDefinition: {json.dumps(OFFERING)}\ncontext: !<Platform>\n  a: 1\n",
+    "site/services.yml": "services:\n- {name: Training, description: On video.}\n",
+    "site/portfolio.json": STARTED.replace("{", '{"version": "1", ', 1),
     "openapi.yaml": "components:\n  schemas:\n    Service:\n      properties: {id: {type: string}, plans: {type: array}}\n",
 }
 SKIPPED = {
@@ -128,10 +130,11 @@ def test_names_are_as_the_folder_was_spelled(project: Path, monkeypatch: pytest.
 
 
 def test_the_repository_of_a_hook_is_not_that_of_the_folder(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    other = write(project.parent / "other", {"x.json": CATALOG, "y.json": CATALOG, ".gitignore": "y.json"})
+    other = write(project.parent / "other", {"x.json": CATALOG})
     commit(other)
+    write(other, {"y.json": CATALOG, ".git/info/exclude": "y.json\n"})
     monkeypatch.chdir(project)
-    monkeypatch.setenv("GIT_DIR", ".git")
+    monkeypatch.setenv("GIT_DIR", str(project / ".git"))
     monkeypatch.setenv("GIT_INDEX_FILE", ".git/index")
     assert found_in(other) == ["x.json"]
 
