@@ -129,9 +129,10 @@ def drift(
     except (DocumentError, SourceError) as error:
         raise _report_unreadable(error, broker, stored or [], display) from None
     report = display.make_report(comparison)
+    code = display.print_report(report)
     if report.same and display.effective_format is DiffFormat.TEXT:  # the report itself is empty then
         print_note(f"{source_name(broker)}: same")
-    return display.print_report(report)
+    return code
 
 
 def _report_unreadable(error: OsbctlError, broker: str, stored: list[str], display: ChangesDisplay) -> OsbctlError:

@@ -54,6 +54,8 @@ def find_only_file(folder: str) -> str:
     if not os.path.isdir(folder):  # noqa: PTH112  # in git
         return ""
     found, searched = find_sources(folder)
+    if not found and os.path.isdir(os.path.join(folder, "services")):  # noqa: PTH112, PTH118
+        return ""  # its files cannot be read, and reading it as a source folder says why
     if not found:
         message = f"{report_name(folder)}: there is no catalog in this folder ({plural(searched, 'file')} searched)"
         raise SourceError(message, "name a file; `osbctl init` writes a source folder to start from")

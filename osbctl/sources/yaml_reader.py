@@ -44,8 +44,8 @@ def parse(text: str, name: str, limits: Limits) -> tuple[Any, tuple[Finding, ...
 class Builder:
     """A builder of one document. Recursive, as the depth is limited."""
 
-    def __init__(self, text: str, name: str, limits: Limits, loader: Any = yaml.CSafeLoader) -> None:
-        self._loader = loader
+    def __init__(self, text: str, name: str, limits: Limits, loader: Any = None) -> None:
+        self._loader = loader or yaml.CSafeLoader
         self._faults: list[TextFault] = []
         self._notes: list[Finding] = []
         self._omitted_notes = 0

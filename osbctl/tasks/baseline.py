@@ -68,7 +68,7 @@ def _read_entries(file: str) -> list[dict[str, Any]]:
         data = json.loads(read_bounded(file, _MAX_BYTES))
         version, entries = data["version"], data["findings"]
         if version == 1:
-            what = "not an osbctl baseline of this version: osbctl 1.0 told findings by their index"
+            what = "not an osbctl baseline of this version: it knows findings by their index"
             raise ConfigError(f"{file}: {what}", f"{advice} anew")
         if version != VERSION or not all(
             isinstance(entry["source"], str) and all(isinstance(each, str) for each in entry["fingerprints"])

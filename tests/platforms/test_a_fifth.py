@@ -171,7 +171,7 @@ def run_osbctl(place: Path) -> Iterator[Callable[..., str]]:
 def test_validate_has_its_verdict_and_its_refusal(run_osbctl: Callable[..., str]) -> None:
     said = run_osbctl("validate", "--platform", "toy", "lego.json", lego=catalog("lego", free=True))
     assert "lego.json:1:" in said and "error: the box is full of lego [toy-lego]" in said
-    assert "  Toy Box                     refuses (1 reason)" in said
+    assert "  Toy Box  refuses (1 reason)" in said
     assert "Refused by: Toy Box" in run_osbctl("rules", "toy-lego")
     assert "SAP Service Manager, Toy Box" in run_osbctl("rules", "id-duplicate")
 

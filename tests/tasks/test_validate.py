@@ -204,7 +204,7 @@ def test_a_baseline_of_indexes_is_refused_in_a_sentence(tmp_path: Path) -> None:
     baseline = Baseline(tmp_path)
     entry = {"rule": "id-not-guid", "source": "c.yaml", "message": "m", "places": 1, "fingerprint": "0" * 32}
     baseline.file.write_text(json.dumps({"version": 1, "findings": [entry]}))
-    with pytest.raises(ConfigError, match=r"osbctl 1\.0 told findings by their index") as caught:
+    with pytest.raises(ConfigError, match=r"it knows findings by their index") as caught:
         baseline.run()
     assert caught.value.advice == "write it with --write-baseline anew"
     assert lines(baseline.run(write_baseline=True)) == lines(baseline.run()) == []
