@@ -28,6 +28,7 @@ TEMPLATE_KINDS = ("template", "tf-attribute", "import")
 
 KNOWN = {
     "UTF-16": "starts",  # read by Go, and refused by osbctl as every text that is not UTF-8
+    "GSB_BROKERPAK_BUILTIN_PATH": "does not start",  # where the broker looks for brokerpaks; osbctl has one in hand
 }
 
 
@@ -70,6 +71,8 @@ def as_json(value: Any) -> Any:
 
 def is_excused(row: dict[str, Any], request: dict[str, Any], want: bool) -> bool:
     """Return whether osbctl cannot know, or a platform refuses by the published schema what the broker would take."""
+    if want and request.get("params", {}) is None:
+        return True  # osbctl asks for an object
     if want:
         return row["env"].get("GSB_COMPATIBILITY_ENABLE_CATALOG_SCHEMAS") in ("true", "TRUE", "True", "t", "T", "1")
     previous = request.get("previous") or {}
@@ -77,6 +80,7 @@ def is_excused(row: dict[str, Any], request: dict[str, Any], want: bool) -> bool
 
 
 @needs_records
+@pytest.mark.fuzz
 def test_recorded_brokerpaks(tmp_path: Path) -> None:
     counts: Counter[str] = Counter()
     wrong: list[str] = []
