@@ -127,4 +127,4 @@ def test_the_wheel_can_create_a_database(built: dict[str, Path], tmp_path: Path)
         command = [sys.executable, *arguments]
         done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, env=environment, check=False)
         assert done.returncode == 0, done.stderr
-    assert done.stdout.startswith("NAME  URL")
+    assert done.stdout.startswith("NAME  PLATFORM")
