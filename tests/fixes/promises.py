@@ -166,6 +166,9 @@ def _is_edited(before: str, after: str, regions: Regions) -> bool:
         number, old, new = tried.pop()
         start, end = places[number] if number < len(places) else (len(before), len(before))
         kept = before[old:start]
+        if start == end < old:  # an entry could have been added in the middle of what was removed
+            tried.append((number + 1, old, new))
+            continue
         if start < old or not after.startswith(kept, new):
             continue
         old, new = start, new + len(kept)
