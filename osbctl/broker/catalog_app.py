@@ -93,7 +93,7 @@ class CatalogApp:
     """The application. `catalog` may be replaced at any time: each request reads it once.
 
     `base_path` is a prefix of `/v2/catalog`, such as "/brokers/one". `minimum_version` is the lowest accepted
-    X-Broker-API-tuple[int, int]. `missing_version_status` answers requests without one: 400 (OSB 2.16 and later) or 412
+    X-Broker-API-Version. `missing_version_status` answers requests without one: 400 (OSB 2.16 and later) or 412
     (conformance checkers).
     """
 
@@ -115,12 +115,12 @@ class CatalogApp:
         self._no_version = error_response(
             "400 Bad Request" if missing_version_status == 400 else "412 Precondition Failed",
             "MissingAPIVersion",
-            f"The header X-Broker-API-tuple[int, int] is missing; this broker takes {accepted}.",
+            f"The header X-Broker-API-Version is missing; this broker takes {accepted}.",
         )
         self._other_version = error_response(
             "412 Precondition Failed",
             "UnsupportedAPIVersion",
-            f"The X-Broker-API-tuple[int, int] of the request is not supported; this broker takes {accepted}.",
+            f"The X-Broker-API-Version of the request is not supported; this broker takes {accepted}.",
         )
 
     def __call__(self, request: RequestParser) -> Response:
