@@ -5,11 +5,10 @@ from typing import Any
 
 import pytest
 
+from osbctl.client.sent_password import SentPassword, find_secret_pointers
 from osbctl.redaction import (
     SECRET,
     Redactor,
-    SentPassword,
-    find_secret_pointers,
     is_secret_name,
     mask_secrets,
     may_be_secret_name,

@@ -16,10 +16,10 @@ from urllib3 import BaseHTTPResponse
 from osbctl.client.connection_options import ConnectionOptions, basic_auth, check_options, check_proxy, find_proxy
 from osbctl.client.error_body import error_description
 from osbctl.client.http_client import WRITE_HTTPS, HttpClient, read_body_chunks
+from osbctl.client.sent_password import find_secret_pointers
 from osbctl.errors import SourceError, UsageError
 from osbctl.findings import DocumentError, Location
 from osbctl.paths import JsonValue
-from osbctl.redaction import find_secret_pointers
 from osbctl.sources.catalogs import require_services
 from osbctl.sources.document import Document
 from osbctl.sources.limits import Limits

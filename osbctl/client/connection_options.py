@@ -9,10 +9,10 @@ from functools import lru_cache, partial
 from ipaddress import ip_address, ip_network
 from urllib.parse import SplitResult, unquote, urlsplit, urlunsplit
 
+from osbctl.client.sent_password import SURE_LENGTH, SentPassword
 from osbctl.errors import SourceError
 from osbctl.files import check_regular_file
 from osbctl.platforms import DEFAULT_API_VERSION
-from osbctl.redaction import SURE_LENGTH, SentPassword
 from osbctl.sources.limits import MAX_BYTES
 
 _LOOPBACK = ("localhost", "127.0.0.1", "::1")

@@ -7,8 +7,9 @@ from collections.abc import Mapping
 
 from osbctl.client.connection_options import ConnectionOptions
 from osbctl.client.http_client import MAX_RECEIVED
+from osbctl.client.sent_password import SURE_LENGTH
 from osbctl.paths import JsonValue
-from osbctl.redaction import SURE_LENGTH, mask_secrets, redact, redact_text
+from osbctl.redaction import mask_secrets, redact, redact_text
 from osbctl.text import escape_line
 
 _MAX_SHOWN = 300

@@ -11,12 +11,12 @@ from osbctl.client.catalog_client import CATALOG_PATH, find_sent_password, redir
 from osbctl.client.connection_options import ConnectionOptions, basic_auth
 from osbctl.client.error_body import error_description
 from osbctl.client.http_client import normalize_content_encoding
+from osbctl.client.sent_password import SentPassword
 from osbctl.comparison.catalogs import compare_catalogs
 from osbctl.conformance.exchange import Exchange, Fault, Reply
 from osbctl.conformance.rules import EVERY
 from osbctl.findings import Severity
 from osbctl.platforms import ApiVersion, Platform, platforms_refusing
-from osbctl.redaction import SentPassword
 
 VERSION = "X-Broker-API-Version"
 IDENTITY = "osbctl-check-7f1c"
