@@ -14,26 +14,27 @@ from typing import Any
 from osbctl.catalog import objects_in_list
 from osbctl.errors import SourceError
 from osbctl.findings import DocumentError
-from osbctl.jsonschemas.dialects import DRAFT_4_ADDRESS
 from osbctl.paths import Path as ValuePath
 from osbctl.paths import entries, get_at
 from osbctl.sources.document import Document
 from osbctl.sources.folder import brokerpak_checks as checks
-from osbctl.sources.folder.brokerpak_plans import (
-    CONFIG_TYPE,
-    SOURCES_TYPE,
+from osbctl.sources.folder.brokerpak_requests import INPUT, RequestRules, parameter_schema, request_constants
+from osbctl.sources.folder.brokerpak_types import CONFIG_TYPE, DEFINITION_TYPE, MANIFEST_TYPE, SOURCES_TYPE
+from osbctl.sources.folder.brokerpak_variables import (
+    BrokerSettings,
     JsonDecoder,
     UserPlan,
     decode_plan,
     parse_json_variable,
+    plan_variables,
+    upper_name,
 )
-from osbctl.sources.folder.brokerpak_requests import INPUT, RequestRules, input_schema, request_constants
 from osbctl.sources.folder.go_yaml import ReportField, StructType, has_no_json, parse_go_yaml
 from osbctl.sources.folder.source_tree import MANIFEST, SourceTree
 from osbctl.sources.limits import Limits
 from osbctl.sources.origins import PathOrigins
 from osbctl.sources.read_bytes import read_bytes
-from osbctl.sources.variables import ENVIRONMENT, Variable, Variables
+from osbctl.sources.variables import Variables
 
 PLAN = {"id": "id", "name": "name", "description": "description"}
 SERVICE = {**PLAN, "tags": "tags"}
@@ -65,7 +66,6 @@ LIFECYCLES = {
 CONFIG, SOURCES = "GSB_BROKERPAK_CONFIG", "GSB_BROKERPAK_SOURCES"
 BUILTIN = "GSB_COMPATIBILITY_ENABLE_BUILTIN_BROKERPAKS"
 _PICTURES = {b"\xff\xd8\xff": "jpeg", b"\x89PNG\r\n\x1a\n": "png"}
-_TRUE = ("1", "t", "T", "TRUE", "true", "True")
 _UPGRADE = (
     "This upgrade provides support for OpenTofu version: {0}. The upgrade operation will take a while. "
     "The instance and all associated bindings will be upgraded."
@@ -88,7 +88,7 @@ def read_brokerpak(folder: str, *, limits: Limits, unsaved: Mapping[Path, bytes]
     Raises SourceError: a file cannot be opened, or only a shell knows a variable; DocumentError: one cannot be read.
     """
     tree = SourceTree(Path(folder), limits, unsaved)
-    catalog = _BrokerpakCatalog(tree, _BrokerSettings(variables))
+    catalog = _BrokerpakCatalog(tree, BrokerSettings(variables))
     origins = catalog.compute()
     notes = (*tree.notes, *tree.problems, *catalog.refusals)
     by_source: dict[str, list[str]] = {}
@@ -108,40 +108,6 @@ def read_brokerpak(folder: str, *, limits: Limits, unsaved: Mapping[Path, bytes]
     )
 
 
-class _BrokerSettings:
-    """The variables of the broker's environment; `used` are those that something depends on, by name."""
-
-    def __init__(self, variables: Variables) -> None:
-        self._variables = variables
-        self.used: dict[str, Variable] = {}
-
-    def get(self, name: str) -> Variable | None:
-        """Return a variable that is set, and note that it is used. Raises SourceError: only a shell knows its value."""
-        variable = self._variables.get(name)
-        if variable is None or not variable.value:
-            return None
-        if variable.computed:
-            advice = f"let the shell do so: export {name}, and leave the file out"
-            raise SourceError(f"{variable.source}: a shell computes the value of {name}", advice)
-        self.used[name] = variable
-        return variable
-
-    def is_set(self, name: str) -> bool:
-        """Return whether a variable is set and not empty, whatever its value."""
-        variable = self._variables.get(name)
-        return variable is not None and bool(variable.value)
-
-    @property
-    def is_given(self) -> bool:
-        """True if a file of variables was given: the process's own environment need not be that of the broker."""
-        return any(variable.source != ENVIRONMENT for variable in self._variables.values())
-
-    def is_on(self, name: str, default: bool = False) -> bool:
-        """Return whether a toggle is on."""
-        variable = self.get(name)
-        return variable.value in _TRUE if variable else default
-
-
 class _BrokerpakCatalog:
     """The computation of one brokerpak's catalog.
 
@@ -149,7 +115,7 @@ class _BrokerpakCatalog:
     broker does not offer.
     """
 
-    def __init__(self, tree: SourceTree, settings: _BrokerSettings) -> None:
+    def __init__(self, tree: SourceTree, settings: BrokerSettings) -> None:
         self._tree, self.settings = tree, settings
         self.refusals = checks.Refusals()
         self.left_out: dict[str, str] = {}
@@ -157,7 +123,7 @@ class _BrokerpakCatalog:
         self._plan_ids: set[str] = set()
         self.requests: dict[tuple[ValuePath, str], RequestRules] = {}
         self.has_schemas = settings.is_on(SCHEMAS)
-        manifest = self._read_file(MANIFEST, checks.MANIFEST_TYPE, self.refusals.refuse_field)
+        manifest = self._read_file(MANIFEST, MANIFEST_TYPE, self.refusals.refuse_field)
         tree.problems.raise_any()
         assert manifest
         self._manifest = manifest
@@ -202,7 +168,7 @@ class _BrokerpakCatalog:
             elif name is not None:
                 seen.add(name)
                 try:
-                    definition = self._read_file(name, checks.DEFINITION_TYPE, self.refusals.warn_of_field)
+                    definition = self._read_file(name, DEFINITION_TYPE, self.refusals.warn_of_field)
                 except SourceError as error:
                     self._tree.problems.add("folder-order", error.message, self._manifest, path, error.advice)
                     continue
@@ -240,7 +206,7 @@ class _BrokerpakCatalog:
     def _check_settings(self) -> None:
         """Check the variables that do not belong to a service."""
         for name in filter(None, self._manifest.data.get("required_env_variables") or ()):
-            is_set = self.settings.is_set(name) or self.settings.is_set(f"GSB_{_upper_name(name)}")
+            is_set = self.settings.is_set(name) or self.settings.is_set(f"GSB_{upper_name(name)}")
             if not is_set and self.settings.is_given:
                 path = ("required_env_variables", self._manifest.data["required_env_variables"].index(name))
                 words = f"missing required env var {name}"
@@ -318,27 +284,31 @@ class _BrokerpakCatalog:
                 self.origins.hide(plan, "schemas", schemas)
         return service, plans
 
-    def _create_rules(self, definition: Document, plan: UserPlan) -> RequestRules:
-        settings = definition.data.get("provision") or {}
-        upper = _upper_name(self._name(definition))
-        values: dict[str, Any] = {}
-        fault = ""
-        for name in ("GSB_PROVISION_DEFAULTS", f"GSB_SERVICE_{upper}_PROVISION_DEFAULTS"):
-            given = self._read_defaults(name)
-            fault = fault or (f"failed unmarshaling config value {name}" if given is None else "")
-            values |= given or {}
+    def _request_rules(self, definition: Document, action: str) -> RequestRules:
+        """The part that the rules of both actions have in common."""
+        settings = definition.data.get(action) or {}
         return RequestRules(
             inputs=_inputs(settings),
-            further_names=frozenset(
-                one.get("field_name") or "" for one, _ in objects_in_list(settings, "import_inputs")
-            ),
+            computed=tuple(one for one, _ in objects_in_list(settings, "computed_inputs")),
+            constants=request_constants(bind=action == "bind"),
+            checks_names=not self.settings.is_on(UNCHECKED_NAMES),
+            is_published=self.has_schemas,
+        )
+
+    def _create_rules(self, definition: Document, plan: UserPlan) -> RequestRules:
+        values: dict[str, Any] = {}
+        fault = ""
+        upper = upper_name(self._name(definition))
+        for name in ("GSB_PROVISION_DEFAULTS", f"GSB_SERVICE_{upper}_PROVISION_DEFAULTS"):
+            given = self.settings.read_object(name)
+            fault = fault or (f"failed unmarshaling config value {name}" if given is None else "")
+            values |= given or {}
+        imported = objects_in_list(definition.data.get("provision") or {}, "import_inputs")
+        return self._request_rules(definition, "provision")._replace(
+            further_names=frozenset(one.get("field_name") or "" for one, _ in imported),
             defaults=values,
             overrides=plan.overrides[0],
             properties=plan.properties,
-            computed=tuple(one for one, _ in objects_in_list(settings, "computed_inputs")),
-            constants=request_constants(bind=False),
-            checks_names=not self.settings.is_on(UNCHECKED_NAMES),
-            is_published=self.has_schemas,
             fault=fault,
         )
 
@@ -346,31 +316,17 @@ class _BrokerpakCatalog:
         settings = definition.data.get("bind") or {}
         needed = [one.get("field_name") or "" for one, _ in objects_in_list(settings, "plan_inputs")]
         missing = [name for name in needed if name not in plan.properties]
-        return RequestRules(
-            inputs=_inputs(settings),
-            defaults=self._read_defaults(f"GSB_SERVICE_{_upper_name(self._name(definition))}_BIND_DEFAULTS") or {},
+        return self._request_rules(definition, "bind")._replace(
+            defaults=self.settings.read_object(f"GSB_SERVICE_{upper_name(self._name(definition))}_BIND_DEFAULTS") or {},
             overrides=plan.overrides[1],
-            computed=tuple(one for one, _ in objects_in_list(settings, "computed_inputs")),
             further_values={name: plan.properties[name] for name in needed if name in plan.properties},
-            constants=request_constants(bind=True),
-            checks_names=not self.settings.is_on(UNCHECKED_NAMES),
-            is_published=self.has_schemas,
             fault=f"the plan has no property {missing[0]!r}, which bind.plan_inputs names" if missing else "",
         )
-
-    def _read_defaults(self, name: str) -> dict[str, Any] | None:
-        """The defaults of an operator in a variable; None if they are no JSON object."""
-        variable = self.settings.get(name)
-        try:
-            data: Any = parse_json_variable(variable).data if variable else {}
-        except DocumentError:
-            return None
-        return {} if data is None else data if isinstance(data, dict) else None
 
     def _read_user_plans(self, definition: Document) -> Iterator[UserPlan]:
         """The plans that the operator has defined in variables."""
         names = {plan.get("name") for plan, _ in objects_in_list(definition.data, "plans")}
-        for name, kind in zip(_plan_variables(self._name(definition)), (list, dict), strict=True):
+        for name, kind in zip(plan_variables(self._name(definition)), (list, dict), strict=True):
             source = self._read_json(name)
             given: Any = source.data if source else None
             if source is None or given is None:
@@ -402,21 +358,19 @@ class _BrokerpakCatalog:
             others.add(value)
 
     def _build_parameter_schema(self, definition: Document, action: str) -> dict[str, Any]:
-        properties: dict[str, Any] = {}
-        required = set()
-        for user_input, path in objects_in_list(definition.data.get(action) or {}, "user_inputs", (action,)):
+        """The schema of an action's parameters with its origins, without values that cannot be written as JSON."""
+        settings = definition.data.get(action) or {}
+        schema = parameter_schema(_inputs(settings))
+        for user_input, path in objects_in_list(settings, "user_inputs", (action,)):
             name = user_input.get("field_name") or ""
-            self.origins.put(properties, name, self._input_schema(definition, user_input, path), (definition, path))
-            if user_input.get("required"):
-                required.add(name)
-        schema = {"$schema": DRAFT_4_ADDRESS, "type": "object", "properties": properties}
-        schema |= {"required": sorted(required)} if required else {}
+            self.origins.set_key_origin(schema["properties"], name, (definition, path))
+            self._set_input_origins(schema["properties"][name], definition, user_input, path)
         self.origins.set_object_origin(schema, (definition, (action, "user_inputs")))
         return schema
 
-    def _input_schema(self, definition: Document, user_input: dict[str, Any], path: ValuePath) -> dict[str, Any]:
-        """The schema of an input with its origins, without values that cannot be written as JSON."""
-        schema = input_schema(user_input)
+    def _set_input_origins(
+        self, schema: dict[str, Any], definition: Document, user_input: dict[str, Any], path: ValuePath
+    ) -> None:
         for keyword, value in [*schema.items()]:
             key = INPUT.get(keyword, "field_name" if keyword == "title" else keyword)
             if keyword in (user_input.get("constraints") or {}) and not (keyword in INPUT and user_input.get(key)):
@@ -427,7 +381,6 @@ class _BrokerpakCatalog:
             if has_no_json(value):
                 del schema[keyword]
                 self._report_no_json(definition, where)
-        return schema
 
     def _report_no_json(self, definition: Document, path: ValuePath) -> None:
         message = "JSON cannot say it: cloud-service-broker answers GET /v2/catalog with 200 and an empty body"
@@ -476,7 +429,7 @@ class _BrokerpakCatalog:
 
     def _refuse_missing_plans(self, definition: Document, service_index: int) -> None:
         envrc = self._tree.folder / ".envrc"
-        listed, tile = _plan_variables(self._name(definition))
+        listed, tile = plan_variables(self._name(definition))
         words = f"service {self._name(definition)!r} has no plans defined"
         hint = f"write plans, or set {listed} or {tile}"
         hint += f"; --env {envrc} reads it from that file" if envrc.is_file() else ""
@@ -494,14 +447,3 @@ class _BrokerpakCatalog:
 
 def _inputs(settings: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
     return {one.get("field_name") or "": one for one, _ in objects_in_list(settings, "user_inputs")}
-
-
-def _upper_name(name: str) -> str:
-    """A name as part of that of a variable (utils.PropertyToEnvReplacer)."""
-    return name.upper().replace(".", "_").replace("-", "_")
-
-
-def _plan_variables(name: str) -> tuple[str, str]:
-    """The variables with the plans of a service: the list of an operator, and the object of a tile."""
-    upper = _upper_name(name)
-    return f"GSB_SERVICE_{upper}_PLANS", f"{upper.removeprefix('GOOGLE_')}_CUSTOM_PLANS"

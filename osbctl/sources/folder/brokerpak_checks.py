@@ -14,92 +14,10 @@ from osbctl.catalog import objects_in_list
 from osbctl.findings import Finding, Severity
 from osbctl.paths import Path, get_at
 from osbctl.sources.document import Document
-from osbctl.sources.folder.brokerpak_plans import UserPlan
 from osbctl.sources.folder.brokerpak_requests import mismatch_with_input
 from osbctl.sources.folder.brokerpak_templates import find_blocks
-from osbctl.sources.folder.go_yaml import ENUM, StructType
+from osbctl.sources.folder.brokerpak_variables import UserPlan
 from osbctl.text import did_you_mean
-
-TEXTS = ["string"]
-_ANY, _BY_NAME = {"*": "any"}, {"*": "string"}
-
-
-def _struct(name: str, texts: str, **fields: Any) -> StructType:
-    """A struct of which `texts` are the fields of type `string`."""
-    return StructType(name, dict.fromkeys(texts.split(), "string") | fields)
-
-
-MANIFEST_TYPE = _struct(
-    "manifest.parser",
-    "name version",
-    packversion="int",
-    metadata=_BY_NAME,
-    platforms=[_struct("platform.Platform", "os arch")],
-    terraform_binaries=[
-        _struct("manifest.TerraformResource", "name version source provider url_template", default="bool")
-    ],
-    service_definitions=TEXTS,
-    parameters=[_struct("manifest.Parameter", "name description")],
-    required_env_variables=TEXTS,
-    env_config_mapping=_BY_NAME,
-    terraform_upgrade_path=[_struct("manifest.TerraformUpgradePath", "version")],
-    terraform_state_provider_replacements=_BY_NAME,
-)
-_PLAN = _struct(
-    "tf.TfServiceDefinitionV1Plan",
-    "name id description display_name",
-    bullets=TEXTS,
-    free="bool",
-    properties=_ANY,
-    provision_overrides=_ANY,
-    bind_overrides=_ANY,
-)
-_VARIABLE = _struct(
-    "broker.BrokerVariable",
-    "field_name type details tf_attribute tf_attribute_skip",
-    required="bool",
-    nullable="bool",
-    default="any",
-    enum=ENUM,
-    constraints=_ANY,
-    prohibit_update="bool",
-)
-_MAPPING = _struct("tf.ImportParameterMapping", "tf_variable parameter_name")
-_ACTION = _struct(
-    "tf.TfServiceDefinitionV1Action",
-    "template template_ref",
-    plan_inputs=[_VARIABLE],
-    user_inputs=[_VARIABLE],
-    # `details` and `required` have no effect here, but many brokerpaks copy them from inputs.
-    computed_inputs=[
-        _struct(
-            "varcontext.DefaultVariable", "name type", default="any", overwrite="bool", details="any", required="any"
-        )
-    ],
-    outputs=[_VARIABLE],
-    templates=_BY_NAME,
-    template_refs=_BY_NAME,
-    import_inputs=[_struct("broker.ImportVariable", "field_name type details tf_resource")],
-    import_parameter_mappings=[_MAPPING],
-    import_parameters_to_delete=TEXTS,
-    import_parameters_to_add=[_MAPPING],
-)
-_EXAMPLE = _struct(
-    "broker.ServiceExample", "name description plan_id", provision_params=_ANY, bind_params=_ANY, bind_can_fail="bool"
-)
-DEFINITION_TYPE = _struct(
-    "tf.TfServiceDefinitionV1",
-    "name id description display_name image_url documentation_url provider_display_name support_url",
-    version="int",
-    tags=TEXTS,
-    plans=[_PLAN],
-    provision=_ACTION,
-    bind=_ACTION,
-    examples=[_EXAMPLE],
-    plan_updateable="bool",
-    requiredenvvars=TEXTS,
-)
-"""A definition, pkg/providers/tf/definition.go. `RequiredEnvVars` has no name of its own, so Go lower-cases it."""
 
 ACTIONS = ("provision", "bind")
 TOFU, PROVIDER = "tofu", "terraform-provider-"

@@ -1,4 +1,4 @@
-"""Read the plans that an operator has defined in variables of cloud-service-broker, as JSON.
+"""Read the variables of cloud-service-broker, and the plans that an operator has defined in some of them, as JSON.
 
 `GSB_SERVICE_NAME_PLANS` is a list of plans, `NAME_CUSTOM_PLANS`, which a tile sets, an object of plans. Fields of a
 plan match in any case; all others are properties of the plan (pkg/broker/service_definition.go, `UserDefinedPlans`).
@@ -8,52 +8,77 @@ import json
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
+from osbctl.errors import SourceError
+from osbctl.findings import DocumentError
 from osbctl.paths import JSON_TYPES, Path, get_at
 from osbctl.sources.document import Document
+from osbctl.sources.folder.brokerpak_types import PLAN_METADATA_TYPE, PLAN_TYPE
 from osbctl.sources.folder.go_yaml import StructType
 from osbctl.sources.json_reader import parse
 from osbctl.sources.limits import Limits
 from osbctl.sources.parse import text_document
 from osbctl.sources.text_lines import Lines, fault_error
-from osbctl.sources.variables import ENVIRONMENT, Variable
-
-_OBJECT = {"*": "any"}
-_SCHEMA = StructType("Schema", {"parameters": _OBJECT})
-_COST = StructType("ServicePlanCost", {"amount": {"*": "number"}, "unit": "string"})
-_METADATA = StructType("ServicePlanMetadata", {"displayName": "string", "bullets": ["string"], "costs": [_COST]})
-_SCHEMAS = StructType(
-    "ServiceSchemas",
-    {
-        "service_instance": StructType("ServiceInstanceSchema", {"create": _SCHEMA, "update": _SCHEMA}),
-        "service_binding": StructType("ServiceBindingSchema", {"create": _SCHEMA}),
-    },
-)
-_MAINTENANCE = {"public": {"*": "string"}, "private": "string", "version": "string", "description": "string"}
-PLAN = StructType(
-    "ServicePlan",
-    {
-        **dict.fromkeys(("id", "name", "description"), "string"),
-        **dict.fromkeys(("free", "bindable", "plan_updateable"), "bool"),
-        "metadata": _METADATA,
-        "schemas": _SCHEMAS,
-        "maximum_polling_duration": "int",
-        "maintenance_info": StructType("MaintenanceInfo", _MAINTENANCE),
-        **dict.fromkeys(("service_properties", "provision_overrides", "bind_overrides"), _OBJECT),
-    },
-)
-"""A plan in a variable: brokerapi, domain/service_catalog.go; pkg/broker/catalog.go."""
-
-CONFIG_TYPE = StructType("", {"global_labels": [StructType("label", {"key": "string", "value": "string"})]})
-SOURCES_TYPE = {
-    "*": StructType(
-        "BrokerpakSourceConfig",
-        dict.fromkeys(("uri", "service_prefix", "excluded_services", "config", "notes"), "string"),
-    )
-}
-"""Two variables of pkg/brokerpak/config.go."""
+from osbctl.sources.variables import ENVIRONMENT, Variable, Variables
 
 _ALWAYS = ("id", "name", "description", "service_properties")
 _NO_SCHEMA: dict[str, Any] = {"parameters": None}
+
+
+_TRUE = ("1", "t", "T", "TRUE", "true", "True")
+
+
+class BrokerSettings:
+    """The variables of the broker's environment; `used` are those that something depends on, by name."""
+
+    def __init__(self, variables: Variables) -> None:
+        self._variables = variables
+        self.used: dict[str, Variable] = {}
+
+    def get(self, name: str) -> Variable | None:
+        """Return a variable that is set, and note that it is used. Raises SourceError: only a shell knows its value."""
+        variable = self._variables.get(name)
+        if variable is None or not variable.value:
+            return None
+        if variable.computed:
+            advice = f"let the shell do so: export {name}, and leave the file out"
+            raise SourceError(f"{variable.source}: a shell computes the value of {name}", advice)
+        self.used[name] = variable
+        return variable
+
+    def is_set(self, name: str) -> bool:
+        """Return whether a variable is set and not empty, whatever its value."""
+        variable = self._variables.get(name)
+        return variable is not None and bool(variable.value)
+
+    @property
+    def is_given(self) -> bool:
+        """True if a file of variables was given: the process's own environment need not be that of the broker."""
+        return any(variable.source != ENVIRONMENT for variable in self._variables.values())
+
+    def is_on(self, name: str, default: bool = False) -> bool:
+        """Return whether a toggle is on."""
+        variable = self.get(name)
+        return variable.value in _TRUE if variable else default
+
+    def read_object(self, name: str) -> dict[str, Any] | None:
+        """The JSON object in a variable, {} if it is not set or null; None if it holds something else."""
+        variable = self.get(name)
+        try:
+            data: Any = parse_json_variable(variable).data if variable else {}
+        except DocumentError:
+            return None
+        return {} if data is None else data if isinstance(data, dict) else None
+
+
+def upper_name(name: str) -> str:
+    """A name as part of that of a variable (utils.PropertyToEnvReplacer)."""
+    return name.upper().replace(".", "_").replace("-", "_")
+
+
+def plan_variables(name: str) -> tuple[str, str]:
+    """The variables with the plans of a service: the list of an operator, and the object of a tile."""
+    upper = upper_name(name)
+    return f"GSB_SERVICE_{upper}_PLANS", f"{upper.removeprefix('GOOGLE_')}_CUSTOM_PLANS"
 
 
 class UserPlan(NamedTuple):
@@ -82,7 +107,7 @@ def decode_plan(source: Document, path: Path, fail: Callable[[Path, str], None])
     given = get_at(source.data, path)
     raw: dict[str, Any] = given if isinstance(given, dict) else {}
     decode = JsonDecoder(fail).decode
-    plan = decode(given, PLAN, path) or {}
+    plan = decode(given, PLAN_TYPE, path) or {}
     answer: dict[str, Any] = {name: plan.get(name) or "" for name in ("id", "name", "description")}
     answer |= {name: value for name, value in plan.items() if name in _OPTIONAL and value is not None}
     if isinstance(answer.get("metadata"), dict):
@@ -90,7 +115,9 @@ def decode_plan(source: Document, path: Path, fail: Callable[[Path, str], None])
         for cost in known.get("costs", ()):
             cost |= {"amount": cost.get("amount"), "unit": cost.get("unit") or ""}
         others: dict[str, Any] = next((value for key, value in raw.items() if key.lower() == "metadata" and value), {})
-        answer["metadata"] = {key: value for key, value in others.items() if key not in _METADATA.fields} | known
+        answer["metadata"] = {
+            key: value for key, value in others.items() if key not in PLAN_METADATA_TYPE.fields
+        } | known
     if "schemas" in answer:
         answer["schemas"] = _whole_schemas(answer["schemas"])
     used = {*_ALWAYS, *(name for name, value in plan.items() if value not in (None, {}) or name in answer)}
