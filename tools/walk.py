@@ -7,6 +7,7 @@ with the fenced block after them:
     <!-- walk(1) -->           the same; the last command exits with 1
     <!-- walk(terminal) -->    the same, at a terminal
     <!-- walk(serve) -->       start the only command, wait until it serves, and stop it at the end of the page
+    <!-- walk(broker) -->      the same; its log is not shown
     <!-- file: PATH -->        write the block to PATH
 
 Parts that differ between runs (ids, times, secrets, ports) are kept as they are in the page.
@@ -96,8 +97,9 @@ class Walk:
         made = []
         for number, command in enumerate(commands, 1):
             code = int(kind) if kind and kind.isdigit() and number == len(commands) else 0
-            ways = {"serve": self.serve, "terminal": self.at_terminal}
+            ways = {"serve": self.serve, "broker": self.serve, "terminal": self.at_terminal}
             output = ways[kind](command) if kind in ways else self.run(command, code)
+            output = "" if kind == "broker" else output
             made.append(f"$ {command}\n{output}" + ("" if output.endswith("\n") or not output else "\n"))
         return "".join(made)
 
