@@ -69,12 +69,21 @@ def parameters(schema: Mapping[str, Any]) -> Iterator[Parameter]:
     yield from rows
 
 
+def parameter_names(schema: Mapping[str, Any]) -> list[str]:
+    """The names of the parameters of `schema`, without those inside of others. They are safe to print, and redacted."""
+    properties = _resolve(schema, schema).get("properties")
+    named = properties.items() if isinstance(properties, dict) else ()
+    return [escape_line(redact_text(name)) for name, property_schema in named if property_schema is not False]
+
+
 def _flatten(
     root: Mapping[str, Any], schema: Mapping[str, Any], prefix: str, level: int, secrets: frozenset[Any]
 ) -> Iterator[Parameter]:
     schema = _resolve(root, schema)
     properties, required = schema.get("properties"), schema.get("required")
     for name, property_schema in properties.items() if isinstance(properties, dict) else ():
+        if property_schema is False:  # no value is allowed
+            continue
         property_schema = _resolve(root, property_schema) if isinstance(property_schema, dict) else {}
         full_name = prefix + escape_line(redact_text(name))
         format_value = partial(_format_value, full_name, secrets)

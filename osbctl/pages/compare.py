@@ -1,10 +1,11 @@
-"""Comparison table of the plans of a service offering: prices, limits, flags, and lines that several plans have."""
+"""Comparison table of service plans: prices, limits, flags, parameters, and bullets of several plans."""
 
 import re
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from osbctl.catalog import ServicePlan
+from osbctl.parameter_table import parameter_names
 from osbctl.redaction import Redactor
 from osbctl.views.words import Prices, flag_text, yes_or_no
 
@@ -13,6 +14,8 @@ NOT_STATED = ""
 """The cell of a plan about which the catalog says nothing: that it lacks the feature would be a guess."""
 SEE_PLAN = "see the plan"
 """The cell of a plan that has no such bullet, but the same words in its description or in another bullet."""
+MAX_COMMON = 8
+"""More parameters that all plans with parameters have are counted; the others of each are named."""
 MAX_ROWS = 100
 """More rows are not compared; the page says how many there are."""
 
@@ -44,7 +47,7 @@ def rows(
     bullets: Sequence[Sequence[str]],
     redactor: Redactor,
 ) -> list[Row]:
-    """Return the rows of prices, bullets, flags and further metadata; none for a single plan.
+    """Return the rows of prices, bullets, flags, parameters and further metadata; none for a single plan.
 
     `free`, `prices` and `bullets` are those of each plan.
     """
@@ -56,6 +59,7 @@ def rows(
         *_bullet_rows(bullets, texts),
         _make_row("Bindable", [flag_text(plan, "bindable") for plan in plans]),
         _make_row("Plan can be changed", [flag_text(plan, "plan_updateable") for plan in plans]),
+        *_parameter_row(plans),
     ]
     metadata = [_other_metadata(plan, redactor) for plan in plans]
     keys = dict.fromkeys(key for fields in metadata for key in fields)
@@ -100,6 +104,23 @@ def _bullet_rows(bullets: Sequence[Sequence[str]], texts: Sequence[str]) -> Iter
             absent = [SEE_PLAN if words.search(text.casefold()) else NOT_STATED for text in texts]
             cells = ["; ".join(given) or other for given, other in zip(found, absent, strict=True)]
             yield _make_row(labels[key], cells)
+
+
+def _parameter_row(plans: Sequence[ServicePlan]) -> Iterable[Row]:
+    """The row of the parameters to create an instance, by name; none if no plan has a schema for them."""
+    schemas = [plan.parameters.get("service_instance.create") for plan in plans]
+    names = [None if schema is None else parameter_names(schema) for schema in schemas]
+    described = [own for own in names if own is not None]
+    if not described:
+        return
+    common = set(described[0]).intersection(*described)
+    counted = common if len(common) > MAX_COMMON else set()
+    first = [f"{len(counted)} common ones"] if counted else []
+    cells = []
+    for own in names:
+        others = [name for name in own or () if name not in counted]
+        cells.append(NOT_STATED if own is None else ", ".join(first + others) or "none named")
+    yield _make_row("Parameters", cells)
 
 
 def _split_limit(line: str) -> tuple[str, str]:

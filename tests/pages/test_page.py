@@ -510,6 +510,7 @@ def test_comparisons_of_real_catalogs_say_what_the_catalog_says() -> None:
                     "plan can be changed",
                     "costs",
                     "further costs",
+                    "parameters",
                 }
                 assert told > 1 or not is_bullet or label.endswith(" a month"), (file.name, label)
                 for plan, cell in zip(offered.plans, cells, strict=True):
@@ -550,6 +551,31 @@ def _number(text: str) -> float:
 
 def _in_words(key: str) -> str:
     return " ".join(re.split(r"(?<=[a-z0-9])(?=[A-Z])|[_-]+", key)).casefold()
+
+
+def test_plans_are_compared_by_their_parameters() -> None:
+    """Those that no plan may set are not named; a plan without a schema states nothing."""
+    many: dict[str, Any] = {f"p{n}": {} for n in range(9)}
+    nested: dict[str, Any] = {"size": {"properties": {"inner": {}}}, "a<b": {}}
+    cases: list[Any] = [
+        ([nested, {"size": {}}], ["size, a<b", "size"]),
+        ([nested, nested], ["size, a<b", "size, a<b"]),
+        ([{"size": {}, "zone": False}, {}, None], ["size", "none named", "not stated"]),
+        ([many, {**many, "zone": {}}, None], ["9 common ones", "9 common ones, zone", "not stated"]),
+        ([many, {}], [", ".join(many), "none named"]),
+        ([None, None], None),
+    ]
+    for each, cells in cases:
+        plans = [
+            {"id": str(n), "name": str(n)} | (of_create({"properties": properties}) if properties is not None else {})
+            for n, properties in enumerate(each)
+        ]
+        html = page(service(plans=plans))
+        assert dict(table_rows(html)).get("Parameters") == cells
+        assert "<code>zone</code>" not in html or "zone" in str(cells)
+    reference = {"$ref": "#/$defs/all", "$defs": {"all": {"properties": {"far": {}}}}}
+    plans = [{"id": name, "name": name, **of_create(reference)} for name in "ab"]
+    assert dict(table_rows(page(service(plans=plans))))["Parameters"] == ["far", "far"]
 
 
 def test_parameters_of_several_plans_are_merged() -> None:
