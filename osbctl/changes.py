@@ -1,14 +1,14 @@
 """Changes: results of comparisons, input of every report of changes."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Hashable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 from osbctl.findings import Location, Severity
 from osbctl.paths import JsonValue, Path
 from osbctl.platforms import Platform, format_platforms
 from osbctl.platforms.reactions import Level as Level
-from osbctl.text import fingerprint
+from osbctl.text import fingerprint, plural
 
 SEVERITIES = {
     Level.REFUSED: Severity.ERROR,
@@ -18,14 +18,21 @@ SEVERITIES = {
 }
 """Severity of a finding for each level of a change."""
 
+READING_ORDER = (Level.BREAKING, Level.REFUSED, Level.RISKY, Level.SAFE)
+"""Levels as reports for people list them: what breaks users first, as nothing but a comparison shows it."""
+
 
 @dataclass(frozen=True, slots=True)
 class Effect:
-    """Reaction of one platform to a change; `does` is a phrase such as "refuses the update"."""
+    """Reaction of one platform to a change; `does` is a phrase such as "refuses the update".
+
+    `reason` is why it refuses the new catalog, with its rule, if the change is a refusal.
+    """
 
     platform: Platform
     level: Level
     does: str
+    reason: str = field(default="", compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +88,11 @@ class Change:
         return _is_missing_in(self.old_path, self.new_path)
 
     @property
+    def fact(self) -> Hashable:
+        """Content of the change without its object: reports for people join changes with the same one."""
+        return (self.rule, self.effects, self.advice, self.message, repr(self.old), repr(self.new))
+
+    @property
     def fingerprint(self) -> str:
         """Hash of rule, ids and field as 32 hexadecimal digits; independent of messages and lines."""
         ids = (ref.id if ref else "" for ref in (self.service, self.plan))
@@ -106,6 +118,22 @@ class DiffFailOn(StrEnum):
 def _is_missing_in(path: Path, other: Path) -> bool:
     """Return whether `path` is that of a service offering or plan, and `other` that of a list which lacks it."""
     return bool(path) and isinstance(path[-1], int) and other[-1:] in (("services",), ("plans",))
+
+
+def join_equal(changes: Iterable[Change]) -> list[list[Change]]:
+    """Lists of changes of several objects with the same `fact`; a list is at the position of its first change."""
+    facts: dict[Hashable, list[Change]] = {}
+    for change in changes:
+        facts.setdefault(change.fact, []).append(change)
+    return list(facts.values())
+
+
+def format_objects(changes: Sequence[Change]) -> str:
+    """The object of joined changes by name, the number of several: `db/small`, `catalog`, `12 plans`."""
+    if len(changes) == 1:
+        return changes[0].object or "catalog"
+    kinds = {"plan" if change.plan else "service offering" if change.service else "place" for change in changes}
+    return plural(len(changes), kinds.pop() if len(kinds) == 1 else "place")
 
 
 def platforms_and_effects(change: Change) -> Iterator[tuple[str, str]]:

@@ -131,6 +131,9 @@ def diff(
     the reason is on standard error and in every report format except text and allow. A broker is fetched as by
     osbctl fetch.
 
+    What breaks users comes first. One mistake is one change, whichever platforms refuse it. Equal changes of several
+    objects are one entry with its places in text, markdown, github and html; the other formats have each.
+
     With a git revision, such as a branch, NEW is compared with what stands at the same path there. If NEW is a folder,
     so is each catalog in it, as osbctl validate finds them; those that were removed since count as empty.
 

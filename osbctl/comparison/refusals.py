@@ -1,6 +1,7 @@
 """Refusals of the new catalog that the old one did not cause, as changes."""
 
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple, TypeAlias
 
 from osbctl.catalog import Catalog, object_path
@@ -34,12 +35,14 @@ def find_new_refusals(
     changes: Sequence[Change],
     partly_applying: Collection[Platform] = (),
 ) -> list[Change]:
-    """The refusals of the catalog `new` that are not among those of `old`, as changes.
+    """The refusals of the catalog `new` that are not among those of `old`, as changes: one for each path.
 
     `partly_applying` are the platforms that still apply a part of it. Two refusals of a platform are the same if rule,
     ids and field are. Refusals that one of `changes` reports, by the same platform at the same path, are omitted.
+    Those below a value of a wrong type join the refusal of that value.
     """
-    found = []
+    found: dict[Path, Change] = {}
+    wrong_types = {each.path for reasons in new_refusals.values() for each in reasons if each.rule.endswith("-type")}
     old_catalog, old_objects, new_objects = Catalog.of(old), _objects_by_path(old), _objects_by_path(new)
     for platform, refusals in new_refusals.items():
         reasons = old_refusals.get(platform, ())
@@ -52,19 +55,43 @@ def find_new_refusals(
             if key not in known and refusal.path not in reported:
                 known.add(key)
                 words = _prefix_field_name(place.field, redact_message(refusal.message, refusal.path).rstrip("."))
+                reason = f"{words} ({refusal.rule})"
+                effects = (replace(effect, reason=reason) for effect in kind.effects((platform,), None))
                 change = Change(
                     rule=kind.id,
-                    message=f"{words} ({refusal.rule})",
-                    effects=kind.effects((platform,), None),
+                    message=reason,
+                    effects=tuple(effects),
                     service=place.service,
                     plan=place.plan,
-                    field="/".join((pointer(place.field)[1:], platform, refusal.rule)).lstrip("/"),
+                    field=pointer(place.field)[1:],
                     old_path=_find_old_path(place, old_catalog),
                     new_path=refusal.path,
                     advice=kind.advice,
                 )
-                found.append(change)
-    return found
+                at = next((path for path in (refusal.path, refusal.path[:-1]) if path in found), refusal.path)
+                at = at if at in wrong_types else refusal.path
+                found[at] = _join(found.get(at), change)
+    return list(found.values())
+
+
+def _join(earlier: Change | None, change: Change) -> Change:
+    """An `earlier` refusal at the same path with the effects on further platforms: one mistake is one change."""
+    if earlier is None:
+        return change
+    known = {effect.platform for effect in earlier.effects}
+    further = tuple(effect for effect in change.effects if effect.platform not in known)
+    return replace(earlier, effects=(*earlier.effects, *further))
+
+
+def fold_safe_changes(changes: Sequence[Change], refusals: Sequence[Change]) -> list[Change]:
+    """Both; a safe change of a field that is refused only gives its values to the refusal."""
+    safe = {change.new_path: change for change in changes if change.field and change.level is Level.SAFE}
+    refused = {refusal.new_path: refusal for refusal in refusals}
+    folded = {path for path in safe.keys() & refused.keys() if safe[path].field == refused[path].field}
+    for path in folded:
+        refused[path] = replace(refused[path], old=safe[path].old, new=safe[path].new)
+    kept = [change for change in changes if change.new_path not in folded or change.level is not Level.SAFE]
+    return [*kept, *refused.values()]
 
 
 def find_clashes(
@@ -74,7 +101,7 @@ def find_clashes(
 
     `updates` are those of the platforms that would accept the catalog at registration, simulated.
     """
-    found = []
+    found: dict[tuple[str, Path], Change] = {}
     old_catalog, objects = Catalog.of(old), _objects_by_path(new)
     for platform, update in updates.items():
         reported = {object_path(change.new_path) for change in changes if _is_refused_by(change, platform)}
@@ -83,8 +110,10 @@ def find_clashes(
             if clash.path and not reported & {clash.path, clash.path[:2]}:
                 kind = REFUSED_IN_PART if update.is_applied_in_part else NOW_REFUSED
                 effect = Effect(platform, Level.REFUSED, clash.words)
-                found.append(_clash_change(clash, effect, kind, _find_place(objects, clash.path), old_catalog))
-    return found
+                change = _clash_change(clash, effect, kind, _find_place(objects, clash.path), old_catalog)
+                key = (change.message, change.new_path)
+                found[key] = _join(found.get(key), change)
+    return list(found.values())
 
 
 def _clash_change(clash: Clash, effect: Effect, kind: Kind, place: _Place, old: Catalog) -> Change:

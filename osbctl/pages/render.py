@@ -14,7 +14,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from osbctl import __version__
-from osbctl.changes import Level, platforms_and_effects
+from osbctl.changes import READING_ORDER, platforms_and_effects
 from osbctl.errors import UsageError
 from osbctl.findings import Severity
 from osbctl.pages.content import MAX_WITH_REQUESTS, Content, Part
@@ -60,7 +60,8 @@ def render_page(content: Content) -> str:
         style=style,
         script=script,
         views=views,
-        changes=_group_by_kind(changes, attrgetter("level"), (*Level, "accepted")),
+        changes=_group_by_kind(changes, attrgetter("level"), (*READING_ORDER, "accepted")),
+        join_equal=_join_equal_notes,
         fragment=fragment,
         platforms_and_effects=platforms_and_effects,
         findings=_group_by_kind(findings, attrgetter("finding.severity"), Severity),
@@ -82,20 +83,28 @@ def _accent_css(accent: str) -> str:
 
 
 def _attach_changes(part: Part, views: Sequence[ServiceView]) -> list[ChangeNote]:
-    """Return the changes of a part, strictest first, and attach each to its view."""
+    """Return the changes of a part in the order of reading, and attach each to its view."""
     by_ids: dict[tuple[str, ...], ServiceView | PlanView] = {}
     for view in views:
         by_ids[view.id,] = view
         by_ids.update({(view.id, plan.id): plan for plan in view.plans})
     reasons = [*((change, "") for change in part.changes), *part.accepted]
     notes = []
-    for change, reason in sorted(reasons, key=lambda pair: (bool(pair[1]), -pair[0].level.rank)):
+    for change, reason in sorted(reasons, key=lambda pair: (bool(pair[1]), READING_ORDER.index(pair[0].level))):
         ids = tuple(ref.id for ref in (change.service, change.plan) if ref)
         holder = by_ids.get(ids) or by_ids.get(ids[:1])
         notes.append(ChangeNote(change, holder.anchor if holder else "", reason))
         if holder:
             holder.changes.append(notes[-1])
     return notes
+
+
+def _join_equal_notes(notes: Iterable[ChangeNote]) -> Iterable[list[ChangeNote]]:
+    """Lists of notes that say the same of several objects."""
+    facts: dict[object, list[ChangeNote]] = defaultdict(list)
+    for note in notes:
+        facts[note.change.fact, note.accepted].append(note)
+    return facts.values()
 
 
 def _attach_findings(part: Part, views: Sequence[ServiceView]) -> list[FindingNote]:

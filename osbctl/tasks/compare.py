@@ -9,7 +9,7 @@ from osbctl.catalog import Catalog
 from osbctl.changes import Change
 from osbctl.comparison.catalogs import compare_catalogs
 from osbctl.comparison.collector import add_locations
-from osbctl.comparison.refusals import Refusals, find_clashes, find_new_refusals
+from osbctl.comparison.refusals import Refusals, find_clashes, find_new_refusals, fold_safe_changes
 from osbctl.platforms import Identity, Platform, format_platforms
 from osbctl.platforms.saving import StoredRow, simulate_update
 from osbctl.sources.document import Document
@@ -65,7 +65,7 @@ def _compare(
     if not changes and repr(old.data) == repr(new.data):  # 60.0 is 60 to JSON, and a duration that platforms refuse
         return Comparison(old.name, new.name, [], notes)
     old_refusals = refusals_by_platform(old.data, platforms)
-    changes += find_refusal_changes(old.data, new.data, changes, platforms, old_refusals, used=used_plans or ())
+    changes = add_refusals(old.data, new.data, changes, platforms, old_refusals, used=used_plans or ())
     if not changes:
         return Comparison(old.name, new.name, [], notes)
     if old_refusals:
@@ -88,7 +88,7 @@ def plan_ids(*documents: Document) -> set[str]:
     return {plan.id for document in documents for plan in document.catalog.plans}
 
 
-def find_refusal_changes(
+def add_refusals(
     old: dict[str, Any],
     new: dict[str, Any],
     changes: list[Change],
@@ -100,26 +100,26 @@ def find_refusal_changes(
     kept: Collection[StoredRow] = (),
     others: Mapping[tuple[Identity, str], str] = MappingProxyType({}),
 ) -> list[Change]:
-    """Refusals of `new` but not of `old` (`old_refusals`) by `platforms`, unless `changes` cover them.
+    """`changes`, and refusals of `new` but not of `old` (`old_refusals`) by `platforms` that they do not cover.
 
     `is_stored`: the platforms are known to have `old`, else only those that accept it have it; the rest as in
     `simulate_update`.
     """
     refused = refusals_by_platform(new, platforms)
     updates = {}
-    for platform in platforms:
+    for platform in (each for each in Platform if each in platforms):
         before, after = (Catalog.of(platform.record.normalize_field_names(data)) for data in (old, new))
         reasons = refused.get(platform, ())
         updates[platform] = simulate_update(platform, before, after, used, reasons, kept=kept, others=others)
     if not refused and not any(update.clashes for update in updates.values()):
-        return []
+        return changes
     if old_refusals is None:
         old_refusals = refusals_by_platform(old, platforms)
     partly = [platform for platform in refused if updates[platform].is_applied_in_part]
     found = find_new_refusals(old, new, old_refusals, refused, changes, partly)
     unknown = () if is_stored else old_refusals
     updates = {platform: update for platform, update in updates.items() if platform not in (*refused, *unknown)}
-    return found + find_clashes(old, new, updates, changes)
+    return fold_safe_changes(changes, found) + find_clashes(old, new, updates, changes)
 
 
 def refusals_by_platform(data: dict[str, Any], platforms: frozenset[Platform]) -> Refusals:

@@ -16,7 +16,7 @@ from osbctl.platforms import Platform
 from osbctl.registry.records import mask_client_secrets
 from osbctl.sources.document import Document
 from osbctl.sources.exports import StoredCatalog
-from osbctl.tasks.compare import Comparison, find_refusal_changes, plan_ids
+from osbctl.tasks.compare import Comparison, add_refusals, plan_ids
 
 if TYPE_CHECKING:
     from osbctl.registry.store import Registry
@@ -52,7 +52,7 @@ def compare_with_stored(
         stored = replace(stored, kept=(), taken_ids={})
     used = {row.plan or "" for row in stored.kept} if used_plans is None else used_plans
     # The platform may refuse a field that it does not store, which no change shows.
-    changes += find_refusal_changes(
+    changes = add_refusals(
         stored.document.data,
         current.data,
         changes,

@@ -109,10 +109,10 @@ def _build_part(catalog: PageCatalog, content: Content) -> Part:
     changes: Sequence[Change] = ()
     if old:
         from osbctl.comparison.catalogs import compare_catalogs
-        from osbctl.tasks.compare import find_refusal_changes
+        from osbctl.tasks.compare import add_refusals
 
         catalog_changes = compare_catalogs(old.data, document.data, platforms=frozenset(platforms))
-        changes = catalog_changes + find_refusal_changes(old.data, document.data, catalog_changes, frozenset(platforms))
+        changes = add_refusals(old.data, document.data, catalog_changes, frozenset(platforms))
     shown = platforms if is_for_operator or catalog.options.platforms else ()
     return Part(catalog.broker, document.catalog, outcomes, findings, changes, platforms=shown, images=catalog.images)
 

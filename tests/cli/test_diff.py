@@ -136,6 +136,17 @@ def test_a_new_refusal_is_told_unless_it_was_there(tmp_path: Path) -> None:
     assert [c["rule"] for c in changes(tmp_path, {**faulty, "x": 1}, old=faulty)] == ["change-other-field"]
 
 
+def test_one_mistake_is_one_refusal_after_what_breaks_users(tmp_path: Path) -> None:
+    new = in_service(plans=[plan("p1", "smaller"), plan("p2", "large", free="yes")])
+    text = diff(tmp_path, new, code=1).stdout
+    assert text.index("db/small: renamed") < text.index("db/large: Plan free must be")
+    assert text.rstrip().endswith(": 1 breaking, 1 refused")
+    assert "    every platform: refuses the whole update\n" in text
+    first, second, *_ = diff(tmp_path, new, "-f", "github", code=1).stdout.splitlines()
+    assert "::breaking: db/small" in first
+    assert "::refused: db/large" in second
+
+
 def test_a_name_of_an_unchanged_service_that_now_crashes_the_platform(tmp_path: Path) -> None:
     capital, same = service("s1", "Redis", plan("p1", "small")), service("s2", "redis", plan("p2", "small"))
     (found,) = (c for c in changes(tmp_path, catalog(same), "-p", "cloudfoundry", old=catalog(capital, same))

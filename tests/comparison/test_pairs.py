@@ -16,6 +16,7 @@ from osbctl.jsonschemas.walk import same_value
 from osbctl.platforms import Platform
 from osbctl.reports.changes import DiffFormat, DiffReport, render
 from osbctl.rule import RULES
+from osbctl.tasks.compare import add_refusals
 from tests.fragments import changed, places
 
 from .make import by_rule, catalog, one, plan, refusals, service, with_plan
@@ -128,9 +129,55 @@ def test_a_refusal_of_a_plan_is_not_new_under_another_service_id() -> None:
 
 def test_a_refusal_names_its_field() -> None:
     old, new = one(), one(bindable="no", maximum_polling_duration="x")
-    told = [c.message for c in find_new_refusals(old, new, refusals(old), refusals(new), [])]
+    found = find_new_refusals(old, new, refusals(old), refusals(new), [])
+    told = [effect.reason for change in found for effect in change.effects]
     assert "bindable: Service Catalog cannot read the catalog: this must be a boolean (kubernetes-type)" in told
     assert 'Service "bindable" field must be a boolean, but has value "no" (cloudfoundry-type)' in told
+
+
+@pytest.mark.parametrize(
+    ("fields", "field", "number"),
+    [
+        ({"free": "yes"}, "free", 4),
+        ({"metadata": [1]}, "metadata", 4),
+        ({"description": None}, "description", 3),
+        # Cloud Foundry also misses the version in it.
+        ({"maintenance_info": "1.0.0"}, "maintenance_info", 2),
+        (
+            {"schemas": {"service_instance": {"create": {"parameters": "x"}}}},
+            "schemas/service_instance/create/parameters",
+            2,
+        ),
+    ],
+)
+def test_one_mistake_is_one_change_with_all_platforms(fields: dict[str, Any], field: str, number: int) -> None:
+    old, new = with_plan(description="Small.", free=True), with_plan(**{"description": "Small.", **fields})
+    found = find_new_refusals(old, new, refusals(old), refusals(new), [])
+    assert [(change.field, len(change.effects)) for change in found] == [(field, number)]
+    for change in found:
+        assert all(effect.reason for effect in change.effects)
+        assert change.message == change.effects[0].reason
+        (alone,) = find_new_refusals(old, new, {}, {Platform.CLOUD_FOUNDRY: refusals(new)[Platform.CLOUD_FOUNDRY]}, [])
+        assert alone.fingerprint == change.fingerprint
+
+
+def test_two_mistakes_are_two_changes() -> None:
+    old = catalog(service("s1", "db", plan("p1", "small"), plan("p2", "large")))
+    new = catalog(service("s1", "db", plan("p1", "small", free="yes"), plan("p2", "large", free="yes")))
+    found = find_new_refusals(old, new, refusals(old), refusals(new), [])
+    assert [change.object for change in found] == ["db/small", "db/large"]
+    new = with_plan(free="yes", metadata=[1])
+    assert len(find_new_refusals(with_plan(), new, {}, refusals(new), [])) == 2
+
+
+def test_a_refused_value_is_not_told_again_as_safe() -> None:
+    old, new = with_plan(description="Small.", free=True), with_plan(description=5, free="yes", bindable="no")
+    found = add_refusals(old, new, compare_catalogs(old, new), frozenset(Platform))
+    assert {(change.field, change.level) for change in found} == {
+        (field, Level.REFUSED) for field in ("description", "free", "bindable")
+    }
+    (description,) = (change for change in found if change.field == "description")
+    assert (description.old, description.new) == ("Small.", 5)
 
 
 def test_a_refusal_that_a_change_tells_already_is_not_told_again() -> None:

@@ -21,7 +21,7 @@ from osbctl.registry.reconcile import reconcile
 from osbctl.registry.records import BrokerRow, RefreshOutcome, RegisteredBroker
 from osbctl.sources.exports import StoredCatalog
 from osbctl.sources.parse import parse_document
-from osbctl.tasks.compare import find_refusal_changes
+from osbctl.tasks.compare import add_refusals
 from osbctl.tasks.drift import compare_with_stored
 from tests.corpus import CORPUS, EVERY_CASE, needs_corpus
 
@@ -106,7 +106,7 @@ def test_diff_says_whether_an_update_is_refused(platform: Platform) -> None:
     for step in (step for row in platform_rows(platform) for step in update_steps(row)):
         view = frozenset({platform})
         changes = compare_catalogs(step.before, step.new, platforms=view, used_plans=step.used)
-        changes += find_refusal_changes(step.before, step.new, changes, view) if changes else []
+        changes = add_refusals(step.before, step.new, changes, view) if changes else []
         count += 1
         if any(change.level is Level.REFUSED for change in changes) != step.refused:
             unknown[step.unknown] += 1

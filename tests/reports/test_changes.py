@@ -8,7 +8,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from osbctl.changes import Change, DiffFailOn, Effect, Level, ObjectRef
+from osbctl.changes import READING_ORDER, Change, DiffFailOn, Effect, Level, ObjectRef, join_equal
 from osbctl.findings import Finding, Location, Severity
 from osbctl.platforms import Platform
 from osbctl.reports.changes import DiffFormat, DiffReport, render
@@ -139,6 +139,92 @@ def test_of_many_changes_each_has_one_line(number: int, lines: int) -> None:
     assert shown[1] == f"  {number} changes [change-wording]"
     assert len(shown) == 4 + lines * number
     assert (shown[2] == "    db/small: m0 (old.yaml:7:5 → new.yaml:6:3)") is (lines == 1)
+
+
+READ = (DiffFormat.TEXT, DiffFormat.MARKDOWN, DiffFormat.GITHUB, DiffFormat.HTML)
+"""Formats for people."""
+
+
+@pytest.mark.parametrize("format", DiffFormat)
+def test_what_breaks_users_comes_first_for_people(format: DiffFormat) -> None:
+    changes = [replace(at_level(level), message=f"{level} m") for level in (Level.SAFE, *Level)]
+    text = render(report(*changes, fail_on=DiffFailOn.ANY), format)
+    in_given_order = ("safe", "refused", "breaking", "risky")
+    order = {DiffFormat.JSON: [*Level], DiffFormat.ALLOW: in_given_order}.get(format, READING_ORDER)
+    at = [text.index(f"{level} m") for level in order]
+    assert at == sorted(at)
+    if format in (DiffFormat.TEXT, DiffFormat.MARKDOWN):
+        assert "1 breaking, 1 refused, 1 risky, 2 safe" in text
+
+
+def equal_changes(number: int, change: Change = REMOVED) -> list[Change]:
+    return [
+        replace(
+            change,
+            plan=ObjectRef(f"p{n}", f"plan-{n}"),
+            old_path=("services", 0, "plans", n),
+            old_location=Location("old.yaml", n + 11, 5),
+            new_location=Location("new.yaml", n + 12, 3),
+        )
+        for n in range(number)
+    ]
+
+
+@pytest.mark.parametrize("format", DiffFormat)
+def test_equal_changes_are_one_entry_for_people_and_many_for_machines(format: DiffFormat) -> None:
+    text = render(report(*equal_changes(3), REMOVED), format)
+    if format in READ:
+        assert text.count("deletes it") == 1
+        assert all(f"plan-{n}" in text for n in range(3))
+    machine = {
+        DiffFormat.JSON: lambda: [change["plan"]["id"] for change in json.loads(text)["changes"]],
+        DiffFormat.GITLAB: lambda: {issue["fingerprint"] for issue in json.loads(text)},
+        DiffFormat.SARIF: lambda: json.loads(text)["runs"][0]["results"],
+        DiffFormat.JUNIT: lambda: [*ElementTree.fromstring(text).iter("testcase")],
+        DiffFormat.ALLOW: lambda: tomllib.loads(text)["allow"],
+    }
+    assert format in READ or len(machine[format]()) == 4
+
+
+def test_equal_changes_name_their_number_and_places() -> None:
+    text = render(report(*equal_changes(3, WORDING)), DiffFormat.TEXT)
+    assert text.startswith("safe: no impact\n  3 plans: description changed [change-wording]\n    db/plan-0 old.yaml:11:5 → new.yaml:12:3, db/plan-1 12:5 → 13:3, db/plan-2 13:5 → 14:3\n    - plans: \"Small.\"")  # fmt: skip
+    markdown = render(report(*equal_changes(2)), DiffFormat.MARKDOWN)
+    assert "- **2 plans**: removed (`change-plan-removed`)\n  - db/plan-0 (old `old.yaml:11:5`, new –), db/plan-1 (old `12:5`, new –)\n" in markdown  # fmt: skip
+    assert "refused: 2 plans (db/plan-0, db/plan-1): removed. " in render(report(*equal_changes(2)), DiffFormat.GITHUB)
+    services = [replace(change, plan=None, service=ObjectRef(f"s{n}", f"s{n}")) for n, change in enumerate(equal_changes(2))]  # fmt: skip
+    assert "  2 service offerings: removed [" in render(report(*services), DiffFormat.TEXT)
+    assert "  2 places: removed [" in render(report(services[0], *equal_changes(1)), DiffFormat.TEXT)
+
+
+def test_of_very_many_places_some_are_named() -> None:
+    for form in (DiffFormat.TEXT, DiffFormat.MARKDOWN, DiffFormat.GITHUB):
+        text = render(report(*equal_changes(2_000)), form)
+        assert "db/plan-29" in text
+        assert " and 1,970 more" in text
+        assert "db/plan-30" not in text
+
+
+def test_changes_with_other_values_effects_or_advice_are_not_equal() -> None:
+    others = (
+        replace(REMOVED, old="p2"),
+        replace(REMOVED, new="p2"),
+        replace(REMOVED, message="gone"),
+        replace(REMOVED, advice="x"),
+        replace(REMOVED, effects=REMOVED.effects[:2]),
+        replace(REMOVED, rule="change-wording"),
+    )
+    for other in others:
+        assert len(join_equal([REMOVED, other])) == 2, other
+    assert len(join_equal([REMOVED, replace(REMOVED, plan=None, old_path=(), new_location=None)])) == 1
+
+
+def test_a_reason_of_a_platform_is_in_json() -> None:
+    refused = replace(REMOVED, effects=(Effect(Platform.KORIFI, Level.REFUSED, "refuses", "its words (korifi-type)"),))
+    (told,) = checked_json(render(report(refused), DiffFormat.JSON), "diff-1")["changes"]
+    assert told["effects"] == [
+        {"platform": "korifi", "level": "refused", "does": "refuses", "reason": "its words (korifi-type)"}
+    ]
 
 
 @pytest.mark.parametrize("end", ["removed", "removed.", "did you mean small?"])

@@ -10,10 +10,20 @@ from enum import StrEnum
 from importlib import import_module
 from typing import Any
 
-from osbctl.changes import SEVERITIES, Change, DiffFailOn, Level, platforms_and_effects
+from osbctl.changes import (
+    READING_ORDER,
+    SEVERITIES,
+    Change,
+    DiffFailOn,
+    Level,
+    format_objects,
+    join_equal,
+    platforms_and_effects,
+)
 from osbctl.findings import FailOn, Finding, Severity, ValidationResult
 from osbctl.reports import Format, Report
 from osbctl.reports import render as render_findings
+from osbctl.reports.format_helpers import format_position, short_source
 from osbctl.rule import Rule
 from osbctl.text import escape_line, join_sentences, plural
 
@@ -34,6 +44,9 @@ class DiffFormat(StrEnum):
 
 OWN = (DiffFormat.TEXT, DiffFormat.JSON, DiffFormat.MARKDOWN, DiffFormat.ALLOW, DiffFormat.HTML)
 """Formats with their own module; the others get changes as findings."""
+
+MAX_PLACES = 30
+"""Maximum number of places that are listed of equal changes; `json` has all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,8 +100,8 @@ class DiffReport:
         return bool(self.errors) or any(self.fail_on.is_failure(change) for change in self.changes)
 
     def changes_by_level(self) -> Iterator[tuple[Level, list[Change]]]:
-        """Changes not accepted, by level from strict to harmless, without empty levels."""
-        for level in Level:
+        """Changes not accepted, by level in the order of reading, without empty levels."""
+        for level in READING_ORDER:
             found = [change for change in self.changes if change.level is level]
             if found:
                 yield level, found
@@ -112,12 +125,38 @@ class DiffReport:
         return f"no breaking changes, but the catalogs differ: {counts}"
 
 
-def group_changes(changes: Iterable[Change]) -> Iterator[list[Change]]:
-    """Group changes with the same rule, effects and advice; a group is at the position of its first change."""
-    groups: dict[object, list[Change]] = {}
-    for change in changes:
-        groups.setdefault((change.rule, change.effects, change.advice), []).append(change)
+def group_changes(changes: Iterable[Change]) -> Iterator[list[list[Change]]]:
+    """Group changes with the same rule, effects and advice, in the order of the first; equal ones are joined."""
+    groups: dict[object, list[list[Change]]] = {}
+    for equal in join_equal(changes):
+        groups.setdefault((equal[0].rule, equal[0].effects, equal[0].advice), []).append(equal)
     return iter(groups.values())
+
+
+def format_places(changes: Sequence[Change]) -> Iterator[tuple[str, str, str]]:
+    """The object, the old and the new place of each change; an empty place if that side has no such object.
+
+    A file that the place before has, too, is not named again.
+    """
+    sources = ["", ""]
+    for change in changes:
+        sides = (
+            (change.old_location, change.old_path),
+            (None if change.is_removed_object else change.new_location, change.new_path),  # it is that of the list
+        )
+        places = ["", ""]
+        for side, (location, path) in enumerate(sides):
+            if location:
+                source, position = short_source(location.source), format_position(location, path)
+                places[side] = escape_line(position if source == sources[side] else f"{source}:{position}")
+                sources[side] = source
+        yield escape_line(change.object or "catalog"), places[0], places[1]
+
+
+def join_places(places: Sequence[str]) -> str:
+    """The places of equal changes in one line; after the first ones, the number of the others."""
+    more = len(places) - MAX_PLACES
+    return ", ".join(places[:MAX_PLACES]) + (f" and {more:,} more" if more > 0 else "")
 
 
 def render(report: DiffReport, format: DiffFormat) -> str:  # the option's own name
@@ -143,7 +182,9 @@ _FAIL_ON = {
 def _render_as_findings(report: DiffReport, format: Format) -> str:
     """Changes not accepted, as findings in `format`; or the reason why nothing was compared."""
     changes = [change for _, found in report.changes_by_level() for change in found]
-    findings = (*report.errors, *(_change_to_finding(change, report) for change in changes))
+    # GitHub shows ten annotations of a kind; the other formats keep each change, with its own fingerprint.
+    entries = join_equal(changes) if format is Format.GITHUB else [[change] for change in changes]
+    findings = (*report.errors, *(_changes_to_finding(equal, report) for equal in entries))
     if not findings and format is Format.GITHUB:
         return ""
     result = ValidationResult(f"{report.old}..{report.new}", findings, {})
@@ -152,12 +193,15 @@ def _render_as_findings(report: DiffReport, format: Format) -> str:
     return render_findings(whole, format)
 
 
-def _change_to_finding(change: Change, report: DiffReport) -> Finding:
+def _changes_to_finding(equal: Sequence[Change], report: DiffReport) -> Finding:
+    """The finding for equal changes, at the place of the first."""
+    change = equal[0]
     # If only refusals make the run fail, a breaking change must not look like a failure.
     is_lenient = report.fail_on is DiffFailOn.REFUSED and change.level is Level.BREAKING
     refused_by = tuple(effect.platform for effect in change.effects if effect.level is Level.REFUSED)
     effects = (f"{platforms}: {does}" for platforms, does in platforms_and_effects(change))
-    message = f"{change.level.value}: {change.object or 'catalog'}: {change.message}"
+    names = f" ({join_places([each.object for each in equal])})" if len(equal) > 1 else ""
+    message = f"{change.level.value}: {format_objects(equal)}{names}: {change.message}"
     return Finding(
         rule=change.rule,
         severity=Severity.WARNING if is_lenient else SEVERITIES[change.level],

@@ -20,7 +20,8 @@ def render(report: DiffReport) -> str:
 
 def report_as_json(report: DiffReport) -> dict[str, Any]:
     """The JSON object of a report; a report of many brokers contains one for each."""
-    changes = [_change_as_json(change, None) for _, found in report.changes_by_level() for change in found]
+    ordered = sorted(report.changes, key=lambda change: -change.level.rank)
+    changes = [_change_as_json(change, None) for change in ordered]
     whole: dict[str, Any] = {
         "version": VERSION,
         "old": report.old,
@@ -65,7 +66,12 @@ def _change_as_json(change: Change, accepted_reason: str | None) -> dict[str, An
         "old_location": location_as_json(change.old_location),
         "new_location": location_as_json(change.new_location),
         "effects": [
-            {"platform": effect.platform.value, "level": effect.level.value, "does": effect.does}
+            {
+                "platform": effect.platform.value,
+                "level": effect.level.value,
+                "does": effect.does,
+                **({"reason": effect.reason} if effect.reason else {}),
+            }
             for effect in change.effects
         ],
         "advice": change.advice,

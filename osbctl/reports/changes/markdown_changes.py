@@ -3,10 +3,9 @@
 import re
 from collections.abc import Iterator
 
-from osbctl.changes import Change, Level, platforms_and_effects
-from osbctl.findings import Finding, Location
-from osbctl.paths import Path
-from osbctl.reports.changes import DiffReport, group_changes
+from osbctl.changes import Change, Level, format_objects, platforms_and_effects
+from osbctl.findings import Finding
+from osbctl.reports.changes import DiffReport, format_places, group_changes, join_places
 from osbctl.reports.format_helpers import format_position, short_source
 from osbctl.text import escape_line
 
@@ -40,24 +39,33 @@ def render(report: DiffReport) -> str:
     return "".join(parts)
 
 
-def _format_group(group: list[Change], report: DiffReport) -> Iterator[tuple[str, int]]:
+def _format_group(group: list[list[Change]], report: DiffReport) -> Iterator[tuple[str, int]]:
     """Entries of a group, each with its number of changes; the common effects come last."""
-    rule, many = _code_span(group[0].rule), len(group) > 1
+    first, many = group[0][0], len(group) > 1
+    rule = _code_span(first.rule)
     if many:
-        yield f"- {len(group):,} changes ({rule})\n", 0
-    for change in group:
-        old = _format_location(change.old_location, change.old_path)
-        new = _format_location(None if change.is_removed_object else change.new_location, change.new_path)
-        places = f"{report.words.old} {old}, {report.words.new} {new}"
-        head = f"**{_escape(change.object or 'catalog')}**: {_escape(change.message)}"
-        yield (f"  - {head}; {places}\n" if many else f"- {head} ({rule})\n  - {places}\n"), 1
-    yield "".join(f"  - {platforms}: {_escape(does)}\n" for platforms, does in platforms_and_effects(group[0])), 0
-    if group[0].advice and group[0].level is not Level.SAFE:
-        yield f"  - **Instead:** {_escape(group[0].advice)}\n", 0
+        yield f"- {sum(map(len, group)):,} changes ({rule})\n", 0
+    for equal in group:
+        head, places = f"**{_escape(format_objects(equal))}**: {_escape(equal[0].message)}", _places(equal, report)
+        yield (f"  - {head}; {places}\n" if many else f"- {head} ({rule})\n  - {places}\n"), len(equal)
+    yield "".join(f"  - {platforms}: {_escape(does)}\n" for platforms, does in platforms_and_effects(first)), 0
+    if first.advice and first.level is not Level.SAFE:
+        yield f"  - **Instead:** {_escape(first.advice)}\n", 0
+
+
+def _places(equal: list[Change], report: DiffReport) -> str:
+    """The old and the new place of each change; of several, after its object."""
+    words = report.words
+    places = [
+        (name, f"{words.old} {_code_span(old) if old else '–'}, {words.new} {_code_span(new) if new else '–'}")
+        for name, old, new in format_places(equal)
+    ]
+    return join_places([f"{_escape(name)} ({place})" for name, place in places]) if len(places) > 1 else places[0][1]
 
 
 def _format_error(finding: Finding) -> Iterator[str]:
-    place = f"{_format_location(finding.location, ())}: " if finding.location else ""
+    where = finding.location
+    place = f"{_code_span(f'{short_source(where.source)}:{format_position(where, ())}')}: " if where else ""
     yield f"- {place}{_escape(finding.message)} ({_code_span(finding.rule)})"
     if finding.hint:
         yield f"  - **Hint:** {_escape(finding.hint)}"
@@ -74,10 +82,6 @@ def _format_accepted(report: DiffReport, max_length: int) -> Iterator[str]:
             yield f"\n{len(report.accepted) - number:,} more accepted changes are not shown.\n"
             return
         yield entry
-
-
-def _format_location(place: Location | None, path: Path) -> str:
-    return _code_span(f"{short_source(place.source)}:{format_position(place, path)}") if place else "–"
 
 
 def _escape(text: str) -> str:

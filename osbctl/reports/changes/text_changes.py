@@ -3,11 +3,9 @@
 import json
 from collections.abc import Iterator
 
-from osbctl.changes import Change, Level, platforms_and_effects
-from osbctl.findings import Location
-from osbctl.paths import Path
-from osbctl.reports.changes import DIFF, DiffReport, group_changes
-from osbctl.reports.format_helpers import format_position, short_source
+from osbctl.changes import Change, Level, format_objects, platforms_and_effects
+from osbctl.reports.changes import DIFF, DiffReport, format_places, group_changes, join_places
+from osbctl.reports.format_helpers import short_source
 from osbctl.text import AnsiStyle, escape_line, plural, wrap_line
 
 _MEANINGS = {
@@ -42,41 +40,43 @@ def _report_lines(report: DiffReport) -> Iterator[str]:
     if report.accepted:
         yield "accepted:"
         for change, reason in report.accepted:
-            yield f"  {_headline(change, change.message)} ({escape_line(reason)})"
+            yield f"  {_headline([change], change.message)} ({escape_line(reason)})"
         yield ""
     old, new = escape_line(short_source(report.old)), escape_line(short_source(report.new))
     yield f"{old} → {new}: {report.summary()}"
 
 
-def _group_lines(group: list[Change], report: DiffReport) -> Iterator[str]:
+def _group_lines(group: list[list[Change]], report: DiffReport) -> Iterator[str]:
     """Changes with the same effects, then the effects. In a large group, each change has one line."""
     paint = AnsiStyle(report.color)
-    rule = paint(f"[{group[0].rule}]", "dim")
+    first = group[0][0]
+    rule = paint(f"[{first.rule}]", "dim")
     if len(group) == 1:
         yield from _change_lines(group[0], report, "  ", f" {rule}")
     else:
-        yield f"  {paint(plural(len(group), 'change'), 'bold')} {rule}"
-    for change in group if len(group) > 1 else ():
+        yield f"  {paint(plural(sum(map(len, group)), 'change'), 'bold')} {rule}"
+    for equal in group if len(group) > 1 else ():
         if len(group) <= _FEW:
-            yield from _change_lines(change, report, "    ")
+            yield from _change_lines(equal, report, "    ")
         else:
-            yield f"    {paint(_headline(change, change.message), 'bold')} ({_format_locations(change)})"
-    for platforms, does in platforms_and_effects(group[0]):
+            yield f"    {paint(_headline(equal, equal[0].message), 'bold')} ({_format_places(equal)})"
+    for platforms, does in platforms_and_effects(first):
         yield f"    {platforms}: {escape_line(does)}"
-    if group[0].advice and group[0].level is not Level.SAFE:
-        yield f"    hint: {escape_line(group[0].advice)}"
+    if first.advice and first.level is not Level.SAFE:
+        yield f"    {paint('hint:', 'info')} {escape_line(first.advice)}"
 
 
-def _change_lines(change: Change, report: DiffReport, margin: str, rule: str = "") -> Iterator[str]:
-    paint = AnsiStyle(report.color)
+def _change_lines(equal: list[Change], report: DiffReport, margin: str, rule: str = "") -> Iterator[str]:
+    """The lines of one change, or of equal changes of several objects."""
+    paint, change = AnsiStyle(report.color), equal[0]
     excerpt = _old_and_new_lines(change) if report.words is DIFF else []  # messages of a drift name the sides
     # The excerpt shows the values, so the message ends before them.
     message = change.message
     old, new = _json(change.old), _json(change.new)
     for tail in (f" from {old} to {new}", f": {new}", f", was {old}") if excerpt else ():
         message = message.removesuffix(tail)
-    yield f"{margin}{paint(_headline(change, message), 'bold')}{rule}"
-    yield f"{margin}  {paint(_format_locations(change), 'dim')}"
+    yield f"{margin}{paint(_headline(equal, message), 'bold')}{rule}"
+    yield f"{margin}  {paint(_format_places(equal), 'dim')}"
     for line, style in zip(excerpt, ("gone", "come"), strict=False):
         if line:
             yield f"{margin}  {paint(line, style)}"
@@ -99,16 +99,11 @@ def _json(value: object) -> str:
     return escape_line(json.dumps(value, ensure_ascii=False))
 
 
-def _headline(change: Change, message: str) -> str:
-    return escape_line(f"{change.object or 'catalog'}: {message}")
+def _headline(equal: list[Change], message: str) -> str:
+    return escape_line(f"{format_objects(equal)}: {message}")
 
 
-def _format_locations(change: Change) -> str:
-    old = _format_location(change.old_location, change.old_path)
-    new = None if change.is_removed_object else change.new_location  # it is that of the list
-    return f"{old} → {_format_location(new, change.new_path)}"
-
-
-def _format_location(place: Location | None, path: Path) -> str:
-    """The location with its source, as terminals and editors open it."""
-    return escape_line(f"{short_source(place.source)}:{format_position(place, path)}") if place else "–"
+def _format_places(equal: list[Change]) -> str:
+    """The places of equal changes with their sources, as terminals and editors open them; of several, with names."""
+    places = [(name, f"{old or '–'} → {new or '–'}") for name, old, new in format_places(equal)]
+    return join_places([f"{name} {place}" for name, place in places]) if len(places) > 1 else places[0][1]
