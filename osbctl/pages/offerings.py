@@ -107,7 +107,7 @@ class PlanView:
         self.title = redact(plan.metadata.get("displayName"), SHORT) or self.name
         self.free = words.is_free(plan)
         self.monthly = parse_prices(plan).monthly
-        self.price = "; ".join(words.price_phrases(plan)) or ("Free" if self.free else "Price not known")
+        self.price = "; ".join(words.price_phrases(plan)) or ("Free" if self.free else "Price not stated")
         self.about = split_blocks(redact(plan.description))
         self.deprecated = _deprecation_notice(plan)
         self.bullets: Sequence[str] = ()
@@ -267,10 +267,10 @@ def _free_or_paid(plans: Sequence[ServicePlan]) -> str:
 
 
 def _format_lowest_price(plans: Sequence[ServicePlan], costs: Sequence[Prices]) -> str:
-    """Lowest monthly price of the paid plans, in the first currency; empty if one has prices of other kinds alone."""
+    """Lowest monthly price of the paid plans, in the first currency; empty if one states no such price."""
     paid = [cost for plan, cost in zip(plans, costs, strict=True) if not words.is_free(plan)]
     currency = next((currency for cost in paid for currency in cost.monthly), None)
-    if currency is None or any(currency not in cost.monthly and (cost.monthly or cost.others) for cost in paid):
+    if currency is None or any(currency not in cost.monthly for cost in paid):
         return ""
     lowest = min(cost.monthly[currency] for cost in paid if currency in cost.monthly)
     price = f"{format_amount(lowest)} {currency}".strip() + " a month"

@@ -324,6 +324,8 @@ def test_the_only_service_is_open() -> None:
         ([None], "Free"),
         ([None, 49, "HOURLY"], "Free plan"),
         ([49, 0.5, "MONTHLY"], "Paid; From 0.50 USD a month"),
+        ([49, ()], "Paid"),
+        ([None, (), 49], "Free plan"),
     ],
 )
 def test_the_price_on_a_card(plans: list[Any], words: str) -> None:
@@ -331,7 +333,7 @@ def test_the_price_on_a_card(plans: list[Any], words: str) -> None:
     amounts = [plan for plan in plans if not isinstance(plan, str)]
     offered = [
         {"id": f"p{n}", "name": f"p{n}", "description": "d", "free": amount is None,
-         "metadata": {} if amount is None else {"costs": [{"amount": {"usd": amount}, "unit": unit if n == 1 else "MONTHLY"}]}}
+         "metadata": {} if not amount else {"costs": [{"amount": {"usd": amount}, "unit": unit if n == 1 else "MONTHLY"}]}}
         for n, amount in enumerate(amounts)
     ]  # fmt: skip
     if unit == "HOURLY":
