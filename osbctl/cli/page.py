@@ -45,7 +45,10 @@ def page(
         str | None, Option(metavar="FOLDER", help="Images of services, named like them: postgres.svg.")
     ] = None,
     embed_images: Annotated[
-        bool, Option("--embed-images", help="Fetch images from their addresses in the catalog, without credentials.")
+        bool, Option("--embed-images", help="Fetch images from their public addresses in the catalog.")
+    ] = False,
+    internal_images: Annotated[
+        bool, Option("--internal-images", help="With --embed-images: also ask loopback and private addresses.")
     ] = False,
     exclude: common.Exclude = None,
     date: common.Date = "",
@@ -71,6 +74,8 @@ def page(
     from osbctl.tasks.page import PageCatalog, make_page_of_readable, read_branding
     from osbctl.tasks.page_images import MAX_ADDRESSES, PageImages, list_images
 
+    if internal_images and not embed_images:
+        raise UsageError("--internal-images is for fetching images", "add --embed-images")
     sources = find_named_catalogs(sources, exclude=exclude)
     files = list_images(images) if images else {}
     check_output(output, [*sources, *(since or ()), logo, where.config, where.env, *connection.files, *files.values()])
@@ -89,7 +94,8 @@ def page(
         options = validation_options(request, resolve_config(source, config=given))
         return PageCatalog(name, document, before, options, pictures.find(document.catalog))
 
-    pictures = PageImages(files, connection.connection_options(max_bytes=MAX_BYTES) if embed_images else None)
+    limits = {"max_bytes": MAX_BYTES, "public_only": not internal_images}
+    pictures = PageImages(files, connection.connection_options(**limits) if embed_images else None)
     names = _broker_names(sources)
     found = run_on_each(read, zip(names, sources, earlier, strict=True))
     configured = (given or find_config(os.curdir)).page

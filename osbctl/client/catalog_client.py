@@ -101,11 +101,12 @@ def fetch_catalog(address: str, options: ConnectionOptions) -> CatalogResponse:
 def fetch_image(address: str, options: ConnectionOptions) -> bytes:
     """Fetch the image at `address` without credentials, with the limits of `fetch_catalog`; it may be anything.
 
-    Raises SourceError: there is no answer, or one with another status than 200.
+    Raises SourceError: there is no answer, one with another status than 200, or the host may not be asked.
     """
     options = replace(options, user="", password="", client_cert=None)
     check_proxy(address, find_proxy(address, options.proxies))
     with HttpClient(address, options) as client:
+        client.check_host()
         response = _send_following_redirects(client, address, {"Accept": "image/*", "User-Agent": "osbctl"})
         if response.status != 200:
             response.close()

@@ -23,8 +23,8 @@ class ConnectionOptions:
     """Options of a connection to a broker. Times in seconds, sizes in bytes.
 
     `ca_file` replaces the system's certificate authorities; `client_cert` is a PEM file with certificate and key.
-    `insecure` takes any certificate, and plain http to other machines. `proxies` are those of the environment, as
-    `urllib.request.getproxies_environment` gives them.
+    `insecure` takes any certificate, and plain http to other machines. `public_only` refuses hosts with an internal
+    address. `proxies` are those of the environment, as `urllib.request.getproxies_environment` gives them.
     """
 
     user: str = ""
@@ -33,6 +33,7 @@ class ConnectionOptions:
     ca_file: str | None = None
     client_cert: str | None = None
     insecure: bool = False
+    public_only: bool = False
     connect_seconds: float = 10.0
     total_seconds: float = 60.0
     max_bytes: int = MAX_BYTES
@@ -115,6 +116,11 @@ def _matches_no_proxy(entry: str, parts: SplitResult) -> bool:
 def is_loopback_host(host: str | None) -> bool:
     """Return whether a host of an address is this machine."""
     return host in _LOOPBACK
+
+
+def is_internal_address(address: str) -> bool:
+    """Return whether an IP address is loopback, private, link-local or otherwise not global (RFC 6890)."""
+    return not ip_address(address.partition("%")[0]).is_global
 
 
 def check_options(address: str, options: ConnectionOptions) -> None:

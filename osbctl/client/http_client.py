@@ -16,7 +16,7 @@ import urllib3
 from urllib3 import BaseHTTPResponse
 from urllib3 import exceptions as faults
 
-from osbctl.client.connection_options import ConnectionOptions, basic_auth, find_proxy
+from osbctl.client.connection_options import ConnectionOptions, basic_auth, find_proxy, is_internal_address
 from osbctl.errors import SourceError
 from osbctl.text import escape_line
 
@@ -54,6 +54,32 @@ class HttpClient:
         self._watched.append(sock.dup())
         if self.expired:
             raise TimeoutError
+
+    def check_host(self) -> None:
+        """Raise SourceError if only public hosts may be asked, and one of the host's addresses is internal."""
+        parts = urlsplit(self.address)
+        if not self.options.public_only:
+            return
+        try:
+            found = socket.getaddrinfo(parts.hostname, parts.port or 80, type=socket.SOCK_STREAM)
+        except (OSError, UnicodeError):  # the request says so, or a proxy knows the name
+            return
+        for *_, place in found:
+            self._check_ip(str(place[0]))
+
+    def check_peer(self, sock: socket.socket) -> None:
+        """Check the address of a new connection as `check_host` does: a name may have another one than before."""
+        if not self.options.public_only or self.proxy:
+            return
+        try:
+            self._check_ip(sock.getpeername()[0])
+        except SourceError:
+            sock.close()
+            raise
+
+    def _check_ip(self, address: str) -> None:
+        if is_internal_address(address):
+            raise SourceError(f"{self.name}: not asked, its address {address} is internal")
 
     def _cut_connections(self) -> None:
         self.expired = True
@@ -131,6 +157,7 @@ def _watched_pool_class(pool_class: Any, client: HttpClient) -> Any:
         def _new_conn(self) -> socket.socket:
             sock: socket.socket = super()._new_conn()
             client.cut_at_deadline(sock)
+            client.check_peer(sock)
             return sock
 
         def connect(self) -> None:
@@ -231,7 +258,7 @@ def _describe_certificate_names(client: HttpClient) -> str:
     context = ssl.create_default_context(cafile=client.options.ca_file)
     context.check_hostname = False
     try:
-        if client.proxy:
+        if client.proxy or client.options.public_only:
             return ""
         place = (parts.hostname or "", parts.port or 443)
         with socket.create_connection(place, timeout=client.options.connect_seconds) as plain:

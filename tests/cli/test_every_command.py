@@ -188,7 +188,7 @@ NO_FILE = set(
     platforms plan port quiet rounds rule select service stdin_filename stored_as stored_broker thing timeout long
     trusted_proxy unix_socket url user variables version dry_run purpose broker title accent date findings all_brokers
     connections_per_address trusted_proxy_hops stdio unsafe diff check together write_baseline concise catalogs_only
-    exclude strict audience images embed_images""".split()  # noqa: SIM905
+    exclude strict audience images embed_images internal_images""".split()  # noqa: SIM905
 )
 """Options that name no file to read or write. (tests/broker covers Unix sockets.)"""
 

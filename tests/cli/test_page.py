@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from osbctl.cli.page import _earlier_catalog_name
+from osbctl.client.connection_options import is_internal_address
 from osbctl.sources.yaml_text import dump
 from tests.case import each
 from tests.cli.program import failure, osbctl
@@ -133,6 +134,10 @@ PNG = b"\x89PNG\r\n\x1a\n" + b"\0" * 20
 SVG = b'<svg xmlns="http://www.w3.org/2000/svg"/>'
 
 
+EMBED = ("--embed-images", "--internal-images")
+"""The host of these tests is on loopback."""
+
+
 class Images(BaseHTTPRequestHandler):
     """Answers with images, well or badly meant."""
 
@@ -171,7 +176,12 @@ class ImageHost(ThreadingHTTPServer):
     def __init__(self) -> None:
         super().__init__(("127.0.0.1", 0), Images)
         self.asked: list[tuple[str, dict[str, str]]] = []
+        self.connections = 0
         self.stop = threading.Event()
+
+    def verify_request(self, *_: object) -> bool:
+        self.connections += 1
+        return True
 
     def handle_error(self, *_: object) -> None:
         """Say nothing of a client that left."""
@@ -213,7 +223,7 @@ def test_images_are_fetched_on_request_alone(tmp_path: Path, images: ImageHost) 
     )
     assert [image for image, _ in pictures(page(tmp_path, "c.json"))] == [""] * 5
     assert images.asked == []
-    done = osbctl("page", "c.json", "--embed-images", cwd=tmp_path, code=0)
+    done = osbctl("page", "c.json", *EMBED, cwd=tmp_path, code=0)
     assert done.stderr == ""
     png = embedded(PNG)
     assert pictures(done.stdout) == [png, png, embedded(SVG, "svg+xml"), png, png]
@@ -240,7 +250,7 @@ def test_what_is_no_image_within_the_limits_becomes_initials(tmp_path: Path, ima
     for path, told in limits.items():
         write_catalog(tmp_path, host + path)
         seconds = "0.5" if path == "/slow.png" else "60"
-        done = osbctl("page", "c.json", "--embed-images", "--timeout", seconds, cwd=tmp_path, code=0)
+        done = osbctl("page", "c.json", *EMBED, "--timeout", seconds, cwd=tmp_path, code=0)
         assert pictures(done.stdout) == [("", "D0")], path
         assert told in done.stderr, path
         assert f"{host}{path.partition('?')[0]}" in done.stderr
@@ -251,7 +261,7 @@ def test_what_is_no_image_within_the_limits_becomes_initials(tmp_path: Path, ima
 def test_the_time_is_for_all_images_together(tmp_path: Path, images: ImageHost) -> None:
     host = f"http://127.0.0.1:{images.server_port}"
     write_catalog(tmp_path, *(f"{host}/slow.png?{n}" for n in range(20)))
-    done = osbctl("page", "c.json", "--embed-images", "--timeout", "0.5", cwd=tmp_path, code=0)
+    done = osbctl("page", "c.json", *EMBED, "--timeout", "0.5", cwd=tmp_path, code=0)
     assert done.stderr.count("not complete in time") < 3
     assert "more images are not fetched: --timeout is for all" in done.stderr
     assert len(images.asked) < 3
@@ -265,9 +275,43 @@ def test_addresses_that_are_not_of_the_web_are_not_asked(tmp_path: Path, images:
         "//x/y.png",
     )
     write_catalog(tmp_path, *addresses)
-    done = osbctl("page", "c.json", "--embed-images", cwd=tmp_path, code=0)
+    done = osbctl("page", "c.json", *EMBED, cwd=tmp_path, code=0)
     assert [image for image, _ in pictures(done.stdout)] == [""] * 4
     assert images.asked == []
+
+
+@pytest.mark.parametrize(
+    "host", ["127.0.0.1", "localhost", "127.1", "2130706433", "0x7f000001", "[::ffff:127.0.0.1]", "0.0.0.0", "[::1]"]
+)
+def test_internal_addresses_are_not_asked(tmp_path: Path, images: ImageHost, host: str) -> None:
+    write_catalog(tmp_path, f"http://{host}:{images.server_port}/ok.png")
+    done = osbctl("page", "c.json", "--embed-images", cwd=tmp_path, code=0)
+    assert pictures(done.stdout) == [("", "D0")]
+    assert "not asked, its address " in done.stderr
+    assert images.connections == 0
+
+
+def test_a_name_whose_address_becomes_internal_is_not_asked(
+    tmp_path: Path, images: ImageHost, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """DNS rebinding: the check of the name saw a public address, and the connection goes elsewhere."""
+    write_catalog(tmp_path, f"http://127.0.0.1:{images.server_port}/ok.png")
+    monkeypatch.setattr("osbctl.client.http_client.HttpClient.check_host", lambda _: None)
+    done = osbctl("page", "c.json", "--embed-images", cwd=tmp_path, code=0)
+    assert "not asked, its address 127.0.0.1 is internal" in done.stderr
+    assert (pictures(done.stdout), images.asked) == ([("", "D0")], [])
+
+
+@pytest.mark.parametrize(
+    ("address", "is_internal"),
+    [
+        ("169.254.169.254", True), ("10.1.2.3", True), ("172.16.0.1", True), ("192.168.0.1", True), ("100.64.0.1", True),
+        ("fe80::1%eth0", True), ("fd00::1", True), ("::", True), ("8.8.8.8", False), ("172.32.0.1", False),
+        ("2606:4700::1111", False),
+    ],
+)  # fmt: skip
+def test_which_addresses_are_internal(address: str, is_internal: bool) -> None:
+    assert is_internal_address(address) is is_internal
 
 
 def test_images_of_a_folder_have_the_names_of_services(tmp_path: Path, images: ImageHost) -> None:
@@ -277,7 +321,7 @@ def test_images_of_a_folder_have_the_names_of_services(tmp_path: Path, images: I
     (folder / "db-0.png").write_bytes(PNG)
     (folder / "db-1.svg").write_bytes(SVG)
     (folder / "notes.txt").write_text("not an image, and not of a service")
-    html = page(tmp_path, "c.json", "--images", "logos", "--embed-images")
+    html = page(tmp_path, "c.json", "--images", "logos", *EMBED)
     assert pictures(html) == [embedded(PNG), embedded(SVG, "svg+xml"), ("", "D2")]
     assert images.asked == [], "the image of the folder is taken"
     assert "is an input" in failure("page", "c.json", "--images", "logos", "-o", "logos/db-0.png", cwd=tmp_path, code=2)
@@ -292,6 +336,7 @@ def test_images_of_a_folder_have_the_names_of_services(tmp_path: Path, images: I
 def test_options_of_images_without_a_use(tmp_path: Path) -> None:
     write_catalog(tmp_path, "")
     assert "no source is an address" in failure("page", "c.json", "--timeout", "5", cwd=tmp_path, code=2)
+    assert "add --embed-images" in failure("page", "c.json", "--internal-images", cwd=tmp_path, code=2)
     words = ("page", "c.json", "--embed-images", "--user", "me")
     assert "no source is an address" in failure(*words, cwd=tmp_path, code=2)
 
