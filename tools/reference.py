@@ -24,11 +24,10 @@ REPORTS = {
 VARIABLES = {
     "OSBCTL_PASSWORD": "`fetch`, `check`, `diff`, `drift`: the password of the broker that is asked.",
     "OSBCTL_BROKER_<NAME>_PASSWORD": (
-        "`brokers`, `drift`: the password of the registered broker NAME; the name in capitals, other signs as `_`."
+        "The password of the registered broker NAME, in all commands that take one; the name in capitals, other signs "
+        "as `_`."
     ),
-    "OSBCTL_BROKER_<NAME>_URL": (
-        "`brokers`, `drift`: the address that NAME's password is for; if the database has another, none is sent."
-    ),
+    "OSBCTL_BROKER_<NAME>_URL": ("The address that NAME's password is for; if the database has another, none is sent."),
     "OSBCTL_DEBUG": "Any value: an internal error ends with its traceback instead of a sentence.",
     "NO_COLOR": "Any value: no colours, unless `--color always` is given.",
     "FORCE_COLOR": "Any value but `0`: colours even where the output is no terminal.",

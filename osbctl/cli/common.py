@@ -16,7 +16,9 @@ from osbctl.platforms import ApiVersion as ApiVersion
 
 _SOURCE = "A JSON or YAML file, a source folder, a brokerpak, - for standard input, or REV:path in git."
 
-ADDRESSED = "A file, a source folder, a brokerpak, - for standard input, REV:path in git, or a broker's address."
+ADDRESSED = (
+    "A file, a source folder, a brokerpak, - for standard input, REV:path in git, a broker's address, or broker:NAME."
+)
 Exclude = Annotated[
     list[str] | None,
     Option("--exclude", metavar="PATTERN", help="Skip these paths in a folder, for example tests/*; repeatable."),

@@ -129,7 +129,7 @@ def diff(
 
     Exits with 0 if nothing changed; text, markdown, github and allow are empty then. If a catalog cannot be read,
     the reason is on standard error and in every report format except text and allow. A broker is fetched as by
-    osbctl fetch.
+    osbctl fetch; broker:NAME is a registered one.
 
     What breaks users comes first. One mistake is one change, whichever platforms refuse it. Equal changes of several
     objects are one entry with its places in text, markdown, github and html; the other formats have each.
@@ -144,6 +144,7 @@ def diff(
     osbctl diff --format markdown -o comment.md main:catalog.yaml catalog.yaml
     osbctl diff --format allow old.yaml new.yaml >> accepted-changes.toml
     osbctl diff --user platform https://broker.example.com catalog.yaml
+    osbctl diff broker:data catalog.yaml
     osbctl brokers show data -f json --version -1 | osbctl diff - catalog.yaml
     """
     from osbctl.tasks.options import chosen_platforms, first_config

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass, replace
 from operator import itemgetter
 from typing import TYPE_CHECKING, Annotated
@@ -9,15 +10,21 @@ from typing import TYPE_CHECKING, Annotated
 from typer import Argument, Option
 
 from osbctl.cli import common
-from osbctl.cli.connection import BrokerConnection, print_catalog_location, read_source_or_broker, source_name
+from osbctl.cli.connection import (
+    BrokerConnection,
+    print_catalog_location,
+    read_source_or_broker,
+    refuse_options,
+    source_name,
+)
 from osbctl.cli.diff import ChangesDisplay
 from osbctl.cli.output import print_failure_count, print_note, show_progress, write_output
-from osbctl.cli.passwords import PasswordFinder
 from osbctl.containment import run_contained, run_without_faulty
 from osbctl.errors import ConfigError, OsbctlError, SourceError, UsageError, error_sentence
 from osbctl.findings import DocumentError
 from osbctl.platforms import Platform
 from osbctl.registry import location
+from osbctl.registry.errors import UnknownBrokerError
 from osbctl.reports.changes import DRIFT, DiffFormat
 from osbctl.sources.document import Document
 from osbctl.sources.exports import StoredAs, StoredCatalog, find_stored_catalog, read_documents
@@ -25,8 +32,6 @@ from osbctl.sources.limits import Limits
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-    from osbctl.tasks.registered_broker_client import RegisteredBrokerClient
 
 _OPTIONS_FOR = {
     "registered brokers": ["credentials"],
@@ -39,7 +44,6 @@ _ADVICE = "name a catalog, or all files of a platform's export, in JSON or YAML"
 class DriftSides(BrokerConnection, common.LocationOptions):
     """Options that locate the stored catalog and the broker's."""
 
-    database: common.Database = None
     stored_as: Annotated[
         StoredAs | None,
         Option(metavar="KIND", help="catalog, or a platform whose export it is.  [default: by its content]"),
@@ -47,7 +51,6 @@ class DriftSides(BrokerConnection, common.LocationOptions):
     stored_broker: Annotated[
         str, Option(metavar="NAME", help="Name or id of the broker, if the export holds several.")
     ] = ""
-    credentials: common.Credentials = None
 
     def read_sides(self, broker: str, stored: list[str]) -> tuple[StoredCatalog, Document]:
         """Read the stored catalog and the broker's."""
@@ -60,18 +63,16 @@ class DriftSides(BrokerConnection, common.LocationOptions):
             return found, read_source_or_broker(self, broker, self)
         from osbctl.tasks.drift import read_registered_sides
 
-        if not location.is_registered_broker(broker, self.database):
+        try:
+            location.find_registration(broker, self.database)
+        except UnknownBrokerError:
+            if not ("://" in broker or os.path.exists(broker)):  # noqa: PTH110
+                raise
             name = "at an address" if "://" in broker else repr(broker)  # an address may hold a password
-            raise UsageError(f"no registered broker {name}, and no STORED is named", "osbctl drift BROKER STORED...")
+            message = f"no registered broker {name}, and no STORED is named"
+            raise UsageError(message, "osbctl drift BROKER STORED...") from None
         with location.open_registry(self.database) as registry:
             return read_registered_sides(registry, broker, self.make_client(one_broker=True))
-
-    def make_client(self, *, one_broker: bool) -> RegisteredBrokerClient:
-        """A client of registered brokers; reads passwords that options name, and may ask for that of `one_broker`."""
-        from osbctl.tasks.registered_broker_client import RegisteredBrokerClient
-
-        finder = PasswordFinder(stdin=self.password_stdin, credentials=self.credentials, one_broker=one_broker)
-        return RegisteredBrokerClient(self.connection_options(max_bytes=self.max_bytes), finder.find_password)
 
 
 @common.expand_option_groups
@@ -114,7 +115,7 @@ def drift(
     from osbctl.tasks.output_checks import check_output
 
     _check_arguments(broker, stored, all_brokers, sides)
-    files = (broker, *(stored or ()), instances, sides.database, sides.credentials, sides.config, sides.env)
+    files = (broker, *(stored or ()), instances, sides.config, sides.env)
     check_output(display.output, [*files, display.allow, *sides.files])
     used_plans = None if instances is None else read_used_plans(instances)
     config = first_config((broker or "-", *(stored or ())), sides.config)
@@ -150,9 +151,7 @@ def _check_arguments(broker: str | None, stored: list[str] | None, all_brokers: 
     if sides.user and not stored:
         raise UsageError("a registered broker has a user of its own", "leave --user out")
     kind = "registered brokers" if stored else "brokers that are not registered"
-    for option in _OPTIONS_FOR[kind]:
-        if getattr(sides, option):
-            raise UsageError(f"--{option.replace('_', '-')} is for {kind}", "leave it out")
+    refuse_options(sides, _OPTIONS_FOR[kind], kind)
     if broker is not None and stored:
         sides.check_used(sides, broker, *stored)
 

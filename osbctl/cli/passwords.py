@@ -6,6 +6,7 @@ import getpass
 import os
 import sys
 from pathlib import Path
+from threading import Lock
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
@@ -46,16 +47,18 @@ class PasswordFinder:
     `one_broker`: there is only one, so its password can come from standard input or a prompt. `address_typed`: the
     operator has typed the address. Else it comes from the database, and anyone who can write there could redirect a
     password: so the variable with the address must match if it is set, and a prompt shows the address. If neither
-    confirms it, a note says so.
+    confirms it, a note says so, once.
     """
 
     def __init__(self, *, stdin: bool, credentials: str | None, one_broker: bool, address_typed: bool = False) -> None:
         if stdin and not one_broker:
-            raise UsageError("standard input has one password, for several brokers", "refresh them one by one")
+            advice = "name one broker, or set OSBCTL_BROKER_<NAME>_PASSWORD"
+            raise UsageError("standard input has one password, for several brokers", advice)
         self._read = read_password_from_stdin() if stdin else None
         self._records = _read_passwords(credentials) if credentials else {}
         self._single = one_broker
         self._typed = address_typed
+        self._note_lock = Lock()  # the first of several threads takes it, and prints the note
 
     def find_password(self, broker: Registration) -> str:
         """The password of `broker`; empty without a username. Raises SourceError: also if it is for another address."""
@@ -69,13 +72,28 @@ class PasswordFinder:
             found = given or of_user.get(broker.name) or of_user.get("")
         if found:
             if not confirmed:
-                _warn_unconfirmed_address(broker)
+                self._warn_unconfirmed_address(broker)
             return found
         if self._single and sys.stdin.isatty():
             self._read = ask_password(f"Password of {broker.username} at {broker.name} ({broker.url}): ")
             self._typed = True
             return self._read
         raise SourceError(f"there is no password for {broker.username}", f"set {env_variable_name(broker.name)}")
+
+    def _warn_unconfirmed_address(self, broker: Registration) -> None:
+        """Note that only the database names the address. Raises SourceError: it is plain http."""
+        from osbctl.client.connection_options import is_loopback_host
+
+        name, parts = env_variable_name(broker.name, "URL"), urlsplit(broker.url)
+        if parts.scheme != "https" and not is_loopback_host(parts.hostname):
+            raise SourceError(f"nothing confirms {broker.url}, and it is not https", f"set {name}")
+        if not self._note_lock.acquire(blocking=False):
+            return
+        if self._single:
+            what = f"the password is sent to {broker.url}, the address in the database"
+        else:
+            what, name = "passwords are sent to the addresses in the database", "OSBCTL_BROKER_<NAME>_URL"
+        print_note(f"{what}; set {name} to allow no other")
 
 
 def env_variable_name(broker_name: str, suffix: str = "PASSWORD") -> str:
@@ -110,18 +128,6 @@ def _normalize_url(url: str) -> tuple[str, str, int | None, str]:
     parts = urlsplit(url)
     port = parts.port or {"http": 80, "https": 443}.get(parts.scheme)
     return parts.scheme, (parts.hostname or "").rstrip("."), port, parts.path.rstrip("/")
-
-
-def _warn_unconfirmed_address(broker: Registration) -> None:
-    """Note that only the database names the address that gets the password. Raises SourceError: it is plain http."""
-    from osbctl.client.connection_options import is_loopback_host
-
-    name, parts = env_variable_name(broker.name, "URL"), urlsplit(broker.url)
-    if parts.scheme != "https" and not is_loopback_host(parts.hostname):
-        raise SourceError(f"nothing confirms {broker.url}, and it is not https", f"set {name}")
-    print_note(
-        f"{broker.name}: sending the password to {broker.url} as stored in the database; set {name} to confirm it"
-    )
 
 
 def _read_passwords(file: str) -> dict[str, dict[str, str]]:

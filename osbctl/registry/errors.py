@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from osbctl.errors import RegistryError, UsageError
 from osbctl.extras import command_to_install
-from osbctl.text import did_you_mean, escape_line
+from osbctl.text import escape_line
 
 
 def missing_extra_error() -> RegistryError:
@@ -16,9 +16,13 @@ class UnknownBrokerError(UsageError):
     """No broker of that name is registered."""
 
     def __init__(self, name: str, known: Iterable[str]) -> None:
+        from difflib import get_close_matches
+
         known = list(known)
-        advice = did_you_mean(name, known) or ("osbctl brokers list shows all" if known else "none is registered yet")
-        super().__init__(f"no broker {name!r} is registered", advice)
+        close = [one for one in known if len(name) > 2 and one.startswith(name)] or get_close_matches(name, known)
+        advice = f"did you mean {' or '.join(close[:3])}?" if close else "osbctl brokers list shows all"
+        advice = f"{advice if known else 'none is registered yet'}; osbctl brokers add registers one"
+        super().__init__(f"no broker {name!r} is registered", advice.replace("?;", "?"))
 
 
 class NameTakenError(UsageError):

@@ -6,8 +6,8 @@ import os
 from typing import TYPE_CHECKING
 
 from osbctl.errors import RegistryError
-from osbctl.registry.errors import missing_extra_error
-from osbctl.registry.records import NAME
+from osbctl.registry.errors import UnknownBrokerError, missing_extra_error
+from osbctl.registry.records import NAME, BrokerRow
 
 if TYPE_CHECKING:
     from osbctl.registry.store import Registry
@@ -29,18 +29,21 @@ def open_registry(database: str | None, *, create: bool = False) -> Registry:
     return Registry.open(database, create=create)
 
 
-def is_registered_broker(name: str, database: str | None) -> bool:
-    """Return whether a broker of that name is registered. Never creates a database; a file or folder needs none."""
+def find_registration(name: str, database: str | None) -> BrokerRow:
+    """The registered broker of that name. Never creates a database; a file or folder of that name needs none.
+
+    Raises UnknownBrokerError; RegistryError: the database cannot be used.
+    """
     if not NAME.fullmatch(name):
-        return False
+        raise UnknownBrokerError(name, ())
     if not database or os.path.exists(name):  # noqa: PTH110
         from osbctl.registry.database import parse_database_url
 
         url = parse_database_url(database or _default_database_path())
         if url.get_backend_name() == "sqlite" and not os.path.exists(url.database or ""):  # noqa: PTH110
-            return False
+            raise UnknownBrokerError(name, ())
     with open_registry(database) as registry:
-        return name in registry.names()
+        return registry.broker(name).row
 
 
 def _default_database_path() -> str:

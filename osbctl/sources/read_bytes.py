@@ -5,6 +5,7 @@ import re
 import shlex
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 
 from osbctl.errors import SourceError, UsageError
 from osbctl.sources.limits import DEFAULT_LIMITS, Limits, read_file, too_large_error
@@ -160,6 +161,16 @@ def is_revision(text: str) -> bool:
     if text.startswith("-") or ":" in text or not text or os.path.lexists(text):
         return False
     return run_git("rev-parse", "--verify", "--quiet", f"{text}^{{commit}}") is not None
+
+
+def registered_name(source: str) -> str:
+    """The name in `broker:NAME`; empty for other sources, also for a file of that name, or one in a branch `broker`."""
+    kind, _, name = source.partition(":")
+    if kind != "broker" or "/" in name or os.path.lexists(source):
+        return ""
+    with suppress(SourceError):  # there is no git
+        return "" if is_in_git(source) else name
+    return name
 
 
 def _names_in_git(source: str) -> tuple[str, str]:

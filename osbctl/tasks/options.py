@@ -13,6 +13,7 @@ from osbctl.findings import FailOn, Severity
 from osbctl.platforms import DEFAULT_API_VERSION, ApiVersion, Platform
 from osbctl.rule import RULES, Category, Rule, matching_rules
 from osbctl.sources.limits import Limits
+from osbctl.sources.read_bytes import registered_name
 from osbctl.sources.variables import Variable, Variables, VariablesOf, no_variables
 from osbctl.text import did_you_mean
 from osbctl.validation.options import IgnoreAt, ValidationOptions
@@ -46,7 +47,7 @@ class Request(NamedTuple):
 def first_config(sources: Iterable[str], config_file: str | None, stdin_filename: str | None = None) -> Config:
     """Configuration of the first source that is a file or folder, else of the working folder; see `resolve_config`."""
     named = load_config(config_file) if config_file else None
-    files = (source for source in sources if source != "-" and "://" not in source)
+    files = (source for source in sources if source != "-" and "://" not in source and not registered_name(source))
     return resolve_config(next(files, "-"), stdin_filename, named)
 
 
@@ -63,7 +64,9 @@ def resolve_config(source: str, stdin_filename: str | None = None, config: Confi
 
 
 def _source_path(source: str) -> str:
-    """The path in a source that may be `REV:path`."""
+    """The path in a source that may be `REV:path`; empty for a registered broker."""
+    if registered_name(source):
+        return ""
     return source if os.path.exists(source) else source.partition(":")[2] or source  # noqa: PTH110
 
 

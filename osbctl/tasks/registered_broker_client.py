@@ -37,12 +37,16 @@ class RegisteredBrokerClient:
     options: ConnectionOptions
     password_of: Callable[[Registration], str]
 
-    def fetch(self, broker: Registration) -> tuple[CatalogResponse, ConnectionOptions]:
-        """The answer of the broker, and the options sent, whose password is searched for below. Raises SourceError."""
+    def resolve_connection(self, broker: Registration) -> tuple[str, ConnectionOptions]:
+        """The address of the broker's catalog, and the options of requests to it. Raises SourceError: no password."""
         address, _, _ = parse_broker_url(broker.url)
-        options = replace(
+        return address, replace(
             self.options, user=broker.username, password=self.password_of(broker), api_version=broker.api_version
         )
+
+    def fetch(self, broker: Registration) -> tuple[CatalogResponse, ConnectionOptions]:
+        """The answer of the broker, and the options sent, whose password is searched for below. Raises SourceError."""
+        address, options = self.resolve_connection(broker)
         try:
             return fetch_catalog(address, options), options
         except DocumentError as error:

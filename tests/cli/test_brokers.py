@@ -26,6 +26,7 @@ from tests.cli.broker_server import BASIC, PASSWORD, USER, FakeBroker, broker
 from tests.cli.machine import registered
 from tests.deploy.running import free_port
 from tests.folders import schemas_folder
+from tests.git import commit, git
 from tests.registry.make import body, catalog, plan, service
 from tests.reports.standards import checked_json
 
@@ -627,7 +628,7 @@ def test_who_writes_to_the_database_cannot_lead_a_password_elsewhere(added: Prog
         assert "my-db: not fetched: the password is for the address in OSBCTL_BROKER_MY_DB_URL" in said
         assert thief.statuses == []
         del added.environment["OSBCTL_BROKER_MY_DB_URL"]
-        assert f"osbctl: my-db: sending the password to {thief.url} as stored in the database" in added("refresh")
+        assert f"osbctl: the password is sent to {thief.url}, the address in the database; " in added("refresh")
 
 
 def test_an_address_may_be_written_otherwise(added: Program, server: FakeBroker) -> None:
@@ -664,10 +665,106 @@ def test_what_nothing_confirms_is_https_even_with_insecure(added: Program) -> No
     told = "nothing confirms http://broker.example.com, and it is not https (set OSBCTL_BROKER_MY_DB_URL)"
     assert told in added("refresh", "--insecure", code=3)
     added.sql("UPDATE osbctl_brokers_2 SET url = 'https://0.0.0.0:1'")
-    told = (
-        "sending the password to https://0.0.0.0:1 as stored in the database; set OSBCTL_BROKER_MY_DB_URL to confirm it"
-    )
+    told = "the password is sent to https://0.0.0.0:1, the address in the database; set OSBCTL_BROKER_MY_DB_URL to"
     assert told in added("refresh", code=3)
+
+
+def test_where_the_password_goes_is_said_once(added: Program, server: FakeBroker) -> None:
+    del added.environment["OSBCTL_BROKER_MY_DB_URL"]
+    one = f"osbctl: the password is sent to {server.url}, the address in the database; "
+    one += "set OSBCTL_BROKER_MY_DB_URL to allow no other\n"
+    asked = [("brokers", "refresh"), ("drift", "my-db"), ("drift", "--all"), ("check", "my-db"), ("fetch", "my-db")]
+    for words in [*asked, ("diff", "broker:my-db", "-"), ("page", "broker:my-db")]:
+        with case(" ".join(words)):
+            said = added.run(*words, stdin=json.dumps(OLD)).stderr
+            assert (said.count(one), said.count("allow no other")) == (1, 1)
+    for name in ("two", "three"):
+        added("add", name, server.url, "--user", USER, "--password-stdin", stdin=PASSWORD)
+        added.environment[f"OSBCTL_BROKER_{name.upper()}_PASSWORD"] = PASSWORD
+    several = (
+        "osbctl: passwords are sent to the addresses in the database; set OSBCTL_BROKER_<NAME>_URL to allow no other\n"
+    )
+    for words in asked[0], asked[2]:
+        with case(" ".join(words)):
+            said = added.run(*words).stderr
+            assert (said.count(several), said.count("allow no other")) == (1, 1)
+
+
+# A registered broker by its name in commands that take an address.
+
+
+def test_commands_take_the_name_of_a_registered_broker(added: Program, server: FakeBroker) -> None:
+    server.put(NEW)
+    (added.folder / "old.json").write_text(json.dumps(OLD))
+    (added.folder / "my-db").mkdir()
+    (added.folder / "my-db" / "osbctl.toml").write_text("wrong =")  # of something else
+    fetched = added.run("fetch", "my-db", code=0).stdout
+    assert json.loads(fetched) == NEW
+    checked = added.run("check", "my-db", "--ignore", "wire-*", code=0).stdout
+    assert re.search(r"v2/catalog: .*\n  Cloud Foundry  accepts\n$", checked), "judged as its own platform does"
+    assert "Korifi" in added.run("check", "my-db", "-p", "korifi", "--ignore", "wire-*", code=0).stdout
+    there = added.run("diff", "old.json", "broker:my-db", "-p", "cloudfoundry", code=1).stdout
+    assert f"old.json → {server.url}/v2/catalog" in there
+    back = added.run("diff", "broker:my-db", "old.json", "-p", "cloudfoundry", code=1).stdout
+    assert f"{server.url}/v2/catalog → old.json" in back
+    assert "service-s" in added.run("page", "broker:my-db", "--title", "x", code=0).stdout
+    added("remove", "my-db")
+    assert "no broker 'my-db' is registered" in added.run("diff", "broker:my-db", "old.json", code=2).stderr
+
+
+def test_a_name_gets_the_password_of_its_broker_alone(added: Program, server: FakeBroker) -> None:
+    """As by `drift`: from standard input or its own variable, and to its own address."""
+    (added.folder / "new.json").write_text(json.dumps(NEW))
+    calls = [("fetch", "my-db"), ("check", "my-db"), ("diff", "broker:my-db", "new.json"), ("drift", "my-db")]
+    for words in calls:
+        with case(" ".join(words)):
+            asked = len(server.statuses)
+            done = added.run(*words, OSBCTL_BROKER_MY_DB_PASSWORD="", OSBCTL_PASSWORD=PASSWORD, code=3)
+            assert "there is no password for" in done.stderr
+            done = added.run(*words, OSBCTL_BROKER_MY_DB_URL="https://x.example.com", code=3)
+            assert "the password is for the address in OSBCTL_BROKER_MY_DB_URL" in done.stderr
+            assert len(server.statuses) == asked, "nothing was sent"
+            done = added.run(*words, "--password-stdin", stdin=PASSWORD, OSBCTL_BROKER_MY_DB_PASSWORD="wrong")
+            assert server.statuses[asked] == 200
+            told = "is for brokers that are not registered" if words[0] != "drift" else "a user of its own"
+            assert told in added.run(*words, "--user", "u", code=2).stderr
+            assert "is for brokers that are not registered" in added.run(*words, "--api-version", "2.13", code=2).stderr
+    both = added.run("diff", "broker:my-db", server.url, "--password-stdin", stdin=PASSWORD, code=2)
+    assert "standard input has one password, for several brokers" in both.stderr
+
+
+def test_a_word_that_is_no_registered_broker_keeps_its_meaning(added: Program, server: FakeBroker) -> None:
+    for name in ("c.json", "broker:my-db"):
+        (added.folder / name).write_text(json.dumps(OLD))
+    said = added.run("fetch", "my_db", code=2).stderr
+    assert (
+        "error: no broker 'my_db' is registered\n  hint: did you mean my-db? osbctl brokers add registers one; an"
+        in said
+    )
+    for command in ("check", "fetch"):
+        assert "c.json is a file or folder" in added.run(command, "c.json", code=2).stderr
+        assert "hint: write it as https://" in added.run(command, "localhost:80", code=2).stderr
+        assert "--credentials is for registered" in added.run(command, server.url, "--credentials", "x", code=2).stderr
+    asked = len(server.statuses)
+    assert added.run("diff", "broker:my-db", "c.json", code=0).stderr == ""
+    assert "no broker 'none' is registered" in added.run("diff", "broker:none", "c.json", code=2).stderr
+    assert len(server.statuses) == asked, "a file is one, whatever it is called"
+    commit(added.folder)
+    git(added.folder, "branch", "broker")
+    (added.folder / "c.json").write_text(json.dumps(NEW))
+    assert "broker:c.json → c.json" in added.run("diff", "broker:c.json", "c.json").stdout
+    (added.folder / "my-db").mkdir()
+    assert json.loads(added.run("fetch", "my-db", code=0).stdout) == OLD, "a folder means nothing to fetch"
+
+
+def test_a_broken_registry_is_no_matter_of_an_address_or_file(added: Program, server: FakeBroker) -> None:
+    added.database.write_bytes(b"x" * 100)
+    (added.folder / "c.json").write_text(json.dumps(OLD))
+    assert "not an SQLite database" in added.run("check", "my-db", code=3).stderr
+    assert "c.json is a file or folder" in added.run("check", "c.json", code=2).stderr
+    words = ["--user", USER, "--password-stdin"]
+    assert json.loads(added.run("fetch", server.url, *words, stdin=PASSWORD, code=0).stdout) == OLD
+    assert added.run("diff", "c.json", server.url, *words, stdin=PASSWORD, code=0).stdout == ""
 
 
 TWICE = catalog(service("s", plan("p", "small"), plan("q", "small")))

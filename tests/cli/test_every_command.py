@@ -59,6 +59,10 @@ HASH = "a --generate --rounds 1000"
 ADD = "two URL --as cloudfoundry"
 STORED = "--database brokers.sqlite"
 ONE = "one --password-stdin --ca-file ca.pem"
+REGISTERED = {
+    "credentials": f"--ca-file ca.pem {STORED} --credentials @",
+    "database": "--password-stdin --ca-file ca.pem --database @",
+}
 
 
 def below(call: str, words: dict[str, str]) -> dict[str, str]:
@@ -106,6 +110,7 @@ ROWS = {
             **options(TWO, "instances", "allow", "config"),
             "env": "pak catalog.json --fail-on never --env @",
             **below("URL catalog.json --fail-on never", TLS),
+            **below("broker:one catalog.json --fail-on never", REGISTERED),
         },
     ),
     "drift": writing(
@@ -120,10 +125,16 @@ ROWS = {
             **below(f"{ONE} --fail-on never", DATABASE),
         },
     ),
-    "fetch": writing(f"URL {ACCESS}", {**below("URL", TLS), **options(f"URL {ACCESS}", "config")}),
+    "fetch": writing(
+        f"URL {ACCESS}", {**below("URL", TLS), **options(f"URL {ACCESS}", "config"), **below("one", REGISTERED)}
+    ),
     "check": writing(
         f"URL {ACCESS} --fail-on never",
-        {**below("URL --fail-on never", TLS), **options(f"URL {ACCESS} --fail-on never", "config")},
+        {
+            **below("URL --fail-on never", TLS),
+            **options(f"URL {ACCESS} --fail-on never", "config"),
+            **below("one --fail-on never", REGISTERED),
+        },
     ),
     "serve": Row(
         f"none.json --credentials credentials.json {PORT}",
@@ -148,7 +159,13 @@ ROWS = {
     ),
     "page": writing(
         "catalog.json",
-        {"sources": "@", **options("catalog.json", "since", "logo", "config"), **ENV, **below("URL", TLS)},
+        {
+            "sources": "@",
+            **options("catalog.json", "since", "logo", "config"),
+            **ENV,
+            **below("URL", TLS),
+            **below("broker:one", REGISTERED),
+        },
     ),
     "hash-password": writing(HASH, options(HASH, "append")),
     "verify-password": Row("credentials.json platform --password-stdin", {"file": "@ platform --password-stdin"}),

@@ -58,13 +58,19 @@ def test_what_was_added_is_read_again(registry: Registry) -> None:
 def test_an_unknown_broker_gets_advice(registry: Registry) -> None:
     with pytest.raises(UnknownBrokerError, match="no broker 'db' is registered") as error:
         registry.broker("db")
-    assert error.value.advice == "none is registered yet"
+    assert error.value.advice == "none is registered yet; osbctl brokers add registers one"
     add(registry, "data-services")
     for call in (registry.broker, registry.remove):
         with pytest.raises(UnknownBrokerError) as error:
             call("data-service")
-        assert error.value.advice == "did you mean data-services?"
+        assert error.value.advice == "did you mean data-services? osbctl brokers add registers one"
         assert error.value.exit_code == 2
+    add(registry, "data-eu")
+    for name, told in (("data-es", "data-eu or data-services"), ("data", "data-eu or data-services"), ("zz", "")):
+        with pytest.raises(UnknownBrokerError) as error:
+            registry.broker(name)
+        start = f"did you mean {told}?" if told else "osbctl brokers list shows all;"
+        assert error.value.advice == f"{start} osbctl brokers add registers one", name
 
 
 @pytest.mark.parametrize("name", ["", " ", "a b", "-a", "a/b", "ä", "a" * 101, "a\n", "https://x", "a\x1b[2J"])
