@@ -4,8 +4,10 @@ import ast
 import re
 import shlex
 from pathlib import Path
+from typing import Any
 
 import pytest
+import typer
 
 from osbctl import errors
 from osbctl.config import KEYS
@@ -37,6 +39,34 @@ def test_each_command_is_there_with_its_options(name: str) -> None:
                 assert re.search(rf"{re.escape(word)}\b", text), f"{word} of {name}"
     options = {parameter.opts[0] for parameter in ALL[name].params if parameter.opts[0].startswith("--")}
     assert options - {"--help"} == set(re.findall(r"(?m)^### `(--.+)`$", text)), "a link can point to each option"
+
+
+def test_commands_in_pages_have_options_and_values_that_exist() -> None:
+    """Those too that are not run, since they name hosts or files that a test does not have."""
+    checked = 0
+    for file in PAGES:
+        for block in re.findall(r"(?ms)^ *```(?:console|sh|yaml)\n(.*?)^ *```", file.read_text(encoding="utf-8")):
+            for line in re.findall(r"(?m)(?:^ *|[$|;(!] |run: |until |&& )osbctl ([^\n|;<>&)]+)", block):
+                words = shlex.split(line, comments=True)
+                name = next((name for name in (" ".join(words[:2]), words[0]) if name in ALL), "")
+                assert name, f"{file.name}: {line}"
+                check_words(ALL[name], words[len(name.split()) :], f"{file.name}: {line}")
+                checked += 1
+    assert checked > 100
+
+
+def check_words(command: Any, words: list[str], line: str) -> None:
+    """Parse the arguments of a command, without running it."""
+    context = command.context_class(command, info_name=line)
+    try:
+        values, _, _ = command.make_parser(context).parse_args(words)
+        for parameter in command.params:
+            value = values.get(parameter.name)
+            for each in value if isinstance(value, list) else [value]:
+                if hasattr(parameter.type, "choices") and isinstance(each, str):
+                    parameter.type.convert(each, parameter, context)
+    except typer.BadParameter.__base__ as error:  # type: ignore[misc]
+        pytest.fail(f"{line}: {error.format_message()}")
 
 
 def test_variables_are_code() -> None:
