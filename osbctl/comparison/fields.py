@@ -1,6 +1,7 @@
 """Comparison of the fields of a service offering or plan that is in both catalogs."""
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from itertools import islice
 from typing import Any
 
@@ -298,7 +299,8 @@ def _effective_visibility_list(metadata: Mapping[str, Any]) -> tuple[str, list[A
 def _compare_dashboard(collector: Collector, pair: MatchedPair, old: dict[str, Any], new: dict[str, Any]) -> None:
     if bool(old) != bool(new):
         message = f"dashboard client {'added' if new else 'removed'}"
-        collector.add(rules.DASHBOARD, pair, message, ("dashboard_client",), _mask(old or None), _mask(new or None))
+        kind = replace(rules.DASHBOARD, advice="")  # there are not two clients to accept
+        collector.add(kind, pair, message, ("dashboard_client",), _mask(old or None), _mask(new or None))
         return
     for key in all_keys(old, new):
         old_value, new_value = old.get(key), new.get(key)

@@ -104,10 +104,17 @@ class BoundedValidator:
         return None
 
 
-def build_checked_tree(schema: JsonValue, dialect: Dialect | None = None) -> SchemaTree:
-    """The schema as a tree that the comparison can read, under `dialect` or else the draft that it names.
+def build_checked_tree(schema: JsonValue) -> SchemaTree:
+    """The schema as a tree of which all references and keywords are read. Raises `UndecidableError` with the reason."""
+    tree = build_valid_tree(schema)
+    tree.check_supported()
+    return tree
 
-    Raises `UndecidableError` with the reason, and with the place of what is not valid under its draft.
+
+def build_valid_tree(schema: JsonValue, dialect: Dialect | None = None) -> SchemaTree:
+    """The schema as a tree, valid under `dialect` or else the draft that it names.
+
+    Raises `UndecidableError` with the place of what is not valid.
     """
     tree = SchemaTree(schema, dialect)
     # The metaschema skips keywords of other drafts, but a reference may lead there.
@@ -122,7 +129,6 @@ def build_checked_tree(schema: JsonValue, dialect: Dialect | None = None) -> Sch
             place = pointer((*node.path, *inside))
             where = f" (at {escape_line(place[:80])})" if place else ""
             raise UndecidableError(f"is not a valid {tree.dialect.name} schema{where}") from None
-    tree.check_supported()
     return tree
 
 

@@ -52,6 +52,10 @@ DRAFTS = {dialect.uri: dialect for dialect in _ALL}
 KEYWORDS = frozenset[str]().union(*(dialect.keywords for dialect in _ALL))
 """The keywords of all drafts that can refuse a value."""
 
+_FOR_DISPLAY = "binary double float hidden html int32 int64 markdown multiline password text textarea"
+DISPLAY_FORMATS = frozenset(_FOR_DISPLAY.split())
+"""Values of `format` for user interfaces and code generators, which refuse no text."""
+
 
 def find_dialect(uri: JsonValue) -> Dialect | None:
     """The draft that a value of `$schema` names; None if it names none."""

@@ -10,7 +10,7 @@ from graphlib import CycleError, TopologicalSorter
 from itertools import chain
 from math import inf, prod
 
-from osbctl.jsonschemas.dialects import Dialect, detect_dialect
+from osbctl.jsonschemas.dialects import DISPLAY_FORMATS, DRAFT_4, Dialect, detect_dialect
 from osbctl.jsonschemas.walk import IN_PLACE, UndecidableError, find_refs, resolve_ref, same_value, subschemas
 from osbctl.paths import BY_NAME, JsonValue, Path, depth, entries, value_at
 
@@ -22,6 +22,9 @@ _LIST = ("allOf", "anyOf", "items", "oneOf", "prefixItems")
 _IDENTITIES = ("$id", "id")
 STRUCTURE = frozenset({*_ONE, *_LIST, *BY_NAME, *_IDENTITIES, "$schema", "default"})
 """The keywords that are kept beside those that the draft asserts."""
+_UNORDERED, _UNORDERED_BY_NAME = {"enum", "required", "type"}, {"dependencies", "dependentRequired"}
+_ABSENT = object()
+"""Stands for a keyword that a schema does not have."""
 _UNSUPPORTED = {"$dynamicRef", "$recursiveRef", "unevaluatedItems", "unevaluatedProperties"}
 
 
@@ -35,10 +38,39 @@ class Subschema:
 
     @cached_property
     def assertions(self) -> dict[str, JsonValue]:
-        """The keywords that its draft asserts, with their values; `uniqueItems: false` says nothing."""
+        """The keywords that its draft asserts, with their values, except for values that refuse nothing."""
         keywords = self.value.items() if isinstance(self.value, dict) else ()
         known = self.tree.dialect.keywords
-        return {word: value for word, value in keywords if word in known and (word, value) != ("uniqueItems", False)}
+        return {word: value for word, value in keywords if word in known and not _refuses_nothing(word, value)}
+
+    @cached_property
+    def target(self) -> Subschema:
+        """The schema itself, or the one that its `$ref` names, if that is all that counts in it."""
+        reference = self.get("$ref")
+        if reference is None or (self.tree.dialect.year >= 2019 and len(self.assertions) > 1):
+            return self
+        return self.tree.resolve(reference).target
+
+    @cached_property
+    def applied(self) -> dict[Path, Subschema]:
+        """The schemas that its assertions apply, by the steps that lead to them."""
+        found = {node.path[len(self.path) :]: node for word, node in direct_subschemas(self) if word in self.assertions}
+        reference = self.get("$ref")
+        return found if reference is None else {**found, ("$ref",): self.tree.resolve(reference)}
+
+    @cached_property
+    def literals(self) -> dict[str, JsonValue]:
+        """Its assertions without the schemas in them; a list is sorted if its order says nothing."""
+        found: dict[str, JsonValue] = {}
+        holding_schemas = {steps[0] for steps in self.applied}
+        for word, value in self.assertions.items():
+            if word in _UNORDERED_BY_NAME:
+                found[word] = {name: sorted(part) for name, part in value.items() if (word, name) not in self.applied}
+            elif word in _UNORDERED and isinstance(value, list):
+                found[word] = sorted(value, key=repr)
+            elif word not in holding_schemas:
+                found[word] = value
+        return found
 
     def get(self, keyword: str) -> JsonValue:
         """The keyword's value; None if it is missing or its draft does not assert it."""
@@ -196,24 +228,41 @@ def _direct_schemas(schema: JsonValue) -> Iterator[tuple[tuple[str, *tuple[str |
 
 
 def same_schema(left: Subschema, right: Subschema, *keywords: str) -> bool:
-    """Return whether both schemas and their references are equal under one draft; `keywords`: compare only these."""
-    if left.tree.dialect != right.tree.dialect:
-        return False
-    whole = left.value, right.value
-    todo = [({k: left.get(k) for k in keywords}, {k: right.get(k) for k in keywords}) if keywords else whole]
-    seen: set[str] = set()
+    """Return whether both schemas assert the same: equal but for annotations, order and the place of definitions.
+
+    `keywords`: compare only these. Each is read as its own draft does.
+    """
+    todo = [(left, right, keywords)]
+    # Pairs to which references lead back need no second look: each step in the loop enters a smaller part of the value.
+    seen: set[tuple[Subschema, Subschema]] = set()
     while todo:
-        left_value, right_value = todo.pop()
-        if not same_value(left_value, right_value):
+        left, right, keywords = todo.pop()
+        if not keywords:
+            left, right = left.target, right.target
+            if (left, right) in seen:
+                continue
+            seen.add((left, right))
+        parts, others = (
+            {steps: part for steps, part in node.applied.items() if not keywords or steps[0] in keywords}
+            for node in (left, right)
+        )
+        if parts.keys() != others.keys() or not _same_literals(left, right, keywords):
             return False
-        for _, ref in find_refs(left_value):
-            if ref not in seen:
-                seen.add(ref)
-                try:
-                    todo.append((left.tree.resolve(ref).value, right.tree.resolve(ref).value))
-                except UndecidableError:  # A value that only looks like a reference.
-                    return False
+        todo += [(part, others[steps], ()) for steps, part in parts.items()]
     return True
+
+
+def _same_literals(left: Subschema, right: Subschema, keywords: tuple[str, ...]) -> bool:
+    if isinstance(left.value, bool) or isinstance(right.value, bool):
+        return left.value is right.value
+    if (left.tree.dialect == DRAFT_4) != (right.tree.dialect == DRAFT_4) and "integer" in (left.get("type") or ()):
+        return False  # is 1.0 one?
+    words = keywords or left.literals.keys() | right.literals.keys()
+    return all(same_value(left.literals.get(word, _ABSENT), right.literals.get(word, _ABSENT)) for word in words)
+
+
+def _refuses_nothing(keyword: str, value: JsonValue) -> bool:
+    return (keyword, value) == ("uniqueItems", False) or (keyword == "format" and value in DISPLAY_FORMATS)
 
 
 _COUNTED = re.compile(r"([)}?*+]?)\{(\d{1,9}),?(\d{0,9})\}")

@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from itertools import chain, cycle
+from math import isfinite
 from typing import Any, TypeAlias
 
 import jsonschema_rs
@@ -85,7 +86,8 @@ class ValueGenerator:
             self.left -= 1
             if len(seen) >= MAX_VALUES or self.left < 0:
                 return
-            if repr(value) not in seen:
+            is_json = not isinstance(value, float) or isfinite(value)  # twice a large number is infinite
+            if is_json and repr(value) not in seen:
                 seen.add(repr(value))
                 yield value
 

@@ -314,6 +314,11 @@ def test_a_whole_dashboard_client_is_one_change() -> None:
     for sides, message in (((client, one()), "dashboard client removed"), ((one(), client), "dashboard client added")):
         (change,) = compare_catalogs(*sides)
         assert (change.message, change.field) == (message, "dashboard_client")
+        assert not change.advice  # there is one client, not two
+    emptied = by_rule(client, one(dashboard_client={}))["change-dashboard-client"]
+    assert not emptied.advice
+    other = by_rule(client, one(dashboard_client={"id": "b"}))["change-dashboard-client"]
+    assert "both clients" in other.advice
 
 
 WRONG_TYPE: list[tuple[str, Any, Any]] = [

@@ -196,7 +196,7 @@ _SENTENCES: dict[str, tuple[Level, str]] = {
         "A property of a request is no longer described; whether the broker still uses it is not known.",
     ),
     "property-forbidden": (Level.BREAKING, "A property of a request is no longer allowed."),
-    "relaxed": (Level.SAFE, "A keyword of a schema changed, and refuses nothing that was accepted."),
+    "relaxed": (Level.SAFE, "A schema changed, or got a property, and refuses nothing that was accepted."),
     "removed": (Level.SAFE, "The parameter schema is gone; anything is accepted."),
     "required-added": (Level.BREAKING, "A request must hold one more property."),
     "type-narrowed": (Level.BREAKING, "A value in a request may have fewer types."),

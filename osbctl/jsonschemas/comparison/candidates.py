@@ -78,6 +78,12 @@ class Candidate:
         return (*self.pair.new.path, *([self.keyword] if self.keyword else []))
 
     @property
+    def property_places(self) -> set[Path]:
+        """The places at which the new schema describes the properties on the way from the top to the value."""
+        pairs = self.pair.pairs_from_top
+        return {(*pair.parent.new.path, "properties", pair.at) for pair in pairs if pair.parent}
+
+    @property
     def field(self) -> Path:
         """The name of the candidate, as `SchemaChange.field` has it."""
         steps = tuple(_format_step(step.at, step.is_wildcard) for step in self.pair.pairs_from_top)

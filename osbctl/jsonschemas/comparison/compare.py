@@ -2,14 +2,15 @@
 
 import marshal
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import lru_cache
 from itertools import chain, islice
 
-from osbctl.jsonschemas.bounded_validator import BoundedValidator, build_checked_tree
+from osbctl.jsonschemas.bounded_validator import BoundedValidator, build_valid_tree
 from osbctl.jsonschemas.comparison import SchemaChange, SchemaLevel
 from osbctl.jsonschemas.comparison.candidates import COMBINATION, DESCRIBED, FORMAT, UNDECIDED, Candidate, PlacePair
-from osbctl.jsonschemas.comparison.differences import dropped_properties, keyword_changes
+from osbctl.jsonschemas.comparison.differences import differ_in_wording_only, dropped_properties, keyword_changes
 from osbctl.jsonschemas.comparison.secrets import Secrets
 from osbctl.jsonschemas.comparison.subsumption import TOGETHER, Subsumption
 from osbctl.jsonschemas.constraints import OBJECT, Constraints
@@ -33,7 +34,8 @@ def compare_schemas(old: JsonValue, new: JsonValue) -> list[SchemaChange]:
     matter. Formats are annotations to JSON Schema: they matter to the rule `schema-format-changed` alone.
 
     No schema makes this raise: a broken schema, one with references to elsewhere or in a loop, or one that is too large
-    is `risky`, and the message says why. Equal schemas give no change. The result depends on the two schemas alone.
+    is `risky`, unless only annotations differ, and the message says why. Equal schemas give no change. The result
+    depends on the two schemas alone.
     """
     before, after = (None if schema is True or schema == {} else schema for schema in (old, new))
     if same_value(before, after):
@@ -63,9 +65,15 @@ def _summarize_added_schema(changes: list[SchemaChange]) -> list[SchemaChange]:
 def _compare_marshalled(schemas: bytes) -> tuple[SchemaChange, ...]:
     values = marshal.loads(schemas)  # noqa: S302 - our own bytes
     try:
-        changes = _find_changes(*_build_trees(*values))
+        old, new = _build_trees(*values)
     except UndecidableError as error:
         return (_undecided_change(str(error)),)
+    try:
+        changes = _find_changes(old, new)
+    except UndecidableError as error:
+        if not differ_in_wording_only(old, new):
+            return (_undecided_change(str(error)),)
+        changes = [*keyword_changes(old, new, set(), set(), Secrets(old, new))]
     message = "written differently; refuses nothing that was accepted"
     return tuple(_limit_changes(changes)) or (SchemaChange("safe", "schema-wording", (), (), message),)
 
@@ -91,14 +99,23 @@ def _build_trees(old: JsonValue, new: JsonValue) -> list[SchemaTree]:
     is_named = any(not isinstance(schema, dict) or "$schema" in schema for schema in (old, new))
     shared = None if is_named else max(detect_dialect(old), detect_dialect(new), key=lambda dialect: dialect.year)
     for side, value in (("old", old), ("new", new)):
-        try:
-            trees.append(build_checked_tree(value, shared))
-        except UndecidableError as error:
-            raise UndecidableError(f"the {side} schema {error}") from None
+        with _names_side(side):
+            trees.append(build_valid_tree(value, shared))
     return trees
 
 
+@contextmanager
+def _names_side(side: str) -> Iterator[None]:
+    try:
+        yield
+    except UndecidableError as error:
+        raise UndecidableError(f"the {side} schema {error}") from None
+
+
 def _find_changes(old: SchemaTree, new: SchemaTree) -> list[SchemaChange]:
+    for side, tree in (("old", old), ("new", new)):
+        with _names_side(side):
+            tree.check_supported()
     validator = BoundedValidator()
     # OSB 2.17, Input Parameters Schema Object: the schema describes the `parameters` object.
     whole = PlacePair(Constraints(within=OBJECT).and_also(old.top), new.top)
@@ -109,7 +126,8 @@ def _find_changes(old: SchemaTree, new: SchemaTree) -> list[SchemaChange]:
     search = Counterexamples(validator, old, new)
     changes = [_classify_candidate(candidate, search, secrets) for candidate in candidates]
     changes += dropped_properties(old, new, {tuple(step.at for step in c.pair.pairs_from_top) for c in candidates})
-    return [*changes, *keyword_changes(old, new, {c.new_path for c in candidates}, secrets)]
+    properties = {change.field for change in changes}.union(*(c.property_places for c in candidates))
+    return [*changes, *keyword_changes(old, new, {c.new_path for c in candidates}, properties, secrets)]
 
 
 def _classify_candidate(candidate: Candidate, search: "Counterexamples", secrets: Secrets) -> SchemaChange:

@@ -1,16 +1,17 @@
 """Differences that refuse nothing: properties no longer described, defaults, wording, and keywords that allow more."""
 
 from collections.abc import Collection, Iterable, Iterator
-from itertools import pairwise
+from urllib.parse import unquote
 
 from osbctl.jsonschemas.comparison import SchemaChange
 from osbctl.jsonschemas.comparison.candidates import format_path
 from osbctl.jsonschemas.comparison.secrets import Secrets, is_at_or_below, redact_and_cut
 from osbctl.jsonschemas.comparison.subsumption import TOGETHER
 from osbctl.jsonschemas.constraints import Constraints
+from osbctl.jsonschemas.dialects import KEYWORDS
 from osbctl.jsonschemas.schema_tree import STRUCTURE, SchemaTree, Subschema, direct_subschemas
-from osbctl.jsonschemas.walk import IN_PLACE, same_value
-from osbctl.paths import BY_NAME, JsonValue, Path, get_at
+from osbctl.jsonschemas.walk import IN_PLACE, find_refs, same_value
+from osbctl.paths import BY_NAME, JsonValue, Path, entries, get_at
 from osbctl.redaction import SECRET
 
 _MAX_PAIRS = 5_000
@@ -19,6 +20,7 @@ _MAX_PAIRS = 5_000
 _DESCRIBING = frozenset(IN_PLACE) - {"not"}
 _DEFINITIONS = frozenset(("definitions", "$defs"))
 _UNREPORTED = frozenset((*_DEFINITIONS, "$schema", "$id", "id"))
+_ASSERTING = KEYWORDS | STRUCTURE - {"default"}
 _ABSENT = object()
 """Stands for a keyword that a schema does not have."""
 
@@ -71,20 +73,25 @@ def _flatten(*schemas: Subschema) -> Constraints:
     return Constraints(tuple(found))
 
 
-def keyword_changes(old: SchemaTree, new: SchemaTree, reported: set[Path], secrets: Secrets) -> Iterator[SchemaChange]:
+def keyword_changes(
+    old: SchemaTree, new: SchemaTree, reported: set[Path], properties: set[Path], secrets: Secrets
+) -> Iterator[SchemaChange]:
     """The keywords that differ at the same path: defaults, keywords that allow more, one change for all wording.
 
-    Skips an assertion at, above or below a reported path, and all definitions if anything is reported.
+    Skips an assertion at, above or below a reported path, and all definitions if anything is reported. `properties`
+    are places of properties of which something is reported.
     """
     reworded: list[Path] = []
     read = old.dialect.keywords | new.dialect.keywords | STRUCTURE | {""}
-    ancestors = {place[:length] for place in reported for length in range(len(place))}
+    ancestors = {place[:length] for place in reported for length in range(len(place))} | properties
     for before, after, keyword in _find_differing_keywords(old, new):
         where = (*before.path, keyword) if keyword else before.path
         if keyword == "default":
             yield _keyword_change("schema-default-changed", before, after, where, secrets)
         elif keyword not in read:
             reworded.append(where)
+        elif keyword == "properties":
+            yield from _property_changes(before, after, reported, ancestors)
         elif not _is_reported_nearby(where, reported, ancestors):
             yield _keyword_change("schema-relaxed", before, after, where, secrets)
     if reworded:
@@ -92,6 +99,26 @@ def keyword_changes(old: SchemaTree, new: SchemaTree, reported: set[Path], secre
         words = redact_and_cut(", ".join(dict.fromkeys(str(path[-1]) for path in reworded)))
         message = f"wording changed ({words}); that refuses nothing"
         yield SchemaChange("safe", "schema-wording", place, place, message, place)
+
+
+def _property_changes(
+    before: Subschema, after: Subschema, reported: set[Path], ancestors: set[Path]
+) -> Iterator[SchemaChange]:
+    """The properties that only one of two places describes, and of which nothing is reported."""
+    names, new_names = (node.value.get("properties", {}) for node in (before, after))
+    for name in {**names, **new_names}:
+        where = (*before.path, "properties", name)
+        if (name in names) != (name in new_names) and not _is_reported_nearby(where, reported, ancestors):
+            fate = "added" if name in new_names else "is described in another place"
+            old_path, new_path = (where, before.path) if name in names else (before.path, where)
+            yield SchemaChange("safe", "schema-relaxed", old_path, new_path, f"{_format_location(where)} {fate}", where)
+
+
+def _format_location(path: Path) -> str:
+    """The property of a request that a path in a schema leads to."""
+    steps = iter(path)
+    names = [(word, str(next(steps))) for word in steps if word in BY_NAME]
+    return format_path([name for word, name in names if word == "properties"])
 
 
 def _is_reported_nearby(where: Path, reported: set[Path], ancestors: set[Path]) -> bool:
@@ -133,7 +160,7 @@ def _keyword_change(rule: str, before: Subschema, after: Subschema, where: Path,
         paths.append(before.path if value is _ABSENT else where)
         texts.append(_format_keyword_value(value, where, secrets, is_secret=secrets.may_be_secret(before, after)))
     change = f" {SECRET}" if texts[0] == texts[1] else f" from {texts[0]} to {texts[1]}"
-    named = format_path([str(step) for word, step in pairwise(before.path) if word == "properties"])
+    named = _format_location(before.path)
     if rule == "schema-default-changed":
         return SchemaChange("risky", rule, paths[0], paths[1], f"the default of {named} changed{change}", where)
     message = f"{named}: {redact_and_cut(str(where[-1]) if where else 'schema')} changed{change}; that refuses nothing"
@@ -147,3 +174,46 @@ def _format_keyword_value(value: JsonValue, where: Path, secrets: Secrets, *, is
         return SECRET
     holds_names = isinstance(value, dict) and where and where[-1] in BY_NAME
     return secrets.format_value(list(value) if holds_names else value)
+
+
+def differ_in_wording_only(old: SchemaTree, new: SchemaTree) -> bool:
+    """Return whether two valid schemas, of which not all references and keywords are read, differ in annotations alone.
+
+    So does a property with annotations alone, where nothing is demanded of properties that are not described.
+    """
+    refs = [ref for tree in (old, new) for _, ref in find_refs(tree.value)]
+    targets = {step for ref in refs for step in unquote(ref).split("/")}
+    return same_value(_list_assertions(old, targets), _list_assertions(new, targets))
+
+
+def _list_assertions(tree: SchemaTree, targets: set[str]) -> dict[Path, JsonValue]:
+    """Every schema and what each keyword in it holds beside schemas, by their paths, without annotations.
+
+    `targets` are the steps of all references; what they may lead to is not taken for an annotation.
+    """
+    found: dict[Path, JsonValue] = {}
+    is_closed = any(
+        isinstance(node.value, dict) and "unevaluatedProperties" in node.value for node in tree.nodes.values()
+    )
+    for path, node in tree.nodes.items():
+        keywords = node.value if isinstance(node.value, dict) else {}
+        said = {word: value for word, value in keywords.items() if not _is_annotation(word, value, targets)}
+        around = tree.nodes.get(path[:-2]) if path[-2:-1] == ("properties",) else None
+        if node.value is False or said or is_closed or not around or "additionalProperties" in around.assertions:
+            found[path] = {} if isinstance(node.value, dict) else node.value
+        for word, value in said.items():
+            where = (*path, word)
+            beside = {key: part for key, part in entries(value) if (*where, key) not in tree.nodes}
+            if where not in tree.nodes and (beside or word != "properties"):
+                found[where] = beside if isinstance(value, dict | list) else value
+    return found
+
+
+def _is_annotation(keyword: str, value: JsonValue, targets: set[str]) -> bool:
+    """Return whether a keyword refuses nothing, and its value holds no schema to which a reference may lead."""
+    may_assert = keyword in _ASSERTING or (keyword.startswith("$") and keyword != "$comment")
+    return not may_assert and keyword not in targets and not _holds_object(value)
+
+
+def _holds_object(value: JsonValue) -> bool:
+    return isinstance(value, dict) or (isinstance(value, list) and any(map(_holds_object, value)))

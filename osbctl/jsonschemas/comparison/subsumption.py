@@ -9,7 +9,8 @@ finds one, and the pair of schemas is not `safe`. These are the reasons:
    constraints imply the keyword.
 3. Each key that is spelled out, all other keys and all items are compared as pairs of their own. The keywords of
    `EQUAL`, which judge a value in another way, need an equal keyword in the old schema.
-4. Two schemas with the same text and the same targets of references accept the same under one draft.
+4. Two schemas that assert the same, each as its draft reads it, accept the same (`same_schema`): annotations and the
+   order of names assert nothing, and a `format` means the same in every draft.
 5. A value that meets an `anyOf` or `oneOf` meets one of its branches, and each value is of one kind. The candidates
    of a pair are dropped only if none of these cases has one.
 6. Draft-04 tells 1 from 1.0, and `enum` and `const` do not: each listed number is tried in both spellings.
