@@ -51,7 +51,7 @@ CALLS = {
         "platforms/cloudfoundry/verdict", "sources/yaml_locations", "reports/text_report",
     ),
     "A request to its answer": (
-        "broker/serve", "broker/channel", "broker/parser", "broker/authenticator", "broker/task", "broker/catalog_app",
+        "broker/server", "broker/channel", "broker/parser", "broker/authenticator", "broker/catalog_app",
     ),
     "Two catalogs to a level": (
         "tasks/compare", "comparison/catalogs", "comparison/match", "comparison/fields", "comparison/collector",

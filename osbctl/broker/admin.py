@@ -9,9 +9,9 @@ from ipaddress import ip_address
 from typing import TYPE_CHECKING
 
 from osbctl.broker.catalog_app import Response
+from osbctl.broker.channel import Shared
 from osbctl.broker.parser import RequestParser
 from osbctl.broker.service import Service
-from osbctl.broker.shared_state import Shared
 
 if TYPE_CHECKING:
     from prometheus_client.core import Metric

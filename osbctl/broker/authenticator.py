@@ -9,22 +9,16 @@ import logging
 import os
 import threading
 import time
-from collections.abc import Callable, Iterable
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
 from math import inf
 
-from osbctl.broker.decision import (
-    BUSY,
-    REFUSED,
-    CredentialCheck,
-    Decision,
-    RequestOutcome,
-)
+from osbctl.broker.decision import BUSY, REFUSED, CredentialCheck, Decision, RequestOutcome
 from osbctl.broker.fairness import BoundedCache, PasswordJob, PasswordQueue
 from osbctl.broker.hashing_process import HashingError, HashingProcess
 from osbctl.broker.parser import LONGEST_HEADER, parse_basic_auth
 from osbctl.broker.proxy import client_prefix
-from osbctl.broker.records import KnownRecords
-from osbctl.credentials.record import LONGEST, CredentialRecord
+from osbctl.credentials.record import LONGEST, MINIMUM_ROUNDS, CredentialRecord
 
 _log = logging.getLogger("osbctl.broker")
 
@@ -38,6 +32,67 @@ REFUSED_SECONDS = 600.0
 """Lifetime of a cached refusal: it may be due to an expired record, and the system clock may be corrected."""
 
 _EXPECTED = (HashingError, OSError)
+
+_USUAL_SALT = 16
+
+
+class KnownRecords:
+    """Records by identity, and dummy hashes so that every wrong guess costs the same. A reload creates a new one.
+
+    A wrong guess computes, for each length of a salt, the same number of hashes with the same rounds in all, whatever
+    the identity: a call costs something beside its rounds, and a round takes longer with a longer salt, if that needs
+    another block of SHA-512.
+    """
+
+    def __init__(self, records: Iterable[CredentialRecord]) -> None:
+        self._by_identity: dict[str, tuple[CredentialRecord, ...]] = {}
+        for record in records:
+            self._by_identity[record.identity] = (*self._by_identity.get(record.identity, ()), record)
+        # One hash more than any identity has, and enough rounds for all that are missing of them.
+        self._hashes: Counter[int] = Counter()
+        for group in self._by_identity.values():
+            self._hashes |= Counter(len(record.salt) for record in group)  # the maximum for each length
+        self._hashes.update(list(self._hashes) or [_USUAL_SALT])
+        self._rounds: Counter[int] = Counter()
+        missing = [self._missing_hashes(group) for group in (*self._by_identity.values(), ())]
+        for length in self._hashes:  # missing rounds are negative here: those of the group
+            needed = (hashes * MINIMUM_ROUNDS - rounds for hashes, rounds in (each[length] for each in missing))
+            self._rounds[length] = max(needed)
+
+    @property
+    def wrong_guess_rounds(self) -> int:
+        """Cost of a wrong guess, in rounds of SHA-512; equal for all identities."""
+        return self._rounds.total()
+
+    def has_identity(self, identity: str) -> bool:
+        """Return whether there is a record of this identity, expired or not."""
+        return identity in self._by_identity
+
+    def unexpired_records(self, identity: str, now: float) -> tuple[CredentialRecord, ...]:
+        """The unexpired records of an identity at `now` (seconds since 1970)."""
+        return tuple(record for record in self._by_identity.get(identity, ()) if record.expires_at > now)
+
+    def dummy_hashes(self, tried_records: Sequence[CredentialRecord]) -> list[str]:
+        """Generate hashes without a password, to be computed after `tried_records` failed."""
+        dummies = []
+        for length, (hashes, missing) in self._missing_hashes(tried_records).items():
+            each, rest = divmod(missing, hashes)
+            parts = (each + rest, *[each] * (hashes - 1))
+            dummies += [f"$6$rounds={rounds}${'.' * length}${'.' * 86}" for rounds in parts]
+        return dummies
+
+    def _missing_hashes(self, tried_records: Sequence[CredentialRecord]) -> dict[int, tuple[int, int]]:
+        """The number of hashes, and of rounds in all, that are missing for each length of a salt."""
+        hashes, rounds = self._hashes.copy(), self._rounds.copy()
+        for record in tried_records:
+            hashes[len(record.salt)] -= 1
+            rounds[len(record.salt)] -= record.rounds
+        return {length: (hashes[length], rounds[length]) for length in self._hashes}
+
+    def find_same_hash(self, record: CredentialRecord) -> CredentialRecord | None:
+        """Find the record with the same identity and hash; label and expiry may differ."""
+        group = self._by_identity.get(record.identity, ())
+        return next((each for each in group if each.hash == record.hash), None)
 
 
 class Authenticator:
@@ -156,10 +211,7 @@ class Authenticator:
                 return True
             job, early = self._queue.choose()
         try:
-            if early:
-                self._try_early(job)
-            else:
-                self._finish(job, self._hash_and_cache(job))
+            self._decide(job, early)
         except Exception as error:  # the thread must survive: without it, no password could be checked
             if not self._closed:
                 _log.error("passwords cannot be checked: %s", error, exc_info=not isinstance(error, _EXPECTED))
@@ -167,33 +219,21 @@ class Authenticator:
                 self._finish(job, BUSY)
         return True
 
-    def _try_early(self, job: PasswordJob) -> None:
-        """Accept a job if its password is right; take the same time if its identity has no record."""
+    def _decide(self, job: PasswordJob, early: bool) -> None:
+        """Hash a password and decide its job; early only if it is right, and not if the records changed meanwhile."""
         records = self._records
         record = self._find_matching_record(records, job.identity, job.password)
-        if record is not None:
-            with self._changed:
-                if records is self._records:
-                    self._finish(job, self._accept(job, record))
-
-    def _hash_and_cache(self, job: PasswordJob) -> Decision:
-        """Hash a password and cache the decision; hash again if the records changed meanwhile."""
-        while True:
-            records = self._records
-            record = self._find_matching_record(records, job.identity, job.password)
-            with self._changed:
-                if records is not self._records:
-                    continue
-                if record is not None:
-                    return self._accept(job, record)
-                self._queue.record_result(job, accepted=False)
+        with self._changed:
+            if records is not self._records or (early and record is None):
+                job.begun = False  # it waits for its turn
+                return
+            self._queue.record_result(job, accepted=record is not None)
+            if record is not None:
+                self._verified.put(job.digest, record)
+                self._finish(job, Decision(RequestOutcome.ACCEPTED, record.public_name))
+            else:
                 self._refused.put(job.digest, self._clock() + REFUSED_SECONDS)
-                return REFUSED
-
-    def _accept(self, job: PasswordJob, record: CredentialRecord) -> Decision:
-        self._queue.record_result(job, accepted=True)
-        self._verified.put(job.digest, record)
-        return Decision(RequestOutcome.ACCEPTED, record.public_name)
+                self._finish(job, REFUSED)
 
     def _find_matching_record(self, records: KnownRecords, identity: str, password: str) -> CredentialRecord | None:
         tried = records.unexpired_records(identity, self._now())

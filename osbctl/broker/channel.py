@@ -1,45 +1,101 @@
 """One connection in the main loop: absolute deadlines, one request and one response at a time."""
 
 import contextlib
+import logging
 import select
 import socket
+import sys
+import threading
 import time
-from enum import Enum, auto
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from enum import Enum
+from functools import partial
+from io import BytesIO
 from typing import Any
 
+from waitress.buffers import ReadOnlyFileBasedBuffer  # type: ignore[import-untyped]
 from waitress.channel import HTTPChannel  # type: ignore[import-untyped]
+from waitress.utilities import build_http_date  # type: ignore[import-untyped]
 
-from osbctl.broker.decision import RequestOutcome
-from osbctl.broker.fairness import Client, Share
-from osbctl.broker.logs import Entry
+from osbctl.broker.catalog_app import AUTHENTICATION_ERRORS, Response, error_response
+from osbctl.broker.decision import REFUSED, CredentialCheck, Decision, RequestOutcome
+from osbctl.broker.fairness import Client, Connections, Share
+from osbctl.broker.logs import Entry, LineWriter
 from osbctl.broker.parser import RequestParser
-from osbctl.broker.proxy import client_prefix
-from osbctl.broker.shared_state import Shared
-from osbctl.broker.task import RefusalTask, ResponseTask
+from osbctl.broker.proxy import ProxyRule, client_prefix
+from osbctl.broker.settings import Settings
+from osbctl.broker.tls import Tls
+
+_log = logging.getLogger("osbctl.broker")
 
 RECORD = 16384
 """Size of the largest TLS record (RFC 8446 §5.1), and of one read or write."""
 
+LARGE_BODY = 65_536
+"""A body up to this size (bytes) is copied into the send buffer."""
+
+
+@dataclass
+class Stats:
+    """Counters for metrics. Written by the main loop (reloads: by the watcher), read by any thread without locks."""
+
+    requests: Counter[str] = field(default_factory=Counter)
+    authentications: Counter[tuple[str, str]] = field(default_factory=Counter)
+    reloads: Counter[tuple[str, str]] = field(default_factory=Counter)
+    seconds: float = 0.0
+    handshakes_failed: int = 0
+    rejected: int = 0
+    cut: int = 0
+
+
+@dataclass
+class Shared:
+    """State shared by the connections of one listener.
+
+    `authenticate` (see `Authenticator.check`) is None if no password is required, `tls` None for plain HTTP, `proxy`
+    None without a proxy.
+    `draining` is set at the end; `threads` are needed until then.
+    """
+
+    settings: Settings
+    stats: Stats
+    authenticate: Callable[[str | None, str, Callable[[], None]], CredentialCheck] | None = None
+    tls: Tls | None = None
+    proxy: ProxyRule | None = None
+    access_log: LineWriter[Entry] | None = None
+    draining: bool = False
+    threads: list[threading.Thread] = field(default_factory=list)
+    connections: Connections = field(init=False)
+    _is_warned: bool = False
+
+    def __post_init__(self) -> None:
+        # Behind a proxy, all connections come from the proxy.
+        per_client = 0 if self.proxy else self.settings.connections_per_address
+        self.connections = Connections(self.settings.connection_limit(), per_client)
+
+    def warn_of_missing_address(self) -> None:
+        """Warn once of a proxy that does not name its clients."""
+        if not self._is_warned:
+            self._is_warned = True
+            _log.warning("the proxy sends no X-Forwarded-For: all of its clients count as one, also as guessers")
+
 
 class Phase(Enum):
-    HANDSHAKE = auto()  # TLS
-    IDLE = auto()
-    READING = auto()  # part of a request has arrived
-    AUTHENTICATING = auto()  # its credentials are being checked
-    ANSWERING = auto()  # its response is being sent
-    LINGERING = auto()  # all was sent; keep reading for a moment
-    CLOSED = auto()
+    """The state of a connection. The value is the name of the deadline in `Settings` by which it must end."""
+
+    HANDSHAKE = "handshake_seconds"  # TLS
+    IDLE = "idle_seconds"
+    READING = "request_seconds"  # part of a request has arrived
+    AUTHENTICATING = "authentication_seconds"  # its credentials are being checked
+    ANSWERING = "stall_seconds"  # its response is being sent
+    LINGERING = "linger_seconds"  # all was sent; keep reading for a moment
+    CLOSED = ""
 
 
 _AWAITING_PEER = (Phase.HANDSHAKE, Phase.IDLE, Phase.READING)
 _READABLE = (*_AWAITING_PEER, Phase.LINGERING)
-_DEADLINES = {
-    Phase.HANDSHAKE: "handshake_seconds",
-    Phase.IDLE: "idle_seconds",
-    Phase.READING: "request_seconds",
-    Phase.AUTHENTICATING: "authentication_seconds",
-    Phase.LINGERING: "linger_seconds",
-}
 
 
 class Channel(HTTPChannel):  # type: ignore[misc]
@@ -47,13 +103,10 @@ class Channel(HTTPChannel):  # type: ignore[misc]
 
     Nothing here may raise into the loop. `peer` is the connected address, `addr[0]` the client: the one that a
     trusted proxy names, else the peer. `server` is waitress's; our state is in `shared`. `since` is the start of its
-    phase; from AUTHENTICATING to ANSWERING, the time when the request was complete. The attributes from `client` to
-    `spent` are those of `osbctl.broker.fairness`.
+    phase; from AUTHENTICATING to ANSWERING, the time when the request was complete. `request` is the one that is read
+    or answered, `check` that of its credentials. waitress buffers what the socket does not accept (`write_soon`).
+    `client`, `share`, `waits` and `spent` are those of `osbctl.broker.fairness`.
     """
-
-    task_class = ResponseTask
-    error_task_class = RefusalTask
-    parser_class = RequestParser
 
     phase = Phase.IDLE
     unparsed = b""  # pipelined requests
@@ -61,7 +114,7 @@ class Channel(HTTPChannel):  # type: ignore[misc]
     sent_bytes = 0
     sendbuf_len: int
     request: RequestParser | None
-    requests: list[RequestParser]
+    check: CredentialCheck | None = None
     stall: tuple[float, int] | None = None
     entry: Entry | None = None
 
@@ -81,7 +134,9 @@ class Channel(HTTPChannel):  # type: ignore[misc]
 
     def add_channel(self, map: Any = None) -> None:
         super().add_channel(map)
-        self.shared.connections.add(self, proven=self.shared.needs_no_proof(self.peer))
+        proxy = self.shared.proxy
+        needs_no_password = self.shared.authenticate is None or (proxy is not None and proxy.trusts(self.peer))
+        self.shared.connections.add(self, proven=needs_no_password)
 
     def del_channel(self, map: Any = None) -> None:
         self.shared.connections.remove(self)
@@ -97,8 +152,8 @@ class Channel(HTTPChannel):  # type: ignore[misc]
             return False
         if self.total_outbufs_len or self.encrypted:
             self.flush()
-        elif self.phase is Phase.AUTHENTICATING:
-            self._answer_if_decided(self.requests[0])
+        elif self.phase is Phase.AUTHENTICATING and self.request:
+            self._answer_if_decided(self.request)
         elif self.phase is Phase.IDLE and self.unparsed:
             self._parse_next_request()
         else:
@@ -123,16 +178,11 @@ class Channel(HTTPChannel):  # type: ignore[misc]
             self.unparsed += data
             self._parse_next_request()
 
-    def handle_expt(self) -> None:
-        self.handle_close()  # urgent data has no meaning in HTTP, and poll would report it forever
-
     def _parse_next_request(self) -> None:
         """Parse a request; data behind it stays in `unparsed` until it is answered."""
-        request = self.request = self.request or self.parser_class(self.adj)
+        request = self.request = self.request or RequestParser(self.adj)
         self.unparsed = self.unparsed[request.received(self.unparsed) :]
         if request.completed:
-            self.request = None
-            self.requests.append(request)
             self._enter_phase(Phase.AUTHENTICATING)
             self._begin_check(request)
             self._answer_if_decided(request)
@@ -153,23 +203,65 @@ class Channel(HTTPChannel):  # type: ignore[misc]
             elif "X_FORWARDED_FOR" not in request.headers:
                 self.shared.warn_of_missing_address()
         if request.error is None and self.shared.authenticate is not None:
-            header = request.headers.get("AUTHORIZATION")
-            request.check = self.shared.authenticate(header, self.addr[0], self._wake)
-
-    def _wake(self) -> None:
-        """Go on in the main loop. From any thread; also if the connection was closed meanwhile."""
-        self.server.wake(self)
+            wake = partial(self.server.wake, self)
+            self.check = self.shared.authenticate(request.headers.get("AUTHORIZATION"), self.addr[0], wake)
 
     def _answer_if_decided(self, request: RequestParser) -> None:
-        """Run the task of a request, unless its password is still being checked, and send what the socket accepts."""
-        if request.check is not None:
-            if request.check.decision is None:
-                return
-            if request.check.decision.outcome is RequestOutcome.ACCEPTED:
-                self.shared.connections.prove(self)
-        self.phase = Phase.ANSWERING
-        self.service()
+        """Answer a request, unless its password is still being checked, and send what the socket accepts."""
+        decision = self.check.decision if self.check else None
+        if self.check and decision is None:
+            return
+        if decision and decision.outcome is RequestOutcome.ACCEPTED:
+            self.shared.connections.prove(self)
+        self.phase, self.request, self.check = Phase.ANSWERING, None, None
+        try:
+            response = self._create_response(request, decision)
+        except Exception:
+            _log.exception("a request could not be answered")
+            request.refuse(
+                "the broker failed to answer; its log says why", "500 Internal Server Error", "InternalError"
+            )
+            response = self._create_response(request, decision)
+        self._send_response(request, response, decision)
         self.flush()
+
+    def _create_response(self, request: RequestParser, decision: Decision | None) -> Response:
+        """Refuse a request that is malformed, forbidden or without a valid password, or call the application."""
+        if request.error is not None:
+            _log.debug("refused a request: %s", request.error.description)
+            return error_response(*request.error)
+        refusal = None
+        if self.shared.authenticate is not None:  # a missing decision is no permission
+            refusal = AUTHENTICATION_ERRORS.get((decision or REFUSED).outcome)
+        response: Response = refusal or self.server.application(request)
+        return response
+
+    def _send_response(self, request: RequestParser, response: Response, decision: Decision | None) -> None:
+        """Send what the socket accepts, and queue the rest; a large body as a file, which costs no copy."""
+        now = time.time()
+        self.close_when_flushed = request.error is not None or request.connection_close or self.shared.draining
+        head = encode_head(request, response, now, closes=self.close_when_flushed)
+        self.entry = Entry(
+            now,
+            self.since,
+            self.addr[0],
+            request.command,
+            request.target,
+            response.status[:3],
+            self.sent_bytes + len(head),
+            decision,
+            request.headers.get("X_BROKER_API_REQUEST_IDENTITY", ""),
+        )
+        body = b"" if request.command == "HEAD" else response.body
+        if len(body) <= LARGE_BODY:
+            data = head + body
+            self.write_soon(data[self.send(data) :])
+        else:
+            self.write_soon(head)
+            file = ReadOnlyFileBasedBuffer(BytesIO(body))
+            file.prepare()
+            self.write_soon(file)
+        self.current_outbuf_count = sys.maxsize  # for a new buffer next time: the used one would only grow
 
     def flush(self) -> None:
         """Send pending data; when all is sent, close, or wait for the next request."""
@@ -244,8 +336,7 @@ class Channel(HTTPChannel):  # type: ignore[misc]
         self._record_finished_request()
         if self.phase is not Phase.LINGERING:
             self.send_close_notify()
-        self.phase = Phase.CLOSED
-        self.requests = []
+        self.phase, self.request = Phase.CLOSED, None
         super().handle_close()
 
     def close_gracefully(self, grace_over: bool) -> None:
@@ -278,7 +369,7 @@ class Channel(HTTPChannel):  # type: ignore[misc]
         limits = self.shared.settings
         if self.phase is not Phase.ANSWERING:
             self.stall = None
-            return bool(now - self.since > getattr(limits, _DEADLINES[self.phase]))
+            return bool(now - self.since > getattr(limits, self.phase.value))
         since, sent = self.stall = self.stall or (now, self.sent_bytes)
         if now - since <= limits.stall_seconds:
             return False
@@ -288,5 +379,30 @@ class Channel(HTTPChannel):  # type: ignore[misc]
     def _record_finished_request(self) -> None:
         """Count and log the request that was answered, if any."""
         entry, self.entry = self.entry, None
-        if entry is not None:
-            self.shared.record_request(entry, self.sent_bytes)
+        if entry is None:
+            return
+        entry.finalize(self.sent_bytes)
+        stats, decision = self.shared.stats, entry.decision
+        stats.requests[entry.status] += 1
+        stats.seconds += entry.duration
+        if decision is not None:
+            stats.authentications[decision.outcome, decision.label] += 1
+        if self.shared.access_log is not None:
+            self.shared.access_log.add(entry)
+
+
+def encode_head(request: RequestParser, response: Response, now: float, *, closes: bool) -> bytes:
+    """The head of a response; `closes`: the connection ends with it. `now` is in seconds since 1970."""
+    fields = [*response.headers]
+    identity = request.headers.get("X_BROKER_API_REQUEST_IDENTITY", "")
+    if 0 < len(identity) <= 256 and identity.isascii() and identity.isprintable():  # to send back (OSB 2.15)
+        fields.append(("X-Broker-API-Request-Identity", identity))
+    if not response.status.startswith("304"):  # which has no body (RFC 9112 §6.3)
+        fields.append(("Content-Length", str(len(response.body))))
+    if closes:
+        fields.append(("Connection", "close"))
+    elif request.version == "1.0":
+        fields.append(("Connection", "Keep-Alive"))
+    fields.append(("Date", build_http_date(int(now))))
+    lines = "".join([f"{name}: {value}\r\n" for name, value in fields])
+    return f"HTTP/{request.version} {response.status}\r\n{lines}\r\n".encode("latin-1")

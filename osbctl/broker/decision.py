@@ -1,9 +1,7 @@
 """The decision on the credentials of a request."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TypeAlias
 
 
 class RequestOutcome(StrEnum):
@@ -31,7 +29,3 @@ class CredentialCheck:
     """A check of the credentials of a request. `decision` is None until it is made, once, perhaps in another thread."""
 
     decision: Decision | None = None
-
-
-Authenticate: TypeAlias = Callable[[str | None, str, Callable[[], None]], CredentialCheck]
-"""See `osbctl.broker.authenticator.Authenticator.check`."""

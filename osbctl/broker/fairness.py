@@ -89,9 +89,6 @@ class Share:
         self.waiting_new: deque[Any] = deque()
         self.waiting: deque[Any] = deque()
 
-    def charge(self, seconds: float, now: float) -> None:
-        self.used.add(seconds * PROVEN_WEIGHT if self.proven else seconds, now)
-
 
 class Scheduler:
     """The queue of connections (`osbctl.broker.channel.Channel`) that can go on.
@@ -155,7 +152,7 @@ class Scheduler:
             connection.spent += now - before
             if goes_on:
                 self.add(connection)
-        share.charge(now - began, self.now)
+        share.used.add((now - began) * (PROVEN_WEIGHT if share.proven else 1), self.now)
         share.is_queued = False
         if share.waiting_new or share.waiting:
             self._push(share)

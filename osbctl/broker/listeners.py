@@ -60,26 +60,21 @@ def listen_unix(path: Path) -> socket.socket:
 
 
 def _remove_stale_socket(path: Path) -> None:
+    """Remove a socket file that outlived its process (unix(7)), which only the error of a connection shows."""
     try:
         if not stat.S_ISSOCK(path.lstat().st_mode):
             raise ConfigError(f"cannot listen on {path}: there is a file", "choose a path that is free")
+        with socket.socket(socket.AF_UNIX) as probe:
+            probe.setblocking(False)  # a listener whose queue is full would not let it return
+            probe.connect(str(path))
     except FileNotFoundError:
         return
-    # A socket file outlives its process (unix(7)): only the error of a connection shows that it is stale.
-    with socket.socket(socket.AF_UNIX) as probe:
-        probe.setblocking(False)  # a listener whose queue is full would not let it return
-        try:
-            probe.connect(str(path))
-        except ConnectionRefusedError:
-            path.unlink(missing_ok=True)
-            return
-        except FileNotFoundError:
-            return
-        except BlockingIOError:
-            pass
-        except OSError as error:  # as EPROTOTYPE, for a datagram socket, or EACCES
-            if error.errno != errno.EPROTOTYPE:
-                raise ConfigError(f"cannot listen on {path}: {error.strerror or error}") from error
+    except ConnectionRefusedError:
+        path.unlink(missing_ok=True)
+        return
+    except OSError as error:
+        if error.errno not in (errno.EAGAIN, errno.EPROTOTYPE):  # a full queue, or a datagram socket: it is in use
+            raise ConfigError(f"cannot listen on {path}: {error.strerror or error}") from error
     raise ConfigError(f"cannot listen on {path}: another program uses that socket", "choose a path that is free")
 
 

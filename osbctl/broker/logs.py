@@ -130,11 +130,6 @@ class Entry:
     duration: float = 0.0
     size: int = 0
 
-    @property
-    def credential_label(self) -> str:
-        """Label of the credential; empty for a refused request."""
-        return self.decision.label if self.decision else ""
-
     def finalize(self, sent_bytes: int) -> None:
         """Compute duration and size, and truncate and redact texts; `sent_bytes` is the connection's total."""
         self.duration = time.monotonic() - self.started
@@ -164,7 +159,7 @@ def format_json_line(entry: Entry) -> str:
         "status": int(entry.status),
         "bytes": entry.size,
         "duration_ms": round(entry.duration * 1000, 3),
-        "credential": entry.credential_label,
+        "credential": entry.decision.label if entry.decision else "",
         "request_identity": entry.identity,
     }
     return json.dumps(fields)
@@ -174,8 +169,8 @@ def format_text_line(entry: Entry) -> str:
     path = _quote_text(f"{entry.method} {entry.path}")
     line = f"{format_timestamp(entry.time)} {entry.client} {path} {entry.status} {entry.size}"
     line += f" {entry.duration * 1000:.3f}ms"
-    if entry.credential_label:
-        line += f" credential={_quote_text(entry.credential_label)}"
+    if entry.decision and entry.decision.label:
+        line += f" credential={_quote_text(entry.decision.label)}"
     if entry.identity:
         line += f" request_identity={_quote_text(entry.identity)}"
     return line
@@ -237,13 +232,6 @@ class _NonBlockingHandler(logging.Handler):
         super().close()
 
 
-def _remove_request_path(record: logging.LogRecord) -> bool:
-    """Remove the path of a request from a message of waitress: it may hold a password, as in `//user:password@host`."""
-    before, serving, _ = str(record.msg).partition(" serving ")
-    record.msg = before + (serving and " serving a request")
-    return True
-
-
 def configure_logging(log_format: str, level: int = logging.INFO) -> None:
     """Send the broker's loggers to standard error. `log_format` is `text` or `json`."""
     handler = _NonBlockingHandler()
@@ -253,4 +241,3 @@ def configure_logging(log_format: str, level: int = logging.INFO) -> None:
         logger.handlers[:] = [handler]
         logger.propagate = False
         logger.setLevel(level)
-    logging.getLogger("waitress").addFilter(_remove_request_path)

@@ -13,8 +13,6 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 from urllib.parse import unquote_to_bytes
 
-from osbctl.broker.decision import CredentialCheck
-
 MAX_FIELDS = 128
 """Maximum number of header fields. Platforms send some twenty."""
 
@@ -59,23 +57,17 @@ class RequestRefusal(NamedTuple):
     description: str
 
 
-INTERNAL_ERROR = RequestRefusal(
-    "500 Internal Server Error", "InternalError", "the broker failed to answer; its log says why"
-)
-
-
 class RequestParser:
     """A request while it arrives, and afterwards.
 
     `completed`: it can be answered, with `error` if that is set. `headers` have names in capitals, with `_` for `-`,
-    and values of repeated fields joined by commas. `connection_close`: the connection ends with the answer. `check` is
-    that of the credentials. `adj` has waitress's settings.
+    and values of repeated fields joined by commas. `connection_close`: the connection ends with the answer. `adj` has
+    waitress's settings.
     """
 
     completed = False
     connection_close = False
-    error: Any = None  # a `RequestRefusal`, or of waitress if the application failed
-    check: CredentialCheck | None = None
+    error: RequestRefusal | None = None
     command = target = "-"
     version = "1.1"
     _head = b""
@@ -120,9 +112,6 @@ class RequestParser:
         self._parse_head(head[:end])
         taken = len(data) - (len(head) - end)
         return taken + (self.received(data[taken:]) if self._body_left else 0)
-
-    def close(self) -> None:
-        """Do nothing; called by waitress."""
 
     def refuse(self, description: str, status: str = "400 Bad Request", error: str = "BadRequest") -> None:
         """Complete the request with an error."""

@@ -2,12 +2,12 @@
 
 import logging
 import threading
+from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Generic, TypeAlias, TypeVar
 
-from osbctl.broker.shared_state import Stats
 from osbctl.errors import OsbctlError
 
 _log = logging.getLogger("osbctl.broker")
@@ -19,22 +19,13 @@ FileStamp: TypeAlias = tuple[tuple[int, ...] | None, ...]
 FINDINGS_LOGGED = 20
 
 
-def stamp_files(paths: Callable[[], Sequence[Path]]) -> FileStamp:
-    """Stat the files that `paths()` lists, to notice a change; never raises."""
-    try:
-        return tuple(_stamp_file(path) for path in paths())
-    except OSError:
-        return (None,)
-
-
-@dataclass(frozen=True)
+@dataclass
 class WatchedFiles(Generic[T]):
-    """Files from which one value is loaded.
+    """Files from which one value is loaded. Create it before the first loading, so that a change during that is read.
 
     `name` is for the log. `paths()` lists the files now. `load()` reads and checks them; if it raises, the old value
     stays. `apply(value)` swaps one reference and must not fail. Files in `secrets` should be private to their owner.
-    `loaded` is the stamp from before the first value was loaded (None: the files are as they were), so that a change
-    during the start is read.
+    `loaded` is the stamp from before the last loading, `seen` that of the last check.
     """
 
     name: str
@@ -42,7 +33,18 @@ class WatchedFiles(Generic[T]):
     load: Callable[[], T]
     apply: Callable[[T], None]
     secrets: Sequence[Path] = ()
-    loaded: FileStamp | None = None
+    loaded: FileStamp = field(init=False)
+    seen: FileStamp = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.loaded = self.seen = self.stamp()
+
+    def stamp(self) -> FileStamp:
+        """Stat the files, to notice a change; never raises."""
+        try:
+            return tuple(_stamp_file(path) for path in self.paths())
+        except OSError:
+            return (None,)
 
     def warn_of_exposed_secrets(self) -> None:
         """Warn of exposed secrets. They are used: the mode of a mounted file is not always the user's choice."""
@@ -64,23 +66,21 @@ def _stamp_file(path: Path) -> tuple[int, ...] | None:
 class Watcher:
     """A thread that checks the files every `seconds`, and reloads them on request (SIGHUP).
 
-    A change counts once two checks agree, so that a file is not read while it is written. The stamp from before the
-    reading is kept, so that a change during the reading is read again. `tasks` are called at each check.
+    A change counts once two checks agree, so that a file is not read while it is written. A change during the reading
+    is read again. `tasks` are called at each check, `reloads` counts by name and result.
     """
 
     def __init__(
         self,
         watched: Sequence[WatchedFiles[Any]],
-        stats: Stats,
+        reloads: Counter[tuple[str, str]],
         tasks: Sequence[Callable[[], None]] = (),
         *,
         seconds: float = 1.0,
     ) -> None:
-        self._watched, self._stats, self._tasks, self._seconds = watched, stats, tasks, seconds
+        self._watched, self._reloads, self._tasks, self._seconds = watched, reloads, tasks, seconds
         self._asked = False
         self._end = threading.Event()
-        self._seen = [stamp_files(item.paths) for item in watched]
-        self._applied = [item.loaded or seen for item, seen in zip(watched, self._seen, strict=True)]
         self.thread = threading.Thread(target=self._watch_until_closed, name="reload", daemon=True)
 
     def start(self) -> None:
@@ -105,19 +105,19 @@ class Watcher:
             try:
                 for task in self._tasks:
                     task()
-                for index, item in enumerate(self._watched):
-                    self._reload_if_changed(index, item, forced)
+                for item in self._watched:
+                    self._reload_if_changed(item, forced)
             except Exception:  # the thread must survive: without it, nothing is reloaded
                 _log.exception("the files could not be checked for changes")
 
-    def _reload_if_changed(self, index: int, item: WatchedFiles[Any], forced: bool) -> None:
-        """Reload files of which two checks show the same change, or all if `forced`. `index` is that of `item`."""
-        stamp = stamp_files(item.paths)
-        settled = stamp != self._applied[index] and stamp == self._seen[index]
-        self._seen[index] = stamp
+    def _reload_if_changed(self, item: WatchedFiles[Any], forced: bool) -> None:
+        """Reload files of which two checks show the same change, or all if `forced`."""
+        stamp = item.stamp()
+        settled = stamp != item.loaded and stamp == item.seen
+        item.seen = stamp
         if forced or settled:
             self._reload(item)
-            self._applied[index] = stamp
+            item.loaded = stamp
 
     def _reload(self, item: WatchedFiles[Any]) -> None:
         result = "failed"
@@ -136,7 +136,7 @@ class Watcher:
                 _log.error("%s%s [%s]%s", where, finding.message, finding.rule, _format_hint(finding.hint))
         except Exception:
             _log.exception("cannot reload the %s, the old version stays in use", item.name)
-        self._stats.reloads[item.name, result] += 1
+        self._reloads[item.name, result] += 1
 
 
 def _format_hint(hint: str) -> str:

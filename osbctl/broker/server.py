@@ -1,7 +1,7 @@
-"""waitress's server on one listening socket, in a main loop that all listeners share.
+"""The main loop, and waitress's server on each listening socket in it.
 
 We do not use waitress's loop: it has one listener, hands each request to a thread, spins while a thread sends, and has
-no deadlines for handshakes and slow clients. waitress still runs tasks and buffers responses.
+no deadlines for handshakes and slow clients. waitress still accepts connections and buffers responses.
 """
 
 import contextlib
@@ -19,10 +19,10 @@ from waitress.adjustments import Adjustments  # type: ignore[import-untyped]
 from waitress.server import TcpWSGIServer  # type: ignore[import-untyped]
 
 from osbctl.broker.catalog_app import Application
-from osbctl.broker.channel import Channel
+from osbctl.broker.channel import Channel, Shared
 from osbctl.broker.fairness import Client, Scheduler
 from osbctl.broker.proxy import client_prefix, normalize_address
-from osbctl.broker.shared_state import Shared
+from osbctl.broker.settings import Settings
 from osbctl.broker.tls_channel import TlsChannel
 
 _log = logging.getLogger("osbctl.broker")
@@ -64,25 +64,16 @@ class PolledSockets(dict[int, Any]):
 
 
 class Server(TcpWSGIServer):  # type: ignore[misc]
-    """One listener.
+    """One listener of a loop. `sock` is a bound IPv4, IPv6 or Unix socket.
 
-    Several servers share `sockets` and `scheduler`, and so one loop. `sock` is a bound IPv4, IPv6 or Unix socket.
     `handle_accept` and `cut_overdue_connections` must not raise: that would close the listener or end the loop.
     """
 
     accept_again = 0.0
     _map: PolledSockets
 
-    def __init__(
-        self,
-        app: Application,
-        sock: socket.socket,
-        *,
-        sockets: PolledSockets,
-        scheduler: Scheduler,
-        shared: Shared,
-    ) -> None:
-        self.shared, self.settings, self.scheduler = shared, shared.settings, scheduler
+    def __init__(self, app: Application, sock: socket.socket, loop: "Loop", shared: Shared) -> None:
+        self.shared, self.settings, self.scheduler = shared, shared.settings, loop.scheduler
         self.channel_class = Channel if shared.tls is None else TlsChannel
         info = (sock.family, sock.type, sock.proto, sock.getsockname())
         adj = Adjustments(
@@ -94,14 +85,13 @@ class Server(TcpWSGIServer):  # type: ignore[misc]
             # proxy.py checks these headers; without a proxy they are ignored.
             clear_untrusted_proxy_headers=False,
         )
-        adj.send_bytes = 65536  # header and body in one send; the keyword is deprecated, the attribute is used
-        adj.outbuf_high_watermark = sys.maxsize  # waiting below it would deadlock the main loop
-        super().__init__(app, sockets, _sock=sock, dispatcher=scheduler, adj=adj, sockinfo=info, bind_socket=False)
+        # `write_soon` only queues: neither does it send, nor wait for others to send, which the main loop does itself.
+        adj.send_bytes = adj.outbuf_high_watermark = sys.maxsize
+        super().__init__(
+            app, loop.sockets, _sock=sock, dispatcher=loop.scheduler, adj=adj, sockinfo=info, bind_socket=False
+        )
         # A full pipe must not stop the thread that wakes the loop: the loop is being woken already.
         os.set_blocking(self.trigger.trigger, False)
-
-    def pull_trigger(self) -> None:
-        """Do nothing: waitress calls this from `service()`, which runs in the main loop here."""
 
     def wake_loop(self) -> None:
         """Wake the loop. From any thread or signal handler."""
@@ -109,7 +99,7 @@ class Server(TcpWSGIServer):  # type: ignore[misc]
             self.trigger.pull_trigger()
 
     def wake(self, channel: Channel) -> None:
-        """Queue a channel whose request was decided, and wake the loop. From any thread."""
+        """Queue a channel whose request was decided, even if it is closed, and wake the loop. From any thread."""
         self.scheduler.wake(channel)
         self.wake_loop()
 
@@ -212,3 +202,85 @@ class Server(TcpWSGIServer):  # type: ignore[misc]
     def handle_close(self) -> None:
         """Ignore poll events: only `stop_accepting` closes a listener."""
         _log.error("the listener reports an error; it is kept")
+
+
+class Loop:
+    """The main loop: one thread for all sockets. `servers` serve the catalog; `admin` stay up while they drain.
+
+    `stop()` may be called from any thread or signal handler, as it takes no lock; the second call ends draining.
+    """
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+        self.sockets, self.scheduler = PolledSockets(), Scheduler()
+        self.servers: list[Server] = []
+        self.admin: list[Server] = []
+        self._stops = 0
+        self._next_sweep = 0.0
+
+    def stop(self) -> None:
+        """Begin to drain; the second call ends the loop now."""
+        self._stops += 1
+        for server in self.servers[:1]:
+            server.wake_loop()
+
+    def run(self) -> int:
+        """Serve until `stop()`, then drain. Returns the number of connections cut during a response."""
+        while not self._stops:
+            self.run_turn(self.settings.sweep_seconds)
+        return self.drain()
+
+    def run_turn(self, wait_seconds: float) -> None:
+        """Wait for sockets for at most `wait_seconds`, accept connections, serve those who wait. Never raises."""
+        servers = (*self.servers, *self.admin)
+        try:
+            now = time.monotonic()
+            wait_seconds = min(wait_seconds, *(server.resume_accepting(now) for server in servers))
+            for channel, events in self.sockets.wait(0 if not self.scheduler.is_idle else wait_seconds):
+                self._handle_events(channel, events)
+            self.scheduler.run_turn()
+        except Exception:  # a failure must not end the service, or spin
+            _log.exception("a turn of the main loop failed")
+            time.sleep(0.05)
+        if now >= self._next_sweep:
+            self._next_sweep = now + self.settings.sweep_seconds
+            for server in servers:
+                server.cut_overdue_connections(now)
+
+    def _handle_events(self, channel: Any, events: int) -> None:
+        """Queue a connection; let a listener or the trigger of `wake_loop` act at once."""
+        if not isinstance(channel, Channel):
+            wasyncore.readwrite(channel, events)
+        elif channel.waits:  # for its turn
+            channel.server.poll_socket(channel)
+        elif events & select.POLLPRI:
+            channel.handle_close()  # urgent data has no meaning in HTTP, and poll would report it forever
+        else:
+            self.scheduler.add(channel)
+
+    def drain(self) -> int:
+        """Stop accepting, close idle connections, finish responses. Returns the number of remaining connections."""
+        for server in self.servers:
+            server.stop_accepting()
+        began = time.monotonic()
+        while self._open_channels() and self._stops < 2:
+            age = time.monotonic() - began
+            if age > self.settings.drain_seconds:
+                break
+            for channel in self._open_channels():
+                channel.close_gracefully(age > self.settings.drain_grace_seconds)
+            self.run_turn(0.05)
+        left = self._open_channels()
+        for channel in left:
+            channel.abort()
+        self.close()
+        return len(left)
+
+    def close(self) -> None:
+        for server in (*self.servers, *self.admin):
+            for channel in list(server.active_channels.values()):
+                channel.handle_close()
+            server.close()
+
+    def _open_channels(self) -> list[Channel]:
+        return [channel for server in self.servers for channel in list(server.active_channels.values())]

@@ -8,7 +8,7 @@ from typing import Any
 
 from osbctl.broker.authenticator import Authenticator
 from osbctl.broker.catalog_app import CatalogApp, ServedCatalog
-from osbctl.broker.reload import WatchedFiles, stamp_files
+from osbctl.broker.reload import WatchedFiles
 from osbctl.catalog import LoadedCatalog
 from osbctl.credentials.record import CredentialRecord
 from osbctl.errors import ConfigError
@@ -36,23 +36,17 @@ class Service:
         *,
         allow_empty: bool = False,
     ) -> None:
-        stamps = stamp_files(catalog_paths), stamp_files(credentials_paths)
+        self.watched: Sequence[WatchedFiles[Any]] = (
+            WatchedFiles("catalog", catalog_paths, self._load_catalog, self._replace_catalog),
+            WatchedFiles(
+                "credentials", credentials_paths, self._load_credentials, self._replace_records, credentials_paths()
+            ),
+        )
         records, loaded = read_records(), read_catalog()  # the cheaper first
         self._read_catalog, self._read_records, self._allow_empty = read_catalog, read_records, allow_empty
         self._set_records(records)
         self.authenticator = Authenticator(records)
         self.app = make_app(ServedCatalog.from_body(loaded.body, int(time.time()), services=loaded.services))
-        self.watched: Sequence[WatchedFiles[Any]] = (
-            WatchedFiles("catalog", catalog_paths, self._load_catalog, self._replace_catalog, loaded=stamps[0]),
-            WatchedFiles(
-                "credentials",
-                credentials_paths,
-                self._load_credentials,
-                self._replace_records,
-                credentials_paths(),
-                loaded=stamps[1],
-            ),
-        )
         self.summary = [
             *filter(None, [loaded.read_as]),
             f"serving {plural(loaded.services, 'service')} with {plural(loaded.plans, 'plan')}",

@@ -8,6 +8,7 @@ from datetime import UTC, datetime, timedelta
 from math import floor
 from pathlib import Path
 
+from osbctl.broker.reload import WatchedFiles
 from osbctl.errors import ConfigError
 from osbctl.files import check_regular_file, read_bounded
 
@@ -55,10 +56,15 @@ class Certificate:
 
 
 class Tls:
-    """TLS context of new connections; open ones keep theirs if a reload replaces `certificate`."""
+    """The certificate of new connections, from two PEM files that are watched; open connections keep theirs.
 
-    def __init__(self, certificate: Certificate) -> None:
-        self.certificate = certificate
+    Raises ConfigError if it cannot be used.
+    """
+
+    def __init__(self, cert_file: Path, key_file: Path) -> None:
+        files = (cert_file, key_file)
+        self.watched = WatchedFiles("certificate", lambda: files, self._load_certificate, self._replace, (key_file,))
+        self.certificate = load_certificate(*files)
         self._logged_days: int | None = None
 
     def log_expiry(self) -> None:
@@ -74,12 +80,13 @@ class Tls:
         if days < SOON_DAYS and days != self._logged_days:
             self.log_expiry()
 
-    def replace_certificate(self, new: Certificate) -> None:
+    def _replace(self, new: Certificate) -> None:
         self.certificate = new
         self.log_expiry()
 
-    def check_dates(self, new: Certificate) -> Certificate:
-        """Return `new`. Raises ConfigError if it is not valid now while the current one is."""
+    def _load_certificate(self) -> Certificate:
+        """Load the next certificate. Raises ConfigError, also if it is not valid now while the current one is."""
+        new = load_certificate(*self.watched.paths())
         if self.certificate.is_valid and not new.is_valid:
             raise ConfigError(f"{new}", "renew it" if new.days_left() < 0 else "send SIGHUP once it is valid")
         return new

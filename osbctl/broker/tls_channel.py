@@ -7,19 +7,17 @@ response. So the work of a turn is bounded; with the socket, OpenSSL would read 
 import contextlib
 import logging
 import ssl
+import time
 from typing import Any
 
 from osbctl.broker.catalog_app import error_response
-from osbctl.broker.channel import RECORD, Channel, Phase
+from osbctl.broker.channel import RECORD, Channel, Phase, encode_head
 from osbctl.broker.fairness import Client
+from osbctl.broker.parser import RequestParser
 
 _log = logging.getLogger("osbctl.broker")
 
-_PLAIN_BODY = error_response("400 Bad Request", "HttpsRequired", "This port speaks only HTTPS.").body
-PLAIN_ANSWER = (
-    b"HTTP/1.1 400 Bad Request\r\nContent-Type: application/json\r\nConnection: close\r\n"
-    b"Content-Length: %d\r\n\r\n%b" % (len(_PLAIN_BODY), _PLAIN_BODY)
-)
+HTTPS_REQUIRED = error_response("400 Bad Request", "HttpsRequired", "This port speaks only HTTPS.")
 """Response to plain HTTP on the TLS port."""
 
 MAX_WITHOUT_PLAINTEXT = 2 * RECORD
@@ -47,8 +45,9 @@ class TlsChannel(Channel):
             return data
         if self.phase is Phase.HANDSHAKE and not self.without_plaintext and data[:1].isalpha():
             self._record_failed_handshake("plain HTTP")  # this is a method; a TLS handshake begins with 0x16
+            head = encode_head(RequestParser(self.adj), HTTPS_REQUIRED, time.time(), closes=True)
             with contextlib.suppress(OSError):
-                super().write_some(PLAIN_ANSWER)
+                super().write_some(head + HTTPS_REQUIRED.body)
             self.start_lingering()
             return None
         self.without_plaintext += len(data)

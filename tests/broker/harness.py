@@ -19,16 +19,14 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
 from osbctl.broker.catalog_app import Response
-from osbctl.broker.channel import Phase
+from osbctl.broker.channel import Phase, Shared, Stats
 from osbctl.broker.decision import CredentialCheck, Decision, RequestOutcome
 from osbctl.broker.listeners import listen_tcp
 from osbctl.broker.logs import Entry
 from osbctl.broker.parser import RequestParser
-from osbctl.broker.serve import Loop
-from osbctl.broker.server import Server
+from osbctl.broker.server import Loop, Server
 from osbctl.broker.settings import Settings
-from osbctl.broker.shared_state import Shared, Stats
-from osbctl.broker.tls import Tls, load_certificate
+from osbctl.broker.tls import Tls
 
 SMALL = b'{"services": []}' * 500
 LARGE = bytes(range(256)) * (20 << 12)
@@ -201,11 +199,11 @@ def running(
     settings = settings or Settings()
     settings = replace(settings, sweep_seconds=min(settings.sweep_seconds, 0.05))
     loop, stats, lines = CountingLoop(settings), Stats(), Lines()
-    tls = Tls(load_certificate(*pair)) if pair else None
+    tls = Tls(*pair) if pair else None
     sock = options.pop("sock", None) or listen_tcp("127.0.0.1", 0)[0]
     server = Server(
-        options.pop("app", app), sock, sockets=loop.sockets, scheduler=loop.scheduler,
-        shared=Shared(settings, stats, options.pop("authenticate", let_in), tls, access_log=lines, **options),
+        options.pop("app", app), sock, loop,
+        Shared(settings, stats, options.pop("authenticate", let_in), tls, access_log=lines, **options),
     )  # fmt: skip
     loop.servers.append(server)
     left: list[int] = []

@@ -7,10 +7,8 @@ import re
 import subprocess
 import sys
 import time
-from unittest import mock
 
 import pytest
-from waitress.channel import HTTPChannel
 
 from osbctl.broker.decision import Decision, RequestOutcome
 from osbctl.broker.logs import (
@@ -77,17 +75,13 @@ def test_one_message_in_both_forms(capfd: pytest.CaptureFixture[str]) -> None:
             assert not any(logging.getLogger(name).propagate for name in LOGGERS)
             log = logging.getLogger("waitress")
             log.handle(log.makeRecord(log.name, logging.WARNING, "", 0, "busy: %s serving", ("a\n",), None, extra=None))
-            log.error("x serving /a serving /b")
             written = []
-            assert until(
-                lambda written=written: written.append(capfd.readouterr().err) or "request" in "".join(written)
-            )
+            assert until(lambda written=written: written.append(capfd.readouterr().err) or "busy" in "".join(written))
             log.handlers[0].close()
         if log_format == "text":
-            text, path = "".join(written).splitlines()
-    whole, _ = "".join(written).splitlines()
+            text = "".join(written).strip()
+    (whole,) = "".join(written).splitlines()
     assert re.sub(r"[\d-]+T[\d:.]+Z", "NOW", text) == "NOW WARNING busy: a\\n serving"
-    assert path.endswith(" ERROR x serving a request")
     fields = json.loads(whole)
     assert re.fullmatch(r"[\d-]+T[\d:.]+Z", fields.pop("time"))
     assert fields == {"event": "log", "level": "warning", "logger": "waitress", "message": "busy: a\n serving"}
@@ -165,22 +159,6 @@ def test_log_message_is_one_line_without_control_characters(formatter: logging.F
     line = formatter.format(logging.LogRecord("waitress", logging.ERROR, __file__, 1, "refused %s", args, None))
     assert line.isprintable()
     assert "INFO stopped" in line
-
-
-def test_messages_of_waitress_do_not_name_the_path_of_a_request(capfd: pytest.CaptureFixture[str]) -> None:
-    """waitress logs the path when serving it fails, with a password that a client wrote into it."""
-    channel = mock.MagicMock(requests=[mock.Mock(error=None)], logger=logging.getLogger("waitress"))
-    task = channel.task_class.return_value
-    task.service.side_effect = ValueError("a fault")
-    task.request.path = "//admin:hunter2@broker/v2/catalog"
-    with restored_loggers():
-        configure_logging("text")
-        HTTPChannel.service(channel)
-        logging.getLogger("waitress").handlers[0].close()
-    written = capfd.readouterr().err
-    assert "ERROR Exception while serving a request" in written
-    assert "a fault" in written
-    assert "hunter2" not in written
 
 
 def test_a_broken_standard_error_does_not_delay_the_end() -> None:

@@ -22,6 +22,7 @@ from osbctl.broker.authenticator import (
     MAX_WAIT_SECONDS,
     REFUSED_SECONDS,
     Authenticator,
+    KnownRecords,
 )
 from osbctl.broker.decision import (
     BUSY,
@@ -35,7 +36,6 @@ from osbctl.broker.hashing_process import HashingError, HashingProcess
 from osbctl.broker.hashing_worker import find_matching_hash
 from osbctl.broker.parser import LONGEST_HEADER, parse_basic_auth
 from osbctl.broker.proxy import client_prefix, network_prefix, normalize_address
-from osbctl.broker.records import KnownRecords
 from osbctl.credentials.record import CredentialRecord, make_record
 from tests.broker.harness import PATIENCE, until
 from tools.soak import cpu_seconds

@@ -10,13 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from osbctl.broker.catalog_app import (
-    CatalogApp,
-    ServedCatalog,
-)
+from osbctl.broker.catalog_app import CatalogApp, ServedCatalog
+from osbctl.broker.channel import Channel
 from osbctl.broker.decision import BUSY, REFUSED, CredentialCheck, Decision, RequestOutcome
 from osbctl.broker.parser import RequestParser, etag_matches, parse_http_date, prefers_gzip
-from osbctl.broker.task import ResponseTask
 
 BODY = json.dumps({"services": [{"name": "käse", "plans": [{"name": f"p{n}"} for n in range(9)]}]}).encode()
 MODIFIED = 1_700_000_000
@@ -31,17 +28,17 @@ def decision(header: str | None) -> Decision | None:
     return known.get(header or "", REFUSED)
 
 
-class Connection:
-    """A stand-in for a `Channel` with an authenticator, which takes one response."""
+class Connection(Channel):
+    """A `Channel` behind an authenticator, which takes one response."""
 
-    since, sent_bytes, addr = 0.0, 0, ("192.0.2.1", 1)
-    total_outbufs_len = 0
-    shared = SimpleNamespace(authenticate="a gate", draining=False)
+    since, addr, socket = 0.0, ("192.0.2.1", 1), None
 
     def __init__(self, app: Any) -> None:
+        connections = SimpleNamespace(prove=lambda _: None)
+        self.shared: Any = SimpleNamespace(authenticate="a gate", draining=False, connections=connections)
         self.server = SimpleNamespace(application=app)
 
-    def send(self, data: bytes) -> int:
+    def send(self, data: bytes, do_close: bool = True) -> int:
         self.head, _, self.body = data.partition(b"\r\n\r\n")
         return len(data)
 
@@ -54,12 +51,13 @@ class Answered:
 
     def __init__(self, app: Any, method: str, path: str, headers: dict[str, str]) -> None:
         request = RequestParser(None)
-        request.version, request.command, request.target = "1.1", method, path
+        request.command, request.target = method, path
         request.headers = {name.upper(): value for name, value in headers.items()}
-        request.check = CredentialCheck(decision(headers.get("authorization")))
         connection = Connection(app)
-        ResponseTask(connection, request).service()
-        line, *lines = connection.head.decode("latin-1").removesuffix("\r\n\r\n").split("\r\n")
+        decided = decision(headers.get("authorization"))
+        connection.check = CredentialCheck(decided) if decided else None
+        connection._answer_if_decided(request)
+        line, *lines = connection.head.decode("latin-1").split("\r\n")
         self.line, self.status, self.body = line, int(line.split()[1]), connection.body
         self.headers = dict(header.split(": ", 1) for header in lines)
         assert len(self.headers) == len(lines)

@@ -1,15 +1,13 @@
 """The served certificate: renewed, expired, expiring soon."""
 
 import ssl
+from collections import Counter
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
 from osbctl.broker.reload import Watcher
-from osbctl.broker.serve import load_tls
-from osbctl.broker.settings import ServeOptions
-from osbctl.broker.shared_state import Stats
 from osbctl.broker.tls import Certificate, Tls
 from tests.broker.harness import Authority, encrypted, until
 from tests.broker.processes import admin, over_tls, process
@@ -42,10 +40,9 @@ def test_certificate_is_reloaded_if_valid(tmp_path: Path, authority: Authority, 
 
 def test_a_certificate_renewed_during_the_start_is_loaded(authority: Authority) -> None:
     cert, key = authority.issue("renewed", days=9)
-    served, watched = load_tls(ServeOptions(tls_cert=cert, tls_key=key))
-    assert served
+    served = Tls(cert, key)
     authority.issue("renewed", days=20)
-    watcher = Watcher(watched, Stats(), seconds=0.01)
+    watcher = Watcher([served.watched], Counter(), seconds=0.01)
     try:
         watcher.start()
         assert until(lambda: served.certificate.days_left() > 19)
@@ -53,10 +50,11 @@ def test_a_certificate_renewed_during_the_start_is_loaded(authority: Authority) 
         watcher.close()
 
 
-def test_certificate_expiry_is_logged_daily(caplog: pytest.LogCaptureFixture) -> None:
+def test_certificate_expiry_is_logged_daily(pair: tuple[Path, Path], caplog: pytest.LogCaptureFixture) -> None:
     context, begin = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER), datetime(2020, 1, 1, tzinfo=UTC)
     certificate = Certificate(context, begin, datetime(2030, 1, 31, 12, tzinfo=UTC))
-    served = Tls(certificate)
+    served = Tls(*pair)
+    served.certificate = certificate
     with pytest.MonkeyPatch.context() as patch:
         for days in (20.0, 14.1, 13.9, 13.2, 12.9, 0.1, -0.1, -0.2, -1.1):
             patch.setattr(Certificate, "days_left", lambda _, days=days: days)

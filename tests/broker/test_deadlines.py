@@ -212,7 +212,7 @@ def test_request_waiting_for_its_password_check_does_not_block_others(trust: ssl
             reader = Reader(slow)
             assert reader.answer()[0] == 401
             assert reader.answer()[::2] == (200, SMALL)
-            assert until(lambda: [entry.credential_label for entry in broker.lines.entries] == ["main", "", "main"])
+            assert until(lambda: [entry.decision.label for entry in broker.lines.entries] == ["main", "", "main"])
         with broker.connect() as gone:
             gone.sendall(GET[:-2] + b"Authorization: slow\r\n\r\n")
             assert until(lambda: len(waiting) == 2)

@@ -5,6 +5,7 @@ import json
 import signal
 import socket
 import ssl
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -15,7 +16,6 @@ from typing import Any
 import pytest
 
 from osbctl.broker.reload import WatchedFiles, Watcher
-from osbctl.broker.shared_state import Stats
 from osbctl.credentials.file import write_record
 from osbctl.credentials.record import make_record
 from osbctl.findings import DocumentError, Finding, Location, Severity
@@ -44,13 +44,13 @@ class Held:
 
 
 @contextmanager
-def watching(path: Path, **options: Any) -> Iterator[tuple[Held, Watcher, Stats]]:
-    held, stats = Held(path), Stats()
-    watched = WatchedFiles("catalog", lambda: [path], held.load, held.swap, **options)
-    watcher = Watcher([watched], stats, seconds=0.02)
+def watching(path: Path) -> Iterator[tuple[Held, Watcher, Counter[tuple[str, str]]]]:
+    held, reloads = Held(path), Counter[tuple[str, str]]()
+    watched = WatchedFiles("catalog", lambda: [path], held.load, held.swap)
+    watcher = Watcher([watched], reloads, seconds=0.02)
     watcher.start()
     try:
-        yield held, watcher, stats
+        yield held, watcher, reloads
     finally:
         watcher.close()
 
@@ -74,10 +74,10 @@ def rename(file: Path) -> None:
     (lambda file: file.chmod(0o600), "one"),
 ])  # fmt: skip
 def test_changed_file_is_reloaded(file: Path, change: Callable[[Path], object], content: str) -> None:
-    with watching(file) as (held, _, stats):
+    with watching(file) as (held, _, reloads):
         change(file)
         assert until(lambda: held.loads == 1 and held.value == content)
-        assert until(lambda: stats.reloads == {("catalog", "ok"): 1})
+        assert until(lambda: reloads == {("catalog", "ok"): 1})
 
 
 def test_switched_symbolic_link_is_reloaded(tmp_path: Path) -> None:
@@ -92,13 +92,13 @@ def test_switched_symbolic_link_is_reloaded(tmp_path: Path) -> None:
 
 
 def test_invalid_version_is_logged_and_the_old_one_stays(file: Path, caplog: pytest.LogCaptureFixture) -> None:
-    with watching(file) as (held, _, stats):
+    with watching(file) as (held, _, reloads):
         file.write_text("bad")
-        assert until(lambda: stats.reloads["catalog", "failed"] == 1)
+        assert until(lambda: reloads["catalog", "failed"] == 1)
         file.write_text("crash")
-        assert until(lambda: stats.reloads["catalog", "failed"] == 2)
+        assert until(lambda: reloads["catalog", "failed"] == 2)
         file.unlink()
-        assert until(lambda: stats.reloads["catalog", "failed"] == 3)
+        assert until(lambda: reloads["catalog", "failed"] == 3)
         assert held.value == "one"
         file.write_text("good again")
         assert until(lambda: held.value == "good again")
@@ -120,12 +120,12 @@ def test_unchanged_file_is_loaded_on_request_only(file: Path) -> None:
 def test_file_is_not_read_while_it_is_written(file: Path) -> None:
     held = Held(file)
     watched = WatchedFiles("catalog", lambda: [file], held.load, held.swap)
-    watcher = Watcher([watched], Stats())
+    watcher = Watcher([watched], Counter())
     for text in ("ha", "half", "half of"):
         file.write_text(text)
-        watcher._reload_if_changed(0, watched, forced=False)
+        watcher._reload_if_changed(watched, forced=False)
     assert held.loads == 0
-    watcher._reload_if_changed(0, watched, forced=False)
+    watcher._reload_if_changed(watched, forced=False)
     assert (held.value, held.loads) == ("half of", 1)
 
 
@@ -139,10 +139,10 @@ def test_file_that_changes_while_it_is_read_is_read_again(file: Path) -> None:
         return text
 
     watched = WatchedFiles("catalog", lambda: [file], load, held.swap)
-    watcher = Watcher([watched], Stats())
+    watcher = Watcher([watched], Counter())
     file.write_text("new")
     for _ in range(4):
-        watcher._reload_if_changed(0, watched, forced=False)
+        watcher._reload_if_changed(watched, forced=False)
     assert (held.value, held.loads) == ("newer", 2)
 
 

@@ -4,6 +4,7 @@ import os
 import resource
 import sys
 import time
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import chain
@@ -15,7 +16,6 @@ import pytest
 from osbctl.broker.catalog_app import ServedCatalog
 from osbctl.broker.reload import Watcher
 from osbctl.broker.service import Service, _list_credentials
-from osbctl.broker.shared_state import Stats
 from osbctl.broker.tls import load_certificate
 from osbctl.catalog import LoadedCatalog
 from osbctl.credentials.file import write_record
@@ -83,7 +83,7 @@ def test_a_change_during_the_start_is_loaded(tmp_path: Path, caplog: pytest.LogC
         return [make_record("platform", "right", rounds=1000, label=credentials.read_text())]
 
     service = Service(load_catalog, load_credentials, lambda: [catalog], lambda: [credentials])
-    watcher = Watcher(service.watched, Stats(), seconds=0.01)
+    watcher = Watcher(service.watched, Counter(), seconds=0.01)
     caplog.set_level("INFO", "osbctl.broker")
     try:
         watcher.start()

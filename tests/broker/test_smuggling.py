@@ -132,13 +132,25 @@ def test_too_large_header_or_body_is_refused(shared: Broker) -> None:
         assert ask(sock, LINE + HOST + b"Content-Length: 70000\r\n\r\n" + b"x" * 70000)[0] == 413
 
 
+def test_a_refused_request_has_no_part_in_the_password_before_it(broker: Broker) -> None:
+    with broker.connect() as sock:
+        assert ask(sock)[0] == 200
+        assert ask(sock, LINE + b"\r\n")[0] == 400  # no Host
+    assert until(lambda: len(broker.lines.entries) == 2)
+    assert [entry.decision and entry.decision.label for entry in broker.lines.entries] == ["main", None]
+    assert broker.stats.authentications.total() == 1
+
+
 def test_failing_application_is_a_500_without_details(shared: Broker, caplog: pytest.LogCaptureFixture) -> None:
     with shared.connect() as sock:
-        status, _, body = ask(sock, GET.replace(b"/v2/catalog", b"/boom"))
-    assert status == 500
+        status, headers, body = ask(sock, GET.replace(b"/v2/catalog", b"http://admin:hunter2@broker/boom"))
+    assert (status, headers["connection"]) == (500, "close")
     assert json.loads(body)["error"] == "InternalError"
     assert b"secret" not in body
+    assert "a request could not be answered" in caplog.text
     assert "RuntimeError: secret detail" in caplog.text
+    assert "hunter2" not in caplog.text
+    assert until(lambda: [entry.path for entry in shared.lines.entries[-1:]] == ["***@broker/boom"])
 
 
 def test_body_of_exactly_the_limit_is_accepted(broker: Broker) -> None:

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from osbctl.broker.catalog_app import Response
 from osbctl.broker.channel import Phase
 from osbctl.broker.settings import Settings
 from osbctl.broker.tls import load_certificate, parse_certificate_dates
@@ -44,6 +45,15 @@ def test_many_requests_on_one_connection(broker: Broker) -> None:
     with broker.connect() as sock:
         assert ask(sock, GET.replace(b"GET", b"HEAD"))[1]["content-length"] == str(len(SMALL))
         assert ask(sock)[2] == SMALL
+
+
+def test_a_connection_keeps_one_response_in_memory_at_most(trust: ssl.SSLContext, pair: tuple[Path, Path]) -> None:
+    body = bytes(60_000)  # more than one record: the rest of each response is queued
+    with running(trust, pair, app=lambda _: Response("200 OK", (), body)) as broker, broker.connect() as sock:
+        for _ in range(5):
+            assert ask(sock)[2] == body
+        (channel,) = broker.server.active_channels.values()
+        assert sum(len(buffer.getfile().getvalue()) for buffer in channel.outbufs) < 2 * len(body)
 
 
 def test_pipelined_requests_are_answered_in_order(broker: Broker) -> None:

@@ -5,22 +5,22 @@ import select
 import socket
 import sys
 from collections.abc import Iterator
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from waitress import adjustments, channel, parser, server, task, utilities, wasyncore
+from waitress import adjustments, channel, server, wasyncore
 from waitress.buffers import ReadOnlyFileBasedBuffer
+from waitress.utilities import build_http_date
 
 from tests.deploy.harness import ROOT
 
 
 class Waitress:
-    """One of each of waitress's objects, on a listening socket and one connection of it; `told` are calls of the server."""
+    """One of each of waitress's objects, on a listening socket and one connection of it."""
 
     def __init__(self) -> None:
         self.adj = adjustments.Adjustments(asyncore_use_poll=True, log_socket_errors=False, ident="")
-        self.adj.send_bytes, self.adj.outbuf_high_watermark = 65_536, sys.maxsize
+        self.adj.send_bytes = self.adj.outbuf_high_watermark = sys.maxsize
         self.map: dict[int, Any] = {}
         self.dispatcher = object()
         listener = socket.create_server(("127.0.0.1", 0))
@@ -28,18 +28,12 @@ class Waitress:
             None, self.map, _sock=listener, dispatcher=self.dispatcher, adj=self.adj,
             sockinfo=(listener.family, listener.type, 0, listener.getsockname()), bind_socket=False,
         )  # fmt: skip
-        self.told: list[str] = []
-        self.server.pull_trigger = lambda: self.told.append("trigger")
-        self.server.add_task = lambda _: self.told.append("task")
         self.client = socket.create_connection(listener.getsockname(), timeout=60)
         accepted, address = self.server.accept()
         self.channel = channel.HTTPChannel(self.server, accepted, address, self.adj, map=self.map)
         self.sent: list[bytes] = []
         self.accepts = True
         self.channel.send = self._send
-        self.parser = parser.HTTPRequestParser(self.adj)
-        self.parser.received(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n")
-        self.task = task.WSGITask(self.channel, self.parser)
 
     def _send(self, data: bytes, do_close: bool = True) -> int:
         self.sent.append(bytes(data))
@@ -58,38 +52,11 @@ def waitress() -> Iterator[Waitress]:
     one.close()
 
 
-def request(error: object = None) -> Any:
-    return SimpleNamespace(error=error, close=lambda: None, path="/")
-
-
 def test_a_server_listens_on_the_socket_that_it_gets(waitress: Waitress) -> None:
     assert waitress.server.task_dispatcher is waitress.dispatcher
     assert [*waitress.server.active_channels.values()] == [waitress.channel]
     assert {waitress.server, waitress.channel, waitress.server.trigger} == {*waitress.map.values()}
     assert waitress.server.accepting
-
-
-def test_service_answers_the_first_request_in_a_task(waitress: Waitress) -> None:
-    begun: list[tuple[str, object, object]] = []
-
-    def tasks(name: str, ends: bool) -> Any:
-        def make(channel: object, request: object) -> Any:
-            begun.append((name, channel, request))
-            return SimpleNamespace(service=lambda: None, close_on_finish=ends)
-
-        return make
-
-    channel, good, bad = waitress.channel, request(), request("error")
-    channel.task_class, channel.error_task_class = tasks("task", False), tasks("error", True)
-    channel.requests = [good, bad]
-    channel.service()
-    assert begun == [("task", channel, good)]
-    assert (channel.requests, channel.close_when_flushed) == ([bad], False)
-    assert waitress.told == ["task", "trigger"]
-    channel.requests.append(good)
-    channel.service()
-    assert begun[1:] == [("error", channel, bad)]
-    assert (channel.requests, channel.close_when_flushed) == ([], True)
 
 
 def test_what_is_written_is_kept_until_it_is_worth_a_send(waitress: Waitress) -> None:
@@ -105,12 +72,22 @@ def test_what_is_written_is_kept_until_it_is_worth_a_send(waitress: Waitress) ->
     assert ([*map(len, waitress.sent)], channel.total_outbufs_len) == ([4_000, 4_000, 4_000, 2_000], 0)
 
 
-def test_large_writes_are_sent_at_once_and_never_wait(waitress: Waitress) -> None:
-    waitress.accepts = False
-    waitress.channel.write_soon(bytes(65_536))
-    waitress.channel.write_soon(bytes(65_536))
-    assert len(waitress.sent) == 2
-    assert waitress.channel.total_outbufs_len == 2 * 65_536
+def test_large_writes_neither_send_nor_wait(waitress: Waitress) -> None:
+    for _ in range(2):
+        waitress.channel.write_soon(bytes(1 << 18))
+    assert (waitress.sent, waitress.channel.total_outbufs_len) == ([], 2 << 18)
+
+
+def test_a_full_buffer_is_replaced_at_the_next_write(waitress: Waitress) -> None:
+    channel = waitress.channel
+    channel.write_soon(bytes(10_000))
+    (used,) = channel.outbufs
+    channel.current_outbuf_count = sys.maxsize
+    channel._flush_some()
+    channel.write_soon(bytes(10_000))
+    channel._flush_some()
+    assert used not in channel.outbufs
+    assert len(channel.outbufs) == 1
 
 
 def test_a_file_is_not_copied(waitress: Waitress) -> None:
@@ -127,16 +104,6 @@ def test_a_closed_channel_is_forgotten(waitress: Waitress) -> None:
     assert waitress.server.active_channels == {}
     assert waitress.channel not in waitress.map.values()
     assert waitress.client.recv(1) == b""
-
-
-def test_a_task_writes_nothing_beside_what_it_executes(waitress: Waitress) -> None:
-    class Task(task.WSGITask):  # type: ignore[misc]
-        def execute(self) -> None:
-            self.wrote_header = True
-            self.channel.write_soon(b"all")
-
-    Task(waitress.channel, waitress.parser).service()
-    assert waitress.channel.total_outbufs_len == 3
 
 
 def test_map_is_set_and_deleted_for_each_object(waitress: Waitress) -> None:
@@ -156,34 +123,15 @@ def test_listener_and_trigger_are_read(waitress: Waitress) -> None:
     wasyncore.readwrite(waitress.server.trigger, select.POLLIN)  # would wait for a byte that is not there
 
 
-def test_failure_of_a_task_makes_a_request_with_an_error(waitress: Waitress) -> None:
-    made: list[Any] = []
-
-    class Request:
-        version = "1.1"
-
-        def __init__(self, adj: object) -> None:
-            self.headers: dict[str, str] = {}
-            made.append(self)
-
-    def fail() -> None:
-        raise RuntimeError("a fault")
-
-    one = waitress.channel
-    one.parser_class = Request
-    one.task_class = lambda *_: SimpleNamespace(service=fail, wrote_header=False, request=request())
-    one.error_task_class = lambda *_: SimpleNamespace(service=lambda: None, close_on_finish=True)
-    one.requests = [
-        SimpleNamespace(error=None, path="/", version="1.0", headers={"CONNECTION": "x"}, close=lambda: None)
-    ]
-    one.service()
-    assert isinstance(made[0].error, utilities.InternalServerError)
-    assert (made[0].version, made[0].headers) == ("1.0", {"CONNECTION": "x"})
-
-
 @pytest.mark.parametrize(
     ("name", "value"),
-    [("will_close", False), ("close_when_flushed", False), ("total_outbufs_len", 0), ("request", None)],
+    [
+        ("will_close", False),
+        ("close_when_flushed", False),
+        ("total_outbufs_len", 0),
+        ("request", None),
+        ("current_outbuf_count", 0),
+    ],
 )
 def test_attributes_of_a_channel(name: str, value: object) -> None:
     assert getattr(channel.HTTPChannel, name) == value
@@ -194,25 +142,21 @@ def test_waitress_settings() -> None:
     for name in ("backlog", "max_request_header_size", "max_request_body_size"):
         assert name in known
     assert adjustments.Adjustments.send_bytes == 1
+    assert build_http_date(1_700_000_000) == "Tue, 14 Nov 2023 22:13:20 GMT"
 
 
 USED = {
     "channel.py": (
         ["channel"],
-        """_flush_exception _flush_some add_channel addr adj close_when_flushed del_channel error_task_class handle_close
-        handle_expt handle_read parser_class received recv request requests send sendbuf_len server service socket
-        task_class total_outbufs_len will_close""",
+        """_flush_exception _flush_some add_channel addr adj close_when_flushed current_outbuf_count del_channel
+        handle_close handle_read received recv request requests send sendbuf_len server socket total_outbufs_len
+        will_close write_soon""",
     ),
-    "tls_channel.py": (["channel"], "sendbuf_len socket will_close"),
+    "tls_channel.py": (["channel"], "adj sendbuf_len socket will_close"),
     "server.py": (
         ["server"],
         """_map accept active_channels addr adj channel_class close family fix_addr getsockname handle_accept
-        handle_close pull_trigger set_socket_options socket trigger""",
-    ),
-    "task.py": (
-        ["task"],
-        """build_response_header channel complete execute has_body request response_headers set_close_on_finish start_time
-        status version wrote_header""",
+        handle_close pull_trigger run set_socket_options socket trigger""",
     ),
 }  # fmt: skip
 """Objects of waitress on which each file builds, and their names that it uses, without those of `object`."""
