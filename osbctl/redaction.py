@@ -64,14 +64,45 @@ def _hides_what_follows(path: Path, index: int) -> bool:
     return may_be_secret_name(step) and (not is_parameter or not LITERALS.isdisjoint(below))
 
 
+_BEHIND_QUOTE = r"(?:\s{0,9}[^\s,}\]#][^,}\]]*)?"
+"""Text that follows the closing quote by mistake."""
 _NAMES = "|".join(word.replace("_", "[_-]") for word in (*_SURE, *_PERHAPS))
 _SECRET_FIELD = re.compile(
     rf"""(["']?(?<![\w-])[\w-]{{0,40}}(?:{_NAMES})[\w-]{{0,40}}["']?\s{{0,9}}:\s{{1,9}}|"[\w-]{{0,40}}(?:{_NAMES})[\w-]{{0,40}}":)"""
-    r"""("(?:[^"\\]|\\.)*"?|'[^']*'?|[\[{]|[^,}\]]+)""",
+    rf"""((?:"(?:[^"\\]|\\.)*"?|'[^']*'?){_BEHIND_QUOTE}|[\[{{]|[^,}}\]]+)""",
     re.IGNORECASE,
 )
 _BRACKET = re.compile(r"""[\[{\]}]|"(?:[^"\\]|\\.)*"|'[^']*'""")
 _USER_IN_LINE = re.compile(r"""(?<=://)(?:[^\s/?#"'@:]*:(?!\d*(?:[/?#"']|$))[^\s"']{0,1000}|[^\s/?#"']*)(?=@)""")
+
+
+_CLIENT = re.compile(r"""["']?(?<![\w-])dashboard_client["']?\s{0,9}:\s{0,9}(?=\S)""", re.IGNORECASE)
+_CLIENT_FIELD = re.compile(
+    rf"""(?<![\w-])(["']?[\w-]{{1,40}}["']?\s{{0,9}}:\s{{0,9}})"""
+    rf"""((?:"(?:[^"\\]|\\.)*"?|'[^']*'?){_BEHIND_QUOTE}|\[[^\]]*\]?|[^\s,{{}}\[\]"'][^,{{}}\[\]"']*)"""
+)
+_SCALAR = re.compile(r""""[^"]*"?|'[^']*'?|[^,}\]]*""")
+_PUBLIC_CLIENT_FIELD = re.compile(r"""["']?(?:id|redirect_uri)["']?\s*:""", re.IGNORECASE)
+
+
+def _mask_clients(line: str) -> str:
+    """A line with as many asterisks in place of what a dashboard client has beside its id and address."""
+    pieces, at = list[str](), 0
+    while match := _CLIENT.search(line, at):
+        start = match.end()
+        if line[start] in "[{":
+            end = _find_closing_bracket(line, start)
+            masked = _CLIENT_FIELD.sub(_mask_client_field, line[start:end])
+        else:
+            end = _SCALAR.match(line, start).end()  # type: ignore[union-attr]  # it matches an empty text, too
+            masked = "*" * (end - start)
+        pieces += line[at:start], masked
+        at = end
+    return "".join([*pieces, line[at:]])
+
+
+def _mask_client_field(match: re.Match[str]) -> str:
+    return match[0] if _PUBLIC_CLIENT_FIELD.match(match[1]) else match[1] + "*" * len(match[2])
 
 
 @lru_cache(16)
@@ -80,6 +111,7 @@ def mask_secrets(line: str) -> str:
 
     Secrets are the values of fields that may hold one, as far as they stand in the line, and secrets in texts.
     """
+    line = _mask_clients(line)
     line = _USER_IN_LINE.sub(lambda match: "*" * len(match[0]), line)
     line = _PARAMETER.sub(partial(_mask_secret_parameter, keep_length=True), line)
     pieces, at = list[str](), 0

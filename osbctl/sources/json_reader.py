@@ -14,6 +14,7 @@ from typing import Any, NoReturn
 
 from osbctl.findings import DocumentError, Location
 from osbctl.paths import Path, depth
+from osbctl.redaction import SECRET, is_secret_path, mask_secrets
 from osbctl.sources.document import SourceMap, Span
 from osbctl.sources.limits import DEFAULT_LIMITS, MAX_DIGITS, TOO_DEEP_HINT, Limits
 from osbctl.sources.text_lines import DECIMAL_COMMA, Lines, TextFault, fault_error, is_decimal_comma
@@ -127,6 +128,7 @@ class _Walk:
         self._text, self._lines = text, Lines(name, text)
         self._depth = limits.depth
         self._faults: list[TextFault] = []
+        self._path: Path = ()  # of the last value that was begun
         self.spans: dict[Path, Span] = {}
 
     def find_faults(self) -> tuple[TextFault, ...]:
@@ -147,6 +149,7 @@ class _Walk:
 
     def _walk_value(self, start: int, path: Path, key: tuple[int, int]) -> int:
         """Record the value at `start`, and those in it; return the offset of the next token."""
+        self._path = path
         first = self._text[start : start + 1]
         closing = {"{": "}", "[": "]"}.get(first)
         if closing and len(path) >= self._depth:
@@ -177,8 +180,8 @@ class _Walk:
         if self._text[offset] != ",":
             begins_value = self._text[offset] in '"{[-0123456789tfn'
             hint = "is a comma missing?" if begins_value else _wrong_value_hint(self._text, offset)
-            message = f"a comma or {closing!r} is expected, not {_quote_text_at(self._text, offset)}"
-            self._fail("syntax", message, offset, hint)
+            found = _quote_text_at(self._text, offset)
+            self._fail("syntax", f"a comma or {closing!r} is expected, not {found}", offset, hint, found)
         following = self._skip_space(offset + 1)
         if self._text[following : following + 1] in ("}", "]"):
             self._fail("syntax", "a comma before the closing bracket", offset, "JSON has none: remove the comma")
@@ -190,21 +193,22 @@ class _Walk:
             message, hint = DECIMAL_COMMA
             self._fail("syntax", message, offset, hint)
         if self._text[offset : offset + 1] != '"':
-            message = f"a key in double quotes is expected, not {_quote_text_at(self._text, offset)}"
-            self._fail("syntax", message, offset, _wrong_value_hint(self._text, offset))
+            found, hint = _quote_text_at(self._text, offset), _wrong_value_hint(self._text, offset)
+            self._fail("syntax", f"a key in double quotes is expected, not {found}", offset, hint, found)
         key, end = self._walk_string(offset)
         if key in keys:
-            message = f"the key {_short_repr(key)} appears twice in one object"
+            shown = _short_repr(key)
+            message = f"the key {shown} appears twice in one object"
             hint = "readers disagree about which one counts: remove one"
-            self._faults.append(TextFault("duplicate-key", message, offset, hint, keys[key]))
+            self._report("duplicate-key", message, offset, hint, shown, keys[key])
         keys.setdefault(key, offset)
         return key, end
 
     def _skip_colon(self, key: str, end: int) -> int:
         colon = self._skip_space(end)
         if self._text[colon : colon + 1] != ":":
-            message = f"a colon is expected after the key {_short_repr(key)}"
-            self._fail("syntax", message, colon, "" if colon < len(self._text) else _CUT_SHORT)
+            shown, hint = _short_repr(key), "" if colon < len(self._text) else _CUT_SHORT
+            self._fail("syntax", f"a colon is expected after the key {shown}", colon, hint, shown)
         return self._skip_space(colon + 1)
 
     def _walk_scalar(self, offset: int) -> int:
@@ -222,20 +226,22 @@ class _Walk:
     def _walk_number(self, offset: int) -> int:
         match = _NUMBER.match(self._text, offset)
         if not match:
-            message = f"a value is expected, not {_quote_text_at(self._text, offset)}"
-            self._fail("syntax", message, offset, _wrong_value_hint(self._text, offset))
+            found, hint = _quote_text_at(self._text, offset), _wrong_value_hint(self._text, offset)
+            self._fail("syntax", f"a value is expected, not {found}", offset, hint, found)
         whole, fraction, exponent = match.groups()
         following = self._text[match.end() : match.end() + 1]
         if following.isalnum() or following in (".", "_"):
             hint = "no leading zeros, no hexadecimal, a digit after the point and in the exponent"
-            self._fail("syntax", f"this is not a JSON number: {_quote_text_at(self._text, offset)}", offset, hint)
+            found = _quote_text_at(self._text, offset)
+            self._fail("syntax", f"this is not a JSON number: {found}", offset, hint, found)
         if fraction is None and exponent is None:
             if len(whole) > MAX_DIGITS:
                 message = f"an integer of {len(whole)} digits; at most {MAX_DIGITS} are read"
                 self._report("number-out-of-range", message, offset, "write it as a string")
         elif abs(float(match[0])) == float("inf"):
-            message = f"{_short_repr(match[0])} is larger than any number that readers keep"
-            self._report("number-out-of-range", message, offset, "write it as a string")
+            shown = _short_repr(match[0])
+            message = f"{shown} is larger than any number that readers keep"
+            self._report("number-out-of-range", message, offset, "write it as a string", shown)
         return match.end()
 
     def _walk_string(self, offset: int) -> tuple[str, int]:
@@ -254,16 +260,24 @@ class _Walk:
             self._report("lone-surrogate", message, offset, "write the whole character")
         return value, end
 
-    def _report(self, rule: str, message: str, offset: int, hint: str = "") -> None:
-        self._faults.append(TextFault(rule, message, offset, hint))
+    def _report(
+        self, rule: str, message: str, offset: int, hint: str = "", quoted: str = "", first: int | None = None
+    ) -> None:
+        """Report a fault; `quoted` is the part of the message that is text of the document, and may be secret."""
+        is_secret = is_secret_path(self._path)
+        if quoted and is_secret:
+            message = message.replace(quoted, SECRET)
+        self._faults.append(TextFault(rule, message, offset, hint, first, is_secret))
 
-    def _fail(self, rule: str, message: str, offset: int, hint: str = "") -> NoReturn:
-        self._report(rule, message, offset, hint)
+    def _fail(self, rule: str, message: str, offset: int, hint: str = "", quoted: str = "") -> NoReturn:
+        self._report(rule, message, offset, hint, quoted)
         raise fault_error(self._faults, self._lines)
 
 
 def _quote_text_at(text: str, offset: int) -> str:
-    return _short_repr(text[offset : offset + 20].split("\n")[0]) if offset < len(text) else "the end of the document"
+    if offset >= len(text):
+        return "the end of the document"
+    return _short_repr(mask_secrets(text[offset : offset + 20].split("\n")[0]))
 
 
 def _short_repr(text: str) -> str:

@@ -67,13 +67,17 @@ class Lines:
 
 
 class TextFault(NamedTuple):
-    """A fault that leaves the rest of a text readable; `first` is the offset of the first of two equal keys."""
+    """A fault that leaves the rest of a text readable.
+
+    `first` is the offset of the first of two equal keys. `is_secret`: it stands in a secret, whose line is not shown.
+    """
 
     rule: str
     message: str
     offset: int
     hint: str = ""
     first: int | None = None
+    is_secret: bool = False
 
 
 def fault_error(faults: Iterable[TextFault], lines: Lines) -> DocumentError:
@@ -86,13 +90,16 @@ def fault_findings(faults: Iterable[TextFault], lines: Lines) -> tuple[Finding, 
     from osbctl.sources.limits import MAX_PROBLEMS, TOO_MANY  # most texts have no fault
 
     found: list[Finding] = []
-    for rule, message, offset, hint, first in sorted(faults, key=attrgetter("offset"))[:MAX_PROBLEMS]:
+    for rule, message, offset, hint, first, is_secret in sorted(faults, key=attrgetter("offset"))[:MAX_PROBLEMS]:
         if len(found) == MAX_PROBLEMS - 1:
             message, hint, first = TOO_MANY, "", None
         if first is not None:
             place = lines.at(first)
             message += f"; first at line {place.line}, column {place.column}"
-        found.append(lines.error(rule, message, offset, hint))
+        finding = lines.error(rule, message, offset, hint)
+        if is_secret and finding.location:
+            finding = finding._replace(location=finding.location._replace(excerpt=""))
+        found.append(finding)
     return tuple(found)
 
 

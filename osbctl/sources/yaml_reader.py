@@ -13,6 +13,7 @@ from yaml.scanner import ScannerError
 
 from osbctl.findings import DocumentError, Finding, Fix, Severity
 from osbctl.paths import entries
+from osbctl.redaction import SECRET, is_secret_path
 from osbctl.sources.limits import MAX_DIGITS, MAX_PROBLEMS, TOO_DEEP_HINT, Limits
 from osbctl.sources.text_lines import DECIMAL_COMMA, Lines, TextFault, fault_error, fault_findings, is_decimal_comma
 from osbctl.sources.yaml_text import (
@@ -185,20 +186,22 @@ class Builder:
     def _report_key(self, event: Any, key: Any) -> None:
         """Report a key that is not a string."""
         at = event.start_mark.index
-        message, hint = f"a key must be a string, not {_describe_scalar(key, event)}", "write it in quotes"
+        described, hint = _describe_scalar(key, event), "write it in quotes"
+        message = f"a key must be a string, not {described}"
         if is_decimal_comma(self._text, at):
             message, hint = DECIMAL_COMMA
         if type(event) is MappingStartEvent and self._text[at - 1 : at + 1] == "{{":
             hint = "a template? render it first, or put it in quotes"
-        self._report("key-not-string", message, event.start_mark, hint)
+        self._report("key-not-string", message, event.start_mark, hint, described)
 
     def _check_duplicate(self, key: str, event: Any, key_marks: dict[str, Any]) -> None:
         """Report a key that the mapping has already."""
         first = key_marks.setdefault(key, event.start_mark)
         if first is not event.start_mark:
-            message = f"the key {key[:60]!r} appears twice in one mapping"
+            shown = repr(key[:60])
+            message = f"the key {shown} appears twice in one mapping"
             hint = "readers disagree about which one counts: remove one"
-            self._faults.append(TextFault("duplicate-key", message, event.start_mark.index, hint, first.index))
+            self._report("duplicate-key", message, event.start_mark, hint, shown, first)
 
     def _build_scalar(self, event: Any) -> Any:
         """The value of a scalar: a plain one is null, a boolean, a number, or its text."""
@@ -222,10 +225,12 @@ class Builder:
     def _resolve_alias(self, event: Any) -> Any:
         """The value of an alias. Raises DocumentError: no such anchor, recursion, or too many values."""
         if event.anchor not in self._anchors:
-            self._fail("syntax", f"there is no anchor &{event.anchor} before this", event.start_mark)
+            anchor = f"&{event.anchor}"
+            self._fail("syntax", f"there is no anchor {anchor} before this", event.start_mark, quoted=anchor)
         value, size = self._anchors[event.anchor]
         if not size:
-            self._report("recursive-alias", f"*{event.anchor} refers to itself", event.start_mark)
+            alias = f"*{event.anchor}"
+            self._report("recursive-alias", f"{alias} refers to itself", event.start_mark, quoted=alias)
             return {}
         self._nodes += size
         if self._nodes > self._limits.nodes:
@@ -242,7 +247,8 @@ class Builder:
         try:
             value = parse_number(text, MAX_DIGITS)
         except OutOfRangeError as error:
-            self._report("number-out-of-range", str(error), event.start_mark, "write it in quotes, as a string")
+            hint = "write it in quotes, as a string"
+            self._report("number-out-of-range", str(error), event.start_mark, hint, text[:60])
             return 0
         if type(value) is not str or text[0] != ".":
             meaning = meaning_in_1_1(text)
@@ -253,7 +259,7 @@ class Builder:
     def _report_unknown_tag(self, event: Any) -> None:
         tag = event.tag.replace("tag:yaml.org,2002:", "!!")[:60]
         message = f"the tag {tag} does not fit here: a catalog is JSON, which has no tags"
-        self._report("unknown-tag", message, event.start_mark, "remove the tag")
+        self._report("unknown-tag", message, event.start_mark, "remove the tag", tag)
 
     def _fail_too_deep(self, mark: Any) -> NoReturn:
         message = f"nested deeper than {self._limits.depth} levels"
@@ -266,6 +272,8 @@ class Builder:
             return
         here = "text" if isinstance(value, str) else str(value)
         message = f"YAML 1.1 reads {event.value[:60]} as {meaning[:60]}, YAML 1.2 as {here[:60]}"
+        if self._is_in_secret():
+            message = f"YAML 1.1 reads {SECRET} as another value than YAML 1.2"
         boolean = meaning in ("true", "false")
         hint = "write true or false, or put it in quotes" if boolean else "put it in quotes if it is text"
         place = self._lines.at(event.start_mark.index, event.end_mark.index)
@@ -273,13 +281,23 @@ class Builder:
         fixes = (Fix("quote", ()),) if value == event.value else ()  # text here stays text; others saw something else
         self._notes.append(Finding("yaml-1.1", Severity.WARNING, message, path, place, hint=hint, fixes=fixes))
 
-    def _report(self, rule: str, message: str, mark: Any, hint: str = "") -> None:
-        """Report a fault at libyaml's `mark`, None for the beginning."""
-        # By index, not by line: libyaml also counts NEL, LS and PS as line breaks, as YAML 1.1 did.
-        self._faults.append(TextFault(rule, message, min(mark.index, len(self._text)) if mark else 0, hint))
+    def _report(self, rule: str, message: str, mark: Any, hint: str = "", quoted: str = "", first: Any = None) -> None:
+        """Report a fault at libyaml's `mark`, None for the beginning.
 
-    def _fail(self, rule: str, message: str, mark: Any, hint: str = "") -> NoReturn:
-        self._report(rule, message, mark, hint)
+        `quoted` is the part of the message that is text of the document, and may be secret.
+        """
+        is_secret = self._is_in_secret()
+        if quoted and is_secret:
+            message = message.replace(quoted, SECRET)
+        # By index, not by line: libyaml also counts NEL, LS and PS as line breaks, as YAML 1.1 did.
+        offset = min(mark.index, len(self._text)) if mark else 0
+        self._faults.append(TextFault(rule, message, offset, hint, first and first.index, is_secret))
+
+    def _is_in_secret(self) -> bool:
+        return is_secret_path(tuple(step for step in self._path if step is not MERGE))
+
+    def _fail(self, rule: str, message: str, mark: Any, hint: str = "", quoted: str = "") -> NoReturn:
+        self._report(rule, message, mark, hint, quoted)
         raise fault_error(self._faults, self._lines)
 
 
